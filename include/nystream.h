@@ -1,0 +1,237 @@
+/*
+ * nystream: spectral embeddings of data sets that do not fit in memory.
+ *
+ * This header is all a program needs. It climbs in steps, each usable without reading the next:
+ *
+ *   1. one call           ny_embed_file(): a table in, an embedding out
+ *   2. context            errors, memory budget, threads, progress, cancellation
+ *   3. store and options  import, plan, fit, transform, export; every option by name
+ *   4. streams            rows in from memory, parts of a result out in pieces
+ *
+ * Conventions. Every function that can fail returns a status, 0 or one of enum ny_status, equal to
+ * the exit codes of the command; the sentence that explains it is ny_context_message(). Matrices
+ * are row-major, rows are numbered from 0. The library never prints and never exits; it keeps no
+ * state outside its handles (OpenBLAS' thread count, which is the process's, is the exception).
+ * A handle may be used by one thread at a time; ny_context_interrupt() may be called from anywhere,
+ * a signal handler included. free() functions accept NULL.
+ */
+#ifndef NYSTREAM_H
+#define NYSTREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NY_VERSION_MAJOR 0
+#define NY_VERSION_MINOR 1
+#define NY_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define NY_API __attribute__((visibility("default")))
+#else
+#define NY_API
+#endif
+
+/* Status codes: NAME, value (the exit code), kind (the name used in JSON), meaning. */
+#define NY_STATUS_MAP(X)                                                                           \
+    X(NY_OK, 0, "ok", "done")                                                                      \
+    X(NY_END, 1, "end", "no more items (internal: never leaves the library)")                      \
+    X(NY_EUSAGE, 2, "usage", "unknown verb, option, value or name")                                \
+    X(NY_EDATA, 3, "bad-input", "the input data cannot be used")                                   \
+    X(NY_EIO, 4, "io", "a file cannot be read or written")                                         \
+    X(NY_ESTORE, 5, "damaged", "the store is damaged, or not a store")                             \
+    X(NY_EBUSY, 6, "busy", "another process holds what is needed")                                 \
+    X(NY_ENUMERIC, 7, "numerics", "the mathematics do not go through")                             \
+    X(NY_EBUDGET, 8, "budget", "it does not fit in the memory budget")                             \
+    X(NY_EINTERNAL, 9, "internal", "a defect of nystream")                                         \
+    X(NY_EINTERRUPTED, 130, "interrupted", "interrupted after a clean checkpoint")                 \
+    X(NY_ETERMINATED, 143, "terminated", "terminated after a clean checkpoint")
+
+enum ny_status {
+#define NY_STATUS_ENUM(name, value, kind, meaning) name = value,
+    NY_STATUS_MAP(NY_STATUS_ENUM)
+#undef NY_STATUS_ENUM
+};
+
+/* "bad-input" for NY_EDATA, and so on; "unknown" for any other number. */
+NY_API const char *ny_status_kind(int status);
+NY_API const char *ny_status_meaning(int status);
+/* "0.1.0", of the library that runs (the macros are those of the header compiled against). */
+NY_API const char *ny_version(void);
+
+/* ---------------------------------------------------------------------------------------------
+ * 2. Context: one per thread of work. Everything below takes one or belongs to one.
+ * ------------------------------------------------------------------------------------------- */
+struct ny_context;
+
+struct ny_error {
+    int status;          /* enum ny_status */
+    const char *message; /* one sentence: what, where, what to do */
+    const char *file;    /* the file it is about, or NULL */
+    uint64_t line;       /* line (1-based, text) or row (0-based, binary); valid when has_line */
+    int has_line;
+};
+
+struct ny_progress {
+    const char *stage;   /* import, select, accumulate, solve, project, … */
+    double fraction;     /* 0…1; negative where the end is not known */
+    double rows_per_s, bytes_per_s, flops_per_s;
+    double eta_s;        /* seconds to the end of this stage; negative where not known */
+    uint64_t rows_done, rows_total;
+};
+
+enum ny_log_level { NY_LOG_WARNING = 1, NY_LOG_NOTE = 2, NY_LOG_DETAIL = 3 };
+
+typedef void ny_log_fn(void *user, int level, const char *message);
+typedef void ny_progress_fn(void *user, const struct ny_progress *progress);
+
+/* A new context: memory budget = half of min(available memory, cgroup limit), threads = CPUs the
+ * process may use. NY_EBUDGET when there is no memory for it (*out is then NULL). */
+NY_API int ny_context_new(struct ny_context **out);
+NY_API void ny_context_free(struct ny_context *context);
+/* Bytes that the process may occupy while working for this context (resident set, mapped pages
+ * included). 0 restores the default. */
+NY_API void ny_context_set_memory(struct ny_context *context, uint64_t bytes);
+NY_API uint64_t ny_context_memory(const struct ny_context *context);
+/* 0 restores the default. Results do not depend on it, except where the documentation says so. */
+NY_API void ny_context_set_threads(struct ny_context *context, unsigned threads);
+NY_API unsigned ny_context_threads(const struct ny_context *context);
+/* Callbacks run on the calling thread or on a worker, never two at a time. NULL for silence. */
+NY_API void ny_context_set_log(struct ny_context *context, ny_log_fn *log, void *user);
+NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *fn, void *user);
+/* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED for signal 2 and
+ * NY_ETERMINATED for 15. Async-signal-safe. 0 withdraws the request. */
+NY_API void ny_context_interrupt(struct ny_context *context, int signal);
+/* The last error of this context; the strings live until the next call with this context. */
+NY_API const struct ny_error *ny_context_error(const struct ny_context *context);
+NY_API const char *ny_context_message(const struct ny_context *context);
+
+/* ---------------------------------------------------------------------------------------------
+ * Options, by the names and in the spelling of the command line ("kernel" = "rbf",
+ * "landmarks" = "1000"). One table drives this call, --help, the man page and the completions.
+ * ------------------------------------------------------------------------------------------- */
+enum ny_option_group {
+    NY_GROUP_IMPORT = 1, /* format labels label-column header dtype append shuffle nan dims columns */
+    NY_GROUP_FIT = 2,    /* map approx select landmarks … */
+    NY_GROUP_SELECT = 4, /* the selection's part of the fit options */
+    NY_GROUP_COMMON = 8  /* memory threads */
+};
+
+struct ny_option_info {
+    const char *name;     /* without the dashes */
+    const char *argument; /* "M", "FILE", "svd|pca|kpca"; NULL: a switch, its value is "yes" or "no" */
+    const char *fallback; /* the default, as text; NULL: none */
+    const char *summary;  /* one line */
+    unsigned groups;      /* of enum ny_option_group */
+};
+
+/* The table; ends with an entry whose name is NULL. */
+NY_API const struct ny_option_info *ny_option_table(void);
+
+struct ny_options;
+NY_API int ny_options_new(struct ny_options **out, struct ny_context *context);
+NY_API void ny_options_free(struct ny_options *options);
+/* NY_EUSAGE for an unknown name or a value that is not one, with the nearest valid one. */
+NY_API int ny_options_set(struct ny_options *options, const char *name, const char *value);
+/* The value in force as text, the default included; NULL when it has none. */
+NY_API const char *ny_options_get(const struct ny_options *options, const char *name);
+
+/* ---------------------------------------------------------------------------------------------
+ * What calls report: named numbers and texts, and all of them as JSON (interface of `--json`).
+ * ------------------------------------------------------------------------------------------- */
+struct ny_report;
+NY_API void ny_report_free(struct ny_report *report);
+/* The whole as one JSON object; lives as long as the report. */
+NY_API const char *ny_report_json(const struct ny_report *report);
+/* 1 and the value when `key` is there and a number (not null); else 0. */
+NY_API int ny_report_number(const struct ny_report *report, const char *key, double *value);
+/* NULL when `key` is not there or not a text. */
+NY_API const char *ny_report_text(const struct ny_report *report, const char *key);
+
+/* ---------------------------------------------------------------------------------------------
+ * 3. Store. `path` is a directory, by convention NAME.nys.
+ * ------------------------------------------------------------------------------------------- */
+/* Imports `count` files, one after another, in one bounded-memory pass. All or nothing: until it
+ * returns NY_OK readers see the store as before; after a kill the same call goes on. Creates the
+ * store where there is none; onto points that exist only with option append. *report (may be NULL):
+ * n, rows, bytes, seconds, dropped. */
+NY_API int ny_import(struct ny_context *context, const char *path, const char *const *files,
+                     size_t count, const struct ny_options *options, struct ny_report **report);
+
+/* A store and what is in it: n d dtype format blocks bytes … results. */
+NY_API int ny_store_report(struct ny_context *context, const char *path,
+                           struct ny_report **report);
+/* Everything about one result (interface: JSON of `info STORE NAME --json`). */
+NY_API int ny_result_report(struct ny_context *context, const char *path, const char *name,
+                            struct ny_report **report);
+/* Reads every byte. NY_ESTORE when anything is damaged; *report lists it then: ok, damaged[]. */
+NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_report **report);
+/* Removes a result. */
+NY_API int ny_remove(struct ny_context *context, const char *path, const char *name);
+
+/* Passes, flops, memory by purpose, disk and seconds of a fit, before anything runs; NY_OK also
+ * when it does not fit ("fits" is false and memory_min_bytes says what would). */
+NY_API int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
+                   struct ny_report **report);
+/* Runs a fit, or resumes it from its last checkpoint; the result is stored under `name`. The plan
+ * is logged first; NY_EBUDGET when it does not fit. *report (may be NULL) as ny_result_report(). */
+NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,
+                  const struct ny_options *options, struct ny_report **report);
+/* A dictionary alone, for fit with option landmarks-from. */
+NY_API int ny_select(struct ny_context *context, const char *path, const char *name,
+                     const struct ny_options *options, struct ny_report **report);
+/* Places the rows of `input` with a stored model: m·(d + p) multiply-adds a row, one streaming
+ * pass over the input, no solve. `import` options (may be NULL) say how to read it. */
+NY_API int ny_transform(struct ny_context *context, const char *path, const char *name,
+                        const char *input, const char *output, const struct ny_options *import);
+/* A model exported as one file needs no store. */
+NY_API int ny_transform_model(struct ny_context *context, const char *model, const char *input,
+                              const char *output, const struct ny_options *import);
+/* Writes a part of a result: embedding, eigenvectors, eigenvalues, landmarks, labels, residuals,
+ * source, rows, model. npy, or csv when `output` ends so; "-" is standard output. */
+NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
+                     const char *part, const char *output);
+/* The names of the parts, for help; ends with NULL. */
+NY_API const char *const *ny_export_parts(void);
+
+/* Measures this machine (GEMM rates, exp, memory, disk) now and keeps it for plans. */
+NY_API int ny_calibrate(struct ny_context *context, struct ny_report **report);
+
+/* ---------------------------------------------------------------------------------------------
+ * 1. One call: `file` → `output`, through a temporary store beside `output` (or in option tmpdir).
+ * ------------------------------------------------------------------------------------------- */
+NY_API int ny_embed_file(struct ny_context *context, const char *file, const char *output,
+                         const struct ny_options *options, struct ny_report **report);
+
+/* ---------------------------------------------------------------------------------------------
+ * 4. Streams: rows in from memory, parts of a result out in pieces.
+ * ------------------------------------------------------------------------------------------- */
+/* Appends rows × d float values (row-major, packed) to a store, which is created where there is
+ * none; labels: rows values, or NULL. All or nothing. */
+NY_API int ny_append_rows(struct ny_context *context, const char *path, const float *values,
+                          uint64_t rows, uint64_t d, const double *labels);
+
+/* A stored model in memory. */
+struct ny_model;
+NY_API int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
+                         const char *name);
+NY_API void ny_model_free(struct ny_model *model);
+NY_API uint64_t ny_model_dimensions(const struct ny_model *model); /* d */
+NY_API uint64_t ny_model_components(const struct ny_model *model); /* p */
+/* embedding (rows × p) of values (rows × d), both row-major, packed; the caller owns both. */
+NY_API int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows,
+                              float *embedding);
+
+/* Rows of a finished embedding: rows first … first+count−1 into values (count × p). */
+NY_API int ny_embedding_shape(struct ny_context *context, const char *path, const char *name,
+                              uint64_t *rows, uint64_t *components);
+NY_API int ny_embedding_read(struct ny_context *context, const char *path, const char *name,
+                             uint64_t first, uint64_t count, float *values);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

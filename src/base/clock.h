@@ -1,0 +1,7 @@
+#ifndef NY_BASE_CLOCK_H
+#define NY_BASE_CLOCK_H
+
+/* Seconds of the monotonic clock. */
+double ny_now(void);
+
+#endif

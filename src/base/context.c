@@ -1,0 +1,155 @@
+#include "base/context.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context_private.h"
+#include "base/cpu.h"
+
+enum { NY_SIGINT = 2, NY_SIGTERM = 15 };
+
+int ny_context_new(struct ny_context **out)
+{
+    struct ny_context *ctx = calloc(1, sizeof(*ctx));
+
+    *out = ctx;
+    if (!ctx) return NY_EBUDGET;
+    ny_mutex_init(&ctx->lock);
+    ctx->threads = ny_cpu_count();
+    ny_context_set_memory(ctx, 0);
+    return NY_OK;
+}
+
+void ny_context_free(struct ny_context *ctx)
+{
+    if (!ctx) return;
+    ny_mutex_release(&ctx->lock);
+    free(ctx);
+}
+
+void ny_context_set_memory(struct ny_context *ctx, uint64_t bytes)
+{
+    ctx->memory_limit = bytes ? (size_t)bytes : ny_memory_available() / 2;
+}
+
+uint64_t ny_context_memory(const struct ny_context *ctx)
+{
+    return ctx->memory_limit;
+}
+
+void ny_context_set_threads(struct ny_context *ctx, unsigned threads)
+{
+    ctx->threads = threads ? threads : ny_cpu_count();
+}
+
+unsigned ny_context_threads(const struct ny_context *ctx)
+{
+    return ctx->threads;
+}
+
+void ny_context_set_log(struct ny_context *ctx, ny_log_fn *log, void *user)
+{
+    ctx->log = log;
+    ctx->log_user = user;
+}
+
+void ny_context_set_progress(struct ny_context *ctx, ny_progress_fn *fn, void *user)
+{
+    ctx->progress = fn;
+    ctx->progress_user = user;
+}
+
+void ny_context_interrupt(struct ny_context *ctx, int signal)
+{
+    atomic_store(&ctx->interrupt, signal);
+}
+
+const struct ny_error *ny_context_error(const struct ny_context *ctx)
+{
+    return &ctx->error;
+}
+
+const char *ny_context_message(const struct ny_context *ctx)
+{
+    return ctx->error.message ? ctx->error.message : "";
+}
+
+static int fail(struct ny_context *ctx, int status, const char *file, uint64_t line,
+                const char *format, va_list args)
+{
+    ny_mutex_lock(&ctx->lock);
+    if (ctx->error.status == NY_OK) {
+        vsnprintf(ctx->message, sizeof(ctx->message), format, args);
+        snprintf(ctx->file, sizeof(ctx->file), "%s", file ? file : "");
+        ctx->error = (struct ny_error){.status = status,
+                                       .message = ctx->message,
+                                       .file = file ? ctx->file : NULL,
+                                       .line = line,
+                                       .has_line = line != NY_NO_LINE};
+    }
+    ny_mutex_unlock(&ctx->lock);
+    return status;
+}
+
+int ny_fail(struct ny_context *ctx, int status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fail(ctx, status, NULL, NY_NO_LINE, format, args);
+    va_end(args);
+    return status;
+}
+
+int ny_fail_at(struct ny_context *ctx, int status, const char *file, uint64_t line,
+               const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fail(ctx, status, file, line, format, args);
+    va_end(args);
+    return status;
+}
+
+int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path)
+{
+    char buffer[128];
+    int number = errno;
+    int status = number == ENOMEM ? NY_EBUDGET : NY_EIO;
+    const char *reason = strerror_r(number, buffer, sizeof(buffer)); /* the GNU one */
+
+    return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s", action, path, reason);
+}
+
+void ny_error_clear(struct ny_context *ctx)
+{
+    ny_mutex_lock(&ctx->lock);
+    ctx->error = (struct ny_error){.status = NY_OK};
+    ny_mutex_unlock(&ctx->lock);
+}
+
+void ny_log(struct ny_context *ctx, int level, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    if (!ctx->log) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    ny_mutex_lock(&ctx->lock);
+    ctx->log(ctx->log_user, level, text);
+    ny_mutex_unlock(&ctx->lock);
+}
+
+int ny_check_interrupt(struct ny_context *ctx)
+{
+    int signal = atomic_load_explicit(&ctx->interrupt, memory_order_relaxed);
+
+    if (!signal) return NY_OK;
+    if (signal == NY_SIGTERM) return ny_fail(ctx, NY_ETERMINATED, "terminated");
+    return ny_fail(ctx, NY_EINTERRUPTED, "interrupted");
+}

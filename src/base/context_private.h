@@ -1,0 +1,27 @@
+/* The fields of a context; for base/ alone. */
+#ifndef NY_BASE_CONTEXT_PRIVATE_H
+#define NY_BASE_CONTEXT_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+struct ny_context {
+    struct ny_mutex lock; /* guards error, message, file and the callbacks */
+    struct ny_error error;
+    char message[1024];
+    char file[512];
+    ny_log_fn *log;
+    void *log_user;
+    ny_progress_fn *progress;
+    void *progress_user;
+    atomic_int interrupt;
+    unsigned threads;
+    size_t memory_limit;
+    atomic_size_t memory_used;
+    atomic_size_t memory_by_purpose[NY_PURPOSES];
+};
+
+#endif

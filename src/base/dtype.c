@@ -1,0 +1,62 @@
+#include "base/dtype.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t size;
+} types[] = {[NY_DTYPE_NONE] = {"none", 0},
+             [NY_U8] = {"u8", 1},
+             [NY_I16] = {"i16", 2},
+             [NY_F32] = {"f32", 4},
+             [NY_F64] = {"f64", 8}};
+
+size_t ny_dtype_size(enum ny_dtype dtype)
+{
+    return types[dtype].size;
+}
+
+const char *ny_dtype_name(enum ny_dtype dtype)
+{
+    return types[dtype].name;
+}
+
+enum ny_dtype ny_dtype_parse(const char *name)
+{
+    for (int t = NY_U8; t <= NY_F64; t++)
+        if (strcmp(types[t].name, name) == 0) return (enum ny_dtype)t;
+    return NY_DTYPE_NONE;
+}
+
+/* u8 ⊂ i16 ⊂ f32 ⊂ f64, and the enum is in that order. */
+bool ny_dtype_widens(enum ny_dtype from, enum ny_dtype to)
+{
+    return from != NY_DTYPE_NONE && from <= to;
+}
+
+#define CONVERT(in_type, out_type)                                                                 \
+    for (size_t i = 0; i < count; i++)                                                             \
+        out[i] = (out_type)((const in_type *)in)[i]
+
+void ny_dtype_to_f32(enum ny_dtype from, const void *in, float *out, size_t count)
+{
+    switch (from) {
+    case NY_U8: CONVERT(uint8_t, float); break;
+    case NY_I16: CONVERT(int16_t, float); break;
+    case NY_F32: memcpy(out, in, count * sizeof(float)); break;
+    case NY_F64: CONVERT(double, float); break;
+    case NY_DTYPE_NONE: break;
+    }
+}
+
+void ny_dtype_to_f64(enum ny_dtype from, const void *in, double *out, size_t count)
+{
+    switch (from) {
+    case NY_U8: CONVERT(uint8_t, double); break;
+    case NY_I16: CONVERT(int16_t, double); break;
+    case NY_F32: CONVERT(float, double); break;
+    case NY_F64: memcpy(out, in, count * sizeof(double)); break;
+    case NY_DTYPE_NONE: break;
+    }
+}

@@ -1,0 +1,167 @@
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context_private.h"
+
+/* In front of every block: what to give back to which purpose. One alignment unit long. */
+enum { NY_ALIGNMENT = 64 };
+
+struct header {
+    size_t bytes; /* charged, header included */
+    enum ny_purpose purpose;
+};
+
+const char *ny_purpose_name(enum ny_purpose purpose)
+{
+    static const char *const names[] = {
+#define NY_PURPOSE_NAME(id, name) [id] = name,
+        NY_PURPOSE_MAP(NY_PURPOSE_NAME)
+#undef NY_PURPOSE_NAME
+    };
+    return names[purpose];
+}
+
+static void largest_holders(struct ny_context *ctx, char *text, size_t size)
+{
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (int p = 0; p < NY_PURPOSES && length < size; p++) {
+        size_t held = ny_memory_used_for(ctx, (enum ny_purpose)p);
+        if (held >= 1024 * 1024)
+            length += (size_t)snprintf(text + length, size - length, "%s%s %.1f MiB",
+                                       length ? ", " : "", ny_purpose_name((enum ny_purpose)p),
+                                       (double)held / 1048576.0);
+    }
+}
+
+int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
+{
+    size_t before = atomic_fetch_add(&ctx->memory_used, bytes);
+    char holders[256];
+
+    if (bytes <= ctx->memory_limit && before <= ctx->memory_limit - bytes) {
+        atomic_fetch_add(&ctx->memory_by_purpose[purpose], bytes);
+        return NY_OK;
+    }
+    atomic_fetch_sub(&ctx->memory_used, bytes);
+    largest_holders(ctx, holders, sizeof(holders));
+    return ny_fail(ctx, NY_EBUDGET,
+                   "%.1f MiB more for '%s' do not fit in the memory budget of %.1f MiB%s%s; "
+                   "give a larger --memory",
+                   (double)bytes / 1048576.0, ny_purpose_name(purpose),
+                   (double)ctx->memory_limit / 1048576.0, holders[0] ? ", which holds " : "",
+                   holders);
+}
+
+void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
+{
+    atomic_fetch_sub(&ctx->memory_used, bytes);
+    atomic_fetch_sub(&ctx->memory_by_purpose[purpose], bytes);
+}
+
+void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
+{
+    struct header *header;
+    size_t total;
+
+    if (bytes > SIZE_MAX - 2 * NY_ALIGNMENT) {
+        ny_product(ctx, &total, bytes, NY_ALIGNMENT, 1);
+        return NULL;
+    }
+    total = (bytes + 2 * NY_ALIGNMENT - 1) / NY_ALIGNMENT * NY_ALIGNMENT;
+    if (ny_reserve(ctx, purpose, total)) return NULL;
+    header = aligned_alloc(NY_ALIGNMENT, total);
+    if (!header) {
+        ny_unreserve(ctx, purpose, total);
+        ny_fail(ctx, NY_EBUDGET,
+                "the system refused %.1f MiB for '%s', inside the budget of %.1f MiB; "
+                "free memory or give a smaller --memory",
+                (double)total / 1048576.0, ny_purpose_name(purpose),
+                (double)ctx->memory_limit / 1048576.0);
+        return NULL;
+    }
+    header->bytes = total;
+    header->purpose = purpose;
+    return (char *)header + NY_ALIGNMENT;
+}
+
+void *ny_calloc(struct ny_context *ctx, enum ny_purpose purpose, size_t count, size_t size)
+{
+    size_t bytes;
+    void *ptr;
+
+    if (ny_product(ctx, &bytes, count, size, 1)) return NULL;
+    ptr = ny_alloc(ctx, purpose, bytes);
+    if (ptr) memset(ptr, 0, bytes);
+    return ptr;
+}
+
+static struct header *header_of(void *ptr)
+{
+    return (struct header *)(void *)((char *)ptr - NY_ALIGNMENT);
+}
+
+void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size_t bytes)
+{
+    void *moved = ny_alloc(ctx, purpose, bytes);
+    size_t old;
+
+    if (!moved || !ptr) return moved;
+    old = header_of(ptr)->bytes - NY_ALIGNMENT;
+    memcpy(moved, ptr, old < bytes ? old : bytes);
+    ny_free(ctx, ptr);
+    return moved;
+}
+
+void ny_free(struct ny_context *ctx, void *ptr)
+{
+    struct header *header;
+
+    if (!ptr) return;
+    header = header_of(ptr);
+    ny_unreserve(ctx, header->purpose, header->bytes);
+    free(header);
+}
+
+char *ny_strdup(struct ny_context *ctx, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = ny_alloc(ctx, NY_MEM_OTHER, bytes);
+
+    if (copy) memcpy(copy, text, bytes);
+    return copy;
+}
+
+size_t ny_memory_limit(const struct ny_context *ctx)
+{
+    return ctx->memory_limit;
+}
+
+size_t ny_memory_used(const struct ny_context *ctx)
+{
+    return atomic_load(&ctx->memory_used);
+}
+
+size_t ny_memory_used_for(const struct ny_context *ctx, enum ny_purpose purpose)
+{
+    return atomic_load(&ctx->memory_by_purpose[purpose]);
+}
+
+size_t ny_memory_left(const struct ny_context *ctx)
+{
+    size_t used = ny_memory_used(ctx);
+
+    return used < ctx->memory_limit ? ctx->memory_limit - used : 0;
+}
+
+int ny_product(struct ny_context *ctx, size_t *out, size_t a, size_t b, size_t c)
+{
+    if (__builtin_mul_overflow(a, b, out) || __builtin_mul_overflow(*out, c, out))
+        return ny_fail(ctx, NY_EBUDGET, "%zu × %zu × %zu is larger than this machine can address",
+                       a, b, c);
+    return NY_OK;
+}

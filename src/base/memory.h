@@ -1,0 +1,64 @@
+/*
+ * Memory: every allocation is charged to the context's budget, under the purpose it serves.
+ *
+ * Memory that others allocate for us (BLAS buffers, dirty pages of LMDB, mapped pages, a library's
+ * workspace) is charged with ny_reserve(). A charge above the budget fails with NY_EBUDGET and a
+ * message that says what was asked, for what, and what holds the rest.
+ */
+#ifndef NY_BASE_MEMORY_H
+#define NY_BASE_MEMORY_H
+
+#include "base/context.h"
+
+/* purpose, name in plans and messages */
+#define NY_PURPOSE_MAP(X)                                                                          \
+    X(NY_MEM_PROCESS, "process")       /* code, libraries, stacks, BLAS buffers */                 \
+    X(NY_MEM_STORE, "store")           /* block cache, mapped pages, dirty pages */                \
+    X(NY_MEM_IO, "io")                 /* readers, writers, parsers */                             \
+    X(NY_MEM_TILES, "tiles")           /* C tiles and their inputs, one set a worker */            \
+    X(NY_MEM_GRAM, "gram")             /* G and the tile Grams */                                  \
+    X(NY_MEM_DICTIONARY, "dictionary") /* landmarks, L, residual bounds */                         \
+    X(NY_MEM_SOLVE, "solve")           /* the small dense problem */                               \
+    X(NY_MEM_MODEL, "model")           /* P, q, a: what transform needs */                         \
+    X(NY_MEM_OTHER, "other")
+
+enum ny_purpose {
+#define NY_PURPOSE_ENUM(id, name) id,
+    NY_PURPOSE_MAP(NY_PURPOSE_ENUM)
+#undef NY_PURPOSE_ENUM
+    NY_PURPOSES
+};
+
+const char *ny_purpose_name(enum ny_purpose purpose);
+
+/* 64-byte aligned, uninitialised; NULL with the error set when it does not fit the budget or the
+ * system refuses. bytes = 0 gives a valid pointer. */
+void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
+/* count × size bytes, the product checked, zeroed. */
+void *ny_calloc(struct ny_context *ctx, enum ny_purpose purpose, size_t count, size_t size);
+/* Grow or shrink; the old block stays valid on failure. ptr may be NULL. */
+void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size_t bytes);
+void ny_free(struct ny_context *ctx, void *ptr);
+/* A copy of a string, charged to NY_MEM_OTHER. */
+char *ny_strdup(struct ny_context *ctx, const char *text);
+
+/* Charge, and release, bytes that somebody else allocates. */
+int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
+void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
+
+size_t ny_memory_limit(const struct ny_context *ctx);
+size_t ny_memory_used(const struct ny_context *ctx);
+size_t ny_memory_used_for(const struct ny_context *ctx, enum ny_purpose purpose);
+/* limit − used, 0 when overdrawn */
+size_t ny_memory_left(const struct ny_context *ctx);
+
+/* *out = a·b·c, or NY_EBUDGET "… is larger than this machine can address". */
+int ny_product(struct ny_context *ctx, size_t *out, size_t a, size_t b, size_t c);
+
+/* Resident set and its peak, of the process, in bytes; 0 where the system does not tell. */
+size_t ny_rss_bytes(void);
+size_t ny_rss_peak_bytes(void);
+/* min(MemAvailable, cgroup limit − what the cgroup already uses without cache). */
+size_t ny_memory_available(void);
+
+#endif

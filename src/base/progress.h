@@ -1,0 +1,23 @@
+/* Progress of one stage: counts what is done, reports a few times a second. */
+#ifndef NY_BASE_PROGRESS_H
+#define NY_BASE_PROGRESS_H
+
+#include "base/context.h"
+
+struct ny_meter {
+    struct ny_context *ctx;
+    const char *stage;
+    uint64_t rows_first, rows_done, rows_total; /* total 0: not known */
+    double bytes_done, flops_done;
+    double started_s, reported_s;
+};
+
+/* rows_first: rows that were done before (a resumed stage), so that rates and ETA are honest. */
+void ny_meter_start(struct ny_meter *meter, struct ny_context *ctx, const char *stage,
+                    uint64_t rows_first, uint64_t rows_total);
+/* Adds; calls the progress callback at most ten times a second. One thread at a time. */
+void ny_meter_add(struct ny_meter *meter, uint64_t rows, double bytes, double flops);
+/* A last report, at 100 % when all rows are done. */
+void ny_meter_finish(struct ny_meter *meter);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * Counter-based random numbers (Philox 4×32-10, Salmon et al. 2011): a fixed function of
+ * (seed, stream, index). Nothing depends on the order in which numbers are drawn, so results do
+ * not depend on threads, tiles or resumption.
+ */
+#ifndef NY_BASE_RANDOM_H
+#define NY_BASE_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One stream a purpose; the values are part of the results' definition: never renumber. */
+enum ny_stream {
+    NY_STREAM_LANDMARKS = 1,
+    NY_STREAM_WEIGHTED = 2,
+    NY_STREAM_PAIRS = 3,
+    NY_STREAM_PROBES = 4,
+    NY_STREAM_REJECTION = 5,
+    NY_STREAM_SHUFFLE = 6,
+    NY_STREAM_RANGE = 7, /* Gaussian test matrices of randomized eigensolvers */
+    NY_STREAM_SAMPLE = 8, /* rows for estimates in plans */
+    NY_STREAM_DATA = 9   /* generated data sets */
+};
+
+/* Four independent 32-bit words. */
+void ny_philox(uint64_t seed, uint64_t stream, uint64_t index, uint32_t out[4]);
+uint64_t ny_hash64(uint64_t seed, uint64_t stream, uint64_t index);
+/* Uniform in the open interval (0,1), 52 bits. */
+double ny_hash01(uint64_t seed, uint64_t stream, uint64_t index);
+/* x[i] = standard normal number `first + i` of the stream (Box–Muller on pairs). */
+void ny_gaussian(uint64_t seed, uint64_t stream, uint64_t first, double *x, size_t count);
+
+#endif

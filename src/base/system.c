@@ -1,0 +1,99 @@
+/* What the operating system says about memory and CPUs. Linux; elsewhere the neutral answers. */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+
+#include <time.h>
+
+double ny_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The number after `key` in a file of "key  number [kB]" lines; 0 when not there. */
+static size_t field_of(const char *path, const char *key, size_t unit)
+{
+    FILE *file = fopen(path, "r");
+    char line[256];
+    size_t value = 0;
+    size_t length = strlen(key);
+
+    if (!file) return 0;
+    while (fgets(line, sizeof(line), file))
+        if (strncmp(line, key, length) == 0 && sscanf(line + length, "%zu", &value) == 1) break;
+    fclose(file);
+    return value * unit;
+}
+
+size_t ny_rss_bytes(void)
+{
+    return field_of("/proc/self/status", "VmRSS:", 1024);
+}
+
+size_t ny_rss_peak_bytes(void)
+{
+    return field_of("/proc/self/status", "VmHWM:", 1024);
+}
+
+static size_t number_in(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    size_t value = 0;
+
+    if (!file) return 0;
+    if (fscanf(file, "%zu", &value) != 1) value = 0;
+    fclose(file);
+    return value;
+}
+
+/* The limit of the cgroup named on the line of /proc/self/cgroup that begins after "N:" with
+ * `controller` ("memory:" for v1, ":" for v2); 0 when there is none. */
+static size_t cgroup_limit(const char *controller, const char *root, const char *file_name)
+{
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    char line[512], path[1024];
+    size_t limit = 0;
+
+    if (!file) return 0;
+    while (fgets(line, sizeof(line), file)) {
+        char *name = strchr(line, ':');
+
+        if (!name || strncmp(name + 1, controller, strlen(controller)) != 0) continue;
+        name += 1 + strlen(controller);
+        name[strcspn(name, "\n")] = '\0';
+        snprintf(path, sizeof(path), "%s%s/%s", root, name, file_name);
+        limit = number_in(path);
+    }
+    fclose(file);
+    return limit;
+}
+
+size_t ny_memory_available(void)
+{
+    const size_t fallback = (size_t)1 << 31;
+    size_t available = field_of("/proc/meminfo", "MemAvailable:", 1024);
+    size_t v1 = cgroup_limit("memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes");
+    size_t v2 = cgroup_limit(":", "/sys/fs/cgroup", "memory.max");
+
+    if (!available) available = fallback;
+    if (v1 && v1 < available) available = v1;
+    if (v2 && v2 < available) available = v2;
+    return available;
+}
+
+unsigned ny_cpu_count(void)
+{
+    cpu_set_t set;
+    int count = 0;
+
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
+    return count > 0 ? (unsigned)count : 1;
+}

@@ -1,0 +1,36 @@
+/* Threads: the only place that names pthreads. */
+#ifndef NY_BASE_THREAD_H
+#define NY_BASE_THREAD_H
+
+#include <pthread.h>
+
+#include "base/context.h"
+
+struct ny_mutex {
+    pthread_mutex_t native;
+};
+
+struct ny_cond {
+    pthread_cond_t native;
+};
+
+void ny_mutex_init(struct ny_mutex *mutex);
+void ny_mutex_release(struct ny_mutex *mutex);
+void ny_mutex_lock(struct ny_mutex *mutex);
+void ny_mutex_unlock(struct ny_mutex *mutex);
+void ny_cond_init(struct ny_cond *cond);
+void ny_cond_release(struct ny_cond *cond);
+void ny_cond_wait(struct ny_cond *cond, struct ny_mutex *mutex);
+void ny_cond_broadcast(struct ny_cond *cond);
+
+/* Runs work(arg, worker) for worker = 0 … workers−1, worker 0 on the calling thread, and returns
+ * when all have. The status is that of the lowest-numbered worker that failed. Signals are
+ * delivered to the calling thread only. */
+typedef int ny_work_fn(void *arg, unsigned worker);
+int ny_parallel(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void *arg);
+
+/* Splits `items` in equal contiguous shares over ctx's threads: work(arg, first, count). */
+typedef int ny_range_fn(void *arg, size_t first, size_t count);
+int ny_parallel_ranges(struct ny_context *ctx, size_t items, ny_range_fn *work, void *arg);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * Columns: tiles of C = k(rows, landmarks), shifted so that f32 keeps what matters.
+ *
+ * Geometry (centre, scale) and kernel width are frozen at the first fit and part of the model.
+ * With shift a, a tile holds C − 1aᵀ (algorithms.md, traps 1 and 2); where mean(W) > ½ and the
+ * kernel allows it, it is computed as (k − 1) − (a − 1).
+ */
+#ifndef NY_COLUMNS_COLUMNS_H
+#define NY_COLUMNS_COLUMNS_H
+
+#include "base/dtype.h"
+#include "columns/kernel.h"
+#include "linalg/matrix.h"
+#include "stream/source.h"
+
+enum ny_scale { NY_SCALE_NONE, NY_SCALE_STANDARD, NY_SCALE_UNIT };
+
+/* A prepared row is (x − centre)·factor, column by column. centre is the column mean μ₀ for
+ * distances and centred linear kernels (pca), 0 for other dot products unless --scale asks. */
+struct ny_geometry {
+    size_t d;
+    double *centre, *factor; /* d each */
+};
+
+struct ny_columns_spec {
+    struct ny_context *ctx;
+    const struct ny_kernel *kernel;
+    struct ny_kernel_params params;
+    const struct ny_geometry *geometry; /* outlives the columns */
+    enum ny_dtype dtype;                /* of raw rows */
+};
+
+struct ny_columns;
+
+/* No landmarks yet. */
+int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec);
+void ny_columns_free(struct ny_columns *columns);
+/* Adds `count` landmarks given as raw rows, packed (copied). Not while tiles are computed. */
+int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count);
+size_t ny_columns_count(const struct ny_columns *columns);   /* m */
+const void *ny_columns_raw(const struct ny_columns *columns); /* m × d, spec.dtype */
+const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns);
+/* Bytes for m landmarks; and of one worker's workspace. */
+size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m);
+size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec);
+
+/* Sets the shift a (m values, copied); zero before. */
+int ny_columns_set_shift(struct ny_columns *columns, const double *a);
+bool ny_columns_minus_one(const struct ny_columns *columns); /* expm1 form in use */
+
+/* W = k(landmarks, landmarks), m × m, f64, both triangles, exactly symmetric, unshifted. Differences
+ * are taken of f64 prepared rows. Uses all threads. */
+int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W);
+
+/* ---- tiles: called by workers ------------------------------------------------------------- */
+
+/* A worker's buffers: one raw strip, one prepared f32 strip, norms. */
+struct ny_columns_workspace;
+int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec);
+void ny_columns_workspace_free(struct ny_columns_workspace *workspace);
+
+/* C (NY_UNIT_ROWS × m, f32, stride ≥ m) = k(tile rows, landmarks) − 1aᵀ; rows beyond tile->rows are
+ * zero. diagonal (NY_UNIT_ROWS, or NULL): k(x,x), f64. Strip by strip. */
+int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                    const struct ny_tile *tile, struct ny_matrix32 C, double *diagonal);
+
+/* For selection, which looks at some rows against some landmarks: */
+
+/* Prepared strip: `count` ≤ NY_STRIP_ROWS raw rows → f32 rows and their norms, padded with zeros. */
+struct ny_strip {
+    const void *raw;      /* count × d, spec.dtype */
+    const float *rows;    /* NY_STRIP_ROWS × d, prepared */
+    const float *norms;   /* NY_STRIP_ROWS: ‖row‖² of the prepared f32 rows, summed in f64 */
+    size_t count;
+};
+int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                     const struct ny_tile *tile, size_t first, size_t count,
+                     struct ny_strip *strip);
+/* K (NY_STRIP_ROWS × columns count, f32) = k(strip rows, landmarks first … first+K.cols−1),
+ * unshifted. */
+void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
+                      struct ny_matrix32 K);
+/* diagonal[i] = k(x_i, x_i) in f64 of raw rows. */
+int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size_t count,
+                        double *diagonal);
+/* K (count × landmarks first … first+K.cols−1, f64) of raw rows, exact: f64 prepared rows, base
+ * quantity without cancellation. For the rows that need an f64 decision, and for checks. */
+int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count,
+                     size_t first, struct ny_matrix K);
+/* K (count × count, f64, both triangles) among raw rows themselves. */
+int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
+                            struct ny_matrix K);
+
+/* ---- geometry and width ------------------------------------------------------------------- */
+
+struct ny_store;
+/* From the store's column statistics. centred: subtract the mean. NY_SCALE_*: per column; a constant
+ * column gets factor 1 (none), 0 (standard, unit). */
+int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_scale scale,
+                    bool centred);
+/* From given arrays of d (a stored model). */
+int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const double *centre,
+                     const double *factor, size_t d);
+void ny_geometry_free(struct ny_geometry *geometry, struct ny_context *ctx);
+
+/* γ for --gamma auto: from the median of the non-zero base quantity over 20,000 hashed pairs of
+ * the store's first n rows; NY_EDATA when all are zero ("all rows are equal"). Gathers at most
+ * 40,000 rows, in pieces that fit the budget. */
+int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
+                          uint64_t seed, double *gamma);
+
+#endif

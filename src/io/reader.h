@@ -1,0 +1,69 @@
+/*
+ * Readers: a table in some file format becomes batches of rows, in bounded memory.
+ *
+ * A format is one file here and one line in the table of io/formats.c.
+ */
+#ifndef NY_IO_READER_H
+#define NY_IO_READER_H
+
+#include "base/context.h"
+#include "base/dtype.h"
+
+#define NY_ROWS_UNKNOWN UINT64_MAX
+
+enum ny_header { NY_HEADER_AUTO, NY_HEADER_YES, NY_HEADER_NO };
+
+struct ny_reader_options {
+    const char *format;       /* a name from the table; NULL: by content, then by file name */
+    enum ny_dtype dtype;      /* NY_DTYPE_NONE: natural (csv, libsvm: f32) */
+    enum ny_header header;    /* csv */
+    const char *label_column; /* csv: 1-based number or name; NULL: none */
+    const char *columns;      /* csv, npy: "1,3-5,name" kept, in file order; NULL: all */
+    const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
+    uint64_t dims;            /* libsvm: d; others: must agree; 0: from the data */
+    bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
+};
+
+struct ny_table {
+    uint64_t d;
+    uint64_t rows; /* NY_ROWS_UNKNOWN when the file does not say */
+    enum ny_dtype dtype;
+    bool labels;
+    const char *format;
+};
+
+struct ny_reader;
+
+/* path "-" is standard input. ".gz" and gzip content are unpacked for every format but npy files
+ * read by seeking. NY_EDATA: file, line or row, column named in the message. */
+int ny_reader_open(struct ny_reader **out, struct ny_context *ctx, const char *path,
+                   const struct ny_reader_options *options);
+void ny_reader_close(struct ny_reader *reader);
+const struct ny_table *ny_reader_table(const struct ny_reader *reader);
+
+/* Buffers of the caller, each for max_rows; labels and source may be NULL. */
+struct ny_row_batch {
+    void *values;     /* max_rows × d in the table's dtype */
+    double *labels;   /* NaN where missing */
+    uint64_t *source; /* row number in this file, 0-based */
+    size_t count;     /* out: rows delivered */
+    uint64_t consumed; /* out: rows of the file read so far, dropped ones included */
+    uint64_t dropped;  /* out: of them, dropped so far */
+};
+/* NY_OK with count ≥ 1, or NY_END after the last row (truncation and trailing garbage are
+ * NY_EDATA). */
+int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch);
+/* Skips `rows` rows of the file (a resumed import): by seeking where possible. `dropped` is what
+ * the earlier run had dropped. */
+int ny_reader_skip(struct ny_reader *reader, uint64_t rows, uint64_t dropped);
+/* Word labels met so far (csv): label value = index into names; count 0 when labels are numbers. */
+void ny_reader_class_names(const struct ny_reader *reader, const char *const **names,
+                           size_t *count);
+
+/* The formats, for --help: *count names with a one-line description each. */
+struct ny_format_info {
+    const char *name, *summary;
+};
+const struct ny_format_info *ny_formats(size_t *count);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * Writers: npy and csv, chosen by the file name (".csv" → csv, else npy). Written to a temporary
+ * name in the same folder and renamed at commit, so that a failed export leaves nothing behind.
+ */
+#ifndef NY_IO_WRITER_H
+#define NY_IO_WRITER_H
+
+#include "base/context.h"
+
+enum ny_element { NY_OUT_F32, NY_OUT_F64, NY_OUT_U64 };
+
+struct ny_writer;
+
+/* rows × cols must be known; cols = 0 writes a 1-D npy of `rows`. path "-": standard output, not
+ * seekable, no rename. csv: no header, %.9g / %.17g / %llu. */
+int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
+                   enum ny_element element, uint64_t rows, uint64_t cols);
+/* `count` rows, packed, in the writer's element type. */
+int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count);
+/* NY_EINTERNAL when fewer rows were written than announced. fsync, rename; frees the writer
+ * either way. */
+int ny_writer_commit(struct ny_writer *writer);
+void ny_writer_abort(struct ny_writer *writer);
+
+#endif

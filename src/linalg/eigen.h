@@ -1,0 +1,39 @@
+/* Symmetric eigenproblems. Eigenvalues come in descending order; eigenvector j is *row* j of V,
+ * unit length, its sign as the solver left it (methods fix signs themselves). */
+#ifndef NY_LINALG_EIGEN_H
+#define NY_LINALG_EIGEN_H
+
+#include "linalg/matrix.h"
+
+/* The `count` largest eigenpairs of the symmetric A (lower triangle; destroyed), by dsyevr with an
+ * index range: values[count], V count × A.rows. Workspace: about 8·m·count + 26·8·m bytes under
+ * NY_MEM_SOLVE. NY_ENUMERIC when A or the result is not finite, or the solver fails. */
+int ny_eigen_top(struct ny_context *ctx, struct ny_matrix A, size_t count, double *values,
+                 struct ny_matrix V);
+/* All eigenvalues, no vectors; A destroyed. */
+int ny_eigenvalues(struct ny_context *ctx, struct ny_matrix A, double *values);
+/* Bytes of workspace of ny_eigen_top() for an m × m matrix. */
+size_t ny_eigen_top_bytes(size_t m, size_t count);
+
+struct ny_randomized {
+    size_t oversample; /* p */
+    unsigned power;    /* q */
+    uint64_t seed;
+};
+
+/* The `count` largest eigenpairs of symmetric A (both triangles; kept) from a random range of
+ * count + p columns: Li, Kwok & Lu Algorithm 1, with Y orthonormalised between products and
+ * B = QᵀAQ. Signs of B's small or negative eigenvalues are kept as they are. */
+int ny_eigen_randomized(struct ny_context *ctx, struct ny_matrix A, size_t count,
+                        const struct ny_randomized *how, double *values, struct ny_matrix V);
+size_t ny_eigen_randomized_bytes(size_t m, size_t count, const struct ny_randomized *how);
+
+/* Orthonormalises the columns of Y (m × r, r ≤ m) in place by Cholesky-QR twice, falling back to
+ * Householder QR (dgeqrf, dorgqr) where the Gram is not positive definite. */
+int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y);
+
+/* Spectral norm ‖A‖₂ of any matrix by power iteration on AᵀA from a fixed start (30 steps or 1e-3
+ * relative change); never above the Frobenius norm. */
+int ny_spectral_norm(struct ny_context *ctx, struct ny_matrix A, double *norm);
+
+#endif

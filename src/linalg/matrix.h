@@ -1,0 +1,107 @@
+/*
+ * Dense matrices, and the BLAS and LAPACK calls on them. Only this folder names cblas_* and
+ * LAPACKE_*; sizes are size_t and are narrowed in one checked place.
+ *
+ * A matrix is a view: it owns nothing, and is passed by value. Row-major: element (i,j) is
+ * at[i·stride + j]; ny_t() is the transposed view of the same memory.
+ */
+#ifndef NY_LINALG_MATRIX_H
+#define NY_LINALG_MATRIX_H
+
+#include "base/context.h"
+#include "base/memory.h"
+
+struct ny_matrix {
+    double *at;
+    size_t rows, cols, stride;
+    bool transposed; /* rows and cols are those of the view; the memory is cols × rows then */
+};
+
+struct ny_matrix32 {
+    float *at;
+    size_t rows, cols, stride;
+    bool transposed;
+};
+
+static inline struct ny_matrix ny_matrix(double *at, size_t rows, size_t cols)
+{
+    return (struct ny_matrix){at, rows, cols, cols, false};
+}
+
+static inline struct ny_matrix32 ny_matrix32(float *at, size_t rows, size_t cols)
+{
+    return (struct ny_matrix32){at, rows, cols, cols, false};
+}
+
+static inline struct ny_matrix ny_t(struct ny_matrix a)
+{
+    return (struct ny_matrix){a.at, a.cols, a.rows, a.stride, !a.transposed};
+}
+
+static inline struct ny_matrix32 ny_t32(struct ny_matrix32 a)
+{
+    return (struct ny_matrix32){a.at, a.cols, a.rows, a.stride, !a.transposed};
+}
+
+/* Rows first … first+count−1 / columns …, of an untransposed view. */
+static inline struct ny_matrix ny_rows(struct ny_matrix a, size_t first, size_t count)
+{
+    return (struct ny_matrix){a.at + first * a.stride, count, a.cols, a.stride, false};
+}
+
+static inline struct ny_matrix ny_cols(struct ny_matrix a, size_t first, size_t count)
+{
+    return (struct ny_matrix){a.at + first, a.rows, count, a.stride, false};
+}
+
+static inline struct ny_matrix32 ny_rows32(struct ny_matrix32 a, size_t first, size_t count)
+{
+    return (struct ny_matrix32){a.at + first * a.stride, count, a.cols, a.stride, false};
+}
+
+static inline struct ny_matrix32 ny_cols32(struct ny_matrix32 a, size_t first, size_t count)
+{
+    return (struct ny_matrix32){a.at + first, a.rows, count, a.stride, false};
+}
+
+/* Threads that OpenBLAS itself uses: 1 in the passes, where whole units run in parallel; all of
+ * the context's between _parallel and _serial, around a small problem. Process-wide state. */
+void ny_blas_parallel(const struct ny_context *ctx);
+void ny_blas_serial(void);
+/* "OpenBLAS 0.3.21 … Cooperlake" — recorded with jobs: other kernels give other bits. */
+const char *ny_blas_name(void);
+
+/* C = alpha·A·B + beta·C. C untransposed. */
+void ny_gemm(double alpha, struct ny_matrix A, struct ny_matrix B, double beta, struct ny_matrix C);
+void ny_gemm32(float alpha, struct ny_matrix32 A, struct ny_matrix32 B, float beta,
+               struct ny_matrix32 C);
+/* Lower triangle of C = AᵀA (beta 0) or C + AᵀA (beta 1). The upper triangle is not touched. */
+void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C);
+void ny_gram32(struct ny_matrix32 A, float beta, struct ny_matrix32 C);
+/* y = alpha·A·x + beta·y */
+void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, double *y);
+/* Copies the lower triangle to the upper. */
+void ny_mirror_lower(struct ny_matrix A);
+
+/* L ← chol(A) in place: A's lower triangle in, L's out; the upper triangle is neither read nor
+ * written. Returns 0, or 1 + the index of the first pivot that is not positive. */
+size_t ny_cholesky(struct ny_matrix A);
+/* B ← L⁻¹B, B ← L⁻ᵀB; L lower triangular, B untransposed, L.rows × B.cols. */
+void ny_solve_lower(struct ny_matrix L, struct ny_matrix B);
+void ny_solve_lower_t(struct ny_matrix L, struct ny_matrix B);
+void ny_solve_lower32(struct ny_matrix32 L, struct ny_matrix32 B);
+/* X ← X·L⁻ᵀ (each row x becomes L⁻¹x), L lower triangular, X rows × L.rows. */
+void ny_solve_rows(struct ny_matrix L, struct ny_matrix X);
+void ny_solve_rows32(struct ny_matrix32 L, struct ny_matrix32 X);
+/* G ← L⁻¹ G L⁻ᵀ in place, G symmetric, lower triangle in and out (dsygst). */
+int ny_reduce_generalised(struct ny_context *ctx, struct ny_matrix L, struct ny_matrix G);
+/* A⁻¹'s lower triangle from L, in place of L (dpotri). */
+int ny_cholesky_inverse(struct ny_context *ctx, struct ny_matrix L);
+
+/* 0 when all are finite, else 1 + the row-major index of the first NaN or Inf. */
+size_t ny_first_not_finite(const double *x, size_t count);
+size_t ny_first_not_finite32(const float *x, size_t count);
+
+double ny_dot(const double *x, const double *y, size_t count);
+
+#endif

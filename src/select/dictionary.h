@@ -1,0 +1,43 @@
+/*
+ * The dictionary: landmarks in order of selection, and the Cholesky factor L of their kernel matrix
+ * W = LLᵀ, grown row by row (Ouimet & Bengio 2005, section 3).
+ *
+ * L is kept in panels of NY_PANEL rows, panel b dense with (b+1)·NY_PANEL columns, in f64 and, for
+ * screening, in f32: growing never moves what is there, and a forward substitution goes panel by
+ * panel, so that rows can leave it as soon as their residual is small.
+ *
+ * Affine (Σa = 1): everything runs on the kernel translated by the first landmark,
+ * k′(x,y) = k(x,y) − k(x,x₁) − k(x₁,y) + k(x₁,x₁), whose factor has m − 1 rows (algorithms.md).
+ */
+#ifndef NY_SELECT_DICTIONARY_H
+#define NY_SELECT_DICTIONARY_H
+
+#include "columns/columns.h"
+
+enum { NY_PANEL = 256 };
+
+struct ny_dictionary;
+
+struct ny_dictionary_options {
+    bool affine;
+    double tolerance;    /* ε */
+    size_t landmarks_max; /* a cap; SIZE_MAX: none */
+};
+
+/* Owns its columns. Memory under NY_MEM_DICTIONARY: m²·(8 + 4)/2 plus the columns. */
+int ny_dictionary_new(struct ny_dictionary **out, const struct ny_columns_spec *spec,
+                      const struct ny_dictionary_options *options);
+void ny_dictionary_free(struct ny_dictionary *dictionary);
+size_t ny_dictionary_count(const struct ny_dictionary *dictionary); /* m */
+const uint64_t *ny_dictionary_rows(const struct ny_dictionary *dictionary);
+struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary);
+size_t ny_dictionary_bytes(const struct ny_columns_spec *spec, size_t m);
+
+/* State for a checkpoint and back: rows, raw landmarks and L exactly, so that a resumed selection
+ * has the same bytes. `bytes` of the image for the present m; the spec and options must be those
+ * of the run that saved it. */
+size_t ny_dictionary_image_bytes(const struct ny_dictionary *dictionary);
+void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image);
+int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, size_t bytes);
+
+#endif

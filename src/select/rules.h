@@ -1,0 +1,59 @@
+/*
+ * Selection rules: which rows become landmarks. One file a rule, one line in select/rules.c.
+ */
+#ifndef NY_SELECT_RULES_H
+#define NY_SELECT_RULES_H
+
+#include "select/dictionary.h"
+#include "stream/pass.h"
+
+struct ny_store;
+
+struct ny_selection_request {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    uint64_t n; /* rows of the job */
+    const struct ny_columns_spec *spec;
+    uint64_t seed;
+    size_t landmarks;         /* m, or a cap for greedy (SIZE_MAX: none) */
+    struct ny_dictionary_options dictionary; /* greedy */
+    const uint64_t *given;    /* `given`: landmarks row numbers */
+    unsigned workers;
+    /* greedy: state kept over a kill. `checkpoint` is called between units with the selection's
+     * image; a resumed run hands the last image back in `image`. */
+    int (*checkpoint)(void *arg, const void *image, size_t bytes);
+    void *checkpoint_arg;
+    double checkpoint_s;
+    const void *image;
+    size_t image_bytes;
+};
+
+/* What a rule leaves. Arrays are ny_free()d by ny_selection_release(). */
+struct ny_selection {
+    size_t m;
+    uint64_t *rows;       /* m, in order of selection */
+    float *residuals;     /* n upper bounds of δ_i from each row's last visit, rounded up; NULL unless
+                           * the rule measures them */
+    double residual_max, residual_mean; /* NaN where residuals is NULL */
+    double tolerance;     /* greedy: ε in force; else NaN */
+    double flops;
+    uint64_t rows_read;
+    unsigned passes;
+};
+
+struct ny_rule {
+    const char *name, *summary;
+    bool by_tolerance; /* needs --tolerance; --landmarks is a cap */
+    bool uniform;      /* every subset equally likely: what the n/m scaling of nystrom assumes */
+    int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
+};
+
+const struct ny_rule *ny_rule_find(const char *name);
+const struct ny_rule *ny_rule_at(size_t index);
+void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx);
+
+/* Greedy, for plans: m expected at this tolerance, from Algorithm 1 on `sample` hashed rows and the
+ * growth seen on them; and the memory of a selection that ends with m landmarks. */
+int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample, size_t *m);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * Pass 1: what the points say together — s = Cᵀ1, G = CᵀC, t = Σ k(x_i,x_i) — of shifted tiles
+ * C′ = C − 1aᵀ, from which the unshifted follow in f64 (algorithms.md, trap 1).
+ */
+#ifndef NY_SPECTRAL_ACCUMULATOR_H
+#define NY_SPECTRAL_ACCUMULATOR_H
+
+#include "linalg/matrix.h"
+
+enum ny_gram_precision { NY_GRAM_F32, NY_GRAM_F64 };
+
+struct ny_accumulator {
+    struct ny_context *ctx;
+    size_t m;
+    double *s;          /* m: s′ = Σ c′_i */
+    struct ny_matrix G; /* m × m, lower triangle: G′ = Σ c′_i c′_iᵀ; the upper one is scratch */
+    double t;           /* Σ k(x_i, x_i) */
+    uint64_t rows;
+};
+
+/* One worker's share: the sums over one unit. */
+struct ny_partial {
+    struct ny_context *ctx;
+    enum ny_gram_precision precision;
+    size_t m;
+    double *s;
+    float *G32;  /* m × m, lower: F32 */
+    double *G64, *C64; /* F64: the Gram, and the tile widened */
+    double t;
+    size_t rows;
+};
+
+int ny_accumulator_new(struct ny_accumulator **out, struct ny_context *ctx, size_t m);
+void ny_accumulator_free(struct ny_accumulator *acc);
+int ny_partial_new(struct ny_partial **out, struct ny_context *ctx, size_t m,
+                   enum ny_gram_precision precision);
+void ny_partial_free(struct ny_partial *partial);
+size_t ny_accumulator_bytes(size_t m);
+size_t ny_partial_bytes(size_t m, enum ny_gram_precision precision);
+
+/* partial = sums of the tile C (NY_UNIT_ROWS × m, rows beyond `rows` zero); diagonal may be NULL. */
+void ny_partial_set(struct ny_partial *partial, struct ny_matrix32 C, size_t rows,
+                    const double *diagonal);
+/* acc += partial: one step of the left fold. */
+void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *partial);
+
+/* Image for a checkpoint: s, t, rows and the packed lower triangle of G. */
+size_t ny_accumulator_image_bytes(size_t m);
+void ny_accumulator_save(const struct ny_accumulator *acc, void *image);
+void ny_accumulator_restore(struct ny_accumulator *acc, const void *image);
+
+#endif

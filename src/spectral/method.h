@@ -1,0 +1,73 @@
+/*
+ * The small problem of each low-rank approximation: from W, s, G, t, n to the map (P, q) with
+ * Y = C′P + 1qᵀ, C′ the shifted tile. One file a method with one `solve`, one line in
+ * spectral/methods.c.
+ */
+#ifndef NY_SPECTRAL_METHOD_H
+#define NY_SPECTRAL_METHOD_H
+
+#include "linalg/eigen.h"
+#include "spectral/accumulator.h"
+
+/* How the map normalises K additively, and over what its averages run. */
+enum ny_centring {
+    NY_RAW,               /* svd: K as it is */
+    NY_CENTRED_LANDMARKS, /* kpca, averages over D: C̃ = (C − 1w̄ᵀ)H */
+    NY_CENTRED_IMPLICIT   /* kpca, averages over all rows of K̃ (Proposition 2) */
+};
+
+enum ny_inner { NY_INNER_AUTO, NY_INNER_EXACT, NY_INNER_RANDOMIZED };
+
+struct ny_problem {
+    struct ny_context *ctx;
+    size_t m;
+    uint64_t n;
+    struct ny_matrix W; /* m × m, f64, both triangles, unshifted; may be destroyed */
+    const double *a;    /* shift of the tiles, m */
+    struct ny_accumulator *acc; /* NULL where the method has no pass 1; may be destroyed */
+    enum ny_gram_precision gram;
+    enum ny_centring centring;
+    bool affine;        /* projected: on the affine hull of D */
+    bool f32_tiles;     /* decides the rank cut */
+    size_t components;  /* p */
+    size_t rank;        /* k; 0: the method's default */
+    enum ny_inner inner;
+    struct ny_randomized randomized;
+};
+
+/* What transform and the certificate need; arrays under NY_MEM_MODEL, ny_solution_release(). */
+struct ny_solution {
+    size_t m, p;
+    struct ny_matrix P;     /* m × p: eigenvectors Û = C′P + 1qᵀ, unscaled, orthonormal or nearly */
+    double *q;              /* p */
+    double *values;         /* p: λ̂, descending */
+    size_t rank_effective;
+    size_t negative;        /* negative eigenvalues dropped, and their share of Σ|λ| */
+    double negative_share;
+    double trace_approx;    /* tr K̃ of the matrix the map decomposes; NaN where not defined */
+    double trace;           /* tr K of it; NaN likewise */
+    const char *trace_of;   /* raw, centred */
+    double flops;
+};
+
+struct ny_method {
+    const char *name, *summary;
+    bool needs_gram;    /* makes pass 1 */
+    bool uniform_only;  /* its n/m scaling assumes uniform landmarks: others warn */
+    bool implicit;      /* default of --averages */
+    bool trace_below;   /* K̃ is below K, so that trace_error is defined */
+    bool all_ranks;     /* default rank: all; else the components */
+    int (*solve)(struct ny_problem *problem, struct ny_solution *solution);
+    /* Bytes of the small problem beyond W and the accumulator. */
+    size_t (*bytes)(size_t m, size_t p, size_t rank);
+};
+
+const struct ny_method *ny_method_find(const char *name);
+const struct ny_method *ny_method_at(size_t index);
+void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx);
+
+/* η of algorithms.md, trap 1: decides the precision of the tile Gram from W before the pass. */
+int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
+                   double mean_diagonal, enum ny_gram_precision *precision);
+
+#endif

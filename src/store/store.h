@@ -1,0 +1,181 @@
+/*
+ * The store: a directory with two LMDB environments, points/ (append-only blocks of rows) and
+ * results/ (jobs, checkpoints, models, embeddings), so that ingesting and fitting never wait for
+ * one another. The format is described in store/format.h.
+ *
+ * Only this folder names mdb_*, and only its codec names LZ4F_*.
+ */
+#ifndef NY_STORE_STORE_H
+#define NY_STORE_STORE_H
+
+#include "base/context.h"
+#include "base/dtype.h"
+
+struct ny_store;
+
+/* Opens what exists. NY_EIO: no such path or not readable; NY_ESTORE: not a store, or damaged
+ * (structure checked by pread before LMDB maps it); a store of a newer format names the version.
+ * A directory that cannot be written is opened read-only with a warning.
+ * Processes and handles may share a store; a process opens each environment once (a registry by
+ * device and inode shares it between handles). */
+int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *path);
+/* Opens it, or creates the directory and both environments, with the same random id, no points. */
+int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *path);
+void ny_store_close(struct ny_store *store);
+
+struct ny_context *ny_store_context(const struct ny_store *store);
+const char *ny_store_path(const struct ny_store *store);
+bool ny_store_read_only(const struct ny_store *store);
+/* Bytes the two data files take on disk (allocated blocks, not address space). */
+uint64_t ny_store_bytes(const struct ny_store *store);
+
+/* ---- points: what is there ---------------------------------------------------------------- */
+
+enum ny_layout { NY_DENSE = 0, NY_CSR = 1 };
+
+struct ny_points_info {
+    uint64_t n, d;
+    enum ny_dtype dtype;
+    enum ny_layout layout;
+    uint64_t block_rows;   /* power of two; all blocks but the last have this many rows */
+    uint64_t blocks;
+    uint64_t raw_bytes;    /* n × d × element size */
+    uint64_t stored_bytes; /* sum of the stored values, headers included */
+    uint64_t dropped;      /* rows that --nan drop left out, over all imports */
+    uint64_t txn;          /* LMDB transaction that wrote the manifest */
+    bool labels;           /* every row has a label (missing: NaN) */
+    bool source;           /* row numbers in the source files are kept (shuffled or dropped) */
+    uint8_t id[16];
+    uint64_t digest;       /* over the full blocks */
+    uint64_t tail_digest;  /* over the last, short block; 0 when there is none */
+};
+
+/* The points as of now: n = 0 when nothing was imported yet. Cheap (one record). */
+int ny_points_info(struct ny_store *store, struct ny_points_info *info);
+
+/* Column statistics over all rows, gathered during import; arrays of d, owned by the caller's
+ * struct and freed by _release. */
+struct ny_points_stats {
+    uint64_t n, d;
+    double *mean, *minimum, *maximum, *variance; /* variance: population, 1/n */
+    double mean_square_norm;                     /* of the rows as they are, not centred */
+};
+int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats);
+void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *ctx);
+
+/* Names of label classes when the labels were words (label value = index); count 0 when numeric.
+ * Free with ny_free() (one block). */
+int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
+
+/* ---- points: reading ---------------------------------------------------------------------- */
+
+/* Decodes block `block` into `rows` (block_rows × d elements, packed); *count = rows in it, cut at
+ * the store's n. Verifies checksum, id, number, sizes: NY_ESTORE names block and rows. Thread-safe.
+ * Copies; never hands out a pointer into the map. */
+int ny_points_read_block(struct ny_store *store, uint64_t block, void *rows, size_t *count);
+/* Rows first … first+count−1 / the rows listed (any order), in the store's dtype, packed. Gather
+ * reads each block once, in block order. */
+int ny_points_read(struct ny_store *store, uint64_t first, size_t count, void *rows);
+int ny_points_gather(struct ny_store *store, const uint64_t *rows, size_t count, void *out);
+/* Labels (NaN where missing; 0 where the store has none) and source row numbers (the row number
+ * itself where none are kept). */
+int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels);
+int ny_points_source(struct ny_store *store, uint64_t first, size_t count, uint64_t *source);
+/* Hints for the mapped pages of blocks first … first+count−1: start reading them / drop them from
+ * the resident set. Never fails; thread-safe. */
+void ny_points_will_need(struct ny_store *store, uint64_t first, uint64_t count);
+void ny_points_done_with(struct ny_store *store, uint64_t first, uint64_t count);
+
+/* Reads every byte of every block and record. Damaged pieces are reported in order to `damaged`
+ * (what: a sentence); the return value is NY_OK when the walk itself went through. */
+struct ny_damage {
+    uint64_t block, first_row, rows; /* rows 0: not a block of points */
+    const char *what;
+};
+typedef int ny_damage_fn(void *user, const struct ny_damage *damage);
+int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user);
+
+/* ---- points: ingesting -------------------------------------------------------------------- */
+
+struct ny_ingest;
+
+struct ny_ingest_spec {
+    uint64_t d;
+    enum ny_dtype dtype; /* of the rows handed over; an append converts to the store's dtype where
+                          * that is exact, else NY_EDATA */
+    enum ny_layout layout;
+    bool labels, source;
+    bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */
+    uint64_t fingerprint; /* of the command; a staged import with the same one is resumed, another
+                           * is discarded */
+};
+
+struct ny_rows {
+    const void *values;     /* count × d, packed, in the spec's dtype */
+    const double *labels;   /* count, or NULL when spec.labels is false */
+    const uint64_t *source; /* count source row numbers, or NULL when spec.source is false */
+    size_t count;
+    uint64_t consumed; /* rows of the source read so far, dropped ones included */
+    uint64_t dropped;  /* of them, dropped so far */
+};
+
+/* Takes the points lock (NY_EBUSY names pid and verb of the holder). *consumed = source rows whose
+ * fate was committed by an earlier, killed run of the same import: the caller skips those. */
+int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
+                    const struct ny_ingest_spec *spec, uint64_t *consumed);
+/* Adds rows; commits by itself whenever min(64 MiB, budget/8) are dirty. Everything stays staged,
+ * invisible to readers. */
+int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows);
+/* Class names of word labels, before the commit. */
+int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, size_t count);
+/* Makes all of it visible in one transaction. */
+int ny_ingest_commit(struct ny_ingest *ingest);
+/* Drops what was staged: the store is as before. */
+int ny_ingest_discard(struct ny_ingest *ingest);
+/* Without a commit, what was staged stays for a resume. */
+void ny_ingest_free(struct ny_ingest *ingest);
+
+/* ---- results ------------------------------------------------------------------------------ */
+
+/* A result NAME owns parts ("job", "model", "embedding", …); a part is a sequence of chunks, each
+ * at most NY_CHUNK_BYTES, framed with id, name hash, part hash, index and checksum like a block. */
+#define NY_CHUNK_BYTES ((size_t)256 * 4096 - 16 - 32)
+
+struct ny_name_lock;
+/* One non-blocking lock per NAME for the whole job: NY_EBUSY names the holder. The names allowed
+ * are [A-Za-z0-9._-]{1,64}, not starting with a dot or dash: else NY_EUSAGE. */
+int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *name);
+void ny_name_unlock(struct ny_name_lock *lock);
+
+/* A write transaction on results/: begin waits for its turn. Keep it short: at most
+ * ny_batch_bytes_max() between begin and commit. */
+struct ny_batch;
+size_t ny_batch_bytes_max(const struct ny_store *store);
+int ny_batch_begin(struct ny_batch **out, struct ny_store *store);
+int ny_batch_put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,
+                 const void *data, size_t bytes);
+/* All chunks of a part (part NULL: of the whole NAME). Absent is fine. */
+int ny_batch_delete(struct ny_batch *batch, const char *name, const char *part);
+/* On failure nothing of the batch is there. Frees the batch either way. */
+int ny_batch_commit(struct ny_batch *batch);
+void ny_batch_abort(struct ny_batch *batch);
+
+/* A verified copy of one chunk: *bytes = its size; NY_END when there is none (no error is set);
+ * NY_ESTORE when damaged; `capacity` too small: NY_EINTERNAL. Thread-safe. */
+int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uint64_t index,
+                 void *data, size_t capacity, size_t *bytes);
+
+/* A whole array as part, cut in chunks, committed in batches; written beside and made current by
+ * the caller's last batch. Reads verify that exactly `bytes` bytes are there. */
+int ny_blob_put(struct ny_store *store, const char *name, const char *part, const void *data,
+                size_t bytes);
+int ny_blob_get(struct ny_store *store, const char *name, const char *part, void *data,
+                size_t bytes);
+
+/* Calls `each` for every NAME, sorted. */
+typedef int ny_name_fn(void *user, const char *name);
+int ny_results_list(struct ny_store *store, ny_name_fn *each, void *user);
+/* NY_EUSAGE with the nearest existing name when there is no such NAME. */
+int ny_result_remove(struct ny_store *store, const char *name);
+
+#endif

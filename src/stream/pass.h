@@ -1,0 +1,40 @@
+/*
+ * The pass: one streaming read of all points, in bounded memory, by several workers, whose result
+ * does not depend on how many there are.
+ *
+ * Rows are cut in *units* of NY_UNIT_ROWS. Workers take units in order; `unit` computes what the
+ * rows of one unit say (in the worker's own buffers), `fold` adds that to the whole, strictly in
+ * unit order and never two at a time. So a sum is a left fold over units, whatever the budget and
+ * the threads are, and wherever an earlier run was interrupted.
+ */
+#ifndef NY_STREAM_PASS_H
+#define NY_STREAM_PASS_H
+
+#include "stream/source.h"
+
+struct ny_pass_work {
+    /* In parallel: reads the tile with ny_tile_strip(), writes into buffers of tile->worker. */
+    int (*unit)(void *arg, const struct ny_tile *tile);
+    /* In unit order, one at a time, on the worker that did the unit. May be NULL. */
+    int (*fold)(void *arg, const struct ny_tile *tile);
+    /* Between two folds, at least every checkpoint_s seconds and before an interrupt is obeyed:
+     * units < units_done are folded. May be NULL. */
+    int (*checkpoint)(void *arg, uint64_t units_done);
+};
+
+struct ny_pass {
+    struct ny_context *ctx;
+    struct ny_source *source;
+    const char *stage;    /* for the progress */
+    unsigned workers;     /* ≥ 1; each has its own buffers in `arg` */
+    uint64_t first_unit;  /* where a resumed pass goes on */
+    uint64_t ahead_max;   /* unit u starts only when unit u − ahead_max is folded; 0: no bound */
+    double checkpoint_s;
+    double flops_per_row; /* for the progress */
+};
+
+/* Runs to the end of the source. On an error the pass stops, and what is folded stays folded.
+ * NY_EINTERRUPTED / NY_ETERMINATED after a checkpoint when the context was interrupted. */
+int ny_pass_run(const struct ny_pass *pass, const struct ny_pass_work *work, void *arg);
+
+#endif

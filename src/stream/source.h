@@ -1,0 +1,67 @@
+/* Where the rows of a pass come from, and the tile: one unit of them in a worker's hands. */
+#ifndef NY_STREAM_SOURCE_H
+#define NY_STREAM_SOURCE_H
+
+#include "base/context.h"
+#include "base/dtype.h"
+
+/* Every BLAS call of a pass has the shape of a unit or of a strip, padded with zero rows: another
+ * height would give other bits. A strip of C is small enough to be still in cache after its GEMM. */
+enum { NY_UNIT_ROWS = 2048, NY_STRIP_ROWS = 512 };
+
+struct ny_source;
+
+struct ny_tile {
+    struct ny_source *source;
+    uint64_t unit, first_row;
+    size_t rows; /* NY_UNIT_ROWS but in the last unit */
+    unsigned worker;
+};
+
+/* The contract of a source. */
+struct ny_source_ops {
+    /* Called in unit order, never two at a time: fills tile->rows for tile->unit and prepares what
+     * its strips need; NY_END after the last unit. */
+    int (*take)(struct ny_source *source, struct ny_tile *tile);
+    /* Rows first … first+count−1 of the tile (0-based in it), packed, in the source's dtype.
+     * Called by the tile's worker, in ascending order of first. */
+    int (*strip)(struct ny_source *source, const struct ny_tile *tile, size_t first, size_t count,
+                 void *rows);
+    void (*free)(struct ny_source *source);
+};
+
+/* What every source starts with. */
+struct ny_source {
+    const struct ny_source_ops *ops;
+    struct ny_context *ctx;
+    enum ny_dtype dtype;
+    size_t d;
+    uint64_t n;                  /* rows in all; 0: not known before the end */
+    double stored_bytes_per_row; /* read from disk, for the progress */
+};
+
+static inline int ny_tile_strip(const struct ny_tile *tile, size_t first, size_t count, void *rows)
+{
+    return tile->source->ops->strip(tile->source, tile, first, count, rows);
+}
+
+void ny_source_free(struct ny_source *source);
+
+struct ny_store;
+/* The first n points of a store, as of a job's start. Decodes a block once for all workers (a ring
+ * of workers + 1 blocks), asks the kernel for the blocks ahead and drops those behind. Memory:
+ * (workers + 1) × block bytes, under NY_MEM_STORE. */
+int ny_points_source(struct ny_source **out, struct ny_store *store, uint64_t n, unsigned workers);
+/* Bytes that ny_points_source() allocates. */
+size_t ny_points_source_bytes(size_t block_rows, size_t d, enum ny_dtype dtype, unsigned workers);
+
+struct ny_reader;
+/* Rows of a file through a reader, read once, in order. Memory: workers × one unit, NY_MEM_IO. */
+int ny_reader_source(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
+                     unsigned workers);
+
+/* Rows in memory, which must stay valid. */
+int ny_memory_source(struct ny_source **out, struct ny_context *ctx, const void *rows,
+                     enum ny_dtype dtype, uint64_t n, size_t d);
+
+#endif
