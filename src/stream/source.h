@@ -45,23 +45,26 @@ static inline int ny_tile_strip(const struct ny_tile *tile, size_t first, size_t
     return tile->source->ops->strip(tile->source, tile, first, count, rows);
 }
 
-void ny_source_free(struct ny_source *source);
+static inline void ny_source_free(struct ny_source *source)
+{
+    if (source) source->ops->free(source);
+}
 
 struct ny_store;
 /* The first n points of a store, as of a job's start. Decodes a block once for all workers (a ring
  * of workers + 1 blocks), asks the kernel for the blocks ahead and drops those behind. Memory:
  * (workers + 1) × block bytes, under NY_MEM_STORE. */
-int ny_points_source(struct ny_source **out, struct ny_store *store, uint64_t n, unsigned workers);
-/* Bytes that ny_points_source() allocates. */
-size_t ny_points_source_bytes(size_t block_rows, size_t d, enum ny_dtype dtype, unsigned workers);
+int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n, unsigned workers);
+/* Bytes that ny_source_of_points() allocates. */
+size_t ny_source_of_points_bytes(size_t block_rows, size_t d, enum ny_dtype dtype, unsigned workers);
 
 struct ny_reader;
 /* Rows of a file through a reader, read once, in order. Memory: workers × one unit, NY_MEM_IO. */
-int ny_reader_source(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
+int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
                      unsigned workers);
 
 /* Rows in memory, which must stay valid. */
-int ny_memory_source(struct ny_source **out, struct ny_context *ctx, const void *rows,
+int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const void *rows,
                      enum ny_dtype dtype, uint64_t n, size_t d);
 
 #endif

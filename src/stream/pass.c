@@ -1,0 +1,136 @@
+#include "stream/pass.h"
+
+#include "base/clock.h"
+#include "base/progress.h"
+#include "base/thread.h"
+
+/* The state of a running pass, shared by its workers. */
+struct run {
+    const struct ny_pass *pass;
+    const struct ny_pass_work *work;
+    void *arg;
+    struct ny_mutex lock;   /* guards what follows; held while a source is asked for a unit */
+    struct ny_cond changed; /* folded or stop changed */
+    uint64_t next;          /* the unit to be taken next */
+    uint64_t folded;        /* units < folded are folded */
+    double checkpoint_s;    /* when the last checkpoint was made */
+    bool stop;              /* an error, an interrupt, or the end of the source */
+    struct ny_meter meter;
+};
+
+static void stop(struct run *run)
+{
+    ny_mutex_lock(&run->lock);
+    run->stop = true;
+    ny_cond_broadcast(&run->changed);
+    ny_mutex_unlock(&run->lock);
+}
+
+/* The next unit for this worker; NY_END when there is none, or none any more. */
+static int take(struct run *run, struct ny_tile *tile)
+{
+    const struct ny_pass *pass = run->pass;
+    int err;
+
+    ny_mutex_lock(&run->lock);
+    for (;;) {
+        if (run->stop) {
+            ny_mutex_unlock(&run->lock);
+            return NY_END;
+        }
+        if (!pass->ahead_max || run->next < run->folded + pass->ahead_max) break;
+        ny_cond_wait(&run->changed, &run->lock);
+    }
+    tile->unit = run->next;
+    tile->first_row = run->next * NY_UNIT_ROWS;
+    err = pass->source->ops->take(pass->source, tile);
+    if (err == NY_OK) run->next++;
+    ny_mutex_unlock(&run->lock);
+    return err;
+}
+
+/* Waits until it is this tile's turn; NY_END when the pass stops before. */
+static int wait_for_turn(struct run *run, const struct ny_tile *tile)
+{
+    bool stopped;
+
+    ny_mutex_lock(&run->lock);
+    while (run->folded != tile->unit && !run->stop)
+        ny_cond_wait(&run->changed, &run->lock);
+    stopped = run->stop;
+    ny_mutex_unlock(&run->lock);
+    return stopped ? NY_END : NY_OK;
+}
+
+/* Interrupts are obeyed here, between two folds, after a checkpoint. */
+static int checkpoint(struct run *run, uint64_t units_done)
+{
+    int interrupted = ny_check_interrupt(run->pass->ctx);
+    double now_s = ny_now();
+    int err = NY_OK;
+
+    if (run->work->checkpoint &&
+        (interrupted || now_s - run->checkpoint_s >= run->pass->checkpoint_s)) {
+        err = run->work->checkpoint(run->arg, units_done);
+        run->checkpoint_s = ny_now();
+    }
+    return err ? err : interrupted;
+}
+
+static int fold(struct run *run, const struct ny_tile *tile)
+{
+    const struct ny_pass *pass = run->pass;
+    double rows = (double)tile->rows;
+    int err;
+
+    err = wait_for_turn(run, tile);
+    if (err) return err;
+    if (run->work->fold) err = run->work->fold(run->arg, tile);
+    if (err) return err;
+    ny_meter_add(&run->meter, tile->rows, rows * pass->source->stored_bytes_per_row,
+                 rows * pass->flops_per_row);
+    err = checkpoint(run, tile->unit + 1);
+    if (err) return err;
+    ny_mutex_lock(&run->lock);
+    run->folded = tile->unit + 1;
+    ny_cond_broadcast(&run->changed);
+    ny_mutex_unlock(&run->lock);
+    return NY_OK;
+}
+
+static int work(void *arg, unsigned worker)
+{
+    struct run *run = arg;
+    struct ny_tile tile = {.source = run->pass->source, .worker = worker};
+    int err;
+
+    while ((err = take(run, &tile)) == NY_OK) {
+        err = run->work->unit(run->arg, &tile);
+        if (err) break;
+        err = fold(run, &tile);
+        if (err) break;
+    }
+    if (err != NY_END) stop(run);
+    return err == NY_END ? NY_OK : err;
+}
+
+int ny_pass_run(const struct ny_pass *pass, const struct ny_pass_work *pass_work, void *arg)
+{
+    struct run run = {.pass = pass,
+                      .work = pass_work,
+                      .arg = arg,
+                      .next = pass->first_unit,
+                      .folded = pass->first_unit,
+                      .checkpoint_s = ny_now()};
+    int err;
+
+    ny_mutex_init(&run.lock);
+    ny_cond_init(&run.changed);
+    ny_meter_start(&run.meter, pass->ctx, pass->stage, pass->first_unit * NY_UNIT_ROWS,
+                   pass->source->n);
+    err = ny_parallel(pass->ctx, pass->workers, work, &run);
+    ny_meter_finish(&run.meter);
+    ny_cond_release(&run.changed);
+    ny_mutex_release(&run.lock);
+    return err;
+}

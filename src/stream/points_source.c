@@ -1,0 +1,214 @@
+/*
+ * The points of a store as a source. Blocks are decoded once, by whichever worker needs them first,
+ * into a small ring that all workers copy their strips from.
+ */
+#include "stream/source.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "store/store.h"
+
+enum { AHEAD_BYTES = 8 << 20, AHEAD_BLOCKS_MIN = 2 };
+
+/* A slot of the ring. A slot is `users` workers' to read from when `ready`; the worker that decodes
+ * it counts as one. */
+struct slot {
+    uint64_t block; /* NO_BLOCK: empty */
+    unsigned users;
+    bool ready;
+    uint64_t used_at; /* the slot used longest ago is reused first */
+    char *rows;
+};
+
+static const uint64_t no_block = UINT64_MAX;
+
+struct points_source {
+    struct ny_source base;
+    struct ny_store *store;
+    size_t row_bytes;
+    uint64_t block_rows, blocks;
+    uint64_t ahead_blocks, asked; /* blocks < asked were asked for */
+    struct ny_mutex lock;
+    struct ny_cond changed;
+    uint64_t clock;
+    unsigned slots;
+    struct slot *slot;
+    char *memory;
+};
+
+size_t ny_source_of_points_bytes(size_t block_rows, size_t d, enum ny_dtype dtype, unsigned workers)
+{
+    return (workers + 1) * (block_rows * d * ny_dtype_size(dtype) + sizeof(struct slot));
+}
+
+static int take(struct ny_source *base, struct ny_tile *tile)
+{
+    struct points_source *source = (struct points_source *)base;
+    uint64_t left, next;
+
+    if (tile->first_row >= base->n) return NY_END;
+    left = base->n - tile->first_row;
+    tile->rows = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
+    next = (tile->first_row + tile->rows - 1) / source->block_rows + 1 + source->ahead_blocks;
+    if (next > source->blocks) next = source->blocks;
+    if (source->asked < tile->first_row / source->block_rows)
+        source->asked = tile->first_row / source->block_rows;
+    if (next > source->asked) {
+        ny_points_will_need(source->store, source->asked, next - source->asked);
+        source->asked = next;
+    }
+    return NY_OK;
+}
+
+/* The slot that holds `block`, or an unused one to decode it into, or NULL: all are in use. */
+static struct slot *find_slot(struct points_source *source, uint64_t block)
+{
+    struct slot *oldest = NULL;
+
+    for (unsigned i = 0; i < source->slots; i++) {
+        struct slot *slot = &source->slot[i];
+
+        if (slot->block == block) return slot;
+        if (!slot->users && (!oldest || slot->used_at < oldest->used_at)) oldest = slot;
+    }
+    return oldest;
+}
+
+/* Decodes the block into the slot, without the lock; the pages behind it are given back. */
+static int decode(struct points_source *source, struct slot *slot)
+{
+    size_t count;
+    int err = ny_points_read_block(source->store, slot->block, slot->rows, &count);
+
+    ny_points_done_with(source->store, slot->block, 1);
+    ny_mutex_lock(&source->lock);
+    if (err) slot->block = no_block;
+    slot->ready = err == NY_OK;
+    ny_cond_broadcast(&source->changed);
+    return err;
+}
+
+/* Enters and leaves with the lock held. There are more slots than workers and a worker holds at
+ * most one, so a free one always comes. */
+static int pin(struct points_source *source, uint64_t block, struct slot **out)
+{
+    for (;;) {
+        struct slot *slot = find_slot(source, block);
+
+        if (slot && slot->block != block) {
+            *slot = (struct slot){.block = block, .users = 1, .rows = slot->rows};
+            ny_mutex_unlock(&source->lock);
+            *out = slot;
+            if (decode(source, slot) == NY_OK) return NY_OK;
+            slot->users--;
+            return ny_context_error(source->base.ctx)->status;
+        }
+        if (slot && slot->ready) {
+            slot->users++;
+            *out = slot;
+            return NY_OK;
+        }
+        ny_cond_wait(&source->changed, &source->lock);
+    }
+}
+
+static void unpin(struct points_source *source, struct slot *slot)
+{
+    slot->users--;
+    slot->used_at = ++source->clock;
+    ny_cond_broadcast(&source->changed);
+}
+
+static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
+                 void *rows)
+{
+    struct points_source *source = (struct points_source *)base;
+    uint64_t row = tile->first_row + first;
+    char *out = rows;
+
+    while (count > 0) {
+        uint64_t in_block = row % source->block_rows;
+        size_t piece = count;
+        struct slot *slot;
+        int err;
+
+        if (piece > source->block_rows - in_block) piece = (size_t)(source->block_rows - in_block);
+        ny_mutex_lock(&source->lock);
+        err = pin(source, row / source->block_rows, &slot);
+        ny_mutex_unlock(&source->lock);
+        if (err) return err;
+        memcpy(out, slot->rows + in_block * source->row_bytes, piece * source->row_bytes);
+        ny_mutex_lock(&source->lock);
+        unpin(source, slot);
+        ny_mutex_unlock(&source->lock);
+        out += piece * source->row_bytes;
+        row += piece;
+        count -= piece;
+    }
+    return NY_OK;
+}
+
+static void release(struct ny_source *base)
+{
+    struct points_source *source = (struct points_source *)base;
+
+    ny_cond_release(&source->changed);
+    ny_mutex_release(&source->lock);
+    ny_free(base->ctx, source->slot);
+    ny_free(base->ctx, source->memory);
+    ny_free(base->ctx, source);
+}
+
+static int allocate_slots(struct points_source *source, size_t block_bytes)
+{
+    struct ny_context *ctx = source->base.ctx;
+    size_t bytes;
+
+    if (ny_product(ctx, &bytes, block_bytes, source->slots, 1)) return NY_EBUDGET;
+    source->slot = ny_calloc(ctx, NY_MEM_STORE, source->slots, sizeof(*source->slot));
+    if (!source->slot) return NY_EBUDGET;
+    source->memory = ny_alloc(ctx, NY_MEM_STORE, bytes);
+    if (!source->memory) return NY_EBUDGET;
+    for (unsigned i = 0; i < source->slots; i++)
+        source->slot[i] = (struct slot){.block = no_block, .rows = source->memory + i * block_bytes};
+    return NY_OK;
+}
+
+int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n,
+                        unsigned workers)
+{
+    static const struct ny_source_ops ops = {take, strip, release};
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_info info;
+    struct points_source *source;
+    double stored;
+    int err;
+
+    *out = NULL;
+    err = ny_points_info(store, &info);
+    if (err) return err;
+    source = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*source));
+    if (!source) return NY_EBUDGET;
+    stored = (double)info.stored_bytes / (double)(info.n ? info.n : 1);
+    source->base = (struct ny_source){.ops = &ops,
+                                      .ctx = ctx,
+                                      .dtype = info.dtype,
+                                      .d = (size_t)info.d,
+                                      .n = n,
+                                      .stored_bytes_per_row = stored};
+    source->store = store;
+    source->row_bytes = (size_t)info.d * ny_dtype_size(info.dtype);
+    source->block_rows = info.block_rows;
+    source->blocks = (n + info.block_rows - 1) / info.block_rows;
+    source->ahead_blocks = (uint64_t)(AHEAD_BYTES / (stored * (double)info.block_rows + 1));
+    if (source->ahead_blocks < AHEAD_BLOCKS_MIN) source->ahead_blocks = AHEAD_BLOCKS_MIN;
+    source->slots = workers + 1;
+    ny_mutex_init(&source->lock);
+    ny_cond_init(&source->changed);
+    err = allocate_slots(source, (size_t)info.block_rows * source->row_bytes);
+    if (err) release(&source->base);
+    else *out = &source->base;
+    return err;
+}
