@@ -1,0 +1,90 @@
+/* Scans and sums over plain arrays; the lanes are ours, so the bits depend on neither BLAS nor its
+ * threads. */
+#include "linalg/blas.h"
+
+enum { LANES = 16, SCAN = 1024 };
+
+/* 0·x is 0 exactly when x is finite. */
+static bool all_finite(const double *x, size_t count)
+{
+    double sum[LANES] = {0}, total = 0;
+    size_t i = 0;
+
+    for (; i + LANES <= count; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            sum[k] += x[i + k] * 0.0;
+    for (; i < count; i++)
+        total += x[i] * 0.0;
+    for (size_t k = 0; k < LANES; k++)
+        total += sum[k];
+    return total == 0;
+}
+
+static bool all_finite32(const float *x, size_t count)
+{
+    float sum[LANES] = {0}, total = 0;
+    size_t i = 0;
+
+    for (; i + LANES <= count; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            sum[k] += x[i + k] * 0.0f;
+    for (; i < count; i++)
+        total += x[i] * 0.0f;
+    for (size_t k = 0; k < LANES; k++)
+        total += sum[k];
+    return total == 0;
+}
+
+size_t ny_first_not_finite(const double *x, size_t count)
+{
+    for (size_t first = 0; first < count; first += SCAN) {
+        size_t share = count - first < SCAN ? count - first : SCAN;
+        if (all_finite(x + first, share)) continue;
+        for (size_t i = first;; i++)
+            if (!all_finite(x + i, 1)) return i + 1;
+    }
+    return 0;
+}
+
+size_t ny_first_not_finite32(const float *x, size_t count)
+{
+    for (size_t first = 0; first < count; first += SCAN) {
+        size_t share = count - first < SCAN ? count - first : SCAN;
+        if (all_finite32(x + first, share)) continue;
+        for (size_t i = first;; i++)
+            if (!all_finite32(x + i, 1)) return i + 1;
+    }
+    return 0;
+}
+
+int ny_check_lower(struct ny_context *ctx, struct ny_matrix A, const char *what)
+{
+    for (size_t i = 0; i < A.rows; i++) {
+        /* of a transposed view the lower triangle lies in the memory's upper one */
+        const double *row = A.at + i * A.stride + (A.transposed ? i : 0);
+        size_t bad = ny_first_not_finite(row, A.transposed ? A.rows - i : i + 1);
+        size_t j = bad - 1 + (A.transposed ? i : 0);
+
+        if (bad)
+            return ny_fail(ctx, NY_ENUMERIC,
+                           "%s is not finite at row %zu, column %zu; look for huge values in the "
+                           "data (--scale standard)",
+                           what, A.transposed ? j : i, A.transposed ? i : j);
+    }
+    return NY_OK;
+}
+
+double ny_dot(const double *x, const double *y, size_t count)
+{
+    double sum[LANES] = {0}, total = 0;
+    size_t i = 0;
+
+    for (; i + LANES <= count; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            sum[k] += x[i + k] * y[i + k];
+    for (; i < count; i++)
+        total += x[i] * y[i];
+    for (size_t k = 0; k < LANES; k++)
+        total += sum[k];
+    return total;
+}

@@ -1,0 +1,210 @@
+#include "linalg/matrix.h"
+
+#include <float.h>
+
+#include "linalg/blas.h"
+
+void ny_blas_parallel(const struct ny_context *ctx)
+{
+    unsigned threads = ny_context_threads(ctx);
+
+    openblas_set_num_threads(threads < INT_MAX ? (int)threads : INT_MAX);
+}
+
+void ny_blas_serial(void)
+{
+    openblas_set_num_threads(1);
+}
+
+const char *ny_blas_name(void)
+{
+    return openblas_get_config();
+}
+
+int ny_check_order(struct ny_context *ctx, size_t m, size_t factor)
+{
+    if (m <= INT_MAX / factor) return NY_OK;
+    return ny_fail(ctx, NY_EBUDGET,
+                   "a dense problem of %zu landmarks is beyond LAPACK's 32-bit sizes; use fewer", m);
+}
+
+static CBLAS_TRANSPOSE transpose_of(bool transposed)
+{
+    return transposed ? CblasTrans : CblasNoTrans;
+}
+
+static CBLAS_UPLO lower_of(bool transposed)
+{
+    return transposed ? CblasUpper : CblasLower;
+}
+
+void ny_gemm(double alpha, struct ny_matrix A, struct ny_matrix B, double beta, struct ny_matrix C)
+{
+    assert(A.cols == B.rows && A.rows == C.rows && B.cols == C.cols && !C.transposed);
+    if (!C.rows || !C.cols) return;
+    cblas_dgemm(CblasRowMajor, transpose_of(A.transposed), transpose_of(B.transposed),
+                ny_blas_int(C.rows), ny_blas_int(C.cols), ny_blas_int(A.cols), alpha, A.at,
+                ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), beta, C.at,
+                ny_blas_stride(C.stride));
+}
+
+void ny_gemm32(float alpha, struct ny_matrix32 A, struct ny_matrix32 B, float beta,
+               struct ny_matrix32 C)
+{
+    assert(A.cols == B.rows && A.rows == C.rows && B.cols == C.cols && !C.transposed);
+    if (!C.rows || !C.cols) return;
+    cblas_sgemm(CblasRowMajor, transpose_of(A.transposed), transpose_of(B.transposed),
+                ny_blas_int(C.rows), ny_blas_int(C.cols), ny_blas_int(A.cols), alpha, A.at,
+                ny_blas_stride(A.stride), B.at, ny_blas_stride(B.stride), beta, C.at,
+                ny_blas_stride(C.stride));
+}
+
+void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C)
+{
+    assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);
+    if (!C.rows) return;
+    cblas_dsyrk(CblasRowMajor, CblasLower, transpose_of(!A.transposed), ny_blas_int(A.cols),
+                ny_blas_int(A.rows), 1.0, A.at, ny_blas_stride(A.stride), beta, C.at,
+                ny_blas_stride(C.stride));
+}
+
+void ny_gram32(struct ny_matrix32 A, float beta, struct ny_matrix32 C)
+{
+    assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);
+    if (!C.rows) return;
+    cblas_ssyrk(CblasRowMajor, CblasLower, transpose_of(!A.transposed), ny_blas_int(A.cols),
+                ny_blas_int(A.rows), 1.0f, A.at, ny_blas_stride(A.stride), beta, C.at,
+                ny_blas_stride(C.stride));
+}
+
+void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, double *y)
+{
+    size_t rows = A.transposed ? A.cols : A.rows, cols = A.transposed ? A.rows : A.cols;
+
+    if (!A.rows) return;
+    if (!A.cols) {
+        for (size_t i = 0; i < A.rows; i++)
+            y[i] = beta == 0 ? 0 : beta * y[i];
+        return;
+    }
+    cblas_dgemv(CblasRowMajor, transpose_of(A.transposed), ny_blas_int(rows), ny_blas_int(cols),
+                alpha, A.at, ny_blas_stride(A.stride), x, 1, beta, y, 1);
+}
+
+/* In square blocks, so that the strided side stays in cache. */
+void ny_mirror_lower(struct ny_matrix A)
+{
+    enum { BLOCK = 32 };
+    size_t m = A.rows, s = A.stride;
+
+    assert(A.rows == A.cols && !A.transposed);
+    for (size_t i0 = 0; i0 < m; i0 += BLOCK) {
+        size_t i1 = i0 + BLOCK < m ? i0 + BLOCK : m;
+        for (size_t j0 = 0; j0 <= i0; j0 += BLOCK) {
+            for (size_t i = i0; i < i1; i++) {
+                size_t j1 = j0 + BLOCK < i ? j0 + BLOCK : i;
+                for (size_t j = j0; j < j1; j++)
+                    A.at[j * s + i] = A.at[i * s + j];
+            }
+        }
+    }
+}
+
+size_t ny_cholesky(struct ny_matrix A)
+{
+    lapack_int info;
+
+    assert(A.rows == A.cols);
+    if (!A.rows) return 0;
+    info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, ny_lapack_lower(A), ny_blas_int(A.rows), A.at,
+                               ny_blas_stride(A.stride));
+    assert(info >= 0);
+    if (info > 0) return (size_t)info;
+    /* The factorisation stops at pivots ≤ 0, which a NaN is not. */
+    for (size_t i = 0; i < A.rows; i++)
+        if (!(A.at[i * A.stride + i] <= DBL_MAX)) return i + 1;
+    return 0;
+}
+
+/* B ← op(L)⁻¹ B */
+static void solve_left(struct ny_matrix L, bool transpose, struct ny_matrix B)
+{
+    assert(L.rows == L.cols && L.rows == B.rows && !B.transposed);
+    if (!B.rows || !B.cols) return;
+    cblas_dtrsm(CblasRowMajor, CblasLeft, lower_of(L.transposed),
+                transpose_of(L.transposed != transpose), CblasNonUnit, ny_blas_int(B.rows),
+                ny_blas_int(B.cols), 1.0, L.at, ny_blas_stride(L.stride), B.at,
+                ny_blas_stride(B.stride));
+}
+
+void ny_solve_lower(struct ny_matrix L, struct ny_matrix B)
+{
+    solve_left(L, false, B);
+}
+
+void ny_solve_lower_t(struct ny_matrix L, struct ny_matrix B)
+{
+    solve_left(L, true, B);
+}
+
+void ny_solve_lower32(struct ny_matrix32 L, struct ny_matrix32 B)
+{
+    assert(L.rows == L.cols && L.rows == B.rows && !B.transposed);
+    if (!B.rows || !B.cols) return;
+    cblas_strsm(CblasRowMajor, CblasLeft, lower_of(L.transposed), transpose_of(L.transposed),
+                CblasNonUnit, ny_blas_int(B.rows), ny_blas_int(B.cols), 1.0f, L.at,
+                ny_blas_stride(L.stride), B.at, ny_blas_stride(B.stride));
+}
+
+void ny_solve_rows(struct ny_matrix L, struct ny_matrix X)
+{
+    assert(L.rows == L.cols && L.rows == X.cols && !X.transposed);
+    if (!X.rows || !X.cols) return;
+    cblas_dtrsm(CblasRowMajor, CblasRight, lower_of(L.transposed), transpose_of(!L.transposed),
+                CblasNonUnit, ny_blas_int(X.rows), ny_blas_int(X.cols), 1.0, L.at,
+                ny_blas_stride(L.stride), X.at, ny_blas_stride(X.stride));
+}
+
+void ny_solve_rows32(struct ny_matrix32 L, struct ny_matrix32 X)
+{
+    assert(L.rows == L.cols && L.rows == X.cols && !X.transposed);
+    if (!X.rows || !X.cols) return;
+    cblas_strsm(CblasRowMajor, CblasRight, lower_of(L.transposed), transpose_of(!L.transposed),
+                CblasNonUnit, ny_blas_int(X.rows), ny_blas_int(X.cols), 1.0f, L.at,
+                ny_blas_stride(L.stride), X.at, ny_blas_stride(X.stride));
+}
+
+int ny_reduce_generalised(struct ny_context *ctx, struct ny_matrix L, struct ny_matrix G)
+{
+    lapack_int info;
+    int err;
+
+    assert(L.rows == L.cols && G.rows == L.rows && G.cols == L.rows);
+    assert(L.transposed == G.transposed);
+    if (!L.rows) return NY_OK;
+    err = ny_check_order(ctx, L.rows, 1);
+    if (err) return err;
+    /* itype 1: inv(Uᵀ) G inv(U) with U = Lᵀ. */
+    info = LAPACKE_dsygst_work(LAPACK_COL_MAJOR, 1, ny_lapack_lower(G), ny_blas_int(G.rows), G.at,
+                               ny_blas_stride(G.stride), L.at, ny_blas_stride(L.stride));
+    assert(info == 0);
+    return ny_check_lower(ctx, G, "the reduced Gram matrix");
+}
+
+int ny_cholesky_inverse(struct ny_context *ctx, struct ny_matrix L)
+{
+    lapack_int info;
+    int err;
+
+    assert(L.rows == L.cols);
+    if (!L.rows) return NY_OK;
+    err = ny_check_order(ctx, L.rows, 1);
+    if (err) return err;
+    info = LAPACKE_dpotri_work(LAPACK_COL_MAJOR, ny_lapack_lower(L), ny_blas_int(L.rows), L.at,
+                               ny_blas_stride(L.stride));
+    assert(info >= 0);
+    if (info > 0)
+        return ny_fail(ctx, NY_ENUMERIC, "pivot %d of a Cholesky factor is 0: it has no inverse",
+                       (int)info - 1);
+    return NY_OK;
+}

@@ -1,0 +1,435 @@
+/* linalg/matrix.h against plain loops. Triangles that a call must not read hold NaN, and what it
+ * must not write is compared afterwards. */
+#include "linalg/matrix.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+static double *numbers(size_t count, uint64_t seed)
+{
+    double *x = calloc(count ? count : 1, sizeof(*x));
+
+    assert_non_null(x);
+    ny_gaussian(seed, NY_STREAM_DATA, 0, x, count);
+    return x;
+}
+
+static float *narrowed(const double *x, size_t count)
+{
+    float *y = malloc((count ? count : 1) * sizeof(*y));
+
+    assert_non_null(y);
+    for (size_t i = 0; i < count; i++)
+        y[i] = (float)x[i];
+    return y;
+}
+
+static double element(struct ny_matrix a, size_t i, size_t j)
+{
+    return a.transposed ? a.at[j * a.stride + i] : a.at[i * a.stride + j];
+}
+
+/* Largest |a−b|; NaN counts as infinite. */
+static void assert_near(double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance)) fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
+}
+
+/* S = XXᵀ + I, m × m inside rows of `stride`, its upper triangle NaN. */
+static double *positive_lower(size_t m, size_t stride, uint64_t seed)
+{
+    double *x = numbers(m * m, seed), *s = malloc(m * stride * sizeof(*s));
+
+    for (size_t i = 0; i < m * stride; i++)
+        s[i] = NAN;
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = i == j ? 1 : 0;
+            for (size_t k = 0; k < m; k++)
+                sum += x[i * m + k] * x[j * m + k];
+            s[i * stride + j] = sum;
+        }
+    free(x);
+    return s;
+}
+
+static void products_follow_the_views(void **state)
+{
+    enum { R = 7, K = 5, C = 6, STRIDE = 11 };
+    double *a = numbers(STRIDE * STRIDE, 1), *b = numbers(STRIDE * STRIDE, 2);
+    double *before = numbers(STRIDE * STRIDE, 3), *c = numbers(STRIDE * STRIDE, 3);
+
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct ny_matrix A = {a, R, K, STRIDE, false}, B = {b, K, C, STRIDE, false};
+        struct ny_matrix out = {c, R, C, STRIDE, false};
+
+        if (way & 1) A = ny_t((struct ny_matrix){a, K, R, STRIDE, false});
+        if (way & 2) B = ny_t((struct ny_matrix){b, C, K, STRIDE, false});
+        memcpy(c, before, STRIDE * STRIDE * sizeof(*c));
+        ny_gemm(1.5, A, B, -0.5, out);
+        for (size_t i = 0; i < STRIDE; i++)
+            for (size_t j = 0; j < STRIDE; j++) {
+                double want = before[i * STRIDE + j];
+                if (i < R && j < C) {
+                    want *= -0.5;
+                    for (size_t k = 0; k < K; k++)
+                        want += 1.5 * element(A, i, k) * element(B, k, j);
+                }
+                assert_near(c[i * STRIDE + j], want, i < R && j < C ? 1e-13 : 0);
+            }
+    }
+    free(a), free(b), free(c), free(before);
+}
+
+static void single_precision_products(void **state)
+{
+    enum { R = 40, K = 33, C = 21 };
+    double *x = numbers(R * K, 1), *y = numbers(K * C, 2);
+    float *a = narrowed(x, R * K), *b = narrowed(y, K * C), *c = malloc(R * C * sizeof(*c));
+
+    (void)state;
+    for (size_t i = 0; i < R * C; i++)
+        c[i] = NAN; /* beta = 0 does not read C */
+    ny_gemm32(2, ny_matrix32(a, R, K), ny_matrix32(b, K, C), 0, ny_matrix32(c, R, C));
+    for (size_t i = 0; i < R; i++)
+        for (size_t j = 0; j < C; j++) {
+            double want = 0;
+            for (size_t k = 0; k < K; k++)
+                want += 2.0 * (double)a[i * K + k] * (double)b[k * C + j];
+            assert_near((double)c[i * C + j], want, 1e-4);
+        }
+    free(x), free(y), free(a), free(b), free(c);
+}
+
+/* Both precisions, both storages, new and added; the upper triangle keeps its NaN. */
+static void gram_fills_the_lower_triangle_only(void **state)
+{
+    enum { N = 300, M = 70 };
+    double *x = numbers(N * M, 4), *g = malloc(M * M * sizeof(*g));
+    float *x32 = narrowed(x, N * M), *g32 = malloc(M * M * sizeof(*g32));
+
+    (void)state;
+    for (int transposed = 0; transposed < 2; transposed++) {
+        struct ny_matrix A = transposed ? ny_t(ny_matrix(x, M, N)) : ny_matrix(x, N, M);
+        struct ny_matrix32 A32 = transposed ? ny_t32(ny_matrix32(x32, M, N))
+                                            : ny_matrix32(x32, N, M);
+
+        for (size_t i = 0; i < M * M; i++) {
+            g[i] = NAN;
+            g32[i] = NAN;
+        }
+        for (int times = 1; times <= 2; times++) {
+            ny_gram(A, times == 1 ? 0 : 1, ny_matrix(g, M, M));
+            ny_gram32(A32, times == 1 ? 0 : 1, ny_matrix32(g32, M, M));
+            for (size_t i = 0; i < M; i++)
+                for (size_t j = 0; j < M; j++) {
+                    double want = 0;
+                    if (j > i) {
+                        assert_true(isnan(g[i * M + j]) && isnan(g32[i * M + j]));
+                        continue;
+                    }
+                    for (size_t k = 0; k < N; k++)
+                        want += element(A, k, i) * element(A, k, j);
+                    assert_near(g[i * M + j], times * want, 1e-11);
+                    assert_near((double)g32[i * M + j], times * want, 1e-3);
+                }
+        }
+    }
+    free(x), free(g), free(x32), free(g32);
+}
+
+static void gemv_follows_the_view(void **state)
+{
+    enum { R = 9, C = 13 };
+    double *a = numbers(R * C, 5), *x = numbers(C, 6), *y = numbers(R, 7), *y0 = numbers(R, 7);
+
+    (void)state;
+    for (int transposed = 0; transposed < 2; transposed++) {
+        struct ny_matrix A = transposed ? ny_t(ny_matrix(a, C, R)) : ny_matrix(a, R, C);
+
+        memcpy(y, y0, R * sizeof(*y));
+        ny_gemv(2, A, x, -1, y);
+        for (size_t i = 0; i < R; i++) {
+            double want = -y0[i];
+            for (size_t j = 0; j < C; j++)
+                want += 2 * element(A, i, j) * x[j];
+            assert_near(y[i], want, 1e-13);
+        }
+    }
+    ny_gemv(1, ny_matrix(a, R, 0), x, 0, y); /* an empty sum */
+    for (size_t i = 0; i < R; i++)
+        assert_near(y[i], 0, 0);
+    free(a), free(x), free(y), free(y0);
+}
+
+static void mirror_copies_lower_to_upper(void **state)
+{
+    enum { M = 75, STRIDE = 80 };
+    double *a = numbers(M * STRIDE, 8), *before = numbers(M * STRIDE, 8);
+
+    (void)state;
+    ny_mirror_lower((struct ny_matrix){a, M, M, STRIDE, false});
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < STRIDE; j++) {
+            size_t from = j > i && j < M ? j * STRIDE + i : i * STRIDE + j;
+            assert_near(a[i * STRIDE + j], before[from], 0);
+        }
+    free(a), free(before);
+}
+
+/* LLᵀ = A from a triangle whose other half is NaN, and stays so. */
+static void cholesky_reads_and_writes_its_triangle_only(void **state)
+{
+    static const size_t orders[] = {1, 2, 65, 200};
+
+    (void)state;
+    for (size_t o = 0; o < 4; o++) {
+        size_t m = orders[o], stride = m + 3;
+        double *a = positive_lower(m, stride, o), *l = malloc(m * stride * sizeof(*l));
+
+        memcpy(l, a, m * stride * sizeof(*l));
+        assert_int_equal(ny_cholesky((struct ny_matrix){l, m, m, stride, false}), 0);
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < stride; j++) {
+                double sum = 0;
+                if (j > i) {
+                    assert_true(isnan(l[i * stride + j]));
+                    continue;
+                }
+                for (size_t k = 0; k <= j; k++)
+                    sum += l[i * stride + k] * l[j * stride + k];
+                assert_near(sum, a[i * stride + j], 1e-10);
+            }
+        free(a), free(l);
+    }
+}
+
+/* The leading minors are positive up to row `bad`, where the row repeats row 3. */
+static void cholesky_names_the_failing_pivot(void **state)
+{
+    enum { M = 150 };
+    static const size_t bads[] = {4, 63, 64, 149};
+
+    (void)state;
+    for (size_t b = 0; b < 4; b++) {
+        size_t bad = bads[b];
+        double *a = positive_lower(M, M, 11);
+
+        for (size_t j = 0; j < bad; j++)
+            a[bad * M + j] = j < 3 ? a[3 * M + j] : a[j * M + 3];
+        a[bad * M + bad] = a[3 * M + 3] - 1e-6;
+        assert_int_equal(ny_cholesky(ny_matrix(a, M, M)), bad + 1);
+        free(a);
+    }
+    double *a = positive_lower(M, M, 11);
+    a[70 * M + 70] = NAN;
+    assert_int_equal(ny_cholesky(ny_matrix(a, M, M)), 71);
+    free(a);
+}
+
+/* L·X = B, Lᵀ·X = B and X·Lᵀ = B; L's other triangle is NaN. */
+static void triangular_solves_undo_the_product(void **state)
+{
+    enum { M = 40, N = 23 };
+    double *l = positive_lower(M, M, 12), *x = numbers(M * N, 13), *b = malloc(sizeof(*b) * M * N);
+    float *l32 = malloc(M * M * sizeof(*l32)), *b32 = malloc(M * N * sizeof(*b32));
+    struct ny_matrix L = ny_matrix(l, M, M);
+
+    (void)state;
+    assert_int_equal(ny_cholesky(L), 0);
+    for (size_t i = 0; i < M * M; i++)
+        l32[i] = (float)l[i];
+    for (int way = 0; way < 3; way++) {
+        size_t rows = way == 2 ? N : M, cols = way == 2 ? M : N;
+
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < cols; j++) {
+                double sum = 0;
+                for (size_t k = 0; k < M; k++) {
+                    if (way == 0 && k <= i) sum += l[i * M + k] * x[k * N + j];
+                    if (way == 1 && k >= i) sum += l[k * M + i] * x[k * N + j];
+                    if (way == 2 && k <= j) sum += x[i * M + k] * l[j * M + k];
+                }
+                b[i * cols + j] = sum;
+                b32[i * cols + j] = (float)sum;
+            }
+        if (way == 0) ny_solve_lower(L, ny_matrix(b, M, N));
+        if (way == 0) ny_solve_lower32(ny_matrix32(l32, M, M), ny_matrix32(b32, M, N));
+        if (way == 1) ny_solve_lower_t(L, ny_matrix(b, M, N));
+        if (way == 2) ny_solve_rows(L, ny_matrix(b, N, M));
+        if (way == 2) ny_solve_rows32(ny_matrix32(l32, M, M), ny_matrix32(b32, N, M));
+        for (size_t i = 0; i < M * N; i++) {
+            assert_near(b[i], x[i], 1e-11);
+            if (way != 1) assert_near((double)b32[i], x[i], 2e-3);
+        }
+    }
+    free(l), free(x), free(b), free(l32), free(b32);
+}
+
+/* G′ = L⁻¹GL⁻ᵀ is checked as L·G′·Lᵀ = G. */
+static void generalised_reduction(void **state)
+{
+    enum { M = 90 };
+    double *l = positive_lower(M, M, 14), *g = positive_lower(M, M, 15);
+    double *before = malloc(M * M * sizeof(*before)), *half = calloc(M * M, sizeof(*half));
+
+    (void)state;
+    memcpy(before, g, M * M * sizeof(*g));
+    assert_int_equal(ny_cholesky(ny_matrix(l, M, M)), 0);
+    assert_int_equal(ny_reduce_generalised(ctx, ny_matrix(l, M, M), ny_matrix(g, M, M)), NY_OK);
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < M; j++) {
+            if (j > i) assert_true(isnan(g[i * M + j]));
+            for (size_t k = 0; k <= i; k++)
+                half[i * M + j] += l[i * M + k] * (k >= j ? g[k * M + j] : g[j * M + k]);
+        }
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (size_t k = 0; k <= j; k++)
+                sum += half[i * M + k] * l[j * M + k];
+            assert_near(sum, before[i * M + j], 1e-10);
+        }
+    g[5 * M + 2] = INFINITY;
+    assert_int_equal(ny_reduce_generalised(ctx, ny_matrix(l, M, M), ny_matrix(g, M, M)),
+                     NY_ENUMERIC);
+    ny_error_clear(ctx);
+    free(l), free(g), free(before), free(half);
+}
+
+static void inverse_from_cholesky(void **state)
+{
+    enum { M = 80 };
+    double *a = positive_lower(M, M, 16), *v = malloc(M * M * sizeof(*v));
+
+    (void)state;
+    memcpy(v, a, M * M * sizeof(*v));
+    assert_int_equal(ny_cholesky(ny_matrix(v, M, M)), 0);
+    assert_int_equal(ny_cholesky_inverse(ctx, ny_matrix(v, M, M)), NY_OK);
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < M; j++) {
+            double sum = 0;
+            if (j > i) assert_true(isnan(v[i * M + j]));
+            for (size_t k = 0; k < M; k++)
+                sum += (k <= i ? a[i * M + k] : a[k * M + i]) *
+                       (j <= k ? v[k * M + j] : v[j * M + k]);
+            assert_near(sum, i == j, 1e-9);
+        }
+    free(a), free(v);
+}
+
+/* At every position of a long array, past whole lanes and scan blocks too. */
+static void the_first_bad_number_is_found(void **state)
+{
+    enum { COUNT = 2500 };
+    static const size_t places[] = {0, 1, 15, 16, 1023, 1024, 1500, 2499};
+    double *x = numbers(COUNT, 17);
+    float *y = narrowed(x, COUNT);
+
+    (void)state;
+    x[7] = 1e308, x[8] = -1e308, x[9] = 5e-324;
+    y[7] = 3e38f, y[8] = -3e38f, y[9] = 1e-45f;
+    assert_int_equal(ny_first_not_finite(x, COUNT), 0);
+    assert_int_equal(ny_first_not_finite32(y, COUNT), 0);
+    assert_int_equal(ny_first_not_finite(x, 0), 0);
+    for (size_t p = 0; p < 8; p++) {
+        double old = x[places[p]];
+        float old32 = y[places[p]];
+
+        x[2499] = NAN, y[2499] = NAN;
+        x[places[p]] = p % 2 ? NAN : -INFINITY;
+        y[places[p]] = p % 2 ? INFINITY : NAN;
+        assert_int_equal(ny_first_not_finite(x, COUNT), places[p] + 1);
+        assert_int_equal(ny_first_not_finite32(y, COUNT), places[p] + 1);
+        x[places[p]] = old, x[2499] = 0;
+        y[places[p]] = old32, y[2499] = 0;
+    }
+    free(x), free(y);
+}
+
+static void dot_sums_every_length(void **state)
+{
+    double *x = numbers(100, 18), *y = numbers(100, 19), want = 0;
+
+    (void)state;
+    for (size_t n = 0; n < 100; n++) {
+        assert_near(ny_dot(x, y, n), want, 1e-12);
+        want += x[n] * y[n];
+    }
+    free(x), free(y);
+}
+
+static void empty_matrices_are_fine(void **state)
+{
+    double c[2] = {3, 4};
+    struct ny_matrix none = ny_matrix(NULL, 0, 0);
+
+    (void)state;
+    assert_int_equal(ny_cholesky(none), 0);
+    assert_int_equal(ny_reduce_generalised(ctx, none, none), NY_OK);
+    ny_gram(none, 0, none);
+    ny_mirror_lower(none);
+    ny_gemm(1, ny_matrix(c, 1, 0), ny_matrix(c, 0, 2), 0, ny_matrix(c, 1, 2));
+    assert_near(c[0], 0, 0);
+    assert_near(c[1], 0, 0);
+}
+
+static void views_of_rows_and_columns(void **state)
+{
+    double a[12];
+
+    (void)state;
+    for (size_t i = 0; i < 12; i++)
+        a[i] = (double)i;
+    struct ny_matrix part = ny_cols(ny_rows(ny_matrix(a, 3, 4), 1, 2), 2, 2);
+    assert_int_equal(part.rows, 2);
+    assert_int_equal(part.cols, 2);
+    assert_near(element(part, 1, 0), 10, 0);
+    assert_near(element(ny_t(part), 1, 0), 7, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_follow_the_views),
+        cmocka_unit_test(single_precision_products),
+        cmocka_unit_test(gram_fills_the_lower_triangle_only),
+        cmocka_unit_test(gemv_follows_the_view),
+        cmocka_unit_test(mirror_copies_lower_to_upper),
+        cmocka_unit_test(cholesky_reads_and_writes_its_triangle_only),
+        cmocka_unit_test(cholesky_names_the_failing_pivot),
+        cmocka_unit_test(triangular_solves_undo_the_product),
+        cmocka_unit_test(generalised_reduction),
+        cmocka_unit_test(inverse_from_cholesky),
+        cmocka_unit_test(the_first_bad_number_is_found),
+        cmocka_unit_test(dot_sums_every_length),
+        cmocka_unit_test(empty_matrices_are_fine),
+        cmocka_unit_test(views_of_rows_and_columns),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
