@@ -2,15 +2,30 @@
 
 VERSION := $(shell awk '/define NY_VERSION_(MAJOR|MINOR|PATCH)/ {v = v s $$3; s = "."} END {print v}' \
              include/nystream.h)
+SOVERSION := $(basename $(VERSION))
 BUILD   ?= build
 CC      ?= cc
+INSTALL ?= install
 PACKAGES := lmdb openblas lapacke liblz4 libxxhash zlib jansson
+say       = $(if $(V),,@printf '%-5s %s\n' $(1) $@;)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS  ?= -O3 -g
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) $(if $(WERROR),-Werror) -fPIC -fvisibility=hidden \
-              -ffp-contract=off -Iinclude -Isrc $(PACKAGE_CFLAGS) -MMD -MP
+              -ffp-contract=off -Iinclude -Isrc $(PACKAGE_CFLAGS)
+DEPENDENCIES = -MMD -MP -MF $@.d -MT $@
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PACKAGE_LIBS   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -lpthread
+CAIRO_CFLAGS   := $(shell pkg-config --cflags cairo 2>/dev/null)
+CAIRO_LIBS     := $(shell pkg-config --libs cairo 2>/dev/null)
+
+PREFIX       ?= /usr/local
+bindir       ?= $(PREFIX)/bin
+libdir       ?= $(PREFIX)/lib
+includedir   ?= $(PREFIX)/include
+mandir       ?= $(PREFIX)/share/man
+pkgconfigdir ?= $(libdir)/pkgconfig
+bashdir      ?= $(PREFIX)/share/bash-completion/completions
+zshdir       ?= $(PREFIX)/share/zsh/site-functions
 
 # Vector code is compiled once for each CPU family and chosen at run time (src/base/cpu.h).
 VARIANT_SOURCES := $(wildcard src/columns/*_variant.c)
@@ -28,37 +43,216 @@ LIB_SOURCES := $(filter-out src/cli/%.c $(VARIANT_SOURCES),$(wildcard src/*/*.c)
 LIB_OBJECTS := $(LIB_SOURCES:src/%.c=$(BUILD)/%.o) \
                $(foreach v,$(VARIANTS),$(VARIANT_SOURCES:src/%.c=$(BUILD)/%.$(v).o))
 CLI_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
-TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c tests/property/*.c tests/fault/*.c))
+STATIC_LIB  := $(BUILD)/libnystream.a
+SHARED_LIB  := $(BUILD)/libnystream.so.$(VERSION)
+CLI         := $(if $(CLI_OBJECTS),$(BUILD)/nystream)
+DOCS        := $(if $(CLI),$(addprefix $(BUILD)/,nystream.1 nystream.bash _nystream))
 
-all: $(BUILD)/libnystream.a $(if $(CLI_OBJECTS),$(BUILD)/nystream)
+# Test programs are tests/KIND/*.c; what they share is tests/support/*.c.
+programs      = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)/*.c))
+UNIT_TESTS   := $(call programs,unit)
+TESTS        := $(UNIT_TESTS) $(call programs,property) $(call programs,fault)
+LONG_TESTS   := $(call programs,long)
+BENCHMARKS   := $(call programs,bench)
+FUZZERS      := $(call programs,fuzz)
+CLI_TESTS    := $(wildcard tests/cli/*.bats)
+TEST_SUPPORT := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
+# What the data-tools share is data-tools/tool.c; scatter is left out where there is no cairo.
+TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
+TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c \
+                $(if $(CAIRO_LIBS),,data-tools/scatter.c),$(wildcard data-tools/*.c)))
+RUN_TESTS     = BUILD=$(abspath $(BUILD)) tests/run
 
-$(BUILD)/%.o: src/%.c
+# What the goals need that is not installed: a first step installs it, a second make goes on.
+ifndef SETUP_DONE
+SETUP   := $(if $(filter check check-% asan ubsan tsan coverage lint,$(MAKECMDGOALS)),check) \
+           $(if $(filter demo,$(MAKECMDGOALS)),demo) $(if $(filter fuzz,$(MAKECMDGOALS)),fuzz)
+MISSING := $(if $(strip $(SETUP)),$(shell data-tools/setup --missing build $(SETUP)))
+endif
+
+ifneq (,$(strip $(MISSING)))
+.NOTPARALLEL:
+SETUP_GOALS := $(filter-out clean,$(MAKECMDGOALS))
+ifneq (,$(filter clean,$(MAKECMDGOALS)))
+$(firstword $(SETUP_GOALS)): | clean
+endif
+$(firstword $(SETUP_GOALS)):
+	@data-tools/setup build $(SETUP)
+	@$(MAKE) --no-print-directory SETUP_DONE=1 $(SETUP_GOALS)
+$(wordlist 2,99,$(SETUP_GOALS)): $(firstword $(SETUP_GOALS)) ;
+clean:
+	rm -rf $(BUILD)
+else
+
+all: $(STATIC_LIB) $(BUILD)/libnystream.so $(CLI) ## build the library and the command (default)
+
+# Objects are made anew when the compiler, its flags or the list of sources change.
+$(BUILD)/flags: export NY_FLAGS = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) $(PACKAGE_LIBS) \
+                                  $(LIB_OBJECTS) $(CLI_OBJECTS) $(TEST_SUPPORT)
+$(BUILD)/flags: FORCE
+ifeq (file,$(origin PACKAGE_LIBS))
+	@pkg-config --exists $(PACKAGES) || { echo "missing:" $$(data-tools/setup --missing build) \
+	  "- install them, or run data-tools/setup as root" >&2; exit 1; }
+endif
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) -c $< -o $@
+	@printf '%s\n' "$$NY_FLAGS" | cmp -s - $@ || printf '%s\n' "$$NY_FLAGS" >$@
+ifneq (,$(filter clean,$(MAKECMDGOALS)))
+$(BUILD)/flags: | clean
+endif
+
+$(BUILD)/%.o: src/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
 
 define variant_rule
-$(BUILD)/%.$(1).o: src/%.c
+$(BUILD)/%.$(1).o: src/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) -ffp-contract=fast $(VARIANT_FLAGS_$(1)) -DNY_VARIANT=$(1) -c $$< -o $$@
+	$$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) -ffp-contract=fast $(VARIANT_FLAGS_$(1)) -DNY_VARIANT=$(1) \
+	  $$(DEPENDENCIES) -c $$< -o $$@
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant_rule,$(v))))
 
-$(BUILD)/libnystream.a: $(LIB_OBJECTS)
+$(STATIC_LIB): $(LIB_OBJECTS)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR) $(AR) rcs $@ $^
 
-$(BUILD)/nystream: $(CLI_OBJECTS) $(BUILD)/libnystream.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
+$(SHARED_LIB): $(LIB_OBJECTS)
+	$(call say,LINK) $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libnystream.so.$(SOVERSION) -o $@ $^ \
+	  $(PACKAGE_LIBS)
 
-$(BUILD)/tests/%: tests/%.c $(BUILD)/libnystream.a
+$(BUILD)/libnystream.so: $(SHARED_LIB)
+	@ln -sf $(<F) $(BUILD)/libnystream.so.$(SOVERSION)
+	@ln -sf libnystream.so.$(SOVERSION) $@
+
+$(BUILD)/nystream: $(CLI_OBJECTS) $(STATIC_LIB)
+	$(call say,LINK) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
+
+# The command writes its own documentation from its option tables.
+docs: $(DOCS)
+$(BUILD)/nystream.1: $(BUILD)/nystream
+	$< help --man >$@.new && mv $@.new $@
+$(BUILD)/nystream.bash: $(BUILD)/nystream
+	$< help --bash-completion >$@.new && mv $@.new $@
+$(BUILD)/_nystream: $(BUILD)/nystream
+	$< help --zsh-completion >$@.new && mv $@.new $@
+
+$(BUILD)/tests/support/%.o: tests/support/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libnystream.a $(PACKAGE_LIBS) -lcmocka
+	$(call say,CC) $(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
 
-check: all $(TESTS)
-	@for t in $(TESTS); do $$t || exit 1; done
+$(BUILD)/tests/%: tests/%.c $(TEST_SUPPORT) $(STATIC_LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< $(TEST_SUPPORT) \
+	  $(STATIC_LIB) $(PACKAGE_LIBS) $(TEST_LIBS)
+$(TESTS) $(LONG_TESTS): TEST_LIBS = -lcmocka
+$(FUZZERS): TEST_LIBS = -fsanitize=fuzzer
 
-clean:
+tools: $(TOOLS)
+$(BUILD)/data-tools/%.o: data-tools/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
+$(BUILD)/data-tools/%: data-tools/%.c $(TOOL_SUPPORT) $(STATIC_LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(TOOL_CFLAGS) $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
+	  $(TOOL_SUPPORT) $(STATIC_LIB) $(TOOL_LIBS) $(PACKAGE_LIBS)
+$(BUILD)/data-tools/scatter: TOOL_CFLAGS = $(CAIRO_CFLAGS)
+$(BUILD)/data-tools/scatter: TOOL_LIBS = $(CAIRO_LIBS)
+
+demo: all tools ## 70,000 real images: import, fit, certificate, held-out accuracy, picture
+	@BUILD=$(BUILD) data-tools/demo
+
+check: all tools $(TESTS) ## unit, property, fault and command-line tests
+	@$(RUN_TESTS) $(TESTS) $(CLI_TESTS)
+
+check-long: all tools $(LONG_TESTS) ## the tests that take minutes
+	@$(RUN_TESTS) $(LONG_TESTS) $(wildcard tests/long/*.bats)
+
+check-all: ## check, check-long, asan, ubsan
+	@for goal in check check-long asan ubsan; do \
+	  echo "== $$goal"; $(MAKE) --no-print-directory $$goal || exit 1; done
+
+dev: ## a build for the debugger in build/dev, warnings are errors
+	@$(MAKE) --no-print-directory all BUILD=build/dev CFLAGS='-O1 -g3' WERROR=1
+
+# NYSTREAM_SANITIZER tells tests that time, memory and plain linking are not what they were.
+SANITIZE = $(MAKE) --no-print-directory BUILD=build/$@ \
+           CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(1) -fno-sanitize-recover=all'
+asan: ## check under AddressSanitizer
+	+@NYSTREAM_SANITIZER=address $(call SANITIZE,address) check
+ubsan: ## check under UndefinedBehaviorSanitizer
+	+@NYSTREAM_SANITIZER=undefined $(call SANITIZE,undefined) check
+tsan: ## unit tests under ThreadSanitizer
+	+@NYSTREAM_SANITIZER=thread OPENBLAS_NUM_THREADS=1 \
+	  TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp $(call SANITIZE,thread) check-unit
+check-unit: $(UNIT_TESTS)
+	@$(RUN_TESTS) $(UNIT_TESTS)
+
+coverage: ## check with gcov: lines covered, file by file
+	@find build/coverage -name '*.gcda' -delete 2>/dev/null || true
+	+@NYSTREAM_SANITIZER=coverage $(MAKE) --no-print-directory check BUILD=build/coverage \
+	  CFLAGS='-O1 -g --coverage'
+	@tests/coverage build/coverage
+
+FUZZ_SECONDS ?= 30
+fuzz: ## each fuzzer for FUZZ_SECONDS (30), with clang
+	@$(MAKE) --no-print-directory fuzz-run BUILD=build/fuzz CC=clang \
+	  CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
+fuzz-run: $(FUZZERS)
+	@for f in $(FUZZERS); do \
+	  found=$(BUILD)/corpus/$${f##*/fuzz_}; seeds=tests/fuzz/corpus/$${f##*/fuzz_}; \
+	  mkdir -p $$found; [ -d $$seeds ] || seeds=; echo "== $${f##*/}"; \
+	  $$f -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=$(BUILD)/ \
+	    $$found $$seeds >$$f.log 2>&1 || { tail -50 $$f.log; exit 1; }; \
+	  grep -E 'stat::(number_of_executed_units|new_units_added)' $$f.log; done
+
+bench: all tools $(BENCHMARKS) ## speed: the programs of tests/bench, then tests/bench/run
+	@for b in $(BENCHMARKS) $(wildcard tests/bench/run); do \
+	  echo "== $${b##*/}"; BUILD=$(abspath $(BUILD)) $$b || exit 1; done
+
+lint: all ## layers, names, sizes, symbols, options against help
+	@BUILD=$(abspath $(BUILD)) tests/lint/run
+
+format: ## clang-format on every source
+	clang-format -i $(shell git ls-files '*.[ch]')
+
+install: all docs ## honours DESTDIR, PREFIX and the GNU directory variables
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(libdir) $(includedir) $(pkgconfigdir))
+	$(INSTALL) -m 644 $(STATIC_LIB) $(DESTDIR)$(libdir)
+	$(INSTALL) -m 755 $(SHARED_LIB) $(DESTDIR)$(libdir)
+	ln -sf $(notdir $(SHARED_LIB)) $(DESTDIR)$(libdir)/libnystream.so.$(SOVERSION)
+	ln -sf libnystream.so.$(SOVERSION) $(DESTDIR)$(libdir)/libnystream.so
+	$(INSTALL) -m 644 include/nystream.h $(DESTDIR)$(includedir)
+	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(libdir)|' -e 's|@includedir@|$(includedir)|' \
+	  -e 's|@version@|$(VERSION)|' -e 's|@packages@|$(PACKAGES)|' src/nystream.pc.in \
+	  >$(DESTDIR)$(pkgconfigdir)/nystream.pc
+ifneq (,$(CLI))
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(bashdir) $(zshdir))
+	$(INSTALL) -m 755 $(CLI) $(DESTDIR)$(bindir)
+	$(INSTALL) -m 644 $(BUILD)/nystream.1 $(DESTDIR)$(mandir)/man1
+	$(INSTALL) -m 644 $(BUILD)/nystream.bash $(DESTDIR)$(bashdir)/nystream
+	$(INSTALL) -m 644 $(BUILD)/_nystream $(DESTDIR)$(zshdir)
+endif
+
+uninstall: ## removes what install put there
+	rm -f $(addprefix $(DESTDIR),$(bindir)/nystream $(includedir)/nystream.h \
+	  $(addprefix $(libdir)/,libnystream.a libnystream.so libnystream.so.$(SOVERSION) \
+	  libnystream.so.$(VERSION)) $(pkgconfigdir)/nystream.pc $(mandir)/man1/nystream.1 \
+	  $(bashdir)/nystream $(zshdir)/_nystream)
+
+clean: ## removes build/
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all check clean
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@echo 'Variables: BUILD CC CFLAGS LDFLAGS WERROR=1 V=1 DESTDIR PREFIX FUZZ_SECONDS JOBS'
+
+ALL_OBJECTS := $(LIB_OBJECTS) $(CLI_OBJECTS) $(TEST_SUPPORT) $(TOOL_SUPPORT) $(TESTS) \
+               $(LONG_TESTS) $(BENCHMARKS) $(FUZZERS) $(TOOLS)
+-include $(addsuffix .d,$(ALL_OBJECTS))
+endif
+
+.SECONDARY:
+.DELETE_ON_ERROR:
+FORCE:
+.PHONY: all docs tools demo check check-unit check-long check-all dev asan ubsan tsan coverage \
+        fuzz fuzz-run bench lint format install uninstall clean help FORCE
