@@ -47,7 +47,8 @@ struct ny_solution {
     double trace_approx;    /* tr K̃ of the matrix the map decomposes; NaN where not defined */
     double trace;           /* tr K of it; NaN likewise */
     const char *trace_of;   /* raw, centred */
-    double flops;
+    bool inaccurate;        /* an eigenvalue below −1e-6·λ₁ or a trace above K's: the tile Gram has
+                             * lost what matters, to be redone in f64 */
 };
 
 struct ny_method {
@@ -58,8 +59,10 @@ struct ny_method {
     bool trace_below;   /* K̃ is below K, so that trace_error is defined */
     bool all_ranks;     /* default rank: all; else the components */
     int (*solve)(struct ny_problem *problem, struct ny_solution *solution);
-    /* Bytes of the small problem beyond W and the accumulator. */
-    size_t (*bytes)(size_t m, size_t p, size_t rank);
+    /* For plans: flops of the small problem, and its bytes beyond W and the accumulator. k: the
+     * rank in force. */
+    double (*flops)(size_t m, size_t p, size_t k, const struct ny_problem *problem);
+    size_t (*bytes)(size_t m, size_t p, size_t k);
 };
 
 const struct ny_method *ny_method_find(const char *name);

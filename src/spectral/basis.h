@@ -1,0 +1,49 @@
+/*
+ * The basis in which a method works: features Φ = (C′ − 1bᵀ)R of the shifted tiles C′ = C − 1aᵀ.
+ *
+ *   map                       R                      b          W_R = RᵀWR
+ *   svd                       I                      −a         W
+ *   kpca, averages over D     H = I − 11ᵀ/m          0          HWH            (a = w̄)
+ *   kpca, implicit averages   I                      s′/n       W              (Proposition 2)
+ *   the affine hull           T = [−1ᵀ; I], m−1      w₁ − a     kernel translated by x₁
+ *   affine and implicit       T                      s′/n       the same
+ *
+ * In all of them ΦᵀΦ = Rᵀ(G′ − s′bᵀ − bs′ᵀ + nbbᵀ)R, the map is P = R·P_R, q = −Pᵀb, and the
+ * rows of D itself have features W_R + 1cᵀ (the first one, on the affine hull, cᵀ alone).
+ */
+#ifndef NY_SPECTRAL_BASIS_H
+#define NY_SPECTRAL_BASIS_H
+
+#include "spectral/method.h"
+
+struct ny_basis {
+    size_t m, r;          /* r = m, or m − 1 on the affine hull */
+    struct ny_matrix W;   /* r × r inside problem->W. The strict upper triangle keeps W_R; methods
+                           * may destroy the lower triangle and the diagonal. */
+    struct ny_matrix G;   /* r × r inside acc->G, lower triangle; at = NULL without pass 1 */
+    double *diagonal;     /* r: of W_R, kept apart */
+    double *b;            /* m */
+    double *c;            /* r: Φ_D = W_R + 1cᵀ; zero but for implicit averages */
+    double trace;         /* tr K of the matrix that is decomposed; NaN without pass 1 */
+};
+
+/* Forms W_R and ΦᵀΦ in place of problem->W and problem->acc->G. */
+int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem);
+void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx);
+/* Puts W_R back, both triangles, from what was kept. */
+void ny_basis_restore(struct ny_basis *basis);
+
+/* σ below which the spectrum of W_R is noise: max(m·2⁻⁵³σ₁, with f32 tiles 2⁻²²‖W − 1aᵀ‖₂), where
+ * W − 1aᵀ = HW is what a tile rounds. Reads both triangles of W_R. */
+int ny_basis_cut(const struct ny_basis *basis, const struct ny_problem *problem, double *cut);
+
+/* From P_R (r × p, in the first r rows of solution->P) to the whole map: fixes the signs of its
+ * columns — in each column of Û over D the entry of largest magnitude is positive; ties within
+ * 1e-6: the first — then P = R·P_R and q = −Pᵀb. Restores W_R; takes r × p doubles of NY_MEM_SOLVE. */
+int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
+                    struct ny_solution *solution);
+
+/* Allocates P (m × p, zero), q, values of a solution. */
+int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem);
+
+#endif

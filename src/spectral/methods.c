@@ -1,0 +1,29 @@
+#include "spectral/methods.h"
+
+#include <string.h>
+
+static const struct ny_method *const methods[] = {
+    &ny_method_nystrom,
+    &ny_method_column,
+    &ny_method_projected,
+};
+
+const struct ny_method *ny_method_at(size_t index)
+{
+    return index < sizeof(methods) / sizeof(methods[0]) ? methods[index] : NULL;
+}
+
+const struct ny_method *ny_method_find(const char *name)
+{
+    for (size_t i = 0; ny_method_at(i); i++)
+        if (strcmp(ny_method_at(i)->name, name) == 0) return ny_method_at(i);
+    return NULL;
+}
+
+void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx)
+{
+    ny_free(ctx, solution->P.at);
+    ny_free(ctx, solution->q);
+    ny_free(ctx, solution->values);
+    *solution = (struct ny_solution){0};
+}

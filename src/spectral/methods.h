@@ -1,0 +1,11 @@
+/* The methods there are. */
+#ifndef NY_SPECTRAL_METHODS_H
+#define NY_SPECTRAL_METHODS_H
+
+#include "spectral/method.h"
+
+extern const struct ny_method ny_method_nystrom;
+extern const struct ny_method ny_method_column;
+extern const struct ny_method ny_method_projected;
+
+#endif

@@ -1,0 +1,134 @@
+/*
+ * Nyström: λ̂ = (n/m) Σ_k, Û = √(m/n) C U_k Σ_k⁺ (Talwalkar, Kumar & Rowley 2008, eq. 3), with the
+ * eigenproblem of W solved exactly or by Li, Kwok & Lu 2010, Algorithm 2.
+ */
+#include "spectral/methods.h"
+
+#include <math.h>
+
+#include "spectral/basis.h"
+
+/* The randomized solver pays for a small part of the spectrum or a large W (limits measured). */
+static bool randomized_pays(const struct ny_problem *problem, size_t m, size_t k)
+{
+    if (problem->inner != NY_INNER_AUTO) return problem->inner == NY_INNER_RANDOMIZED;
+    return k <= m / 40 || m >= 8000;
+}
+
+static size_t rank_of(const struct ny_problem *problem, size_t r)
+{
+    size_t k = problem->rank ? problem->rank : problem->components;
+
+    return k < r ? k : r;
+}
+
+/* tr K̃ = tr(W_k⁺G) = Σ u_jᵀ G u_j / σ_j, in k products with G. */
+static int trace_approx(struct ny_problem *problem, const struct ny_basis *basis,
+                        const double *sigma, struct ny_matrix U, double *trace)
+{
+    double *at = ny_calloc(problem->ctx, NY_MEM_SOLVE, U.rows, U.cols * sizeof(double));
+
+    *trace = 0;
+    if (!at) return NY_EBUDGET;
+    ny_gemm(1, U, basis->G, 0, ny_matrix(at, U.rows, U.cols));
+    for (size_t j = 0; j < U.rows; j++)
+        *trace += ny_dot(at + j * U.cols, U.at + j * U.stride, U.cols) / sigma[j];
+    ny_free(problem->ctx, at);
+    return NY_OK;
+}
+
+/* Drops what is not above the cut, counting what is negative beyond rounding. */
+static size_t count_kept(struct ny_solution *solution, const double *sigma, size_t k, double cut)
+{
+    double total = 0, negative = 0;
+    size_t kept = 0;
+
+    for (size_t j = 0; j < k; j++) {
+        total += fabs(sigma[j]);
+        if (sigma[j] > cut) kept++;
+        if (sigma[j] < -cut) {
+            solution->negative++;
+            negative -= sigma[j];
+        }
+    }
+    solution->negative_share = total > 0 ? negative / total : 0;
+    return kept;
+}
+
+static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
+                          struct ny_solution *solution)
+{
+    struct ny_context *ctx = problem->ctx;
+    double n = (double)problem->n, m = (double)problem->m;
+    size_t k = rank_of(problem, basis->r), p = solution->p, kept;
+    double *sigma = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
+    double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
+    struct ny_matrix U = ny_matrix(at, k, basis->r);
+    double cut;
+    int err = NY_EBUDGET;
+
+    if (!sigma || !at) goto done;
+    err = ny_basis_cut(basis, problem, &cut);
+    if (err) goto done;
+    if (randomized_pays(problem, basis->r, k))                          /* W ≈ U Σ Uᵀ */
+        err = ny_eigen_randomized(ctx, basis->W, k, &problem->randomized, sigma, U);
+    else
+        err = ny_eigen_top(ctx, basis->W, k, sigma, U);
+    if (err) goto done;
+    kept = count_kept(solution, sigma, k, cut);
+    solution->rank_effective = kept;
+    if (problem->acc) {
+        err = trace_approx(problem, basis, sigma, ny_rows(U, 0, kept), &solution->trace_approx);
+        if (err) goto done;
+        solution->trace = basis->trace;
+    }
+    for (size_t j = 0; j < p && j < kept; j++) {
+        solution->values[j] = n / m * sigma[j];                         /* λ̂ = (n/m) σ */
+        for (size_t i = 0; i < basis->r; i++)                           /* P = √(m/n) U Σ⁺ */
+            solution->P.at[i * p + j] = sqrt(m / n) * U.at[j * basis->r + i] / sigma[j];
+    }
+    err = ny_basis_finish(basis, problem, solution);
+done:
+    ny_free(ctx, at);
+    ny_free(ctx, sigma);
+    return err;
+}
+
+static int solve(struct ny_problem *problem, struct ny_solution *solution)
+{
+    struct ny_basis basis = {0};
+    int err = ny_solution_new(solution, problem);
+
+    if (err == NY_OK) err = ny_basis_new(&basis, problem);
+    if (err == NY_OK) err = solve_in_basis(problem, &basis, solution);
+    ny_basis_release(&basis, problem->ctx);
+    return err;
+}
+
+static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+{
+    double M = (double)m, K = (double)k, P = (double)p;
+    double r = K + (double)problem->randomized.oversample;
+
+    if (!randomized_pays(problem, m, k)) return 4.0 / 3 * M * M * M + 2 * M * M * (K + P);
+    return 2 * M * M * r * ((double)problem->randomized.power + 1) + 6 * M * r * r + 2 * M * M * P;
+}
+
+static size_t bytes(size_t m, size_t p, size_t k)
+{
+    size_t inner = ny_eigen_top_bytes(m, k);
+    size_t products = m * (p > k ? p : k) * sizeof(double);
+
+    return (m + 1) * k * sizeof(double) + (inner > products ? inner : products) +
+           4 * m * sizeof(double);
+}
+
+const struct ny_method ny_method_nystrom = {
+    .name = "nystrom",
+    .summary = "extension of the eigenvectors of W; one pass, cheapest",
+    .uniform_only = true,
+    .trace_below = true,
+    .solve = solve,
+    .flops = flops,
+    .bytes = bytes,
+};

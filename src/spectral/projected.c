@@ -1,0 +1,275 @@
+/*
+ * The projection on the span of the dictionary: the exact eigenpairs of K̃ = C W⁺ Cᵀ (Ouimet &
+ * Bengio 2005, Algorithm 1, steps 17–23: A = C W⁺, AᵀA u = λ W⁻¹ u). With W = LLᵀ that is the
+ * symmetric problem L⁻¹ G L⁻ᵀ V = V Λ, and Û = C L⁻ᵀ V Λ^-½ is orthonormal. Where W is rank
+ * deficient, B = U_r Σ_r^-½ takes the place of L⁻ᵀ.
+ */
+#include "spectral/methods.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "spectral/basis.h"
+
+enum { BLOCK = 256 };
+
+/* The smallest eigenvalue of LLᵀ, from above, by inverse iteration. */
+static int smallest_eigenvalue(struct ny_context *ctx, struct ny_matrix L, double *value)
+{
+    enum { STEPS = 8 };
+    double *x = ny_alloc(ctx, NY_MEM_SOLVE, L.rows * sizeof(double));
+
+    *value = 0;
+    if (!x) return NY_EBUDGET;
+    for (size_t i = 0; i < L.rows; i++)
+        x[i] = 1 + 0.5 * (double)(i % 3) - 2 * (double)(i % 2);
+    for (int step = 0; step < STEPS; step++) {
+        double length = sqrt(ny_dot(x, x, L.rows));
+
+        for (size_t i = 0; i < L.rows; i++)
+            x[i] /= length;
+        ny_solve_lower(L, ny_matrix(x, L.rows, 1));
+        ny_solve_lower_t(L, ny_matrix(x, L.rows, 1));
+        *value = 1 / sqrt(ny_dot(x, x, L.rows));
+    }
+    ny_free(ctx, x);
+    return NY_OK;
+}
+
+/* L of W_R in place of its lower triangle, when W_R is safely of full rank. */
+static int factorise(const struct ny_problem *problem, struct ny_basis *basis, double cut,
+                     bool *full_rank)
+{
+    const double margin = 4; /* inverse iteration estimates from above */
+    double smallest;
+    int err;
+
+    *full_rank = false;
+    if (problem->rank && problem->rank < basis->r) return NY_OK;
+    if (ny_cholesky(basis->W) != 0) return NY_OK;
+    err = smallest_eigenvalue(problem->ctx, basis->W, &smallest);
+    *full_rank = err == NY_OK && smallest > margin * cut;
+    return err;
+}
+
+/* tr K̃, tr K and whether the Gram kept its precision, from A = BᵀGB (lower triangle in `A`) and
+ * λ₁ ≥ max a_ii. tr K loses n cᵀW⁺c with implicit centring (c = 0 otherwise). */
+static void certify(const struct ny_basis *basis, struct ny_matrix A, double centring,
+                    struct ny_solution *solution)
+{
+    double largest = 0, smallest = 0, sum = 0;
+
+    for (size_t i = 0; i < A.rows; i++) {
+        double a = A.at[i * A.stride + i];
+
+        sum += a;
+        largest = fmax(largest, a);
+        smallest = fmin(smallest, a);
+    }
+    solution->trace_approx = sum;
+    solution->trace = basis->trace - centring;
+    solution->inaccurate = smallest < -1e-6 * largest ||
+                           sum > solution->trace * (1 + 1e-6) || !isfinite(sum);
+}
+
+/* λ̂ and the columns X_j Λ_j^-½ of the eigenvectors (rows of V) that are above the noise. */
+static size_t scale_vectors(const struct ny_problem *problem, struct ny_solution *solution,
+                            const double *lambda, struct ny_matrix V)
+{
+    double noise = problem->gram == NY_GRAM_F32 ? 1e-9 : (double)problem->m * 0x1p-53;
+    size_t kept = 0;
+
+    while (kept < V.rows && lambda[kept] > noise * lambda[0]) {
+        solution->values[kept] = lambda[kept];
+        for (size_t i = 0; i < V.cols; i++)
+            V.at[kept * V.stride + i] /= sqrt(lambda[kept]);
+        kept++;
+    }
+    if (V.rows && lambda[V.rows - 1] < -1e-6 * lambda[0]) solution->inaccurate = true;
+    return kept;
+}
+
+static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis,
+                           struct ny_solution *solution)
+{
+    struct ny_context *ctx = problem->ctx;
+    struct ny_matrix L = basis->W, A = basis->G, P_R = ny_rows(solution->P, 0, basis->r);
+    size_t p = solution->p, k = p < basis->r ? p : basis->r, kept;
+    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
+    double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
+    double *z = ny_alloc(ctx, NY_MEM_SOLVE, basis->r * sizeof(double));
+    struct ny_matrix V = ny_matrix(at, k, basis->r);
+    int err = NY_EBUDGET;
+
+    if (!lambda || !at || !z) goto done;
+    memcpy(z, basis->c, basis->r * sizeof(double));
+    ny_solve_lower(L, ny_matrix(z, basis->r, 1));
+    err = ny_reduce_generalised(ctx, L, A);                             /* A = L⁻¹ G L⁻ᵀ */
+    if (err) goto done;
+    certify(basis, A, (double)problem->n * ny_dot(z, z, basis->r), solution);
+    err = ny_eigen_top(ctx, A, k, lambda, V);                           /* A V = V Λ */
+    if (err) goto done;
+    kept = scale_vectors(problem, solution, lambda, V);
+    solution->rank_effective = basis->r;
+    for (size_t j = 0; j < kept; j++)
+        for (size_t i = 0; i < basis->r; i++)
+            P_R.at[i * P_R.stride + j] = V.at[j * basis->r + i];
+    ny_solve_lower_t(L, P_R);                                           /* P = L⁻ᵀ V Λ^-½ */
+    err = ny_basis_finish(basis, problem, solution);
+done:
+    ny_free(ctx, z);
+    ny_free(ctx, at);
+    ny_free(ctx, lambda);
+    return err;
+}
+
+/* A = B G Bᵀ, B's rows whitened eigenvectors, into the lower triangle of W, whose strict upper
+ * triangle stays; block rows of B at a time. */
+static int project_gram(struct ny_context *ctx, struct ny_basis *basis, struct ny_matrix B,
+                        struct ny_matrix A)
+{
+    double *at = ny_alloc(ctx, NY_MEM_SOLVE, BLOCK * (B.cols + B.rows) * sizeof(double));
+
+    if (!at) return NY_EBUDGET;
+    for (size_t first = 0; first < B.rows; first += BLOCK) {
+        size_t count = B.rows - first < BLOCK ? B.rows - first : BLOCK;
+        struct ny_matrix BG = ny_matrix(at, count, B.cols);
+        struct ny_matrix rows = ny_matrix(at + BLOCK * B.cols, count, first + count);
+
+        ny_gemm(1, ny_rows(B, first, count), basis->G, 0, BG);
+        ny_gemm(1, BG, ny_t(ny_rows(B, 0, first + count)), 0, rows);
+        for (size_t i = 0; i < count; i++)
+            memcpy(A.at + (first + i) * A.stride, rows.at + i * rows.stride,
+                   (first + i + 1) * sizeof(double));
+    }
+    ny_free(ctx, at);
+    return NY_OK;
+}
+
+/* B = Σ_r^-½U_rᵀ (rows) of what is above the cut in W_R = UΣUᵀ. */
+static int whiten(struct ny_problem *problem, struct ny_basis *basis, double cut,
+                  struct ny_solution *solution, struct ny_matrix *B)
+{
+    struct ny_context *ctx = problem->ctx;
+    double *sigma = ny_calloc(ctx, NY_MEM_SOLVE, B->rows, sizeof(double));
+    double total = 0, negative = 0;
+    size_t kept = 0;
+    int err = NY_EBUDGET;
+
+    if (!sigma) goto done;
+    err = ny_eigen_top(ctx, basis->W, B->rows, sigma, *B);
+    if (err) goto done;
+    for (size_t j = 0; j < B->rows; j++) {
+        total += fabs(sigma[j]);
+        if (sigma[j] < -cut) {
+            solution->negative++;
+            negative -= sigma[j];
+        }
+        if (sigma[j] <= cut) continue;
+        for (size_t i = 0; i < B->cols; i++)
+            B->at[j * B->stride + i] /= sqrt(sigma[j]);
+        kept = j + 1;
+    }
+    solution->negative_share = total > 0 ? negative / total : 0;
+    solution->rank_effective = kept;
+    if (!kept)
+        err = ny_fail(ctx, NY_ENUMERIC,
+                      "the kernel matrix of the landmarks is zero to rounding; choose another "
+                      "width or other landmarks");
+    B->rows = kept;
+done:
+    ny_free(ctx, sigma);
+    return err;
+}
+
+static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis, double cut,
+                          struct ny_solution *solution)
+{
+    struct ny_context *ctx = problem->ctx;
+    size_t r = basis->r, p = solution->p, k, kept;
+    size_t rank = problem->rank && problem->rank < r ? problem->rank : r;
+    double *at = ny_calloc(ctx, NY_MEM_SOLVE, rank, r * sizeof(double));
+    double *x = ny_calloc(ctx, NY_MEM_SOLVE, p, (r + 1) * sizeof(double));
+    double *z = ny_alloc(ctx, NY_MEM_SOLVE, r * sizeof(double));
+    struct ny_matrix B = ny_matrix(at, rank, r), A, V;
+    int err = NY_EBUDGET;
+
+    if (!at || !x || !z) goto done;
+    err = whiten(problem, basis, cut, solution, &B);
+    if (err) goto done;
+    A = (struct ny_matrix){basis->W.at, B.rows, B.rows, basis->W.stride, false};
+    err = project_gram(ctx, basis, B, A);                               /* A = BᵀGB */
+    if (err) goto done;
+    ny_gemv(1, B, basis->c, 0, z);
+    certify(basis, A, (double)problem->n * ny_dot(z, z, B.rows), solution);
+    k = p < B.rows ? p : B.rows;
+    V = ny_matrix(x + p, k, B.rows);
+    err = ny_eigen_top(ctx, A, k, x, V);                                /* A V = V Λ */
+    if (err) goto done;
+    kept = scale_vectors(problem, solution, x, V);
+    if (kept > 0)
+        ny_gemm(1, ny_t(B), ny_t(ny_rows(V, 0, kept)), 0,               /* P = B V Λ^-½ */
+                ny_cols(ny_rows(solution->P, 0, r), 0, kept));
+    err = ny_basis_finish(basis, problem, solution);
+done:
+    ny_free(ctx, z);
+    ny_free(ctx, x);
+    ny_free(ctx, at);
+    return err;
+}
+
+static int solve(struct ny_problem *problem, struct ny_solution *solution)
+{
+    struct ny_basis basis = {0};
+    bool full_rank;
+    double cut;
+    int err;
+
+    err = ny_solution_new(solution, problem);
+    if (err) goto done;
+    err = ny_basis_new(&basis, problem);
+    if (err) goto done;
+    err = ny_basis_cut(&basis, problem, &cut);
+    if (err) goto done;
+    err = factorise(problem, &basis, cut, &full_rank);
+    if (err) goto done;
+    if (full_rank) {
+        err = solve_full_rank(problem, &basis, solution);
+    } else {
+        ny_basis_restore(&basis);
+        err = solve_rank_cut(problem, &basis, cut, solution);
+    }
+done:
+    ny_basis_release(&basis, problem->ctx);
+    return err;
+}
+
+static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+{
+    double M = (double)m, P = (double)p;
+
+    (void)k;
+    (void)problem;
+    return (1.0 / 3 + 1 + 4.0 / 3) * M * M * M + 6 * M * M * P;
+}
+
+/* The rank-cut branch, which cannot be foreseen, holds one more square. */
+static size_t bytes(size_t m, size_t p, size_t k)
+{
+    size_t square = m * (k ? k : m) * sizeof(double);
+
+    return square + BLOCK * 2 * m * sizeof(double) + p * (m + 1) * sizeof(double) +
+           ny_eigen_top_bytes(m, k ? k : m) + 5 * m * sizeof(double);
+}
+
+const struct ny_method ny_method_projected = {
+    .name = "projected",
+    .summary = "exact eigenpairs of the projection on the dictionary's span; two passes",
+    .needs_gram = true,
+    .implicit = true,
+    .trace_below = true,
+    .all_ranks = true,
+    .solve = solve,
+    .flops = flops,
+    .bytes = bytes,
+};
