@@ -6,8 +6,9 @@
 #include "linalg/matrix.h"
 
 /* The `count` largest eigenpairs of the symmetric A (lower triangle; destroyed), by dsyevr with an
- * index range: values[count], V count × A.rows. Workspace: about 8·m·count + 26·8·m bytes under
- * NY_MEM_SOLVE. NY_ENUMERIC when A or the result is not finite, or the solver fails. */
+ * index range: values[count], V count × A.rows. Workspace: about 360·m bytes under NY_MEM_SOLVE
+ * (the vectors are found in V itself). NY_ENUMERIC when A or the result is not finite, or the
+ * solver fails. */
 int ny_eigen_top(struct ny_context *ctx, struct ny_matrix A, size_t count, double *values,
                  struct ny_matrix V);
 /* All eigenvalues, no vectors; A destroyed. */
@@ -29,7 +30,8 @@ int ny_eigen_randomized(struct ny_context *ctx, struct ny_matrix A, size_t count
 size_t ny_eigen_randomized_bytes(size_t m, size_t count, const struct ny_randomized *how);
 
 /* Orthonormalises the columns of Y (m × r, r ≤ m) in place by Cholesky-QR twice, falling back to
- * Householder QR (dgeqrf, dorgqr) where the Gram is not positive definite. */
+ * Householder (dgelqf, dorglq on the transposed storage) where the Gram is not safely positive
+ * definite. Columns that depend on others are replaced by some orthonormal to them. */
 int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y);
 
 /* Spectral norm ‖A‖₂ of any matrix by power iteration on AᵀA from a fixed start (30 steps or 1e-3

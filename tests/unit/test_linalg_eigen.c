@@ -1,0 +1,435 @@
+/* linalg/eigen.h: residuals and orthogonality by plain loops, on matrices whose spectrum is known
+ * because they are built from it. */
+#include "linalg/eigen.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+static void assert_near(double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance)) fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
+}
+
+static double *numbers(size_t count, uint64_t seed)
+{
+    double *x = calloc(count ? count : 1, sizeof(*x));
+
+    assert_non_null(x);
+    ny_gaussian(seed, NY_STREAM_DATA, 0, x, count);
+    return x;
+}
+
+static double dot(const double *x, const double *y, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+/* A = H·diag(values)·Hᵀ with H a product of two Householder reflections: its eigenvalues are
+ * `values`, to rounding. Both triangles. */
+static double *with_spectrum(const double *values, size_t m, uint64_t seed)
+{
+    double *a = calloc(m * m, sizeof(*a)), *w = malloc(m * sizeof(*w));
+
+    for (size_t i = 0; i < m; i++)
+        a[i * m + i] = values[i];
+    for (uint64_t reflection = 0; reflection < 2; reflection++) {
+        double *v = numbers(m, seed + reflection);
+        double size = dot(v, v, m), vw;
+
+        for (size_t i = 0; i < m; i++)
+            w[i] = dot(a + i * m, v, m);
+        vw = dot(v, w, m);
+        for (size_t i = 0; i < m; i++) /* A − 2/‖v‖² (vwᵀ + wvᵀ) + 4 vᵀw/‖v‖⁴ vvᵀ */
+            for (size_t j = 0; j < m; j++)
+                a[i * m + j] += -2 / size * (v[i] * w[j] + w[i] * v[j]) +
+                                4 * vw / size / size * v[i] * v[j];
+        free(v);
+    }
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < i; j++)
+            a[j * m + i] = a[i * m + j];
+    free(w);
+    return a;
+}
+
+/* Rows of V: unit length, orthogonal, and ‖Av − λv‖ ≤ tolerance. */
+static void assert_eigenpairs(const double *a, size_t m, const double *values, struct ny_matrix V,
+                              double tolerance)
+{
+    for (size_t p = 0; p < V.rows; p++) {
+        const double *v = V.at + p * V.stride;
+        double residual = 0;
+
+        for (size_t i = 0; i < m; i++) {
+            double r = dot(a + i * m, v, m) - values[p] * v[i];
+            residual += r * r;
+        }
+        assert_near(sqrt(residual), 0, tolerance);
+        for (size_t q = 0; q <= p; q++)
+            assert_near(dot(v, V.at + q * V.stride, m), p == q, 1e-11);
+        if (p) assert_true(values[p] <= values[p - 1]);
+    }
+}
+
+/* Only the lower triangle counts; V in a wider buffer, whose rest stays. */
+static void check_top(const double *spectrum, size_t m, size_t count)
+{
+    size_t stride = m + 2;
+    double *a = with_spectrum(spectrum, m, 5), *work = malloc(m * m * sizeof(*work));
+    double *v = malloc(count * stride * sizeof(*v)), values[400];
+    struct ny_matrix V = {v, count, m, stride, false};
+
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < m; j++)
+            work[i * m + j] = j > i ? NAN : a[i * m + j];
+    for (size_t i = 0; i < count * stride; i++)
+        v[i] = -77;
+    assert_int_equal(ny_eigen_top(ctx, ny_matrix(work, m, m), count, values, V), NY_OK);
+    for (size_t p = 0; p < count; p++) {
+        assert_near(values[p], spectrum[p], 1e-12 * (1 + fabs(spectrum[0])));
+        assert_near(v[p * stride + m], -77, 0);
+    }
+    assert_eigenpairs(a, m, values, V, 1e-11 * (1 + fabs(spectrum[0])));
+    free(a), free(work), free(v);
+}
+
+static void top_eigenpairs_of_any_order_and_count(void **state)
+{
+    static const size_t sizes[][2] = {{1, 1}, {2, 1}, {2, 2}, {3, 2}, {17, 17}, {150, 1},
+                                      {150, 60}, {150, 149}, {150, 150}};
+    double spectrum[150];
+
+    (void)state;
+    for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+        size_t m = sizes[s][0];
+        for (size_t i = 0; i < m; i++)
+            spectrum[i] = 40.0 - 0.5 * (double)i; /* negative ones too */
+        check_top(spectrum, m, sizes[s][1]);
+    }
+}
+
+/* Duplicates among the landmarks make clusters; all-equal and zero spectra are their limits. */
+static void top_eigenpairs_of_clustered_spectra(void **state)
+{
+    enum { M = 200 };
+    double spectrum[M];
+
+    (void)state;
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = i < 5 ? pow(10, 3.0 - (double)i) : 0;
+    check_top(spectrum, M, 120);
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = exp(-0.3 * (double)i);
+    check_top(spectrum, M, 150);
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = 1;
+    check_top(spectrum, M, 130);
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = 0;
+    check_top(spectrum, M, 130);
+}
+
+static void all_eigenvalues_from_the_lower_triangle(void **state)
+{
+    enum { M = 120 };
+    double spectrum[M], values[M], *a;
+
+    (void)state;
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = 3 - 0.05 * (double)i;
+    a = with_spectrum(spectrum, M, 9);
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = i + 1; j < M; j++)
+            a[i * M + j] = NAN;
+    assert_int_equal(ny_eigenvalues(ctx, ny_matrix(a, M, M), values), NY_OK);
+    for (size_t i = 0; i < M; i++)
+        assert_near(values[i], spectrum[i], 1e-12);
+    free(a);
+}
+
+static void bad_numbers_are_an_error(void **state)
+{
+    enum { M = 30 };
+    static const double bad[] = {NAN, INFINITY, -INFINITY};
+    double values[M], *v = malloc(M * M * sizeof(*v));
+    struct ny_randomized how = {5, 2, 1};
+
+    (void)state;
+    for (size_t b = 0; b < 3; b++) {
+        double *a = numbers(M * M, 1);
+        a[20 * M + 7] = a[7 * M + 20] = bad[b];
+        assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), 3, &how, values,
+                                             ny_matrix(v, 3, M)), NY_ENUMERIC);
+        ny_error_clear(ctx);
+        assert_int_equal(ny_eigen_top(ctx, ny_matrix(a, M, M), 3, values, ny_matrix(v, 3, M)),
+                         NY_ENUMERIC);
+        assert_non_null(strstr(ny_context_message(ctx), "row 20, column 7"));
+        ny_error_clear(ctx);
+        assert_int_equal(ny_eigenvalues(ctx, ny_matrix(a, M, M), values), NY_ENUMERIC);
+        ny_error_clear(ctx);
+        free(a);
+    }
+    free(v);
+}
+
+/* What plans promise is what a call takes: it fits a budget of that size, and not half of it. */
+static void workspace_is_what_was_announced(void **state)
+{
+    enum { M = 300, COUNT = 20 };
+    double *a = numbers(M * M, 2), *v = malloc(COUNT * M * sizeof(*v)), values[COUNT];
+    struct ny_randomized how = {5, 2, 1};
+    struct ny_matrix V = ny_matrix(v, COUNT, M);
+    struct ny_context *small;
+
+    (void)state;
+    assert_int_equal(ny_context_new(&small), NY_OK);
+    ny_context_set_threads(small, 1);
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < i; j++)
+            a[j * M + i] = a[i * M + j];
+    for (int half = 0; half < 2; half++) {
+        size_t bytes = ny_eigen_randomized_bytes(M, COUNT, &how) + 1024;
+
+        ny_context_set_memory(small, half ? bytes / 2 : bytes);
+        assert_int_equal(ny_eigen_randomized(small, ny_matrix(a, M, M), COUNT, &how, values, V),
+                         half ? NY_EBUDGET : NY_OK);
+    }
+    ny_error_clear(small);
+    for (int half = 2; half-- > 0;) {
+        size_t bytes = ny_eigen_top_bytes(M, COUNT) + 1024;
+
+        ny_context_set_memory(small, half ? bytes / 2 : bytes);
+        assert_int_equal(ny_eigen_top(small, ny_matrix(a, M, M), COUNT, values, V),
+                         half ? NY_EBUDGET : NY_OK);
+    }
+    assert_true(ny_memory_used(small) == 0);
+    ny_context_free(small);
+    free(a), free(v);
+}
+
+/* Against the known spectrum; one power more is closer, and count + p ≥ m is exact. */
+static void randomized_finds_decaying_spectra(void **state)
+{
+    enum { M = 250, COUNT = 30 };
+    double spectrum[M], values[M], *a, *v = malloc(M * M * sizeof(*v)), before = INFINITY;
+
+    (void)state;
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = 100 / pow((double)(i + 1), 2);
+    a = with_spectrum(spectrum, M, 21);
+    for (unsigned q = 0; q <= 4; q++) {
+        struct ny_randomized how = {5, q, 3};
+        struct ny_matrix V = ny_matrix(v, COUNT, M);
+        double worst = 0;
+
+        assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), COUNT, &how, values, V),
+                         NY_OK);
+        for (size_t p = 0; p < COUNT; p++) {
+            worst = fmax(worst, fabs(values[p] / spectrum[p] - 1));
+            for (size_t r = 0; r <= p; r++)
+                assert_near(dot(v + p * M, v + r * M, M), p == r, 1e-12);
+        }
+        assert_true(worst < before);
+        if (q == 2) assert_near(values[0], spectrum[0], 1e-9 * spectrum[0]);
+        before = worst;
+    }
+    assert_near(before, 0, 0.02);
+    assert_near(values[9], spectrum[9], 1e-6 * spectrum[9]);
+    for (size_t count = M - 5; count <= M; count += 5) {
+        struct ny_randomized how = {5, 1, 3};
+        struct ny_matrix V = ny_matrix(v, count, M);
+
+        assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), count, &how, values, V),
+                         NY_OK);
+        assert_eigenpairs(a, M, values, V, 1e-10);
+    }
+    free(a), free(v);
+}
+
+/* Rank 8 with a negative eigenvalue: everything is found, and its sign is kept. The basis is
+ * rank-deficient here, so Householder is what orthonormalises it. */
+static void randomized_on_a_singular_indefinite_matrix(void **state)
+{
+    enum { M = 90, COUNT = 9 };
+    double spectrum[M] = {9, 8, 7, 6, 5, 4, 3}, values[M], *a, *v = malloc(M * M * sizeof(*v));
+    struct ny_randomized how = {5, 2, 4};
+
+    (void)state;
+    spectrum[M - 1] = -2;
+    a = with_spectrum(spectrum, M, 30);
+    assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), COUNT, &how, values,
+                                         ny_matrix(v, COUNT, M)), NY_OK);
+    for (size_t p = 0; p < COUNT; p++)
+        assert_near(values[p], p < 7 ? spectrum[p] : 0, 1e-12);
+    assert_eigenpairs(a, M, values, ny_matrix(v, COUNT, M), 1e-11);
+    assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), M, &how, values,
+                                         ny_matrix(v, M, M)), NY_OK);
+    assert_near(values[M - 1], -2, 1e-12);
+    free(a), free(v);
+}
+
+/* Same numbers for any number of threads that fill Ω; other numbers for another seed. */
+static void randomized_depends_on_the_seed_alone(void **state)
+{
+    enum { M = 120, COUNT = 6 };
+    double *a = numbers(M * M, 8), values[4][COUNT], *v = malloc(COUNT * M * sizeof(*v));
+
+    (void)state;
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < i; j++)
+            a[j * M + i] = a[i * M + j];
+    ny_blas_serial();
+    for (unsigned run = 0; run < 4; run++) {
+        struct ny_randomized how = {3, 1, run < 3 ? 7 : 8};
+
+        ny_context_set_threads(ctx, run + 1);
+        assert_int_equal(ny_eigen_randomized(ctx, ny_matrix(a, M, M), COUNT, &how, values[run],
+                                             ny_matrix(v, COUNT, M)), NY_OK);
+    }
+    ny_context_set_threads(ctx, 0);
+    ny_blas_parallel(ctx);
+    assert_memory_equal(values[0], values[1], sizeof(values[0]));
+    assert_memory_equal(values[0], values[2], sizeof(values[0]));
+    assert_true(memcmp(values[0], values[3], sizeof(values[0])) != 0);
+    free(a), free(v);
+}
+
+/* QᵀQ = I and Y = Q(QᵀY): the columns of the old Y lie in the new range. */
+static void check_orthonormalised(double *y, size_t m, size_t r, size_t stride)
+{
+    double *before = malloc(m * stride * sizeof(*before)), *x = malloc(r * sizeof(*x)), size = 0;
+
+    memcpy(before, y, m * stride * sizeof(*y));
+    assert_int_equal(ny_orthonormalise(ctx, (struct ny_matrix){y, m, r, stride, false}), NY_OK);
+    for (size_t a = 0; a < r; a++)
+        for (size_t b = 0; b <= a; b++) {
+            double sum = 0;
+            for (size_t i = 0; i < m; i++)
+                sum += y[i * stride + a] * y[i * stride + b];
+            assert_near(sum, a == b, 1e-13);
+        }
+    for (size_t c = 0; c < r; c++) {
+        size = 0;
+        for (size_t a = 0; a < r; a++)
+            x[a] = 0;
+        for (size_t i = 0; i < m; i++) {
+            size = hypot(size, before[i * stride + c]);
+            for (size_t a = 0; a < r; a++)
+                x[a] += y[i * stride + a] * before[i * stride + c];
+        }
+        for (size_t i = 0; i < m; i++)
+            assert_near(dot(y + i * stride, x, r), before[i * stride + c], 1e-12 * size);
+    }
+    for (size_t i = 0; i < m; i++) /* beside the view */
+        for (size_t c = r; c < stride; c++)
+            assert_near(y[i * stride + c], before[i * stride + c], 0);
+    free(before), free(x);
+}
+
+static void orthonormalise_any_columns(void **state)
+{
+    enum { M = 130, R = 24, STRIDE = 27 };
+
+    (void)state;
+    for (int kind = 0; kind < 6; kind++) {
+        double *y = numbers(M * STRIDE, 40);
+
+        for (size_t i = 0; i < M; i++) {
+            double *row = y + i * STRIDE;
+            if (kind == 1) row[9] = row[4];                   /* a duplicate */
+            if (kind == 2) row[3] = 0;                        /* nothing */
+            if (kind == 3) row[7] = row[6] + 1e-7 * row[7];   /* nearly dependent */
+            if (kind == 4) row[7] = row[6] + 1e-4 * row[7];
+            for (size_t c = 0; c < R && kind == 5; c++)       /* Gram over- and underflows */
+                row[c] *= c % 2 ? 1e170 : 1e-170;
+        }
+        check_orthonormalised(y, M, R, STRIDE);
+        free(y);
+    }
+    double *square = numbers(R * R, 41);
+    check_orthonormalised(square, R, R, R);
+    free(square);
+}
+
+static void spectral_norm_is_a_close_lower_bound(void **state)
+{
+    enum { M = 80, N = 50 };
+    double spectrum[M], *a, norm, frobenius;
+
+    (void)state;
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = i == 0 ? -5 : 3.0 / (double)i;
+    a = with_spectrum(spectrum, M, 50);
+    assert_int_equal(ny_spectral_norm(ctx, ny_matrix(a, M, M), &norm), NY_OK);
+    assert_near(norm, 5, 0.01);
+    assert_true(norm <= 5 * (1 + 1e-14));
+    free(a);
+
+    a = malloc(M * N * sizeof(*a)); /* rank 1: uvᵀ, both norms ‖u‖‖v‖ */
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < N; j++)
+            a[i * N + j] = (1.0 + (double)i) * cos((double)j);
+    frobenius = sqrt(dot(a, a, M * N));
+    for (int transposed = 0; transposed < 2; transposed++) {
+        struct ny_matrix A = ny_matrix(a, M, N);
+
+        assert_int_equal(ny_spectral_norm(ctx, transposed ? ny_t(A) : A, &norm), NY_OK);
+        assert_near(norm, frobenius, 1e-12 * frobenius);
+    }
+    for (size_t i = 0; i < M * N; i++)
+        a[i] *= 1e300 / frobenius;
+    assert_int_equal(ny_spectral_norm(ctx, ny_matrix(a, M, N), &norm), NY_OK);
+    assert_near(norm, 1e300, 1e288);
+    memset(a, 0, M * N * sizeof(*a));
+    assert_int_equal(ny_spectral_norm(ctx, ny_matrix(a, M, N), &norm), NY_OK);
+    assert_near(norm, 0, 0);
+    a[N + 1] = NAN;
+    assert_int_equal(ny_spectral_norm(ctx, ny_matrix(a, M, N), &norm), NY_ENUMERIC);
+    ny_error_clear(ctx);
+    free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(top_eigenpairs_of_any_order_and_count),
+        cmocka_unit_test(top_eigenpairs_of_clustered_spectra),
+        cmocka_unit_test(all_eigenvalues_from_the_lower_triangle),
+        cmocka_unit_test(bad_numbers_are_an_error),
+        cmocka_unit_test(workspace_is_what_was_announced),
+        cmocka_unit_test(randomized_finds_decaying_spectra),
+        cmocka_unit_test(randomized_on_a_singular_indefinite_matrix),
+        cmocka_unit_test(randomized_depends_on_the_seed_alone),
+        cmocka_unit_test(orthonormalise_any_columns),
+        cmocka_unit_test(spectral_norm_is_a_close_lower_bound),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
