@@ -117,7 +117,9 @@ enum ny_option_group {
     NY_GROUP_IMPORT = 1, /* format labels label-column header dtype append shuffle nan dims columns */
     NY_GROUP_FIT = 2,    /* map approx select landmarks … */
     NY_GROUP_SELECT = 4, /* the selection's part of the fit options */
-    NY_GROUP_COMMON = 8  /* memory threads */
+    NY_GROUP_COMMON = 8, /* memory threads */
+    NY_GROUP_READ = 16,  /* how a file is read, for transform: format header label-column … */
+    NY_GROUP_EMBED = 32  /* what only the one call ny_embed_file() has: tmpdir … */
 };
 
 struct ny_option_info {
@@ -134,19 +136,25 @@ NY_API const struct ny_option_info *ny_option_table(void);
 struct ny_options;
 NY_API int ny_options_new(struct ny_options **out, struct ny_context *context);
 NY_API void ny_options_free(struct ny_options *options);
-/* NY_EUSAGE for an unknown name or a value that is not one, with the nearest valid one. */
+/* NY_EUSAGE for an unknown name or a value that is not one, with the nearest valid one, and for a
+ * second of gamma, sigma and epsilon. A switch S is also set by "no-S"; a switch takes NULL for
+ * "yes". "memory" and "threads" act on the context at once. After a failure nothing has changed. */
 NY_API int ny_options_set(struct ny_options *options, const char *name, const char *value);
 /* The value in force as text, the default included; NULL when it has none. */
 NY_API const char *ny_options_get(const struct ny_options *options, const char *name);
+
+/* The candidate nearest to `word` (insertions, deletions, changes, swaps), or the one it begins;
+ * NULL when none is near enough to be meant. */
+NY_API const char *ny_suggest(const char *word, const char *const *candidates, size_t count);
 
 /* ---------------------------------------------------------------------------------------------
  * What calls report: named numbers and texts, and all of them as JSON (interface of `--json`).
  * ------------------------------------------------------------------------------------------- */
 struct ny_report;
 NY_API void ny_report_free(struct ny_report *report);
-/* The whole as one JSON object; lives as long as the report. */
+/* The whole as one JSON object; lives as long as the report. NULL when there is no memory. */
 NY_API const char *ny_report_json(const struct ny_report *report);
-/* 1 and the value when `key` is there and a number (not null); else 0. */
+/* 1 and the value when `key` is there and a number, or true (1) or false (0); else 0. */
 NY_API int ny_report_number(const struct ny_report *report, const char *key, double *value);
 /* NULL when `key` is not there or not a text. */
 NY_API const char *ny_report_text(const struct ny_report *report, const char *key);

@@ -1,0 +1,117 @@
+#include "api/option_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#define IMPORT NY_GROUP_IMPORT
+#define FIT NY_GROUP_FIT
+#define SELECT NY_GROUP_SELECT
+#define COMMON NY_GROUP_COMMON
+#define READ NY_GROUP_READ
+#define EMBED NY_GROUP_EMBED
+
+/* name, kind, least, in the identity, argument, default, groups, summary */
+#define OPTION_MAP(X)                                                                              \
+    X("format", NY_CHOICE, 0, true, "auto|npy|csv|libsvm|idx|fvecs", "auto", IMPORT | READ,        \
+      "file format; auto goes by content, then by name")                                           \
+    X("labels", NY_TEXT, 0, true, "FILE", NULL, IMPORT,                                            \
+      "labels, one a row: IDX, npy or a text file")                                                \
+    X("label-column", NY_TEXT, 0, true, "N", NULL, IMPORT | READ,                                  \
+      "column of a table that holds the label: its number, from 1, or its name")                   \
+    X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", IMPORT | READ,                          \
+      "whether the first line of a table names its columns")                                       \
+    X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", IMPORT | READ,                   \
+      "element type to keep; auto: as the file has it")                                            \
+    X("append", NY_SWITCH, 0, true, NULL, "no", IMPORT, "add to the points that the store has")    \
+    X("shuffle", NY_SWITCH, 0, true, NULL, "no", IMPORT,                                           \
+      "store the rows of this import in random order (see --seed)")                                \
+    X("nan", NY_CHOICE, 0, true, "error|drop", "error", IMPORT | EMBED,                            \
+      "rows with NaN or infinity: refuse the file, or leave them out and count them")              \
+    X("dims", NY_COUNT, 1, true, "D", NULL, IMPORT | EMBED,                                        \
+      "number of columns, fixed beforehand (LIBSVM files do not say)")                             \
+    X("columns", NY_TEXT, 0, true, "LIST", NULL, IMPORT | READ,                                    \
+      "columns to keep, such as 1,3-5,name; in file order")                                        \
+    X("map", NY_CHOICE, 0, true, "svd|pca|kpca", "kpca", FIT,                                      \
+      "what is decomposed: K as it is, scatter of the points, K centred")                          \
+    X("approx", NY_CHOICE, 0, true, "nystrom|column|projected", "projected", FIT,                  \
+      "how K is approximated from its landmark columns")                                           \
+    X("select", NY_CHOICE, 0, true, "uniform|given|greedy", "uniform", FIT | SELECT,               \
+      "how landmarks are chosen: at random, from a file or a result, or online to --tolerance")    \
+    X("landmarks", NY_COUNT, 1, true, "M", "1000", FIT | SELECT,                                   \
+      "number of landmarks; with --select greedy the most there may be, none by default")          \
+    X("tolerance", NY_NUMBER, 0, true, "E", NULL, FIT | SELECT,                                    \
+      "greedy: no row keeps a residual above this")                                                \
+    X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, FIT | SELECT,                             \
+      "row numbers of the landmarks, in order")                                                    \
+    X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, FIT | SELECT,                              \
+      "take the landmarks of this result of the same store")                                       \
+    X("components", NY_COUNT, 1, true, "P", "2", FIT, "columns of the embedding")                  \
+    X("rank", NY_COUNT, 1, true, "K", NULL, FIT,                                                   \
+      "rank kept inside; by default all for projected, else the components")                       \
+    X("kernel", NY_CHOICE, 0, true, "linear|rbf|laplacian|polynomial|cosine|precomputed", "rbf",   \
+      FIT | SELECT, "k(x,y); --map pca has the linear one")                                        \
+    X("gamma", NY_WIDTH, 0, true, "G|auto", "auto", FIT | SELECT,                                  \
+      "width of rbf, laplacian and polynomial kernels; auto: 1/median distance")                   \
+    X("sigma", NY_WIDTH, 0, true, "S|auto", NULL, FIT | SELECT,                                    \
+      "the same for rbf, as gamma = 1/(2 S^2)")                                                    \
+    X("epsilon", NY_WIDTH, 0, true, "E|auto", NULL, FIT | SELECT,                                  \
+      "the same for rbf, as gamma = 1/E")                                                          \
+    X("degree", NY_COUNT, 1, true, "N", "3", FIT | SELECT, "of the polynomial kernel")             \
+    X("coef0", NY_NUMBER, -INFINITY, true, "C", "1", FIT | SELECT,                                 \
+      "constant of the polynomial kernel")                                                         \
+    X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, FIT,                             \
+      "centring over the landmarks, or over all rows; by default implicit for projected")          \
+    X("affine", NY_SWITCH, 0, true, NULL, NULL, FIT | SELECT,                                      \
+      "measure residuals from the affine hull of the landmarks, not from their span; by default "  \
+      "for greedy selection under kpca and pca")                                                   \
+    X("inner", NY_CHOICE, 0, true, "auto|exact|randomized", "auto", FIT,                           \
+      "eigensolver of nystrom's small problem; auto goes by size")                                 \
+    X("oversample", NY_COUNT, 0, true, "P", "5", FIT, "extra vectors of the randomized solver")    \
+    X("power", NY_COUNT, 0, true, "Q", "2", FIT, "power iterations of the randomized solver")      \
+    X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT,                     \
+      "scale each column by its standard deviation, or by its range")                              \
+    X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, FIT | SELECT,                               \
+      "precomputed kernel columns, with --landmarks-file")                                         \
+    X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", FIT,                                      \
+      "of the tiles and of the embedding; sums are f64 always")                                    \
+    X("certify", NY_SWITCH, 0, true, NULL, "no", FIT,                                              \
+      "measure the error of the approximation exactly, at the price of a pass")                    \
+    X("restart", NY_SWITCH, 0, false, NULL, "no", FIT | SELECT,                                    \
+      "replace a result of this name that has other options")                                      \
+    X("seed", NY_COUNT, 0, true, "S", "0", IMPORT | FIT | SELECT,                                  \
+      "of every random choice: the same seed gives the same bytes")                                \
+    X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, EMBED,                                             \
+      "folder of the temporary store; by default that of the output")                              \
+    X("memory", NY_BYTES, 1, false, "SIZE", NULL, COMMON,                                          \
+      "budget, such as 512M or 2G; by default half of what is free (import: 256M)")                \
+    X("threads", NY_COUNT, 1, false, "N", NULL, COMMON, "by default one a CPU")
+
+#define INFO(name, kind, least, identity, argument, fallback, groups, summary)                     \
+    {name, argument, fallback, summary, groups},
+#define RULE(name, kind, least, identity, argument, fallback, groups, summary)                     \
+    {kind, least, identity},
+
+static const struct ny_option_info infos[] = {OPTION_MAP(INFO){NULL, NULL, NULL, NULL, 0}};
+static const struct ny_option_rule rules[] = {OPTION_MAP(RULE)};
+
+const struct ny_option_info *ny_option_table(void)
+{
+    return infos;
+}
+
+size_t ny_option_count(void)
+{
+    return sizeof(rules) / sizeof(rules[0]);
+}
+
+int ny_option_find(const char *name)
+{
+    for (int i = 0; infos[i].name; i++)
+        if (strcmp(infos[i].name, name) == 0) return i;
+    return -1;
+}
+
+const struct ny_option_rule *ny_option_rule(int index)
+{
+    return &rules[index];
+}

@@ -1,0 +1,48 @@
+/*
+ * Options, for the functions behind the public header: typed reading of what ny_options_set()
+ * checked, the rules between options, and the identity of a set of options, by which a job knows
+ * whether it is asked for the same thing again.
+ *
+ * "In force" is the typed value, else the default that the other options imply: `--map pca` implies
+ * the linear kernel, `--landmarks-from` implies `--select given`, an option that cannot act here
+ * (degree of rbf, landmarks of greedy) has no value.
+ */
+#ifndef NY_API_OPTIONS_H
+#define NY_API_OPTIONS_H
+
+#include <jansson.h>
+
+#include "base/context.h"
+
+/* True when the user set it, whatever to. */
+bool ny_options_is_set(const struct ny_options *options, const char *name);
+/* The value in force; NULL when there is none. The same as ny_options_get(). */
+const char *ny_options_text(const struct ny_options *options, const char *name);
+/* The value in force is "yes". */
+bool ny_options_flag(const struct ny_options *options, const char *name);
+/* The number in force; false, and *value untouched, when there is none or it is "auto". */
+bool ny_options_number(const struct ny_options *options, const char *name, double *value);
+bool ny_options_size(const struct ny_options *options, const char *name, uint64_t *value);
+/* γ in force from gamma, sigma (1/(2σ²)) or epsilon (1/ε); false when it is to be found (auto) or
+ * the kernel has none. */
+bool ny_options_gamma(const struct ny_options *options, double *gamma);
+
+/* Rules between options, for those of `groups` (enum ny_option_group, or-ed): NY_EUSAGE for a typed
+ * option that cannot act beside the others, and for one that is missing. */
+int ny_options_check(const struct ny_options *options, unsigned groups);
+
+/* The identity: name → value in force, as text or null, for every option of `groups` that makes
+ * the result what it is (not: memory, threads, restart, tmpdir). Numbers are in one spelling; the
+ * three spellings of the width are one (gamma). NULL when there is no memory. */
+json_t *ny_options_to_json(const struct ny_options *options, unsigned groups);
+/* A 64-bit hash of the identity. */
+uint64_t ny_options_fingerprint(const struct ny_options *options, unsigned groups);
+/* "kernel: rbf → linear, landmarks: 1000 → 500", from the identity stored earlier to the one now;
+ * "" when they agree. A name that is not in `stored` counts as its default. ny_free() it; NULL with
+ * the error set when there is no memory. */
+char *ny_options_differences(const struct ny_options *options, unsigned groups,
+                             const json_t *stored);
+/* "map=kpca kernel=rbf …": the identity in one line. ny_free() it; NULL likewise. */
+char *ny_options_describe(const struct ny_options *options, unsigned groups);
+
+#endif

@@ -1,0 +1,189 @@
+/* What makes two sets of options the same job: names and values in force, in one spelling. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/options_private.h"
+#include "api/report.h"
+#include "base/memory.h"
+
+enum { NUMBER_BYTES = 40 };
+
+static const char unset[] = "unset";
+
+/* The shortest decimal that reads back as the same number. */
+static void write_number(double value, char *text)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, NUMBER_BYTES, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) return;
+    }
+}
+
+/* The value in force of option `index` in its one spelling: itself, or written to `buffer`. */
+static const char *canonical(const struct ny_options *options, int index, char *buffer)
+{
+    const char *name = ny_option_table()[index].name;
+    enum ny_option_kind kind = ny_option_rule(index)->kind;
+    const char *text = ny_options_get(options, name);
+    bool gamma = strcmp(name, "gamma") == 0;
+    uint64_t count;
+    double number;
+
+    if (gamma ? ny_options_gamma(options, &number)
+              : kind == NY_NUMBER && ny_options_number(options, name, &number)) {
+        write_number(number, buffer);
+        return buffer;
+    }
+    if (kind == NY_COUNT && ny_options_size(options, name, &count)) {
+        snprintf(buffer, NUMBER_BYTES, "%llu", (unsigned long long)count);
+        return buffer;
+    }
+    /* --sigma auto is --gamma auto */
+    if (gamma && !text) {
+        text = ny_options_get(options, "sigma");
+        if (!text) text = ny_options_get(options, "epsilon");
+    }
+    return text;
+}
+
+static bool counts(int index, unsigned groups)
+{
+    const struct ny_option_info *info = &ny_option_table()[index];
+
+    return info->groups & groups && ny_option_rule(index)->identity &&
+           strcmp(info->name, "sigma") != 0 && strcmp(info->name, "epsilon") != 0;
+}
+
+json_t *ny_options_to_json(const struct ny_options *options, unsigned groups)
+{
+    json_t *object = json_object();
+    char buffer[NUMBER_BYTES];
+
+    for (int i = 0; object && i < (int)ny_option_count(); i++) {
+        const char *text;
+
+        if (!counts(i, groups)) continue;
+        text = canonical(options, i, buffer);
+        if (json_object_set_new(object, ny_option_table()[i].name, ny_json_text(text))) {
+            json_decref(object);
+            object = NULL;
+        }
+    }
+    return object;
+}
+
+/* FNV-1a, with a 0 byte after each text. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    do {
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    } while (*text++);
+    return hash;
+}
+
+uint64_t ny_options_fingerprint(const struct ny_options *options, unsigned groups)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    char buffer[NUMBER_BYTES];
+
+    for (int i = 0; i < (int)ny_option_count(); i++) {
+        const char *text;
+
+        if (!counts(i, groups)) continue;
+        text = canonical(options, i, buffer);
+        if (!text) continue; /* so that options of later versions keep old fingerprints */
+        hash = hash_text(hash, ny_option_table()[i].name);
+        hash = hash_text(hash, text);
+    }
+    return hash;
+}
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+struct line {
+    struct ny_context *ctx;
+    char *text; /* NULL after a failure */
+    size_t length;
+};
+
+static void append(struct line *line, const char *text)
+{
+    size_t bytes = strlen(text);
+    char *grown;
+
+    if (!line->text) return;
+    grown = ny_resize(line->ctx, NY_MEM_OTHER, line->text, line->length + bytes + 1);
+    if (!grown) ny_free(line->ctx, line->text);
+    line->text = grown;
+    if (!grown) return;
+    memcpy(grown + line->length, text, bytes + 1);
+    line->length += bytes;
+}
+
+static struct line new_line(struct ny_context *ctx)
+{
+    return (struct line){.ctx = ctx, .text = ny_strdup(ctx, "")};
+}
+
+/* The value stored earlier; what is not there had its default. */
+static const char *stored_value(const json_t *stored, const struct ny_option_info *info)
+{
+    const json_t *value = json_object_get(stored, info->name);
+
+    return value ? json_string_value(value) : info->fallback;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+char *ny_options_differences(const struct ny_options *options, unsigned groups,
+                             const json_t *stored)
+{
+    struct line line = new_line(options->ctx);
+    json_t *current = ny_options_to_json(options, groups);
+
+    if (!current) {
+        ny_fail(options->ctx, NY_EBUDGET, "the system has no memory to compare options");
+        ny_free(options->ctx, line.text);
+        return NULL;
+    }
+    for (int i = 0; i < (int)ny_option_count(); i++) {
+        const struct ny_option_info *info = &ny_option_table()[i];
+        const char *now, *then;
+
+        if (!counts(i, groups)) continue;
+        now = json_string_value(json_object_get(current, info->name));
+        then = stored_value(stored, info);
+        if (same(now, then)) continue;
+        append(&line, line.length ? ", " : "");
+        append(&line, info->name);
+        append(&line, ": ");
+        append(&line, then ? then : unset);
+        append(&line, " → ");
+        append(&line, now ? now : unset);
+    }
+    json_decref(current);
+    return line.text;
+}
+
+char *ny_options_describe(const struct ny_options *options, unsigned groups)
+{
+    struct line line = new_line(options->ctx);
+    char buffer[NUMBER_BYTES];
+
+    for (int i = 0; i < (int)ny_option_count(); i++) {
+        const char *text;
+
+        if (!counts(i, groups)) continue;
+        text = canonical(options, i, buffer);
+        if (!text) continue;
+        append(&line, line.length ? " " : "");
+        append(&line, ny_option_table()[i].name);
+        append(&line, "=");
+        append(&line, text);
+    }
+    return line.text;
+}

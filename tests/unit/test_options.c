@@ -1,0 +1,455 @@
+/* api/options.h: values, defaults, rules between options, identity; ny_suggest(); api/report.h. */
+#include "api/options.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/report.h"
+#include "base/memory.h"
+
+static struct ny_context *ctx;
+static struct ny_options *options;
+
+static int start(void **state)
+{
+    (void)state;
+    if (ny_context_new(&ctx)) return -1;
+    return ny_options_new(&options, ctx);
+}
+
+static int stop(void **state)
+{
+    size_t left;
+
+    (void)state;
+    ny_options_free(options);
+    left = ny_memory_used(ctx);
+    ny_context_free(ctx);
+    return left == 0 ? 0 : -1;
+}
+
+static void set(const char *name, const char *value)
+{
+    if (ny_options_set(options, name, value))
+        fail_msg("--%s %s refused: %s", name, value ? value : "", ny_context_message(ctx));
+}
+
+/* Refused as a usage error, with `words` in the message, and nothing has changed. */
+static void refuse(const char *name, const char *value, const char *words)
+{
+    const char *before = ny_options_get(options, name);
+
+    assert_int_equal(ny_options_set(options, name, value), NY_EUSAGE);
+    assert_int_equal(ny_context_error(ctx)->status, NY_EUSAGE);
+    if (!strstr(ny_context_message(ctx), words))
+        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
+    assert_ptr_equal(ny_options_get(options, name), before);
+}
+
+static void check_refuses(unsigned groups, const char *words)
+{
+    assert_int_equal(ny_options_check(options, groups), NY_EUSAGE);
+    if (!strstr(ny_context_message(ctx), words))
+        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
+}
+
+static void accepts_every_value_that_it_lists(void **state)
+{
+    (void)state;
+    for (const struct ny_option_info *info = ny_option_table(); info->name; info++) {
+        const char *rest = info->argument;
+
+        assert_true(info->groups != 0 && info->summary[0] != '\0');
+        while (rest && strchr(info->argument, '|') && *rest) {
+            size_t length = strcspn(rest, "|");
+            char word[64];
+
+            snprintf(word, sizeof(word), "%.*s", (int)length, rest);
+            if (strlen(word) > 1 && strcmp(info->name, "sigma") && strcmp(info->name, "epsilon"))
+                set(info->name, word);
+            rest += length + (rest[length] == '|');
+        }
+    }
+}
+
+static void every_default_is_a_valid_value(void **state)
+{
+    (void)state;
+    for (const struct ny_option_info *info = ny_option_table(); info->name; info++)
+        if (info->fallback) set(info->name, info->fallback);
+}
+
+static void defaults_are_those_of_the_interface(void **state)
+{
+    static const char *const expected[][2] = {
+        {"map", "kpca"},          {"approx", "projected"}, {"select", "uniform"},
+        {"landmarks", "1000"},    {"components", "2"},     {"kernel", "rbf"},
+        {"gamma", "auto"},        {"seed", "0"},           {"precision", "f32"},
+        {"averages", "implicit"}, {"nan", "error"},        {"format", "auto"},
+        {"scale", "none"},
+    };
+    static const char *const none[] = {"sigma",  "epsilon", "tolerance",     "rank",
+                                       "labels", "memory",  "degree",        "coef0",
+                                       "inner",  "power",   "no-such-option"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        assert_string_equal(ny_options_get(options, expected[i][0]), expected[i][1]);
+        assert_false(ny_options_is_set(options, expected[i][0]));
+    }
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        assert_null(ny_options_get(options, none[i]));
+    assert_int_equal(ny_options_check(options, NY_GROUP_FIT | NY_GROUP_COMMON), NY_OK);
+    assert_int_equal(ny_options_check(options, NY_GROUP_IMPORT | NY_GROUP_COMMON), NY_OK);
+}
+
+static void refuses_values_and_suggests(void **state)
+{
+    (void)state;
+    refuse("kernel", "rbff", "did you mean 'rbf'?");
+    refuse("kernel", "", "--kernel is one of");
+    refuse("map", "isomap", "svd|pca|kpca");
+    refuse("kernal", "rbf", "did you mean --kernel?");
+    refuse("landmark", "5", "did you mean --landmarks?");
+    refuse("neighbors", "5", "unknown option --neighbors");
+    refuse("landmarks", "0", "at least 1");
+    refuse("landmarks", "-3", "at least 1");
+    refuse("landmarks", "12x", "at least 1");
+    refuse("landmarks", "1e3", "at least 1");
+    refuse("landmarks", " 5", "at least 1");
+    refuse("seed", "99999999999999999999", "whole number");
+    refuse("tolerance", "0", "above 0");
+    refuse("tolerance", "nan", "above 0");
+    refuse("tolerance", "1e999", "above 0");
+    refuse("tolerance", "0x10", "above 0");
+    refuse("tolerance", "", "above 0");
+    refuse("gamma", "automatic", "above 0 or auto");
+    refuse("gamma", "-1", "above 0 or auto");
+    refuse("coef0", "one", "is a number");
+    refuse("labels", "", "needs a value");
+    refuse("certify", "maybe", "yes|no");
+    refuse("threads", "0", "at least 1");
+    refuse("threads", "100000", "at most");
+    refuse("no-kernel", "yes", "unknown option --no-kernel");
+}
+
+static void reads_sizes_and_hands_them_to_the_context(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } good[] = {{"300000000", 300000000}, {"64K", 65536},        {"1M", 1048576},
+                {"2G", 2147483648},       {"1.5G", 1610612736},  {"2g", 2147483648},
+                {"512MiB", 536870912},    {"1T", 1099511627776}, {"1GB", 1073741824}};
+    static const char *const bad[] = {"0",  "G",     "-1G", "1.5",      "2 G",
+                                      "2X", "2GiBs", "1e9", "9999999T", "1.2.3G"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        uint64_t bytes = 0;
+
+        set("memory", good[i].text);
+        assert_true(ny_options_size(options, "memory", &bytes));
+        assert_int_equal(bytes, good[i].bytes);
+        assert_int_equal(ny_context_memory(ctx), good[i].bytes);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        refuse("memory", bad[i], "size such as");
+    assert_int_equal(ny_context_memory(ctx), 1073741824);
+    set("threads", "3");
+    assert_int_equal(ny_context_threads(ctx), 3);
+}
+
+static void switches_have_a_negative(void **state)
+{
+    (void)state;
+    assert_false(ny_options_flag(options, "affine"));
+    assert_null(ny_options_get(options, "affine"));
+    set("affine", NULL);
+    assert_true(ny_options_flag(options, "affine"));
+    set("no-affine", "yes");
+    assert_string_equal(ny_options_get(options, "affine"), "no");
+    assert_true(ny_options_is_set(options, "affine"));
+    set("no-affine", "no");
+    assert_true(ny_options_flag(options, "affine"));
+}
+
+static void widths_are_one_number_in_three_spellings(void **state)
+{
+    double gamma = -1;
+
+    (void)state;
+    assert_false(ny_options_gamma(options, &gamma));
+    set("sigma", "2");
+    refuse("gamma", "0.5", "two spellings of one width");
+    refuse("epsilon", "0.5", "two spellings of one width");
+    set("sigma", "4");
+    assert_true(ny_options_gamma(options, &gamma));
+    assert_true(gamma == 1.0 / 32);
+    assert_null(ny_options_get(options, "gamma"));
+}
+
+static void defaults_follow_other_options(void **state)
+{
+    uint64_t landmarks = 7;
+
+    (void)state;
+    set("map", "pca");
+    assert_string_equal(ny_options_get(options, "kernel"), "linear");
+    assert_null(ny_options_get(options, "gamma"));
+    set("map", "svd");
+    assert_null(ny_options_get(options, "averages"));
+    set("map", "kpca");
+    set("approx", "column");
+    assert_string_equal(ny_options_get(options, "averages"), "landmarks");
+    set("approx", "nystrom");
+    assert_string_equal(ny_options_get(options, "inner"), "auto");
+    assert_string_equal(ny_options_get(options, "power"), "2");
+    set("kernel", "polynomial");
+    assert_string_equal(ny_options_get(options, "degree"), "3");
+    set("select", "greedy");
+    assert_false(ny_options_size(options, "landmarks", &landmarks));
+    assert_int_equal(landmarks, 7);
+    set("landmarks", "0500");
+    assert_true(ny_options_size(options, "landmarks", &landmarks));
+    assert_int_equal(landmarks, 500);
+}
+
+static void landmarks_of_a_file_imply_given(void **state)
+{
+    (void)state;
+    set("landmarks-file", "rows.npy");
+    assert_string_equal(ny_options_get(options, "select"), "given");
+    assert_null(ny_options_get(options, "landmarks"));
+    assert_int_equal(ny_options_check(options, NY_GROUP_FIT), NY_OK);
+    set("landmarks", "10");
+    check_refuses(NY_GROUP_FIT, "--landmarks acts only with --select uniform|greedy");
+}
+
+/* Each row: options set, then the words of the refusal; NULL: accepted. */
+static void checks_options_against_each_other(void **state)
+{
+    static const struct {
+        const char *pairs[3][2];
+        const char *words;
+    } cases[] = {
+        {{{"degree", "3"}}, "--degree acts only with --kernel polynomial, and here it is rbf"},
+        {{{"coef0", "3"}, {"kernel", "linear"}}, "--coef0 acts only"},
+        {{{"sigma", "3"}, {"kernel", "laplacian"}}, "--sigma acts only with --kernel rbf"},
+        {{{"gamma", "3"}, {"kernel", "cosine"}}, "--gamma acts only"},
+        {{{"gamma", "3"}, {"kernel", "laplacian"}}, NULL},
+        {{{"gamma", "3"}, {"map", "pca"}}, "here it is linear"},
+        {{{"tolerance", "0.1"}}, "--tolerance acts only with --select greedy"},
+        {{{"select", "greedy"}}, "needs --tolerance"},
+        {{{"select", "greedy"}, {"landmarks", "9"}}, "needs --tolerance"},
+        {{{"select", "greedy"}, {"tolerance", "0.1"}, {"landmarks", "9"}}, NULL},
+        {{{"select", "given"}}, "needs --landmarks-file"},
+        {{{"select", "uniform"}, {"landmarks-from", "a"}}, "acts only with --select given"},
+        {{{"landmarks-file", "f"}, {"landmarks-from", "a"}}, "give one"},
+        {{{"kernel", "precomputed"}}, "needs --columns-file"},
+        {{{"columns-file", "c"}, {"landmarks-file", "d"}}, NULL},
+        {{{"columns-file", "c"}}, "needs --columns-file C.npy and --landmarks-file"},
+        {{{"kernel", "rbf"}, {"columns-file", "c"}, {"landmarks-file", "d"}},
+         "--columns-file acts"},
+        {{{"map", "pca"}, {"kernel", "rbf"}}, "--map pca has the linear kernel"},
+        {{{"map", "pca"}, {"kernel", "linear"}}, NULL},
+        {{{"map", "svd"}, {"averages", "implicit"}}, "--averages acts only with --map pca|kpca"},
+        {{{"inner", "exact"}}, "--inner acts only with --approx nystrom"},
+        {{{"approx", "nystrom"}, {"inner", "exact"}, {"power", "1"}}, "--power acts only"},
+        {{{"approx", "nystrom"}, {"oversample", "9"}, {"power", "1"}}, NULL},
+        {{{"approx", "column"}, {"affine", "yes"}}, "--affine acts only"},
+        {{{"affine", "yes"}}, NULL},
+        {{{"components", "9"}, {"rank", "8"}}, "--components 9 is more than --rank 8"},
+        {{{"components", "8"}, {"rank", "8"}}, NULL},
+        {{{"rank", "1"}}, "--components 2 is more than --rank 1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ny_options *kept = options;
+
+        assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+        for (int k = 0; k < 3 && cases[i].pairs[k][0]; k++)
+            set(cases[i].pairs[k][0], cases[i].pairs[k][1]);
+        if (cases[i].words)
+            check_refuses(NY_GROUP_FIT, cases[i].words);
+        else if (ny_options_check(options, NY_GROUP_FIT))
+            fail_msg("case %zu refused: %s", i, ny_context_message(ctx));
+        ny_options_free(options);
+        options = kept;
+    }
+    set("labels", "l");
+    set("label-column", "1");
+    check_refuses(NY_GROUP_IMPORT, "give one");
+    set("affine", NULL);
+    check_refuses(NY_GROUP_SELECT, "--affine acts only with --select greedy");
+}
+
+static uint64_t fingerprint_with(const char *name, const char *value)
+{
+    struct ny_options *other = NULL;
+    uint64_t hash;
+
+    assert_int_equal(ny_options_new(&other, ctx), NY_OK);
+    if (name) assert_int_equal(ny_options_set(other, name, value), NY_OK);
+    hash = ny_options_fingerprint(other, NY_GROUP_FIT | NY_GROUP_COMMON);
+    ny_options_free(other);
+    return hash;
+}
+
+static void fingerprint_is_of_what_is_in_force(void **state)
+{
+    uint64_t plain = fingerprint_with(NULL, NULL);
+
+    (void)state;
+    assert_true(fingerprint_with("landmarks", "1000") == plain);
+    assert_true(fingerprint_with("landmarks", "01000") == plain);
+    assert_true(fingerprint_with("sigma", "auto") == plain);
+    assert_true(fingerprint_with("memory", "1G") == plain);
+    assert_true(fingerprint_with("threads", "1") == plain);
+    assert_true(fingerprint_with("restart", "yes") == plain);
+    assert_true(fingerprint_with("format", "csv") == plain); /* of another group */
+    assert_true(fingerprint_with("landmarks", "1001") != plain);
+    assert_true(fingerprint_with("affine", "yes") != plain);
+    assert_true(fingerprint_with("gamma", "0.5") != plain);
+    assert_true(fingerprint_with("gamma", "0.5") == fingerprint_with("sigma", "1"));
+    assert_true(fingerprint_with("gamma", "5e-1") == fingerprint_with("epsilon", "2.0"));
+}
+
+static void differences_are_named(void **state)
+{
+    json_t *stored = ny_options_to_json(options, NY_GROUP_FIT);
+    char *text = ny_options_differences(options, NY_GROUP_FIT, stored);
+
+    (void)state;
+    assert_string_equal(text, "");
+    ny_free(ctx, text);
+    set("map", "pca");
+    set("landmarks", "500");
+    set("certify", NULL);
+    text = ny_options_differences(options, NY_GROUP_FIT, stored);
+    assert_string_equal(text, "map: kpca → pca, landmarks: 1000 → 500, kernel: rbf → linear, "
+                              "gamma: auto → unset, certify: no → yes");
+    ny_free(ctx, text);
+    /* written by a version that did not have the option yet */
+    json_object_del(stored, "landmarks");
+    json_object_del(stored, "map");
+    json_object_del(stored, "seed");
+    text = ny_options_differences(options, NY_GROUP_FIT, stored);
+    assert_non_null(strstr(text, "landmarks: 1000 → 500"));
+    assert_null(strstr(text, "seed"));
+    ny_free(ctx, text);
+    text = ny_options_describe(options, NY_GROUP_FIT);
+    assert_non_null(strstr(text, "map=pca approx=projected select=uniform landmarks=500 "));
+    ny_free(ctx, text);
+    json_decref(stored);
+}
+
+static void a_path_of_any_bytes_has_an_identity(void **state)
+{
+    json_t *stored;
+    char *text;
+
+    (void)state;
+    set("landmarks-file", "bad\xff\xc3.npy");
+    stored = ny_options_to_json(options, NY_GROUP_FIT);
+    assert_string_equal(json_string_value(json_object_get(stored, "landmarks-file")), "bad??.npy");
+    text = ny_options_differences(options, NY_GROUP_FIT, stored);
+    assert_string_equal(text, "");
+    ny_free(ctx, text);
+    json_decref(stored);
+}
+
+static void suggests_only_what_may_be_meant(void **state)
+{
+    static const char *const verbs[] = {"import", "info", "verify", "plan",  "fit", "select",
+                                        "export", "list", "rm",     "bench", "help"};
+    static const char *const pairs[][2] = {
+        {"fti", "fit"},       {"imprt", "import"}, {"exprot", "export"}, {"lst", "list"},
+        {"varify", "verify"}, {"rn", "rm"},        {"benchmark", NULL},  {"delete", NULL},
+        {"", NULL},           {"x", NULL},         {"imp", "import"},    {"hlep", "help"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        const char *nearest = ny_suggest(pairs[i][0], verbs, sizeof(verbs) / sizeof(verbs[0]));
+
+        if (!pairs[i][1])
+            assert_null(nearest);
+        else
+            assert_string_equal(nearest, pairs[i][1]);
+    }
+    assert_null(
+        ny_suggest("a-word-that-is-much-longer-than-any-option-name-could-ever-be", verbs, 1));
+    assert_null(ny_suggest("fit", NULL, 0));
+}
+
+static void reports_are_read_as_they_were_filled(void **state)
+{
+    struct ny_report *report = NULL, *again = NULL;
+    double value = -1;
+    const char *text;
+
+    (void)state;
+    assert_int_equal(ny_report_new(&report, ctx), NY_OK);
+    ny_report_set_text(report, "name", "caf\xc3\xa9 \xff");
+    ny_report_set_number(report, "trace", 0.1);
+    ny_report_set_number(report, "sigma", NAN);
+    ny_report_set_number(report, "gamma", INFINITY);
+    ny_report_set_size(report, "n", 60000);
+    ny_report_set_size(report, "most", UINT64_MAX);
+    ny_report_set_flag(report, "fits", true);
+    ny_report_set_null(report, "rank");
+    ny_report_set_text(report, "approx", NULL);
+    assert_int_equal(ny_report_status(report), NY_OK);
+    text = ny_report_json(report);
+    assert_int_equal(ny_report_parse(&again, ctx, text, strlen(text)), NY_OK);
+    assert_string_equal(ny_report_text(again, "name"), "caf\xc3\xa9 ?");
+    assert_null(ny_report_text(again, "approx"));
+    assert_null(ny_report_text(again, "n"));
+    assert_null(ny_report_text(again, "not there"));
+    assert_true(ny_report_number(again, "trace", &value) && value == 0.1);
+    assert_true(ny_report_number(again, "n", &value) && value == 60000);
+    assert_true(ny_report_number(again, "most", &value) && value == 0x1p64);
+    assert_true(ny_report_number(again, "fits", &value) && value == 1);
+    assert_false(ny_report_number(again, "sigma", &value));
+    assert_false(ny_report_number(again, "gamma", &value));
+    assert_true(json_is_null(json_object_get(ny_report_object(again), "rank")));
+    ny_report_free(again);
+    ny_report_set_json(report, "stages", json_pack("{s:f}", "solve", 1.5));
+    assert_non_null(strstr(ny_report_json(report), "\"stages\""));
+    ny_report_set_json(report, "lost", NULL);
+    assert_int_equal(ny_report_status(report), NY_EBUDGET);
+    ny_report_free(report);
+    ny_error_clear(ctx);
+    assert_int_equal(ny_report_parse(&again, ctx, "[1]", 3), NY_ESTORE);
+    assert_null(again);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(accepts_every_value_that_it_lists, start, stop),
+        cmocka_unit_test_setup_teardown(every_default_is_a_valid_value, start, stop),
+        cmocka_unit_test_setup_teardown(defaults_are_those_of_the_interface, start, stop),
+        cmocka_unit_test_setup_teardown(refuses_values_and_suggests, start, stop),
+        cmocka_unit_test_setup_teardown(reads_sizes_and_hands_them_to_the_context, start, stop),
+        cmocka_unit_test_setup_teardown(switches_have_a_negative, start, stop),
+        cmocka_unit_test_setup_teardown(widths_are_one_number_in_three_spellings, start, stop),
+        cmocka_unit_test_setup_teardown(defaults_follow_other_options, start, stop),
+        cmocka_unit_test_setup_teardown(landmarks_of_a_file_imply_given, start, stop),
+        cmocka_unit_test_setup_teardown(checks_options_against_each_other, start, stop),
+        cmocka_unit_test_setup_teardown(fingerprint_is_of_what_is_in_force, start, stop),
+        cmocka_unit_test_setup_teardown(differences_are_named, start, stop),
+        cmocka_unit_test_setup_teardown(a_path_of_any_bytes_has_an_identity, start, stop),
+        cmocka_unit_test_setup_teardown(suggests_only_what_may_be_meant, start, stop),
+        cmocka_unit_test_setup_teardown(reports_are_read_as_they_were_filled, start, stop),
+    };
+    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}
