@@ -1,0 +1,290 @@
+#include "embed/model.h"
+
+#include <string.h>
+
+#include "base/checksum.h"
+
+#define MAGIC "nystream model\n"
+
+enum { IMAGE_VERSION = 1, CHECKSUM_BYTES = 8, KERNEL_NAME_BYTES = 32 };
+
+/* The image begins with this; then centre[d], factor[d], a[m], P[m·p], q[p], all f64, the raw
+ * landmarks, padding to 8 bytes and the checksum. */
+struct image_header {
+    char magic[16];
+    uint32_t version, dtype, precision, degree;
+    uint64_t m, d, p;
+    double gamma, coef0;
+    char kernel[KERNEL_NAME_BYTES];
+};
+
+void ny_model_free(struct ny_model *model)
+{
+    if (!model) return;
+    ny_geometry_free((struct ny_geometry *)model->spec.geometry, model->ctx);
+    ny_free(model->ctx, model->landmarks);
+    ny_free(model->ctx, model->a);
+    ny_free(model->ctx, model->P);
+    ny_free(model->ctx, model->q);
+    ny_free(model->ctx, model);
+}
+
+uint64_t ny_model_dimensions(const struct ny_model *model)
+{
+    return model->d;
+}
+
+uint64_t ny_model_components(const struct ny_model *model)
+{
+    return model->p;
+}
+
+static size_t landmark_bytes(const struct ny_model *model)
+{
+    return model->m * model->d * ny_dtype_size(model->spec.dtype);
+}
+
+/* A model of the sizes in *sizes, arrays uninitialised. */
+static int allocate(struct ny_model **out, const struct ny_model *sizes)
+{
+    struct ny_context *ctx = sizes->ctx;
+    struct ny_model *model = ny_calloc(ctx, NY_MEM_MODEL, 1, sizeof(*model));
+    size_t raw, map;
+
+    *out = model;
+    if (!model) return NY_EBUDGET;
+    *model = *sizes;
+    model->spec.geometry = NULL;
+    if (ny_product(ctx, &raw, model->m, model->d, ny_dtype_size(model->spec.dtype)) ||
+        ny_product(ctx, &map, model->m, model->p, sizeof(double)))
+        return NY_EBUDGET;
+    model->landmarks = ny_alloc(ctx, NY_MEM_MODEL, raw);
+    model->a = ny_alloc(ctx, NY_MEM_MODEL, model->m * sizeof(double));
+    model->P = ny_alloc(ctx, NY_MEM_MODEL, map);
+    model->q = ny_alloc(ctx, NY_MEM_MODEL, model->p * sizeof(double));
+    return model->landmarks && model->a && model->P && model->q ? NY_OK : NY_EBUDGET;
+}
+
+int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
+{
+    const struct ny_geometry *given = parts->spec->geometry;
+    struct ny_model sizes = {.ctx = parts->spec->ctx,
+                             .spec = *parts->spec,
+                             .m = parts->m,
+                             .d = given->d,
+                             .p = parts->p,
+                             .precision = parts->precision};
+    struct ny_model *model = NULL;
+    struct ny_geometry *geometry;
+    int err;
+
+    *out = NULL;
+    err = allocate(&model, &sizes);
+    if (err) goto done;
+    err = ny_geometry_copy(&geometry, sizes.ctx, given->centre, given->factor, given->d);
+    if (err) goto done;
+    model->spec.geometry = geometry;
+    memcpy(model->landmarks, parts->landmarks, landmark_bytes(model));
+    memcpy(model->a, parts->a, model->m * sizeof(double));
+    for (size_t k = 0; k < model->p; k++) {
+        model->q[k] = parts->q[k] * parts->scale[k];
+        for (size_t i = 0; i < model->m; i++)
+            model->P[i * model->p + k] = parts->P[i * model->p + k] * parts->scale[k];
+    }
+    *out = model;
+    model = NULL;
+done:
+    ny_model_free(model);
+    return err;
+}
+
+static size_t doubles_of(const struct ny_model *model)
+{
+    return 2 * model->d + model->m + model->m * model->p + model->p;
+}
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+size_t ny_model_image_bytes(const struct ny_model *model)
+{
+    return sizeof(struct image_header) + doubles_of(model) * sizeof(double) +
+           padded(landmark_bytes(model)) + CHECKSUM_BYTES;
+}
+
+/* Writes or reads the arrays of the model at `at`, in the order of the format. */
+typedef void *copy_fn(void *image, void *array, size_t bytes);
+
+static void *to_image(void *image, void *array, size_t bytes)
+{
+    return memcpy(image, array, bytes);
+}
+
+static void *from_image(void *image, void *array, size_t bytes)
+{
+    return memcpy(array, image, bytes);
+}
+
+static void copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
+{
+    struct {
+        void *array;
+        size_t bytes;
+    } arrays[] = {{model->spec.geometry->centre, model->d * sizeof(double)},
+                  {model->spec.geometry->factor, model->d * sizeof(double)},
+                  {model->a, model->m * sizeof(double)},
+                  {model->P, model->m * model->p * sizeof(double)},
+                  {model->q, model->p * sizeof(double)},
+                  {model->landmarks, landmark_bytes(model)}};
+
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+        copy(at, arrays[i].array, arrays[i].bytes);
+        at += arrays[i].bytes;
+    }
+}
+
+void ny_model_save(const struct ny_model *model, void *image)
+{
+    struct image_header header = {.magic = MAGIC,
+                                  .version = IMAGE_VERSION,
+                                  .dtype = (uint32_t)model->spec.dtype,
+                                  .precision = (uint32_t)model->precision,
+                                  .degree = model->spec.params.degree,
+                                  .m = model->m,
+                                  .d = model->d,
+                                  .p = model->p,
+                                  .gamma = model->spec.params.gamma,
+                                  .coef0 = model->spec.params.coef0};
+    size_t bytes = ny_model_image_bytes(model);
+    uint64_t checksum;
+
+    memset(image, 0, bytes);
+    strncpy(header.kernel, model->spec.kernel->name, KERNEL_NAME_BYTES - 1);
+    memcpy(image, &header, sizeof(header));
+    copy_arrays((struct ny_model *)model, (char *)image + sizeof(header), to_image);
+    checksum = ny_checksum(image, bytes - CHECKSUM_BYTES);
+    memcpy((char *)image + bytes - CHECKSUM_BYTES, &checksum, CHECKSUM_BYTES);
+}
+
+/* The header's sizes agree with the length of the image, without overflow. */
+static bool sizes_agree(const struct image_header *header, size_t bytes)
+{
+    size_t entries, raw, total;
+
+    if (header->dtype < NY_U8 || header->dtype > NY_F64 || !header->m || !header->d || !header->p)
+        return false;
+    if (__builtin_mul_overflow(header->m, header->p, &entries) ||
+        __builtin_mul_overflow(header->m, header->d, &raw) || entries > bytes || raw > bytes ||
+        header->d > bytes || header->m > bytes || header->p > bytes)
+        return false;
+    total = sizeof(*header) + CHECKSUM_BYTES +
+            (2 * header->d + header->m + entries + header->p) * sizeof(double) +
+            padded(raw * ny_dtype_size((enum ny_dtype)header->dtype));
+    return total == bytes;
+}
+
+static int check_image(struct ny_context *ctx, const void *image, size_t bytes, const char *where,
+                       struct image_header *header)
+{
+    uint64_t checksum;
+
+    if (bytes < sizeof(*header) + CHECKSUM_BYTES || memcmp(image, MAGIC, sizeof(MAGIC) - 1) != 0)
+        return ny_fail(ctx, NY_ESTORE, "%s is not a model of nystream; make one with "
+                       "'nystream export STORE NAME --part model -o MODEL.nym'", where);
+    memcpy(header, image, sizeof(*header));
+    if (header->version != IMAGE_VERSION)
+        return ny_fail(ctx, NY_ESTORE, "%s is a model of version %u; this nystream %s reads "
+                       "version %d", where, header->version, ny_version(), IMAGE_VERSION);
+    memcpy(&checksum, (const char *)image + bytes - CHECKSUM_BYTES, CHECKSUM_BYTES);
+    if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) || !sizes_agree(header, bytes))
+        return ny_fail(ctx, NY_ESTORE, "%s is a damaged model (%zu bytes, checksum or sizes do not "
+                       "agree); export it again", where, bytes);
+    header->kernel[KERNEL_NAME_BYTES - 1] = '\0';
+    return NY_OK;
+}
+
+int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
+                  const char *where)
+{
+    struct image_header header;
+    struct ny_model sizes = {.ctx = ctx}, *model = NULL;
+    struct ny_geometry *geometry;
+    const double *arrays;
+    int err;
+
+    *out = NULL;
+    err = check_image(ctx, image, bytes, where, &header);
+    if (err) goto done;
+    sizes.m = header.m;
+    sizes.d = header.d;
+    sizes.p = header.p;
+    sizes.precision = (enum ny_precision)header.precision;
+    sizes.spec = (struct ny_columns_spec){
+        .ctx = ctx,
+        .kernel = ny_kernel_find(header.kernel),
+        .params = {.gamma = header.gamma, .coef0 = header.coef0, .degree = header.degree},
+        .dtype = (enum ny_dtype)header.dtype};
+    if (!sizes.spec.kernel) {
+        err = ny_fail(ctx, NY_ESTORE, "%s uses the kernel '%s', which this nystream %s does not have",
+                      where, header.kernel, ny_version());
+        goto done;
+    }
+    err = allocate(&model, &sizes);
+    if (err) goto done;
+    arrays = (const double *)(const void *)((const char *)image + sizeof(header));
+    err = ny_geometry_copy(&geometry, ctx, arrays, arrays + sizes.d, sizes.d);
+    if (err) goto done;
+    model->spec.geometry = geometry;
+    copy_arrays(model, (char *)image + sizeof(header), from_image);
+    *out = model;
+    model = NULL;
+done:
+    ny_model_free(model);
+    return err;
+}
+
+enum ny_dtype ny_model_common_dtype(const struct ny_model *model, enum ny_dtype dtype)
+{
+    enum ny_dtype own = model->spec.dtype;
+
+    if (dtype == NY_DTYPE_NONE || dtype == own) return own;
+    if (own == NY_F64 || dtype == NY_F64) return NY_F64;
+    return NY_F32;
+}
+
+static int widened_landmarks(const struct ny_model *model, enum ny_dtype dtype, void **out)
+{
+    size_t entries = model->m * model->d;
+
+    *out = ny_calloc(model->ctx, NY_MEM_MODEL, entries, ny_dtype_size(dtype));
+    if (!*out) return NY_EBUDGET;
+    if (dtype == NY_F32) ny_dtype_to_f32(model->spec.dtype, model->landmarks, *out, entries);
+    else ny_dtype_to_f64(model->spec.dtype, model->landmarks, *out, entries);
+    return NY_OK;
+}
+
+int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, struct ny_columns **out)
+{
+    struct ny_columns_spec spec = model->spec;
+    void *widened = NULL;
+    int err = NY_OK;
+
+    *out = NULL;
+    spec.dtype = ny_model_common_dtype(model, dtype);
+    if (spec.dtype != model->spec.dtype) err = widened_landmarks(model, spec.dtype, &widened);
+    if (err) goto done;
+    err = ny_columns_new(out, &spec);
+    if (err) goto done;
+    err = ny_columns_append(*out, widened ? widened : model->landmarks, model->m);
+    if (err) goto done;
+    err = ny_columns_set_shift(*out, model->a);
+done:
+    if (err) {
+        ny_columns_free(*out);
+        *out = NULL;
+    }
+    ny_free(model->ctx, widened);
+    return err;
+}

@@ -1,0 +1,46 @@
+/*
+ * The model: all that placing a point needs — the kernel with its frozen width, the geometry, the
+ * landmarks, the shift a, and the map (P, q), scaled: y = (c − a)P + q.
+ */
+#ifndef NY_EMBED_MODEL_H
+#define NY_EMBED_MODEL_H
+
+#include "columns/columns.h"
+#include "embed/tiles.h"
+
+struct ny_model {
+    struct ny_context *ctx;
+    struct ny_columns_spec spec; /* kernel, params, geometry (owned), dtype of the landmarks */
+    size_t m, d, p;
+    enum ny_precision precision;
+    void *landmarks;             /* m × d raw rows */
+    double *a;                   /* m */
+    double *P;                   /* m × p, columns scaled as the map wants them */
+    double *q;                   /* p */
+};
+
+/* Takes over nothing; arrays are copied. */
+struct ny_model_parts {
+    const struct ny_columns_spec *spec;
+    enum ny_precision precision;
+    size_t m, p;
+    const void *landmarks;
+    const double *a, *P, *q;
+    const double *scale; /* p: column k of P and q_k are multiplied by scale[k] */
+};
+int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts);
+
+/* Little-endian image: header, arrays, checksum of all before it. */
+size_t ny_model_image_bytes(const struct ny_model *model);
+void ny_model_save(const struct ny_model *model, void *image);
+/* NY_ESTORE when it is not a model, of another version, cut short or damaged; `where` names it. */
+int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
+                  const char *where);
+
+/* Columns with the model's landmarks and shift, for raw rows of `dtype`, to which the landmarks are
+ * widened; NY_DTYPE_NONE: the landmarks' own. */
+int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, struct ny_columns **out);
+/* The dtype in which rows of `dtype` and the landmarks are both exact. */
+enum ny_dtype ny_model_common_dtype(const struct ny_model *model, enum ny_dtype dtype);
+
+#endif

@@ -1,0 +1,169 @@
+#include "embed/projector.h"
+
+static int allocate(struct ny_projector *projector, unsigned workers)
+{
+    const struct ny_model *model = projector->model;
+    struct ny_context *ctx = model->ctx;
+    bool f64 = model->precision == NY_PRECISION_F64;
+    size_t entries, element = f64 ? sizeof(double) : sizeof(float);
+    void *Y;
+    int err = ny_product(ctx, &entries, (size_t)workers * NY_UNIT_ROWS, model->p, element);
+
+    if (err) return err;
+    Y = ny_alloc(ctx, NY_MEM_TILES, entries);
+    if (!Y) return NY_EBUDGET;
+    if (f64) projector->Y64 = Y;
+    else projector->Y32 = Y;
+    projector->sums = ny_calloc(ctx, NY_MEM_TILES, workers, NY_SUMS * sizeof(double));
+    if (!projector->sums) return NY_EBUDGET;
+    if (f64) return NY_OK;
+    projector->P32 = ny_calloc(ctx, NY_MEM_MODEL, model->m, model->p * sizeof(float));
+    if (!projector->P32) return NY_EBUDGET;
+    for (size_t i = 0; i < model->m * model->p; i++)
+        projector->P32[i] = (float)model->P[i];
+    return NY_OK;
+}
+
+int ny_projector_new(struct ny_projector *projector, const struct ny_model *model,
+                     enum ny_dtype dtype, unsigned workers)
+{
+    int err;
+
+    *projector = (struct ny_projector){.model = model};
+    err = ny_model_columns(model, dtype, &projector->columns);
+    if (err) goto done;
+    err = ny_tiles_new(&projector->tiles, projector->columns, model->a, model->precision, workers);
+    if (err) goto done;
+    err = allocate(projector, workers);
+done:
+    if (err) ny_projector_release(projector);
+    return err;
+}
+
+void ny_projector_release(struct ny_projector *projector)
+{
+    struct ny_context *ctx;
+
+    if (!projector->model) return;
+    ctx = projector->model->ctx;
+    ny_tiles_release(&projector->tiles);
+    ny_columns_free(projector->columns);
+    ny_free(ctx, projector->P32);
+    ny_free(ctx, projector->Y32);
+    ny_free(ctx, projector->Y64);
+    ny_free(ctx, projector->sums);
+    *projector = (struct ny_projector){0};
+}
+
+size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p,
+                          enum ny_precision precision, unsigned workers)
+{
+    size_t element = precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    size_t P32 = precision == NY_PRECISION_F64 ? 0 : m * p * sizeof(float);
+
+    return ny_columns_bytes(spec, m) + P32 +
+           workers * (ny_tiles_bytes(spec, m, precision) + NY_UNIT_ROWS * p * element);
+}
+
+static int project32(struct ny_projector *projector, const struct ny_tile *tile, double *squares)
+{
+    const struct ny_model *model = projector->model;
+    float *at = projector->Y32 + (size_t)tile->worker * NY_UNIT_ROWS * model->p;
+    struct ny_matrix32 Y = ny_matrix32(at, NY_UNIT_ROWS, model->p);
+
+    ny_gemm32(1, ny_tiles_c32(&projector->tiles, tile->worker),
+              ny_matrix32(projector->P32, model->m, model->p), 0, Y);
+    for (size_t i = 0; i < tile->rows; i++)
+        for (size_t k = 0; k < model->p; k++) {
+            double y = (double)at[i * model->p + k] + model->q[k];
+
+            at[i * model->p + k] = (float)y;
+            *squares += y * y;
+        }
+    return ny_first_not_finite32(at, tile->rows * model->p) ? NY_ENUMERIC : NY_OK;
+}
+
+static int project64(struct ny_projector *projector, const struct ny_tile *tile, double *squares)
+{
+    const struct ny_model *model = projector->model;
+    double *at = projector->Y64 + (size_t)tile->worker * NY_UNIT_ROWS * model->p;
+    struct ny_matrix Y = ny_matrix(at, NY_UNIT_ROWS, model->p);
+
+    ny_gemm(1, ny_tiles_c64(&projector->tiles, tile->worker),
+            ny_matrix(model->P, model->m, model->p), 0, Y);
+    for (size_t i = 0; i < tile->rows; i++)
+        for (size_t k = 0; k < model->p; k++) {
+            at[i * model->p + k] += model->q[k];
+            *squares += at[i * model->p + k] * at[i * model->p + k];
+        }
+    return ny_first_not_finite(at, tile->rows * model->p) ? NY_ENUMERIC : NY_OK;
+}
+
+/* Σ_ij c′_ij: what the trace of a kernel centred over D needs. */
+static double sum_entries(const struct ny_projector *projector, const struct ny_tile *tile)
+{
+    const struct ny_tiles *tiles = &projector->tiles;
+    size_t entries = tile->rows * tiles->m;
+    double sum = 0;
+
+    if (tiles->precision == NY_PRECISION_F64) {
+        const double *c = ny_tiles_c64(tiles, tile->worker).at;
+
+        for (size_t i = 0; i < entries; i++)
+            sum += c[i];
+        return sum;
+    }
+    for (size_t i = 0; i < tile->rows; i++) {
+        const float *c = ny_tiles_c32(tiles, tile->worker).at + i * tiles->m;
+        double lane[8] = {0};
+        size_t j = 0;
+
+        for (; j + 8 <= tiles->m; j += 8)
+            for (size_t l = 0; l < 8; l++)
+                lane[l] += (double)c[j + l];
+        for (; j < tiles->m; j++)
+            lane[0] += (double)c[j];
+        for (size_t l = 0; l < 8; l++)
+            sum += lane[l];
+    }
+    return sum;
+}
+
+int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile)
+{
+    const double *diagonal = ny_tiles_diagonal(&projector->tiles, tile->worker);
+    double *sums = projector->sums + (size_t)tile->worker * NY_SUMS;
+    int err;
+
+    err = ny_tiles_compute(&projector->tiles, tile);                  /* C′ = k(rows, D) − 1aᵀ */
+    if (err) return err;
+    for (int k = 0; k < NY_SUMS; k++)
+        sums[k] = 0;
+    if (projector->model->precision == NY_PRECISION_F64)              /* Y = C′P + 1qᵀ */
+        err = project64(projector, tile, &sums[NY_SUM_SQUARES]);
+    else
+        err = project32(projector, tile, &sums[NY_SUM_SQUARES]);
+    if (err)
+        return ny_fail(projector->model->ctx, NY_ENUMERIC,
+                       "the embedding of rows %llu to %llu is not finite; rescale the data "
+                       "(--scale standard) or choose another width",
+                       (unsigned long long)tile->first_row,
+                       (unsigned long long)(tile->first_row + tile->rows - 1));
+    for (size_t i = 0; i < tile->rows; i++)
+        sums[NY_SUM_DIAGONAL] += diagonal[i];
+    sums[NY_SUM_ENTRIES] = sum_entries(projector, tile);
+    return NY_OK;
+}
+
+const void *ny_projector_rows(const struct ny_projector *projector, unsigned worker)
+{
+    size_t first = (size_t)worker * NY_UNIT_ROWS * projector->model->p;
+
+    if (projector->Y64) return projector->Y64 + first;
+    return projector->Y32 + first;
+}
+
+const double *ny_projector_sums(const struct ny_projector *projector, unsigned worker)
+{
+    return projector->sums + (size_t)worker * NY_SUMS;
+}

@@ -1,0 +1,32 @@
+/* Pass 2 on one tile: Y = C′P + 1qᵀ, in f32, or f64 where the model is. */
+#ifndef NY_EMBED_PROJECTOR_H
+#define NY_EMBED_PROJECTOR_H
+
+#include "embed/model.h"
+
+struct ny_projector {
+    const struct ny_model *model;
+    struct ny_columns *columns;
+    struct ny_tiles tiles;
+    float *P32;   /* m × p */
+    float *Y32;   /* workers × NY_UNIT_ROWS × p */
+    double *Y64;
+    double *sums; /* workers × 3: Σ‖y‖², Σ k(x,x), Σ_ij c′_ij of the worker's last tile */
+};
+
+enum { NY_SUM_SQUARES, NY_SUM_DIAGONAL, NY_SUM_ENTRIES, NY_SUMS };
+
+/* For raw rows of `dtype`. `model` outlives it. */
+int ny_projector_new(struct ny_projector *projector, const struct ny_model *model,
+                     enum ny_dtype dtype, unsigned workers);
+void ny_projector_release(struct ny_projector *projector);
+size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p,
+                          enum ny_precision precision, unsigned workers);
+
+/* Computes the tile's rows of Y; NY_ENUMERIC when one is not finite. The result: tile->rows × p
+ * elements, packed, float or double; with its sums. */
+int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile);
+const void *ny_projector_rows(const struct ny_projector *projector, unsigned worker);
+const double *ny_projector_sums(const struct ny_projector *projector, unsigned worker);
+
+#endif

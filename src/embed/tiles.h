@@ -1,0 +1,36 @@
+/*
+ * The C tiles of a pass: for every worker one shifted tile C′ = k(rows, D) − 1aᵀ, in f32, or in f64
+ * where the fit asks for it.
+ */
+#ifndef NY_EMBED_TILES_H
+#define NY_EMBED_TILES_H
+
+#include "columns/columns.h"
+
+enum ny_precision { NY_PRECISION_F32, NY_PRECISION_F64 };
+
+struct ny_tiles {
+    struct ny_context *ctx;
+    const struct ny_columns *columns;
+    const double *a;               /* f64 only: the shift */
+    enum ny_precision precision;
+    size_t m;
+    unsigned workers;
+    struct ny_columns_workspace **workspace; /* one a worker */
+    float *C32;                    /* workers × NY_UNIT_ROWS × m */
+    double *C64;
+    double *diagonal;              /* workers × NY_UNIT_ROWS: k(x,x) */
+};
+
+int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const double *a,
+                 enum ny_precision precision, unsigned workers);
+void ny_tiles_release(struct ny_tiles *tiles);
+size_t ny_tiles_bytes(const struct ny_columns_spec *spec, size_t m, enum ny_precision precision);
+
+/* Computes the worker's tile; rows beyond tile->rows are zero. */
+int ny_tiles_compute(struct ny_tiles *tiles, const struct ny_tile *tile);
+struct ny_matrix32 ny_tiles_c32(const struct ny_tiles *tiles, unsigned worker);
+struct ny_matrix ny_tiles_c64(const struct ny_tiles *tiles, unsigned worker);
+const double *ny_tiles_diagonal(const struct ny_tiles *tiles, unsigned worker);
+
+#endif
