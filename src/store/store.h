@@ -152,6 +152,7 @@ void ny_name_unlock(struct ny_name_lock *lock);
 struct ny_batch;
 size_t ny_batch_bytes_max(const struct ny_store *store);
 int ny_batch_begin(struct ny_batch **out, struct ny_store *store);
+struct ny_store *ny_batch_store(const struct ny_batch *batch);
 int ny_batch_put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,
                  const void *data, size_t bytes);
 /* All chunks of a part (part NULL: of the whole NAME). Absent is fine. */
