@@ -25,7 +25,7 @@ struct ny_partial {
     size_t m;
     double *s;
     float *G32;  /* m × m, lower: F32 */
-    double *G64, *C64; /* F64: the Gram, and the tile widened */
+    double *G64, *C64; /* F64: the Gram, and a strip of the tile widened */
     double t;
     size_t rows;
 };

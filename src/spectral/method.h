@@ -69,8 +69,18 @@ const struct ny_method *ny_method_find(const char *name);
 const struct ny_method *ny_method_at(size_t index);
 void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx);
 
-/* η of algorithms.md, trap 1: decides the precision of the tile Gram from W before the pass. */
+/* What W says before the pass: η of algorithms.md, trap 1, and the rank cut of f32 tiles. */
+struct ny_gram_choice {
+    enum ny_gram_precision precision; /* of the tile Gram */
+    double eta;
+    double inverse_norm; /* ‖W_r⁺‖_F */
+    size_t rank;         /* r: eigenvalues of W above the cut */
+    bool cut;            /* r < m */
+};
+
+/* W with both triangles, kept; the workspace holds one more m × m. */
 int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
-                   double mean_diagonal, enum ny_gram_precision *precision);
+                   double mean_diagonal, struct ny_gram_choice *choice);
+size_t ny_gram_choose_bytes(size_t m);
 
 #endif

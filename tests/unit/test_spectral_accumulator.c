@@ -1,0 +1,281 @@
+/* spectral/accumulator.h: sums of shifted f32 tiles of a very wide kernel against plain f64 loops,
+ * the order of the fold, and the image for checkpoints. */
+#include "spectral/accumulator.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "stream/source.h"
+
+enum { M = 37, STRIDE = 40, N = 2 * NY_UNIT_ROWS + 700 };
+
+static struct ny_context *ctx;
+static double *exact; /* N × M: the unshifted kernel columns */
+static double a[M];   /* the shift */
+
+/* Gaussian kernel of 3-D points, so wide that 1 − c ≤ 1e-3. */
+static int start(void **state)
+{
+    double *x = malloc(3 * N * sizeof(*x));
+
+    (void)state;
+    exact = malloc(N * M * sizeof(*exact));
+    ny_gaussian(1, NY_STREAM_DATA, 0, x, 3 * N);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < M; j++) {
+            double d = 0;
+            for (size_t k = 0; k < 3; k++)
+                d += pow(x[3 * i + k] - x[3 * (j * 50) + k], 2);
+            exact[i * M + j] = exp(-2e-5 * d);
+        }
+    for (size_t j = 0; j < M; j++) {
+        for (size_t i = 0; i < M; i++)
+            a[j] += exact[i * 50 * M + j];
+        a[j] /= M;
+    }
+    free(x);
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    free(exact);
+    return 0;
+}
+
+static void assert_near(double x, double y, double tolerance)
+{
+    if (!(fabs(x - y) <= tolerance)) fail_msg("%.17g is not %.17g within %g", x, y, tolerance);
+}
+
+static size_t rows_of(size_t unit)
+{
+    size_t left = N - unit * NY_UNIT_ROWS;
+
+    return left < NY_UNIT_ROWS ? left : NY_UNIT_ROWS;
+}
+
+/* The shifted tile, its padding zero, NaN beside it. */
+static float *tile(size_t unit)
+{
+    float *c = malloc(NY_UNIT_ROWS * STRIDE * sizeof(*c));
+
+    for (size_t i = 0; i < NY_UNIT_ROWS; i++)
+        for (size_t j = 0; j < STRIDE; j++) {
+            size_t row = unit * NY_UNIT_ROWS + i;
+            c[i * STRIDE + j] = j >= M ? NAN : row >= N ? 0 : (float)(exact[row * M + j] - a[j]);
+        }
+    return c;
+}
+
+static void add_unit(struct ny_accumulator *acc, struct ny_partial *part, size_t unit)
+{
+    float *c = tile(unit);
+    double diagonal[NY_UNIT_ROWS];
+
+    for (size_t i = 0; i < NY_UNIT_ROWS; i++)
+        diagonal[i] = i < rows_of(unit) ? 1.5 : NAN;
+    ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false}, rows_of(unit),
+                   diagonal);
+    ny_accumulator_fold(acc, part);
+    free(c);
+}
+
+static struct ny_accumulator *accumulated(enum ny_gram_precision precision, size_t units)
+{
+    struct ny_accumulator *acc;
+    struct ny_partial *part;
+
+    assert_int_equal(ny_accumulator_new(&acc, ctx, M), NY_OK);
+    assert_int_equal(ny_partial_new(&part, ctx, M, precision), NY_OK);
+    for (size_t unit = 0; unit < units; unit++)
+        add_unit(acc, part, unit);
+    ny_partial_free(part);
+    return acc;
+}
+
+/* G = G′ + as′ᵀ + s′aᵀ + n·aaᵀ along e_i − e_j, where G itself nearly cancels: an unshifted f32
+ * Gram is off by more than the value there (about 1e-7 · 4,796 against 1e-4). */
+static void shifted_sums_keep_what_matters(void **state)
+{
+    (void)state;
+    for (int precision = 0; precision < 2; precision++) {
+        struct ny_accumulator *acc = accumulated((enum ny_gram_precision)precision, 3);
+        double tolerance = precision == NY_GRAM_F32 ? 2e-5 : 2e-6;
+
+        assert_int_equal(acc->rows, N);
+        assert_near(acc->t, 1.5 * N, 1e-9);
+        for (size_t j = 0; j < M; j++) {
+            double s = 0;
+            for (size_t i = 0; i < N; i++)
+                s += exact[i * M + j];
+            assert_near(acc->s[j] + N * a[j], s, 1e-8 * N);
+        }
+        for (size_t p = 0; p < M; p++)
+            for (size_t q = 0; q < p; q++) {
+                double want = 0, got, d = a[p] - a[q];
+                for (size_t i = 0; i < N; i++)
+                    want += pow(exact[i * M + p] - exact[i * M + q], 2);
+                got = acc->G.at[p * M + p] + acc->G.at[q * M + q] - 2 * acc->G.at[p * M + q];
+                got += 2 * d * (acc->s[p] - acc->s[q]) + N * d * d;
+                assert_near(got / want, 1, tolerance);
+            }
+        ny_accumulator_free(acc);
+    }
+}
+
+/* Entry by entry against plain sums of the very same f32 numbers: what the Gram itself adds. */
+static void gram_of_the_tile(void **state)
+{
+    (void)state;
+    for (int precision = 0; precision < 2; precision++) {
+        struct ny_accumulator *acc = accumulated((enum ny_gram_precision)precision, 3);
+        double *sum = calloc(M * M, sizeof(*sum)), s[M] = {0}, worst = 0, largest = 0;
+
+        for (size_t unit = 0; unit < 3; unit++) {
+            float *c = tile(unit);
+            for (size_t i = 0; i < NY_UNIT_ROWS; i++)
+                for (size_t p = 0; p < M; p++) {
+                    s[p] += (double)c[i * STRIDE + p];
+                    for (size_t q = 0; q <= p; q++)
+                        sum[p * M + q] += (double)c[i * STRIDE + p] * (double)c[i * STRIDE + q];
+                }
+            free(c);
+        }
+        for (size_t p = 0; p < M; p++) {
+            assert_near(acc->s[p], s[p], 1e-14 * N);
+            for (size_t q = 0; q <= p; q++) {
+                double error = fabs(acc->G.at[p * M + q] - sum[p * M + q]);
+                assert_true(isfinite(error));
+                worst = error > worst ? error : worst;
+                largest = sum[p * M + q] > largest ? sum[p * M + q] : largest;
+            }
+        }
+        assert_true(worst <= (precision == NY_GRAM_F32 ? 3e-6 : 1e-14) * largest);
+        free(sum);
+        ny_accumulator_free(acc);
+    }
+}
+
+/* Bit for bit ((0 + p₀) + p₁) + p₂ of the partial sums. */
+static void the_fold_is_a_left_fold(void **state)
+{
+    (void)state;
+    for (int precision = 0; precision < 2; precision++) {
+        struct ny_accumulator *acc = accumulated((enum ny_gram_precision)precision, 3);
+        double G[M * M] = {0}, s[M] = {0};
+        struct ny_partial *part;
+
+        assert_int_equal(ny_partial_new(&part, ctx, M, (enum ny_gram_precision)precision), NY_OK);
+        for (size_t unit = 0; unit < 3; unit++) {
+            float *c = tile(unit);
+            ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false},
+                           rows_of(unit), NULL);
+            assert_near(part->t, 0, 0);
+            for (size_t p = 0; p < M; p++) {
+                s[p] += part->s[p];
+                for (size_t q = 0; q <= p; q++)
+                    G[p * M + q] += precision == NY_GRAM_F32 ? (double)part->G32[p * M + q]
+                                                             : part->G64[p * M + q];
+            }
+            free(c);
+        }
+        assert_memory_equal(acc->s, s, sizeof(s));
+        for (size_t p = 0; p < M; p++)
+            assert_memory_equal(acc->G.at + p * M, G + p * M, (p + 1) * sizeof(double));
+        ny_partial_free(part);
+        ny_accumulator_free(acc);
+    }
+}
+
+/* Saved after one unit, restored into an accumulator full of other numbers, and gone on with. */
+static void an_image_restores_every_bit(void **state)
+{
+    struct ny_accumulator *whole = accumulated(NY_GRAM_F32, 3);
+    struct ny_accumulator *first = accumulated(NY_GRAM_F32, 1);
+    struct ny_accumulator *resumed = accumulated(NY_GRAM_F64, 2);
+    size_t bytes = ny_accumulator_image_bytes(M);
+    unsigned char *image = malloc(bytes + 9);
+    struct ny_partial *part;
+
+    (void)state;
+    assert_int_equal(bytes, 8 * (1 + 1 + M + M * (M + 1) / 2));
+    memset(image, 0xAB, bytes + 9);
+    for (size_t p = 0; p < M; p++)
+        for (size_t q = p + 1; q < M; q++)
+            first->G.at[p * M + q] = NAN; /* scratch: not part of the image */
+    ny_accumulator_save(first, image + 1); /* no alignment is promised */
+    ny_accumulator_restore(resumed, image + 1);
+    assert_int_equal(image[0], 0xAB);
+    assert_int_equal(image[bytes + 1], 0xAB);
+    assert_int_equal(ny_partial_new(&part, ctx, M, NY_GRAM_F32), NY_OK);
+    for (size_t unit = 1; unit < 3; unit++)
+        add_unit(resumed, part, unit);
+    assert_int_equal(resumed->rows, whole->rows);
+    assert_memory_equal(&resumed->t, &whole->t, sizeof(double));
+    assert_memory_equal(resumed->s, whole->s, M * sizeof(double));
+    for (size_t p = 0; p < M; p++)
+        assert_memory_equal(resumed->G.at + p * M, whole->G.at + p * M, (p + 1) * sizeof(double));
+    ny_partial_free(part);
+    ny_accumulator_free(whole);
+    ny_accumulator_free(first);
+    ny_accumulator_free(resumed);
+    free(image);
+}
+
+static void memory_is_announced_and_bounded(void **state)
+{
+    enum { LARGE = 500 };
+    struct ny_accumulator *acc;
+    struct ny_partial *part;
+    uint64_t limit = ny_context_memory(ctx);
+    size_t before = ny_memory_used(ctx), slack = 1024;
+
+    (void)state;
+    assert_int_equal(ny_accumulator_new(&acc, ctx, LARGE), NY_OK);
+    assert_in_range(ny_memory_used(ctx) - before, ny_accumulator_bytes(LARGE),
+                    ny_accumulator_bytes(LARGE) + slack);
+    before = ny_memory_used(ctx);
+    for (int precision = 0; precision < 2; precision++) {
+        size_t bytes = ny_partial_bytes(LARGE, (enum ny_gram_precision)precision);
+
+        assert_int_equal(ny_partial_new(&part, ctx, LARGE, (enum ny_gram_precision)precision),
+                         NY_OK);
+        assert_in_range(ny_memory_used(ctx) - before, bytes, bytes + slack);
+        ny_partial_free(part);
+        ny_context_set_memory(ctx, before + bytes / 2);
+        assert_int_equal(ny_partial_new(&part, ctx, LARGE, (enum ny_gram_precision)precision),
+                         NY_EBUDGET);
+        assert_null(part);
+        ny_error_clear(ctx);
+        ny_context_set_memory(ctx, limit);
+        assert_int_equal(ny_memory_used(ctx), before);
+    }
+    ny_accumulator_free(acc);
+    assert_int_equal(ny_accumulator_new(&acc, ctx, SIZE_MAX / 2), NY_EBUDGET);
+    ny_error_clear(ctx);
+    ny_accumulator_free(NULL);
+    ny_partial_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shifted_sums_keep_what_matters),
+        cmocka_unit_test(gram_of_the_tile),
+        cmocka_unit_test(the_fold_is_a_left_fold),
+        cmocka_unit_test(an_image_restores_every_bit),
+        cmocka_unit_test(memory_is_announced_and_bounded),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,205 @@
+/* spectral/gram.c: W by plain loops, of data where the answer is known from measurements. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "spectral/method.h"
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+static void assert_near(double x, double y, double tolerance)
+{
+    if (!(fabs(x - y) <= tolerance)) fail_msg("%.17g is not %.17g within %g", x, y, tolerance);
+}
+
+/* exp(−γ‖x−y‖²), γ = 1 / (width · mean squared distance). */
+static double *gaussian_kernel(const double *x, size_t m, size_t d, double width)
+{
+    double *w = malloc(m * m * sizeof(*w)), mean = 0;
+
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < m; j++) {
+            w[i * m + j] = 0;
+            for (size_t k = 0; k < d; k++)
+                w[i * m + j] += pow(x[i * d + k] - x[j * d + k], 2);
+            mean += w[i * m + j] / (double)(m * m);
+        }
+    for (size_t i = 0; i < m * m; i++)
+        w[i] = exp(-w[i] / (width * mean));
+    return w;
+}
+
+static double *points(size_t m, size_t d)
+{
+    double *x = malloc(m * d * sizeof(*x));
+
+    ny_gaussian(3, NY_STREAM_DATA, 0, x, m * d);
+    return x;
+}
+
+/* a = column means; checks that W is kept. */
+static struct ny_gram_choice choose(double *w, size_t m, double mean_diagonal)
+{
+    double *a = calloc(m, sizeof(*a)), *before = malloc(m * m * sizeof(*before));
+    struct ny_gram_choice choice;
+
+    for (size_t i = 0; i < m * m; i++)
+        a[i % m] += w[i] / (double)m;
+    memcpy(before, w, m * m * sizeof(*w));
+    assert_int_equal(ny_gram_choose(ctx, ny_matrix(w, m, m), a, mean_diagonal, &choice), NY_OK);
+    assert_memory_equal(w, before, m * m * sizeof(*w));
+    free(a), free(before);
+    return choice;
+}
+
+/* High-dimensional data: W decays slowly, at every width, so f32 tile Grams are good. */
+static void spread_out_data_take_f32(void **state)
+{
+    enum { LANDMARKS = 300, D = 500 };
+    static const double widths[] = {1, 10, 100};
+
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        double *x = points(LANDMARKS, D), *w = gaussian_kernel(x, LANDMARKS, D, widths[k]);
+        struct ny_gram_choice choice = choose(w, LANDMARKS, 1);
+
+        assert_int_equal(choice.precision, NY_GRAM_F32);
+        assert_true(choice.eta <= 3e-6 && choice.eta > 0);
+        assert_false(choice.cut);
+        assert_int_equal(choice.rank, LANDMARKS);
+        free(x), free(w);
+    }
+}
+
+/* 3-D points, some twice: W decays fast and is singular. */
+static void duplicates_in_three_dimensions_take_f64(void **state)
+{
+    enum { LANDMARKS = 200, D = 3, TWICE = 40 };
+    double *x = points(LANDMARKS, D), *w;
+    struct ny_gram_choice choice;
+
+    (void)state;
+    memcpy(x + (LANDMARKS - TWICE) * D, x, TWICE * D * sizeof(*x));
+    w = gaussian_kernel(x, LANDMARKS, D, 1);
+    choice = choose(w, LANDMARKS, 1);
+    assert_int_equal(choice.precision, NY_GRAM_F64);
+    assert_true(choice.eta > 3e-6);
+    assert_true(choice.cut);
+    assert_true(choice.rank >= 20 && choice.rank <= LANDMARKS - TWICE);
+    free(x), free(w);
+}
+
+/* Diagonal W: every number of the formula is known. With shift 0, ‖W_shifted‖₂ is σ₁ = 1 and what
+ * is ≤ 2⁻²² is cut; 1/‖W⁻¹‖_F stays below the cut in the third case although nothing is cut. */
+static void diagonal_matrices_give_the_formula(void **state)
+{
+    enum { LANDMARKS = 50 };
+    static const double last[] = {0.5, 1e-3, 0x1p-22 * 1.3, 0x1p-22 * 0.7, 0};
+
+    (void)state;
+    for (size_t c = 0; c < 5; c++) {
+        double w[LANDMARKS * LANDMARKS] = {0}, a[LANDMARKS] = {0}, sum = 0, eta;
+        struct ny_gram_choice choice;
+        bool cut = c >= 3;
+
+        for (size_t i = 0; i < LANDMARKS; i++) {
+            double value = i == 0 ? 1 : i >= LANDMARKS - 2 ? last[c] : 0.75;
+            w[i * LANDMARKS + i] = value;
+            if (!cut || i < LANDMARKS - 2) sum += 1 / (value * value);
+        }
+        assert_int_equal(ny_gram_choose(ctx, ny_matrix(w, LANDMARKS, LANDMARKS), a, 2, &choice),
+                         NY_OK);
+        eta = 0x1p-24 * (1.0 / LANDMARKS) * sqrt(sum) / 2;
+        assert_int_equal(choice.cut, cut);
+        assert_int_equal(choice.rank, cut ? LANDMARKS - 2 : LANDMARKS);
+        assert_near(choice.inverse_norm, sqrt(sum), 1e-9 * sqrt(sum));
+        assert_near(choice.eta, eta, 1e-9 * eta);
+        assert_int_equal(choice.precision, eta <= 3e-6 ? NY_GRAM_F32 : NY_GRAM_F64);
+    }
+}
+
+/* The shift counts, not W: W = 1 + small has ‖W_shifted‖₂ far below σ₁ = m. */
+static void the_cut_is_relative_to_the_shifted_matrix(void **state)
+{
+    enum { LANDMARKS = 40 };
+    double w[LANDMARKS * LANDMARKS];
+    struct ny_gram_choice choice;
+
+    (void)state;
+    for (size_t i = 0; i < LANDMARKS; i++)
+        for (size_t j = 0; j < LANDMARKS; j++)
+            w[i * LANDMARKS + j] = 1 + (i == j ? 1e-6 : 0);
+    choice = choose(w, LANDMARKS, 1);
+    assert_false(choice.cut); /* 1e-6 < 2⁻²² · 40 = 9.5e-6 */
+    assert_int_equal(choice.precision, NY_GRAM_F32);
+}
+
+static void degenerate_matrices_take_f64(void **state)
+{
+    double zero[9] = {0}, one[1] = {4}, a[3] = {0}, bad[4] = {1, NAN, NAN, 1};
+    struct ny_gram_choice choice;
+
+    (void)state;
+    assert_int_equal(ny_gram_choose(ctx, ny_matrix(zero, 3, 3), a, 0, &choice), NY_OK);
+    assert_int_equal(choice.precision, NY_GRAM_F64);
+    assert_int_equal(choice.rank, 0);
+    assert_true(choice.cut);
+    assert_int_equal(ny_gram_choose(ctx, ny_matrix(one, 1, 1), a, 4, &choice), NY_OK);
+    assert_int_equal(choice.rank, 1);
+    assert_near(choice.inverse_norm, 0.25, 1e-15);
+    assert_int_equal(choice.precision, NY_GRAM_F32);
+    assert_int_equal(ny_gram_choose(ctx, ny_matrix(bad, 2, 2), a, 1, &choice), NY_ENUMERIC);
+    ny_error_clear(ctx);
+}
+
+static void workspace_is_what_was_announced(void **state)
+{
+    enum { LANDMARKS = 200, D = 3 };
+    double *x = points(LANDMARKS, D), *w = gaussian_kernel(x, LANDMARKS, D, 10), a[LANDMARKS] = {0};
+    uint64_t limit = ny_context_memory(ctx);
+    struct ny_gram_choice choice;
+
+    (void)state;
+    ny_context_set_memory(ctx, ny_gram_choose_bytes(LANDMARKS) + 1024);
+    assert_int_equal(ny_gram_choose(ctx, ny_matrix(w, LANDMARKS, LANDMARKS), a, 1, &choice), NY_OK);
+    assert_true(choice.cut); /* so the eigenvalues were needed */
+    ny_context_set_memory(ctx, LANDMARKS * LANDMARKS * 8);
+    assert_int_equal(ny_gram_choose(ctx, ny_matrix(w, LANDMARKS, LANDMARKS), a, 1, &choice),
+                     NY_EBUDGET);
+    ny_error_clear(ctx);
+    ny_context_set_memory(ctx, limit);
+    free(x), free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spread_out_data_take_f32),
+        cmocka_unit_test(duplicates_in_three_dimensions_take_f64),
+        cmocka_unit_test(diagonal_matrices_give_the_formula),
+        cmocka_unit_test(the_cut_is_relative_to_the_shifted_matrix),
+        cmocka_unit_test(degenerate_matrices_take_f64),
+        cmocka_unit_test(workspace_is_what_was_announced),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
