@@ -25,7 +25,8 @@ int ny_check_order(struct ny_context *ctx, size_t m, size_t factor)
 {
     if (m <= INT_MAX / factor) return NY_OK;
     return ny_fail(ctx, NY_EBUDGET,
-                   "a dense problem of %zu landmarks is beyond LAPACK's 32-bit sizes; use fewer", m);
+                   "a dense problem of %zu landmarks is beyond LAPACK's 32-bit sizes; use fewer",
+                   m);
 }
 
 static CBLAS_TRANSPOSE transpose_of(bool transposed)

@@ -38,7 +38,8 @@ void ny_partial_free(struct ny_partial *partial);
 size_t ny_accumulator_bytes(size_t m);
 size_t ny_partial_bytes(size_t m, enum ny_gram_precision precision);
 
-/* partial = sums of the tile C (NY_UNIT_ROWS × m, rows beyond `rows` zero); diagonal may be NULL. */
+/* partial = sums of the tile C (NY_UNIT_ROWS × m, rows beyond `rows` zero) and of diagonal, which
+ * may be NULL. */
 void ny_partial_set(struct ny_partial *partial, struct ny_matrix32 C, size_t rows,
                     const double *diagonal);
 /* acc += partial: one step of the left fold. */

@@ -32,14 +32,19 @@ static void copy_lower(struct ny_matrix W, struct ny_matrix M)
         memcpy(M.at + i * M.stride, W.at + i * W.stride, (i + 1) * sizeof(double));
 }
 
-/* ‖W⁻¹‖_F from Cholesky, in M; 0 where W is not positive definite to rounding. */
-static int inverse_norm(struct ny_context *ctx, struct ny_matrix W, struct ny_matrix M,
-                        double *norm)
+/* ‖W⁻¹‖_F and ‖W⁻¹‖₂ from Cholesky, in M; false where W is not positive definite to rounding. */
+struct inverse {
+    bool found;
+    double frobenius, spectral;
+};
+
+static int invert(struct ny_context *ctx, struct ny_matrix W, struct ny_matrix M,
+                  struct inverse *inverse)
 {
     double sum = 0;
     int err;
 
-    *norm = 0;
+    *inverse = (struct inverse){.found = false};
     copy_lower(W, M);
     if (ny_cholesky(M)) return NY_OK;
     err = ny_cholesky_inverse(ctx, M);
@@ -48,8 +53,11 @@ static int inverse_norm(struct ny_context *ctx, struct ny_matrix W, struct ny_ma
         const double *row = M.at + i * M.stride;
         sum += 2 * ny_dot(row, row, i) + row[i] * row[i];
     }
-    *norm = isfinite(sum) ? sqrt(sum) : 0;
-    return NY_OK;
+    if (!isfinite(sum)) return NY_OK;
+    inverse->found = true;
+    inverse->frobenius = sqrt(sum);
+    ny_mirror_lower(M);
+    return ny_spectral_norm(ctx, M, &inverse->spectral);
 }
 
 /* ‖W_r⁺‖_F and r from all eigenvalues, in M. `cut` is the f32 tiles' part of the rank cut. */
@@ -80,14 +88,16 @@ size_t ny_gram_choose_bytes(size_t m)
     return (m + 3) * m * sizeof(double) + ny_eigen_top_bytes(m, m);
 }
 
-/* Nothing is cut where 1/‖W⁻¹‖_F ≤ σ_min is above the cut: then Cholesky is all it takes, a sixth
- * of the eigenvalues' time. Both norms that enter the cut are lower bounds to 1e-3 or so: the
- * margin of 1 % leaves doubtful cases to the eigenvalues. */
+/* Nothing is cut where σ_min = 1/‖W⁻¹‖₂ is above the cut: then Cholesky is all it takes, a sixth of
+ * the eigenvalues' time. The norms come from power iterations, which end a little low; the margin
+ * leaves doubtful cases to the eigenvalues. */
 int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
                    double mean_diagonal, struct ny_gram_choice *choice)
 {
+    const double margin = 1.25;
     size_t m = W.rows, cells;
     double *space = NULL, spread, shifted, plain, cut;
+    struct inverse inverse;
     struct ny_matrix M;
     int err;
 
@@ -101,11 +111,12 @@ int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
     spread = shift(W, a, M, space);
     err = ny_spectral_norm(ctx, M, &shifted);
     if (!err) err = ny_spectral_norm(ctx, W, &plain);
-    if (!err) err = inverse_norm(ctx, W, M, &choice->inverse_norm);
+    if (!err) err = invert(ctx, W, M, &inverse);
     if (err) goto done;
     cut = fmax((double)m * 0x1p-53 * plain, 0x1p-22 * shifted);
     choice->rank = m;
-    if (!(choice->inverse_norm > 0 && 1 / choice->inverse_norm > 1.01 * cut))
+    choice->inverse_norm = inverse.frobenius;
+    if (!inverse.found || 1 / inverse.spectral <= margin * cut)
         err = truncated_norm(ctx, W, M, 0x1p-22 * shifted, choice);
     if (err) goto done;
     choice->cut = choice->rank < m;
