@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "base/thread.h"
 
 static struct ny_context *ctx;
 
@@ -384,6 +385,47 @@ static void dot_sums_every_length(void **state)
     free(x), free(y);
 }
 
+enum { WORKERS = 4, GRAM_ROWS = 600, GRAM_COLS = 150 };
+
+struct grams {
+    float *in, *out; /* one Gram a worker */
+};
+
+static int gram_of_worker(void *arg, unsigned worker)
+{
+    const struct grams *g = arg;
+
+    for (int times = 0; times < 10; times++)
+        ny_gram32(ny_matrix32(g->in, GRAM_ROWS, GRAM_COLS), 0,
+                  ny_matrix32(g->out + worker * GRAM_COLS * GRAM_COLS, GRAM_COLS, GRAM_COLS));
+    return NY_OK;
+}
+
+/* As in a pass: several threads, each with a BLAS of one thread. The bits are those of one alone. */
+static void workers_do_not_disturb_each_other(void **state)
+{
+    double *x = numbers(GRAM_ROWS * GRAM_COLS, 20);
+    struct grams g = {narrowed(x, GRAM_ROWS * GRAM_COLS),
+                      calloc((WORKERS + 1) * GRAM_COLS * GRAM_COLS, sizeof(float))};
+    size_t cells = GRAM_COLS * GRAM_COLS;
+
+    (void)state;
+    ny_blas_serial();
+    gram_of_worker(&g, WORKERS);
+    assert_int_equal(ny_parallel(ctx, WORKERS, gram_of_worker, &g), NY_OK);
+    for (size_t w = 0; w < WORKERS; w++)
+        assert_memory_equal(g.out + w * cells, g.out + WORKERS * cells, cells * sizeof(float));
+    assert_true(g.out[0] > 0);
+    ny_blas_parallel(ctx);
+    free(x), free(g.in), free(g.out);
+}
+
+static void blas_names_itself(void **state)
+{
+    (void)state;
+    assert_true(strlen(ny_blas_name()) > 0);
+}
+
 static void empty_matrices_are_fine(void **state)
 {
     double c[2] = {3, 4};
@@ -428,6 +470,8 @@ int main(void)
         cmocka_unit_test(inverse_from_cholesky),
         cmocka_unit_test(the_first_bad_number_is_found),
         cmocka_unit_test(dot_sums_every_length),
+        cmocka_unit_test(workers_do_not_disturb_each_other),
+        cmocka_unit_test(blas_names_itself),
         cmocka_unit_test(empty_matrices_are_fine),
         cmocka_unit_test(views_of_rows_and_columns),
     };
