@@ -61,7 +61,9 @@ TEST_SUPPORT := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
 TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c \
                 $(if $(CAIRO_LIBS),,data-tools/scatter.c),$(wildcard data-tools/*.c)))
-RUN_TESTS     = BUILD=$(abspath $(BUILD)) tests/run
+# A make that a test runs sees the variables of this one's command line, and no jobserver.
+RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(MAKEOVERRIDES))' \
+                tests/run
 
 # What the goals need that is not installed: a first step installs it, a second make goes on.
 ifndef SETUP_DONE
@@ -88,7 +90,7 @@ all: $(STATIC_LIB) $(BUILD)/libnystream.so $(CLI) ## build the library and the c
 
 # Objects are made anew when the compiler, its flags or the list of sources change.
 $(BUILD)/flags: export NY_FLAGS = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) $(PACKAGE_LIBS) \
-                                  $(LIB_OBJECTS) $(CLI_OBJECTS) $(TEST_SUPPORT)
+                                  $(wildcard src/*/*.c tests/support/*.c)
 $(BUILD)/flags: FORCE
 ifeq (file,$(origin PACKAGE_LIBS))
 	@pkg-config --exists $(PACKAGES) || { echo "missing:" $$(data-tools/setup --missing build) \
