@@ -110,6 +110,22 @@ static void sum_columns(struct ny_matrix32 C, size_t rows, double *restrict s)
             s[j] += (double)C.at[i * C.stride + j];
 }
 
+static void sum_columns64(struct ny_matrix C, size_t rows, double *restrict s)
+{
+    size_t i = 0;
+
+    memset(s, 0, C.cols * sizeof(*s));
+    for (; i + 4 <= rows; i += 4) {
+        const double *restrict c0 = C.at + i * C.stride, *restrict c1 = c0 + C.stride;
+        const double *restrict c2 = c1 + C.stride, *restrict c3 = c2 + C.stride;
+        for (size_t j = 0; j < C.cols; j++)
+            s[j] += (c0[j] + c1[j]) + (c2[j] + c3[j]);
+    }
+    for (; i < rows; i++)
+        for (size_t j = 0; j < C.cols; j++)
+            s[j] += C.at[i * C.stride + j];
+}
+
 static void gram_in_f64(struct ny_partial *part, struct ny_matrix32 C, size_t rows)
 {
     struct ny_matrix G = ny_matrix(part->G64, part->m, part->m);
@@ -126,19 +142,34 @@ static void gram_in_f64(struct ny_partial *part, struct ny_matrix32 C, size_t ro
     }
 }
 
-void ny_partial_set(struct ny_partial *part, struct ny_matrix32 C, size_t rows,
-                    const double *diagonal)
+static void set_trace(struct ny_partial *part, size_t rows, const double *diagonal)
 {
-    assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows <= C.rows && !C.transposed);
     part->rows = rows;
     part->t = 0;
     for (size_t i = 0; i < rows && diagonal; i++)
         part->t += diagonal[i];
+}
+
+void ny_partial_set(struct ny_partial *part, struct ny_matrix32 C, size_t rows,
+                    const double *diagonal)
+{
+    assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows <= C.rows && !C.transposed);
+    set_trace(part, rows, diagonal);
     sum_columns(C, rows, part->s);
     if (part->precision == NY_GRAM_F32)
         ny_gram32(C, 0, ny_matrix32(part->G32, part->m, part->m));
     else
         gram_in_f64(part, C, rows);
+}
+
+void ny_partial_set64(struct ny_partial *part, struct ny_matrix C, size_t rows,
+                      const double *diagonal)
+{
+    assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows <= C.rows && !C.transposed);
+    assert(part->precision == NY_GRAM_F64);
+    set_trace(part, rows, diagonal);
+    sum_columns64(C, rows, part->s);
+    ny_gram(C, 0, ny_matrix(part->G64, part->m, part->m));
 }
 
 static void add32(double *restrict to, const float *restrict from, size_t count)

@@ -42,6 +42,9 @@ size_t ny_partial_bytes(size_t m, enum ny_gram_precision precision);
  * may be NULL. */
 void ny_partial_set(struct ny_partial *partial, struct ny_matrix32 C, size_t rows,
                     const double *diagonal);
+/* The same for a tile in f64; the partial is one of NY_GRAM_F64. */
+void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C, size_t rows,
+                      const double *diagonal);
 /* acc += partial: one step of the left fold. */
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *partial);
 

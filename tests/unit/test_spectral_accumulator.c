@@ -14,7 +14,7 @@
 #include "base/random.h"
 #include "stream/source.h"
 
-enum { M = 37, STRIDE = 40, N = 2 * NY_UNIT_ROWS + 700 };
+enum { M = 37, STRIDE = 40, N = 2 * NY_UNIT_ROWS + 701 };
 
 static struct ny_context *ctx;
 static double *exact; /* N × M: the unshifted kernel columns */
@@ -167,6 +167,55 @@ static void gram_of_the_tile(void **state)
     }
 }
 
+/* Tiles in f64: no rounding to f32 anywhere, entry by entry to 1e-12. */
+static void tiles_in_f64_stay_in_f64(void **state)
+{
+    struct ny_accumulator *acc;
+    struct ny_partial *part;
+    double *c = malloc(NY_UNIT_ROWS * STRIDE * sizeof(*c));
+
+    (void)state;
+    assert_int_equal(ny_accumulator_new(&acc, ctx, M), NY_OK);
+    assert_int_equal(ny_partial_new(&part, ctx, M, NY_GRAM_F64), NY_OK);
+    for (size_t unit = 0; unit < 3; unit++) {
+        double diagonal[NY_UNIT_ROWS];
+
+        for (size_t i = 0; i < NY_UNIT_ROWS; i++) {
+            size_t row = unit * NY_UNIT_ROWS + i;
+
+            diagonal[i] = row < N ? 2.5 : NAN;
+            for (size_t j = 0; j < STRIDE; j++)
+                c[i * STRIDE + j] = j >= M ? NAN : row >= N ? 0 : exact[row * M + j] - a[j];
+        }
+        ny_partial_set64(part, (struct ny_matrix){c, NY_UNIT_ROWS, M, STRIDE, false},
+                         rows_of(unit), diagonal);
+        ny_accumulator_fold(acc, part);
+    }
+    assert_int_equal(acc->rows, N);
+    assert_near(acc->t, 2.5 * N, 1e-9);
+    for (size_t p = 0; p < M; p++) {
+        double s = 0;
+
+        for (size_t i = 0; i < N; i++)
+            s += exact[i * M + p] - a[p];
+        assert_near(acc->s[p], s, 1e-14 * N);
+        for (size_t q = 0; q <= p; q++) {
+            double want = 0, scale = 0;
+
+            for (size_t i = 0; i < N; i++) {
+                double term = (exact[i * M + p] - a[p]) * (exact[i * M + q] - a[q]);
+
+                want += term;
+                scale += fabs(term);
+            }
+            assert_near(acc->G.at[p * M + q], want, 1e-12 * scale);
+        }
+    }
+    ny_partial_free(part);
+    ny_accumulator_free(acc);
+    free(c);
+}
+
 /* Bit for bit ((0 + p₀) + p₁) + p₂ of the partial sums. */
 static void the_fold_is_a_left_fold(void **state)
 {
@@ -273,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shifted_sums_keep_what_matters),
         cmocka_unit_test(gram_of_the_tile),
+        cmocka_unit_test(tiles_in_f64_stay_in_f64),
         cmocka_unit_test(the_fold_is_a_left_fold),
         cmocka_unit_test(an_image_restores_every_bit),
         cmocka_unit_test(memory_is_announced_and_bounded),
