@@ -1,0 +1,233 @@
+#include "embed/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "embed/model.h"
+
+static const char *const stage_names[] = {"stats", "select", "accumulate",
+                                          "solve", "project", "done"};
+
+/* Keys of the report that are null until they are known (interface of `info --json`). */
+static const char *const report_keys[] = {
+    "map", "approx", "select", "kernel", "gamma", "sigma", "epsilon", "seed", "precision",
+    "threads", "n", "d", "landmarks", "components", "rank", "rank_effective", "eigenvalues",
+    "variance", "trace", "trace_of", "trace_error", "residual_max", "residual_mean", "tolerance",
+    "negative_eigenvalues", "negative_share", "gram_precision", "passes", "rows_read",
+    "bytes_read", "flops", "seconds", "gemm_ratio", "peak_rss_bytes", "memory_budget_bytes",
+    "store_bytes", "blas", "cpu"};
+
+const char *ny_stage_name(enum ny_stage stage)
+{
+    return stage_names[stage];
+}
+
+enum ny_stage ny_stage_parse(const char *name)
+{
+    for (int stage = NY_STAGE_STATS; name && stage < NY_STAGE_DONE; stage++)
+        if (strcmp(name, stage_names[stage]) == 0) return (enum ny_stage)stage;
+    return NY_STAGE_DONE;
+}
+
+json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind)
+{
+    json_t *record = json_object(), *report = json_object();
+
+    for (size_t i = 0; i < sizeof(report_keys) / sizeof(report_keys[0]); i++)
+        json_object_set_new(report, report_keys[i], json_null());
+    json_object_set_new(report, "stages", json_object());
+    ny_json_set_count(report, "n", points->n);
+    ny_json_set_count(report, "d", points->d);
+    ny_json_set_text(report, "version", ny_version());
+    ny_json_set_text(report, "blas", ny_blas_name());
+    ny_json_set_text(report, "cpu", ny_cpu_name(ny_cpu_family()));
+    json_object_set_new(record, "format", json_integer(1));
+    ny_json_set_text(record, "kind", kind);
+    ny_json_set_text(record, "stage", stage_names[NY_STAGE_STATS]);
+    json_object_set_new(record, "options", options);
+    json_object_set_new(record, "checkpoint", json_object());
+    json_object_set_new(record, "report", report);
+    return record;
+}
+
+json_t *ny_job_report(const struct ny_job *job)
+{
+    return json_object_get(job->record, "report");
+}
+
+json_t *ny_job_checkpoint(const struct ny_job *job)
+{
+    return json_object_get(job->record, "checkpoint");
+}
+
+void ny_job_mark_time(struct ny_job *job, enum ny_stage stage)
+{
+    json_t *report = ny_job_report(job), *stages = json_object_get(report, "stages");
+    double now_s = ny_now(), elapsed_s = now_s - job->marked_s;
+
+    job->marked_s = now_s;
+    ny_json_set_number(stages, stage_names[stage],
+                       ny_json_number(stages, stage_names[stage], 0) + elapsed_s);
+    ny_json_set_number(report, "seconds", ny_json_number(report, "seconds", 0) + elapsed_s);
+}
+
+int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage)
+{
+    int err;
+
+    ny_json_set_text(job->record, "stage", stage_names[stage]);
+    err = ny_record_put(batch, job->name, job->record);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_batch_commit(batch);
+}
+
+int ny_job_save(struct ny_job *job, enum ny_stage stage)
+{
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, job->store);
+
+    return err ? err : ny_job_commit(job, batch, stage);
+}
+
+static void slot_name(char *text, size_t size, const char *part, uint64_t slot)
+{
+    snprintf(text, size, "%s.%llu", part, (unsigned long long)slot);
+}
+
+int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char *part,
+                            const void *image, size_t bytes, uint64_t units)
+{
+    json_t *checkpoint = ny_job_checkpoint(job);
+    uint64_t slot = 1 - ny_json_count(checkpoint, "slot", 1);
+    char name[32];
+    int err;
+
+    slot_name(name, sizeof(name), part, slot);
+    err = ny_blob_put(job->store, job->name, name, image, bytes);
+    if (err) return err;
+    ny_json_set_text(checkpoint, "part", part);
+    ny_json_set_count(checkpoint, "slot", slot);
+    ny_json_set_count(checkpoint, "bytes", bytes);
+    ny_json_set_count(checkpoint, "units", units);
+    ny_json_set_count(checkpoint, "rows", units * NY_UNIT_ROWS);
+    ny_job_mark_time(job, stage);
+    return ny_job_save(job, stage);
+}
+
+int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t *bytes,
+                      uint64_t *units)
+{
+    json_t *checkpoint = ny_job_checkpoint(job);
+    const char *saved = ny_json_text(checkpoint, "part");
+    char name[32];
+
+    *image = NULL;
+    *units = 0;
+    *bytes = (size_t)ny_json_count(checkpoint, "bytes", 0);
+    if (!saved || strcmp(saved, part) != 0) return NY_OK;
+    *image = ny_alloc(job->ctx, NY_MEM_OTHER, *bytes);
+    if (!*image) return NY_EBUDGET;
+    *units = ny_json_count(checkpoint, "units", 0);
+    slot_name(name, sizeof(name), part, ny_json_count(checkpoint, "slot", 0));
+    return ny_blob_get(job->store, job->name, name, *image, *bytes);
+}
+
+void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
+{
+    json_t *report = ny_job_report(job);
+    double row_bytes = (double)job->points.stored_bytes /
+                       (double)(job->points.n ? job->points.n : 1);
+
+    ny_json_set_count(report, "passes", ny_json_count(report, "passes", 0) + 1);
+    ny_json_set_count(report, "rows_read", ny_json_count(report, "rows_read", 0) + rows);
+    ny_json_set_count(report, "bytes_read",
+                      ny_json_count(report, "bytes_read", 0) + (uint64_t)(row_bytes * (double)rows));
+    ny_json_set_number(report, "flops", ny_json_number(report, "flops", 0) + flops);
+}
+
+/* A result computed half with one BLAS and half with another is right, but not to the last bit. */
+static void warn_of_other_machine(const struct ny_job *job)
+{
+    const char *blas = ny_json_text(ny_job_report(job), "blas");
+
+    if (blas && strcmp(blas, ny_blas_name()) != 0)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "'%s' was begun with %s and goes on with %s: its last bits may differ from an "
+               "unbroken run's", job->name, blas, ny_blas_name());
+}
+
+void ny_job_drop_landmarks(struct ny_job *job)
+{
+    ny_columns_free(job->columns);
+    ny_free(job->ctx, job->W.at);
+    ny_free(job->ctx, job->a);
+    ny_free(job->ctx, job->rows);
+    job->columns = NULL;
+    job->W = (struct ny_matrix){0};
+    job->a = NULL;
+    job->rows = NULL;
+}
+
+static void release(struct ny_job *job)
+{
+    ny_model_free(job->model);
+    ny_accumulator_free(job->acc);
+    ny_job_drop_landmarks(job);
+    ny_geometry_free(job->geometry, job->ctx);
+}
+
+static int run_stages(struct ny_job *job)
+{
+    static int (*const run[])(struct ny_job *) = {ny_stage_stats, ny_stage_select,
+                                                  ny_stage_accumulate, ny_stage_solve,
+                                                  ny_stage_project};
+    enum ny_stage stage;
+    int err = NY_OK;
+
+    while (err == NY_OK) {
+        stage = ny_stage_parse(ny_json_text(job->record, "stage"));
+        if (stage == NY_STAGE_DONE) break;
+        err = ny_check_interrupt(job->ctx);
+        if (err == NY_OK) err = run[stage](job);
+    }
+    return err;
+}
+
+int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
+               enum ny_stage until, json_t *record)
+{
+    struct ny_job job = {.ctx = ny_store_context(store),
+                         .store = store,
+                         .name = name,
+                         .settings = settings,
+                         .until = until,
+                         .record = record,
+                         .workers = settings->threads,
+                         .params = settings->params,
+                         .marked_s = ny_now()};
+    uint64_t n = ny_json_count(json_object_get(record, "report"), "n", 0);
+    int err;
+
+    err = ny_points_info(store, &job.points);
+    if (err) goto done;
+    if (job.points.n < n) {
+        err = ny_fail(job.ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",
+                      ny_store_path(store), (unsigned long long)job.points.n, name,
+                      (unsigned long long)n);
+        goto done;
+    }
+    if (job.points.n > n)
+        ny_log(job.ctx, NY_LOG_NOTE, "%llu rows were appended since '%s' began; they are not in it",
+               (unsigned long long)(job.points.n - n), name);
+    job.points.n = n;
+    warn_of_other_machine(&job);
+    err = run_stages(&job);
+done:
+    release(&job);
+    return err;
+}

@@ -1,0 +1,101 @@
+/*
+ * A job: stats → select → accumulate → solve → project → done, resumed at its last checkpoint.
+ *
+ * Everything a later stage needs from an earlier one is stored when the earlier one ends, in the
+ * same transaction as the record that says so (embed/record.h). Parts of a NAME:
+ *
+ *   job          the record
+ *   geometry     centre[d], factor[d]: frozen in stage stats
+ *   select.0/1   image of a selection under way, two slots in turn
+ *   landmarks    m row numbers, in order of selection
+ *   residuals    n upper bounds of δ_i, f32 (greedy)
+ *   gram.0/1     image of the accumulator, two slots in turn; the last one stays with the model
+ *   model        embed/model.h
+ *   embedding    chunks of whole rows, f32 or f64
+ */
+#ifndef NY_EMBED_JOB_H
+#define NY_EMBED_JOB_H
+
+#include "embed/record.h"
+#include "embed/settings.h"
+
+/* A kill costs at most this much work; a checkpoint is also made at every stage's end. */
+#define NY_CHECKPOINT_S 20.0
+
+enum ny_stage {
+    NY_STAGE_STATS,
+    NY_STAGE_SELECT,
+    NY_STAGE_ACCUMULATE,
+    NY_STAGE_SOLVE,
+    NY_STAGE_PROJECT,
+    NY_STAGE_DONE
+};
+
+const char *ny_stage_name(enum ny_stage stage);
+enum ny_stage ny_stage_parse(const char *name);
+
+struct ny_job {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    const char *name;
+    const struct ny_fit_settings *settings;
+    enum ny_stage until; /* NY_STAGE_DONE, or NY_STAGE_SELECT for a dictionary alone */
+    json_t *record;      /* borrowed: loaded or new */
+    struct ny_points_info points; /* points.n = rows of the job, as recorded */
+    unsigned workers;
+    double marked_s;     /* since when the stage under way is not yet in the report's stages */
+
+    struct ny_geometry *geometry;
+    struct ny_kernel_params params; /* γ decided */
+    size_t m;
+    uint64_t *rows;      /* landmarks */
+    struct ny_columns *columns;
+    struct ny_matrix W;
+    double *a;           /* shift: column means of W */
+    enum ny_gram_precision gram;
+    struct ny_accumulator *acc;
+    struct ny_model *model;
+};
+
+/* A new record: stage stats, n and d as of now, everything else in the report null. `options` is
+ * taken over. */
+json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind);
+
+/* Runs from the record's stage to the end; the caller holds the NAME's lock. `record` is brought up
+ * to date. Passes: one for greedy selection, one to accumulate, one to project. */
+int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
+               enum ny_stage until, json_t *record);
+
+/* ---- between the stages (embed/stage_*.c) ------------------------------------------------- */
+
+json_t *ny_job_report(const struct ny_job *job);
+json_t *ny_job_checkpoint(const struct ny_job *job);
+/* Adds the time since the last call to the stage's seconds. */
+void ny_job_mark_time(struct ny_job *job, enum ny_stage stage);
+/* Puts the record, with the stage that comes next, in a batch, and commits it. */
+int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage);
+int ny_job_save(struct ny_job *job, enum ny_stage stage);
+/* Writes an image to the slot not in use and makes it current in the record: the checkpoint of
+ * `stage` after `units` units. */
+int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char *part,
+                            const void *image, size_t bytes, uint64_t units);
+/* The current image of `part` (ny_free() it), its size and units; *image = NULL when there is none. */
+int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t *bytes,
+                      uint64_t *units);
+void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
+
+int ny_stage_stats(struct ny_job *job);
+int ny_stage_select(struct ny_job *job);
+/* W, the shift a, the tile Gram's precision: recomputed from the landmarks, not stored. */
+int ny_job_prepare(struct ny_job *job);
+/* Gives W, a, columns and rows back. */
+void ny_job_drop_landmarks(struct ny_job *job);
+/* Lowers job->workers until the pass that comes fits the budget; NY_EBUDGET when not even one does. */
+int ny_job_fit_workers(struct ny_job *job);
+int ny_stage_accumulate(struct ny_job *job);
+/* job->acc from the last checkpoint, where the job has a pass 1. */
+int ny_job_load_accumulator(struct ny_job *job);
+int ny_stage_solve(struct ny_job *job);
+int ny_stage_project(struct ny_job *job);
+
+#endif

@@ -1,0 +1,165 @@
+#include "embed/plan.h"
+
+#include <math.h>
+
+#include "embed/embedding.h"
+
+/* m of the plan: what was asked for, or for greedy what a sample says. */
+static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings *settings,
+                            const struct ny_points_info *points, struct ny_plan *plan)
+{
+    enum { SAMPLE_ROWS = 20000 };
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_geometry *geometry = NULL;
+    struct ny_columns_spec spec;
+    struct ny_selection_request request;
+    int err;
+
+    plan->m = settings->landmarks < points->n ? settings->landmarks : (size_t)points->n;
+    if (!settings->rule->by_tolerance) return NY_OK;
+    err = ny_geometry_new(&geometry, store, settings->scale, ny_settings_centred_rows(settings));
+    if (err) goto done;
+    spec = ny_settings_spec(settings, ctx, points->dtype, geometry);
+    if (settings->gamma_auto) {
+        err = ny_columns_auto_gamma(&spec, store, points->n, settings->seed, &spec.params.gamma);
+        if (err) goto done;
+    }
+    request = (struct ny_selection_request){.ctx = ctx,
+                                            .store = store,
+                                            .n = points->n,
+                                            .spec = &spec,
+                                            .seed = settings->seed,
+                                            .landmarks = settings->landmarks,
+                                            .dictionary = settings->dictionary,
+                                            .workers = 1};
+    err = ny_greedy_estimate(&request, SAMPLE_ROWS, &plan->m);
+    if (err) goto done;
+    plan->m_estimated = true;
+    if (plan->m > settings->landmarks) plan->m = settings->landmarks;
+done:
+    ny_geometry_free(geometry, ctx);
+    return err;
+}
+
+static void plan_time(const struct ny_fit_settings *settings, const struct ny_points_info *points,
+                      const struct ny_calibration *rate, struct ny_plan *plan)
+{
+    double n = (double)points->n, d = (double)points->d, m = (double)plan->m;
+    double p = (double)settings->components, small;
+    size_t rank = settings->rank ? settings->rank
+                                 : settings->method->all_ranks ? plan->m : settings->components;
+    struct ny_problem problem = {.m = plan->m, .inner = settings->inner,
+                                 .randomized = settings->randomized};
+    double out_bytes = n * p * (settings->precision == NY_PRECISION_F64 ? 8 : 4);
+    bool gram = ny_settings_needs_gram(settings);
+
+    /* Greedy: a kernel block and a substitution a row, most of them left early (limits: 60 %). */
+    if (settings->rule->by_tolerance) {
+        plan->passes++;
+        plan->flops += n * m * (2 * d + 0.4 * m);
+        plan->stage_s[NY_STAGE_SELECT] = n * m * (2 * d + 0.4 * m) / rate->gemm32;
+    }
+    small = settings->method->flops(plan->m, settings->components, rank, &problem);
+    plan->stage_s[NY_STAGE_ACCUMULATE] = m * m * 2 * d / rate->gemm64;
+    if (gram) {
+        plan->passes++;
+        plan->flops += n * m * (2 * d + m);
+        plan->stage_s[NY_STAGE_ACCUMULATE] += n * m * 2 * d / rate->gemm32 +
+                                              n * m * m / rate->gram32;
+    }
+    plan->stage_s[NY_STAGE_SOLVE] = gram || settings->inner == NY_INNER_EXACT
+                                        ? small / (3 * rate->eigen) : small / rate->gemm64;
+    plan->passes++;
+    plan->flops += small + 2 * n * m * (d + p);
+    plan->stage_s[NY_STAGE_PROJECT] = 2 * n * m * (d + p) / rate->gemm32 +
+                                      out_bytes / rate->disk_write;
+    plan->disk_bytes = (uint64_t)(out_bytes + m * p * 8 + m * d * 8 + (gram ? 8 * m * m : 0));
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        plan->seconds += plan->stage_s[stage];
+}
+
+int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
+                 struct ny_plan *plan)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_info points;
+    struct ny_calibration rates;
+    struct ny_footprint footprint;
+    int err;
+
+    *plan = (struct ny_plan){0};
+    err = ny_points_info(store, &points);
+    if (err) return err;
+    if (points.n == 0)
+        return ny_fail(ctx, NY_EDATA, "%s holds no points; import some first with 'nystream import'",
+                       ny_store_path(store));
+    err = decide_landmarks(store, settings, &points, plan);
+    if (err) return err;
+    footprint = (struct ny_footprint){ctx, settings, &points, plan->m};
+    plan->workers = ny_footprint_workers(&footprint, settings->threads);
+    plan->fits = plan->workers > 0;
+    if (!plan->fits) plan->workers = 1;
+    plan->memory_bytes = ny_footprint_peak(&footprint, plan->workers, ny_memory_limit(ctx),
+                                           plan->by_purpose);
+    plan->memory_min_bytes = ny_footprint_minimum(&footprint);
+    err = ny_calibration_get(ctx, &rates);
+    if (err) return err;
+    plan_time(settings, &points, &rates, plan);
+    return NY_OK;
+}
+
+json_t *ny_plan_json(const struct ny_plan *plan)
+{
+    json_t *json = json_object(), *memory = json_object(), *stages = json_object();
+
+    json_object_set_new(json, "fits", json_boolean(plan->fits));
+    ny_json_set_count(json, "memory_min_bytes", plan->memory_min_bytes);
+    for (int p = 0; p < NY_PURPOSES; p++)
+        ny_json_set_count(memory, ny_purpose_name((enum ny_purpose)p), plan->by_purpose[p]);
+    ny_json_set_count(memory, "total", plan->memory_bytes);
+    json_object_set_new(json, "memory_bytes", memory);
+    ny_json_set_count(json, "disk_bytes", plan->disk_bytes);
+    ny_json_set_number(json, "flops", plan->flops);
+    ny_json_set_count(json, "passes", plan->passes);
+    ny_json_set_number(json, "seconds", plan->seconds);
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        ny_json_set_number(stages, ny_stage_name((enum ny_stage)stage), plan->stage_s[stage]);
+    json_object_set_new(json, "stages", stages);
+    ny_json_set_count(json, "landmarks", plan->m);
+    json_object_set_new(json, "landmarks_estimated", json_boolean(plan->m_estimated));
+    ny_json_set_count(json, "workers", plan->workers);
+    return json;
+}
+
+double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct ny_job *job)
+{
+    const json_t *stages = json_object_get(ny_job_report(job), "stages");
+    const struct ny_fit_settings *settings = job->settings;
+    double n = (double)job->points.n, d = (double)job->points.d, m = (double)job->m;
+    double p = (double)settings->components;
+    bool f64 = settings->precision == NY_PRECISION_F64;
+    double gemm = f64 ? calibration->gemm64 : calibration->gemm32;
+    double gram = f64 || job->gram == NY_GRAM_F64 ? calibration->gram64 : calibration->gram32;
+    double ideal_s = 2 * n * m * (d + p) / gemm;
+    double wall_s = ny_json_number(stages, "accumulate", 0) + ny_json_number(stages, "project", 0);
+
+    if (ny_settings_needs_gram(settings)) ideal_s += 2 * n * m * d / gemm + n * m * m / gram;
+    return ideal_s > 0 ? wall_s / ideal_s : NAN;
+}
+
+int ny_job_fit_workers(struct ny_job *job)
+{
+    struct ny_footprint footprint = {job->ctx, job->settings, &job->points, job->m};
+    unsigned workers = ny_footprint_workers(&footprint, job->settings->threads);
+
+    if (!workers)
+        return ny_fail(job->ctx, NY_EBUDGET,
+                       "%zu landmarks need a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; "
+                       "give --memory %zuM or fewer landmarks", job->m,
+                       ny_footprint_minimum(&footprint),
+                       (double)ny_footprint_minimum(&footprint) / 1048576.0,
+                       (double)ny_memory_limit(job->ctx) / 1048576.0,
+                       (ny_footprint_minimum(&footprint) >> 20) + 1);
+    job->workers = workers;
+    return NY_OK;
+}

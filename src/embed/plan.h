@@ -1,0 +1,50 @@
+/*
+ * The plan of a fit: passes, flops, memory by purpose, disk and seconds, before anything runs. The
+ * same function decides how many workers a pass may have.
+ */
+#ifndef NY_EMBED_PLAN_H
+#define NY_EMBED_PLAN_H
+
+#include <jansson.h>
+
+#include "base/memory.h"
+#include "embed/calibration.h"
+#include "embed/job.h"
+
+struct ny_plan {
+    size_t m;                       /* landmarks: given, or estimated for greedy */
+    bool m_estimated;
+    unsigned workers;               /* that fit the budget, at least 1 */
+    bool fits;
+    size_t memory_bytes;            /* peak over the stages, with `workers` */
+    size_t memory_min_bytes;        /* the smallest budget that works: one worker */
+    size_t by_purpose[NY_PURPOSES]; /* of the stage with the peak */
+    uint64_t disk_bytes;
+    unsigned passes;
+    double flops, seconds, stage_s[NY_STAGE_DONE];
+};
+
+/* What a fit of n × d points holds at its peak, with `workers` workers under a budget of `limit`
+ * bytes (dirty pages and output buffers grow with the budget); by purpose of the peak's stage. */
+struct ny_footprint {
+    struct ny_context *ctx;
+    const struct ny_fit_settings *settings;
+    const struct ny_points_info *points;
+    size_t m;
+};
+size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
+                         size_t by_purpose[NY_PURPOSES]);
+
+/* The most workers, at most `threads`, with which it fits; 0 when not even one does. */
+unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned threads);
+size_t ny_footprint_minimum(const struct ny_footprint *footprint);
+
+int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
+                 struct ny_plan *plan);
+json_t *ny_plan_json(const struct ny_plan *plan);
+
+/* Wall of accumulate + project ÷ the time of their products at the calibrated rates; NaN where
+ * there is none. */
+double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct ny_job *job);
+
+#endif

@@ -1,0 +1,143 @@
+#include "embed/record.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+static const char part[] = "job";
+
+int ny_record_load(struct ny_store *store, const char *name, json_t **out)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    char *text = ny_alloc(ctx, NY_MEM_OTHER, NY_CHUNK_BYTES);
+    size_t bytes;
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!text) goto done;
+    err = ny_chunk_get(store, name, part, 0, text, NY_CHUNK_BYTES, &bytes);
+    if (err) goto done;
+    *out = json_loadb(text, bytes, 0, NULL);
+    if (!json_is_object(*out))
+        err = ny_fail(ctx, NY_ESTORE, "the record of '%s' in %s is not readable; remove it with "
+                      "'nystream rm'", name, ny_store_path(store));
+done:
+    ny_free(ctx, text);
+    return err == NY_END ? NY_OK : err;
+}
+
+struct nearest {
+    const char *wanted;
+    char name[80];
+};
+
+static int remember_nearest(void *user, const char *name)
+{
+    struct nearest *nearest = user;
+    const char *const candidates[2] = {nearest->name, name};
+    const char *best = name;
+
+    if (nearest->name[0]) best = ny_nearest(nearest->wanted, candidates, 2);
+    if (best == name) strncpy(nearest->name, name, sizeof(nearest->name) - 1);
+    return NY_OK;
+}
+
+int ny_record_need(struct ny_store *store, const char *name, json_t **out)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct nearest nearest = {.wanted = name};
+    int err = ny_record_load(store, name, out);
+
+    if (err || *out) return err;
+    err = ny_results_list(store, remember_nearest, &nearest);
+    if (err) return err;
+    if (nearest.name[0])
+        return ny_fail(ctx, NY_EUSAGE, "%s has no result named '%s'; did you mean '%s'?",
+                       ny_store_path(store), name, nearest.name);
+    return ny_fail(ctx, NY_EUSAGE, "%s has no result named '%s', nor any other; make one with "
+                   "'nystream fit'", ny_store_path(store), name);
+}
+
+int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    const char *stage;
+    double rows, n;
+    int err = ny_record_need(store, name, out);
+
+    if (err) return err;
+    stage = ny_json_text(*out, "stage");
+    if (stage && strcmp(stage, "done") == 0) return NY_OK;
+    rows = ny_json_number(json_object_get(*out, "checkpoint"), "rows", 0);
+    n = ny_json_number(json_object_get(*out, "report"), "n", 1);
+    err = ny_fail(ctx, NY_EUSAGE, "'%s' is not finished: stage %s, %.0f %% of its rows; run the same "
+                  "'nystream fit' again to go on", name, stage ? stage : "?", 100 * rows / n);
+    json_decref(*out);
+    *out = NULL;
+    return err;
+}
+
+int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(ny_batch_store(batch));
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
+    size_t bytes = json_dumpb(record, NULL, 0, flags);
+    char *text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
+    int err = NY_EBUDGET;
+
+    if (!text) return err;
+    json_dumpb(record, text, bytes, flags);
+    err = ny_batch_put(batch, name, part, 0, text, bytes);
+    ny_free(ctx, text);
+    return err;
+}
+
+int ny_record_save(struct ny_store *store, const char *name, const json_t *record)
+{
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, store);
+
+    if (err) return err;
+    err = ny_record_put(batch, name, record);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_batch_commit(batch);
+}
+
+uint64_t ny_json_count(const json_t *object, const char *key, uint64_t fallback)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_integer(value) ? (uint64_t)json_integer_value(value) : fallback;
+}
+
+double ny_json_number(const json_t *object, const char *key, double fallback)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : fallback;
+}
+
+const char *ny_json_text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+void ny_json_set_number(json_t *object, const char *key, double value)
+{
+    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+void ny_json_set_count(json_t *object, const char *key, uint64_t value)
+{
+    json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+void ny_json_set_text(json_t *object, const char *key, const char *text)
+{
+    json_object_set_new(object, key, text ? json_string(text) : json_null());
+}

@@ -1,0 +1,37 @@
+/*
+ * The record of a result: one JSON object under part "job", written in the same transaction as the
+ * state that it describes.
+ *
+ *   kind        "fit" or "dictionary"
+ *   stage       the stage that comes next or is under way: stats select accumulate solve project done
+ *   options     the identity of the options (api/options.h)
+ *   checkpoint  where the stage under way is
+ *   report      what `info` prints
+ */
+#ifndef NY_EMBED_RECORD_H
+#define NY_EMBED_RECORD_H
+
+#include <jansson.h>
+
+#include "store/store.h"
+
+/* *out = NULL and NY_OK when NAME does not exist. json_decref() it. */
+int ny_record_load(struct ny_store *store, const char *name, json_t **out);
+/* NY_EUSAGE with the nearest NAME when it does not exist. */
+int ny_record_need(struct ny_store *store, const char *name, json_t **out);
+/* The same, and it must be done: NY_EUSAGE with its progress otherwise. */
+int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
+int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record);
+/* A batch of its own. */
+int ny_record_save(struct ny_store *store, const char *name, const json_t *record);
+
+/* Fields of a JSON object, with a fallback where they are not there or null. */
+uint64_t ny_json_count(const json_t *object, const char *key, uint64_t fallback);
+double ny_json_number(const json_t *object, const char *key, double fallback);
+const char *ny_json_text(const json_t *object, const char *key);
+/* Numbers that are not finite become null. */
+void ny_json_set_number(json_t *object, const char *key, double value);
+void ny_json_set_count(json_t *object, const char *key, uint64_t value);
+void ny_json_set_text(json_t *object, const char *key, const char *text); /* NULL: null */
+
+#endif

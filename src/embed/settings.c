@@ -1,0 +1,45 @@
+#include "embed/settings.h"
+
+#include <string.h>
+
+static const struct ny_map maps[] = {
+    {"svd", "eigenvectors of K as it is", false, NULL, false},
+    {"pca", "principal components: kpca with the linear kernel about the column mean", true,
+     "linear", true},
+    {"kpca", "kernel principal components: K centred", true, NULL, false},
+};
+
+const struct ny_map *ny_map_at(size_t index)
+{
+    return index < sizeof(maps) / sizeof(maps[0]) ? &maps[index] : NULL;
+}
+
+const struct ny_map *ny_map_find(const char *name)
+{
+    for (size_t i = 0; ny_map_at(i); i++)
+        if (strcmp(maps[i].name, name) == 0) return &maps[i];
+    return NULL;
+}
+
+bool ny_settings_centred_rows(const struct ny_fit_settings *settings)
+{
+    return settings->kernel->base == NY_BASE_SQUARE ||
+           settings->kernel->base == NY_BASE_ABSOLUTE || settings->map->centred_rows ||
+           settings->scale != NY_SCALE_NONE;
+}
+
+bool ny_settings_needs_gram(const struct ny_fit_settings *settings)
+{
+    return settings->method->needs_gram || settings->certify;
+}
+
+struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
+                                        struct ny_context *ctx, enum ny_dtype dtype,
+                                        const struct ny_geometry *geometry)
+{
+    return (struct ny_columns_spec){.ctx = ctx,
+                                    .kernel = settings->kernel,
+                                    .params = settings->params,
+                                    .geometry = geometry,
+                                    .dtype = dtype};
+}

@@ -1,0 +1,51 @@
+/* What a fit is to do, decided: options turned into table entries and numbers. */
+#ifndef NY_EMBED_SETTINGS_H
+#define NY_EMBED_SETTINGS_H
+
+#include "columns/columns.h"
+#include "embed/tiles.h"
+#include "select/rules.h"
+#include "spectral/method.h"
+
+/* A map: which matrix is decomposed, and how its eigenvectors become coordinates. */
+struct ny_map {
+    const char *name, *summary;
+    bool additive;       /* K is centred (over D or implicitly) */
+    const char *kernel;  /* the only kernel it makes sense with; NULL: any */
+    bool centred_rows;   /* the linear kernel is taken of rows less their mean */
+};
+
+const struct ny_map *ny_map_find(const char *name);
+const struct ny_map *ny_map_at(size_t index);
+
+struct ny_fit_settings {
+    const struct ny_map *map;
+    const struct ny_method *method;
+    const struct ny_rule *rule;
+    const struct ny_kernel *kernel;
+    struct ny_kernel_params params;
+    bool gamma_auto; /* params.gamma is to be found */
+    enum ny_scale scale;
+    enum ny_centring centring;
+    enum ny_precision precision;
+    enum ny_inner inner;
+    struct ny_randomized randomized;
+    struct ny_dictionary_options dictionary;
+    bool affine;          /* of the approximation: --affine typed with projected */
+    bool certify;
+    size_t landmarks;     /* m wanted */
+    const uint64_t *given; /* `landmarks` row numbers for rule `given` */
+    size_t components;    /* p */
+    size_t rank;          /* k; 0: the method's default */
+    uint64_t seed;
+    unsigned threads;
+};
+
+/* The centre is subtracted where differences are taken, and for maps that say so. */
+bool ny_settings_centred_rows(const struct ny_fit_settings *settings);
+bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
+struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
+                                        struct ny_context *ctx, enum ny_dtype dtype,
+                                        const struct ny_geometry *geometry);
+
+#endif

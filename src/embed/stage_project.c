@@ -1,0 +1,180 @@
+/* Stage project, pass 2: Y = C′P + 1qᵀ for all points, into the store. */
+#include "embed/job.h"
+
+#include "embed/embedding.h"
+#include "embed/plan.h"
+#include "embed/projector.h"
+#include "stream/pass.h"
+
+struct project {
+    struct ny_job *job;
+    struct ny_projector projector;
+    struct ny_embedding_writer out;
+    double sums[NY_SUMS];
+};
+
+static const char *const sum_keys[NY_SUMS] = {"sum_squares", "sum_diagonal", "sum_entries"};
+
+/* What is in the writer, with the record that says so. */
+static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
+{
+    struct ny_job *job = run->job;
+    json_t *checkpoint = ny_job_checkpoint(job);
+    uint64_t rows = units_done * NY_UNIT_ROWS;
+    struct ny_batch *batch;
+    int err;
+
+    ny_json_set_text(checkpoint, "part", "embedding");
+    ny_json_set_count(checkpoint, "units", units_done);
+    ny_json_set_count(checkpoint, "rows", rows < job->points.n ? rows : job->points.n);
+    for (int k = 0; k < NY_SUMS; k++)
+        ny_json_set_number(checkpoint, sum_keys[k], run->sums[k]);
+    ny_job_mark_time(job, NY_STAGE_PROJECT);
+    err = ny_batch_begin(&batch, job->store);
+    if (err) return err;
+    err = ny_embedding_flush(&run->out, batch);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_job_commit(job, batch, next);
+}
+
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct project *run = arg;
+
+    return ny_projector_tile(&run->projector, tile);              /* Y = C′P + 1qᵀ */
+}
+
+static int fold(void *arg, const struct ny_tile *tile)
+{
+    struct project *run = arg;
+    const double *sums = ny_projector_sums(&run->projector, tile->worker);
+
+    for (int k = 0; k < NY_SUMS; k++)
+        run->sums[k] += sums[k];
+    ny_embedding_add(&run->out, ny_projector_rows(&run->projector, tile->worker), tile->rows);
+    if (!ny_embedding_full(&run->out)) return NY_OK;
+    return commit(run, tile->unit + 1, NY_STAGE_PROJECT);
+}
+
+static int checkpoint(void *arg, uint64_t units_done)
+{
+    return commit(arg, units_done, NY_STAGE_PROJECT);
+}
+
+static int load_model(struct ny_job *job)
+{
+    size_t bytes = (size_t)ny_json_count(job->record, "model_bytes", 0);
+    void *image;
+    int err;
+
+    if (job->model) return NY_OK;
+    image = ny_alloc(job->ctx, NY_MEM_MODEL, bytes);
+    if (!image) return NY_EBUDGET;
+    err = ny_blob_get(job->store, job->name, "model", image, bytes);
+    if (err == NY_OK) err = ny_model_load(&job->model, job->ctx, image, bytes, job->name);
+    ny_free(job->ctx, image);
+    return err;
+}
+
+static uint64_t restore_sums(struct project *run)
+{
+    const json_t *checkpoint = ny_job_checkpoint(run->job);
+    const char *saved = ny_json_text(checkpoint, "part");
+
+    if (!saved || saved[0] != 'e') return 0;
+    for (int k = 0; k < NY_SUMS; k++)
+        run->sums[k] = ny_json_number(checkpoint, sum_keys[k], 0);
+    return ny_json_count(checkpoint, "units", 0);
+}
+
+/* nystrom without a pass 1: the rank-p trace error from Σ‖y_i‖², with tr K of the matrix that was
+ * decomposed: t, or centred over D t − 2·1ᵀs/m + n·w̄. */
+static void certify_projection(struct project *run)
+{
+    struct ny_job *job = run->job;
+    const struct ny_model *model = job->model;
+    json_t *report = ny_job_report(job);
+    double n = (double)job->points.n, m = (double)model->m, shift = 0;
+    double trace = run->sums[NY_SUM_DIAGONAL];
+
+    if (ny_settings_needs_gram(job->settings) || !job->settings->method->trace_below) return;
+    for (size_t j = 0; j < model->m; j++)
+        shift += model->a[j];
+    if (job->settings->centring == NY_CENTRED_LANDMARKS)
+        trace += -2 * (run->sums[NY_SUM_ENTRIES] + n * shift) / m + n * shift / m;
+    ny_json_set_number(report, "trace", trace);
+    ny_json_set_number(report, "trace_error", (trace - run->sums[NY_SUM_SQUARES]) / trace);
+}
+
+static void report_end(struct project *run)
+{
+    struct ny_job *job = run->job;
+    json_t *report = ny_job_report(job);
+    struct ny_calibration rates;
+
+    certify_projection(run);
+    if (ny_calibration_get(job->ctx, &rates) == NY_OK)
+        ny_json_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&rates, job));
+    ny_json_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
+    ny_json_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
+    ny_json_set_count(report, "store_bytes", ny_store_bytes(job->store));
+}
+
+static int run_pass(struct project *run, uint64_t first_unit)
+{
+    static const struct ny_pass_work work = {unit, fold, checkpoint};
+    struct ny_job *job = run->job;
+    const struct ny_model *model = job->model;
+    double flops = 2 * (double)model->m * ((double)model->d + (double)model->p);
+    struct ny_source *source = NULL;
+    int err;
+
+    err = ny_source_of_points(&source, job->store, job->points.n, job->workers);
+    if (err) return err;
+    err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
+                                        .source = source,
+                                        .stage = "project",
+                                        .workers = job->workers,
+                                        .first_unit = first_unit,
+                                        .checkpoint_s = NY_CHECKPOINT_S,
+                                        .flops_per_row = flops},
+                      &work, run);
+    ny_source_free(source);
+    if (err == NY_OK) ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
+    return err;
+}
+
+int ny_stage_project(struct ny_job *job)
+{
+    struct project run = {.job = job};
+    size_t element = job->settings->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    struct ny_embedding_layout layout;
+    uint64_t units;
+    int err;
+
+    err = load_model(job);
+    if (err) goto done;
+    job->m = job->model->m;
+    err = ny_job_fit_workers(job);
+    if (err) goto done;
+    err = ny_projector_new(&run.projector, job->model, NY_DTYPE_NONE, job->workers);
+    if (err) goto done;
+    units = restore_sums(&run);
+    layout = ny_embedding_layout(job->points.n, job->model->p, element);
+    err = ny_embedding_writer_new(&run.out, job->store, job->name, layout,
+                                  units * NY_UNIT_ROWS < job->points.n ? units * NY_UNIT_ROWS
+                                                                       : job->points.n);
+    if (err) goto done;
+    err = run_pass(&run, units);
+    if (err) goto done;
+    ny_job_mark_time(job, NY_STAGE_PROJECT);
+    report_end(&run);
+    err = commit(&run, (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS, NY_STAGE_DONE);
+done:
+    ny_embedding_writer_release(&run.out);
+    ny_projector_release(&run.projector);
+    return err;
+}

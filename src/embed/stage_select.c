@@ -1,0 +1,177 @@
+/* Stage select: which rows are landmarks. Then, for all later stages: W and the shift. */
+#include "embed/job.h"
+
+/* The geometry and width that stage stats froze. */
+static int load_frozen(struct ny_job *job)
+{
+    size_t d = (size_t)job->points.d;
+    double *image;
+    int err;
+
+    job->params.gamma = ny_json_number(ny_job_report(job), "gamma", job->params.gamma);
+    if (job->geometry) return NY_OK;
+    image = ny_alloc(job->ctx, NY_MEM_OTHER, 2 * d * sizeof(double));
+    if (!image) return NY_EBUDGET;
+    err = ny_blob_get(job->store, job->name, "geometry", image, 2 * d * sizeof(double));
+    if (err == NY_OK) err = ny_geometry_copy(&job->geometry, job->ctx, image, image + d, d);
+    ny_free(job->ctx, image);
+    return err;
+}
+
+static struct ny_columns_spec spec_of(const struct ny_job *job)
+{
+    struct ny_columns_spec spec = ny_settings_spec(job->settings, job->ctx, job->points.dtype,
+                                                   job->geometry);
+
+    spec.params = job->params;
+    return spec;
+}
+
+static int checkpoint(void *arg, const void *image, size_t bytes)
+{
+    return ny_job_checkpoint_image(arg, NY_STAGE_SELECT, "select", image, bytes, 0);
+}
+
+/* What the selection found, into the store and the report. */
+static int save_selection(struct ny_job *job, const struct ny_selection *selection)
+{
+    json_t *report = ny_job_report(job);
+    enum ny_stage next = job->until == NY_STAGE_SELECT ? NY_STAGE_DONE : NY_STAGE_ACCUMULATE;
+    int err;
+
+    err = ny_blob_put(job->store, job->name, "landmarks", selection->rows,
+                      selection->m * sizeof(uint64_t));
+    if (err) return err;
+    if (selection->residuals) {
+        err = ny_blob_put(job->store, job->name, "residuals", selection->residuals,
+                          (size_t)job->points.n * sizeof(float));
+        if (err) return err;
+        ny_json_set_number(report, "residual_max", selection->residual_max);
+        ny_json_set_number(report, "residual_mean", selection->residual_mean);
+    }
+    ny_json_set_number(report, "tolerance", selection->tolerance);
+    ny_json_set_count(report, "landmarks", selection->m);
+    for (unsigned pass = 0; pass < selection->passes; pass++)
+        ny_job_count_pass(job, selection->rows_read / selection->passes,
+                          selection->flops / selection->passes);
+    json_object_clear(ny_job_checkpoint(job));
+    ny_job_mark_time(job, NY_STAGE_SELECT);
+    return ny_job_save(job, next);
+}
+
+int ny_stage_select(struct ny_job *job)
+{
+    const struct ny_fit_settings *settings = job->settings;
+    struct ny_columns_spec spec;
+    struct ny_selection_request request;
+    struct ny_selection selection = {0};
+    uint64_t units;
+    void *image = NULL;
+    size_t bytes;
+    int err;
+
+    err = load_frozen(job);
+    if (err) goto done;
+    err = ny_job_load_image(job, "select", &image, &bytes, &units);
+    if (err) goto done;
+    spec = spec_of(job);
+    request = (struct ny_selection_request){.ctx = job->ctx,
+                                            .store = job->store,
+                                            .n = job->points.n,
+                                            .spec = &spec,
+                                            .seed = settings->seed,
+                                            .landmarks = settings->landmarks,
+                                            .dictionary = settings->dictionary,
+                                            .given = settings->given,
+                                            .workers = job->workers,
+                                            .checkpoint = checkpoint,
+                                            .checkpoint_arg = job,
+                                            .checkpoint_s = NY_CHECKPOINT_S,
+                                            .image = image,
+                                            .image_bytes = bytes};
+    err = settings->rule->select(&request, &selection);
+    if (err) goto done;
+    err = save_selection(job, &selection);
+done:
+    ny_selection_release(&selection, job->ctx);
+    ny_free(job->ctx, image);
+    return err;
+}
+
+static int load_landmarks(struct ny_job *job, void *raw)
+{
+    job->rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, sizeof(uint64_t));
+    if (!job->rows) return NY_EBUDGET;
+    if (ny_blob_get(job->store, job->name, "landmarks", job->rows, job->m * sizeof(uint64_t)))
+        return ny_context_error(job->ctx)->status;
+    return ny_points_gather(job->store, job->rows, job->m, raw);
+}
+
+static int make_columns(struct ny_job *job)
+{
+    struct ny_columns_spec spec = spec_of(job);
+    size_t row_bytes = (size_t)job->points.d * ny_dtype_size(job->points.dtype);
+    void *raw = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, row_bytes);
+    int err = NY_EBUDGET;
+
+    if (!raw) goto done;
+    err = load_landmarks(job, raw);
+    if (err) goto done;
+    err = ny_columns_new(&job->columns, &spec);
+    if (err) goto done;
+    err = ny_columns_append(job->columns, raw, job->m);
+done:
+    ny_free(job->ctx, raw);
+    return err;
+}
+
+/* Shift a = column means of W (trap 1); the precision of the tile Gram from both. */
+static int choose_shift(struct ny_job *job)
+{
+    double mean_diagonal = 0;
+    struct ny_gram_choice choice;
+    int err;
+
+    for (size_t i = 0; i < job->m; i++) {
+        double sum = 0;
+
+        for (size_t j = 0; j < job->m; j++)
+            sum += job->W.at[i * job->m + j];
+        job->a[i] = sum / (double)job->m;
+        mean_diagonal += job->W.at[i * job->m + i] / (double)job->m;
+    }
+    err = ny_columns_set_shift(job->columns, job->a);
+    if (err || !ny_settings_needs_gram(job->settings)) return err;
+    job->gram = NY_GRAM_F64;
+    if (job->settings->precision == NY_PRECISION_F64 ||
+        json_is_true(json_object_get(job->record, "gram_f64")))
+        return NY_OK;
+    ny_blas_parallel(job->ctx);
+    err = ny_gram_choose(job->ctx, job->W, job->a, mean_diagonal, &choice);
+    ny_blas_serial();
+    job->gram = choice.precision;
+    return err;
+}
+
+int ny_job_prepare(struct ny_job *job)
+{
+    int err;
+
+    if (job->W.at) return NY_OK;
+    err = load_frozen(job);
+    if (err) return err;
+    job->m = (size_t)ny_json_count(ny_job_report(job), "landmarks", 0);
+    err = make_columns(job);
+    if (err) return err;
+    job->a = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, sizeof(double));
+    job->W = ny_matrix(ny_calloc(job->ctx, NY_MEM_SOLVE, job->m, job->m * sizeof(double)), job->m,
+                       job->m);
+    if (!job->a || !job->W.at) return NY_EBUDGET;
+    err = ny_columns_square(job->columns, job->W);
+    if (err) return err;
+    if (ny_first_not_finite(job->W.at, job->m * job->m))
+        return ny_fail(job->ctx, NY_ENUMERIC,
+                       "a kernel value between two landmarks is not finite; rescale the data "
+                       "(--scale standard) or choose another width");
+    return choose_shift(job);
+}

@@ -1,0 +1,151 @@
+/* Stage solve: the small dense problem, W, s, G → P, q; then the model and the certificate. */
+#include "embed/job.h"
+
+#include <math.h>
+
+#include "embed/model.h"
+
+static struct ny_problem problem_of(struct ny_job *job)
+{
+    const struct ny_fit_settings *settings = job->settings;
+
+    return (struct ny_problem){.ctx = job->ctx,
+                               .m = job->m,
+                               .n = job->points.n,
+                               .W = job->W,
+                               .a = job->a,
+                               .acc = job->acc,
+                               .gram = job->gram,
+                               .centring = settings->centring,
+                               .affine = settings->affine,
+                               .f32_tiles = settings->precision == NY_PRECISION_F32,
+                               .components = settings->components,
+                               .rank = settings->rank,
+                               .inner = settings->inner,
+                               .randomized = settings->randomized};
+}
+
+static json_t *json_of_values(const double *values, size_t count, double factor)
+{
+    json_t *array = json_array();
+
+    for (size_t k = 0; k < count; k++)
+        json_array_append_new(array, json_real(values[k] * factor));
+    return array;
+}
+
+static void report_solution(struct ny_job *job, const struct ny_solution *solution)
+{
+    json_t *report = ny_job_report(job);
+    double trace_error = (solution->trace - solution->trace_approx) / solution->trace;
+
+    json_object_set_new(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
+    if (job->settings->map->centred_rows)
+        json_object_set_new(report, "variance",
+                            json_of_values(solution->values, solution->p,
+                                           1 / ((double)job->points.n - 1)));
+    ny_json_set_count(report, "rank_effective", solution->rank_effective);
+    ny_json_set_count(report, "negative_eigenvalues", solution->negative);
+    ny_json_set_number(report, "negative_share", solution->negative_share);
+    ny_json_set_text(report, "trace_of", solution->trace_of);
+    ny_json_set_number(report, "trace", solution->trace);
+    ny_json_set_number(report, "trace_error", trace_error);
+    if (solution->rank_effective < solution->p)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "only %zu of %zu components are above rounding: the others are zero",
+               solution->rank_effective, solution->p);
+    if (solution->negative)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "%zu negative eigenvalues of W were dropped (%.2g of the sum of magnitudes): the "
+               "kernel is not positive semidefinite on these points",
+               solution->negative, solution->negative_share);
+}
+
+/* Y = Û Λ̂^½ for every map here. */
+static int make_model(struct ny_job *job, const struct ny_solution *solution)
+{
+    double *scale = ny_calloc(job->ctx, NY_MEM_MODEL, solution->p, sizeof(double));
+    struct ny_model_parts parts = {.spec = ny_columns_of(job->columns),
+                                   .precision = job->settings->precision,
+                                   .m = job->m,
+                                   .p = solution->p,
+                                   .landmarks = ny_columns_raw(job->columns),
+                                   .a = job->a,
+                                   .P = solution->P.at,
+                                   .q = solution->q,
+                                   .scale = scale};
+    int err;
+
+    if (!scale) return NY_EBUDGET;
+    for (size_t k = 0; k < solution->p; k++)
+        scale[k] = sqrt(solution->values[k]);
+    err = ny_model_new(&job->model, &parts);
+    ny_free(job->ctx, scale);
+    return err;
+}
+
+static int save_model(struct ny_job *job)
+{
+    size_t bytes = ny_model_image_bytes(job->model);
+    void *image = ny_alloc(job->ctx, NY_MEM_MODEL, bytes);
+    int err;
+
+    if (!image) return NY_EBUDGET;
+    ny_model_save(job->model, image);
+    err = ny_blob_put(job->store, job->name, "model", image, bytes);
+    ny_free(job->ctx, image);
+    ny_json_set_count(job->record, "model_bytes", bytes);
+    return err;
+}
+
+/* The tile Gram lost what matters (trap 1): once more, in f64. */
+static int accumulate_again(struct ny_job *job)
+{
+    if (job->gram == NY_GRAM_F64)
+        return ny_fail(job->ctx, NY_ENUMERIC,
+                       "the projected problem has a negative eigenvalue even in f64: the kernel is "
+                       "not positive semidefinite on these points; choose another kernel");
+    ny_log(job->ctx, NY_LOG_WARNING,
+           "the sums of pass 1 lost precision in f32; they are made again in f64");
+    json_object_set_new(job->record, "gram_f64", json_true());
+    json_object_clear(ny_job_checkpoint(job));
+    ny_accumulator_free(job->acc);
+    job->acc = NULL;
+    ny_job_drop_landmarks(job);
+    ny_job_mark_time(job, NY_STAGE_SOLVE);
+    return ny_job_save(job, NY_STAGE_ACCUMULATE);
+}
+
+int ny_stage_solve(struct ny_job *job)
+{
+    struct ny_solution solution = {0};
+    struct ny_problem problem;
+    int err;
+
+    err = ny_job_prepare(job);
+    if (err) goto done;
+    err = ny_job_load_accumulator(job);
+    if (err) goto done;
+    problem = problem_of(job);
+    ny_blas_parallel(job->ctx);
+    err = job->settings->method->solve(&problem, &solution);      /* W, s, G → P, q */
+    ny_blas_serial();
+    if (err) goto done;
+    if (solution.inaccurate) {
+        err = accumulate_again(job);
+        goto done;
+    }
+    report_solution(job, &solution);
+    err = make_model(job, &solution);
+    if (err) goto done;
+    err = save_model(job);
+    if (err) goto done;
+    ny_accumulator_free(job->acc);
+    job->acc = NULL;
+    ny_job_drop_landmarks(job);
+    ny_job_mark_time(job, NY_STAGE_SOLVE);
+    err = ny_job_save(job, NY_STAGE_PROJECT);
+done:
+    ny_solution_release(&solution, job->ctx);
+    return err;
+}

@@ -1,0 +1,80 @@
+/* Stage stats: what is frozen for good — geometry (centre, scale) and kernel width. */
+#include "embed/job.h"
+
+#include <math.h>
+#include <string.h>
+
+static int check_points(const struct ny_job *job)
+{
+    struct ny_points_stats stats;
+    bool equal = true;
+    int err;
+
+    if (job->points.n < 2)
+        return ny_fail(job->ctx, NY_EDATA, "%s has %llu rows: nothing to fit; import at least two",
+                       ny_store_path(job->store), (unsigned long long)job->points.n);
+    err = ny_points_stats(job->store, &stats);
+    if (err) return err;
+    for (uint64_t j = 0; j < stats.d && equal; j++)
+        equal = stats.minimum[j] == stats.maximum[j];
+    ny_points_stats_release(&stats, job->ctx);
+    if (equal)
+        return ny_fail(job->ctx, NY_EDATA, "all %llu rows of %s are equal: nothing to fit",
+                       (unsigned long long)job->points.n, ny_store_path(job->store));
+    return NY_OK;
+}
+
+static int decide_width(struct ny_job *job)
+{
+    struct ny_columns_spec spec = ny_settings_spec(job->settings, job->ctx, job->points.dtype,
+                                                   job->geometry);
+    json_t *report = ny_job_report(job);
+    double gamma = job->settings->params.gamma;
+    int err;
+
+    if (job->settings->gamma_auto) {
+        err = ny_columns_auto_gamma(&spec, job->store, job->points.n, job->settings->seed, &gamma);
+        if (err) return err;
+    }
+    job->params.gamma = gamma;
+    if (job->settings->kernel->has_gamma) ny_json_set_number(report, "gamma", gamma);
+    if (!job->settings->kernel->has_sigma) return NY_OK;
+    ny_json_set_number(report, "sigma", sqrt(0.5 / gamma));
+    ny_json_set_number(report, "epsilon", 1 / gamma);
+    ny_log(job->ctx, NY_LOG_NOTE, "kernel width: gamma %.6g = sigma %.6g = epsilon %.6g%s", gamma,
+           sqrt(0.5 / gamma), 1 / gamma, job->settings->gamma_auto ? " (auto)" : "");
+    return NY_OK;
+}
+
+static int save_geometry(struct ny_job *job)
+{
+    size_t d = job->geometry->d;
+    double *image = ny_alloc(job->ctx, NY_MEM_OTHER, 2 * d * sizeof(double));
+    int err;
+
+    if (!image) return NY_EBUDGET;
+    memcpy(image, job->geometry->centre, d * sizeof(double));
+    memcpy(image + d, job->geometry->factor, d * sizeof(double));
+    err = ny_blob_put(job->store, job->name, "geometry", image, 2 * d * sizeof(double));
+    ny_free(job->ctx, image);
+    return err;
+}
+
+int ny_stage_stats(struct ny_job *job)
+{
+    const struct ny_fit_settings *settings = job->settings;
+    int err;
+
+    err = check_points(job);
+    if (err) return err;
+    ny_geometry_free(job->geometry, job->ctx);
+    err = ny_geometry_new(&job->geometry, job->store, settings->scale,
+                          ny_settings_centred_rows(settings));
+    if (err) return err;
+    err = decide_width(job);
+    if (err) return err;
+    err = save_geometry(job);
+    if (err) return err;
+    ny_job_mark_time(job, NY_STAGE_STATS);
+    return ny_job_save(job, NY_STAGE_SELECT);
+}
