@@ -33,13 +33,14 @@ ifneq (,$(filter x86_64 amd64,$(shell $(CC) -dumpmachine | cut -d- -f1)))
 VARIANTS := plain avx2 avx512
 BASE_CFLAGS += -DNY_X86_VARIANTS
 else
+UNUSED_SOURCES := $(wildcard src/columns/*_vnni.c)
 VARIANTS := plain
 endif
 VARIANT_FLAGS_plain  :=
 VARIANT_FLAGS_avx2   := -mavx2 -mfma
 VARIANT_FLAGS_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mprefer-vector-width=512
 
-LIB_SOURCES := $(filter-out src/cli/%.c $(VARIANT_SOURCES),$(wildcard src/*/*.c))
+LIB_SOURCES := $(filter-out src/cli/%.c $(VARIANT_SOURCES) $(UNUSED_SOURCES),$(wildcard src/*/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:src/%.c=$(BUILD)/%.o) \
                $(foreach v,$(VARIANTS),$(VARIANT_SOURCES:src/%.c=$(BUILD)/%.$(v).o))
 CLI_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
@@ -105,6 +106,11 @@ endif
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
+
+# Byte dot products, of some AVX-512 CPUs only.
+$(BUILD)/%_vnni.o: src/%_vnni.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(VARIANT_FLAGS_avx512) -mavx512vnni -c $< -o $@
 
 define variant_rule
 $(BUILD)/%.$(1).o: src/%.c $(BUILD)/flags

@@ -12,6 +12,15 @@ enum ny_cpu ny_cpu_family(void)
     return NY_CPU_PLAIN;
 }
 
+bool ny_cpu_has_vnni(void)
+{
+#if defined(NY_X86_VARIANTS)
+    return ny_cpu_family() == NY_CPU_AVX512 && __builtin_cpu_supports("avx512vnni");
+#else
+    return false;
+#endif
+}
+
 const char *ny_cpu_name(enum ny_cpu family)
 {
     static const char *const names[NY_CPU_COUNT] = {"plain", "avx2", "avx512"};

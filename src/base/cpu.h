@@ -2,11 +2,28 @@
 #ifndef NY_BASE_CPU_H
 #define NY_BASE_CPU_H
 
+#include <stdbool.h>
+
 /* Families of our own vector code, in ascending order of preference. */
 enum ny_cpu { NY_CPU_PLAIN = 0, NY_CPU_AVX2 = 1, NY_CPU_AVX512 = 2, NY_CPU_COUNT };
 
+/* X(variant, family) for each family that this build compiled vector code for; and one of two
+ * expressions, by whether it compiled the AVX512-VNNI code. */
+#if defined(NY_X86_VARIANTS)
+#define NY_CPU_VARIANTS(X)                                                                         \
+    X(plain, NY_CPU_PLAIN)                                                                         \
+    X(avx2, NY_CPU_AVX2)                                                                           \
+    X(avx512, NY_CPU_AVX512)
+#define NY_CPU_IF_VNNI(there, absent) there
+#else
+#define NY_CPU_VARIANTS(X) X(plain, NY_CPU_PLAIN)
+#define NY_CPU_IF_VNNI(there, absent) absent
+#endif
+
 /* The best family that this CPU runs and this build holds. */
 enum ny_cpu ny_cpu_family(void);
+/* AVX-512 with byte dot products (vpdpbusd). */
+bool ny_cpu_has_vnni(void);
 const char *ny_cpu_name(enum ny_cpu family);
 /* CPUs this process may run on, at least 1. */
 unsigned ny_cpu_count(void);

@@ -23,18 +23,28 @@ struct ny_kernel_params {
     unsigned degree;
 };
 
+/* What a pointwise step needs beside the values of one row; arrays run over the same landmarks. */
+struct ny_pointwise {
+    const struct ny_kernel_params *params;
+    bool minus_one;      /* give k − 1 − shift (trap 2); only asked when can_minus_one */
+    const float *y_norm; /* ‖y_j‖² */
+    /* The shift, in two parts: rounded to f32, and what that left. Without the second all rows
+     * would carry the same rounding error, which adds up over rows instead of averaging out. */
+    const float *shift, *shift_low;
+};
+
 struct ny_kernel {
     const char *name, *summary;
     enum ny_base_quantity base;
     bool has_gamma, has_sigma, has_polynomial; /* which options act; sigma, epsilon: rbf only */
     bool constant_diagonal;                    /* k(x,x) = 1 for all x */
-    /* values[j] = k from base quantity values[j], in place, f32. x_norm: ‖x‖² of the row,
-     * y_norm[j]: ‖y_j‖² (DOT kernels that need norms). `minus_one`: give k − 1 (expm1, trap 2),
-     * only asked when `can_minus_one`. */
-    void (*apply32)(const struct ny_kernel_params *params, bool minus_one, float x_norm,
-                    const float *y_norm, float *values, size_t count);
+    bool unit_rows;                            /* f32 rows are scaled to length 1 (cosine) */
+    /* In place, f32: values[j] ← k − shift_j. NY_BASE_SQUARE: d² is values[j] + ‖x‖² + ‖y_j‖² (from
+     * a GEMM values hold −2 x·y; where they are d² already the norms are given as 0). Else values
+     * are the base quantity. */
+    void (*apply32)(const struct ny_pointwise *how, float x_norm, float *values, size_t count);
     bool can_minus_one;
-    /* The same in f64, k itself. */
+    /* The same in f64: k from the base quantity itself, and the squared norms of both rows. */
     double (*apply)(const struct ny_kernel_params *params, double base, double x_norm,
                     double y_norm);
     /* γ where --gamma auto: 1/median of the base quantity over sampled pairs (SQUARE, ABSOLUTE),

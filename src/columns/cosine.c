@@ -1,0 +1,30 @@
+#include <math.h>
+
+#include "columns/kernels.h"
+#include "columns/vector.h"
+
+/* f32 rows have unit length already (unit_rows): the dot product is the kernel. */
+static void apply32(const struct ny_pointwise *how, float x_norm, float *values, size_t count)
+{
+    (void)x_norm;
+    ny_vector()->pointwise->identity(how, values, count);
+}
+
+/* A zero row is orthogonal to all, itself included. */
+static double apply(const struct ny_kernel_params *params, double base, double x_norm,
+                    double y_norm)
+{
+    double product = sqrt(x_norm) * sqrt(y_norm);
+
+    (void)params;
+    return product == 0 ? 0 : base / product;
+}
+
+const struct ny_kernel ny_kernel_cosine = {
+    .name = "cosine",
+    .summary = "x·y / ‖x‖‖y‖; 0 for a zero row",
+    .base = NY_BASE_DOT,
+    .unit_rows = true,
+    .apply32 = apply32,
+    .apply = apply,
+};

@@ -1,0 +1,51 @@
+/*
+ * Direct loops for what a GEMM cannot give (‖x − y‖₁) or gives badly (very few columns). A sum over
+ * many columns is cut in pieces of DEPTH, so that its rounding error grows with the pieces only.
+ */
+#include "columns/vector.h"
+
+enum { DEPTH = 128 };
+
+#define DIRECT(name, TERM)                                                                         \
+    static void name##_piece(const float *restrict rows, size_t stride, size_t depth,              \
+                             const float *restrict panel, float *restrict sums)                    \
+    {                                                                                              \
+        for (size_t k = 0; k < depth; k++)                                                         \
+            for (size_t r = 0; r < NY_DIRECT_ROWS; r++) {                                          \
+                float x = rows[r * stride + k];                                                    \
+                for (size_t l = 0; l < NY_PANEL; l++)                                              \
+                    sums[r * NY_PANEL + l] += TERM(x, panel[k * NY_PANEL + l]);                    \
+            }                                                                                      \
+    }                                                                                              \
+                                                                                                   \
+    static void name(const float *rows, size_t d, const float *panel,                              \
+                     float out[NY_DIRECT_ROWS][NY_PANEL])                                          \
+    {                                                                                              \
+        float *total = &out[0][0];                                                                 \
+                                                                                                   \
+        for (size_t i = 0; i < NY_DIRECT_ROWS * NY_PANEL; i++)                                     \
+            total[i] = 0;                                                                          \
+        for (size_t k = 0; k < d; k += DEPTH) {                                                    \
+            float sums[NY_DIRECT_ROWS * NY_PANEL] = {0};                                           \
+                                                                                                   \
+            name##_piece(rows + k, d, d - k < DEPTH ? d - k : DEPTH, panel + k * NY_PANEL, sums);  \
+            for (size_t i = 0; i < NY_DIRECT_ROWS * NY_PANEL; i++)                                 \
+                total[i] += sums[i];                                                               \
+        }                                                                                          \
+    }
+
+static inline float magnitude(float x)
+{
+    return x < 0 ? -x : x;
+}
+
+#define PRODUCT(a, b) ((a) * (b))
+#define SQUARE(a, b) (((a) - (b)) * ((a) - (b)))
+#define ABSOLUTE(a, b) magnitude((a) - (b))
+
+DIRECT(dot, PRODUCT)
+DIRECT(square, SQUARE)
+DIRECT(absolute, ABSOLUTE)
+
+extern const struct ny_direct_ops NY_VARIANT_NAME(ny_direct_ops);
+const struct ny_direct_ops NY_VARIANT_NAME(ny_direct_ops) = {dot, square, absolute};

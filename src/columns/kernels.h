@@ -1,0 +1,10 @@
+/* The kernels that the table of kernels.c lists. */
+#ifndef NY_COLUMNS_KERNELS_H
+#define NY_COLUMNS_KERNELS_H
+
+#include "columns/kernel.h"
+
+extern const struct ny_kernel ny_kernel_linear, ny_kernel_rbf, ny_kernel_laplacian,
+    ny_kernel_polynomial, ny_kernel_cosine, ny_kernel_precomputed;
+
+#endif

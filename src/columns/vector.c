@@ -1,0 +1,46 @@
+#include "columns/vector.h"
+
+#include <stdatomic.h>
+
+#define DECLARE(variant, family)                                                                   \
+    extern const struct ny_pointwise_ops ny_pointwise_ops_##variant;                               \
+    extern const struct ny_prepare_ops ny_prepare_ops_##variant;                                   \
+    extern const struct ny_direct_ops ny_direct_ops_##variant;
+NY_CPU_VARIANTS(DECLARE)
+#undef DECLARE
+
+NY_CPU_IF_VNNI(extern ny_byte_square_fn ny_byte_square_vnni;, )
+
+static const struct ny_vector families[NY_CPU_COUNT] = {
+#define ENTRY(variant, family)                                                                     \
+    [family] = {&ny_pointwise_ops_##variant, &ny_prepare_ops_##variant, &ny_direct_ops_##variant},
+    NY_CPU_VARIANTS(ENTRY)
+#undef ENTRY
+};
+
+static atomic_int forced = NY_CPU_COUNT;
+
+static enum ny_cpu family_in_force(void)
+{
+    int family = atomic_load_explicit(&forced, memory_order_relaxed);
+
+    return family == NY_CPU_COUNT ? ny_cpu_family() : (enum ny_cpu)family;
+}
+
+const struct ny_vector *ny_vector(void)
+{
+    return &families[family_in_force()];
+}
+
+ny_byte_square_fn *ny_vector_byte_square(void)
+{
+    if (family_in_force() != NY_CPU_AVX512 || !ny_cpu_has_vnni()) return NULL;
+    return NY_CPU_IF_VNNI(ny_byte_square_vnni, NULL);
+}
+
+bool ny_vector_force(enum ny_cpu family)
+{
+    if (family != NY_CPU_COUNT && family > ny_cpu_family()) return false;
+    atomic_store(&forced, (int)family);
+    return true;
+}

@@ -1,0 +1,82 @@
+/*
+ * Vector code: the inner loops of the columns, compiled once for each CPU family.
+ *
+ * A file *_variant.c holds plain C loops and exports one table of them, named for the family by
+ * NY_VARIANT_NAME; vector.c chooses the family at run time. They work on arrays that do not overlap.
+ */
+#ifndef NY_COLUMNS_VECTOR_H
+#define NY_COLUMNS_VECTOR_H
+
+#include "base/cpu.h"
+#include "base/dtype.h"
+#include "columns/kernel.h"
+
+#define NY_VARIANT_PASTE(name, variant) name##_##variant
+#define NY_VARIANT_EXPAND(name, variant) NY_VARIANT_PASTE(name, variant)
+#define NY_VARIANT_NAME(name) NY_VARIANT_EXPAND(name, NY_VARIANT)
+
+/* Base quantity → kernel, as ny_kernel.apply32. */
+struct ny_pointwise_ops {
+    /* exp(−γ·d²) − shift, or exp(−γ·d²) − 1 − shift with a small relative error also where it is
+     * near 0; d² as NY_BASE_SQUARE gives it, clamped at 0. A NaN stays one. */
+    void (*exponential)(const struct ny_pointwise *how, float x_norm, float *values, size_t count);
+    /* (γ·v + c₀)^degree − shift */
+    void (*power)(const struct ny_pointwise *how, float *values, size_t count);
+    /* v − shift */
+    void (*identity)(const struct ny_pointwise *how, float *values, size_t count);
+};
+
+/* Raw rows → prepared rows, and f64 sums over one or two prepared rows. */
+struct ny_prepare_ops {
+    /* out[k] = (raw[k] − centre[k])·factor[k] */
+    void (*row[NY_F64 + 1])(const void *raw, const double *centre, const double *factor, size_t d,
+                            double *out);
+    /* out = f32 of scale·row; returns ‖out‖² of what was rounded. */
+    double (*narrow)(const double *row, double scale, size_t d, float *out);
+    double (*dot)(const double *x, const double *y, size_t d);
+    double (*square)(const double *x, const double *y, size_t d);   /* ‖x − y‖² */
+    double (*absolute)(const double *x, const double *y, size_t d); /* ‖x − y‖₁ */
+    /* Σx and Σx² of bytes. */
+    void (*byte_sums)(const uint8_t *raw, size_t d, uint32_t *sum, uint32_t *square_sum);
+};
+
+/* Direct loops: NY_DIRECT_ROWS rows (stride d) against a panel of NY_PANEL landmarks, which is kept
+ * d × NY_PANEL so that lanes are landmarks. */
+enum { NY_PANEL = 32, NY_DIRECT_ROWS = 4 };
+
+typedef void ny_direct_fn(const float *rows, size_t d, const float *panel,
+                          float out[NY_DIRECT_ROWS][NY_PANEL]);
+struct ny_direct_ops {
+    ny_direct_fn *dot, *square, *absolute;
+};
+
+/* Bytes: NY_BYTE_ROWS rows of u8 against a panel of NY_PANEL landmarks, which is kept as signed
+ * y − 128 in groups of four coordinates, padded with 0: quads × NY_PANEL × 4. Rows may be read up
+ * to three bytes past their end. out = ‖x − y‖², exact below 2³¹, then rounded to f32. */
+enum { NY_BYTE_ROWS = 12 };
+
+struct ny_byte_rows {
+    const uint8_t *row[NY_BYTE_ROWS];
+    uint32_t term[NY_BYTE_ROWS]; /* ‖x‖² − 256 Σx */
+};
+
+typedef void ny_byte_square_fn(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
+                               const uint32_t y_norms[NY_PANEL],
+                               float out[NY_BYTE_ROWS][NY_PANEL]);
+
+struct ny_vector {
+    const struct ny_pointwise_ops *pointwise;
+    const struct ny_prepare_ops *prepare;
+    const struct ny_direct_ops *direct;
+};
+
+/* The tables of the family in force: the best of this CPU. */
+const struct ny_vector *ny_vector(void);
+/* The byte kernel, where family and CPU have one; else NULL. */
+ny_byte_square_fn *ny_vector_byte_square(void);
+
+/* Puts another family in force, for tests; NY_CPU_COUNT: the best again. False when this CPU cannot
+ * run it. Columns made before are then not to be used. */
+bool ny_vector_force(enum ny_cpu family);
+
+#endif
