@@ -35,12 +35,13 @@ struct ny_columns;
 /* No landmarks yet. */
 int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec);
 void ny_columns_free(struct ny_columns *columns);
-/* Adds `count` landmarks given as raw rows, packed (copied). Not while tiles are computed. */
+/* Adds `count` landmarks given as raw rows, packed (copied), with a shift of 0. Not while tiles are
+ * computed. Room grows at least by doubling. */
 int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count);
 size_t ny_columns_count(const struct ny_columns *columns);   /* m */
 const void *ny_columns_raw(const struct ny_columns *columns); /* m × d, spec.dtype */
 const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns);
-/* Bytes for m landmarks; and of one worker's workspace. */
+/* Bytes for m landmarks added at once; and of one worker's workspace. */
 size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m);
 size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec);
 
@@ -49,7 +50,7 @@ int ny_columns_set_shift(struct ny_columns *columns, const double *a);
 bool ny_columns_minus_one(const struct ny_columns *columns); /* expm1 form in use */
 
 /* W = k(landmarks, landmarks), m × m, f64, both triangles, exactly symmetric, unshifted. Differences
- * are taken of f64 prepared rows. Uses all threads. */
+ * are taken of f64 prepared rows. Uses all threads, and puts BLAS in its serial mode. */
 int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W);
 
 /* ---- tiles: called by workers ------------------------------------------------------------- */
@@ -68,16 +69,18 @@ int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspac
 
 /* Prepared strip: `count` ≤ NY_STRIP_ROWS raw rows → f32 rows and their norms, padded with zeros. */
 struct ny_strip {
-    const void *raw;      /* count × d, spec.dtype */
-    const float *rows;    /* NY_STRIP_ROWS × d, prepared */
-    const float *norms;   /* NY_STRIP_ROWS: ‖row‖² of the prepared f32 rows, summed in f64 */
+    const void *raw; /* count × d, spec.dtype */
     size_t count;
+    /* For ny_columns_block(): NY_STRIP_ROWS prepared rows (in units of the kernel's width) with
+     * their norms, summed in f64; on the integer path the sums of bytes instead. */
+    const float *rows, *norms;
+    const uint32_t *byte_terms;
 };
 int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                      const struct ny_tile *tile, size_t first, size_t count,
                      struct ny_strip *strip);
 /* K (NY_STRIP_ROWS × columns count, f32) = k(strip rows, landmarks first … first+K.cols−1),
- * unshifted. */
+ * unshifted; rows from strip->count on are unspecified. */
 void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
                       struct ny_matrix32 K);
 /* diagonal[i] = k(x_i, x_i) in f64 of raw rows. */

@@ -1,0 +1,215 @@
+#include "columns/columns.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "columns/columns_private.h"
+
+/* Landmarks are kept in whole panels. */
+static size_t round_up(size_t count)
+{
+    return (count + NY_PANEL - 1) / NY_PANEL * NY_PANEL;
+}
+
+int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec)
+{
+    struct ny_columns *columns;
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (spec->kernel->base == NY_BASE_GIVEN)
+        return ny_fail(spec->ctx, NY_EUSAGE,
+                       "the kernel '%s' has no function of two rows; give its columns as a file",
+                       spec->kernel->name);
+    if (spec->kernel->has_gamma && !(spec->params.gamma > 0 && isfinite(spec->params.gamma)))
+        return ny_fail(spec->ctx, NY_EUSAGE, "gamma is %g; give a positive number to --gamma",
+                       spec->params.gamma);
+    columns = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, 1, sizeof(*columns));
+    if (!columns) goto done;
+    columns->spec = *spec;
+    columns->row_bytes = spec->geometry->d * ny_dtype_size(spec->dtype);
+    err = ny_frame_init(&columns->frame, spec, spec->kernel->has_gamma ? spec->params.gamma : 1);
+    if (err) goto done;
+    *out = columns;
+    columns = NULL;
+done:
+    ny_columns_free(columns);
+    return err;
+}
+
+void ny_columns_free(struct ny_columns *columns)
+{
+    struct ny_context *ctx;
+
+    if (!columns) return;
+    ctx = columns->spec.ctx;
+    ny_frame_release(&columns->frame, ctx);
+    ny_free(ctx, columns->raw);
+    ny_free(ctx, columns->rows);
+    ny_free(ctx, columns->norms);
+    ny_free(ctx, columns->panels);
+    ny_free(ctx, columns->bytes);
+    ny_free(ctx, columns->byte_norms);
+    ny_free(ctx, columns->shift);
+    ny_free(ctx, columns->shift_low);
+    ny_free(ctx, columns->zeros);
+    ny_free(ctx, columns);
+}
+
+/* Grows *array to `count` items of `size` bytes, the new ones zero. */
+static int grow(struct ny_columns *columns, void *array, size_t count, size_t size)
+{
+    struct ny_context *ctx = columns->spec.ctx;
+    size_t bytes, old = columns->capacity * size;
+    void *grown, *before;
+
+    if (ny_product(ctx, &bytes, count, size, 1)) return NY_EBUDGET;
+    memcpy(&before, array, sizeof(before));
+    grown = ny_resize(ctx, NY_MEM_DICTIONARY, before, bytes);
+    if (!grown) return NY_EBUDGET;
+    memset((char *)grown + old, 0, bytes - old);
+    memcpy(array, &grown, sizeof(grown));
+    return NY_OK;
+}
+
+/* Panels of `capacity` landmarks take as much as their rows: both grow in place. */
+static int reserve_landmarks(struct ny_columns *columns, size_t count)
+{
+    size_t d = columns->spec.geometry->d, capacity = 2 * columns->capacity;
+    int err;
+
+    if (count <= columns->capacity) return NY_OK;
+    if (capacity < count) capacity = round_up(count);
+    err = grow(columns, &columns->raw, capacity, columns->row_bytes);
+    if (err) return err;
+    if (columns->frame.way == NY_WAY_GEMM)
+        err = grow(columns, &columns->rows, capacity, d * sizeof(float));
+    else if (columns->frame.way == NY_WAY_DIRECT)
+        err = grow(columns, &columns->panels, capacity, d * sizeof(float));
+    else
+        err = grow(columns, &columns->bytes, capacity, 4 * ny_byte_quads(d));
+    if (err) return err;
+    if (columns->frame.way == NY_WAY_BYTES)
+        err = grow(columns, &columns->byte_norms, capacity, sizeof(uint32_t));
+    if (err) return err;
+    err = grow(columns, &columns->norms, capacity, sizeof(float));
+    if (err) return err;
+    err = grow(columns, &columns->shift, capacity, sizeof(float));
+    if (err) return err;
+    err = grow(columns, &columns->shift_low, capacity, sizeof(float));
+    if (err) return err;
+    err = grow(columns, &columns->zeros, capacity, sizeof(float));
+    if (!err) columns->capacity = capacity;
+    return err;
+}
+
+static void place_direct(struct ny_columns *columns, size_t j, const float *row)
+{
+    size_t d = columns->spec.geometry->d;
+    float *lane = columns->panels + j / NY_PANEL * d * NY_PANEL + j % NY_PANEL;
+
+    for (size_t k = 0; k < d; k++)
+        lane[k * NY_PANEL] = row[k];
+}
+
+static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw)
+{
+    size_t d = columns->spec.geometry->d, panel_bytes = 4 * ny_byte_quads(d) * NY_PANEL;
+    int8_t *lane = columns->bytes + j / NY_PANEL * panel_bytes + j % NY_PANEL * 4;
+    uint32_t sum;
+
+    for (size_t k = 0; k < d; k++)
+        lane[k / 4 * NY_PANEL * 4 + k % 4] = (int8_t)(raw[k] - 128);
+    ny_vector()->prepare->byte_sums(raw, d, &sum, &columns->byte_norms[j]);
+}
+
+static void place(struct ny_columns *columns, size_t j, double *scratch, float *row)
+{
+    const unsigned char *raw = columns->raw + j * columns->row_bytes;
+    size_t d = columns->spec.geometry->d;
+
+    if (columns->frame.way == NY_WAY_BYTES) {
+        place_bytes(columns, j, raw);
+    } else if (columns->frame.way == NY_WAY_DIRECT) {
+        ny_frame_row32(&columns->frame, &columns->spec, raw, scratch, row);
+        place_direct(columns, j, row);
+    } else {
+        columns->norms[j] = ny_frame_row32(&columns->frame, &columns->spec, raw, scratch,
+                                           columns->rows + j * d);
+    }
+}
+
+int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count)
+{
+    struct ny_context *ctx = columns->spec.ctx;
+    size_t d = columns->spec.geometry->d, total;
+    double *scratch = NULL;
+    float *row = NULL;
+    int err = NY_EBUDGET;
+
+    if (__builtin_add_overflow(columns->count, count, &total) || total > SIZE_MAX / 4)
+        return ny_fail(ctx, NY_EBUDGET, "%zu more landmarks cannot be addressed", count);
+    scratch = ny_calloc(ctx, NY_MEM_DICTIONARY, d, sizeof(double));
+    row = ny_calloc(ctx, NY_MEM_DICTIONARY, d, sizeof(float));
+    if (!scratch || !row) goto done;
+    err = reserve_landmarks(columns, total);
+    if (err) goto done;
+    memcpy(columns->raw + columns->count * columns->row_bytes, rows, count * columns->row_bytes);
+    for (size_t j = columns->count; j < total; j++) {
+        place(columns, j, scratch, row);
+        columns->shift[j] = columns->minus_one ? -1.0f : 0.0f;
+        columns->shift_low[j] = 0;
+    }
+    columns->count = total;
+done:
+    ny_free(ctx, scratch);
+    ny_free(ctx, row);
+    return err;
+}
+
+size_t ny_columns_count(const struct ny_columns *columns)
+{
+    return columns->count;
+}
+
+const void *ny_columns_raw(const struct ny_columns *columns)
+{
+    return columns->raw;
+}
+
+const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns)
+{
+    return &columns->spec;
+}
+
+size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m)
+{
+    size_t d = spec->geometry->d, each = d * ny_dtype_size(spec->dtype) + 4 * sizeof(float);
+
+    if (ny_way_of(spec) == NY_WAY_BYTES)
+        each += 4 * ny_byte_quads(d) + sizeof(uint32_t);
+    else
+        each += d * sizeof(float);
+    /* frame and the struct; alignment of a dozen blocks */
+    return round_up(m) * each + 2 * d * sizeof(double) + sizeof(struct ny_columns) + 12 * 128;
+}
+
+int ny_columns_set_shift(struct ny_columns *columns, const double *a)
+{
+    double mean = 0, one;
+
+    for (size_t j = 0; j < columns->count; j++)
+        mean += a[j] / (double)columns->count;
+    columns->minus_one = columns->spec.kernel->can_minus_one && mean > 0.5;
+    one = columns->minus_one ? 1 : 0;
+    for (size_t j = 0; j < columns->count; j++) {
+        columns->shift[j] = (float)(a[j] - one);
+        columns->shift_low[j] = (float)(a[j] - one - (double)columns->shift[j]);
+    }
+    return NY_OK;
+}
+
+bool ny_columns_minus_one(const struct ny_columns *columns)
+{
+    return columns->minus_one;
+}

@@ -1,0 +1,78 @@
+/* What the files of this folder share about columns. */
+#ifndef NY_COLUMNS_COLUMNS_PRIVATE_H
+#define NY_COLUMNS_COLUMNS_PRIVATE_H
+
+#include "columns/columns.h"
+#include "columns/vector.h"
+
+/* How a strip's base quantity is computed; a function of the spec and the CPU alone. */
+enum ny_way {
+    NY_WAY_GEMM,
+    NY_WAY_DIRECT, /* ‖x−y‖₁, and everything in at most NY_DIRECT_COLUMNS columns */
+    NY_WAY_BYTES   /* ‖x−y‖² of u8, by exact integer dot products */
+};
+
+/* Up to here a direct loop beats a GEMM, which has too little to do for each entry. */
+enum { NY_DIRECT_COLUMNS = 8 };
+
+/*
+ * The frame: how raw rows become prepared ones, (x − centre)·factor.
+ *
+ * It is the geometry, in units that suit f32, with params to match: for distances the rows are also
+ * scaled by the power of two next to √γ (γ for ‖·‖₁), so that no scale of the data overflows; that
+ * is exact. And where distances of unscaled integers are wanted, which do not depend on the centre,
+ * the centre is rounded to whole numbers: then all rows are exact in f32.
+ */
+struct ny_frame {
+    enum ny_way way;
+    double *centre, *factor; /* d each */
+    struct ny_kernel_params params;       /* for prepared rows */
+    struct ny_kernel_params strip_params; /* for what ny_strip_base() gives */
+};
+
+int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, double gamma);
+void ny_frame_release(struct ny_frame *frame, struct ny_context *ctx);
+enum ny_way ny_way_of(const struct ny_columns_spec *spec);
+
+/* A row in f64; and a row in f32 through `scratch` (d), of unit length where the kernel asks for
+ * that, with its squared norm. */
+void ny_frame_row(const struct ny_frame *frame, const struct ny_columns_spec *spec,
+                  const void *raw, double *out);
+float ny_frame_row32(const struct ny_frame *frame, const struct ny_columns_spec *spec,
+                     const void *raw, double *scratch, float *out);
+
+struct ny_columns {
+    struct ny_columns_spec spec;
+    struct ny_frame frame;
+    size_t row_bytes; /* of a raw row */
+    size_t count, capacity;
+    bool minus_one;
+    unsigned char *raw;       /* capacity × d */
+    float *rows;              /* GEMM: capacity × d, prepared */
+    float *norms;             /* ‖y‖² of prepared rows; 0 where the way gives d² itself */
+    float *panels;            /* direct: capacity/NY_PANEL panels of d × NY_PANEL */
+    int8_t *bytes;            /* bytes: panels of ⌈d/4⌉ × NY_PANEL × 4, y − 128 */
+    uint32_t *byte_norms;     /* bytes: ‖y‖² */
+    float *shift, *shift_low; /* a, or a − 1, in two parts */
+    float *zeros;             /* the shift of unshifted blocks */
+};
+
+struct ny_columns_workspace {
+    struct ny_context *ctx;
+    unsigned char *raw; /* one strip, and a few bytes that the byte kernel may read past it */
+    float *rows, *norms;
+    uint32_t *byte_terms; /* ‖x‖² − 256 Σx */
+    double *scratch;
+};
+
+static inline size_t ny_byte_quads(size_t d)
+{
+    return (d + 3) / 4;
+}
+
+/* K = base quantity of the strip's rows and landmarks first … first+K.cols−1, as
+ * ny_kernel.apply32 takes it. */
+void ny_strip_base(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
+                   struct ny_matrix32 K);
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * k in f64, without cancellation. Pairs of rows go in blocks of a fixed shape, cut by row number
+ * alone, so that neither threads nor the other rows of a call change a bit.
+ */
+#include <string.h>
+
+#include "base/thread.h"
+#include "columns/columns_private.h"
+
+/* Rows of Y in a block; rows of X, where X is not Y: few rows are asked for at a time. */
+enum { BLOCK_ROWS = 256, X_ROWS = 32 };
+
+/* Below this share of ‖x‖² + ‖y‖², the ‖x − y‖² of a GEMM has lost too many digits. */
+#define CANCELLATION 1e-6
+
+/* K = k(X, Y); symmetric: Y is X, and only the lower triangle is computed. */
+struct job {
+    const struct ny_columns *columns;
+    const unsigned char *x, *y;
+    size_t x_count, y_count, x_rows;
+    bool symmetric;
+    struct ny_matrix K;
+};
+
+struct scratch {
+    double *x, *y, *dots; /* x_rows × d, BLOCK_ROWS × d, x_rows × BLOCK_ROWS */
+    double *x_norms, *y_norms;
+};
+
+static void scratch_release(struct scratch *s, struct ny_context *ctx)
+{
+    ny_free(ctx, s->x);
+    ny_free(ctx, s->y);
+    ny_free(ctx, s->dots);
+    ny_free(ctx, s->x_norms);
+    ny_free(ctx, s->y_norms);
+}
+
+static int scratch_init(struct scratch *s, const struct job *job)
+{
+    struct ny_context *ctx = job->columns->spec.ctx;
+    size_t d = job->columns->spec.geometry->d, bytes;
+    int err = ny_product(ctx, &bytes, BLOCK_ROWS, d, sizeof(double));
+
+    if (err) return err;
+    s->x = ny_alloc(ctx, NY_MEM_DICTIONARY, job->x_rows * d * sizeof(double));
+    s->y = ny_alloc(ctx, NY_MEM_DICTIONARY, bytes);
+    s->dots = ny_alloc(ctx, NY_MEM_DICTIONARY, job->x_rows * BLOCK_ROWS * sizeof(double));
+    s->x_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, job->x_rows * sizeof(double));
+    s->y_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, BLOCK_ROWS * sizeof(double));
+    return s->x && s->y && s->dots && s->x_norms && s->y_norms ? NY_OK : NY_EBUDGET;
+}
+
+/* `count` raw rows from row `first` on, prepared and padded with zero rows to `rows`. */
+static void load_rows(const struct job *job, const unsigned char *raw, size_t count, size_t rows,
+                      double *out, double *norms)
+{
+    const struct ny_columns *columns = job->columns;
+    size_t d = columns->spec.geometry->d;
+
+    for (size_t i = 0; i < count; i++) {
+        ny_frame_row(&columns->frame, &columns->spec, raw + i * columns->row_bytes, out + i * d);
+        norms[i] = ny_vector()->prepare->dot(out + i * d, out + i * d, d);
+    }
+    memset(out + count * d, 0, (rows - count) * d * sizeof(double));
+    memset(norms + count, 0, (rows - count) * sizeof(double));
+}
+
+/* Where direct sums are used for all entries: there is no GEMM, or it would be small. */
+static bool is_direct(const struct ny_columns *columns)
+{
+    return columns->spec.kernel->base == NY_BASE_ABSOLUTE ||
+           columns->spec.geometry->d <= 2 * NY_DIRECT_COLUMNS;
+}
+
+static double direct_base(const struct ny_columns *columns, const double *x, const double *y)
+{
+    const struct ny_prepare_ops *ops = ny_vector()->prepare;
+    size_t d = columns->spec.geometry->d;
+
+    switch (columns->spec.kernel->base) {
+    case NY_BASE_SQUARE: return ops->square(x, y, d);
+    case NY_BASE_ABSOLUTE: return ops->absolute(x, y, d);
+    default: return ops->dot(x, y, d);
+    }
+}
+
+static double base_of(const struct ny_columns *columns, const struct scratch *s, size_t i, size_t j)
+{
+    size_t d = columns->spec.geometry->d;
+    const double *x = s->x + i * d, *y = s->y + j * d;
+    double norms = s->x_norms[i] + s->y_norms[j], dot, square;
+
+    if (is_direct(columns)) return direct_base(columns, x, y);
+    dot = s->dots[i * BLOCK_ROWS + j];
+    if (columns->spec.kernel->base == NY_BASE_DOT) return dot;
+    square = norms - 2 * dot;
+    return square < CANCELLATION * norms ? direct_base(columns, x, y) : square;
+}
+
+static void block(const struct job *job, const struct scratch *s, size_t x_first, size_t y_first)
+{
+    const struct ny_columns *columns = job->columns;
+    const struct ny_kernel *kernel = columns->spec.kernel;
+    size_t d = columns->spec.geometry->d;
+    size_t x_end = x_first + job->x_rows < job->x_count ? x_first + job->x_rows : job->x_count;
+    size_t y_end = y_first + BLOCK_ROWS < job->y_count ? y_first + BLOCK_ROWS : job->y_count;
+
+    if (!is_direct(columns))
+        ny_gemm(1, ny_matrix(s->x, job->x_rows, d), ny_t(ny_matrix(s->y, BLOCK_ROWS, d)), 0,
+                ny_matrix(s->dots, job->x_rows, BLOCK_ROWS));
+    for (size_t i = x_first; i < x_end; i++) {
+        double *out = job->K.at + i * job->K.stride;
+
+        for (size_t j = y_first; j < y_end && !(job->symmetric && j > i); j++) {
+            size_t bi = i - x_first, bj = j - y_first;
+            double base = base_of(columns, s, bi, bj);
+
+            if (job->symmetric && i == j && kernel->base == NY_BASE_DOT) base = s->x_norms[bi];
+            out[j] = kernel->apply(&columns->frame.params, base, s->x_norms[bi], s->y_norms[bj]);
+        }
+    }
+}
+
+static size_t blocks_of(size_t count, size_t rows)
+{
+    return count / rows + (count % rows != 0);
+}
+
+/* Items are blocks: row by row of blocks, of the lower triangle when symmetric. */
+static int run_items(void *arg, size_t first, size_t count)
+{
+    const struct job *job = arg;
+    const struct ny_columns *columns = job->columns;
+    size_t across = blocks_of(job->y_count, BLOCK_ROWS), bi = 0, bj = first, loaded = SIZE_MAX;
+    struct scratch s = {0};
+    int err = scratch_init(&s, job);
+
+    if (err) goto done;
+    for (; bj >= (job->symmetric ? bi + 1 : across); bi++)
+        bj -= job->symmetric ? bi + 1 : across;
+    for (; count; count--) {
+        size_t x_first = bi * job->x_rows, y_first = bj * BLOCK_ROWS;
+        size_t x_left = job->x_count - x_first, y_left = job->y_count - y_first;
+
+        if (loaded != bi)
+            load_rows(job, job->x + x_first * columns->row_bytes,
+                      x_left < job->x_rows ? x_left : job->x_rows, job->x_rows, s.x, s.x_norms);
+        loaded = bi;
+        load_rows(job, job->y + y_first * columns->row_bytes,
+                  y_left < BLOCK_ROWS ? y_left : BLOCK_ROWS, BLOCK_ROWS, s.y, s.y_norms);
+        block(job, &s, x_first, y_first);
+        if (++bj < (job->symmetric ? bi + 1 : across)) continue;
+        bj = 0;
+        bi++;
+    }
+done:
+    scratch_release(&s, columns->spec.ctx);
+    return err;
+}
+
+static int run(struct job *job)
+{
+    struct ny_context *ctx = job->columns->spec.ctx;
+    const double small = 1e7; /* multiply-adds that are not worth a thread */
+    size_t down = blocks_of(job->x_count, job->x_rows);
+    size_t items = job->symmetric ? down * (down + 1) / 2
+                                  : down * blocks_of(job->y_count, BLOCK_ROWS);
+    double work = (double)items * (double)job->x_rows * BLOCK_ROWS *
+                  (double)job->columns->spec.geometry->d;
+
+    if (!items) return NY_OK;
+    return work < small ? run_items(job, 0, items)
+                        : ny_parallel_ranges(ctx, items, run_items, job);
+}
+
+int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count,
+                     size_t first, struct ny_matrix K)
+{
+    struct job job = {.columns = columns,
+                      .x = rows,
+                      .y = columns->raw + first * columns->row_bytes,
+                      .x_count = count,
+                      .y_count = K.cols,
+                      .x_rows = X_ROWS,
+                      .K = K};
+
+    return run(&job);
+}
+
+int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
+                            struct ny_matrix K)
+{
+    struct job job = {.columns = columns,
+                      .x = rows,
+                      .y = rows,
+                      .x_count = count,
+                      .y_count = count,
+                      .x_rows = BLOCK_ROWS,
+                      .symmetric = true,
+                      .K = K};
+    int err = run(&job);
+
+    if (!err) ny_mirror_lower(K);
+    return err;
+}
+
+int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W)
+{
+    ny_blas_serial();
+    return ny_columns_exact_square(columns, columns->raw, columns->count, W);
+}

@@ -1,0 +1,86 @@
+#include <math.h>
+
+#include "columns/columns_private.h"
+
+static bool is_distance(enum ny_base_quantity base)
+{
+    return base == NY_BASE_SQUARE || base == NY_BASE_ABSOLUTE;
+}
+
+static bool unscaled_integers(const struct ny_columns_spec *spec)
+{
+    if (spec->dtype != NY_U8 && spec->dtype != NY_I16) return false;
+    for (size_t k = 0; k < spec->geometry->d; k++)
+        if (spec->geometry->factor[k] != 1) return false;
+    return true;
+}
+
+enum ny_way ny_way_of(const struct ny_columns_spec *spec)
+{
+    /* Up to this many columns d² of bytes is below 2³¹, so that 32-bit sums cannot wrap. */
+    const size_t byte_columns_max = 33000;
+    size_t d = spec->geometry->d;
+
+    if (spec->kernel->base == NY_BASE_ABSOLUTE || d <= NY_DIRECT_COLUMNS) return NY_WAY_DIRECT;
+    if (spec->kernel->base == NY_BASE_SQUARE && spec->dtype == NY_U8 && d <= byte_columns_max &&
+        ny_vector_byte_square() && unscaled_integers(spec))
+        return NY_WAY_BYTES;
+    return NY_WAY_GEMM;
+}
+
+/* The power of two by which distances are scaled so that γ becomes about 1. */
+static int unit_exponent(enum ny_base_quantity base, double gamma)
+{
+    if (base == NY_BASE_SQUARE) return (int)lrint(log2(gamma) / 2);
+    return base == NY_BASE_ABSOLUTE ? (int)lrint(log2(gamma)) : 0;
+}
+
+int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, double gamma)
+{
+    enum ny_base_quantity base = spec->kernel->base;
+    const struct ny_geometry *geometry = spec->geometry;
+    int exponent = unit_exponent(base, gamma);
+    bool whole = is_distance(base) && unscaled_integers(spec);
+
+    *frame = (struct ny_frame){.way = ny_way_of(spec), .params = spec->params};
+    frame->centre = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
+    frame->factor = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
+    if (!frame->centre || !frame->factor) return NY_EBUDGET;
+    for (size_t k = 0; k < geometry->d; k++) {
+        frame->centre[k] = whole ? rint(geometry->centre[k]) : geometry->centre[k];
+        frame->factor[k] = ldexp(geometry->factor[k], exponent);
+    }
+    frame->params.gamma = ldexp(gamma, base == NY_BASE_SQUARE ? -2 * exponent : -exponent);
+    /* distances of bytes are those of raw rows */
+    frame->strip_params = frame->way == NY_WAY_BYTES ? spec->params : frame->params;
+    return NY_OK;
+}
+
+void ny_frame_release(struct ny_frame *frame, struct ny_context *ctx)
+{
+    ny_free(ctx, frame->centre);
+    ny_free(ctx, frame->factor);
+}
+
+void ny_frame_row(const struct ny_frame *frame, const struct ny_columns_spec *spec,
+                  const void *raw, double *out)
+{
+    ny_vector()->prepare->row[spec->dtype](raw, frame->centre, frame->factor, spec->geometry->d,
+                                           out);
+}
+
+float ny_frame_row32(const struct ny_frame *frame, const struct ny_columns_spec *spec,
+                     const void *raw, double *scratch, float *out)
+{
+    const struct ny_prepare_ops *ops = ny_vector()->prepare;
+    size_t d = spec->geometry->d;
+    double scale = 1;
+
+    ny_frame_row(frame, spec, raw, scratch);
+    if (spec->kernel->unit_rows) {
+        double square = ops->dot(scratch, scratch, d);
+
+        scale = square == 0 ? 0 : 1 / sqrt(square);
+    }
+    return (float)ops->narrow(scratch, scale, d, out);
+}

@@ -1,0 +1,197 @@
+/* One strip of rows: read, prepared, and multiplied with the landmarks. */
+#include <string.h>
+
+#include "columns/columns_private.h"
+
+int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec)
+{
+    struct ny_columns_workspace *workspace;
+    size_t d = spec->geometry->d, strip;
+    int err;
+
+    *out = NULL;
+    err = ny_product(spec->ctx, &strip, NY_STRIP_ROWS, d, sizeof(double));
+    if (err) return err;
+    err = NY_EBUDGET;
+    workspace = ny_calloc(spec->ctx, NY_MEM_TILES, 1, sizeof(*workspace));
+    if (!workspace) goto done;
+    workspace->ctx = spec->ctx;
+    workspace->raw = ny_alloc(spec->ctx, NY_MEM_TILES,
+                              NY_STRIP_ROWS * d * ny_dtype_size(spec->dtype) + sizeof(uint32_t));
+    workspace->norms = ny_calloc(spec->ctx, NY_MEM_TILES, NY_STRIP_ROWS, sizeof(float));
+    workspace->scratch = ny_alloc(spec->ctx, NY_MEM_TILES, d * sizeof(double));
+    if (!workspace->raw || !workspace->norms || !workspace->scratch) goto done;
+    if (ny_way_of(spec) == NY_WAY_BYTES) {
+        workspace->byte_terms =
+            ny_calloc(spec->ctx, NY_MEM_TILES, NY_STRIP_ROWS, sizeof(uint32_t));
+        if (!workspace->byte_terms) goto done;
+    } else {
+        workspace->rows = ny_calloc(spec->ctx, NY_MEM_TILES, NY_STRIP_ROWS * d, sizeof(float));
+        if (!workspace->rows) goto done;
+    }
+    *out = workspace;
+    workspace = NULL;
+    err = NY_OK;
+done:
+    ny_columns_workspace_free(workspace);
+    return err;
+}
+
+void ny_columns_workspace_free(struct ny_columns_workspace *workspace)
+{
+    struct ny_context *ctx;
+
+    if (!workspace) return;
+    ctx = workspace->ctx;
+    ny_free(ctx, workspace->raw);
+    ny_free(ctx, workspace->rows);
+    ny_free(ctx, workspace->norms);
+    ny_free(ctx, workspace->byte_terms);
+    ny_free(ctx, workspace->scratch);
+    ny_free(ctx, workspace);
+}
+
+size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec)
+{
+    size_t d = spec->geometry->d, each = d * ny_dtype_size(spec->dtype) + sizeof(float);
+
+    each += ny_way_of(spec) == NY_WAY_BYTES ? sizeof(uint32_t) : d * sizeof(float);
+    return NY_STRIP_ROWS * each + d * sizeof(double) + sizeof(struct ny_columns_workspace) +
+           6 * 128;
+}
+
+static void prepare_bytes(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                          size_t count)
+{
+    const struct ny_prepare_ops *ops = ny_vector()->prepare;
+    size_t d = columns->spec.geometry->d;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t sum, square_sum;
+
+        ops->byte_sums(workspace->raw + i * d, d, &sum, &square_sum);
+        workspace->byte_terms[i] = square_sum - 256 * sum;
+    }
+}
+
+static void prepare_floats(const struct ny_columns *columns,
+                           struct ny_columns_workspace *workspace, size_t count)
+{
+    size_t d = columns->spec.geometry->d;
+
+    for (size_t i = 0; i < count; i++) {
+        float norm =
+            ny_frame_row32(&columns->frame, &columns->spec, workspace->raw + i * columns->row_bytes,
+                           workspace->scratch, workspace->rows + i * d);
+        workspace->norms[i] = columns->frame.way == NY_WAY_GEMM ? norm : 0;
+    }
+    memset(workspace->rows + count * d, 0, (NY_STRIP_ROWS - count) * d * sizeof(float));
+    memset(workspace->norms + count, 0, (NY_STRIP_ROWS - count) * sizeof(float));
+}
+
+int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                     const struct ny_tile *tile, size_t first, size_t count,
+                     struct ny_strip *strip)
+{
+    int err = ny_tile_strip(tile, first, count, workspace->raw);
+
+    if (err) return err;
+    if (columns->frame.way == NY_WAY_BYTES)
+        prepare_bytes(columns, workspace, count);
+    else
+        prepare_floats(columns, workspace, count);
+    *strip = (struct ny_strip){.raw = workspace->raw,
+                               .count = count,
+                               .rows = workspace->rows,
+                               .norms = workspace->norms,
+                               .byte_terms = workspace->byte_terms};
+    return NY_OK;
+}
+
+/* The lanes of panel p that are landmarks first … first+cols−1: from lane *lane on, `length` of
+ * them, for column *column of the block. */
+struct lanes {
+    size_t lane, column, length;
+};
+
+static struct lanes lanes_of(size_t panel, size_t first, size_t cols)
+{
+    size_t begin = panel * NY_PANEL, end = begin + NY_PANEL;
+
+    if (begin < first) begin = first;
+    if (end > first + cols) end = first + cols;
+    return (struct lanes){begin % NY_PANEL, begin - first, end - begin};
+}
+
+static ny_direct_fn *direct_of(enum ny_base_quantity base)
+{
+    const struct ny_direct_ops *ops = ny_vector()->direct;
+
+    if (base == NY_BASE_DOT) return ops->dot;
+    return base == NY_BASE_SQUARE ? ops->square : ops->absolute;
+}
+
+static void base_direct(const struct ny_columns *columns, const struct ny_strip *strip,
+                        size_t first, struct ny_matrix32 K)
+{
+    ny_direct_fn *direct = direct_of(columns->spec.kernel->base);
+    size_t d = columns->spec.geometry->d;
+    float out[NY_DIRECT_ROWS][NY_PANEL];
+
+    for (size_t p = first / NY_PANEL; p * NY_PANEL < first + K.cols; p++) {
+        struct lanes lanes = lanes_of(p, first, K.cols);
+
+        for (size_t i = 0; i < strip->count; i += NY_DIRECT_ROWS) {
+            direct(strip->rows + i * d, d, columns->panels + p * d * NY_PANEL, out);
+            for (size_t r = 0; r < NY_DIRECT_ROWS; r++)
+                memcpy(K.at + (i + r) * K.stride + lanes.column, &out[r][lanes.lane],
+                       lanes.length * sizeof(float));
+        }
+    }
+}
+
+static void base_bytes(const struct ny_columns *columns, const struct ny_strip *strip,
+                       size_t first, struct ny_matrix32 K)
+{
+    ny_byte_square_fn *byte_square = ny_vector_byte_square();
+    size_t d = columns->spec.geometry->d, quads = ny_byte_quads(d);
+    struct ny_byte_rows rows;
+    float out[NY_BYTE_ROWS][NY_PANEL];
+
+    for (size_t p = first / NY_PANEL; p * NY_PANEL < first + K.cols; p++) {
+        struct lanes lanes = lanes_of(p, first, K.cols);
+
+        for (size_t i = 0; i < strip->count; i += NY_BYTE_ROWS) {
+            size_t group = strip->count - i < NY_BYTE_ROWS ? strip->count - i : NY_BYTE_ROWS;
+
+            for (size_t r = 0; r < NY_BYTE_ROWS; r++) {
+                size_t row = r < group ? i + r : i; /* a last, short group repeats its first row */
+
+                rows.row[r] = (const uint8_t *)strip->raw + row * d;
+                rows.term[r] = strip->byte_terms[row];
+            }
+            byte_square(&rows, quads, columns->bytes + p * quads * NY_PANEL * 4,
+                        columns->byte_norms + p * NY_PANEL, out);
+            for (size_t r = 0; r < group; r++)
+                memcpy(K.at + (i + r) * K.stride + lanes.column, &out[r][lanes.lane],
+                       lanes.length * sizeof(float));
+        }
+    }
+}
+
+void ny_strip_base(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
+                   struct ny_matrix32 K)
+{
+    size_t d = columns->spec.geometry->d;
+
+    if (columns->frame.way == NY_WAY_DIRECT) {
+        base_direct(columns, strip, first, K);
+    } else if (columns->frame.way == NY_WAY_BYTES) {
+        base_bytes(columns, strip, first, K);
+    } else {
+        struct ny_matrix32 X = {(float *)strip->rows, NY_STRIP_ROWS, d, d, false};
+        struct ny_matrix32 Y = {columns->rows + first * d, K.cols, d, d, false};
+
+        ny_gemm32(columns->spec.kernel->base == NY_BASE_SQUARE ? -2.0f : 1.0f, X, ny_t32(Y), 0, K);
+    }
+}

@@ -1,0 +1,94 @@
+/* Tiles of C: strip by strip, each finished while it is still in cache. */
+#include <string.h>
+
+#include "columns/columns_private.h"
+
+static void finish_rows(const struct ny_columns *columns, const struct ny_strip *strip,
+                        const struct ny_pointwise *how, struct ny_matrix32 K)
+{
+    for (size_t i = 0; i < strip->count; i++)
+        columns->spec.kernel->apply32(how, strip->norms[i], K.at + i * K.stride, K.cols);
+}
+
+void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
+                      struct ny_matrix32 K)
+{
+    struct ny_pointwise how = {.params = &columns->frame.strip_params,
+                               .y_norm = columns->norms + first,
+                               .shift = columns->zeros,
+                               .shift_low = columns->zeros};
+
+    if (!K.cols) return;
+    ny_strip_base(columns, strip, first, K);
+    finish_rows(columns, strip, &how, K);
+}
+
+int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size_t count,
+                        double *diagonal)
+{
+    const struct ny_columns_spec *spec = &columns->spec;
+    size_t d = spec->geometry->d;
+    double *row = NULL;
+
+    if (!spec->kernel->constant_diagonal) {
+        row = ny_calloc(spec->ctx, NY_MEM_TILES, d, sizeof(double));
+        if (!row) return NY_EBUDGET;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double square;
+
+        diagonal[i] = 1;
+        if (!row) continue;
+        ny_frame_row(&columns->frame, spec,
+                     (const unsigned char *)rows + i * columns->row_bytes, row);
+        square = ny_vector()->prepare->dot(row, row, d);
+        diagonal[i] = spec->kernel->apply(&columns->frame.params, square, square, square);
+    }
+    ny_free(spec->ctx, row);
+    return NY_OK;
+}
+
+static int tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                      const struct ny_tile *tile, size_t first, struct ny_matrix32 K)
+{
+    struct ny_pointwise how = {.params = &columns->frame.strip_params,
+                               .minus_one = columns->minus_one,
+                               .y_norm = columns->norms,
+                               .shift = columns->shift,
+                               .shift_low = columns->shift_low};
+    size_t left = tile->rows > first ? tile->rows - first : 0;
+    struct ny_strip strip = {.count = 0};
+    int err = NY_OK;
+
+    if (left)
+        err = ny_columns_strip(columns, workspace, tile, first,
+                               left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS, &strip);
+    if (err) return err;
+    if (left) {
+        ny_strip_base(columns, &strip, 0, K);
+        finish_rows(columns, &strip, &how, K);
+    }
+    for (size_t i = strip.count; i < NY_STRIP_ROWS; i++)
+        memset(K.at + i * K.stride, 0, K.cols * sizeof(float));
+    return NY_OK;
+}
+
+int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                    const struct ny_tile *tile, struct ny_matrix32 C, double *diagonal)
+{
+    int err;
+
+    for (size_t first = 0; first < NY_UNIT_ROWS; first += NY_STRIP_ROWS) {
+        size_t left = tile->rows > first ? tile->rows - first : 0;
+        size_t count = left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS;
+
+        err = tile_strip(columns, workspace, tile, first, ny_rows32(C, first, NY_STRIP_ROWS));
+        if (err) return err;
+        if (!diagonal) continue;
+        err = ny_columns_diagonal(columns, workspace->raw, count, diagonal + first);
+        if (err) return err;
+        for (size_t i = count; i < NY_STRIP_ROWS; i++)
+            diagonal[first + i] = 0;
+    }
+    return NY_OK;
+}

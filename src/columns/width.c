@@ -1,0 +1,133 @@
+/* The width of a kernel from the data: --gamma auto. */
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "columns/columns_private.h"
+#include "store/store.h"
+
+enum { PAIRS = 20000 };
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median_of(double *values, size_t count)
+{
+    qsort(values, count, sizeof(double), compare);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* Buffers for pieces of the pairs. */
+struct pairs {
+    size_t piece; /* pairs */
+    uint64_t *numbers;
+    unsigned char *raw; /* 2·piece rows */
+    double *x, *y;
+    double *quantity; /* of all pairs, those that are not 0 */
+    size_t count;
+};
+
+static void pairs_release(struct pairs *pairs, struct ny_context *ctx)
+{
+    ny_free(ctx, pairs->numbers);
+    ny_free(ctx, pairs->raw);
+    ny_free(ctx, pairs->x);
+    ny_free(ctx, pairs->y);
+    ny_free(ctx, pairs->quantity);
+}
+
+static int pairs_init(struct pairs *pairs, struct ny_context *ctx, size_t d, size_t row_bytes)
+{
+    size_t room;
+
+    pairs->quantity = ny_calloc(ctx, NY_MEM_OTHER, PAIRS, sizeof(double));
+    pairs->x = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
+    pairs->y = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
+    if (!pairs->quantity || !pairs->x || !pairs->y) return NY_EBUDGET;
+    room = ny_memory_left(ctx) / 4 / (2 * (row_bytes + sizeof(uint64_t)));
+    pairs->piece = room < 1 ? 1 : room < PAIRS ? room : PAIRS;
+    pairs->numbers = ny_calloc(ctx, NY_MEM_OTHER, 2 * pairs->piece, sizeof(uint64_t));
+    pairs->raw = ny_calloc(ctx, NY_MEM_OTHER, 2 * pairs->piece, row_bytes);
+    return pairs->numbers && pairs->raw ? NY_OK : NY_EBUDGET;
+}
+
+static uint64_t hashed_row(uint64_t seed, uint64_t index, uint64_t n)
+{
+    uint64_t row = (uint64_t)(ny_hash01(seed, NY_STREAM_PAIRS, index) * (double)n);
+
+    return row < n ? row : n - 1;
+}
+
+/* Base quantities of pairs first … first+count−1, those that are not 0. */
+static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
+                    const struct ny_frame *frame, size_t count)
+{
+    const struct ny_prepare_ops *ops = ny_vector()->prepare;
+    size_t d = spec->geometry->d, row_bytes = d * ny_dtype_size(spec->dtype);
+
+    for (size_t i = 0; i < count; i++) {
+        double quantity;
+
+        ny_frame_row(frame, spec, pairs->raw + 2 * i * row_bytes, pairs->x);
+        ny_frame_row(frame, spec, pairs->raw + (2 * i + 1) * row_bytes, pairs->y);
+        quantity = spec->kernel->base == NY_BASE_SQUARE ? ops->square(pairs->x, pairs->y, d)
+                                                        : ops->absolute(pairs->x, pairs->y, d);
+        if (quantity != 0) pairs->quantity[pairs->count++] = quantity;
+    }
+}
+
+static int measure_all(struct pairs *pairs, const struct ny_columns_spec *spec,
+                       const struct ny_frame *frame, struct ny_store *store, uint64_t n,
+                       uint64_t seed)
+{
+    int err;
+
+    for (size_t first = 0; first < PAIRS; first += pairs->piece) {
+        size_t count = PAIRS - first < pairs->piece ? PAIRS - first : pairs->piece;
+
+        err = ny_check_interrupt(spec->ctx);
+        if (err) return err;
+        for (size_t i = 0; i < 2 * count; i++)
+            pairs->numbers[i] = hashed_row(seed, 2 * first + i, n);
+        err = ny_points_gather(store, pairs->numbers, 2 * count, pairs->raw);
+        if (err) return err;
+        measure(pairs, spec, frame, count);
+    }
+    return NY_OK;
+}
+
+int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
+                          uint64_t seed, double *gamma)
+{
+    const struct ny_kernel *kernel = spec->kernel;
+    size_t d = spec->geometry->d;
+    struct pairs pairs = {0};
+    struct ny_frame frame = {0};
+    int err;
+
+    *gamma = 0;
+    if (!kernel->auto_gamma) return NY_OK;
+    if (kernel->base == NY_BASE_DOT) {
+        *gamma = kernel->auto_gamma(0, d);
+        return NY_OK;
+    }
+    err = ny_frame_init(&frame, spec, 1);
+    if (err) goto done;
+    err = pairs_init(&pairs, spec->ctx, d, d * ny_dtype_size(spec->dtype));
+    if (err) goto done;
+    err = n ? measure_all(&pairs, spec, &frame, store, n, seed) : NY_OK;
+    if (err) goto done;
+    if (pairs.count)
+        *gamma = kernel->auto_gamma(median_of(pairs.quantity, pairs.count), d);
+    else
+        err = ny_fail(spec->ctx, NY_EDATA,
+                      "all rows are equal, so there is no distance to take --gamma from; "
+                      "give one, or check the data");
+done:
+    pairs_release(&pairs, spec->ctx);
+    ny_frame_release(&frame, spec->ctx);
+    return err;
+}

@@ -1,0 +1,264 @@
+/* k in f64: exact, symmetric, and the same whatever else is asked and however many threads run. */
+#include <stdio.h>
+
+#include "unit/columns_case.h"
+
+static const char *const kernels[] = {"linear", "rbf", "laplacian", "polynomial", "cosine"};
+enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
+
+static double relative(double got, double want)
+{
+    return fabs(got - want) / (fabs(want) + 1e-300);
+}
+
+static void check_exact(const char *kernel, const struct data *data, const struct geometry *g)
+{
+    enum { M = 300, COUNT = 41, FIRST = 17, COLS = 270 };
+    struct ny_columns_spec spec = spec_of(kernel, plain_gamma(kernel, data, g), data, g);
+    struct ny_columns *columns = columns_of(&spec, data, M);
+    double *x = room(data->d, sizeof(double)), *y = room(data->d, sizeof(double));
+    double *K = room(COUNT * (COLS + 5), sizeof(double));
+
+    for (size_t i = 0; i < COUNT * (COLS + 5); i++)
+        K[i] = NAN;
+    assert_int_equal(ny_columns_exact(columns, data_row(data, 290), COUNT, FIRST,
+                                      (struct ny_matrix){K, COUNT, COLS, COLS + 5, false}),
+                     NY_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        plain_row(data, g, 290 + i, x);
+        for (size_t j = 0; j < COLS + 5; j++) {
+            double want, tolerance;
+            struct pair p;
+
+            if (j >= COLS) {
+                assert_true(isnan(K[i * (COLS + 5) + j]));
+                continue;
+            }
+            plain_row(data, g, FIRST + j, y);
+            p = plain_pair(x, y, data->d);
+            want = plain_kernel(kernel, &spec.params, p);
+            tolerance = 1e-12 * (fabs(want) + (strcmp(kernel, "linear") == 0
+                                                   ? sqrt(p.x_norm * p.y_norm)
+                                                   : 1));
+            assert_near(K[i * (COLS + 5) + j], want, tolerance, kernel);
+        }
+    }
+    free(x);
+    free(y);
+    free(K);
+    ny_columns_free(columns);
+}
+
+static void exact_equals_plain_loops(void **state)
+{
+    static const size_t sizes[] = {1, 3, 17, 100};
+
+    (void)state;
+    for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
+        for (size_t s = 0; s < 4; s++) {
+            struct data data = data_random((enum ny_dtype)dtype, 340, sizes[s], 3 + s);
+
+            for (size_t k = 0; k < data.d; k++)
+                data_set(&data, 300 * data.d + k, 0);
+            for (int form = 0; form < 4; form++) {
+                struct geometry g = geometry_of(&data, form & 1, form & 2 ? 0.02 : 1);
+
+                for (size_t k = 0; k < KERNELS; k++)
+                    if (strcmp(kernels[k], "polynomial") != 0 || form == 2)
+                        check_exact(kernels[k], &data, &g);
+                geometry_release(&g);
+            }
+            data_release(&data);
+        }
+}
+
+/* Rows that agree in all but the last digits: γ is chosen so that k = e⁻¹ at their distance. */
+static void near_duplicates_keep_their_distance(void **state)
+{
+    enum { ROWS = 90 };
+
+    (void)state;
+    for (size_t d = 5; d <= 205; d += 100)
+        for (int e = -7; e <= -3; e++) {
+            struct data data = data_empty(NY_F64, ROWS, d);
+            double step = pow(10, e), K[ROWS * ROWS];
+            struct geometry g;
+            struct ny_columns_spec spec;
+            struct ny_columns *columns;
+
+            for (size_t i = 0; i < ROWS * d; i++) /* in thirds of rows: a base, and steps from it */
+                data_set(&data, i,
+                         1e3 * ny_hash01(1, NY_STREAM_DATA, i % (ROWS / 3 * d)) +
+                             step * ny_hash01(2, NY_STREAM_DATA, i));
+            g = geometry_of(&data, true, 1);
+            spec = spec_of("rbf", 6 / (step * step * (double)d), &data, &g);
+            columns = columns_of(&spec, &data, ROWS);
+            assert_int_equal(ny_columns_square(columns, ny_matrix(K, ROWS, ROWS)), NY_OK);
+            for (size_t i = 0; i < ROWS; i++)
+                for (size_t j = 0; j < i; j++) {
+                    double *x = data.values + i * d, *y = data.values + j * d;
+                    double want = exp(-spec.params.gamma * plain_pair(x, y, d).square);
+
+                    /* centring rounds coordinates of 1e3 to 1e-13 */
+                    if ((i - j) % (ROWS / 3) == 0)
+                        assert_true(want > 1e-3 && want < 0.999 &&
+                                    relative(K[i * ROWS + j], want) < 1e-12 / step);
+                    else
+                        assert_true(K[i * ROWS + j] < 1e-100);
+                    assert_true(K[i * ROWS + j] == K[j * ROWS + i]);
+                }
+            ny_columns_free(columns);
+            geometry_release(&g);
+            data_release(&data);
+        }
+}
+
+static void squares_are_symmetric(void **state)
+{
+    enum { M = 600 };
+    double *W = room(M * (M + 2), sizeof(double)), *again = room(M * (M + 2), sizeof(double));
+    unsigned threads = ny_context_threads(ctx);
+
+    (void)state;
+    for (size_t d = 4; d <= 40; d += 36)
+        for (size_t k = 0; k < KERNELS; k++) {
+            struct data data = data_random(NY_F32, M, d, 9);
+            struct geometry g = geometry_of(&data, true, 1);
+            struct ny_columns_spec spec =
+                spec_of(kernels[k], plain_gamma(kernels[k], &data, &g), &data, &g);
+            struct ny_columns *columns = columns_of(&spec, &data, M);
+            double diagonal[M], *x = room(d, sizeof(double)), *y = room(d, sizeof(double));
+
+            for (size_t i = 0; i < M * (M + 2); i++)
+                W[i] = again[i] = NAN;
+            ny_context_set_threads(ctx, 1);
+            assert_int_equal(
+                ny_columns_square(columns, (struct ny_matrix){W, M, M, M + 2, false}), NY_OK);
+            ny_context_set_threads(ctx, 3);
+            assert_int_equal(
+                ny_columns_square(columns, (struct ny_matrix){again, M, M, M + 2, false}), NY_OK);
+            assert_int_equal(ny_columns_diagonal(columns, data.raw, M, diagonal), NY_OK);
+            for (size_t i = 0; i < M; i++) {
+                assert_memory_equal(W + i * (M + 2), again + i * (M + 2), M * sizeof(double));
+                assert_true(isnan(W[i * (M + 2) + M]));
+                assert_true(W[i * (M + 2) + i] == diagonal[i]);
+                if (spec.kernel->constant_diagonal) assert_true(diagonal[i] == 1);
+                for (size_t j = 0; j < i; j++)
+                    assert_true(W[i * (M + 2) + j] == W[j * (M + 2) + i]);
+            }
+            plain_row(&data, &g, 599, x);
+            plain_row(&data, &g, 3, y);
+            assert_true(relative(W[3 * (M + 2) + 599],
+                                 plain_kernel(kernels[k], &spec.params, plain_pair(x, y, d))) <
+                        1e-10);
+            free(x);
+            free(y);
+            ny_columns_free(columns);
+            geometry_release(&g);
+            data_release(&data);
+        }
+    ny_context_set_threads(ctx, threads);
+    free(W);
+    free(again);
+}
+
+/* A row's values do not depend on the other rows of the call, nor on how many landmarks follow. */
+static void a_row_does_not_depend_on_the_batch(void **state)
+{
+    enum { M = 700, COUNT = 75 };
+    double *all = room(COUNT * M, sizeof(double)), *one = room(M, sizeof(double));
+
+    (void)state;
+    for (size_t d = 4; d <= 60; d += 56)
+        for (size_t k = 0; k < KERNELS; k++) {
+            struct data data = data_random(NY_F64, M + COUNT, d, 13);
+            struct geometry g = geometry_of(&data, true, 1);
+            struct ny_columns_spec spec =
+                spec_of(kernels[k], plain_gamma(kernels[k], &data, &g), &data, &g);
+            struct ny_columns *columns = columns_of(&spec, &data, M);
+
+            assert_int_equal(ny_columns_exact(columns, data_row(&data, M), COUNT, 0,
+                                              ny_matrix(all, COUNT, M)),
+                             NY_OK);
+            for (size_t i = 0; i < COUNT; i += 7) {
+                size_t cols = M - 9 * i;
+
+                assert_int_equal(ny_columns_exact(columns, data_row(&data, M + i), 1, 0,
+                                                  ny_matrix(one, 1, cols)),
+                                 NY_OK);
+                assert_memory_equal(one, all + i * M, cols * sizeof(double));
+            }
+            ny_columns_free(columns);
+            geometry_release(&g);
+            data_release(&data);
+        }
+    free(all);
+    free(one);
+}
+
+static void exact_square_is_among_the_rows_given(void **state)
+{
+    enum { COUNT = 23 };
+    struct data data = data_random(NY_I16, 60, 20, 17);
+    struct geometry g = geometry_of(&data, true, 0.001);
+    struct ny_columns_spec spec = spec_of("rbf", plain_gamma("rbf", &data, &g), &data, &g);
+    struct ny_columns *columns = columns_of(&spec, &data, 5);
+    double K[COUNT * COUNT], x[20], y[20];
+
+    (void)state;
+    assert_int_equal(ny_columns_exact_square(columns, data_row(&data, 30), COUNT,
+                                             ny_matrix(K, COUNT, COUNT)),
+                     NY_OK);
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t j = 0; j < COUNT; j++) {
+            plain_row(&data, &g, 30 + i, x);
+            plain_row(&data, &g, 30 + j, y);
+            assert_near(K[i * COUNT + j], plain_kernel("rbf", &spec.params, plain_pair(x, y, 20)),
+                        1e-13, "exact square");
+        }
+    assert_int_equal(ny_columns_exact_square(columns, NULL, 0, ny_matrix(K, 0, 0)), NY_OK);
+    assert_int_equal(ny_columns_exact(columns, data.raw, 0, 0, ny_matrix(K, 0, 5)), NY_OK);
+    ny_columns_free(columns);
+    geometry_release(&g);
+    data_release(&data);
+}
+
+/* No memory: a clean error, nothing left behind (checked when the context goes). */
+static void a_small_budget_is_an_error(void **state)
+{
+    struct data data = data_random(NY_F64, 400, 300, 19);
+    struct geometry g = geometry_of(&data, true, 1);
+    struct ny_columns_spec spec = spec_of("rbf", 1, &data, &g);
+    struct ny_columns *columns = columns_of(&spec, &data, 100);
+    struct ny_columns_workspace *workspace;
+    double *W = room(100 * 100, sizeof(double));
+
+    (void)state;
+    ny_context_set_memory(ctx, ny_memory_used(ctx) + 100000);
+    assert_int_equal(ny_columns_append(columns, data_row(&data, 100), 300), NY_EBUDGET);
+    assert_int_equal(ny_columns_count(columns), 100);
+    assert_int_equal(ny_columns_square(columns, ny_matrix(W, 100, 100)), NY_EBUDGET);
+    assert_int_equal(ny_columns_workspace_new(&workspace, &spec), NY_EBUDGET);
+    assert_null(workspace);
+    ny_context_set_memory(ctx, 0);
+    assert_int_equal(ny_columns_append(columns, data_row(&data, 100), 300), NY_OK);
+    assert_memory_equal(ny_columns_raw(columns), data.raw, 400 * 300 * sizeof(double));
+    free(W);
+    ny_columns_free(columns);
+    geometry_release(&g);
+    data_release(&data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_equals_plain_loops),
+        cmocka_unit_test(near_duplicates_keep_their_distance),
+        cmocka_unit_test(squares_are_symmetric),
+        cmocka_unit_test(a_row_does_not_depend_on_the_batch),
+        cmocka_unit_test(exact_square_is_among_the_rows_given),
+        cmocka_unit_test(a_small_budget_is_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,474 @@
+/* Tiles of C against plain loops in double, for all kernels, types, geometries and widths. */
+#include <stdio.h>
+
+#include "unit/columns_case.h"
+
+enum { LANDMARKS = 37, ROWS = 701 };
+
+/* What f32 may lose: a sum of d terms is good to about √d·2⁻²⁴ of the norms (or magnitudes) it is
+ * made of, and the kernel passes that on with its slope. */
+static double tolerance_of(const char *name, const struct ny_kernel_params *params, struct pair p,
+                           size_t d)
+{
+    double norms = p.x_norm + p.y_norm, unit = 0x1p-24 * (8 + sqrt((double)d)), slope, value;
+
+    if (strcmp(name, "linear") == 0) return unit * sqrt(p.x_norm * p.y_norm) + 1e-30;
+    if (strcmp(name, "cosine") == 0) return unit;
+    if (strcmp(name, "laplacian") == 0) return unit * (1 + 2 * params->gamma * p.absolute);
+    if (strcmp(name, "rbf") == 0) return unit * (1 + params->gamma * norms);
+    value = fabs(params->gamma * p.dot + params->coef0);
+    slope = params->degree * pow(value, params->degree - 1);
+    return unit * (slope * params->gamma * sqrt(p.x_norm * p.y_norm) +
+                   4 * pow(value, params->degree) + slope * value) + 1e-30;
+}
+
+static void check_tile(const char *kernel, const struct data *data, const struct geometry *g)
+{
+    double gamma = plain_gamma(kernel, data, g);
+    struct ny_columns_spec spec = spec_of(kernel, gamma, data, g);
+    struct ny_columns *columns = columns_of(&spec, data, LANDMARKS);
+    struct tile_result r = tile_of(columns, data, 0, data->rows);
+    double *x = room(data->d, sizeof(double)), *y = room(data->d, sizeof(double));
+    char what[200];
+
+    for (size_t i = 0; i < data->rows; i += i < 8 || i > data->rows - 4 ? 1 : 61) {
+        plain_row(data, g, i, x);
+        for (size_t j = 0; j < LANDMARKS; j++) {
+            struct pair p;
+
+            plain_row(data, g, j, y);
+            p = plain_pair(x, y, data->d);
+            snprintf(what, sizeof(what), "%s %s d=%zu centre %g factor %g, C(%zu,%zu)", kernel,
+                     ny_dtype_name(data->dtype), data->d, g->centre[0], g->factor[0], i, j);
+            assert_near((double)r.C[i * r.stride + j], plain_kernel(kernel, &spec.params, p),
+                        tolerance_of(kernel, &spec.params, p, data->d), what);
+        }
+        for (size_t j = LANDMARKS; j < r.stride; j++)
+            assert_true(isnan(r.C[i * r.stride + j])); /* not C's */
+        struct pair p = plain_pair(x, x, data->d);
+        assert_near(r.diagonal[i], plain_kernel(kernel, &spec.params, p),
+                    1e-12 * fabs(r.diagonal[i]), "diagonal");
+    }
+    for (size_t i = data->rows; i < NY_UNIT_ROWS; i++) {
+        for (size_t j = 0; j < LANDMARKS; j++)
+            assert_true(r.C[i * r.stride + j] == 0);
+        assert_true(r.diagonal[i] == 0);
+    }
+    free(x);
+    free(y);
+    tile_release(&r);
+    ny_columns_free(columns);
+}
+
+static const char *const kernels[] = {"linear", "rbf", "laplacian", "polynomial", "cosine"};
+enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
+
+static void check_all(const size_t *sizes, size_t count)
+{
+    for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
+        for (size_t s = 0; s < count; s++) {
+            size_t rows = sizes[s] == 784 ? 530 : ROWS;
+            struct data data = data_random((enum ny_dtype)dtype, rows, sizes[s], 11 + s);
+
+            for (size_t k = 0; k < data.d; k++)
+                data_set(&data, 5 * data.d + k, 0); /* a zero row */
+            for (int form = 0; form < 4; form++) {
+                struct geometry g = geometry_of(&data, form & 1, form & 2 ? 0.01 : 1);
+
+                for (size_t k = 0; k < KERNELS; k++)
+                    check_tile(kernels[k], &data, &g);
+                geometry_release(&g);
+            }
+            data_release(&data);
+        }
+}
+
+static void tiles_equal_plain_loops(void **state)
+{
+    static const size_t sizes[] = {1, 3, 7, 64, 784};
+
+    (void)state;
+    check_all(sizes, 5);
+}
+
+static void tiles_equal_plain_loops_in_every_family(void **state)
+{
+    static const size_t sizes[] = {3, 9, 130};
+
+    (void)state;
+    for (int family = 0; family < NY_CPU_COUNT; family++)
+        if (ny_vector_force((enum ny_cpu)family)) check_all(sizes, 3);
+    ny_vector_force(NY_CPU_COUNT);
+}
+
+/* Rows far from the origin and close to one another (UTM coordinates). */
+static void an_offset_costs_no_accuracy_when_centred(void **state)
+{
+    (void)state;
+    for (size_t d = 3; d <= 12; d += 9)
+        for (size_t k = 1; k < 3; k++) {
+            struct data data = data_empty(NY_F64, 300, d);
+            struct geometry g;
+            struct ny_columns_spec spec;
+            struct ny_columns *columns;
+            struct tile_result r;
+
+            for (size_t i = 0; i < 300 * d; i++)
+                data_set(&data, i, 5.4e6 + 100 * ny_hash01(3, NY_STREAM_DATA, i));
+            g = geometry_of(&data, true, 1);
+            spec = spec_of(kernels[k], plain_gamma(kernels[k], &data, &g), &data, &g);
+            columns = columns_of(&spec, &data, 20);
+            r = tile_of(columns, &data, 0, 300);
+            for (size_t i = 0; i < 300; i++)
+                for (size_t j = 0; j < 20; j++)
+                    assert_near((double)r.C[i * r.stride + j],
+                                plain_kernel(kernels[k], &spec.params,
+                                             plain_pair(data.values + i * d, data.values + j * d, d)),
+                                1e-6, kernels[k]);
+            tile_release(&r);
+            ny_columns_free(columns);
+            geometry_release(&g);
+            data_release(&data);
+        }
+}
+
+/* Data of any scale: γ makes the unit. */
+static void extreme_scales(void **state)
+{
+    static const char *const scalable[] = {"rbf", "laplacian", "cosine"};
+
+    (void)state;
+    for (int e = -60; e <= 60; e += 30)
+        for (size_t k = 0; k < 3; k++)
+            for (size_t d = 4; d <= 20; d += 16) {
+                struct data data = data_random(NY_F64, 100, d, 4);
+                double *x = room(d, sizeof(double)), *y = room(d, sizeof(double));
+                struct geometry g;
+                struct ny_columns_spec spec;
+                struct ny_columns *columns;
+                struct tile_result r;
+
+                for (size_t i = 0; i < 100 * d; i++)
+                    data_set(&data, i, data.values[i] * pow(10, e));
+                g = geometry_of(&data, k < 2, 1);
+                spec = spec_of(scalable[k], plain_gamma(scalable[k], &data, &g), &data, &g);
+                columns = columns_of(&spec, &data, 10);
+                r = tile_of(columns, &data, 0, 100);
+                for (size_t i = 0; i < 100; i++)
+                    for (size_t j = 0; j < 10; j++) {
+                        plain_row(&data, &g, i, x);
+                        plain_row(&data, &g, j, y);
+                        assert_near((double)r.C[i * r.stride + j],
+                                    plain_kernel(scalable[k], &spec.params, plain_pair(x, y, d)),
+                                    2e-6, scalable[k]);
+                    }
+                free(x);
+                free(y);
+                tile_release(&r);
+                ny_columns_free(columns);
+                geometry_release(&g);
+                data_release(&data);
+            }
+}
+
+/* A shift leaves what differs from it with the accuracy of the small difference. */
+static void check_shift(const char *kernel, const struct data *data, double width, bool wide)
+{
+    struct geometry g = geometry_of(data, true, 1);
+    struct ny_columns_spec spec = spec_of(kernel, width * plain_gamma(kernel, data, &g), data, &g);
+    struct ny_columns *columns = columns_of(&spec, data, LANDMARKS);
+    double a[LANDMARKS] = {0}, *x = room(data->d, sizeof(double)),
+           *y = room(data->d, sizeof(double)), bias = 0, error = 0, size = 0;
+    struct tile_result r;
+
+    for (size_t j = 0; j < LANDMARKS; j++)
+        for (size_t i = 0; i < LANDMARKS; i++) {
+            plain_row(data, &g, i, x);
+            plain_row(data, &g, j, y);
+            a[j] += plain_kernel(kernel, &spec.params, plain_pair(x, y, data->d)) / LANDMARKS;
+        }
+    assert_int_equal(ny_columns_set_shift(columns, a), NY_OK);
+    assert_true(ny_columns_minus_one(columns) == wide);
+    r = tile_of(columns, data, 0, data->rows);
+    for (size_t i = 0; i < data->rows; i++)
+        for (size_t j = 0; j < LANDMARKS; j++) {
+            double want, difference;
+            struct pair p;
+
+            plain_row(data, &g, i, x);
+            plain_row(data, &g, j, y);
+            p = plain_pair(x, y, data->d);
+            want = plain_kernel(kernel, &spec.params, p) - a[j];
+            difference = (double)r.C[i * r.stride + j] - want;
+            bias += difference;
+            error += difference * difference;
+            size += want * want;
+        }
+    bias /= (double)(data->rows * LANDMARKS);
+    error = sqrt(error / size);
+    if (!(error < 1e-6))
+        fail_msg("%s %s width %g: relative error %g", kernel, ny_dtype_name(data->dtype), width,
+                 error);
+    /* errors average out over rows: they are not one rounding error of a, repeated */
+    assert_near(bias, 0, 2e-8 * sqrt(size / (double)(data->rows * LANDMARKS)) + 1e-12, "bias");
+    free(x);
+    free(y);
+    tile_release(&r);
+    ny_columns_free(columns);
+    geometry_release(&g);
+}
+
+static void shifts_keep_small_differences(void **state)
+{
+    struct data images = data_random(NY_U8, 600, 100, 5), points = data_random(NY_F64, 600, 3, 6);
+
+    (void)state;
+    for (size_t k = 1; k < 3; k++) {
+        check_shift(kernels[k], &images, 1, false);
+        check_shift(kernels[k], &images, 1e-4, true);
+        check_shift(kernels[k], &points, 3, false);
+        check_shift(kernels[k], &points, 1e-4, true);
+    }
+    check_shift("linear", &points, 1, false);
+    data_release(&images);
+    data_release(&points);
+}
+
+/* Both parts of the shift count: at x = y the tile holds 1 − a to its own last place, which is
+ * far below that of a. */
+static void the_shift_is_not_rounded_to_f32(void **state)
+{
+    enum { M = 30, NEAR_ONE = 10 };
+    struct data data = data_random(NY_F32, M, 3, 8);
+    struct geometry g = geometry_of(&data, true, 1);
+    struct ny_columns_spec spec = spec_of("rbf", 1, &data, &g);
+    struct ny_columns *columns = columns_of(&spec, &data, M);
+    double a[M];
+
+    (void)state;
+    for (int wide = 0; wide < 2; wide++) {
+        struct tile_result r;
+
+        for (size_t j = 0; j < M; j++)
+            a[j] = j < NEAR_ONE ? 0.999 + 1e-5 / (double)(j + 3) : wide ? 0.7 : 0.1;
+        ny_columns_set_shift(columns, a);
+        assert_true(ny_columns_minus_one(columns) == (wide == 1));
+        r = tile_of(columns, &data, 0, M);
+        for (size_t j = 0; j < NEAR_ONE; j++)
+            assert_near((double)r.C[j * r.stride + j], 1 - a[j], 0x1p-23 * (1 - a[j]), "1 - a");
+        tile_release(&r);
+    }
+    ny_columns_free(columns);
+    geometry_release(&g);
+    data_release(&data);
+}
+
+/* A row has the same bits in a full unit and in a short one, in any workspace. */
+static void a_row_does_not_depend_on_the_rows_after_it(void **state)
+{
+    static const size_t heights[] = {1, 5, 511, 512, 513, 1300};
+
+    (void)state;
+    for (size_t d = 3; d <= 50; d += 47)
+        for (int dtype = NY_U8; dtype <= NY_F32; dtype += 2)
+            for (size_t k = 0; k < KERNELS; k++) {
+                struct data data = data_random((enum ny_dtype)dtype, NY_UNIT_ROWS, d, 21);
+                struct geometry g = geometry_of(&data, true, 1);
+                struct ny_columns_spec spec =
+                    spec_of(kernels[k], plain_gamma(kernels[k], &data, &g), &data, &g);
+                struct ny_columns *columns = columns_of(&spec, &data, LANDMARKS);
+                struct tile_result whole = tile_of(columns, &data, 0, NY_UNIT_ROWS);
+
+                for (size_t h = 0; h < sizeof(heights) / sizeof(heights[0]); h++) {
+                    struct tile_result r = tile_of(columns, &data, 0, heights[h]);
+
+                    for (size_t i = 0; i < heights[h]; i++)
+                        assert_memory_equal(r.C + i * r.stride, whole.C + i * r.stride,
+                                            LANDMARKS * sizeof(float));
+                    tile_release(&r);
+                }
+                tile_release(&whole);
+                ny_columns_free(columns);
+                geometry_release(&g);
+                data_release(&data);
+            }
+}
+
+/* Any run of landmarks in a block equals the unshifted tile. */
+static void blocks_equal_tiles(void **state)
+{
+    static const size_t runs[][2] = {{0, 70}, {0, 1}, {31, 2}, {32, 32}, {5, 40}, {69, 1}, {3, 0}};
+    enum { M = 70, COUNT = 150 };
+
+    (void)state;
+    for (size_t d = 2; d <= 40; d += 38)
+        for (int dtype = NY_U8; dtype <= NY_F32; dtype += 2)
+            for (size_t k = 0; k < KERNELS; k++) {
+                struct data data = data_random((enum ny_dtype)dtype, 400, d, 31);
+                struct geometry g = geometry_of(&data, true, 1);
+                struct ny_columns_spec spec =
+                    spec_of(kernels[k], plain_gamma(kernels[k], &data, &g), &data, &g);
+                struct ny_columns *columns = columns_of(&spec, &data, M);
+                struct tile_result r = tile_of(columns, &data, 0, 400);
+                struct data_source source = data_source(&data);
+                struct ny_tile tile = {.source = &source.source, .rows = 400};
+                float *K = room(NY_STRIP_ROWS * M, sizeof(float));
+                double size = 1;
+                struct ny_columns_workspace *workspace;
+                struct ny_strip strip;
+
+                for (size_t i = 0; i < 400; i++)
+                    size = fmax(size, r.diagonal[i]);
+                ny_columns_workspace_new(&workspace, &spec);
+                assert_int_equal(
+                    ny_columns_strip(columns, workspace, &tile, 100, COUNT, &strip), NY_OK);
+                assert_int_equal(strip.count, COUNT);
+                assert_memory_equal(strip.raw, data_row(&data, 100),
+                                    COUNT * d * ny_dtype_size(data.dtype));
+                for (size_t run = 0; run < sizeof(runs) / sizeof(runs[0]); run++) {
+                    size_t first = runs[run][0], cols = runs[run][1];
+
+                    ny_columns_block(columns, &strip, first, ny_matrix32(K, NY_STRIP_ROWS, cols));
+                    for (size_t i = 0; i < COUNT; i++)
+                        for (size_t j = 0; j < cols; j++) {
+                            double want = (double)r.C[(100 + i) * r.stride + first + j];
+
+                            assert_near((double)K[i * cols + j], want, 2e-6 * size,
+                                        kernels[k]);
+                        }
+                }
+                free(K);
+                ny_columns_workspace_free(workspace);
+                tile_release(&r);
+                ny_columns_free(columns);
+                geometry_release(&g);
+                data_release(&data);
+            }
+}
+
+static void landmarks_may_come_in_pieces(void **state)
+{
+    (void)state;
+    for (size_t d = 3; d <= 40; d += 37)
+        for (int dtype = NY_U8; dtype <= NY_F32; dtype += 2) {
+            struct data data = data_random((enum ny_dtype)dtype, 300, d, 41);
+            struct geometry g = geometry_of(&data, true, 1);
+            struct ny_columns_spec spec = spec_of("rbf", plain_gamma("rbf", &data, &g), &data, &g);
+            struct ny_columns *columns = columns_of(&spec, &data, 1), *whole;
+            struct tile_result a, b;
+
+            while (ny_columns_count(columns) < 201) {
+                size_t have = ny_columns_count(columns);
+
+                assert_int_equal(ny_columns_append(columns, data_row(&data, have),
+                                                   have + 9 < 201 ? 9 : 201 - have),
+                                 NY_OK);
+            }
+            assert_memory_equal(ny_columns_raw(columns), data.raw,
+                                201 * d * ny_dtype_size(data.dtype));
+            whole = columns_of(&spec, &data, 201);
+            a = tile_of(columns, &data, 0, 300);
+            b = tile_of(whole, &data, 0, 300);
+            for (size_t i = 0; i < 300; i++)
+                assert_memory_equal(a.C + i * a.stride, b.C + i * b.stride, 201 * sizeof(float));
+            tile_release(&a);
+            tile_release(&b);
+            ny_columns_free(columns);
+            ny_columns_free(whole);
+            geometry_release(&g);
+            data_release(&data);
+        }
+}
+
+static void stated_bytes_cover_what_is_allocated(void **state)
+{
+    (void)state;
+    for (size_t d = 1; d <= 100; d += 33)
+        for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
+            for (size_t k = 0; k < KERNELS; k++) {
+                struct data data = data_random((enum ny_dtype)dtype, 100, d, 51);
+                struct geometry g = geometry_of(&data, true, 1);
+                struct ny_columns_spec spec = spec_of(kernels[k], 1, &data, &g);
+                size_t before = ny_memory_used(ctx), held, stated;
+                struct ny_columns *columns = columns_of(&spec, &data, 97);
+                struct ny_columns_workspace *workspace;
+
+                held = ny_memory_used(ctx) - before;
+                stated = ny_columns_bytes(&spec, 97);
+                assert_true(held <= stated && stated <= held + held / 5 + 4096);
+                before = ny_memory_used(ctx);
+                assert_int_equal(ny_columns_workspace_new(&workspace, &spec), NY_OK);
+                held = ny_memory_used(ctx) - before;
+                stated = ny_columns_workspace_bytes(&spec);
+                assert_true(held <= stated && stated <= held + held / 5 + 4096);
+                ny_columns_workspace_free(workspace);
+                ny_columns_free(columns);
+                geometry_release(&g);
+                data_release(&data);
+            }
+}
+
+static void what_cannot_work_is_refused(void **state)
+{
+    struct data data = data_random(NY_F32, 10, 4, 61);
+    struct geometry g = geometry_of(&data, true, 1);
+    struct ny_columns_spec spec = spec_of("rbf", 0, &data, &g);
+    struct ny_columns *columns;
+
+    (void)state;
+    assert_int_equal(ny_columns_new(&columns, &spec), NY_EUSAGE);
+    assert_null(columns);
+    spec.params.gamma = NAN;
+    assert_int_equal(ny_columns_new(&columns, &spec), NY_EUSAGE);
+    spec.kernel = ny_kernel_find("precomputed");
+    assert_int_equal(ny_columns_new(&columns, &spec), NY_EUSAGE);
+    assert_null(ny_kernel_find("rbff"));
+    assert_null(ny_kernel_at(100));
+    geometry_release(&g);
+    data_release(&data);
+}
+
+/* A NaN in the data is not smoothed over by a clamp: it reaches the finite checks. */
+static void a_nan_stays_a_nan(void **state)
+{
+    (void)state;
+    for (size_t d = 4; d <= 20; d += 16)
+        for (size_t k = 0; k < KERNELS; k++) {
+            struct data data = data_random(NY_F32, 30, d, 71);
+            struct geometry g = geometry_of(&data, false, 1);
+            struct ny_columns_spec spec = spec_of(kernels[k], 1, &data, &g);
+            struct ny_columns *columns = columns_of(&spec, &data, 10);
+            struct tile_result r;
+
+            data_set(&data, 20 * d + 1, NAN);
+            r = tile_of(columns, &data, 0, 30);
+            for (size_t j = 0; j < 10; j++) {
+                assert_true(isnan(r.C[20 * r.stride + j]));
+                assert_true(isfinite(r.C[19 * r.stride + j]));
+            }
+            tile_release(&r);
+            ny_columns_free(columns);
+            geometry_release(&g);
+            data_release(&data);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_equal_plain_loops),
+        cmocka_unit_test(tiles_equal_plain_loops_in_every_family),
+        cmocka_unit_test(an_offset_costs_no_accuracy_when_centred),
+        cmocka_unit_test(extreme_scales),
+        cmocka_unit_test(shifts_keep_small_differences),
+        cmocka_unit_test(the_shift_is_not_rounded_to_f32),
+        cmocka_unit_test(a_row_does_not_depend_on_the_rows_after_it),
+        cmocka_unit_test(blocks_equal_tiles),
+        cmocka_unit_test(landmarks_may_come_in_pieces),
+        cmocka_unit_test(stated_bytes_cover_what_is_allocated),
+        cmocka_unit_test(what_cannot_work_is_refused),
+        cmocka_unit_test(a_nan_stays_a_nan),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
