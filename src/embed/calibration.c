@@ -146,13 +146,13 @@ json_t *ny_calibration_json(const struct ny_calibration *c)
 {
     json_t *json = json_object();
 
-    ny_json_set_text(json, "key", c->key);
-    ny_json_set_number(json, "gemm32_flops", c->gemm32);
-    ny_json_set_number(json, "gram32_flops", c->gram32);
-    ny_json_set_number(json, "gemm64_flops", c->gemm64);
-    ny_json_set_number(json, "gram64_flops", c->gram64);
-    ny_json_set_number(json, "eigen_flops", c->eigen);
-    ny_json_set_number(json, "disk_write_bytes", c->disk_write);
+    ny_field_set_text(json, "key", c->key);
+    ny_field_set_number(json, "gemm32_flops", c->gemm32);
+    ny_field_set_number(json, "gram32_flops", c->gram32);
+    ny_field_set_number(json, "gemm64_flops", c->gemm64);
+    ny_field_set_number(json, "gram64_flops", c->gram64);
+    ny_field_set_number(json, "eigen_flops", c->eigen);
+    ny_field_set_number(json, "disk_write_bytes", c->disk_write);
     return json;
 }
 
@@ -164,12 +164,12 @@ static bool load(struct ny_calibration *c)
     if (!cache_path(folder, file, sizeof(folder))) return false;
     json = json_load_file(file, 0, NULL);
     entry = json_object_get(json, c->key);
-    c->gemm32 = ny_json_number(entry, "gemm32_flops", 0);
-    c->gram32 = ny_json_number(entry, "gram32_flops", 0);
-    c->gemm64 = ny_json_number(entry, "gemm64_flops", 0);
-    c->gram64 = ny_json_number(entry, "gram64_flops", 0);
-    c->eigen = ny_json_number(entry, "eigen_flops", 0);
-    c->disk_write = ny_json_number(entry, "disk_write_bytes", 0);
+    c->gemm32 = ny_field_number(entry, "gemm32_flops", 0);
+    c->gram32 = ny_field_number(entry, "gram32_flops", 0);
+    c->gemm64 = ny_field_number(entry, "gemm64_flops", 0);
+    c->gram64 = ny_field_number(entry, "gram64_flops", 0);
+    c->eigen = ny_field_number(entry, "eigen_flops", 0);
+    c->disk_write = ny_field_number(entry, "disk_write_bytes", 0);
     json_decref(json);
     return c->gemm32 > 0 && c->gram32 > 0 && c->gemm64 > 0 && c->gram64 > 0 && c->eigen > 0 &&
            c->disk_write > 0;

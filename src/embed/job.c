@@ -38,14 +38,14 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
     for (size_t i = 0; i < sizeof(report_keys) / sizeof(report_keys[0]); i++)
         json_object_set_new(report, report_keys[i], json_null());
     json_object_set_new(report, "stages", json_object());
-    ny_json_set_count(report, "n", points->n);
-    ny_json_set_count(report, "d", points->d);
-    ny_json_set_text(report, "version", ny_version());
-    ny_json_set_text(report, "blas", ny_blas_name());
-    ny_json_set_text(report, "cpu", ny_cpu_name(ny_cpu_family()));
+    ny_field_set_count(report, "n", points->n);
+    ny_field_set_count(report, "d", points->d);
+    ny_field_set_text(report, "version", ny_version());
+    ny_field_set_text(report, "blas", ny_blas_name());
+    ny_field_set_text(report, "cpu", ny_cpu_name(ny_cpu_family()));
     json_object_set_new(record, "format", json_integer(1));
-    ny_json_set_text(record, "kind", kind);
-    ny_json_set_text(record, "stage", stage_names[NY_STAGE_STATS]);
+    ny_field_set_text(record, "kind", kind);
+    ny_field_set_text(record, "stage", stage_names[NY_STAGE_STATS]);
     json_object_set_new(record, "options", options);
     json_object_set_new(record, "checkpoint", json_object());
     json_object_set_new(record, "report", report);
@@ -68,16 +68,16 @@ void ny_job_mark_time(struct ny_job *job, enum ny_stage stage)
     double now_s = ny_now(), elapsed_s = now_s - job->marked_s;
 
     job->marked_s = now_s;
-    ny_json_set_number(stages, stage_names[stage],
-                       ny_json_number(stages, stage_names[stage], 0) + elapsed_s);
-    ny_json_set_number(report, "seconds", ny_json_number(report, "seconds", 0) + elapsed_s);
+    ny_field_set_number(stages, stage_names[stage],
+                       ny_field_number(stages, stage_names[stage], 0) + elapsed_s);
+    ny_field_set_number(report, "seconds", ny_field_number(report, "seconds", 0) + elapsed_s);
 }
 
 int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage)
 {
     int err;
 
-    ny_json_set_text(job->record, "stage", stage_names[stage]);
+    ny_field_set_text(job->record, "stage", stage_names[stage]);
     err = ny_record_put(batch, job->name, job->record);
     if (err) {
         ny_batch_abort(batch);
@@ -103,18 +103,18 @@ int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char 
                             const void *image, size_t bytes, uint64_t units)
 {
     json_t *checkpoint = ny_job_checkpoint(job);
-    uint64_t slot = 1 - ny_json_count(checkpoint, "slot", 1);
+    uint64_t slot = 1 - ny_field_count(checkpoint, "slot", 1);
     char name[32];
     int err;
 
     slot_name(name, sizeof(name), part, slot);
     err = ny_blob_put(job->store, job->name, name, image, bytes);
     if (err) return err;
-    ny_json_set_text(checkpoint, "part", part);
-    ny_json_set_count(checkpoint, "slot", slot);
-    ny_json_set_count(checkpoint, "bytes", bytes);
-    ny_json_set_count(checkpoint, "units", units);
-    ny_json_set_count(checkpoint, "rows", units * NY_UNIT_ROWS);
+    ny_field_set_text(checkpoint, "part", part);
+    ny_field_set_count(checkpoint, "slot", slot);
+    ny_field_set_count(checkpoint, "bytes", bytes);
+    ny_field_set_count(checkpoint, "units", units);
+    ny_field_set_count(checkpoint, "rows", units * NY_UNIT_ROWS);
     ny_job_mark_time(job, stage);
     return ny_job_save(job, stage);
 }
@@ -123,17 +123,17 @@ int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t
                       uint64_t *units)
 {
     json_t *checkpoint = ny_job_checkpoint(job);
-    const char *saved = ny_json_text(checkpoint, "part");
+    const char *saved = ny_field_text(checkpoint, "part");
     char name[32];
 
     *image = NULL;
     *units = 0;
-    *bytes = (size_t)ny_json_count(checkpoint, "bytes", 0);
+    *bytes = (size_t)ny_field_count(checkpoint, "bytes", 0);
     if (!saved || strcmp(saved, part) != 0) return NY_OK;
     *image = ny_alloc(job->ctx, NY_MEM_OTHER, *bytes);
     if (!*image) return NY_EBUDGET;
-    *units = ny_json_count(checkpoint, "units", 0);
-    slot_name(name, sizeof(name), part, ny_json_count(checkpoint, "slot", 0));
+    *units = ny_field_count(checkpoint, "units", 0);
+    slot_name(name, sizeof(name), part, ny_field_count(checkpoint, "slot", 0));
     return ny_blob_get(job->store, job->name, name, *image, *bytes);
 }
 
@@ -143,17 +143,17 @@ void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
     double row_bytes = (double)job->points.stored_bytes /
                        (double)(job->points.n ? job->points.n : 1);
 
-    ny_json_set_count(report, "passes", ny_json_count(report, "passes", 0) + 1);
-    ny_json_set_count(report, "rows_read", ny_json_count(report, "rows_read", 0) + rows);
-    ny_json_set_count(report, "bytes_read",
-                      ny_json_count(report, "bytes_read", 0) + (uint64_t)(row_bytes * (double)rows));
-    ny_json_set_number(report, "flops", ny_json_number(report, "flops", 0) + flops);
+    ny_field_set_count(report, "passes", ny_field_count(report, "passes", 0) + 1);
+    ny_field_set_count(report, "rows_read", ny_field_count(report, "rows_read", 0) + rows);
+    ny_field_set_count(report, "bytes_read",
+                      ny_field_count(report, "bytes_read", 0) + (uint64_t)(row_bytes * (double)rows));
+    ny_field_set_number(report, "flops", ny_field_number(report, "flops", 0) + flops);
 }
 
 /* A result computed half with one BLAS and half with another is right, but not to the last bit. */
 static void warn_of_other_machine(const struct ny_job *job)
 {
-    const char *blas = ny_json_text(ny_job_report(job), "blas");
+    const char *blas = ny_field_text(ny_job_report(job), "blas");
 
     if (blas && strcmp(blas, ny_blas_name()) != 0)
         ny_log(job->ctx, NY_LOG_WARNING,
@@ -190,7 +190,7 @@ static int run_stages(struct ny_job *job)
     int err = NY_OK;
 
     while (err == NY_OK) {
-        stage = ny_stage_parse(ny_json_text(job->record, "stage"));
+        stage = ny_stage_parse(ny_field_text(job->record, "stage"));
         if (stage == NY_STAGE_DONE) break;
         err = ny_check_interrupt(job->ctx);
         if (err == NY_OK) err = run[stage](job);
@@ -210,7 +210,7 @@ int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_set
                          .workers = settings->threads,
                          .params = settings->params,
                          .marked_s = ny_now()};
-    uint64_t n = ny_json_count(json_object_get(record, "report"), "n", 0);
+    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
     int err;
 
     err = ny_points_info(store, &job.points);

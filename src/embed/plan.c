@@ -113,21 +113,21 @@ json_t *ny_plan_json(const struct ny_plan *plan)
     json_t *json = json_object(), *memory = json_object(), *stages = json_object();
 
     json_object_set_new(json, "fits", json_boolean(plan->fits));
-    ny_json_set_count(json, "memory_min_bytes", plan->memory_min_bytes);
+    ny_field_set_count(json, "memory_min_bytes", plan->memory_min_bytes);
     for (int p = 0; p < NY_PURPOSES; p++)
-        ny_json_set_count(memory, ny_purpose_name((enum ny_purpose)p), plan->by_purpose[p]);
-    ny_json_set_count(memory, "total", plan->memory_bytes);
+        ny_field_set_count(memory, ny_purpose_name((enum ny_purpose)p), plan->by_purpose[p]);
+    ny_field_set_count(memory, "total", plan->memory_bytes);
     json_object_set_new(json, "memory_bytes", memory);
-    ny_json_set_count(json, "disk_bytes", plan->disk_bytes);
-    ny_json_set_number(json, "flops", plan->flops);
-    ny_json_set_count(json, "passes", plan->passes);
-    ny_json_set_number(json, "seconds", plan->seconds);
+    ny_field_set_count(json, "disk_bytes", plan->disk_bytes);
+    ny_field_set_number(json, "flops", plan->flops);
+    ny_field_set_count(json, "passes", plan->passes);
+    ny_field_set_number(json, "seconds", plan->seconds);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        ny_json_set_number(stages, ny_stage_name((enum ny_stage)stage), plan->stage_s[stage]);
+        ny_field_set_number(stages, ny_stage_name((enum ny_stage)stage), plan->stage_s[stage]);
     json_object_set_new(json, "stages", stages);
-    ny_json_set_count(json, "landmarks", plan->m);
+    ny_field_set_count(json, "landmarks", plan->m);
     json_object_set_new(json, "landmarks_estimated", json_boolean(plan->m_estimated));
-    ny_json_set_count(json, "workers", plan->workers);
+    ny_field_set_count(json, "workers", plan->workers);
     return json;
 }
 
@@ -141,7 +141,7 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
     double gemm = f64 ? calibration->gemm64 : calibration->gemm32;
     double gram = f64 || job->gram == NY_GRAM_F64 ? calibration->gram64 : calibration->gram32;
     double ideal_s = 2 * n * m * (d + p) / gemm;
-    double wall_s = ny_json_number(stages, "accumulate", 0) + ny_json_number(stages, "project", 0);
+    double wall_s = ny_field_number(stages, "accumulate", 0) + ny_field_number(stages, "project", 0);
 
     if (ny_settings_needs_gram(settings)) ideal_s += 2 * n * m * d / gemm + n * m * m / gram;
     return ideal_s > 0 ? wall_s / ideal_s : NAN;

@@ -68,10 +68,10 @@ int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
     int err = ny_record_need(store, name, out);
 
     if (err) return err;
-    stage = ny_json_text(*out, "stage");
+    stage = ny_field_text(*out, "stage");
     if (stage && strcmp(stage, "done") == 0) return NY_OK;
-    rows = ny_json_number(json_object_get(*out, "checkpoint"), "rows", 0);
-    n = ny_json_number(json_object_get(*out, "report"), "n", 1);
+    rows = ny_field_number(json_object_get(*out, "checkpoint"), "rows", 0);
+    n = ny_field_number(json_object_get(*out, "report"), "n", 1);
     err = ny_fail(ctx, NY_EUSAGE, "'%s' is not finished: stage %s, %.0f %% of its rows; run the same "
                   "'nystream fit' again to go on", name, stage ? stage : "?", 100 * rows / n);
     json_decref(*out);
@@ -108,36 +108,36 @@ int ny_record_save(struct ny_store *store, const char *name, const json_t *recor
     return ny_batch_commit(batch);
 }
 
-uint64_t ny_json_count(const json_t *object, const char *key, uint64_t fallback)
+uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback)
 {
     const json_t *value = json_object_get(object, key);
 
     return json_is_integer(value) ? (uint64_t)json_integer_value(value) : fallback;
 }
 
-double ny_json_number(const json_t *object, const char *key, double fallback)
+double ny_field_number(const json_t *object, const char *key, double fallback)
 {
     const json_t *value = json_object_get(object, key);
 
     return json_is_number(value) ? json_number_value(value) : fallback;
 }
 
-const char *ny_json_text(const json_t *object, const char *key)
+const char *ny_field_text(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));
 }
 
-void ny_json_set_number(json_t *object, const char *key, double value)
+void ny_field_set_number(json_t *object, const char *key, double value)
 {
     json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
 }
 
-void ny_json_set_count(json_t *object, const char *key, uint64_t value)
+void ny_field_set_count(json_t *object, const char *key, uint64_t value)
 {
     json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
-void ny_json_set_text(json_t *object, const char *key, const char *text)
+void ny_field_set_text(json_t *object, const char *key, const char *text)
 {
     json_object_set_new(object, key, text ? json_string(text) : json_null());
 }

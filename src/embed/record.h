@@ -26,12 +26,12 @@ int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record
 int ny_record_save(struct ny_store *store, const char *name, const json_t *record);
 
 /* Fields of a JSON object, with a fallback where they are not there or null. */
-uint64_t ny_json_count(const json_t *object, const char *key, uint64_t fallback);
-double ny_json_number(const json_t *object, const char *key, double fallback);
-const char *ny_json_text(const json_t *object, const char *key);
+uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback);
+double ny_field_number(const json_t *object, const char *key, double fallback);
+const char *ny_field_text(const json_t *object, const char *key);
 /* Numbers that are not finite become null. */
-void ny_json_set_number(json_t *object, const char *key, double value);
-void ny_json_set_count(json_t *object, const char *key, uint64_t value);
-void ny_json_set_text(json_t *object, const char *key, const char *text); /* NULL: null */
+void ny_field_set_number(json_t *object, const char *key, double value);
+void ny_field_set_count(json_t *object, const char *key, uint64_t value);
+void ny_field_set_text(json_t *object, const char *key, const char *text); /* NULL: null */
 
 #endif

@@ -129,7 +129,7 @@ int ny_stage_accumulate(struct ny_job *job)
     if (err) return err;
     err = restore(job, &units);
     if (err) return err;
-    ny_json_set_text(ny_job_report(job), "gram_precision",
+    ny_field_set_text(ny_job_report(job), "gram_precision",
                      job->gram == NY_GRAM_F64 ? "f64" : "f32");
     err = run_pass(job, units);
     if (err) return err;

@@ -24,11 +24,11 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
     struct ny_batch *batch;
     int err;
 
-    ny_json_set_text(checkpoint, "part", "embedding");
-    ny_json_set_count(checkpoint, "units", units_done);
-    ny_json_set_count(checkpoint, "rows", rows < job->points.n ? rows : job->points.n);
+    ny_field_set_text(checkpoint, "part", "embedding");
+    ny_field_set_count(checkpoint, "units", units_done);
+    ny_field_set_count(checkpoint, "rows", rows < job->points.n ? rows : job->points.n);
     for (int k = 0; k < NY_SUMS; k++)
-        ny_json_set_number(checkpoint, sum_keys[k], run->sums[k]);
+        ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
     ny_job_mark_time(job, NY_STAGE_PROJECT);
     err = ny_batch_begin(&batch, job->store);
     if (err) return err;
@@ -66,7 +66,7 @@ static int checkpoint(void *arg, uint64_t units_done)
 
 static int load_model(struct ny_job *job)
 {
-    size_t bytes = (size_t)ny_json_count(job->record, "model_bytes", 0);
+    size_t bytes = (size_t)ny_field_count(job->record, "model_bytes", 0);
     void *image;
     int err;
 
@@ -82,12 +82,12 @@ static int load_model(struct ny_job *job)
 static uint64_t restore_sums(struct project *run)
 {
     const json_t *checkpoint = ny_job_checkpoint(run->job);
-    const char *saved = ny_json_text(checkpoint, "part");
+    const char *saved = ny_field_text(checkpoint, "part");
 
     if (!saved || saved[0] != 'e') return 0;
     for (int k = 0; k < NY_SUMS; k++)
-        run->sums[k] = ny_json_number(checkpoint, sum_keys[k], 0);
-    return ny_json_count(checkpoint, "units", 0);
+        run->sums[k] = ny_field_number(checkpoint, sum_keys[k], 0);
+    return ny_field_count(checkpoint, "units", 0);
 }
 
 /* nystrom without a pass 1: the rank-p trace error from Σ‖y_i‖², with tr K of the matrix that was
@@ -105,8 +105,8 @@ static void certify_projection(struct project *run)
         shift += model->a[j];
     if (job->settings->centring == NY_CENTRED_LANDMARKS)
         trace += -2 * (run->sums[NY_SUM_ENTRIES] + n * shift) / m + n * shift / m;
-    ny_json_set_number(report, "trace", trace);
-    ny_json_set_number(report, "trace_error", (trace - run->sums[NY_SUM_SQUARES]) / trace);
+    ny_field_set_number(report, "trace", trace);
+    ny_field_set_number(report, "trace_error", (trace - run->sums[NY_SUM_SQUARES]) / trace);
 }
 
 static void report_end(struct project *run)
@@ -117,10 +117,10 @@ static void report_end(struct project *run)
 
     certify_projection(run);
     if (ny_calibration_get(job->ctx, &rates) == NY_OK)
-        ny_json_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&rates, job));
-    ny_json_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
-    ny_json_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
-    ny_json_set_count(report, "store_bytes", ny_store_bytes(job->store));
+        ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&rates, job));
+    ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
+    ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
+    ny_field_set_count(report, "store_bytes", ny_store_bytes(job->store));
 }
 
 static int run_pass(struct project *run, uint64_t first_unit)

@@ -8,7 +8,7 @@ static int load_frozen(struct ny_job *job)
     double *image;
     int err;
 
-    job->params.gamma = ny_json_number(ny_job_report(job), "gamma", job->params.gamma);
+    job->params.gamma = ny_field_number(ny_job_report(job), "gamma", job->params.gamma);
     if (job->geometry) return NY_OK;
     image = ny_alloc(job->ctx, NY_MEM_OTHER, 2 * d * sizeof(double));
     if (!image) return NY_EBUDGET;
@@ -46,11 +46,11 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
         err = ny_blob_put(job->store, job->name, "residuals", selection->residuals,
                           (size_t)job->points.n * sizeof(float));
         if (err) return err;
-        ny_json_set_number(report, "residual_max", selection->residual_max);
-        ny_json_set_number(report, "residual_mean", selection->residual_mean);
+        ny_field_set_number(report, "residual_max", selection->residual_max);
+        ny_field_set_number(report, "residual_mean", selection->residual_mean);
     }
-    ny_json_set_number(report, "tolerance", selection->tolerance);
-    ny_json_set_count(report, "landmarks", selection->m);
+    ny_field_set_number(report, "tolerance", selection->tolerance);
+    ny_field_set_count(report, "landmarks", selection->m);
     for (unsigned pass = 0; pass < selection->passes; pass++)
         ny_job_count_pass(job, selection->rows_read / selection->passes,
                           selection->flops / selection->passes);
@@ -160,7 +160,7 @@ int ny_job_prepare(struct ny_job *job)
     if (job->W.at) return NY_OK;
     err = load_frozen(job);
     if (err) return err;
-    job->m = (size_t)ny_json_count(ny_job_report(job), "landmarks", 0);
+    job->m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
     err = make_columns(job);
     if (err) return err;
     job->a = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, sizeof(double));

@@ -44,12 +44,12 @@ static void report_solution(struct ny_job *job, const struct ny_solution *soluti
         json_object_set_new(report, "variance",
                             json_of_values(solution->values, solution->p,
                                            1 / ((double)job->points.n - 1)));
-    ny_json_set_count(report, "rank_effective", solution->rank_effective);
-    ny_json_set_count(report, "negative_eigenvalues", solution->negative);
-    ny_json_set_number(report, "negative_share", solution->negative_share);
-    ny_json_set_text(report, "trace_of", solution->trace_of);
-    ny_json_set_number(report, "trace", solution->trace);
-    ny_json_set_number(report, "trace_error", trace_error);
+    ny_field_set_count(report, "rank_effective", solution->rank_effective);
+    ny_field_set_count(report, "negative_eigenvalues", solution->negative);
+    ny_field_set_number(report, "negative_share", solution->negative_share);
+    ny_field_set_text(report, "trace_of", solution->trace_of);
+    ny_field_set_number(report, "trace", solution->trace);
+    ny_field_set_number(report, "trace_error", trace_error);
     if (solution->rank_effective < solution->p)
         ny_log(job->ctx, NY_LOG_WARNING,
                "only %zu of %zu components are above rounding: the others are zero",
@@ -94,7 +94,7 @@ static int save_model(struct ny_job *job)
     ny_model_save(job->model, image);
     err = ny_blob_put(job->store, job->name, "model", image, bytes);
     ny_free(job->ctx, image);
-    ny_json_set_count(job->record, "model_bytes", bytes);
+    ny_field_set_count(job->record, "model_bytes", bytes);
     return err;
 }
 

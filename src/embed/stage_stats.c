@@ -37,10 +37,10 @@ static int decide_width(struct ny_job *job)
         if (err) return err;
     }
     job->params.gamma = gamma;
-    if (job->settings->kernel->has_gamma) ny_json_set_number(report, "gamma", gamma);
+    if (job->settings->kernel->has_gamma) ny_field_set_number(report, "gamma", gamma);
     if (!job->settings->kernel->has_sigma) return NY_OK;
-    ny_json_set_number(report, "sigma", sqrt(0.5 / gamma));
-    ny_json_set_number(report, "epsilon", 1 / gamma);
+    ny_field_set_number(report, "sigma", sqrt(0.5 / gamma));
+    ny_field_set_number(report, "epsilon", 1 / gamma);
     ny_log(job->ctx, NY_LOG_NOTE, "kernel width: gamma %.6g = sigma %.6g = epsilon %.6g%s", gamma,
            sqrt(0.5 / gamma), 1 / gamma, job->settings->gamma_auto ? " (auto)" : "");
     return NY_OK;

@@ -10,7 +10,8 @@
 struct reader_source {
     struct ny_source base;
     struct ny_reader *reader;
-    size_t row_bytes;
+    enum ny_dtype read_dtype;
+    size_t row_bytes; /* as read */
     char *units; /* workers × one unit */
 };
 
@@ -35,9 +36,11 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
                          size_t count, void *rows)
 {
     const struct reader_source *source = (const struct reader_source *)base;
+    const char *at = source->units + (tile->worker * NY_UNIT_ROWS + first) * source->row_bytes;
 
-    memcpy(rows, source->units + (tile->worker * NY_UNIT_ROWS + first) * source->row_bytes,
-           count * source->row_bytes);
+    if (base->dtype == source->read_dtype) memcpy(rows, at, count * source->row_bytes);
+    else if (base->dtype == NY_F32) ny_dtype_to_f32(source->read_dtype, at, rows, count * base->d);
+    else ny_dtype_to_f64(source->read_dtype, at, rows, count * base->d);
     return NY_OK;
 }
 
@@ -50,7 +53,7 @@ static void release(struct ny_source *base)
 }
 
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
-                        unsigned workers)
+                        enum ny_dtype dtype, unsigned workers)
 {
     static const struct ny_source_ops ops = {take, strip, release};
     const struct ny_table *table = ny_reader_table(reader);
@@ -62,11 +65,12 @@ int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct n
     source = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*source));
     if (!source) return NY_EBUDGET;
     source->reader = reader;
+    source->read_dtype = table->dtype;
     source->row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
     source->base = (struct ny_source){
         .ops = &ops,
         .ctx = ctx,
-        .dtype = table->dtype,
+        .dtype = dtype,
         .d = (size_t)table->d,
         .n = table->rows == NY_ROWS_UNKNOWN ? 0 : table->rows,
         .stored_bytes_per_row = (double)source->row_bytes,

@@ -54,17 +54,19 @@ struct ny_store;
 /* The first n points of a store, as of a job's start. Decodes a block once for all workers (a ring
  * of workers + 1 blocks), asks the kernel for the blocks ahead and drops those behind. Memory:
  * (workers + 1) × block bytes, under NY_MEM_STORE. */
-int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n, unsigned workers);
+int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n,
+                        unsigned workers);
 /* Bytes that ny_source_of_points() allocates. */
 size_t ny_source_of_points_bytes(size_t block_rows, size_t d, enum ny_dtype dtype, unsigned workers);
 
 struct ny_reader;
-/* Rows of a file through a reader, read once, in order. Memory: workers × one unit, NY_MEM_IO. */
+/* Rows of a file through a reader, read once, in order, handed out as `dtype`: the reader's own, or
+ * f32 or f64. Memory: workers × one unit, NY_MEM_IO. */
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
-                     unsigned workers);
+                        enum ny_dtype dtype, unsigned workers);
 
 /* Rows in memory, which must stay valid. */
 int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const void *rows,
-                     enum ny_dtype dtype, uint64_t n, size_t d);
+                        enum ny_dtype dtype, uint64_t n, size_t d);
 
 #endif

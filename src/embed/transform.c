@@ -1,0 +1,199 @@
+#include "embed/transform.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "embed/projector.h"
+#include "embed/record.h"
+#include "stream/pass.h"
+
+struct transform {
+    const struct ny_model *model;
+    struct ny_projector projector;
+    struct ny_writer *writer; /* or, in memory: */
+    float *embedding;
+};
+
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct transform *run = arg;
+
+    return ny_projector_tile(&run->projector, tile);
+}
+
+static int fold(void *arg, const struct ny_tile *tile)
+{
+    struct transform *run = arg;
+    const void *rows = ny_projector_rows(&run->projector, tile->worker);
+    size_t p = run->model->p, count = tile->rows * p;
+    float *out;
+
+    if (run->writer) return ny_writer_rows(run->writer, rows, tile->rows);
+    out = run->embedding + tile->first_row * p;
+    if (run->model->precision == NY_PRECISION_F64) ny_dtype_to_f32(NY_F64, rows, out, count);
+    else memcpy(out, rows, count * sizeof(float));
+    return NY_OK;
+}
+
+/* Workers whose tiles fit what is left of the budget. */
+static unsigned workers_that_fit(const struct ny_model *model, size_t row_bytes)
+{
+    struct ny_context *ctx = model->ctx;
+    unsigned workers = ny_context_threads(ctx);
+
+    while (workers > 1 &&
+           ny_projector_bytes(&model->spec, model->m, model->p, model->precision, workers) +
+                   workers * NY_UNIT_ROWS * row_bytes > ny_memory_left(ctx))
+        workers--;
+    return workers;
+}
+
+static int run_pass(struct transform *run, struct ny_source *source, unsigned workers)
+{
+    static const struct ny_pass_work work = {unit, fold, NULL};
+    const struct ny_model *model = run->model;
+    int err;
+
+    err = ny_projector_new(&run->projector, model, source->dtype, workers);
+    if (err) return err;
+    return ny_pass_run(&(struct ny_pass){.ctx = model->ctx,
+                                         .source = source,
+                                         .stage = "transform",
+                                         .workers = workers,
+                                         .flops_per_row = 2 * (double)model->m *
+                                                          (double)(model->d + model->p)},
+                       &work, run);
+}
+
+/* Text is parsed to f64 where the landmarks are; else rows come as the file has them, and are
+ * widened to what holds both. */
+static int open_input(const struct ny_model *model, const char *input,
+                      const struct ny_reader_options *given, struct ny_reader **out)
+{
+    struct ny_reader_options options = given ? *given : (struct ny_reader_options){0};
+
+    options.dims = model->d;
+    options.nan_drop = false;
+    if (options.dtype == NY_DTYPE_NONE && model->spec.dtype == NY_F64) options.dtype = NY_F64;
+    return ny_reader_open(out, model->ctx, input, &options);
+}
+
+int ny_transform_file(const struct ny_model *model, const char *input,
+                      const struct ny_reader_options *options, const char *output)
+{
+    struct transform run = {.model = model};
+    struct ny_reader *reader = NULL;
+    struct ny_source *source = NULL;
+    enum ny_element element = model->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32;
+    enum ny_dtype dtype;
+    unsigned workers;
+    int err;
+
+    err = open_input(model, input, options, &reader);
+    if (err) goto done;
+    dtype = ny_model_common_dtype(model, ny_reader_table(reader)->dtype);
+    workers = workers_that_fit(model, model->d * ny_dtype_size(dtype));
+    err = ny_source_of_reader(&source, model->ctx, reader, dtype, workers);
+    if (err) goto done;
+    err = ny_writer_open(&run.writer, model->ctx, output, element, ny_reader_table(reader)->rows,
+                         model->p);
+    if (err) goto done;
+    err = run_pass(&run, source, workers);
+    if (err) goto done;
+    err = ny_writer_commit(run.writer);
+    run.writer = NULL;
+done:
+    ny_writer_abort(run.writer);
+    ny_projector_release(&run.projector);
+    ny_source_free(source);
+    ny_reader_close(reader);
+    return err;
+}
+
+int ny_transform_memory(const struct ny_model *model, const float *values, uint64_t rows,
+                        float *embedding)
+{
+    struct transform run = {.model = model, .embedding = embedding};
+    struct ny_source *source = NULL;
+    int err;
+
+    if (ny_first_not_finite32(values, (size_t)rows * model->d))
+        return ny_fail(model->ctx, NY_EDATA, "row %zu of the rows to transform holds NaN or Inf",
+                       (ny_first_not_finite32(values, (size_t)rows * model->d) - 1) / model->d);
+    err = ny_source_of_memory(&source, model->ctx, values, NY_F32, rows, model->d);
+    if (err == NY_OK) err = run_pass(&run, source, workers_that_fit(model, 0));
+    ny_projector_release(&run.projector);
+    ny_source_free(source);
+    return err;
+}
+
+int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char *name)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    json_t *record = NULL;
+    void *image = NULL;
+    size_t bytes;
+    int err;
+
+    *out = NULL;
+    err = ny_record_need_done(store, name, &record);
+    if (err) goto done;
+    bytes = (size_t)ny_field_count(record, "model_bytes", 0);
+    if (!bytes) {
+        err = ny_fail(ctx, NY_EUSAGE, "'%s' is a dictionary alone and has no model; make one with "
+                      "'nystream fit --landmarks-from %s'", name, name);
+        goto done;
+    }
+    image = ny_alloc(ctx, NY_MEM_MODEL, bytes);
+    err = NY_EBUDGET;
+    if (!image) goto done;
+    err = ny_blob_get(store, name, "model", image, bytes);
+    if (err == NY_OK) err = ny_model_load(out, ctx, image, bytes, name);
+done:
+    ny_free(ctx, image);
+    json_decref(record);
+    return err;
+}
+
+/* The whole of a regular file, or an error that names it. */
+static int read_file(struct ny_context *ctx, const char *path, void **image, size_t *bytes)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC), err = NY_EIO;
+    size_t done = 0;
+
+    *image = NULL;
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        err = ny_fail_errno(ctx, "open", path);
+        goto done;
+    }
+    *bytes = S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
+    *image = ny_alloc(ctx, NY_MEM_MODEL, *bytes);
+    err = NY_EBUDGET;
+    if (!*image) goto done;
+    err = NY_OK;
+    while (done < *bytes && err == NY_OK) {
+        ssize_t got = read(fd, (char *)*image + done, *bytes - done);
+
+        if (got > 0) done += (size_t)got;
+        else err = ny_fail_errno(ctx, "read", path);
+    }
+done:
+    if (fd >= 0) close(fd);
+    return err;
+}
+
+int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *path)
+{
+    void *image;
+    size_t bytes;
+    int err = read_file(ctx, path, &image, &bytes);
+
+    *out = NULL;
+    if (err == NY_OK) err = ny_model_load(out, ctx, image, bytes, path);
+    ny_free(ctx, image);
+    return err;
+}

@@ -1,0 +1,22 @@
+/* Placing new points with a stored model: one streaming pass over them, no solve. */
+#ifndef NY_EMBED_TRANSFORM_H
+#define NY_EMBED_TRANSFORM_H
+
+#include "embed/model.h"
+#include "io/reader.h"
+#include "io/writer.h"
+
+/* Rows of a file → a file of the model's precision. options may say how to read; their dtype is
+ * chosen here. NY_EDATA when d differs. Rows with NaN are refused. */
+int ny_transform_file(const struct ny_model *model, const char *input,
+                      const struct ny_reader_options *options, const char *output);
+/* Rows in memory, f32 in and out. */
+int ny_transform_memory(const struct ny_model *model, const float *values, uint64_t rows,
+                        float *embedding);
+
+/* The model of a finished result; of a file. ny_model_free() it. */
+struct ny_store;
+int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char *name);
+int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *path);
+
+#endif
