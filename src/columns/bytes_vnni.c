@@ -3,12 +3,18 @@
  *
  * vpdpbusd multiplies unsigned by signed bytes, so landmarks are kept as y − 128:
  * x·y = Σ x(y − 128) + 128 Σx. All sums are modulo 2³²; ‖x − y‖² itself is below 2³¹.
- * Intrinsics, because compilers do not find this form.
+ * Intrinsics, because compilers do not find this form; accumulators by name, because gcc keeps an
+ * array of them in memory.
  */
 #include <immintrin.h>
 #include <string.h>
 
 #include "columns/vector.h"
+
+/* Sums are kept in the type that the instruction has in gcc, which else keeps them in two. */
+typedef int sums_t __attribute__((vector_size(64)));
+
+#define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 
 static inline __m512i quad_of(const uint8_t *x)
 {
@@ -29,28 +35,27 @@ static inline void store_squares(__m512i dot, uint32_t term, const uint32_t *y_n
 
 ny_byte_square_fn ny_byte_square_vnni;
 
+#define CLEAR(r)                                                                                   \
+    const uint8_t *x##r = rows->row[r];                                                            \
+    sums_t low##r = {0}, high##r = {0};
+#define MULTIPLY(r)                                                                                \
+    quad = quad_of(x##r + 4 * q);                                                                  \
+    low##r = (sums_t)_mm512_dpbusd_epi32((__m512i)low##r, quad, y_low);                            \
+    high##r = (sums_t)_mm512_dpbusd_epi32((__m512i)high##r, quad, y_high);
+#define STORE(r)                                                                                   \
+    store_squares((__m512i)low##r, rows->term[r], y_norms, out[r]);                                \
+    store_squares((__m512i)high##r, rows->term[r], y_norms + NY_PANEL / 2, out[r] + NY_PANEL / 2);
+
 void ny_byte_square_vnni(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
                          const uint32_t y_norms[NY_PANEL], float out[NY_BYTE_ROWS][NY_PANEL])
 {
-    __m512i low[NY_BYTE_ROWS], high[NY_BYTE_ROWS];
-    const uint8_t *x[NY_BYTE_ROWS];
+    EACH_ROW(CLEAR)
 
-    memcpy(x, rows->row, sizeof(x));
-    for (size_t r = 0; r < NY_BYTE_ROWS; r++)
-        low[r] = high[r] = _mm512_setzero_si512();
     for (size_t q = 0; q < quads; q++) {
         __m512i y_low = _mm512_loadu_si512(panel + q * NY_PANEL * 4);
-        __m512i y_high = _mm512_loadu_si512(panel + q * NY_PANEL * 4 + 64);
+        __m512i y_high = _mm512_loadu_si512(panel + q * NY_PANEL * 4 + 64), quad;
 
-        for (size_t r = 0; r < NY_BYTE_ROWS; r++) {
-            __m512i quad = quad_of(x[r] + 4 * q);
-
-            low[r] = _mm512_dpbusd_epi32(low[r], quad, y_low);
-            high[r] = _mm512_dpbusd_epi32(high[r], quad, y_high);
-        }
+        EACH_ROW(MULTIPLY)
     }
-    for (size_t r = 0; r < NY_BYTE_ROWS; r++) {
-        store_squares(low[r], rows->term[r], y_norms, out[r]);
-        store_squares(high[r], rows->term[r], y_norms + NY_PANEL / 2, out[r] + NY_PANEL / 2);
-    }
+    EACH_ROW(STORE)
 }

@@ -15,10 +15,32 @@
 #define LOG2_E 1.44269504f
 /* Adding 1.5·2²³ rounds to a whole number and leaves it in the low bits. */
 #define ROUNDER 12582912.0f
-/* −127 ln 2, where n = −127 and 2ⁿ is given by exponent bits of 0: results below 2⁻¹²⁶ are 0. */
-#define X_MIN (-88.0296919f)
-/* Keeps ∞·0 away. */
-#define SQUARE_MAX 1e30f
+/* The bits of 127 ln 2, where n = −127 and 2ⁿ is given by exponent bits of 0: below 2⁻¹²⁶ is 0. */
+#define Y_MAX_BITS 0x42b00f34
+
+/* y clamped to 0 … 127 ln 2, on its bits, which are ordered like the numbers: compilers make two
+ * instructions of it, but chains of masks of float comparisons that must respect NaN. */
+static inline float clamped(float y)
+{
+    int32_t bits;
+
+    memcpy(&bits, &y, sizeof(bits));
+    bits = bits < 0 ? 0 : bits;
+    bits = bits > Y_MAX_BITS ? Y_MAX_BITS : bits;
+    memcpy(&y, &bits, sizeof(y));
+    return y;
+}
+
+/* 2ⁿ of the whole number n that ROUNDER + n holds. */
+static inline float power_of_two(float rounded)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &rounded, sizeof(bits));
+    bits = (bits + 127) << 23;
+    memcpy(&rounded, &bits, sizeof(bits));
+    return rounded;
+}
 
 static void exponential(const struct ny_pointwise *how, float x_norm, float *restrict values,
                         size_t count)
@@ -32,27 +54,17 @@ static void exponential(const struct ny_pointwise *how, float x_norm, float *res
 
     for (size_t j = 0; j < count; j++) {
         float square = values[j] + (x_norm + y_norm[j]);
-        float x, rounded, n, r, q, power;
-        uint32_t bits;
+        float y = clamped(gamma * square + gamma_low * square);
+        float rounded = ROUNDER - y * LOG2_E, n = rounded - ROUNDER;
+        float r = (-y - n * LN2_HIGH) - n * LN2_LOW, q = 0x1.6b9c66p-10f;
+        float power = power_of_two(rounded), lost = 0.0f * square; /* NaN where d² was, or ∞ */
 
-        square = 0.0f > square ? 0.0f : square;
-        square = SQUARE_MAX < square ? SQUARE_MAX : square;
-        x = -(gamma * square + gamma_low * square);
-        x = X_MIN > x ? X_MIN : x;
-        rounded = x * LOG2_E + ROUNDER;
-        n = rounded - ROUNDER;
-        r = x - n * LN2_HIGH;
-        r = r - n * LN2_LOW;
-        q = 0x1.6b9c66p-10f;
         q = q * r + 0x1.12254ap-7f;
         q = q * r + 0x1.5556f2p-5f;
         q = q * r + 0x1.5554b4p-3f;
         q = q * r + 0x1.fffffep-2f;
         q = q * (r * r) + r;
-        memcpy(&bits, &rounded, sizeof(bits));
-        bits = (bits + 127) << 23;
-        memcpy(&power, &bits, sizeof(power));
-        values[j] = (power * q + ((power - one) - shift[j])) - shift_low[j];
+        values[j] = (power * q + ((power - one) - shift[j])) - shift_low[j] + lost;
     }
 }
 

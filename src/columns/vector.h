@@ -18,7 +18,8 @@
 /* Base quantity → kernel, as ny_kernel.apply32. */
 struct ny_pointwise_ops {
     /* exp(−γ·d²) − shift, or exp(−γ·d²) − 1 − shift with a small relative error also where it is
-     * near 0; d² as NY_BASE_SQUARE gives it, clamped at 0. A NaN stays one. */
+     * near 0; d² as NY_BASE_SQUARE gives it, clamped at 0. NaN or
+     * infinite d² give NaN: data that overflow are for the finite checks. */
     void (*exponential)(const struct ny_pointwise *how, float x_norm, float *values, size_t count);
     /* (γ·v + c₀)^degree − shift */
     void (*power)(const struct ny_pointwise *how, float *values, size_t count);
