@@ -2,28 +2,59 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "spectral/method.h"
+
+enum { PROBES = 16 };
 
 /* Below: what f32 loses in a tile Gram cannot be seen in the eigenvalues that are kept. */
 static const double ETA_F32 = 3e-6;
 
-/* M ← W − 1aᵀ; returns max_j of the mean square of its columns. */
-static double shift(struct ny_matrix W, const double *a, struct ny_matrix M, double *square)
+/* Of the shifted W − 1aᵀ and of W, what one reading of it tells. */
+struct sizes {
+    double spread;         /* max_j of the mean square of the shifted columns */
+    double shifted, plain; /* Frobenius norms */
+};
+
+static struct sizes measure(struct ny_matrix W, const double *a, double *square)
 {
+    struct sizes sizes = {0};
     double largest = 0;
 
     memset(square, 0, W.cols * sizeof(*square));
     for (size_t i = 0; i < W.rows; i++) {
-        const double *from = W.at + i * W.stride;
-        double *to = M.at + i * M.stride;
-        for (size_t j = 0; j < W.cols; j++) {
-            to[j] = from[j] - a[j];
-            square[j] += to[j] * to[j];
-        }
+        const double *row = W.at + i * W.stride;
+        for (size_t j = 0; j < W.cols; j++)
+            square[j] += (row[j] - a[j]) * (row[j] - a[j]);
+        sizes.plain += ny_dot(row, row, W.cols);
     }
-    for (size_t j = 0; j < W.cols; j++)
-        largest = square[j] > largest ? square[j] : largest;
-    return largest / (double)W.rows;
+    for (size_t j = 0; j < W.cols; j++) {
+        largest = fmax(largest, square[j]);
+        sizes.shifted += square[j];
+    }
+    sizes.spread = largest / (double)W.rows;
+    sizes.shifted = sqrt(sizes.shifted);
+    sizes.plain = sqrt(sizes.plain);
+    return sizes;
+}
+
+/* The rank cut: σ below it is noise, of W in f64 or of its f32 tiles (algorithms.md). */
+static double cut_of(size_t m, double plain, double shifted)
+{
+    return fmax((double)m * 0x1p-53 * plain, 0x1p-22 * shifted);
+}
+
+static double eta_of(const struct sizes *sizes, double inverse_norm, double mean_diagonal)
+{
+    return 0x1p-24 * sizes->spread * inverse_norm / mean_diagonal;
+}
+
+/* M ← W − 1aᵀ */
+static void shift(struct ny_matrix W, const double *a, struct ny_matrix M)
+{
+    for (size_t i = 0; i < W.rows; i++)
+        for (size_t j = 0; j < W.cols; j++)
+            M.at[i * M.stride + j] = W.at[i * W.stride + j] - a[j];
 }
 
 static void copy_lower(struct ny_matrix W, struct ny_matrix M)
@@ -32,32 +63,72 @@ static void copy_lower(struct ny_matrix W, struct ny_matrix M)
         memcpy(M.at + i * M.stride, W.at + i * W.stride, (i + 1) * sizeof(double));
 }
 
-/* ‖W⁻¹‖_F and ‖W⁻¹‖₂ from Cholesky, in M; false where W is not positive definite to rounding. */
+/* ‖A⁻¹x_j‖ / ‖x_j‖ of every column of X, which becomes A⁻¹X, A = LLᵀ: their sum of squares and
+ * the largest. */
+static void apply_inverse(struct ny_matrix L, struct ny_matrix X, double *sum, double *largest)
+{
+    double square[PROBES] = {0};
+
+    for (size_t i = 0; i < X.rows; i++)
+        for (size_t j = 0; j < PROBES; j++)
+            square[j] += X.at[i * PROBES + j] * X.at[i * PROBES + j];
+    for (size_t i = 0; i < X.rows; i++)
+        for (size_t j = 0; j < PROBES; j++)
+            X.at[i * PROBES + j] /= sqrt(square[j]);
+    ny_solve_lower(L, X);
+    ny_solve_lower_t(L, X);
+    memset(square, 0, sizeof(square));
+    for (size_t i = 0; i < X.rows; i++)
+        for (size_t j = 0; j < PROBES; j++)
+            square[j] += X.at[i * PROBES + j] * X.at[i * PROBES + j];
+    *sum = *largest = 0;
+    for (size_t j = 0; j < PROBES; j++) {
+        *sum += square[j];
+        *largest = fmax(*largest, square[j]);
+    }
+}
+
+/* ‖W⁻¹‖_F from L, to about a tenth, well within a factor of 2: E‖W⁻¹z‖² = ‖W⁻¹‖_F² for z of
+ * random signs (Hutchinson 1990). The estimate is at its worst where one eigenvector dominates
+ * W⁻¹; but there a second product is nearly ‖W⁻¹‖₂ ≤ ‖W⁻¹‖_F, so the larger of the two counts. */
+static int estimate_inverse(struct ny_context *ctx, struct ny_matrix L, double *norm)
+{
+    double *at = ny_alloc(ctx, NY_MEM_SOLVE, L.rows * PROBES * sizeof(*at)), sum, largest, unused;
+    struct ny_matrix X = ny_matrix(at, L.rows, PROBES);
+
+    if (!at) return NY_EBUDGET;
+    for (size_t i = 0; i < L.rows; i++) {
+        uint64_t bits = ny_hash64(0, NY_STREAM_PROBES, i);
+        for (size_t j = 0; j < PROBES; j++)
+            at[i * PROBES + j] = bits >> j & 1 ? 1 : -1;
+    }
+    apply_inverse(L, X, &sum, &unused);
+    apply_inverse(L, X, &unused, &largest);
+    *norm = sqrt(fmax(sum * (double)L.rows / PROBES, largest));
+    ny_free(ctx, at);
+    return NY_OK;
+}
+
+/* ‖W⁻¹‖_F and ‖W⁻¹‖₂ from L, in its place. */
 struct inverse {
-    bool found;
     double frobenius, spectral;
 };
 
-static int invert(struct ny_context *ctx, struct ny_matrix W, struct ny_matrix M,
-                  struct inverse *inverse)
+static int invert(struct ny_context *ctx, struct ny_matrix L, struct inverse *inverse)
 {
     double sum = 0;
-    int err;
+    int err = ny_cholesky_inverse(ctx, L);
 
-    *inverse = (struct inverse){.found = false};
-    copy_lower(W, M);
-    if (ny_cholesky(M)) return NY_OK;
-    err = ny_cholesky_inverse(ctx, M);
     if (err) return err;
-    for (size_t i = 0; i < M.rows; i++) {
-        const double *row = M.at + i * M.stride;
+    for (size_t i = 0; i < L.rows; i++) {
+        const double *row = L.at + i * L.stride;
         sum += 2 * ny_dot(row, row, i) + row[i] * row[i];
     }
+    *inverse = (struct inverse){INFINITY, INFINITY};
     if (!isfinite(sum)) return NY_OK;
-    inverse->found = true;
     inverse->frobenius = sqrt(sum);
-    ny_mirror_lower(M);
-    return ny_spectral_norm(ctx, M, &inverse->spectral);
+    ny_mirror_lower(L);
+    return ny_spectral_norm(ctx, L, &inverse->spectral);
 }
 
 /* ‖W_r⁺‖_F and r from all eigenvalues, in M. `cut` is the f32 tiles' part of the rank cut. */
@@ -85,42 +156,70 @@ done:
 
 size_t ny_gram_choose_bytes(size_t m)
 {
-    return (m + 3) * m * sizeof(double) + ny_eigen_top_bytes(m, m);
+    size_t eigenvalues = m * sizeof(double) + ny_eigen_top_bytes(m, m);
+    size_t probes = PROBES * m * sizeof(double);
+
+    return (m + 3) * m * sizeof(double) + (eigenvalues > probes ? eigenvalues : probes);
 }
 
-/* Nothing is cut where σ_min = 1/‖W⁻¹‖₂ is above the cut: then Cholesky is all it takes, a sixth of
- * the eigenvalues' time. The norms come from power iterations, which end a little low; the margin
- * leaves doubtful cases to the eigenvalues. */
+/* The doubtful cases: all norms to 1e-3. `full`: M holds L. Nothing is cut where
+ * σ_min = 1/‖W⁻¹‖₂ is above the cut; else the eigenvalues tell. Power iterations end a little low;
+ * the margin covers that. */
+static int choose_exactly(struct ny_context *ctx, struct ny_matrix W, const double *a,
+                          struct ny_matrix M, bool full, struct ny_gram_choice *choice)
+{
+    const double margin = 1.25;
+    struct inverse inverse = {INFINITY, INFINITY};
+    double shifted, plain;
+    int err = NY_OK;
+
+    if (full) err = invert(ctx, M, &inverse);
+    if (err) return err;
+    shift(W, a, M);
+    err = ny_spectral_norm(ctx, M, &shifted);
+    if (!err) err = ny_spectral_norm(ctx, W, &plain);
+    if (err) return err;
+    choice->rank = W.rows;
+    choice->inverse_norm = inverse.frobenius;
+    if (1 / inverse.spectral > margin * cut_of(W.rows, plain, shifted)) return NY_OK;
+    return truncated_norm(ctx, W, M, 0x1p-22 * shifted, choice);
+}
+
+/* Cholesky and one block of triangular solves settle it where both η and the cut are further than
+ * a factor of 2 away: a third of the inverse's time, a fifteenth of the eigenvalues'. */
 int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
                    double mean_diagonal, struct ny_gram_choice *choice)
 {
-    const double margin = 1.25;
+    const double doubt = 2, hopeless = 16; /* σ_min so far below the cut: leave out the inverse */
     size_t m = W.rows, cells;
-    double *space = NULL, spread, shifted, plain, cut;
-    struct inverse inverse;
+    double *space, cut;
+    struct sizes sizes;
     struct ny_matrix M;
+    bool full, settled = false;
     int err;
 
-    *choice = (struct ny_gram_choice){.precision = NY_GRAM_F64};
+    *choice = (struct ny_gram_choice){.precision = NY_GRAM_F64, .rank = m};
     err = ny_product(ctx, &cells, m + 1, m, 1);
-    if (err) goto done;
+    if (err) return err;
     space = ny_alloc(ctx, NY_MEM_SOLVE, cells * sizeof(*space));
-    err = NY_EBUDGET;
-    if (!space) goto done;
+    if (!space) return NY_EBUDGET;
     M = ny_matrix(space + m, m, m);
-    spread = shift(W, a, M, space);
-    err = ny_spectral_norm(ctx, M, &shifted);
-    if (!err) err = ny_spectral_norm(ctx, W, &plain);
-    if (!err) err = invert(ctx, W, M, &inverse);
-    if (err) goto done;
-    cut = fmax((double)m * 0x1p-53 * plain, 0x1p-22 * shifted);
-    choice->rank = m;
-    choice->inverse_norm = inverse.frobenius;
-    if (!inverse.found || 1 / inverse.spectral <= margin * cut)
-        err = truncated_norm(ctx, W, M, 0x1p-22 * shifted, choice);
+    sizes = measure(W, a, space);
+    cut = cut_of(m, sizes.plain, sizes.shifted);               /* at most too large */
+    copy_lower(W, M);
+    full = ny_cholesky(M) == 0;                                /* W = LLᵀ */
+    if (full) {
+        err = estimate_inverse(ctx, M, &choice->inverse_norm);
+        if (err) goto done;
+        choice->eta = eta_of(&sizes, choice->inverse_norm, mean_diagonal);
+        settled = 1 / choice->inverse_norm > doubt * cut &&    /* σ_min ≥ 1/‖W⁻¹‖_F */
+                  (choice->eta * doubt < ETA_F32 || choice->eta > doubt * ETA_F32);
+    }
+    if (!settled)
+        err = choose_exactly(ctx, W, a, M, full && choice->inverse_norm * cut < hopeless, choice);
     if (err) goto done;
     choice->cut = choice->rank < m;
-    choice->eta = 0x1p-24 * spread * choice->inverse_norm / mean_diagonal;
+    choice->eta = eta_of(&sizes, choice->inverse_norm, mean_diagonal);
     if (choice->eta <= ETA_F32) choice->precision = NY_GRAM_F32; /* not where η is NaN */
 done:
     ny_free(ctx, space);

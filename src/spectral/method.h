@@ -73,7 +73,7 @@ void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx);
 struct ny_gram_choice {
     enum ny_gram_precision precision; /* of the tile Gram */
     double eta;
-    double inverse_norm; /* ‖W_r⁺‖_F */
+    double inverse_norm; /* ‖W_r⁺‖_F; it and eta to a factor of 2 where that decides */
     size_t rank;         /* r: eigenvalues of W above the cut */
     bool cut;            /* r < m */
 };

@@ -105,7 +105,7 @@ static struct ny_accumulator *accumulated(enum ny_gram_precision precision, size
 }
 
 /* G = G′ + as′ᵀ + s′aᵀ + n·aaᵀ along e_i − e_j, where G itself nearly cancels: an unshifted f32
- * Gram is off by more than the value there (about 1e-7 · 4,796 against 1e-4). */
+ * Gram is off by more than the value there (about 1e-7 · 4,797 against 1e-4). */
 static void shifted_sums_keep_what_matters(void **state)
 {
     (void)state;

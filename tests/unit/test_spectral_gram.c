@@ -138,6 +138,46 @@ static void diagonal_matrices_give_the_formula(void **state)
     }
 }
 
+/* W = I − (1 − ε)uuᵀ, eigenvalues 1 (m − 1 times) and ε: ‖W⁻¹‖_F² = m − 1 + 1/ε², whether u is
+ * spread over all rows or is one of them. Near the threshold the norm must be exact; away from it
+ * within a factor of 2 (all are within a tenth), and the decision right everywhere. */
+static void the_norm_of_the_inverse_is_known(void **state)
+{
+    enum { LANDMARKS = 50 };
+    static const double small[] = {0.9, 1e-2, 1e-3, 6e-4, 4.1e-4, 3.9e-4, 2.2e-4, 1e-4, 1e-5};
+
+    (void)state;
+    for (size_t c = 0; c < 2 * sizeof(small) / sizeof(small[0]); c++) {
+        double w[LANDMARKS * LANDMARKS], a[LANDMARKS] = {0}, u[LANDMARKS] = {1}, length = 0;
+        double epsilon = small[c / 2], spread = 0, norm, eta;
+        struct ny_gram_choice choice;
+
+        if (c % 2) ny_gaussian(c, NY_STREAM_DATA, 0, u, LANDMARKS);
+        for (size_t i = 0; i < LANDMARKS; i++)
+            length += u[i] * u[i];
+        for (size_t j = 0; j < LANDMARKS; j++) {
+            double square = 0;
+
+            for (size_t i = 0; i < LANDMARKS; i++) {
+                double value = (i == j) - (1 - epsilon) * u[i] * u[j] / length;
+
+                w[i * LANDMARKS + j] = value;
+                square += value * value / LANDMARKS;
+            }
+            spread = square > spread ? square : spread;
+        }
+        assert_int_equal(ny_gram_choose(ctx, ny_matrix(w, LANDMARKS, LANDMARKS), a, 1, &choice),
+                         NY_OK);
+        norm = sqrt(LANDMARKS - 1 + 1 / (epsilon * epsilon));
+        eta = 0x1p-24 * spread * norm;
+        assert_near(choice.inverse_norm / norm, 1, eta > 2e-6 && eta < 4.5e-6 ? 1e-9 : 0.1);
+        assert_near(choice.eta / (0x1p-24 * spread * choice.inverse_norm), 1, 1e-12);
+        assert_int_equal(choice.precision, eta <= 3e-6 ? NY_GRAM_F32 : NY_GRAM_F64);
+        assert_false(choice.cut);
+        assert_int_equal(choice.rank, LANDMARKS);
+    }
+}
+
 /* The shift counts, not W: W = 1 + small has ‖W_shifted‖₂ far below σ₁ = m. */
 static void the_cut_is_relative_to_the_shifted_matrix(void **state)
 {
@@ -197,6 +237,7 @@ int main(void)
         cmocka_unit_test(spread_out_data_take_f32),
         cmocka_unit_test(duplicates_in_three_dimensions_take_f64),
         cmocka_unit_test(diagonal_matrices_give_the_formula),
+        cmocka_unit_test(the_norm_of_the_inverse_is_known),
         cmocka_unit_test(the_cut_is_relative_to_the_shifted_matrix),
         cmocka_unit_test(degenerate_matrices_take_f64),
         cmocka_unit_test(workspace_is_what_was_announced),
