@@ -82,7 +82,7 @@ endif
 $(firstword $(SETUP_GOALS)):
 	@data-tools/setup build $(SETUP)
 	@$(MAKE) --no-print-directory SETUP_DONE=1 $(SETUP_GOALS)
-$(wordlist 2,99,$(SETUP_GOALS)): $(firstword $(SETUP_GOALS)) ;
+$(wordlist 2,99,$(SETUP_GOALS)): $(firstword $(SETUP_GOALS)) ; @:
 clean:
 	rm -rf $(BUILD)
 else
