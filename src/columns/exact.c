@@ -1,14 +1,15 @@
 /*
  * k in f64, without cancellation. Pairs of rows go in blocks of a fixed shape, cut by row number
- * alone, so that neither threads nor the other rows of a call change a bit.
+ * alone, so that neither threads nor the other rows of a call change a bit (of a square: threads).
  */
 #include <string.h>
 
 #include "base/thread.h"
 #include "columns/columns_private.h"
 
-/* Rows of Y in a block; rows of X, where X is not Y: few rows are asked for at a time. */
-enum { BLOCK_ROWS = 256, X_ROWS = 32 };
+/* Rows of Y in a block; rows of X, where X is not Y: few rows are asked for at a time. The square
+ * of few rows goes in short blocks, which pad less. */
+enum { BLOCK_ROWS = 256, SHORT_ROWS = 32, FEW_ROWS = 4 * SHORT_ROWS };
 
 /* Below this share of ‖x‖² + ‖y‖², the ‖x − y‖² of a GEMM has lost too many digits. */
 #define CANCELLATION 1e-6
@@ -17,13 +18,13 @@ enum { BLOCK_ROWS = 256, X_ROWS = 32 };
 struct job {
     const struct ny_columns *columns;
     const unsigned char *x, *y;
-    size_t x_count, y_count, x_rows;
+    size_t x_count, y_count, x_rows, y_rows;
     bool symmetric;
     struct ny_matrix K;
 };
 
 struct scratch {
-    double *x, *y, *dots; /* x_rows × d, BLOCK_ROWS × d, x_rows × BLOCK_ROWS */
+    double *x, *y, *dots; /* x_rows × d, y_rows × d, x_rows × y_rows */
     double *x_norms, *y_norms;
 };
 
@@ -40,14 +41,14 @@ static int scratch_init(struct scratch *s, const struct job *job)
 {
     struct ny_context *ctx = job->columns->spec.ctx;
     size_t d = job->columns->spec.geometry->d, bytes;
-    int err = ny_product(ctx, &bytes, BLOCK_ROWS, d, sizeof(double));
+    int err = ny_product(ctx, &bytes, job->y_rows, d, sizeof(double));
 
     if (err) return err;
     s->x = ny_alloc(ctx, NY_MEM_DICTIONARY, job->x_rows * d * sizeof(double));
     s->y = ny_alloc(ctx, NY_MEM_DICTIONARY, bytes);
-    s->dots = ny_alloc(ctx, NY_MEM_DICTIONARY, job->x_rows * BLOCK_ROWS * sizeof(double));
+    s->dots = ny_alloc(ctx, NY_MEM_DICTIONARY, job->x_rows * job->y_rows * sizeof(double));
     s->x_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, job->x_rows * sizeof(double));
-    s->y_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, BLOCK_ROWS * sizeof(double));
+    s->y_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, job->y_rows * sizeof(double));
     return s->x && s->y && s->dots && s->x_norms && s->y_norms ? NY_OK : NY_EBUDGET;
 }
 
@@ -85,14 +86,15 @@ static double direct_base(const struct ny_columns *columns, const double *x, con
     }
 }
 
-static double base_of(const struct ny_columns *columns, const struct scratch *s, size_t i, size_t j)
+static double base_of(const struct job *job, const struct scratch *s, size_t i, size_t j)
 {
+    const struct ny_columns *columns = job->columns;
     size_t d = columns->spec.geometry->d;
     const double *x = s->x + i * d, *y = s->y + j * d;
     double norms = s->x_norms[i] + s->y_norms[j], dot, square;
 
     if (is_direct(columns)) return direct_base(columns, x, y);
-    dot = s->dots[i * BLOCK_ROWS + j];
+    dot = s->dots[i * job->y_rows + j];
     if (columns->spec.kernel->base == NY_BASE_DOT) return dot;
     square = norms - 2 * dot;
     return square < CANCELLATION * norms ? direct_base(columns, x, y) : square;
@@ -104,17 +106,17 @@ static void block(const struct job *job, const struct scratch *s, size_t x_first
     const struct ny_kernel *kernel = columns->spec.kernel;
     size_t d = columns->spec.geometry->d;
     size_t x_end = x_first + job->x_rows < job->x_count ? x_first + job->x_rows : job->x_count;
-    size_t y_end = y_first + BLOCK_ROWS < job->y_count ? y_first + BLOCK_ROWS : job->y_count;
+    size_t y_end = y_first + job->y_rows < job->y_count ? y_first + job->y_rows : job->y_count;
 
     if (!is_direct(columns))
-        ny_gemm(1, ny_matrix(s->x, job->x_rows, d), ny_t(ny_matrix(s->y, BLOCK_ROWS, d)), 0,
-                ny_matrix(s->dots, job->x_rows, BLOCK_ROWS));
+        ny_gemm(1, ny_matrix(s->x, job->x_rows, d), ny_t(ny_matrix(s->y, job->y_rows, d)), 0,
+                ny_matrix(s->dots, job->x_rows, job->y_rows));
     for (size_t i = x_first; i < x_end; i++) {
         double *out = job->K.at + i * job->K.stride;
 
         for (size_t j = y_first; j < y_end && !(job->symmetric && j > i); j++) {
             size_t bi = i - x_first, bj = j - y_first;
-            double base = base_of(columns, s, bi, bj);
+            double base = base_of(job, s, bi, bj);
 
             if (job->symmetric && i == j && kernel->base == NY_BASE_DOT) base = s->x_norms[bi];
             out[j] = kernel->apply(&columns->frame.params, base, s->x_norms[bi], s->y_norms[bj]);
@@ -132,7 +134,7 @@ static int run_items(void *arg, size_t first, size_t count)
 {
     const struct job *job = arg;
     const struct ny_columns *columns = job->columns;
-    size_t across = blocks_of(job->y_count, BLOCK_ROWS), bi = 0, bj = first, loaded = SIZE_MAX;
+    size_t across = blocks_of(job->y_count, job->y_rows), bi = 0, bj = first, loaded = SIZE_MAX;
     struct scratch s = {0};
     int err = scratch_init(&s, job);
 
@@ -140,7 +142,7 @@ static int run_items(void *arg, size_t first, size_t count)
     for (; bj >= (job->symmetric ? bi + 1 : across); bi++)
         bj -= job->symmetric ? bi + 1 : across;
     for (; count; count--) {
-        size_t x_first = bi * job->x_rows, y_first = bj * BLOCK_ROWS;
+        size_t x_first = bi * job->x_rows, y_first = bj * job->y_rows;
         size_t x_left = job->x_count - x_first, y_left = job->y_count - y_first;
 
         if (loaded != bi)
@@ -148,7 +150,7 @@ static int run_items(void *arg, size_t first, size_t count)
                       x_left < job->x_rows ? x_left : job->x_rows, job->x_rows, s.x, s.x_norms);
         loaded = bi;
         load_rows(job, job->y + y_first * columns->row_bytes,
-                  y_left < BLOCK_ROWS ? y_left : BLOCK_ROWS, BLOCK_ROWS, s.y, s.y_norms);
+                  y_left < job->y_rows ? y_left : job->y_rows, job->y_rows, s.y, s.y_norms);
         block(job, &s, x_first, y_first);
         if (++bj < (job->symmetric ? bi + 1 : across)) continue;
         bj = 0;
@@ -165,8 +167,8 @@ static int run(struct job *job)
     const double small = 1e7; /* multiply-adds that are not worth a thread */
     size_t down = blocks_of(job->x_count, job->x_rows);
     size_t items = job->symmetric ? down * (down + 1) / 2
-                                  : down * blocks_of(job->y_count, BLOCK_ROWS);
-    double work = (double)items * (double)job->x_rows * BLOCK_ROWS *
+                                  : down * blocks_of(job->y_count, job->y_rows);
+    double work = (double)items * (double)job->x_rows * (double)job->y_rows *
                   (double)job->columns->spec.geometry->d;
 
     if (!items) return NY_OK;
@@ -182,7 +184,8 @@ int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t 
                       .y = columns->raw + first * columns->row_bytes,
                       .x_count = count,
                       .y_count = K.cols,
-                      .x_rows = X_ROWS,
+                      .x_rows = SHORT_ROWS,
+                      .y_rows = BLOCK_ROWS,
                       .K = K};
 
     return run(&job);
@@ -191,12 +194,14 @@ int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t 
 int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
                             struct ny_matrix K)
 {
+    size_t block_rows = count <= FEW_ROWS ? SHORT_ROWS : BLOCK_ROWS;
     struct job job = {.columns = columns,
                       .x = rows,
                       .y = rows,
                       .x_count = count,
                       .y_count = count,
-                      .x_rows = BLOCK_ROWS,
+                      .x_rows = block_rows,
+                      .y_rows = block_rows,
                       .symmetric = true,
                       .K = K};
     int err = run(&job);

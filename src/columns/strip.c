@@ -189,7 +189,7 @@ void ny_strip_base(const struct ny_columns *columns, const struct ny_strip *stri
     } else if (columns->frame.way == NY_WAY_BYTES) {
         base_bytes(columns, strip, first, K);
     } else {
-        struct ny_matrix32 X = {(float *)strip->rows, NY_STRIP_ROWS, d, d, false};
+        struct ny_matrix32 X = {(float *)strip->rows, K.rows, d, d, false};
         struct ny_matrix32 Y = {columns->rows + first * d, K.cols, d, d, false};
 
         ny_gemm32(columns->spec.kernel->base == NY_BASE_SQUARE ? -2.0f : 1.0f, X, ny_t32(Y), 0, K);
