@@ -32,7 +32,7 @@ struct ny_selection_request {
 struct ny_selection {
     size_t m;
     uint64_t *rows;       /* m, in order of selection */
-    float *residuals;     /* n upper bounds of δ_i from each row's last visit, rounded up; NULL unless
+    float *residuals;     /* n upper bounds of δ_i, each from its last visit, rounded up; NULL unless
                            * the rule measures them */
     double residual_max, residual_mean; /* NaN where residuals is NULL */
     double tolerance;     /* greedy: ε in force; else NaN */
@@ -55,5 +55,6 @@ void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx
 /* Greedy, for plans: m expected at this tolerance, from Algorithm 1 on `sample` hashed rows and the
  * growth seen on them; and the memory of a selection that ends with m landmarks. */
 int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample, size_t *m);
+size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m);
 
 #endif

@@ -1,0 +1,364 @@
+#include "select/dictionary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "select/dictionary_private.h"
+
+static size_t row_bytes(const struct ny_columns_spec *spec)
+{
+    return spec->geometry->d * ny_dtype_size(spec->dtype);
+}
+
+int ny_dictionary_new(struct ny_dictionary **out, const struct ny_columns_spec *spec,
+                      const struct ny_dictionary_options *options)
+{
+    struct ny_context *ctx = spec->ctx;
+    struct ny_dictionary *dictionary = ny_calloc(ctx, NY_MEM_DICTIONARY, 1, sizeof(*dictionary));
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!dictionary) return NY_EBUDGET;
+    dictionary->spec = *spec;
+    dictionary->options = *options;
+    dictionary->panels =
+        ny_calloc(ctx, NY_MEM_DICTIONARY, NY_PANELS_MAX, sizeof(*dictionary->panels));
+    if (!dictionary->panels) goto done;
+    err = ny_columns_new(&dictionary->none, spec);
+    if (err) goto done;
+    err = ny_columns_new(&dictionary->origin, spec);
+done:
+    if (err) {
+        ny_dictionary_free(dictionary);
+        return err;
+    }
+    *out = dictionary;
+    return NY_OK;
+}
+
+static void free_panel(struct ny_context *ctx, struct ny_panel *panel)
+{
+    if (!panel) return;
+    ny_columns_free(panel->columns);
+    ny_free(ctx, panel->L);
+    ny_free(ctx, panel->L32);
+    ny_free(ctx, panel);
+}
+
+void ny_dictionary_free(struct ny_dictionary *dictionary)
+{
+    struct ny_context *ctx;
+
+    if (!dictionary) return;
+    ctx = dictionary->spec.ctx;
+    for (size_t b = 0; dictionary->panels && b < NY_PANELS_MAX && dictionary->panels[b]; b++)
+        free_panel(ctx, dictionary->panels[b]);
+    ny_columns_free(dictionary->none);
+    ny_columns_free(dictionary->origin);
+    ny_columns_free(dictionary->all);
+    ny_free(ctx, dictionary->panels);
+    ny_free(ctx, dictionary->rows);
+    ny_free(ctx, dictionary);
+}
+
+size_t ny_dictionary_count(const struct ny_dictionary *dictionary)
+{
+    return dictionary->count;
+}
+
+const uint64_t *ny_dictionary_rows(const struct ny_dictionary *dictionary)
+{
+    return dictionary->rows;
+}
+
+size_t ny_dictionary_bytes(const struct ny_columns_spec *spec, size_t m)
+{
+    size_t panels = (m + NY_PANEL - 1) / NY_PANEL;
+    size_t factor = panels * (panels + 1) / 2 * NY_PANEL * NY_PANEL;
+
+    return factor * (sizeof(double) + sizeof(float)) +
+           panels * (ny_columns_bytes(spec, NY_PANEL) + sizeof(struct ny_panel)) +
+           3 * ny_columns_bytes(spec, 1) + NY_PANELS_MAX * sizeof(struct ny_panel *) +
+           2 * m * sizeof(uint64_t);
+}
+
+/* ---- growth --------------------------------------------------------------------------------- */
+
+static int open_panel(struct ny_dictionary *dictionary, size_t b)
+{
+    struct ny_context *ctx = dictionary->spec.ctx;
+    size_t entries = NY_PANEL * ny_panel_stride(b);
+    struct ny_panel *panel;
+    int err = NY_EBUDGET;
+
+    if (b == NY_PANELS_MAX)
+        return ny_fail(ctx, NY_EBUDGET, "a dictionary holds at most %d landmarks; raise the "
+                       "tolerance", NY_PANELS_MAX * NY_PANEL);
+    panel = ny_calloc(ctx, NY_MEM_DICTIONARY, 1, sizeof(*panel));
+    if (!panel) return NY_EBUDGET;
+    panel->L = ny_alloc(ctx, NY_MEM_DICTIONARY, entries * sizeof(double));
+    if (!panel->L) goto done;
+    panel->L32 = ny_alloc(ctx, NY_MEM_DICTIONARY, entries * sizeof(float));
+    if (!panel->L32) goto done;
+    err = ny_columns_new(&panel->columns, &dictionary->spec);
+    if (err) goto done;
+    dictionary->panels[b] = panel;
+done:
+    if (err) free_panel(ctx, panel);
+    return err;
+}
+
+static int reserve_rows(struct ny_dictionary *dictionary, size_t count)
+{
+    size_t capacity = dictionary->rows_capacity ? dictionary->rows_capacity : NY_PANEL;
+    uint64_t *rows;
+
+    if (count <= dictionary->rows_capacity) return NY_OK;
+    while (capacity < count)
+        capacity *= 2;
+    rows = ny_resize(dictionary->spec.ctx, NY_MEM_DICTIONARY, dictionary->rows,
+                     capacity * sizeof(*rows));
+    if (!rows) return NY_EBUDGET;
+    dictionary->rows = rows;
+    dictionary->rows_capacity = capacity;
+    return NY_OK;
+}
+
+int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
+                       const struct ny_factor_row *factor, double largest)
+{
+    size_t b = dictionary->rank / NY_PANEL, i = dictionary->rank % NY_PANEL;
+    struct ny_panel *panel;
+    double *L;
+    float *L32;
+    int err;
+
+    err = reserve_rows(dictionary, dictionary->count + 1);
+    if (!err && !dictionary->panels[b]) err = open_panel(dictionary, b);
+    if (err) return err;
+    panel = dictionary->panels[b];
+    L = panel->L + i * ny_panel_stride(b);
+    L32 = panel->L32 + i * ny_panel_stride(b);
+    memcpy(L, factor->Z, factor->Z_count * sizeof(*L));
+    memcpy(L + factor->Z_count, factor->more, factor->more_count * sizeof(*L));
+    L[dictionary->rank] = factor->pivot;
+    memset(L + dictionary->rank + 1, 0, (NY_PANEL - 1 - i) * sizeof(*L));
+    for (size_t j = 0; j < ny_panel_stride(b); j++)
+        L32[j] = (float)L[j];
+    dictionary->rows[dictionary->count++] = row;
+    dictionary->rank++;
+    if (largest > dictionary->largest) dictionary->largest = largest;
+    return NY_OK;
+}
+
+int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size_t count,
+                         const double *origin_k)
+{
+    size_t bytes = row_bytes(&dictionary->spec), done = 0;
+
+    while (done < count) {
+        size_t rank = dictionary->rank - (count - done);
+        size_t i = rank % NY_PANEL;
+        size_t part = NY_PANEL - i < count - done ? NY_PANEL - i : count - done;
+        struct ny_panel *panel = dictionary->panels[rank / NY_PANEL];
+        int err;
+
+        for (size_t j = 0; origin_k && j < part; j++)
+            panel->shift[i + j] = origin_k[done + j] - dictionary->origin_k;
+        err = ny_columns_append(panel->columns, (const char *)raw + done * bytes, part);
+        if (err) return err;
+        done += part;
+    }
+    return NY_OK;
+}
+
+int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, const void *raw, double k)
+{
+    struct ny_factor_row factor = {.pivot = sqrt(k)};
+    int err;
+
+    if (!dictionary->options.affine) {
+        err = ny_dictionary_push(dictionary, row, &factor, k);
+        return err ? err : ny_dictionary_extend(dictionary, raw, 1, NULL);
+    }
+    err = reserve_rows(dictionary, 1);
+    if (!err) err = ny_columns_append(dictionary->origin, raw, 1);
+    if (err) return err;
+    dictionary->rows[0] = row;
+    dictionary->count = 1;
+    dictionary->origin_k = k;
+    dictionary->largest = k;
+    return NY_OK;
+}
+
+/* ---- readers -------------------------------------------------------------------------------- */
+
+struct ny_prefix ny_dictionary_now(const struct ny_dictionary *dictionary)
+{
+    size_t b = dictionary->rank / NY_PANEL;
+
+    return (struct ny_prefix){
+        .rank = dictionary->rank,
+        .started = dictionary->count > 0,
+        .largest = dictionary->largest,
+        .tail = dictionary->rank % NY_PANEL ? dictionary->panels[b]->columns : NULL};
+}
+
+int ny_dictionary_tail(struct ny_columns **tail, const struct ny_dictionary *dictionary,
+                       size_t rank)
+{
+    size_t b = rank / NY_PANEL, count = rank % NY_PANEL;
+    int err;
+
+    *tail = NULL;
+    if (!count) return NY_OK;
+    err = ny_columns_new(tail, &dictionary->spec);
+    if (err) return err;
+    err = ny_columns_append(*tail, ny_columns_raw(dictionary->panels[b]->columns), count);
+    if (err) {
+        ny_columns_free(*tail);
+        *tail = NULL;
+    }
+    return err;
+}
+
+struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary)
+{
+    size_t first = dictionary->options.affine && dictionary->count ? 1 : 0;
+    struct ny_columns *all = dictionary->all;
+    int err;
+
+    if (all && ny_columns_count(all) == dictionary->count) return all;
+    ny_columns_free(all);
+    dictionary->all = NULL;
+    err = ny_columns_new(&all, &dictionary->spec);
+    if (err) return NULL;
+    if (first) err = ny_columns_append(all, ny_columns_raw(dictionary->origin), 1);
+    for (size_t b = 0; !err && b * NY_PANEL < dictionary->rank; b++) {
+        const struct ny_columns *columns = dictionary->panels[b]->columns;
+
+        err = ny_columns_append(all, ny_columns_raw(columns), ny_columns_count(columns));
+    }
+    if (err) {
+        ny_columns_free(all);
+        return NULL;
+    }
+    dictionary->all = all;
+    return all;
+}
+
+/* ---- image ---------------------------------------------------------------------------------- */
+
+struct image_head {
+    uint64_t magic, count, rank, row_bytes, affine;
+    double origin_k, largest, tolerance;
+};
+
+#define IMAGE_MAGIC UINT64_C(0x31746369446c594e)
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static size_t image_bytes(const struct ny_dictionary *dictionary, size_t count, size_t rank)
+{
+    return sizeof(struct image_head) + count * sizeof(uint64_t) + rank * sizeof(double) +
+           padded(count * row_bytes(&dictionary->spec)) + rank * (rank + 1) / 2 * sizeof(double);
+}
+
+size_t ny_dictionary_image_bytes(const struct ny_dictionary *dictionary)
+{
+    return image_bytes(dictionary, dictionary->count, dictionary->rank);
+}
+
+/* head, row numbers, shifts, L row by row, raw landmarks. */
+void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
+{
+    const struct image_head head = {IMAGE_MAGIC, dictionary->count, dictionary->rank,
+                                    row_bytes(&dictionary->spec), dictionary->options.affine,
+                                    dictionary->origin_k, dictionary->largest,
+                                    dictionary->options.tolerance};
+    size_t bytes = row_bytes(&dictionary->spec), rank = dictionary->rank;
+    char *at = image, *shift, *raw;
+
+    memset(image, 0, ny_dictionary_image_bytes(dictionary));
+    memcpy(at, &head, sizeof(head));
+    at += sizeof(head);
+    if (dictionary->count) memcpy(at, dictionary->rows, dictionary->count * sizeof(uint64_t));
+    shift = at + dictionary->count * sizeof(uint64_t);
+    at = shift + rank * sizeof(double);
+    raw = at + rank * (rank + 1) / 2 * sizeof(double);
+    if (dictionary->options.affine && dictionary->count) {
+        memcpy(raw, ny_columns_raw(dictionary->origin), bytes);
+        raw += bytes;
+    }
+    for (size_t b = 0; b * NY_PANEL < rank; b++) {
+        const struct ny_panel *panel = dictionary->panels[b];
+        size_t count = ny_columns_count(panel->columns);
+
+        memcpy(shift + b * NY_PANEL * sizeof(double), panel->shift, count * sizeof(double));
+        memcpy(raw + b * NY_PANEL * bytes, ny_columns_raw(panel->columns), count * bytes);
+        for (size_t i = 0; i < count; i++) {
+            size_t entries = b * NY_PANEL + i + 1;
+
+            memcpy(at, panel->L + i * ny_panel_stride(b), entries * sizeof(double));
+            at += entries * sizeof(double);
+        }
+    }
+}
+
+static int check_image(const struct ny_dictionary *dictionary, const struct image_head *head,
+                       size_t bytes)
+{
+    uint64_t origin = dictionary->options.affine && head->count ? 1 : 0;
+
+    if (head->magic == IMAGE_MAGIC && head->row_bytes == row_bytes(&dictionary->spec) &&
+        head->affine == (uint64_t)dictionary->options.affine &&
+        head->tolerance == dictionary->options.tolerance && head->count == head->rank + origin &&
+        head->count <= (uint64_t)NY_PANELS_MAX * NY_PANEL &&
+        image_bytes(dictionary, head->count, head->rank) == bytes)
+        return NY_OK;
+    return ny_fail(dictionary->spec.ctx, NY_ESTORE,
+                   "the saved dictionary does not belong to this selection; run it anew");
+}
+
+int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, size_t bytes)
+{
+    struct image_head head = {0};
+    size_t d_bytes = row_bytes(&dictionary->spec), origin;
+    const char *rows, *shift, *L, *raw;
+    int err;
+
+    if (bytes >= sizeof(head)) memcpy(&head, image, sizeof(head));
+    err = check_image(dictionary, &head, bytes);
+    if (err || !head.count) return err;
+    rows = (const char *)image + sizeof(head);
+    shift = rows + head.count * sizeof(uint64_t);
+    L = shift + head.rank * sizeof(double);
+    raw = L + head.rank * (head.rank + 1) / 2 * sizeof(double);
+    origin = head.count - head.rank;
+    dictionary->origin_k = head.origin_k;
+    err = reserve_rows(dictionary, head.count);
+    if (!err && origin) err = ny_columns_append(dictionary->origin, raw, 1);
+    if (err) return err;
+    dictionary->count = origin;
+    for (size_t r = 0; r < head.rank; r++) {
+        struct ny_factor_row factor = {.Z = (const double *)(const void *)L, .Z_count = r};
+
+        memcpy(&factor.pivot, L + r * sizeof(double), sizeof(double));
+        err = ny_dictionary_push(dictionary, 0, &factor, head.largest);
+        if (err) return err;
+        L += (r + 1) * sizeof(double);
+    }
+    memcpy(dictionary->rows, rows, head.count * sizeof(uint64_t));
+    err = ny_dictionary_extend(dictionary, raw + origin * d_bytes, head.rank, NULL);
+    for (size_t b = 0; b * NY_PANEL < head.rank; b++) {
+        size_t left = head.rank - b * NY_PANEL;
+
+        memcpy(dictionary->panels[b]->shift, shift + b * NY_PANEL * sizeof(double),
+               (left < NY_PANEL ? left : NY_PANEL) * sizeof(double));
+    }
+    dictionary->largest = head.largest;
+    return err;
+}

@@ -1,0 +1,79 @@
+/* The inside of a dictionary, for the rules that grow it. */
+#ifndef NY_SELECT_DICTIONARY_PRIVATE_H
+#define NY_SELECT_DICTIONARY_PRIVATE_H
+
+#include "select/dictionary.h"
+
+/* A million landmarks: their factor alone would take 6 TB. */
+enum { NY_PANELS_MAX = 4096 };
+
+/* NY_PANEL columns of the kernel and the rows of L that belong to them. A panel stays where it is,
+ * so that workers may read what is in it while the next row is written. */
+struct ny_panel {
+    struct ny_columns *columns; /* its landmarks, in order */
+    double *L;                  /* NY_PANEL × (b + 1)·NY_PANEL in panel b */
+    float *L32;                 /* the same, rounded */
+    double shift[NY_PANEL];     /* affine: k(x₁,y_j) − k(x₁,x₁) */
+};
+
+/* The first `rank` columns, as they were at some moment: what workers screen against. The tail is
+ * the last panel's landmarks where it was not full: a copy, or the panel's own where nobody
+ * appends. */
+struct ny_prefix {
+    size_t rank;
+    bool started;   /* there is a landmark: affine, rank = 0 with one */
+    double largest; /* of k(y,y) (and k′(y,y)) over the landmarks */
+    const struct ny_columns *tail;
+};
+
+struct ny_dictionary {
+    struct ny_columns_spec spec;
+    struct ny_dictionary_options options;
+    struct ny_columns *none;   /* no landmarks: prepares rows, measures diagonals */
+    struct ny_columns *origin; /* affine: x₁ alone */
+    double origin_k;           /* k(x₁,x₁) */
+    double largest;
+    size_t count, rank; /* landmarks; rows of L: one less when affine */
+    uint64_t *rows;
+    size_t rows_capacity;
+    struct ny_panel **panels; /* NY_PANELS_MAX places */
+    struct ny_columns *all;   /* made by ny_dictionary_columns() */
+};
+
+static inline size_t ny_panel_stride(size_t panel)
+{
+    return (panel + 1) * NY_PANEL;
+}
+
+/* The dictionary as it is now, its own tail in it. */
+struct ny_prefix ny_dictionary_now(const struct ny_dictionary *dictionary);
+/* A copy of the landmarks of a partly filled panel, as of `rank`; NULL in *tail where rank is at a
+ * panel's border. */
+int ny_dictionary_tail(struct ny_columns **tail, const struct ny_dictionary *dictionary,
+                       size_t rank);
+/* Columns of panel b that a reader of the prefix may use. */
+static inline const struct ny_columns *ny_prefix_columns(const struct ny_dictionary *dictionary,
+                                                         const struct ny_prefix *prefix, size_t b)
+{
+    return b < prefix->rank / NY_PANEL ? dictionary->panels[b]->columns : prefix->tail;
+}
+
+/* The first landmark, k(x₁,x₁) = k. Affine: it becomes the origin. */
+int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, const void *raw, double k);
+
+/* A row of L: Z = L⁻¹k of the columns that were there, then `more` entries for those added since,
+ * then the pivot √δ. */
+struct ny_factor_row {
+    const double *Z, *more;
+    size_t Z_count, more_count;
+    double pivot;
+};
+/* Adds the row of L, and the row's number; its column is added by ny_dictionary_extend(), which
+ * must follow with the raw rows of all that were pushed since, packed, and their
+ * k(x₁,y) (affine, else NULL). `largest` of the dictionary is raised to `largest`. */
+int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
+                       const struct ny_factor_row *factor, double largest);
+int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size_t count,
+                         const double *origin_k);
+
+#endif

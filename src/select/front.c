@@ -1,0 +1,358 @@
+#include "select/front.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FRONT_ROWS = NY_UNIT_ROWS + NY_STRIP_ROWS };
+
+int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec)
+{
+    struct ny_context *ctx = spec->ctx;
+    size_t d = spec->geometry->d, bytes;
+    int err;
+
+    *front = (struct ny_front){.ctx = ctx, .d = d, .row_bytes = d * ny_dtype_size(spec->dtype)};
+    err = ny_product(ctx, &bytes, FRONT_ROWS, d, sizeof(double));
+    if (err) return err;
+    front->index = ny_alloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS * sizeof(*front->index));
+    front->raw = ny_alloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS * front->row_bytes + sizeof(uint64_t));
+    front->k = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    front->origin_k = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    front->scale = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    front->delta = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    return front->index && front->raw && front->k && front->origin_k && front->scale &&
+                   front->delta
+               ? NY_OK
+               : NY_EBUDGET;
+}
+
+void ny_front_free(struct ny_front *front)
+{
+    if (!front->ctx) return;
+    ny_free(front->ctx, front->index);
+    ny_free(front->ctx, front->raw);
+    ny_free(front->ctx, front->rows);
+    ny_free(front->ctx, front->norms);
+    ny_free(front->ctx, front->byte_terms);
+    ny_free(front->ctx, front->k);
+    ny_free(front->ctx, front->origin_k);
+    ny_free(front->ctx, front->scale);
+    ny_free(front->ctx, front->delta);
+    ny_free(front->ctx, front->Z);
+}
+
+size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t columns)
+{
+    size_t d = spec->geometry->d;
+
+    return NY_UNIT_ROWS * (d * ny_dtype_size(spec->dtype) + 4 * sizeof(double) + 4) +
+           FRONT_ROWS * (d + 1) * sizeof(float) +
+           (columns + NY_PANEL) * (FRONT_ROWS * sizeof(float) + NY_FRONT_BLOCK * sizeof(double)) +
+           2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK * sizeof(double);
+}
+
+int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx)
+{
+    size_t square = NY_FRONT_BLOCK * NY_FRONT_BLOCK;
+
+    *exact = (struct ny_exact){0};
+    exact->S = ny_alloc(ctx, NY_MEM_TILES, square * sizeof(double));
+    exact->V = ny_alloc(ctx, NY_MEM_TILES, square * sizeof(double));
+    exact->delta = ny_alloc(ctx, NY_MEM_TILES, NY_FRONT_BLOCK * sizeof(double));
+    return exact->S && exact->V && exact->delta ? NY_OK : NY_EBUDGET;
+}
+
+void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx)
+{
+    ny_free(ctx, exact->Z);
+    ny_free(ctx, exact->S);
+    ny_free(ctx, exact->V);
+    ny_free(ctx, exact->delta);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* Copies what the strip has of one kind into the front, which gets room for it the first time. */
+static int keep(struct ny_front *front, void *array, const void *strip, size_t first, size_t count,
+                size_t size)
+{
+    char *at;
+
+    if (!strip) return NY_OK;
+    memcpy(&at, array, sizeof(at));
+    if (!at) {
+        at = ny_calloc(front->ctx, NY_MEM_TILES, FRONT_ROWS, size);
+        if (!at) return NY_EBUDGET;
+        memcpy(array, &at, sizeof(at));
+    }
+    memcpy(at + first * size, strip, count * size);
+    return NY_OK;
+}
+
+int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary,
+                  struct ny_columns_workspace *workspace, const struct ny_tile *tile)
+{
+    int err;
+
+    for (size_t first = 0; first < tile->rows; first += NY_STRIP_ROWS) {
+        size_t count = tile->rows - first < NY_STRIP_ROWS ? tile->rows - first : NY_STRIP_ROWS;
+        struct ny_strip strip;
+
+        err = ny_columns_strip(dictionary->none, workspace, tile, first, count, &strip);
+        if (err) return err;
+        memcpy(front->raw + first * front->row_bytes, strip.raw, count * front->row_bytes);
+        err = keep(front, &front->rows, strip.rows, first, count, front->d * sizeof(float));
+        if (!err) err = keep(front, &front->norms, strip.norms, first, count, sizeof(float));
+        if (!err)
+            err = keep(front, &front->byte_terms, strip.byte_terms, first, count, sizeof(uint32_t));
+        if (err) return err;
+    }
+    for (size_t i = 0; i < tile->rows; i++)
+        front->index[i] = (uint32_t)i;
+    front->count = tile->rows;
+    front->done = 0;
+    return ny_columns_diagonal(dictionary->none, front->raw, tile->rows, front->k);
+}
+
+int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionary)
+{
+    int err;
+
+    memcpy(front->delta, front->k, front->count * sizeof(*front->delta));
+    memcpy(front->scale, front->k, front->count * sizeof(*front->scale));
+    if (!dictionary->options.affine) return NY_OK;
+    err = ny_columns_exact(dictionary->origin, front->raw, front->count, 0,
+                           ny_matrix(front->origin_k, front->count, 1));
+    for (size_t i = 0; i < front->count; i++) {
+        front->delta[i] =
+            (front->k[i] - front->origin_k[i]) - (front->origin_k[i] - dictionary->origin_k);
+        if (front->delta[i] > front->scale[i]) front->scale[i] = front->delta[i];
+    }
+    return err;
+}
+
+int ny_front_reserve(struct ny_front *front, size_t columns)
+{
+    size_t stride, bytes;
+    float *Z;
+    int err;
+
+    if (columns <= front->stride) return NY_OK;
+    /* Not a multiple of a page: rows would compete for the same cache sets. */
+    stride = (columns + columns / 8 + NY_PANEL) / NY_PANEL * NY_PANEL + 16;
+    err = ny_product(front->ctx, &bytes, FRONT_ROWS, stride, sizeof(float));
+    if (err) return err;
+    if (!front->done) {
+        ny_free(front->ctx, front->Z);
+        front->Z = NULL;
+        front->stride = 0;
+    }
+    Z = ny_alloc(front->ctx, NY_MEM_TILES, bytes);
+    if (!Z) return NY_EBUDGET;
+    for (size_t i = 0; front->done && i < front->count; i++)
+        memcpy(Z + i * stride, front->Z + i * front->stride, front->done * sizeof(*Z));
+    ny_free(front->ctx, front->Z);
+    front->Z = Z;
+    front->stride = stride;
+    return NY_OK;
+}
+
+void ny_front_move(struct ny_front *front, size_t to, size_t from)
+{
+    if (to == from) return;
+    front->index[to] = front->index[from];
+    memcpy(front->raw + to * front->row_bytes, front->raw + from * front->row_bytes,
+           front->row_bytes);
+    if (front->rows)
+        memcpy(front->rows + to * front->d, front->rows + from * front->d,
+               front->d * sizeof(float));
+    if (front->norms) front->norms[to] = front->norms[from];
+    if (front->byte_terms) front->byte_terms[to] = front->byte_terms[from];
+    front->k[to] = front->k[from];
+    front->origin_k[to] = front->origin_k[from];
+    front->scale[to] = front->scale[from];
+    front->delta[to] = front->delta[from];
+    if (front->done)
+        memcpy(front->Z + to * front->stride, front->Z + from * front->stride,
+               front->done * sizeof(float));
+}
+
+struct ny_front ny_front_view(const struct ny_front *front, size_t first, size_t count)
+{
+    struct ny_front view = *front;
+
+    view.count = count;
+    view.flops = 0;
+    view.index += first;
+    view.raw += first * front->row_bytes;
+    if (view.rows) view.rows += first * front->d;
+    if (view.norms) view.norms += first;
+    if (view.byte_terms) view.byte_terms += first;
+    view.k += first;
+    view.origin_k += first;
+    view.scale += first;
+    view.delta += first;
+    if (view.Z) view.Z += first * front->stride;
+    return view;
+}
+
+/* ---- f32 ------------------------------------------------------------------------------------ */
+
+/* Of the kernel values of a piece of columns, and their substitution. */
+static double piece_flops(const struct ny_front *front, size_t from, size_t to)
+{
+    return 2.0 * (double)front->count * (double)(to - from) *
+           ((double)front->d + (double)from + 0.5 * (double)(to - from));
+}
+
+size_t ny_front_next(size_t done, size_t rank)
+{
+    size_t end = (done / NY_PANEL + 1) * NY_PANEL;
+
+    return end < rank ? end : rank;
+}
+
+/* Σ z², in eight sums at once: a fixed order that vectorises. */
+static double square_norm(const float *z, size_t count)
+{
+    double sum[8] = {0};
+    size_t i = 0;
+
+    for (; i + 8 <= count; i += 8)
+        for (size_t lane = 0; lane < 8; lane++)
+            sum[lane] += (double)z[i + lane] * (double)z[i + lane];
+    for (; i < count; i++)
+        sum[0] += (double)z[i] * (double)z[i];
+    return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+}
+
+/* Kernel values of the columns done … to−1 into their place in Z. */
+static void kernel_piece(struct ny_front *front, const struct ny_dictionary *dictionary,
+                         const struct ny_prefix *prefix, size_t to)
+{
+    size_t b = front->done / NY_PANEL, local = front->done % NY_PANEL, width = to - front->done;
+    const struct ny_columns *columns = ny_prefix_columns(dictionary, prefix, b);
+    const double *shift = dictionary->panels[b]->shift + local;
+
+    for (size_t first = 0; first < front->count; first += NY_STRIP_ROWS) {
+        size_t left = front->count - first, count = left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS;
+        struct ny_front view = ny_front_view(front, first, count);
+        const struct ny_strip strip = {.raw = view.raw,
+                                       .rows = view.rows,
+                                       .norms = view.norms,
+                                       .byte_terms = view.byte_terms,
+                                       .count = count};
+
+        ny_columns_block(columns, &strip, local,
+                         (struct ny_matrix32){view.Z + front->done, (count + 15) / 16 * 16,
+                                              width, front->stride, false});
+    }
+    if (!dictionary->options.affine) return;
+    for (size_t i = 0; i < front->count; i++) {
+        float *z = front->Z + i * front->stride + front->done;
+
+        for (size_t j = 0; j < width; j++)
+            z[j] = (float)(((double)z[j] - front->origin_k[i]) - shift[j]);
+    }
+}
+
+void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionary,
+                   const struct ny_prefix *prefix, size_t to)
+{
+    size_t from = front->done, b = from / NY_PANEL, width = to - from;
+    size_t L_stride = ny_panel_stride(b);
+    float *L = dictionary->panels[b]->L32 + (from % NY_PANEL) * L_stride;
+    struct ny_matrix32 piece = {front->Z + from, front->count, width, front->stride, false};
+
+    kernel_piece(front, dictionary, prefix, to);
+    if (from)
+        ny_gemm32(-1,
+                  (struct ny_matrix32){front->Z, front->count, from, front->stride, false},
+                  ny_t32((struct ny_matrix32){L, width, from, L_stride, false}), 1, piece);
+    ny_solve_rows32((struct ny_matrix32){L + from, width, width, L_stride, false}, piece);
+    for (size_t i = 0; i < front->count; i++)
+        front->delta[i] -= square_norm(piece.at + i * front->stride, width);
+    front->flops += piece_flops(front, from, to);
+    front->done = to;
+}
+
+/* ---- f64 ------------------------------------------------------------------------------------ */
+
+static int reserve_exact(struct ny_exact *exact, struct ny_context *ctx, size_t columns)
+{
+    size_t stride = (columns + columns / 8 + NY_PANEL) / NY_PANEL * NY_PANEL + 8, bytes;
+    int err;
+
+    if (columns <= exact->stride) return NY_OK;
+    err = ny_product(ctx, &bytes, NY_FRONT_BLOCK, stride, sizeof(double));
+    if (err) return err;
+    ny_free(ctx, exact->Z);
+    exact->stride = 0;
+    exact->Z = ny_alloc(ctx, NY_MEM_TILES, bytes);
+    if (!exact->Z) return NY_EBUDGET;
+    exact->stride = stride;
+    return NY_OK;
+}
+
+int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
+                  const struct ny_dictionary *dictionary, const struct ny_prefix *prefix,
+                  size_t from)
+{
+    size_t b = from / NY_PANEL, width = ny_front_next(from, prefix->rank) - from;
+    size_t L_stride = ny_panel_stride(b), count = front->count;
+    const struct ny_panel *panel = dictionary->panels[b];
+    struct ny_matrix Z = {exact->Z, count, from, exact->stride, false};
+    struct ny_matrix piece = {exact->Z + from, count, width, exact->stride, false};
+    int err;
+
+    err = ny_columns_exact(ny_prefix_columns(dictionary, prefix, b), front->raw, count, 0, piece);
+    if (err) return err;
+    for (size_t i = 0; dictionary->options.affine && i < count; i++)
+        for (size_t j = 0; j < width; j++)
+            piece.at[i * piece.stride + j] =
+                (piece.at[i * piece.stride + j] - front->origin_k[i]) - panel->shift[j];
+    if (from)
+        ny_gemm(-1, Z, ny_t((struct ny_matrix){panel->L, width, from, L_stride, false}), 1, piece);
+    ny_solve_rows((struct ny_matrix){panel->L + from, width, width, L_stride, false}, piece);
+    for (size_t i = 0; i < count; i++)
+        exact->delta[i] -= ny_dot(piece.at + i * piece.stride, piece.at + i * piece.stride, width);
+    exact->flops += piece_flops(front, from, from + width);
+    return NY_OK;
+}
+
+int ny_exact_begin(struct ny_exact *exact, const struct ny_front *front,
+                   const struct ny_dictionary *dictionary, size_t rank)
+{
+    for (size_t i = 0; i < front->count; i++)
+        exact->delta[i] = dictionary->options.affine
+                              ? (front->k[i] - front->origin_k[i]) -
+                                    (front->origin_k[i] - dictionary->origin_k)
+                              : front->k[i];
+    return reserve_exact(exact, front->ctx, rank);
+}
+
+void ny_exact_move(struct ny_exact *exact, size_t to, size_t from, size_t done)
+{
+    if (to == from) return;
+    exact->delta[to] = exact->delta[from];
+    memcpy(exact->Z + to * exact->stride, exact->Z + from * exact->stride,
+           done * sizeof(*exact->Z));
+}
+
+int ny_exact_schur(struct ny_exact *exact, const struct ny_front *front,
+                   const struct ny_dictionary *dictionary, size_t rank)
+{
+    size_t count = front->count;
+    struct ny_matrix S = ny_matrix(exact->S, count, count);
+    struct ny_matrix Z = {exact->Z, count, rank, exact->stride, false};
+    int err;
+
+    err = ny_columns_exact_square(dictionary->none, front->raw, count, S);
+    if (err) return err;
+    for (size_t i = 0; dictionary->options.affine && i < count; i++)
+        for (size_t j = 0; j < count; j++)
+            S.at[i * count + j] = (S.at[i * count + j] - front->origin_k[i]) -
+                                  (front->origin_k[j] - dictionary->origin_k);
+    if (rank) ny_gemm(-1, Z, ny_t(Z), 1, S);
+    return NY_OK;
+}

@@ -1,0 +1,86 @@
+/*
+ * A front: rows of one unit on their way through the forward substitution Z = L⁻¹k, panel of
+ * columns by panel. δ = k(x,x) − ‖Z‖² only falls on the way, so a row leaves the front as soon as
+ * it is known to be small enough (limits.md, section 4: "early exit").
+ *
+ * f32 decides only what it can decide: its δ is off by some 1e-6·k(x,x) (algorithms.md, "The greedy
+ * trap"), so a row is rejected when δ ≤ ε − band, and goes on to f64 when it is not. The band
+ * supposes ε ≥ NY_EXACT_BELOW·k, for all the rows and landmarks in play; below, all is f64.
+ */
+#ifndef NY_SELECT_FRONT_H
+#define NY_SELECT_FRONT_H
+
+#include "select/dictionary_private.h"
+
+#define NY_BAND 2e-5        /* relative to max(k(x,x), k′(x,x)) */
+#define NY_EXACT_BELOW 1e-4 /* ε below this share of the largest k: f64 */
+#define NY_NOT_PSD 1e-6     /* δ < −this·k(x,x): the kernel is not positive semi-definite */
+
+enum { NY_FRONT_BLOCK = 128 }; /* rows that are decided at once, in f64 */
+
+/* Rows, of which `count` are still in. All arrays have the same order, that of the rows. */
+struct ny_front {
+    struct ny_context *ctx;
+    size_t d, row_bytes;
+    size_t count;
+    size_t done;         /* columns in Z */
+    uint32_t *index;     /* the row's number in its unit */
+    char *raw;           /* rows × row_bytes, and a few bytes that may be read past them */
+    float *rows, *norms; /* as in struct ny_strip; NULL where strips have none */
+    uint32_t *byte_terms;
+    double *k;           /* k(x,x) */
+    double *origin_k;    /* affine: k(x,x₁) */
+    double *scale;       /* max(k(x,x), k′(x,x)): what errors are relative to */
+    double *delta;
+    float *Z; /* rows × stride */
+    size_t stride;
+    double flops; /* counted by the steps */
+};
+
+/* f64 work space of one worker: Z and S = K_BB − ZZᵀ of one block. */
+struct ny_exact {
+    double *Z; /* NY_FRONT_BLOCK × stride */
+    size_t stride;
+    double *S, *V; /* NY_FRONT_BLOCK² */
+    double *delta; /* NY_FRONT_BLOCK */
+    double flops;
+};
+
+int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec);
+void ny_front_free(struct ny_front *front);
+size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t columns);
+int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx);
+void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx);
+
+/* Fills the front with the rows of a tile; δ is not set. */
+int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary,
+                  struct ny_columns_workspace *workspace, const struct ny_tile *tile);
+/* Sets δ to k(x,x), or k′(x,x) of the kernel translated by the first landmark. */
+int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionary);
+/* Room for Z of this many columns; what is in Z stays. */
+int ny_front_reserve(struct ny_front *front, size_t columns);
+/* Row `from` takes the place of row `to` ≤ from. */
+void ny_front_move(struct ny_front *front, size_t to, size_t from);
+/* Rows first … first+count−1 as a front of their own, in the same memory. */
+struct ny_front ny_front_view(const struct ny_front *front, size_t first, size_t count);
+
+/* One more piece of columns, done … to−1, of the panel they are in, in f32: updates Z and δ. */
+void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionary,
+                   const struct ny_prefix *prefix, size_t to);
+/* The end of the panel that `done` is in, or the prefix's end. */
+size_t ny_front_next(size_t done, size_t rank);
+
+/* The same in f64, for at most NY_FRONT_BLOCK rows, with Z and δ in `exact`: begin, then a step for
+ * each panel, from = 0, ny_front_next(0), … */
+int ny_exact_begin(struct ny_exact *exact, const struct ny_front *front,
+                   const struct ny_dictionary *dictionary, size_t rank);
+int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
+                  const struct ny_dictionary *dictionary, const struct ny_prefix *prefix,
+                  size_t from);
+/* Row `from` takes the place of row `to`, of which `done` columns are there. */
+void ny_exact_move(struct ny_exact *exact, size_t to, size_t from, size_t done);
+/* S = K_BB − ZZᵀ after the last step; the lower triangle is used. */
+int ny_exact_schur(struct ny_exact *exact, const struct ny_front *front,
+                   const struct ny_dictionary *dictionary, size_t rank);
+
+#endif

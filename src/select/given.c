@@ -1,0 +1,69 @@
+/* given: the rows of a list, in its order. */
+#include "select/rules_private.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+struct entry {
+    uint64_t row;
+    size_t position;
+};
+
+static int by_row(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* The first entry, in the order of the list, that repeats an earlier one. */
+static int check_duplicates(struct ny_context *ctx, struct entry *entries, size_t m)
+{
+    size_t first = SIZE_MAX, earlier = 0;
+
+    qsort(entries, m, sizeof(*entries), by_row);
+    for (size_t i = 1; i < m; i++) {
+        if (entries[i].row == entries[i - 1].row && entries[i].position < first) {
+            first = entries[i].position;
+            earlier = i - 1;
+        }
+    }
+    if (first == SIZE_MAX) return NY_OK;
+    return ny_fail(ctx, NY_EDATA,
+                   "the list of landmarks names row %llu twice, at positions %zu and %zu (from 0); "
+                   "each row can be a landmark once",
+                   (unsigned long long)entries[earlier].row, entries[earlier].position, first);
+}
+
+int ny_select_given(const struct ny_selection_request *request, struct ny_selection *selection)
+{
+    size_t m = request->landmarks;
+    struct entry *entries;
+    size_t bytes;
+    int err;
+
+    ny_selection_clear(selection);
+    if (!m || !request->given)
+        return ny_fail(request->ctx, NY_EDATA, "the list of landmarks is empty");
+    for (size_t i = 0; i < m; i++)
+        if (request->given[i] >= request->n)
+            return ny_fail(request->ctx, NY_EDATA,
+                           "the list of landmarks names row %llu at position %zu (from 0), but the "
+                           "rows are 0 … %llu",
+                           (unsigned long long)request->given[i], i,
+                           (unsigned long long)request->n - 1);
+    err = ny_product(request->ctx, &bytes, m, sizeof(*entries), 1);
+    if (err) return err;
+    entries = ny_alloc(request->ctx, NY_MEM_DICTIONARY, bytes);
+    if (!entries) return NY_EBUDGET;
+    for (size_t i = 0; i < m; i++)
+        entries[i] = (struct entry){request->given[i], i};
+    err = check_duplicates(request->ctx, entries, m);
+    ny_free(request->ctx, entries);
+    if (!err) err = ny_selection_rows(selection, request->ctx, m);
+    for (size_t i = 0; !err && i < m; i++)
+        selection->rows[i] = request->given[i];
+    return err;
+}

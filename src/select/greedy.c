@@ -1,0 +1,185 @@
+/*
+ * greedy: Algorithm 1 of Ouimet & Bengio (2005). A row joins the dictionary when its residual
+ * δ = k(x,x) − ‖L⁻¹k_D(x)‖² against the rows that joined before it is above ε. Blocked, and still
+ * the dictionary of the sequential algorithm in f64: residuals only fall as the dictionary grows,
+ * so what an older dictionary rejects stays rejected (greedy_unit.c, in parallel and in f32 with a
+ * guard band), and the rest is decided in order and in f64 (greedy_fold.c).
+ */
+#include "select/greedy.h"
+
+#include <math.h>
+
+#include "select/rules_private.h"
+
+static int open_worker(struct ny_greedy_worker *worker, const struct ny_columns_spec *spec)
+{
+    int err = ny_front_new(&worker->front, spec);
+
+    if (!err) err = ny_exact_new(&worker->exact, spec->ctx);
+    if (!err) err = ny_columns_workspace_new(&worker->workspace, spec);
+    return err;
+}
+
+int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *request, uint64_t n)
+{
+    const struct ny_columns_spec *spec = request->spec;
+    struct ny_context *ctx = request->ctx;
+    int err;
+
+    *greedy = (struct ny_greedy){.ctx = ctx,
+                                 .request = request,
+                                 .tolerance = request->dictionary.tolerance,
+                                 .landmarks_max = request->dictionary.landmarks_max,
+                                 .measure = true,
+                                 .n = n,
+                                 .workers = request->workers ? request->workers : 1};
+    if (request->landmarks < greedy->landmarks_max) greedy->landmarks_max = request->landmarks;
+    if (!(greedy->tolerance > 0) || !isfinite(greedy->tolerance))
+        return ny_fail(ctx, NY_EUSAGE, "--tolerance %g: the greedy selection needs one above 0",
+                       greedy->tolerance);
+    if (!greedy->landmarks_max)
+        return ny_fail(ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");
+    err = ny_dictionary_new(&greedy->dictionary, spec, &request->dictionary);
+    if (err) return err;
+    greedy->residuals = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(*greedy->residuals));
+    greedy->worker = ny_calloc(ctx, NY_MEM_TILES, greedy->workers, sizeof(*greedy->worker));
+    if (!greedy->residuals || !greedy->worker) return NY_EBUDGET;
+    for (unsigned w = 0; !err && w < greedy->workers; w++)
+        err = open_worker(&greedy->worker[w], spec);
+    return err;
+}
+
+void ny_greedy_close(struct ny_greedy *greedy)
+{
+    for (unsigned w = 0; greedy->worker && w < greedy->workers; w++) {
+        ny_front_free(&greedy->worker[w].front);
+        ny_exact_free(&greedy->worker[w].exact, greedy->ctx);
+        ny_columns_workspace_free(greedy->worker[w].workspace);
+    }
+    ny_free(greedy->ctx, greedy->worker);
+    ny_free(greedy->ctx, greedy->residuals);
+    ny_greedy_drop_prefixes(greedy);
+    ny_dictionary_free(greedy->dictionary);
+}
+
+int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit,
+                  bool checkpoints)
+{
+    const struct ny_pass pass = {.ctx = greedy->ctx,
+                                 .source = source,
+                                 .stage = "select",
+                                 .workers = greedy->workers,
+                                 .first_unit = first_unit,
+                                 .ahead_max = NY_GREEDY_AHEAD,
+                                 .checkpoint_s = greedy->request->checkpoint_s};
+    const struct ny_pass_work work = {.unit = ny_greedy_unit,
+                                      .fold = ny_greedy_fold,
+                                      .checkpoint = checkpoints ? ny_greedy_checkpoint : NULL};
+
+    ny_blas_serial();
+    return ny_pass_run(&pass, &work, greedy);
+}
+
+size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
+{
+    const struct ny_columns_spec *spec = request->spec;
+    unsigned workers = request->workers ? request->workers : 1;
+
+    return ny_dictionary_bytes(spec, m) + request->n * sizeof(float) +
+           NY_GREEDY_AHEAD * ny_columns_bytes(spec, NY_PANEL) +
+           workers * (ny_front_bytes(spec, m) + ny_columns_workspace_bytes(spec));
+}
+
+/* The budget ended the selection: how far it came, and what the whole would need. */
+static int out_of_memory(const struct ny_greedy *greedy)
+{
+    size_t m = ny_dictionary_count(greedy->dictionary), last, expected;
+    uint64_t seen;
+
+    if (!m)
+        return ny_fail(greedy->ctx, NY_EBUDGET,
+                       "the greedy selection does not fit the memory budget; raise --memory");
+    last = greedy->dictionary->rows[m - 1];
+    seen = (last / NY_UNIT_ROWS + 1) * NY_UNIT_ROWS;
+    expected = ny_greedy_extrapolate(greedy->dictionary->rows, m, seen, greedy->n);
+    if (expected > greedy->landmarks_max) expected = greedy->landmarks_max;
+    return ny_fail(greedy->ctx, NY_EBUDGET,
+                   "the memory budget of %zu MiB ended the greedy selection at %zu landmarks after "
+                   "about %llu of %llu rows; all of it needs about %zu MiB for some %zu: raise "
+                   "--memory or --tolerance, or set a cap with --landmarks",
+                   ny_memory_limit(greedy->ctx) >> 20, m, (unsigned long long)seen,
+                   (unsigned long long)greedy->n,
+                   ny_greedy_bytes(greedy->request, expected) >> 20, expected);
+}
+
+static void measure(const struct ny_greedy *greedy, struct ny_selection *selection)
+{
+    double sum = 0, largest = 0;
+
+    for (uint64_t i = 0; i < greedy->n; i++) {
+        sum += (double)greedy->residuals[i];
+        if ((double)greedy->residuals[i] > largest) largest = (double)greedy->residuals[i];
+    }
+    selection->residual_max = largest;
+    selection->residual_mean = sum / (double)greedy->n;
+}
+
+static int leave(struct ny_greedy *greedy, struct ny_selection *selection, uint64_t first_unit)
+{
+    size_t m = ny_dictionary_count(greedy->dictionary);
+    int err;
+
+    if (!m)
+        return ny_fail(greedy->ctx, NY_EDATA,
+                       "all %llu rows have k(x,x) = 0: there is nothing to select from",
+                       (unsigned long long)greedy->n);
+    err = ny_selection_rows(selection, greedy->ctx, m);
+    if (err) return err;
+    for (size_t i = 0; i < m; i++)
+        selection->rows[i] = greedy->dictionary->rows[i];
+    measure(greedy, selection);
+    selection->residuals = greedy->residuals;
+    greedy->residuals = NULL;
+    selection->tolerance = greedy->tolerance;
+    selection->flops = greedy->flops;
+    selection->rows_read = greedy->n - first_unit * NY_UNIT_ROWS;
+    if (first_unit * NY_UNIT_ROWS > greedy->n) selection->rows_read = 0;
+    selection->passes = 1;
+    return NY_OK;
+}
+
+int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_source *source,
+                          struct ny_selection *selection)
+{
+    struct ny_greedy greedy;
+    uint64_t first_unit = 0;
+    int err;
+
+    ny_selection_clear(selection);
+    err = ny_greedy_open(&greedy, request, request->n);
+    if (!err && request->image) err = ny_greedy_restore(&greedy, &first_unit);
+    if (err) goto done;
+    err = ny_greedy_run(&greedy, source, first_unit, request->checkpoint != NULL);
+    if (err == NY_EBUDGET) {
+        ny_error_clear(greedy.ctx);
+        err = out_of_memory(&greedy);
+    }
+    if (!err) err = leave(&greedy, selection, first_unit);
+done:
+    ny_greedy_close(&greedy);
+    return err;
+}
+
+int ny_select_greedy(const struct ny_selection_request *request, struct ny_selection *selection)
+{
+    struct ny_source *source;
+    unsigned workers = request->workers ? request->workers : 1;
+    int err;
+
+    ny_selection_clear(selection);
+    err = ny_source_of_points(&source, request->store, request->n, workers);
+    if (err) return err;
+    err = ny_greedy_select_from(request, source, selection);
+    ny_source_free(source);
+    return err;
+}

@@ -1,0 +1,82 @@
+/* The state of one greedy selection; for greedy*.c. */
+#ifndef NY_SELECT_GREEDY_H
+#define NY_SELECT_GREEDY_H
+
+#include "select/front.h"
+#include "select/rules.h"
+
+/* Unit u is screened, in parallel, against the dictionary as it was when unit u − NY_GREEDY_AHEAD
+ * had been folded: whatever the workers are, the same work is done, with the same bytes. More would
+ * keep more workers busy, and leave more rows for the fold, which is sequential. */
+enum { NY_GREEDY_AHEAD = 4 };
+
+/* A copy of a panel's first landmarks that several prefixes share. */
+struct ny_tail {
+    struct ny_columns *columns;
+    unsigned users;
+};
+
+struct ny_greedy_worker {
+    struct ny_front front;
+    struct ny_exact exact;
+    struct ny_columns_workspace *workspace;
+};
+
+struct ny_greedy {
+    struct ny_context *ctx;
+    const struct ny_selection_request *request;
+    struct ny_dictionary *dictionary;
+    double tolerance;
+    size_t landmarks_max;
+    bool measure; /* after the cap, go on to measure residuals; else skip the rest */
+    uint64_t n;
+    float *residuals;
+    double flops;
+    uint64_t fold_row; /* first row of the unit that is folded */
+    struct ny_prefix prefix[NY_GREEDY_AHEAD]; /* of unit u in slot u mod NY_GREEDY_AHEAD */
+    struct ny_tail *tails[NY_GREEDY_AHEAD];
+    unsigned workers;
+    struct ny_greedy_worker *worker;
+};
+
+int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *request,
+                   uint64_t n);
+void ny_greedy_close(struct ny_greedy *greedy);
+/* The rule, on the rows of any source; request->n of them. */
+int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_source *source,
+                          struct ny_selection *selection);
+/* Runs Algorithm 1 over the source from unit `first_unit` on. */
+int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit,
+                  bool checkpoints);
+
+/* m after n rows, from the rows that joined among the first `seen`. */
+size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint64_t n);
+
+static inline bool ny_greedy_full(const struct ny_greedy *greedy)
+{
+    return ny_dictionary_count(greedy->dictionary) >= greedy->landmarks_max;
+}
+
+/* ---- deciding (greedy_unit.c, greedy_fold.c) ---- */
+int ny_greedy_unit(void *arg, const struct ny_tile *tile);
+int ny_greedy_fold(void *arg, const struct ny_tile *tile);
+/* One step of the screening of a front, in f32: rows that are decided leave it. `prefix` says which
+ * columns there are; `full`: nothing joins any more. */
+void ny_greedy_screen(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row,
+                      const struct ny_prefix *prefix, bool full);
+/* True where the rows of this front cannot be screened in f32 at this tolerance. */
+bool ny_greedy_needs_f64(const struct ny_greedy *greedy, const struct ny_front *front,
+                         double largest);
+/* Upper bound of a residual as a float: rounded up, never negative. */
+float ny_greedy_bound(double delta);
+double ny_greedy_slack(const struct ny_front *front, size_t i, size_t rank);
+
+/* ---- prefixes (greedy_image.c) ---- */
+/* The present dictionary becomes the prefix of unit `unit`. */
+int ny_greedy_set_prefix(struct ny_greedy *greedy, uint64_t unit);
+void ny_greedy_drop_prefixes(struct ny_greedy *greedy);
+/* The pass's checkpoint; and back: *first_unit is where it goes on. */
+int ny_greedy_checkpoint(void *arg, uint64_t units_done);
+int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit);
+
+#endif

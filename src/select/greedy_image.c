@@ -1,0 +1,154 @@
+/* Prefixes of the dictionary, and the image that a killed selection goes on from. */
+#include "select/greedy.h"
+
+#include <string.h>
+
+/* ---- prefixes ------------------------------------------------------------------------------- */
+
+static void drop_tail(struct ny_context *ctx, struct ny_tail *tail)
+{
+    if (!tail || --tail->users) return;
+    ny_columns_free(tail->columns);
+    ny_free(ctx, tail);
+}
+
+static int new_tail(struct ny_tail **out, struct ny_greedy *greedy, size_t rank)
+{
+    struct ny_tail *tail;
+    int err;
+
+    *out = NULL;
+    if (rank % NY_PANEL == 0) return NY_OK;
+    tail = ny_calloc(greedy->ctx, NY_MEM_DICTIONARY, 1, sizeof(*tail));
+    if (!tail) return NY_EBUDGET;
+    err = ny_dictionary_tail(&tail->columns, greedy->dictionary, rank);
+    if (err) {
+        ny_free(greedy->ctx, tail);
+        return err;
+    }
+    *out = tail;
+    return NY_OK;
+}
+
+static int set_slot(struct ny_greedy *greedy, size_t slot, struct ny_prefix prefix, size_t like)
+{
+    struct ny_tail *tail = greedy->tails[like];
+    int err = NY_OK;
+
+    if (greedy->prefix[like].rank != prefix.rank) err = new_tail(&tail, greedy, prefix.rank);
+    if (err) return err;
+    if (tail) tail->users++;
+    drop_tail(greedy->ctx, greedy->tails[slot]);
+    greedy->tails[slot] = tail;
+    prefix.tail = tail ? tail->columns : NULL;
+    greedy->prefix[slot] = prefix;
+    return NY_OK;
+}
+
+int ny_greedy_set_prefix(struct ny_greedy *greedy, uint64_t unit)
+{
+    return set_slot(greedy, (size_t)(unit % NY_GREEDY_AHEAD), ny_dictionary_now(greedy->dictionary),
+                    (size_t)((unit + NY_GREEDY_AHEAD - 1) % NY_GREEDY_AHEAD));
+}
+
+void ny_greedy_drop_prefixes(struct ny_greedy *greedy)
+{
+    for (size_t i = 0; i < NY_GREEDY_AHEAD; i++)
+        drop_tail(greedy->ctx, greedy->tails[i]);
+}
+
+/* ---- image ---------------------------------------------------------------------------------- */
+
+struct image_head {
+    uint64_t magic, n, units_done, rows_done, dictionary_bytes, landmarks_max;
+    double flops;
+    struct {
+        uint64_t rank, started;
+        double largest;
+    } prefix[NY_GREEDY_AHEAD];
+};
+
+#define IMAGE_MAGIC UINT64_C(0x31796465657247)
+
+/* head, dictionary, residual bounds of the rows done. */
+int ny_greedy_checkpoint(void *arg, uint64_t units_done)
+{
+    struct ny_greedy *greedy = arg;
+    struct image_head head = {.magic = IMAGE_MAGIC,
+                              .n = greedy->n,
+                              .units_done = units_done,
+                              .landmarks_max = greedy->landmarks_max,
+                              .flops = greedy->flops};
+    size_t bytes;
+    char *image;
+    int err;
+
+    head.rows_done = units_done * NY_UNIT_ROWS < greedy->n ? units_done * NY_UNIT_ROWS : greedy->n;
+    head.dictionary_bytes = ny_dictionary_image_bytes(greedy->dictionary);
+    for (size_t i = 0; i < NY_GREEDY_AHEAD; i++) {
+        head.prefix[i].rank = greedy->prefix[i].rank;
+        head.prefix[i].started = greedy->prefix[i].started;
+        head.prefix[i].largest = greedy->prefix[i].largest;
+    }
+    bytes = sizeof(head) + head.dictionary_bytes + head.rows_done * sizeof(float);
+    image = bytes <= ny_memory_left(greedy->ctx)
+                ? ny_alloc(greedy->ctx, NY_MEM_DICTIONARY, bytes)
+                : NULL;
+    if (!image) {
+        /* The selection itself still fits: it goes on, and a kill would cost more. */
+        ny_log(greedy->ctx, NY_LOG_WARNING,
+               "no checkpoint of the selection: its %zu bytes do not fit the memory budget", bytes);
+        return NY_OK;
+    }
+    memcpy(image, &head, sizeof(head));
+    ny_dictionary_save(greedy->dictionary, image + sizeof(head));
+    memcpy(image + sizeof(head) + head.dictionary_bytes, greedy->residuals,
+           head.rows_done * sizeof(float));
+    err = greedy->request->checkpoint(greedy->request->checkpoint_arg, image, bytes);
+    ny_free(greedy->ctx, image);
+    return err;
+}
+
+static int not_ours(const struct ny_greedy *greedy)
+{
+    return ny_fail(greedy->ctx, NY_ESTORE,
+                   "the saved state does not belong to this selection; run it anew");
+}
+
+static bool is_ours(const struct ny_greedy *greedy, const struct image_head *head, size_t bytes)
+{
+    uint64_t residuals = head->rows_done * sizeof(float);
+
+    return head->magic == IMAGE_MAGIC && head->n == greedy->n && head->rows_done <= greedy->n &&
+           head->landmarks_max == greedy->landmarks_max && residuals <= bytes - sizeof(*head) &&
+           head->dictionary_bytes == bytes - sizeof(*head) - residuals;
+}
+
+int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
+{
+    const char *image = greedy->request->image;
+    size_t bytes = greedy->request->image_bytes;
+    struct image_head head = {0};
+    int err;
+
+    if (bytes >= sizeof(head)) memcpy(&head, image, sizeof(head));
+    if (!is_ours(greedy, &head, bytes)) return not_ours(greedy);
+    err = ny_dictionary_restore(greedy->dictionary, image + sizeof(head), head.dictionary_bytes);
+    if (err) return err;
+    memcpy(greedy->residuals, image + sizeof(head) + head.dictionary_bytes,
+           head.rows_done * sizeof(float));
+    greedy->flops = head.flops;
+    *first_unit = head.units_done;
+    for (size_t i = 0; i < NY_GREEDY_AHEAD; i++) {
+        /* Oldest first, so that equal ones share their tail. */
+        size_t slot = (size_t)((head.units_done + i) % NY_GREEDY_AHEAD);
+        struct ny_prefix prefix = {.rank = head.prefix[slot].rank,
+                                   .started = head.prefix[slot].started != 0,
+                                   .largest = head.prefix[slot].largest};
+
+        if (prefix.rank > greedy->dictionary->rank) return not_ours(greedy);
+        err = set_slot(greedy, slot, prefix, (slot + NY_GREEDY_AHEAD - 1) % NY_GREEDY_AHEAD);
+        if (err) return err;
+    }
+    return NY_OK;
+}

@@ -1,0 +1,141 @@
+/* What workers do in parallel: screen the rows of a unit against a prefix of the dictionary. */
+#include "select/greedy.h"
+
+#include <math.h>
+#include <string.h>
+
+bool ny_greedy_needs_f64(const struct ny_greedy *greedy, const struct ny_front *front,
+                         double largest)
+{
+    for (size_t i = 0; i < front->count; i++)
+        if (front->scale[i] > largest) largest = front->scale[i];
+    return !(greedy->tolerance >= NY_EXACT_BELOW * largest);
+}
+
+float ny_greedy_bound(double delta)
+{
+    float bound = (float)delta;
+
+    if (!(delta > 0)) return 0;
+    return (double)bound < delta ? nextafterf(bound, INFINITY) : bound;
+}
+
+/* What an f64 δ may be off by. */
+double ny_greedy_slack(const struct ny_front *front, size_t i, size_t rank)
+{
+    return ((double)rank + 16) * 0x1p-52 * front->scale[i];
+}
+
+/* Rows whose δ lies in the band, or below what rounding explains, stay: f64 decides about them. */
+static void drop_rejected(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < front->count; i++) {
+        double band = NY_BAND * front->scale[i], delta = front->delta[i];
+
+        if (delta <= greedy->tolerance - band && delta >= -band)
+            greedy->residuals[first_row + front->index[i]] = ny_greedy_bound(delta + band);
+        else
+            ny_front_move(front, kept++, i);
+    }
+    front->count = kept;
+}
+
+/* Nothing joins any more: what was measured is the row's bound, whether above ε or not. */
+static void drop_measured(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < front->count; i++) {
+        double band = NY_BAND * front->scale[i], delta = front->delta[i];
+
+        if (delta >= -band && delta <= front->scale[i] + band)
+            greedy->residuals[first_row + front->index[i]] = ny_greedy_bound(delta + band);
+        else
+            ny_front_move(front, kept++, i);
+    }
+    front->count = kept;
+}
+
+void ny_greedy_screen(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row,
+                      const struct ny_prefix *prefix, bool full)
+{
+    drop_rejected(greedy, front, first_row);
+    while (front->count && front->done < prefix->rank) {
+        ny_front_step(front, greedy->dictionary, prefix, ny_front_next(front->done, prefix->rank));
+        drop_rejected(greedy, front, first_row);
+    }
+    if (full) drop_measured(greedy, front, first_row);
+}
+
+/* f64: a row with δ ≤ ε is rejected; a δ below zero is for the fold to complain about, in order. */
+static void drop_exact(struct ny_greedy *greedy, struct ny_front *front, struct ny_exact *exact,
+                       uint64_t first_row, size_t done, bool measured)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < front->count; i++) {
+        double delta = exact->delta[i];
+
+        if ((delta <= greedy->tolerance || measured) &&
+            delta >= -NY_NOT_PSD * fabs(front->k[i])) {
+            greedy->residuals[first_row + front->index[i]] =
+                ny_greedy_bound(delta + ny_greedy_slack(front, i, done));
+        } else {
+            ny_exact_move(exact, kept, i, done);
+            ny_front_move(front, kept++, i);
+        }
+    }
+    front->count = kept;
+}
+
+static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worker,
+                        const struct ny_tile *tile, const struct ny_prefix *prefix, bool full)
+{
+    struct ny_front *front = &worker->front;
+    size_t rows = front->count, kept = 0;
+
+    for (size_t first = 0; first < rows; first += NY_FRONT_BLOCK) {
+        struct ny_front view = ny_front_view(
+            front, first, rows - first < NY_FRONT_BLOCK ? rows - first : NY_FRONT_BLOCK);
+        int err = ny_exact_begin(&worker->exact, &view, greedy->dictionary, prefix->rank);
+
+        for (size_t from = 0; !err && view.count && from < prefix->rank;) {
+            err = ny_exact_step(&worker->exact, &view, greedy->dictionary, prefix, from);
+            from = ny_front_next(from, prefix->rank);
+            drop_exact(greedy, &view, &worker->exact, tile->first_row, from,
+                       full && from == prefix->rank);
+        }
+        if (err) return err;
+        for (size_t i = 0; i < view.count; i++)
+            ny_front_move(front, kept++, first + i);
+    }
+    front->count = kept;
+    return NY_OK;
+}
+
+int ny_greedy_unit(void *arg, const struct ny_tile *tile)
+{
+    struct ny_greedy *greedy = arg;
+    struct ny_greedy_worker *worker = &greedy->worker[tile->worker];
+    const struct ny_prefix *prefix = &greedy->prefix[tile->unit % NY_GREEDY_AHEAD];
+    struct ny_front *front = &worker->front;
+    size_t landmarks = prefix->rank + (greedy->dictionary->options.affine && prefix->started);
+    bool full = prefix->started && landmarks >= greedy->landmarks_max;
+    int err;
+
+    front->flops = worker->exact.flops = 0;
+    front->count = 0;
+    if (full && !greedy->measure) return NY_OK;
+    err = ny_front_load(front, greedy->dictionary, worker->workspace, tile);
+    if (err || !prefix->started) return err;
+    err = ny_front_begin(front, greedy->dictionary);
+    if (err) return err;
+    if (ny_greedy_needs_f64(greedy, front, prefix->largest))
+        return screen_exact(greedy, worker, tile, prefix, full);
+    err = ny_front_reserve(front, prefix->rank);
+    if (err) return err;
+    ny_greedy_screen(greedy, front, tile->first_row, prefix, full);
+    return NY_OK;
+}

@@ -1,0 +1,58 @@
+#include "select/rules.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "select/rules_private.h"
+
+static const struct ny_rule rules[] = {
+    {.name = "uniform",
+     .summary = "rows drawn at random, each subset equally likely",
+     .uniform = true,
+     .select = ny_select_uniform},
+    {.name = "greedy",
+     .summary = "in row order, each row that the chosen ones represent worse than the tolerance "
+                "(online; bounds every entry of K)",
+     .by_tolerance = true,
+     .select = ny_select_greedy},
+    {.name = "given", .summary = "the rows listed in --landmarks-file", .select = ny_select_given},
+};
+
+const struct ny_rule *ny_rule_at(size_t index)
+{
+    return index < sizeof(rules) / sizeof(rules[0]) ? &rules[index] : NULL;
+}
+
+const struct ny_rule *ny_rule_find(const char *name)
+{
+    const struct ny_rule *rule;
+
+    for (size_t i = 0; (rule = ny_rule_at(i)); i++)
+        if (strcmp(rule->name, name) == 0) return rule;
+    return NULL;
+}
+
+void ny_selection_clear(struct ny_selection *selection)
+{
+    *selection = (struct ny_selection){
+        .residual_max = NAN, .residual_mean = NAN, .tolerance = NAN};
+}
+
+int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m)
+{
+    size_t bytes;
+    int err = ny_product(ctx, &bytes, m, sizeof(*selection->rows), 1);
+
+    if (err) return err;
+    selection->rows = ny_alloc(ctx, NY_MEM_DICTIONARY, bytes);
+    if (!selection->rows) return NY_EBUDGET;
+    selection->m = m;
+    return NY_OK;
+}
+
+void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx)
+{
+    ny_free(ctx, selection->rows);
+    ny_free(ctx, selection->residuals);
+    ny_selection_clear(selection);
+}

@@ -1,0 +1,16 @@
+/* What the rules share, and the rules themselves for the table in rules.c. */
+#ifndef NY_SELECT_RULES_PRIVATE_H
+#define NY_SELECT_RULES_PRIVATE_H
+
+#include "select/rules.h"
+
+/* Nothing selected, nothing measured. */
+void ny_selection_clear(struct ny_selection *selection);
+/* Makes room for m row numbers. */
+int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m);
+
+int ny_select_uniform(const struct ny_selection_request *request, struct ny_selection *selection);
+int ny_select_given(const struct ny_selection_request *request, struct ny_selection *selection);
+int ny_select_greedy(const struct ny_selection_request *request, struct ny_selection *selection);
+
+#endif
