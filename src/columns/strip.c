@@ -136,16 +136,23 @@ static void base_direct(const struct ny_columns *columns, const struct ny_strip 
 {
     ny_direct_fn *direct = direct_of(columns->spec.kernel->base);
     size_t d = columns->spec.geometry->d;
-    float out[NY_DIRECT_ROWS][NY_PANEL];
+    float part[NY_DIRECT_ROWS][NY_PANEL];
 
     for (size_t p = first / NY_PANEL; p * NY_PANEL < first + K.cols; p++) {
         struct lanes lanes = lanes_of(p, first, K.cols);
+        const float *panel = columns->panels + p * d * NY_PANEL;
 
         for (size_t i = 0; i < strip->count; i += NY_DIRECT_ROWS) {
-            direct(strip->rows + i * d, d, columns->panels + p * d * NY_PANEL, out);
+            const float *rows = strip->rows + i * d;
+            float *out = K.at + i * K.stride + lanes.column;
+
+            if (lanes.length == NY_PANEL) {
+                direct(rows, d, panel, out, K.stride);
+                continue;
+            }
+            direct(rows, d, panel, &part[0][0], NY_PANEL);
             for (size_t r = 0; r < NY_DIRECT_ROWS; r++)
-                memcpy(K.at + (i + r) * K.stride + lanes.column, &out[r][lanes.lane],
-                       lanes.length * sizeof(float));
+                memcpy(out + r * K.stride, &part[r][lanes.lane], lanes.length * sizeof(float));
         }
     }
 }

@@ -42,11 +42,11 @@ struct ny_prepare_ops {
 };
 
 /* Direct loops: NY_DIRECT_ROWS rows (stride d) against a panel of NY_PANEL landmarks, which is kept
- * d × NY_PANEL so that lanes are landmarks. */
+ * d × NY_PANEL so that lanes are landmarks. out: NY_DIRECT_ROWS × NY_PANEL, of the stride given. */
 enum { NY_PANEL = 32, NY_DIRECT_ROWS = 4 };
 
-typedef void ny_direct_fn(const float *rows, size_t d, const float *panel,
-                          float out[NY_DIRECT_ROWS][NY_PANEL]);
+typedef void ny_direct_fn(const float *rows, size_t d, const float *panel, float *out,
+                          size_t stride);
 struct ny_direct_ops {
     ny_direct_fn *dot, *square, *absolute;
 };

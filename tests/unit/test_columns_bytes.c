@@ -1,0 +1,159 @@
+/* The integer path: squared distances of bytes are the exact integers, and f32 agrees with them. */
+#include "columns/columns_private.h"
+#include "unit/columns_case.h"
+
+/* Base quantity of `rows` rows from `first_row` on against landmarks first … first+cols−1. */
+static float *base_of(const struct ny_columns *columns, const struct data *data, size_t rows,
+                      size_t first, size_t cols)
+{
+    struct data_source source = data_source(data);
+    struct ny_tile tile = {.source = &source.source, .rows = data->rows};
+    float *K = room(NY_STRIP_ROWS * cols, sizeof(float));
+    struct ny_columns_workspace *workspace;
+    struct ny_strip strip;
+
+    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns)), NY_OK);
+    assert_int_equal(ny_columns_strip(columns, workspace, &tile, 0, rows, &strip), NY_OK);
+    ny_strip_base(columns, &strip, first, ny_matrix32(K, NY_STRIP_ROWS, cols));
+    ny_columns_workspace_free(workspace);
+    return K;
+}
+
+static uint64_t square_of(const uint8_t *x, const uint8_t *y, size_t d)
+{
+    uint64_t sum = 0;
+
+    for (size_t k = 0; k < d; k++)
+        sum += (uint64_t)((x[k] - y[k]) * (x[k] - y[k]));
+    return sum;
+}
+
+/* Bytes: random, or only 0 and 255. */
+static struct data bytes_of(size_t rows, size_t d, bool extreme)
+{
+    struct data data = data_random(NY_U8, rows, d, 5 + d);
+
+    for (size_t i = 0; extreme && i < rows * d; i++)
+        data_set(&data, i, data.values[i] < 128 ? 0 : 255);
+    return data;
+}
+
+static void check_integers(size_t rows, size_t d, bool extreme)
+{
+    static const size_t runs[][2] = {{0, 75}, {31, 34}, {40, 3}, {74, 1}};
+    struct data data = bytes_of(rows, d, extreme);
+    struct geometry g = geometry_of(&data, true, 1);
+    struct ny_columns_spec spec = spec_of("rbf", 0.001, &data, &g);
+    struct ny_columns *columns = columns_of(&spec, &data, 75);
+
+    assert_int_equal(columns->frame.way, NY_WAY_BYTES);
+    for (size_t run = 0; run < 4; run++) {
+        size_t first = runs[run][0], cols = runs[run][1];
+        float *K = base_of(columns, &data, rows, first, cols);
+
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < cols; j++)
+                assert_true(K[i * cols + j] ==
+                            (float)square_of(data_row(&data, i), data_row(&data, first + j), d));
+        free(K);
+    }
+    ny_columns_free(columns);
+    geometry_release(&g);
+    data_release(&data);
+}
+
+static void skip_without_vnni(void)
+{
+    if (ny_vector_byte_square()) return;
+    print_message("skipped: no byte dot products on this CPU\n");
+    skip();
+}
+
+static void distances_are_the_integers(void **state)
+{
+    (void)state;
+    skip_without_vnni();
+    for (size_t d = 9; d <= 13; d++)
+        check_integers(97, d, false);
+    check_integers(100, 784, false);
+    check_integers(75, 63, true);
+    check_integers(512, 65, true);
+}
+
+/* As far apart as rows can be: d² next to 2³¹. */
+static void the_largest_distance_does_not_wrap(void **state)
+{
+    enum { D = 33000 };
+    struct data data;
+    struct geometry g;
+    struct ny_columns_spec spec;
+    struct ny_columns *columns;
+    float *K;
+
+    (void)state;
+    skip_without_vnni();
+    data = data_empty(NY_U8, 2, D);
+    for (size_t k = 0; k < D; k++)
+        data_set(&data, D + k, 255);
+    g = geometry_of(&data, true, 1);
+    spec = spec_of("rbf", 1e-9, &data, &g);
+    columns = columns_of(&spec, &data, 2);
+    assert_int_equal(columns->frame.way, NY_WAY_BYTES);
+    K = base_of(columns, &data, 2, 0, 2);
+    assert_true(K[0] == 0 && K[3] == 0);
+    assert_true(K[1] == 33000.0f * 65025.0f && K[2] == K[1]);
+    free(K);
+    ny_columns_free(columns);
+    geometry_release(&g);
+    data_release(&data);
+}
+
+/* The same tile by bytes and by GEMM; scaled bytes take the GEMM. */
+static void floats_agree(void **state)
+{
+    struct tile_result bytes, floats;
+    struct ny_columns_spec spec;
+    struct ny_columns *columns;
+    struct geometry g;
+    struct data data;
+
+    (void)state;
+    skip_without_vnni();
+    data = bytes_of(300, 130, false);
+    g = geometry_of(&data, true, 1);
+    spec = spec_of("rbf", plain_gamma("rbf", &data, &g), &data, &g);
+    columns = columns_of(&spec, &data, 60);
+    assert_int_equal(columns->frame.way, NY_WAY_BYTES);
+    bytes = tile_of(columns, &data, 0, 300);
+    ny_columns_free(columns);
+    ny_vector_force(NY_CPU_AVX2);
+    columns = columns_of(&spec, &data, 60);
+    assert_int_equal(columns->frame.way, NY_WAY_GEMM);
+    floats = tile_of(columns, &data, 0, 300);
+    ny_columns_free(columns);
+    ny_vector_force(NY_CPU_COUNT);
+    for (size_t i = 0; i < 300; i++)
+        for (size_t j = 0; j < 60; j++)
+            assert_near((double)bytes.C[i * bytes.stride + j],
+                        (double)floats.C[i * floats.stride + j], 2e-6, "bytes and floats");
+    tile_release(&bytes);
+    tile_release(&floats);
+    geometry_release(&g);
+
+    g = geometry_of(&data, true, 0.5); /* scaled columns */
+    spec.geometry = &g.view;
+    assert_int_equal(ny_way_of(&spec), NY_WAY_GEMM);
+    geometry_release(&g);
+    data_release(&data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances_are_the_integers),
+        cmocka_unit_test(the_largest_distance_does_not_wrap),
+        cmocka_unit_test(floats_agree),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
