@@ -47,24 +47,26 @@ static void exponential(const struct ny_pointwise *how, float x_norm, float *res
 {
     const float *restrict y_norm = how->y_norm;
     const float *restrict shift = how->shift, *restrict shift_low = how->shift_low;
-    /* γ in two parts, like the shift: its rounding error would be the same in all entries. */
     const float gamma = (float)how->params->gamma;
-    const float gamma_low = (float)(how->params->gamma - (double)gamma);
+    /* What rounding γ lost, as a share of it: like the shift's, the same error in all entries. */
+    const float lost_share = (float)((how->params->gamma - (double)gamma) / (double)gamma);
     const float one = how->minus_one ? 1.0f : 0.0f;
 
     for (size_t j = 0; j < count; j++) {
         float square = values[j] + (x_norm + y_norm[j]);
-        float y = clamped(gamma * square + gamma_low * square);
+        float y = clamped(gamma * square);
         float rounded = ROUNDER - y * LOG2_E, n = rounded - ROUNDER;
         float r = (-y - n * LN2_HIGH) - n * LN2_LOW, q = 0x1.6b9c66p-10f;
-        float power = power_of_two(rounded), lost = 0.0f * square; /* NaN where d² was, or ∞ */
+        float power = power_of_two(rounded), low;
+        float invalid = 0.0f * square; /* NaN where d² is, or is infinite; else 0 */
 
         q = q * r + 0x1.12254ap-7f;
         q = q * r + 0x1.5556f2p-5f;
         q = q * r + 0x1.5554b4p-3f;
         q = q * r + 0x1.fffffep-2f;
         q = q * (r * r) + r;
-        values[j] = (power * q + ((power - one) - shift[j])) - shift_low[j] + lost;
+        low = y * lost_share * (power * q + power) + shift_low[j];
+        values[j] = (power * q + ((power - one) - shift[j])) - low + invalid;
     }
 }
 
