@@ -1,0 +1,342 @@
+#include "io/binary.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/columns.h"
+
+enum { PIECE_BYTES = 512 * 1024, SCRATCH = 4096 };
+
+struct binary {
+    struct ny_binary_layout layout;
+    bool swap, direct;      /* direct: the file's elements are the table's */
+    uint64_t stride;        /* bytes of a row in the file */
+    size_t row_bytes;       /* of a row in the batch */
+    bool *keep;             /* of the layout's columns; NULL: all */
+    uint64_t raw[SCRATCH];  /* elements of the file, native */
+    double values[SCRATCH]; /* the same, wide */
+};
+
+#define ULL(x) ((unsigned long long)(x))
+
+static int truncated(struct ny_reader *reader, uint64_t row)
+{
+    struct binary *binary = reader->state;
+
+    if (binary->layout.rows == NY_ROWS_UNKNOWN)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, row,
+                          "%s ends inside row %llu (from 0): each row takes %llu bytes; the file is "
+                          "truncated",
+                          reader->path, ULL(row), ULL(binary->stride));
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, row,
+                      "%s ends at row %llu (from 0) of %llu rows that its header promises; the file "
+                      "is truncated",
+                      reader->path, ULL(row), ULL(binary->layout.rows));
+}
+
+/* The size of a regular file, against what the header says. */
+static int check_size(struct ny_reader *reader, struct ny_binary_layout *layout, uint64_t stride)
+{
+    uint64_t left = ny_bytes_left(reader->bytes), promised;
+
+    if (left == NY_BYTES_UNKNOWN) return NY_OK;
+    if (layout->rows == NY_ROWS_UNKNOWN) {
+        /* A rest is a cut row or one of another d: reading on finds which, and where. */
+        if (left % stride == 0) layout->rows = left / stride;
+        return NY_OK;
+    }
+    if (__builtin_mul_overflow(layout->rows, stride, &promised) || left < promised)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s: the header promises %llu rows of %llu × %s, %llu bytes a row, but "
+                          "only %llu bytes follow it; the file is truncated",
+                          reader->path, ULL(layout->rows), ULL(layout->d),
+                          ny_element_name(layout->type), ULL(stride), ULL(left));
+    if (left > promised)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s: %llu bytes follow the %llu rows of %llu × %s that the header "
+                          "promises; the file is not what its header says",
+                          reader->path, ULL(left - promised), ULL(layout->rows), ULL(layout->d),
+                          ny_element_name(layout->type));
+    return NY_OK;
+}
+
+static int check_shape(struct ny_reader *reader, const struct ny_binary_layout *layout)
+{
+    if (layout->rows == 0 || layout->d == 0)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s holds %llu rows of %llu columns: there are no points in it",
+                          reader->path, ULL(layout->rows == NY_ROWS_UNKNOWN ? 0 : layout->rows),
+                          ULL(layout->d));
+    if (layout->d > NY_COLUMNS_MAX)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s: the header promises rows of %llu columns, the most is %llu; is the "
+                          "header damaged?",
+                          reader->path, ULL(layout->d), ULL(NY_COLUMNS_MAX));
+    return NY_OK;
+}
+
+static int choose_columns(struct ny_reader *reader, struct binary *binary)
+{
+    struct ny_header_names header = {NULL, (size_t)binary->layout.d};
+    uint64_t kept = 0;
+    int err;
+
+    reader->table.d = binary->layout.d;
+    if (!reader->options.columns) return NY_OK;
+    binary->keep = ny_alloc(reader->ctx, NY_MEM_IO, header.count * sizeof(*binary->keep));
+    if (!binary->keep) return NY_EBUDGET;
+    err = ny_columns_parse(reader->ctx, &header, reader->options.columns, binary->keep);
+    for (size_t i = 0; !err && i < header.count; i++)
+        kept += binary->keep[i];
+    reader->table.d = kept;
+    return err;
+}
+
+int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layout)
+{
+    struct ny_table *table = &reader->table;
+    size_t size = ny_element_size(layout->type);
+    struct binary *binary;
+    int err = check_shape(reader, layout);
+
+    if (err) return err;
+    binary = ny_alloc(reader->ctx, NY_MEM_IO, sizeof(*binary));
+    if (!binary) return NY_EBUDGET;
+    reader->state = binary;
+    binary->layout = *layout;
+    binary->keep = NULL;
+    binary->swap = layout->big_endian != ny_host_is_big_endian();
+    binary->stride = layout->d * size + (layout->prefixed ? sizeof(int32_t) : 0);
+    err = check_size(reader, &binary->layout, binary->stride);
+    if (!err) err = choose_columns(reader, binary);
+    if (err) return err;
+    table->rows = binary->layout.rows;
+    table->dtype = reader->options.dtype ? reader->options.dtype : ny_element_natural(layout->type);
+    binary->row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
+    binary->direct = !binary->keep && ny_element_is(layout->type, table->dtype);
+    return NY_OK;
+}
+
+void ny_binary_close(struct ny_reader *reader)
+{
+    struct binary *binary = reader->state;
+
+    if (binary) ny_free(reader->ctx, binary->keep);
+    ny_free(reader->ctx, binary);
+}
+
+static void take_row(struct ny_reader *reader, struct ny_row_batch *batch)
+{
+    if (batch->source) batch->source[batch->count] = reader->consumed;
+    batch->count++;
+}
+
+/* Takes `rows` rows that stand in the batch behind its last already, but those with NaN or Inf. */
+static int take_rows(struct ny_reader *reader, size_t rows, struct ny_row_batch *batch)
+{
+    struct binary *binary = reader->state;
+    enum ny_dtype dtype = reader->table.dtype;
+    size_t d = (size_t)reader->table.d;
+    char *from = (char *)batch->values + batch->count * binary->row_bytes;
+    bool clean = reader->nan == NY_NAN_KEEP || ny_first_nonfinite(dtype, from, rows * d) == rows * d;
+
+    for (size_t r = 0; r < rows; r++, from += binary->row_bytes, reader->consumed++) {
+        size_t bad = clean ? d : ny_first_nonfinite(dtype, from, d);
+        char *to = (char *)batch->values + batch->count * binary->row_bytes;
+        double value;
+        int err;
+
+        if (bad == d) {
+            if (to != from) memmove(to, from, binary->row_bytes);
+            take_row(reader, batch);
+            continue;
+        }
+        ny_dtype_to_f64(dtype, from + bad * ny_dtype_size(dtype), &value, 1);
+        err = ny_reader_fail_row(reader, reader->consumed, bad, value);
+        if (err) return err;
+    }
+    return NY_OK;
+}
+
+/* Whole rows straight into the caller's buffer, in pieces that the check finds in cache. */
+static int next_direct(struct ny_reader *reader, size_t rows, struct ny_row_batch *batch)
+{
+    struct binary *binary = reader->state;
+    size_t piece = PIECE_BYTES / binary->row_bytes;
+
+    if (piece == 0 || reader->table.dtype == NY_U8) piece = rows;
+    while (rows > 0) {
+        size_t count = rows < piece ? rows : piece, wanted = count * binary->row_bytes, got;
+        char *to = (char *)batch->values + batch->count * binary->row_bytes;
+        int err = ny_bytes_read(reader->bytes, to, wanted, &got);
+
+        if (!err && got < wanted)
+            err = truncated(reader, reader->consumed + got / binary->row_bytes);
+        if (err) return err;
+        if (binary->swap)
+            ny_swap(to, ny_dtype_size(reader->table.dtype), count * (size_t)reader->table.d);
+        err = take_rows(reader, count, batch);
+        if (err) return err;
+        rows -= count;
+    }
+    return NY_OK;
+}
+
+static int unfit(struct ny_reader *reader, uint64_t column, double value)
+{
+    struct binary *binary = reader->state;
+
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
+                      "%s: row %llu (from 0), column %llu (from 1): the %s %.17g is not exactly a "
+                      "value of %s; give a wider --dtype",
+                      reader->path, ULL(reader->consumed), ULL(column + 1),
+                      ny_element_name(binary->layout.type), value,
+                      ny_dtype_name(reader->table.dtype));
+}
+
+/* The file's column of the n-th kept one from column `first` on. */
+static uint64_t file_column(const struct binary *binary, uint64_t first, size_t n)
+{
+    uint64_t column = first;
+
+    if (!binary->keep) return first + n;
+    for (;; column++)
+        if (binary->keep[column] && n-- == 0) return column;
+}
+
+/* Leaves only kept columns among `count` raw elements from column `first` on. */
+static size_t select_raw(struct binary *binary, uint64_t first, size_t count)
+{
+    size_t size = ny_element_size(binary->layout.type), n = 0;
+    char *raw = (char *)binary->raw;
+
+    if (!binary->keep) return count;
+    for (size_t i = 0; i < count; i++)
+        if (binary->keep[first + i]) memmove(raw + n++ * size, raw + i * size, size);
+    return n;
+}
+
+/* A piece of a row, `count` raw elements from column `first` on, into `to`; *kept = values written.
+ * *bad: the row is to be dropped; set here, and nothing is written then. */
+static int convert_piece(struct ny_reader *reader, uint64_t first, size_t count, char *to,
+                         size_t *kept, bool *bad)
+{
+    struct binary *binary = reader->state;
+    enum ny_element_type type = binary->layout.type;
+    bool rounding = ny_element_is_float(type);
+    double *values = binary->values;
+    size_t n, wrong;
+    int err = NY_OK;
+
+    n = *kept = select_raw(binary, first, count);
+    if (binary->swap) ny_swap(binary->raw, ny_element_size(type), n);
+    wrong = ny_widen(type, binary->raw, values, n);
+    if (wrong < n) return unfit(reader, file_column(binary, first, wrong), values[wrong]);
+    if (rounding && reader->nan != NY_NAN_KEEP && !*bad) {
+        wrong = ny_first_nonfinite(NY_F64, values, n);
+        *bad = wrong < n;
+        if (*bad)
+            err = ny_reader_fail_row(reader, reader->consumed, file_column(binary, first, wrong),
+                                     values[wrong]);
+    }
+    if (*bad) return err;
+    wrong = ny_narrow(reader->table.dtype, rounding, values, to, n);
+    return wrong == n ? NY_OK
+                      : unfit(reader, file_column(binary, first, wrong), values[wrong]);
+}
+
+/* NY_END where no row begins. */
+static int read_prefix(struct ny_reader *reader)
+{
+    struct binary *binary = reader->state;
+    uint32_t d;
+    size_t got;
+    int err = ny_bytes_read(reader->bytes, &d, sizeof(d), &got);
+
+    if (err) return err;
+    if (got == 0 && binary->layout.rows == NY_ROWS_UNKNOWN) return NY_END;
+    if (got < sizeof(d)) return truncated(reader, reader->consumed);
+    if (binary->swap) ny_swap(&d, sizeof(d), 1);
+    if (d == binary->layout.d) return NY_OK;
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
+                      "%s: row %llu (from 0) has %lld columns where row 0 has %llu; all rows of a "
+                      "table have the same length",
+                      reader->path, ULL(reader->consumed), (long long)(int32_t)d,
+                      ULL(binary->layout.d));
+}
+
+static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
+{
+    struct binary *binary = reader->state;
+    size_t size = ny_element_size(binary->layout.type), kept, got;
+    char *to = (char *)batch->values + batch->count * binary->row_bytes;
+    uint64_t d = binary->layout.d;
+    bool bad = false;
+    int err = binary->layout.prefixed ? read_prefix(reader) : NY_OK;
+
+    if (err) return err;
+    if (binary->direct) {
+        err = ny_bytes_read(reader->bytes, to, binary->row_bytes, &got);
+        if (!err && got < binary->row_bytes) err = truncated(reader, reader->consumed);
+        if (err) return err;
+        if (binary->swap) ny_swap(to, size, (size_t)d);
+        return take_rows(reader, 1, batch);
+    }
+    for (uint64_t first = 0; first < d; first += SCRATCH) {
+        size_t count = d - first < SCRATCH ? (size_t)(d - first) : SCRATCH;
+
+        err = ny_bytes_read(reader->bytes, binary->raw, count * size, &got);
+        if (!err && got < count * size) err = truncated(reader, reader->consumed);
+        if (!err) err = convert_piece(reader, first, count, to, &kept, &bad);
+        if (err) return err;
+        to += kept * ny_dtype_size(reader->table.dtype);
+    }
+    if (!bad) take_row(reader, batch);
+    reader->consumed++;
+    return NY_OK;
+}
+
+/* After the last row: the end of the file must be here. */
+static int at_end(struct ny_reader *reader)
+{
+    int err = ny_bytes_need(reader->bytes, 1);
+
+    if (err) return err;
+    if (reader->bytes->at == reader->bytes->end) return NY_END;
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
+                      "%s: more bytes follow the %llu rows that its header promises; the file is "
+                      "not what its header says",
+                      reader->path, ULL(reader->consumed));
+}
+
+int ny_binary_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
+{
+    struct binary *binary = reader->state;
+    uint64_t rows = max_rows;
+    int err = NY_OK;
+
+    if (binary->layout.rows != NY_ROWS_UNKNOWN) {
+        if (reader->consumed == binary->layout.rows) return at_end(reader);
+        if (rows > binary->layout.rows - reader->consumed)
+            rows = binary->layout.rows - reader->consumed;
+    }
+    if (binary->direct && !binary->layout.prefixed)
+        return next_direct(reader, (size_t)rows, batch);
+    for (uint64_t r = 0; r < rows && !err; r++) {
+        err = next_row(reader, batch);
+        if (err == NY_END && r > 0) return NY_OK;
+    }
+    return err;
+}
+
+int ny_binary_skip(struct ny_reader *reader, uint64_t rows)
+{
+    struct binary *binary = reader->state;
+    uint64_t wanted, passed;
+    int err;
+
+    if (__builtin_mul_overflow(rows, binary->stride, &wanted)) wanted = UINT64_MAX;
+    err = ny_bytes_pass(reader->bytes, wanted, &passed);
+    reader->consumed += passed / binary->stride;
+    return err;
+}

@@ -1,0 +1,25 @@
+/* Rows of fixed size: what npy, idx, fvecs and bvecs have in common once the header is read. */
+#ifndef NY_IO_BINARY_H
+#define NY_IO_BINARY_H
+
+#include "io/convert.h"
+#include "io/format.h"
+
+struct ny_binary_layout {
+    enum ny_element_type type;
+    bool big_endian;
+    bool prefixed; /* an int32 d before each row (fvecs) */
+    uint64_t rows; /* NY_ROWS_UNKNOWN: until the end */
+    uint64_t d;
+};
+
+/* The rest of a format's open(): checks what the header claims against the options and the size of
+ * the file; the data begin at reader->bytes->at. */
+int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layout);
+
+/* The other functions of such a format. */
+int ny_binary_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch);
+int ny_binary_skip(struct ny_reader *reader, uint64_t rows);
+void ny_binary_close(struct ny_reader *reader);
+
+#endif

@@ -1,0 +1,257 @@
+#include "io/bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "io/unpack.h"
+
+enum {
+    WINDOW_BYTES = 256 * 1024,
+    WINDOW_MAX = 64 * 1024 * 1024,
+    READ_MAX = 8 * 1024 * 1024, /* of one system call: an interrupt is seen between two */
+    DIRECT_MIN = 64 * 1024,     /* shorter reads go through the window */
+    PADDING = 16                /* the NUL after the window */
+};
+
+/* One read(); *got = 0 at the end. */
+static int read_raw(void *user, void *to, size_t wanted, size_t *got)
+{
+    struct ny_bytes *bytes = user;
+    ssize_t count;
+
+    do {
+        int err = ny_check_interrupt(bytes->ctx);
+        if (err) return err;
+        count = read(bytes->fd, to, wanted < READ_MAX ? wanted : READ_MAX);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) return ny_fail_errno(bytes->ctx, "read", bytes->path);
+    bytes->offset += (uint64_t)count;
+    *got = (size_t)count;
+    return NY_OK;
+}
+
+static int fill(struct ny_bytes *bytes, char *to, size_t wanted, size_t *got)
+{
+    if (bytes->unpacker) return ny_unpack(bytes->unpacker, to, wanted, got);
+    return read_raw(bytes, to, wanted, got);
+}
+
+static int grow(struct ny_bytes *bytes)
+{
+    size_t capacity = 2 * bytes->capacity, kept = (size_t)(bytes->end - bytes->at);
+    char *buffer;
+
+    if (capacity > WINDOW_MAX)
+        return ny_fail_at(bytes->ctx, NY_EDATA, bytes->path, bytes->line,
+                          "%s, line %llu: the line is longer than %d MiB; is this a text file with "
+                          "one row a line?",
+                          bytes->path, (unsigned long long)bytes->line, WINDOW_MAX / 2097152);
+    buffer = ny_alloc(bytes->ctx, NY_MEM_IO, capacity + PADDING);
+    if (!buffer) return NY_EBUDGET;
+    memcpy(buffer, bytes->at, kept);
+    ny_free(bytes->ctx, bytes->buffer);
+    bytes->buffer = buffer;
+    bytes->capacity = capacity;
+    bytes->at = buffer;
+    bytes->end = buffer + kept;
+    return NY_OK;
+}
+
+int ny_bytes_more(struct ny_bytes *bytes)
+{
+    size_t kept = (size_t)(bytes->end - bytes->at), wanted = kept ? kept : 1;
+    int err = NY_OK;
+
+    /* Parsers start a cut line again: a window that at least doubles bounds that work. */
+    if (kept > bytes->capacity / 2) {
+        err = grow(bytes);
+        if (err) return err;
+    } else if (bytes->at != bytes->buffer) {
+        memmove(bytes->buffer, bytes->at, kept);
+    }
+    bytes->at = bytes->buffer;
+    bytes->end = bytes->buffer + kept;
+    while (!err && !bytes->ended && (size_t)(bytes->end - bytes->at) < kept + wanted) {
+        size_t held = (size_t)(bytes->end - bytes->at), got = 0;
+
+        err = fill(bytes, bytes->buffer + held, bytes->capacity - held, &got);
+        bytes->end += got;
+        bytes->ended = !err && got == 0;
+    }
+    bytes->buffer[bytes->end - bytes->at] = '\0';
+    return err;
+}
+
+int ny_bytes_need(struct ny_bytes *bytes, size_t wanted)
+{
+    int err = NY_OK;
+
+    while (!err && !bytes->ended && (size_t)(bytes->end - bytes->at) < wanted)
+        err = ny_bytes_more(bytes);
+    return err;
+}
+
+int ny_bytes_read(struct ny_bytes *bytes, void *to, size_t wanted, size_t *got)
+{
+    char *out = to;
+    size_t left = wanted, count;
+    int err = NY_OK;
+
+    for (;;) {
+        count = (size_t)(bytes->end - bytes->at);
+        if (count > left) count = left;
+        memcpy(out, bytes->at, count);
+        bytes->at += count;
+        out += count;
+        left -= count;
+        if (left == 0 || bytes->ended) break;
+        if (left >= DIRECT_MIN) {
+            err = fill(bytes, out, left, &count);
+            if (err) break;
+            bytes->ended = count == 0;
+            out += count;
+            left -= count;
+        } else {
+            err = ny_bytes_more(bytes);
+            if (err) break;
+        }
+    }
+    *got = wanted - left;
+    return err;
+}
+
+int ny_bytes_pass(struct ny_bytes *bytes, uint64_t count, uint64_t *passed)
+{
+    uint64_t left = count;
+    int err = NY_OK;
+
+    for (;;) {
+        uint64_t here = (uint64_t)(bytes->end - bytes->at);
+
+        if (here > left) here = left;
+        bytes->at += here;
+        left -= here;
+        if (left == 0 || bytes->ended) break;
+        if (ny_bytes_left(bytes) != NY_BYTES_UNKNOWN) { /* the window is empty here */
+            uint64_t jump = ny_bytes_left(bytes) < left ? ny_bytes_left(bytes) : left;
+
+            if (lseek(bytes->fd, (off_t)(bytes->offset + jump), SEEK_SET) < 0)
+                return ny_fail_errno(bytes->ctx, "seek in", bytes->path);
+            bytes->offset += jump;
+            left -= jump;
+            if (left == 0) break;
+        }
+        err = ny_bytes_more(bytes);
+        if (err) break;
+    }
+    *passed = count - left;
+    return err;
+}
+
+uint64_t ny_bytes_left(const struct ny_bytes *bytes)
+{
+    if (!bytes->regular || bytes->unpacker) return NY_BYTES_UNKNOWN;
+    return (uint64_t)(bytes->end - bytes->at) +
+           (bytes->size > bytes->offset ? bytes->size - bytes->offset : 0);
+}
+
+/* The first bytes, and whether they are gzip's. */
+static int begin(struct ny_bytes *bytes)
+{
+    static const unsigned char gzip[] = {0x1f, 0x8b, 8};
+    size_t length = 0, got = 0;
+    int err;
+
+    do {
+        err = read_raw(bytes, bytes->buffer + length, bytes->capacity - length, &got);
+        if (err) return err;
+        length += got;
+    } while (got > 0 && length < sizeof(gzip));
+    bytes->ended = got == 0;
+    bytes->line = 1;
+    bytes->at = bytes->buffer;
+    if (length >= sizeof(gzip) && memcmp(bytes->buffer, gzip, sizeof(gzip)) == 0) {
+        struct ny_unpack_input input = {bytes->ctx, bytes->path, read_raw, bytes};
+
+        err = ny_unpack_begin(&bytes->unpacker, &input, bytes->buffer, length);
+        length = 0;
+        bytes->ended = false;
+    }
+    bytes->buffer[length] = '\0';
+    bytes->end = bytes->buffer + length;
+    return err ? err : ny_bytes_need(bytes, 1);
+}
+
+int ny_bytes_rewind(struct ny_bytes *bytes)
+{
+    if (lseek(bytes->fd, (off_t)bytes->start, SEEK_SET) < 0)
+        return ny_fail_errno(bytes->ctx, "seek in", bytes->path);
+    bytes->offset = bytes->start;
+    ny_unpack_end(bytes->unpacker);
+    bytes->unpacker = NULL;
+    return begin(bytes);
+}
+
+static int open_file(struct ny_bytes *bytes, const char *path)
+{
+    struct stat info;
+    off_t start;
+
+    if (strcmp(path, "-") == 0)
+        bytes->fd = STDIN_FILENO;
+    else
+        bytes->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (bytes->fd < 0 || fstat(bytes->fd, &info) < 0)
+        return ny_fail_errno(bytes->ctx, "open", bytes->path);
+    if (S_ISDIR(info.st_mode))
+        return ny_fail_at(bytes->ctx, NY_EIO, bytes->path, NY_NO_LINE,
+                          "%s is a directory; give a file of points", bytes->path);
+    start = S_ISREG(info.st_mode) ? lseek(bytes->fd, 0, SEEK_CUR) : -1;
+    if (start >= 0) {
+        bytes->regular = true;
+        bytes->start = bytes->offset = (uint64_t)start;
+        bytes->size = (uint64_t)info.st_size;
+        (void)posix_fadvise(bytes->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    }
+    return NY_OK;
+}
+
+int ny_bytes_open(struct ny_bytes **out, struct ny_context *ctx, const char *path)
+{
+    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    size_t length = strlen(shown) + 1;
+    struct ny_bytes *bytes = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*bytes) + length);
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!bytes) return err;
+    bytes->ctx = ctx;
+    bytes->fd = -1;
+    memcpy(bytes + 1, shown, length);
+    bytes->path = (const char *)(bytes + 1);
+    bytes->capacity = WINDOW_BYTES;
+    bytes->buffer = ny_alloc(ctx, NY_MEM_IO, bytes->capacity + PADDING);
+    if (!bytes->buffer) goto done;
+    err = open_file(bytes, path);
+    if (err) goto done;
+    err = begin(bytes);
+done:
+    if (err)
+        ny_bytes_close(bytes);
+    else
+        *out = bytes;
+    return err;
+}
+
+void ny_bytes_close(struct ny_bytes *bytes)
+{
+    if (!bytes) return;
+    ny_unpack_end(bytes->unpacker);
+    ny_free(bytes->ctx, bytes->buffer);
+    if (bytes->fd > STDIN_FILENO) close(bytes->fd);
+    ny_free(bytes->ctx, bytes);
+}

@@ -1,0 +1,46 @@
+/*
+ * Input as a stream of bytes: a file or standard input ("-"), gzip unpacked by its content.
+ * Memory is a window of 256 KiB, grown for long lines to at most 64 MiB. For io/ alone.
+ */
+#ifndef NY_IO_BYTES_H
+#define NY_IO_BYTES_H
+
+#include "base/context.h"
+
+#define NY_BYTES_UNKNOWN UINT64_MAX
+
+struct ny_bytes {
+    /* The window: unread bytes at … end − 1, and a NUL at *end so that a scan needs no bound.
+     * Parsers read these, move `at` forward and count `line`. */
+    const char *at, *end;
+    bool ended;       /* nothing comes after the window */
+    uint64_t line;    /* of `at`, 1-based; kept by text parsers */
+    const char *path; /* for messages: "standard input" for "-" */
+    struct ny_context *ctx;
+    /* of bytes.c */
+    char *buffer;
+    size_t capacity;
+    struct ny_unpacker *unpacker; /* NULL: plain */
+    uint64_t start, size, offset; /* of the file, when regular: first byte, end, next read */
+    int fd;
+    bool regular;
+};
+
+/* NY_EIO: missing, unreadable, a directory. Some bytes are in the window already, if there are. */
+int ny_bytes_open(struct ny_bytes **out, struct ny_context *ctx, const char *path);
+void ny_bytes_close(struct ny_bytes *bytes);
+
+/* Adds at least one byte to the window (which moves), or sets `ended`. */
+int ny_bytes_more(struct ny_bytes *bytes);
+/* Makes the window at least `wanted` bytes long where the input has that many. */
+int ny_bytes_need(struct ny_bytes *bytes, size_t wanted);
+/* Copies `wanted` bytes, past the window where it pays; *got is less only at the end. */
+int ny_bytes_read(struct ny_bytes *bytes, void *to, size_t wanted, size_t *got);
+/* Passes over `count` bytes, by seeking where possible; *passed is less only at the end. */
+int ny_bytes_pass(struct ny_bytes *bytes, uint64_t count, uint64_t *passed);
+/* Bytes from `at` to the end; NY_BYTES_UNKNOWN for pipes and gzip. */
+uint64_t ny_bytes_left(const struct ny_bytes *bytes);
+/* Back to the first byte: regular files only (`regular`). */
+int ny_bytes_rewind(struct ny_bytes *bytes);
+
+#endif

@@ -1,0 +1,141 @@
+#include "io/classes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/number.h"
+
+enum { CLASSES_MAX = 65536, NAME_MAX_BYTES = 1024, FIRST_SLOTS = 64 };
+
+struct ny_classes {
+    struct ny_context *ctx;
+    enum { UNDECIDED, NUMBERS, WORDS } kind;
+    char **names;
+    size_t count;
+    uint32_t *slots; /* open addressing, 1 + index of the name, 0: free; names has slots/2 room */
+    size_t slot_count;
+};
+
+int ny_classes_new(struct ny_classes **out, struct ny_context *ctx)
+{
+    *out = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(**out));
+    if (!*out) return NY_EBUDGET;
+    (*out)->ctx = ctx;
+    return NY_OK;
+}
+
+void ny_classes_free(struct ny_classes *classes)
+{
+    if (!classes) return;
+    for (size_t i = 0; i < classes->count; i++)
+        ny_free(classes->ctx, classes->names[i]);
+    ny_free(classes->ctx, classes->names);
+    ny_free(classes->ctx, classes->slots);
+    ny_free(classes->ctx, classes);
+}
+
+/* FNV-1a */
+static uint64_t hash(const char *text, size_t length)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < length; i++)
+        sum = (sum ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return sum ^ sum >> 32;
+}
+
+/* The slot of a name, or the free one where it belongs. */
+static uint32_t *slot_of(const struct ny_classes *classes, const char *text, size_t length)
+{
+    size_t mask = classes->slot_count - 1;
+    size_t at = (size_t)hash(text, length) & mask;
+
+    for (;; at = (at + 1) & mask) {
+        uint32_t *slot = &classes->slots[at];
+        const char *name = *slot ? classes->names[*slot - 1] : NULL;
+
+        if (!name || (strncmp(name, text, length) == 0 && name[length] == '\0')) return slot;
+    }
+}
+
+static int grow(struct ny_classes *classes)
+{
+    size_t slots = classes->slot_count ? 2 * classes->slot_count : FIRST_SLOTS;
+    char **names = ny_resize(classes->ctx, NY_MEM_IO, classes->names, slots / 2 * sizeof(*names));
+
+    if (!names) return NY_EBUDGET;
+    classes->names = names;
+    ny_free(classes->ctx, classes->slots);
+    classes->slot_count = 0;
+    classes->slots = ny_calloc(classes->ctx, NY_MEM_IO, slots, sizeof(*classes->slots));
+    if (!classes->slots) return NY_EBUDGET;
+    classes->slot_count = slots;
+    for (size_t i = 0; i < classes->count; i++)
+        *slot_of(classes, names[i], strlen(names[i])) = (uint32_t)(i + 1);
+    return NY_OK;
+}
+
+static int add(struct ny_classes *classes, const char *text, size_t length, uint32_t *slot)
+{
+    char *name = ny_alloc(classes->ctx, NY_MEM_IO, length + 1);
+
+    if (!name) return NY_EBUDGET;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    classes->names[classes->count++] = name;
+    *slot = (uint32_t)classes->count;
+    return NY_OK;
+}
+
+static int word(struct ny_classes *classes, const char *path, uint64_t line, const char *text,
+                size_t length, double *label)
+{
+    const char *wrong = NULL;
+    uint32_t *slot;
+    int err = NY_OK;
+
+    if (length > NAME_MAX_BYTES)
+        wrong = "is longer than 1024 bytes; is this the label column?";
+    else if (memchr(text, '\0', length))
+        wrong = "holds a NUL byte; is this a text file?";
+    else if (!ny_is_utf8(text, length))
+        wrong = "is not UTF-8; convert the file with iconv";
+    else if (classes->kind == NUMBERS)
+        wrong = "is a word where the labels before are numbers; make them all words or all numbers";
+    else if (classes->count == CLASSES_MAX)
+        wrong = "is the 65537th different word; is this the label column?";
+    if (wrong)
+        return ny_fail_at(classes->ctx, NY_EDATA, path, line, "%s, line %llu: the label '%s' %s",
+                          path, (unsigned long long)line, ny_shown(text, length).text, wrong);
+    classes->kind = WORDS;
+    if (classes->count >= classes->slot_count / 2) err = grow(classes);
+    if (err) return err;
+    slot = slot_of(classes, text, length);
+    if (*slot == 0) err = add(classes, text, length, slot);
+    *label = (double)*slot - 1;
+    return err;
+}
+
+int ny_classes_label(struct ny_classes *classes, const char *path, uint64_t line, const char *text,
+                     size_t length, double *label)
+{
+    double value;
+
+    if (ny_number_missing(text, length, &value) && isnan(value)) {
+        *label = value;
+        return NY_OK;
+    }
+    if (classes->kind != WORDS && ny_number(text, &value) == text + length && isfinite(value)) {
+        classes->kind = NUMBERS;
+        *label = value;
+        return NY_OK;
+    }
+    return word(classes, path, line, text, length, label);
+}
+
+void ny_classes_names(const struct ny_classes *classes, const char *const **names, size_t *count)
+{
+    *names = (const char *const *)classes->names;
+    *count = classes->count;
+}

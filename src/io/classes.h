@@ -1,0 +1,18 @@
+/* Labels in text: numbers, or words that become class numbers in order of appearance. */
+#ifndef NY_IO_CLASSES_H
+#define NY_IO_CLASSES_H
+
+#include "base/context.h"
+
+struct ny_classes;
+
+int ny_classes_new(struct ny_classes **out, struct ny_context *ctx);
+void ny_classes_free(struct ny_classes *classes);
+/* The label in a text (blanks trimmed, quotes removed, a NUL after it). Missing (empty, nan, NA):
+ * NaN. The first label that is there decides between numbers and words; a word among numbers is
+ * NY_EDATA at path and line. */
+int ny_classes_label(struct ny_classes *classes, const char *path, uint64_t line, const char *text,
+                     size_t length, double *label);
+void ny_classes_names(const struct ny_classes *classes, const char *const **names, size_t *count);
+
+#endif

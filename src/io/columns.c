@@ -1,0 +1,95 @@
+#include "io/columns.h"
+
+#include <string.h>
+
+#include "io/number.h"
+
+static int unknown(struct ny_context *ctx, const struct ny_header_names *header,
+                   const char *option, struct ny_shown name)
+{
+    if (!header->names)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "%s: no column '%s', the columns have no names; give a number from 1 to %zu",
+                       option, name.text, header->count);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "%s: no column '%s' among the %zu columns '%s' … '%s'; give one of their names "
+                   "or a number from 1",
+                   option, name.text, header->count,
+                   ny_shown(header->names[0], strlen(header->names[0])).text,
+                   ny_shown(header->names[header->count - 1],
+                            strlen(header->names[header->count - 1]))
+                       .text);
+}
+
+static int find(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
+                const char *text, size_t length, size_t *column)
+{
+    uint64_t number;
+
+    if (ny_number_whole(text, length, &number)) {
+        *column = (size_t)number - 1;
+        if (number >= 1 && number <= header->count) return NY_OK;
+        return ny_fail(ctx, NY_EUSAGE, "%s: no column %llu, columns are numbered from 1 to %zu",
+                       option, (unsigned long long)number, header->count);
+    }
+    for (size_t i = 0; header->names && i < header->count; i++)
+        if (strlen(header->names[i]) == length && memcmp(header->names[i], text, length) == 0) {
+            *column = i;
+            return NY_OK;
+        }
+    return unknown(ctx, header, option, ny_shown(text, length));
+}
+
+int ny_column_find(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
+                   const char *text, size_t *column)
+{
+    return find(ctx, header, option, text, strlen(text), column);
+}
+
+/* "3-5": true with the position of the dash. */
+static bool is_range(const char *text, size_t length, size_t *dash)
+{
+    const char *at = memchr(text, '-', length);
+    uint64_t number;
+
+    if (!at) return false;
+    *dash = (size_t)(at - text);
+    return ny_number_whole(text, *dash, &number) &&
+           ny_number_whole(at + 1, length - *dash - 1, &number);
+}
+
+int ny_columns_parse(struct ny_context *ctx, const struct ny_header_names *header, const char *list,
+                     bool *keep)
+{
+    const char *option = "--columns";
+
+    memset(keep, 0, header->count * sizeof(*keep));
+    for (const char *p = list;; p++) {
+        size_t length = strcspn(p, ","), dash, first, last;
+        bool range = is_range(p, length, &dash);
+        int err = find(ctx, header, option, p, range ? dash : length, &first);
+
+        last = first;
+        if (!err && range) err = find(ctx, header, option, p + dash + 1, length - dash - 1, &last);
+        if (err) return err;
+        if (first > last)
+            return ny_fail(ctx, NY_EUSAGE, "%s: the range '%s' runs backwards; write it as %zu-%zu",
+                           option, ny_shown(p, length).text, last + 1, first + 1);
+        for (size_t i = first; i <= last; i++)
+            keep[i] = true;
+        p += length;
+        if (*p == '\0') return NY_OK;
+    }
+}
+
+bool ny_columns_named(const char *list)
+{
+    for (const char *p = list;; p++) {
+        size_t length = strcspn(p, ","), dash;
+        uint64_t number;
+
+        if (!ny_number_whole(p, length, &number) && !is_range(p, length, &dash)) return true;
+        p += length;
+        if (*p == '\0') return false;
+    }
+}

@@ -1,0 +1,23 @@
+/* Which columns of a file are kept: "1,3-5,name", numbers from 1. */
+#ifndef NY_IO_COLUMNS_H
+#define NY_IO_COLUMNS_H
+
+#include "base/context.h"
+
+/* The names of a header; names NULL: there are none. */
+struct ny_header_names {
+    const char **names;
+    size_t count; /* columns, named or not */
+};
+
+/* The number, or the place of the name: *column is 0-based. NY_EUSAGE when it is neither; `option`
+ * for the message ("--label-column"). */
+int ny_column_find(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
+                   const char *text, size_t *column);
+/* keep[i] = whether column i is in the list; header->count long. */
+int ny_columns_parse(struct ny_context *ctx, const struct ny_header_names *header, const char *list,
+                     bool *keep);
+/* True when a list holds anything but numbers and ranges, so that a header is needed. */
+bool ny_columns_named(const char *list);
+
+#endif

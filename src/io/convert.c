@@ -1,0 +1,167 @@
+#include "io/convert.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t size;
+    enum ny_dtype natural;
+} elements[] = {
+#define NY_ELEMENT_ROW(id, name, size, natural) [id] = {name, size, natural},
+    NY_ELEMENT_MAP(NY_ELEMENT_ROW)
+#undef NY_ELEMENT_ROW
+};
+
+size_t ny_element_size(enum ny_element_type type)
+{
+    return elements[type].size;
+}
+
+const char *ny_element_name(enum ny_element_type type)
+{
+    return elements[type].name;
+}
+
+enum ny_dtype ny_element_natural(enum ny_element_type type)
+{
+    return elements[type].natural;
+}
+
+bool ny_element_is(enum ny_element_type type, enum ny_dtype dtype)
+{
+    return elements[type].natural == dtype && elements[type].size == ny_dtype_size(dtype) &&
+           type != NY_E_U8 && type != NY_E_I8;
+}
+
+bool ny_element_is_float(enum ny_element_type type)
+{
+    return type == NY_E_F2 || type == NY_E_F4 || type == NY_E_F8;
+}
+
+bool ny_host_is_big_endian(void)
+{
+    const uint16_t probe = 1;
+    unsigned char first;
+
+    memcpy(&first, &probe, 1);
+    return first == 0;
+}
+
+void ny_swap(void *values, size_t size, size_t count)
+{
+    switch (size) {
+    case 2: {
+        uint16_t *v = values;
+        for (size_t i = 0; i < count; i++)
+            v[i] = __builtin_bswap16(v[i]);
+        break;
+    }
+    case 4: {
+        uint32_t *v = values;
+        for (size_t i = 0; i < count; i++)
+            v[i] = __builtin_bswap32(v[i]);
+        break;
+    }
+    case 8: {
+        uint64_t *v = values;
+        for (size_t i = 0; i < count; i++)
+            v[i] = __builtin_bswap64(v[i]);
+        break;
+    }
+    default: break;
+    }
+}
+
+static double half(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double magnitude;
+
+    if (exponent == 31)
+        magnitude = fraction ? (double)NAN : (double)INFINITY;
+    else if (exponent == 0)
+        magnitude = ldexp(fraction, -24);
+    else
+        magnitude = ldexp(fraction + 1024, exponent - 25);
+    return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+#define WIDEN(type)                                                                                \
+    for (size_t i = 0; i < count; i++)                                                             \
+        out[i] = (double)((const type *)in)[i]
+/* 2^64 and 2^63 are out of range of the cast back, which would be undefined. */
+#define WIDEN_CHECKED(type, limit)                                                                 \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        out[i] = (double)((const type *)in)[i];                                                    \
+        if (out[i] >= (limit) || (type)out[i] != ((const type *)in)[i]) return i;                  \
+    }
+
+size_t ny_widen(enum ny_element_type type, const void *in, double *out, size_t count)
+{
+    switch (type) {
+    case NY_E_U1: WIDEN(uint8_t); break;
+    case NY_E_I1: WIDEN(int8_t); break;
+    case NY_E_U2: WIDEN(uint16_t); break;
+    case NY_E_I2: WIDEN(int16_t); break;
+    case NY_E_U4: WIDEN(uint32_t); break;
+    case NY_E_I4: WIDEN(int32_t); break;
+    case NY_E_U8: WIDEN_CHECKED(uint64_t, 0x1p64); break;
+    case NY_E_I8: WIDEN_CHECKED(int64_t, 0x1p63); break;
+    case NY_E_F2:
+        for (size_t i = 0; i < count; i++)
+            out[i] = half(((const uint16_t *)in)[i]);
+        break;
+    case NY_E_F4: WIDEN(float); break;
+    case NY_E_F8: memcpy(out, in, count * sizeof(double)); break;
+    }
+    return count;
+}
+
+/* The comparison in this form is false for NaN. */
+#define NARROW_WHOLE(type, low, high)                                                              \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        if (!(in[i] >= (low) && in[i] <= (high))) return i;                                        \
+        ((type *)out)[i] = (type)in[i];                                                            \
+        if ((double)((type *)out)[i] != in[i]) return i;                                           \
+    }
+
+static size_t narrow_f32(bool rounding, const double *in, float *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (float)in[i];
+        if ((double)out[i] != in[i] && !isnan(in[i]) && (!rounding || isinf(out[i]))) return i;
+    }
+    return count;
+}
+
+size_t ny_narrow(enum ny_dtype dtype, bool rounding, const double *in, void *out, size_t count)
+{
+    switch (dtype) {
+    case NY_U8: NARROW_WHOLE(uint8_t, 0, 255); break;
+    case NY_I16: NARROW_WHOLE(int16_t, -32768, 32767); break;
+    case NY_F32: return narrow_f32(rounding, in, out, count);
+    case NY_F64: memcpy(out, in, count * sizeof(double)); break;
+    case NY_DTYPE_NONE: return 0;
+    }
+    return count;
+}
+
+/* Exponents of all ones. The first loop has no exit, so that it runs at memory speed. */
+#define FIRST_NONFINITE(type, mask)                                                                \
+    do {                                                                                           \
+        const type *bits = values;                                                                 \
+        type bad = 0;                                                                              \
+        for (size_t i = 0; i < count; i++)                                                         \
+            bad |= (type)((bits[i] & (mask)) == (mask));                                           \
+        if (!bad) return count;                                                                    \
+        for (size_t i = 0; i < count; i++)                                                         \
+            if ((bits[i] & (mask)) == (mask)) return i;                                            \
+    } while (0)
+
+size_t ny_first_nonfinite(enum ny_dtype dtype, const void *values, size_t count)
+{
+    if (dtype == NY_F32) FIRST_NONFINITE(uint32_t, UINT32_C(0x7f800000));
+    if (dtype == NY_F64) FIRST_NONFINITE(uint64_t, UINT64_C(0x7ff0000000000000));
+    return count;
+}

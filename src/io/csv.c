@@ -1,0 +1,289 @@
+/* Delimited text. A record that the window cuts is parsed again once there is more of it, so that
+ * the loop over fields never looks for the end of the window. */
+#include "io/csv.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/number.h"
+#include "io/text.h"
+
+enum { PROBE_BYTES = 4096 };
+
+#define ULL(x) ((unsigned long long)(x))
+
+static enum ny_guess probe(const char *head, size_t length)
+{
+    for (size_t i = 0; i < length && i < PROBE_BYTES; i++)
+        if ((unsigned char)head[i] < 0x20 && !strchr("\t\r\n", head[i] ? head[i] : 1))
+            return NY_GUESS_NO;
+    return length > 0 ? NY_GUESS_MAYBE : NY_GUESS_NO;
+}
+
+/* A record on its way: what is committed only when all of it was there. */
+struct record {
+    const char *at;
+    uint64_t line; /* of `at` */
+    bool missing;  /* a value is NaN or Inf: the row is to be dropped */
+    struct ny_field label;
+    uint64_t label_line;
+};
+
+enum outcome { ROW, CUT, LAST, FAILED }; /* LAST: no record is left */
+
+/* A sentence about one field. */
+static enum outcome wrong_field(struct ny_reader *reader, const struct record *record,
+                                size_t column, const struct ny_field *field, const char *what)
+{
+    struct ny_csv *csv = reader->state;
+    const char *name = csv->header.names && column < csv->columns ? csv->header.names[column] : NULL;
+    struct ny_shown shown_name = ny_shown(name ? name : "", name ? strlen(name) : 0);
+
+    ny_fail_at(reader->ctx, NY_EDATA, reader->path, record->line,
+               "%s, line %llu, column %zu%s%s%s: '%s' %s", reader->path, ULL(record->line),
+               column + 1, name ? " ('" : "", shown_name.text, name ? "')" : "",
+               ny_shown(field->text, field->length).text, what);
+    return FAILED;
+}
+
+static enum outcome missing_value(struct ny_reader *reader, struct record *record, size_t column,
+                                  const struct ny_field *field)
+{
+    if (reader->nan == NY_NAN_ERROR)
+        return wrong_field(reader, record, column, field,
+                           field->length == 0
+                               ? "is empty; --nan drop leaves such rows out, --columns the column"
+                               : "is not a finite number; --nan drop leaves such rows out");
+    record->missing = true;
+    return ROW;
+}
+
+static enum outcome scan(struct ny_reader *reader, struct record *record, size_t column,
+                         struct ny_field *field)
+{
+    struct ny_csv *csv = reader->state;
+    const struct ny_bytes *bytes = reader->bytes;
+
+    switch (ny_field_scan(&csv->dialect, &record->at, bytes->end, bytes->ended, field)) {
+    case NY_FIELD: return ROW;
+    case NY_FIELD_CUT: return CUT;
+    case NY_FIELD_BAD: break;
+    }
+    return wrong_field(reader, record, column, field, field->wrong);
+}
+
+/* Any value that is not just digits up to the delimiter: blanks, quotes, NaN, words. */
+static enum outcome careful_value(struct ny_reader *reader, struct record *record, size_t column,
+                                  void *to, size_t place)
+{
+    struct ny_field field;
+    enum outcome outcome = scan(reader, record, column, &field);
+    enum ny_dtype dtype = reader->table.dtype;
+    double value;
+
+    if (outcome != ROW) return outcome;
+    record->line += field.newlines;
+    if (ny_number_missing(field.text, field.length, &value))
+        return missing_value(reader, record, column, &field);
+    if (ny_number(field.text, &value) != field.text + field.length)
+        return wrong_field(reader, record, column, &field,
+                           "is not a number; give --label-column if it is the label, or --columns "
+                           "without it");
+    if (!ny_text_store(dtype, to, place, value))
+        return wrong_field(reader, record, column, &field, ny_text_unfit(dtype));
+    return ROW;
+}
+
+static enum outcome label(struct ny_reader *reader, struct record *record, size_t column)
+{
+    enum outcome outcome = scan(reader, record, column, &record->label);
+
+    record->label_line = record->line;
+    if (outcome == ROW) record->line += record->label.newlines;
+    return outcome;
+}
+
+static enum outcome ignored(struct ny_reader *reader, struct record *record, size_t column)
+{
+    struct ny_field field;
+    enum outcome outcome = scan(reader, record, column, &field);
+
+    if (outcome == ROW) record->line += field.newlines;
+    return outcome;
+}
+
+/* Counts the fields that follow, for the message. */
+static enum outcome ragged(struct ny_reader *reader, struct record *record, size_t column)
+{
+    struct ny_csv *csv = reader->state;
+    uint64_t line = record->line;
+    enum outcome outcome;
+
+    if (column >= csv->columns) {
+        do {
+            outcome = ignored(reader, record, column++);
+            if (outcome != ROW) return outcome;
+        } while (ny_field_follows(&csv->dialect, &record->at));
+    }
+    ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+               "%s, line %llu: %zu fields where the first line has %zu; mend the line, or give the "
+               "right --format (csv, tsv)",
+               reader->path, ULL(line), column, csv->columns);
+    return FAILED;
+}
+
+/* To the next field where blanks separate them. */
+static enum outcome pass_blanks(struct record *record, const struct ny_bytes *bytes)
+{
+    while (*record->at == ' ' || *record->at == '\t')
+        record->at++;
+    return record->at == bytes->end && !bytes->ended ? CUT : ROW;
+}
+
+/* One record from record->at into a row. */
+static enum outcome parse(struct ny_reader *reader, struct record *record, void *to)
+{
+    struct ny_csv *csv = reader->state;
+    const struct ny_bytes *bytes = reader->bytes;
+    enum ny_dtype dtype = reader->table.dtype;
+    size_t place = 0, column = 0;
+    enum outcome outcome;
+
+    do {
+        const char *after;
+        double value;
+
+        if (column == csv->columns) return ragged(reader, record, column);
+        switch (csv->use[column]) {
+        case NY_CSV_VALUE:
+            after = ny_number(record->at, &value);
+            if (after > record->at && csv->dialect.stop[(unsigned char)*after] &&
+                ny_text_store(dtype, to, place, value)) {
+                record->at = after;
+                outcome = csv->dialect.delimiter == ' ' ? pass_blanks(record, bytes) : ROW;
+            } else {
+                outcome = careful_value(reader, record, column, to, place);
+            }
+            place++;
+            break;
+        case NY_CSV_LABEL: outcome = label(reader, record, column); break;
+        default: outcome = ignored(reader, record, column); break;
+        }
+        if (outcome != ROW) return outcome;
+        column++;
+    } while (ny_field_follows(&csv->dialect, &record->at));
+    if (column != csv->columns) return ragged(reader, record, column);
+    if (ny_line_end(&record->at, bytes->end, bytes->ended) == NY_FIELD_CUT) return CUT;
+    record->line++;
+    return ROW;
+}
+
+enum ny_field_kind ny_csv_skip_empty(const struct ny_dialect *dialect, struct ny_bytes *bytes)
+{
+    for (;;) {
+        const char *p = bytes->at;
+
+        while (*p == ' ' || (*p == '\t' && dialect->delimiter != '\t'))
+            p++;
+        if (p == bytes->end) {
+            if (bytes->ended) bytes->at = p;
+            return bytes->ended ? NY_FIELD_BAD : NY_FIELD_CUT;
+        }
+        if (*p != '\n' && *p != '\r') return NY_FIELD;
+        if (ny_line_end(&p, bytes->end, bytes->ended) == NY_FIELD_CUT) return NY_FIELD_CUT;
+        bytes->at = p;
+        bytes->line++;
+    }
+}
+
+static enum outcome next_record(struct ny_reader *reader, struct record *record, void *to)
+{
+    struct ny_csv *csv = reader->state;
+    struct ny_bytes *bytes = reader->bytes;
+
+    for (;;) {
+        enum ny_field_kind kind = ny_csv_skip_empty(&csv->dialect, bytes);
+        enum outcome outcome = CUT;
+
+        if (kind == NY_FIELD_BAD) return LAST;
+        *record = (struct record){.at = bytes->at, .line = bytes->line};
+        if (kind == NY_FIELD) outcome = parse(reader, record, to);
+        if (outcome != CUT) return outcome;
+        if (ny_bytes_more(bytes)) return FAILED;
+    }
+}
+
+/* The label of a record that is kept. The window has not moved since. */
+static int take_label(struct ny_reader *reader, const struct record *record, double *value)
+{
+    struct ny_csv *csv = reader->state;
+    const char *text = record->label.text;
+    size_t length = record->label.length;
+
+    if (record->label.quoted && memchr(text, '"', length)) {
+        length = ny_field_copy(&record->label, csv->unquoted);
+        text = csv->unquoted;
+    }
+    return ny_classes_label(reader->classes, reader->path, record->label_line, text, length, value);
+}
+
+static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
+{
+    size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
+
+    for (size_t r = 0; r < max_rows; r++) {
+        void *to = (char *)batch->values + batch->count * row_bytes;
+        struct record now;
+        double value;
+
+        switch (next_record(reader, &now, to)) {
+        case ROW: break;
+        case LAST: return r > 0 ? NY_OK : NY_END;
+        default: return ny_context_error(reader->ctx)->status;
+        }
+        reader->bytes->at = now.at;
+        reader->bytes->line = now.line;
+        if (now.missing) {
+            reader->dropped++;
+        } else {
+            if (now.label.text) {
+                int err = take_label(reader, &now, &value);
+
+                if (err) return err;
+                if (batch->labels) batch->labels[batch->count] = value;
+            }
+            if (batch->source) batch->source[batch->count] = reader->consumed;
+            batch->count++;
+        }
+        reader->consumed++;
+    }
+    return NY_OK;
+}
+
+static int open_csv(struct ny_reader *reader)
+{
+    return ny_csv_open(reader, '\0');
+}
+
+static int open_tsv(struct ny_reader *reader)
+{
+    return ny_csv_open(reader, '\t');
+}
+
+const struct ny_format ny_format_csv = {
+    .probe = probe,
+    .open = open_csv,
+    .next = next_csv,
+    .close = ny_csv_close,
+    .takes_columns = true,
+    .takes_label_column = true,
+};
+
+const struct ny_format ny_format_tsv = {
+    .open = open_tsv,
+    .next = next_csv,
+    .close = ny_csv_close,
+    .takes_columns = true,
+    .takes_label_column = true,
+};

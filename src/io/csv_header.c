@@ -1,0 +1,237 @@
+#include "io/csv.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/number.h"
+
+enum { GUESS_BYTES = 128 * 1024, FIRST_FIELDS = 64 };
+
+/* One field of a record that is looked at, not read. */
+struct span {
+    const char *text;
+    uint32_t length;
+    bool quoted, number; /* number: or missing */
+};
+
+struct glimpse {
+    struct span *spans;
+    size_t count, room;
+    const char *after; /* the record */
+    uint64_t newlines; /* in it */
+};
+
+static int append(struct ny_reader *reader, struct glimpse *glimpse, const struct ny_field *field)
+{
+    struct span *span;
+    double value;
+
+    if (glimpse->count == glimpse->room) {
+        size_t room = glimpse->room ? 2 * glimpse->room : FIRST_FIELDS;
+
+        span = ny_resize(reader->ctx, NY_MEM_IO, glimpse->spans, room * sizeof(*span));
+        if (!span) return NY_EBUDGET;
+        glimpse->spans = span;
+        glimpse->room = room;
+    }
+    span = &glimpse->spans[glimpse->count++];
+    *span = (struct span){field->text, (uint32_t)field->length, field->quoted, true};
+    span->number = ny_number_missing(field->text, field->length, &value) ||
+                   ny_number(field->text, &value) == field->text + field->length;
+    glimpse->newlines += field->newlines;
+    return NY_OK;
+}
+
+/* Splits the record at `at`; *kind tells a cut one and a bad one (count = the bad field). */
+static int glimpse_record(struct ny_reader *reader, const char *at, struct glimpse *glimpse,
+                          enum ny_field_kind *kind, struct ny_field *field)
+{
+    struct ny_csv *csv = reader->state;
+    const struct ny_bytes *bytes = reader->bytes;
+
+    glimpse->count = 0;
+    glimpse->newlines = 0;
+    do {
+        int err;
+
+        *kind = ny_field_scan(&csv->dialect, &at, bytes->end, bytes->ended, field);
+        if (*kind != NY_FIELD) return NY_OK;
+        err = append(reader, glimpse, field);
+        if (err) return err;
+    } while (ny_field_follows(&csv->dialect, &at));
+    *kind = ny_line_end(&at, bytes->end, bytes->ended);
+    glimpse->after = at;
+    return NY_OK;
+}
+
+/* The first two records, both in the window; the second has count 0 when there is none. */
+static int glimpse_two(struct ny_reader *reader, struct glimpse two[2])
+{
+    struct ny_csv *csv = reader->state;
+    struct ny_bytes *bytes = reader->bytes;
+    enum ny_field_kind kind;
+    struct ny_field field;
+    int err;
+
+    for (;;) {
+        struct ny_bytes rest;
+
+        err = glimpse_record(reader, bytes->at, &two[0], &kind, &field);
+        if (err) return err;
+        if (kind == NY_FIELD_BAD)
+            return ny_fail_at(reader->ctx, NY_EDATA, reader->path, bytes->line,
+                              "%s, line %llu, column %zu: '%s' %s", reader->path,
+                              (unsigned long long)bytes->line, two[0].count + 1,
+                              ny_shown(field.text, field.length).text, field.wrong);
+        two[1].count = 0;
+        if (kind == NY_FIELD) {
+            rest = *bytes;
+            rest.at = two[0].after;
+            kind = ny_csv_skip_empty(&csv->dialect, &rest);
+            if (kind == NY_FIELD) err = glimpse_record(reader, rest.at, &two[1], &kind, &field);
+            if (err) return err;
+        }
+        if (kind != NY_FIELD_CUT) return NY_OK;
+        err = ny_bytes_more(bytes);
+        if (err) return err;
+    }
+}
+
+/* A first line is a header when it has a word where the second has a number; without a second line,
+ * when it has a word that is not the label. */
+static bool looks_like_header(const struct ny_reader *reader, const struct glimpse two[2])
+{
+    const char *wanted = reader->options.label_column;
+    uint64_t label = 0;
+
+    if (wanted && !ny_number_whole(wanted, strlen(wanted), &label)) return true;
+    if (reader->options.columns && ny_columns_named(reader->options.columns)) return true;
+    for (size_t i = 0; i < two[0].count; i++) {
+        if (two[0].spans[i].number) continue;
+        if (two[1].count == 0 && i + 1 != label) return true;
+        if (i < two[1].count && two[1].spans[i].number) return true;
+    }
+    return false;
+}
+
+static int keep_names(struct ny_reader *reader, const struct glimpse *first)
+{
+    struct ny_csv *csv = reader->state;
+    size_t bytes = 0, used = 0;
+
+    for (size_t i = 0; i < first->count; i++)
+        bytes += first->spans[i].length + 1;
+    csv->header.names = ny_alloc(reader->ctx, NY_MEM_IO, first->count * sizeof(char *));
+    if (!csv->header.names) return NY_EBUDGET;
+    csv->name_text = ny_alloc(reader->ctx, NY_MEM_IO, bytes);
+    if (!csv->name_text) return NY_EBUDGET;
+    for (size_t i = 0; i < first->count; i++) {
+        const struct span *span = &first->spans[i];
+        const struct ny_field field = {
+            .text = span->text, .length = span->length, .quoted = span->quoted};
+
+        csv->header.names[i] = csv->name_text + used;
+        used += ny_field_copy(&field, csv->name_text + used) + 1;
+    }
+    reader->bytes->at = first->after;
+    reader->bytes->line += first->newlines + 1;
+    return NY_OK;
+}
+
+static int choose_columns(struct ny_reader *reader)
+{
+    struct ny_csv *csv = reader->state;
+    const struct ny_reader_options *options = &reader->options;
+    bool *keep = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns * sizeof(*keep));
+    size_t label = csv->columns;
+    int err = NY_EBUDGET;
+
+    csv->use = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns);
+    if (!keep || !csv->use) goto done;
+    memset(keep, true, csv->columns * sizeof(*keep));
+    err = NY_OK;
+    if (options->columns) err = ny_columns_parse(reader->ctx, &csv->header, options->columns, keep);
+    if (!err && options->label_column)
+        err = ny_column_find(reader->ctx, &csv->header, "--label-column", options->label_column,
+                             &label);
+    if (err) goto done;
+    reader->table.d = 0;
+    for (size_t i = 0; i < csv->columns; i++) {
+        csv->use[i] = i == label ? NY_CSV_LABEL : keep[i] ? NY_CSV_VALUE : NY_CSV_IGNORED;
+        reader->table.d += csv->use[i] == NY_CSV_VALUE;
+    }
+    reader->table.labels = label < csv->columns;
+    if (reader->table.d == 0)
+        err = ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                         "%s: of %zu columns none is left for the points; give another "
+                         "--label-column or --columns",
+                         reader->path, csv->columns);
+done:
+    ny_free(reader->ctx, keep);
+    return err;
+}
+
+/* Past the byte order mark and empty lines, with the first line in the window where it is short. */
+static int first_line(struct ny_reader *reader, char delimiter)
+{
+    struct ny_csv *csv = reader->state;
+    struct ny_bytes *bytes = reader->bytes;
+    enum ny_field_kind kind;
+    int err = ny_bytes_need(bytes, 3);
+
+    if (err) return err;
+    if (bytes->end - bytes->at >= 3 && memcmp(bytes->at, "\xef\xbb\xbf", 3) == 0) bytes->at += 3;
+    ny_dialect_set(&csv->dialect, delimiter ? delimiter : ',');
+    while ((kind = ny_csv_skip_empty(&csv->dialect, bytes)) == NY_FIELD_CUT) {
+        err = ny_bytes_more(bytes);
+        if (err) return err;
+    }
+    if (kind == NY_FIELD_BAD)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s holds no rows, only empty lines; give a file of points",
+                          reader->path);
+    if (delimiter) return NY_OK;
+    while (!bytes->ended && bytes->end - bytes->at < GUESS_BYTES &&
+           !memchr(bytes->at, '\n', (size_t)(bytes->end - bytes->at))) {
+        err = ny_bytes_more(bytes);
+        if (err) return err;
+    }
+    ny_dialect_set(&csv->dialect, ny_dialect_guess(bytes->at, bytes->end));
+    return NY_OK;
+}
+
+int ny_csv_open(struct ny_reader *reader, char delimiter)
+{
+    const struct ny_reader_options *options = &reader->options;
+    struct ny_csv *csv = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*csv));
+    struct glimpse two[2] = {0};
+    bool header;
+    int err;
+
+    if (!csv) return NY_EBUDGET;
+    reader->state = csv;
+    reader->table.dtype = options->dtype ? options->dtype : NY_F32;
+    err = first_line(reader, delimiter);
+    if (err) goto done;
+    err = glimpse_two(reader, two);
+    if (err) goto done;
+    csv->columns = csv->header.count = two[0].count;
+    header = options->header == NY_HEADER_YES ||
+             (options->header == NY_HEADER_AUTO && looks_like_header(reader, two));
+    if (header) err = keep_names(reader, &two[0]);
+    if (!err) err = choose_columns(reader);
+done:
+    ny_free(reader->ctx, two[0].spans);
+    ny_free(reader->ctx, two[1].spans);
+    return err;
+}
+
+void ny_csv_close(struct ny_reader *reader)
+{
+    struct ny_csv *csv = reader->state;
+
+    ny_free(reader->ctx, csv->use);
+    ny_free(reader->ctx, csv->header.names);
+    ny_free(reader->ctx, csv->name_text);
+    ny_free(reader->ctx, csv);
+}

@@ -1,0 +1,135 @@
+#include "io/fields.h"
+
+#include <string.h>
+
+void ny_dialect_set(struct ny_dialect *dialect, char delimiter)
+{
+    memset(dialect, 0, sizeof(*dialect));
+    dialect->delimiter = delimiter;
+    dialect->stop[(unsigned char)delimiter] = true;
+    dialect->stop['\n'] = dialect->stop['\r'] = true;
+    if (delimiter == ' ') dialect->stop['\t'] = true;
+}
+
+char ny_dialect_guess(const char *text, const char *end)
+{
+    size_t tabs = 0, semicolons = 0, commas = 0, blanks = 0;
+    bool inside = false;
+
+    for (; text < end && (inside || (*text != '\n' && *text != '\r')); text++) {
+        if (*text == '"') inside = !inside;
+        if (inside) continue;
+        tabs += *text == '\t';
+        semicolons += *text == ';';
+        commas += *text == ',';
+        blanks += *text == ' ';
+    }
+    if (tabs && tabs >= semicolons && tabs >= commas) return '\t';
+    if (commas && commas >= semicolons) return ',';
+    if (semicolons) return ';';
+    return blanks ? ' ' : ',';
+}
+
+static enum ny_field_kind bad(struct ny_field *field, const char *wrong)
+{
+    field->wrong = wrong;
+    return NY_FIELD_BAD;
+}
+
+static bool is_blank(const struct ny_dialect *dialect, char c)
+{
+    return c == ' ' || (c == '\t' && dialect->delimiter != '\t');
+}
+
+static enum ny_field_kind scan_quoted(const char **at, const char *end, bool ended,
+                                      struct ny_field *field)
+{
+    const char *p = *at + 1;
+
+    field->text = p;
+    field->quoted = true;
+    for (;; p++) {
+        if (p - field->text > NY_FIELD_MAX)
+            return bad(field, "begins with a quote and is longer than 64 KiB; is its closing quote "
+                              "missing?");
+        if (p == end) return ended ? bad(field, "has no closing quote") : NY_FIELD_CUT;
+        if (*p == '\0') return bad(field, "holds a NUL byte; is this a text file?");
+        if (*p == '\n') field->newlines++;
+        if (*p != '"') continue;
+        if (p + 1 == end && !ended) return NY_FIELD_CUT;
+        if (p[1] != '"') break;
+        p++;
+    }
+    field->length = (size_t)(p - field->text);
+    *at = p + 1;
+    return NY_FIELD;
+}
+
+static enum ny_field_kind scan_plain(const struct ny_dialect *dialect, const char **at,
+                                     const char *end, struct ny_field *field)
+{
+    const char *p = *at;
+
+    field->text = p;
+    while (!dialect->stop[(unsigned char)*p] && *p != '\0') {
+        p++;
+        if (p - field->text > NY_FIELD_MAX) return bad(field, "is longer than 64 KiB");
+    }
+    if (*p == '\0' && p < end) return bad(field, "holds a NUL byte; is this a text file?");
+    field->length = (size_t)(p - field->text);
+    while (field->length > 0 && is_blank(dialect, field->text[field->length - 1]))
+        field->length--;
+    *at = p;
+    return NY_FIELD;
+}
+
+enum ny_field_kind ny_field_scan(const struct ny_dialect *dialect, const char **at, const char *end,
+                                 bool ended, struct ny_field *field)
+{
+    enum ny_field_kind kind;
+    const char *p = *at;
+
+    *field = (struct ny_field){.text = p};
+    while (is_blank(dialect, *p))
+        p++;
+    if (p - *at > NY_FIELD_MAX) return bad(field, "is longer than 64 KiB");
+    kind = *p == '"' ? scan_quoted(&p, end, ended, field) : scan_plain(dialect, &p, end, field);
+    if (kind != NY_FIELD) return kind;
+    while (is_blank(dialect, *p))
+        p++;
+    *at = p;
+    if (p == end) return ended ? NY_FIELD : NY_FIELD_CUT;
+    if (dialect->stop[(unsigned char)*p] || (dialect->delimiter == ' ' && is_blank(dialect, p[-1])))
+        return NY_FIELD;
+    return bad(field, "goes on after its closing quote");
+}
+
+bool ny_field_follows(const struct ny_dialect *dialect, const char **at)
+{
+    if (dialect->delimiter == ' ') return **at != '\n' && **at != '\r' && **at != '\0';
+    if (**at != dialect->delimiter) return false;
+    ++*at;
+    return true;
+}
+
+enum ny_field_kind ny_line_end(const char **at, const char *end, bool ended)
+{
+    if (**at == '\r') {
+        if (*at + 1 == end && !ended) return NY_FIELD_CUT;
+        ++*at;
+    }
+    if (**at == '\n') ++*at;
+    return NY_FIELD;
+}
+
+size_t ny_field_copy(const struct ny_field *field, char *to)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < field->length; i++) {
+        to[n++] = field->text[i];
+        if (field->quoted && field->text[i] == '"') i++;
+    }
+    to[n] = '\0';
+    return n;
+}

@@ -1,0 +1,65 @@
+/* A format, and the reader that serves it. For io/ alone. */
+#ifndef NY_IO_FORMAT_H
+#define NY_IO_FORMAT_H
+
+#include "io/bytes.h"
+#include "io/classes.h"
+#include "io/reader.h"
+
+/* Rows longer than any machine holds are a file that lies. */
+#define NY_COLUMNS_MAX ((uint64_t)INT32_MAX)
+
+enum ny_guess { NY_GUESS_NO, NY_GUESS_MAYBE, NY_GUESS_SURE };
+
+/* What a format implements; its line in the table of formats.c gives it a name. */
+struct ny_format {
+    /* By the first bytes; NY_GUESS_MAYBE loses to a file name. NULL: by name alone. */
+    enum ny_guess (*probe)(const char *head, size_t length);
+    /* Reads the header from reader->bytes; fills reader->table (but `format`) and ->state. On
+     * failure close() is called too. */
+    int (*open)(struct ny_reader *reader);
+    /* Reads at most max_rows rows of the file and adds the kept ones to the batch (values, source,
+     * and labels when the format has them); advances reader->consumed and ->dropped. NY_END when
+     * no row is left and none was read. */
+    int (*next)(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch);
+    /* Passes over at most `rows` rows and advances reader->consumed; NULL: by reading them. */
+    int (*skip)(struct ny_reader *reader, uint64_t rows);
+    void (*close)(struct ny_reader *reader);
+    bool takes_columns, takes_label_column;
+};
+
+struct ny_format_entry {
+    struct ny_format_info info;
+    const struct ny_format *format;
+    const char *suffixes; /* " .csv .txt " */
+};
+
+/* All of them, in the order in which they are tried. */
+const struct ny_format_entry *ny_format_table(size_t *count);
+
+struct ny_reader {
+    struct ny_context *ctx;
+    const char *path; /* for messages */
+    struct ny_reader_options options;
+    enum { NY_NAN_ERROR, NY_NAN_DROP, NY_NAN_KEEP } nan;
+    struct ny_bytes *bytes;
+    const struct ny_format_entry *entry;
+    struct ny_table table;
+    void *state;
+    uint64_t consumed, dropped;
+    struct ny_classes *classes; /* of label words */
+    struct ny_labels *labels;   /* from options.labels_file */
+    uint64_t labels_read;       /* of them */
+    uint64_t *source;           /* row numbers where the caller wants none but labels do */
+};
+
+/* The second half of ny_reader_open(): takes `bytes` over, also on failure. */
+int ny_reader_start(struct ny_reader **out, struct ny_bytes *bytes,
+                    const struct ny_reader_options *options);
+/* The format of some bytes and a name: NULL when nothing fits. */
+const struct ny_format_entry *ny_format_guess(const struct ny_bytes *bytes);
+
+/* A row with NaN or Inf (row from 0, column of the file from 0): counted as dropped, or NY_EDATA. */
+int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value);
+
+#endif

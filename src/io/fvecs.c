@@ -1,0 +1,46 @@
+/* fvecs and bvecs (Jégou et al.'s corpora): each row an int32 d and d floats or bytes, all
+ * little-endian. Nothing in the bytes tells them from others: the file name does. */
+#include "io/binary.h"
+
+static int open_vectors(struct ny_reader *reader, enum ny_element_type type)
+{
+    struct ny_binary_layout layout = {.type = type, .prefixed = true, .rows = NY_ROWS_UNKNOWN};
+    struct ny_bytes *bytes = reader->bytes;
+    const unsigned char *p;
+    int err = ny_bytes_need(bytes, sizeof(int32_t));
+
+    if (err) return err;
+    if ((size_t)(bytes->end - bytes->at) < sizeof(int32_t))
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s ends inside the length of its first row; the file is truncated",
+                          reader->path);
+    p = (const unsigned char *)bytes->at;
+    layout.d = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    return ny_binary_open(reader, &layout);
+}
+
+static int open_fvecs(struct ny_reader *reader)
+{
+    return open_vectors(reader, NY_E_F4);
+}
+
+static int open_bvecs(struct ny_reader *reader)
+{
+    return open_vectors(reader, NY_E_U1);
+}
+
+const struct ny_format ny_format_fvecs = {
+    .open = open_fvecs,
+    .next = ny_binary_next,
+    .skip = ny_binary_skip,
+    .close = ny_binary_close,
+    .takes_columns = true,
+};
+
+const struct ny_format ny_format_bvecs = {
+    .open = open_bvecs,
+    .next = ny_binary_next,
+    .skip = ny_binary_skip,
+    .close = ny_binary_close,
+    .takes_columns = true,
+};

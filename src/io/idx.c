@@ -1,0 +1,75 @@
+/* IDX, the format of MNIST: 0, 0, type, dimensions, then big-endian sizes and values. */
+#include "io/binary.h"
+
+enum { MAGIC_BYTES = 4, SIZE_BYTES = 4 };
+
+static bool element_of(unsigned char code, enum ny_element_type *type)
+{
+    switch (code) {
+    case 0x08: *type = NY_E_U1; return true;
+    case 0x09: *type = NY_E_I1; return true;
+    case 0x0b: *type = NY_E_I2; return true;
+    case 0x0c: *type = NY_E_I4; return true;
+    case 0x0d: *type = NY_E_F4; return true;
+    case 0x0e: *type = NY_E_F8; return true;
+    default: return false;
+    }
+}
+
+static enum ny_guess probe(const char *head, size_t length)
+{
+    enum ny_element_type type;
+
+    return length >= MAGIC_BYTES && head[0] == 0 && head[1] == 0 && head[3] != 0 &&
+                   element_of((unsigned char)head[2], &type)
+               ? NY_GUESS_SURE
+               : NY_GUESS_NO;
+}
+
+static uint32_t big_endian(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static int open_idx(struct ny_reader *reader)
+{
+    struct ny_binary_layout layout = {.big_endian = true, .d = 1};
+    struct ny_bytes *bytes = reader->bytes;
+    const unsigned char *p;
+    size_t dimensions, header;
+    int err = ny_bytes_need(bytes, MAGIC_BYTES);
+
+    if (err) return err;
+    p = (const unsigned char *)bytes->at;
+    if (probe(bytes->at, (size_t)(bytes->end - bytes->at)) == NY_GUESS_NO)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s does not begin like an IDX file (0, 0, type, dimensions); give the "
+                          "right --format",
+                          reader->path);
+    (void)element_of(p[2], &layout.type);
+    dimensions = p[3];
+    header = MAGIC_BYTES + SIZE_BYTES * dimensions;
+    err = ny_bytes_need(bytes, header);
+    if (err) return err;
+    if ((size_t)(bytes->end - bytes->at) < header)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s ends inside its IDX header of %zu dimensions; the file is truncated",
+                          reader->path, dimensions);
+    p = (const unsigned char *)bytes->at;
+    layout.rows = big_endian(p + MAGIC_BYTES);
+    for (size_t i = 1; i < dimensions; i++)
+        if (__builtin_mul_overflow(layout.d, big_endian(p + MAGIC_BYTES + SIZE_BYTES * i),
+                                   &layout.d))
+            layout.d = UINT64_MAX;
+    bytes->at += header;
+    return ny_binary_open(reader, &layout);
+}
+
+const struct ny_format ny_format_idx = {
+    .probe = probe,
+    .open = open_idx,
+    .next = ny_binary_next,
+    .skip = ny_binary_skip,
+    .close = ny_binary_close,
+    .takes_columns = true,
+};

@@ -1,0 +1,138 @@
+#include "io/labels.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/format.h"
+
+struct ny_labels {
+    struct ny_context *ctx;
+    struct ny_bytes *bytes;   /* text */
+    struct ny_reader *reader; /* idx, npy */
+    struct ny_classes *classes;
+};
+
+enum { SPARE = 512 };
+
+static int open_binary(struct ny_labels *labels, const char *path)
+{
+    /* missing labels are NaN: allowed here */
+    const struct ny_reader_options options = {.dtype = NY_F64};
+    struct ny_bytes *bytes = labels->bytes;
+    const struct ny_table *table;
+    int err;
+
+    labels->bytes = NULL;
+    err = ny_reader_start(&labels->reader, bytes, &options);
+    if (err) return err;
+    labels->reader->nan = NY_NAN_KEEP;
+    table = &labels->reader->table;
+    if (table->d == 1) return NY_OK;
+    return ny_fail_at(labels->ctx, NY_EDATA, path, NY_NO_LINE,
+                      "%s: the labels have %llu columns; a label file has one number a row", path,
+                      (unsigned long long)table->d);
+}
+
+int ny_labels_open(struct ny_labels **out, struct ny_context *ctx, const char *path,
+                   struct ny_classes *classes, uint64_t *rows)
+{
+    struct ny_labels *labels = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*labels));
+    const struct ny_format_entry *entry;
+    int err;
+
+    *out = labels;
+    *rows = NY_ROWS_UNKNOWN;
+    if (!labels) return NY_EBUDGET;
+    labels->ctx = ctx;
+    labels->classes = classes;
+    err = ny_bytes_open(&labels->bytes, ctx, path);
+    if (err) return err;
+    entry = ny_format_guess(labels->bytes);
+    if (!entry || strcmp(entry->info.name, "npy") == 0 || strcmp(entry->info.name, "idx") == 0) {
+        err = open_binary(labels, path);
+        if (!err) *rows = labels->reader->table.rows;
+    }
+    return err;
+}
+
+void ny_labels_close(struct ny_labels *labels)
+{
+    if (!labels) return;
+    ny_reader_close(labels->reader);
+    ny_bytes_close(labels->bytes);
+    ny_free(labels->ctx, labels);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The window up to the end of a line: *newline = that byte, or NULL in the last line. */
+static int whole_line(struct ny_bytes *bytes, const char **newline)
+{
+    for (;;) {
+        int err;
+
+        *newline = memchr(bytes->at, '\n', (size_t)(bytes->end - bytes->at));
+        if (*newline || bytes->ended) return NY_OK;
+        err = ny_bytes_more(bytes);
+        if (err) return err;
+    }
+}
+
+/* The next line's label; NY_END after the last. Empty lines may only stand at the end. */
+static int text_label(struct ny_labels *labels, double *value)
+{
+    struct ny_bytes *bytes = labels->bytes;
+    const char *first, *last, *newline;
+    uint64_t empty = 0; /* the first empty line */
+    int err;
+
+    for (;; bytes->at = newline + 1, bytes->line++) {
+        err = whole_line(bytes, &newline);
+        if (err) return err;
+        last = newline ? newline : bytes->end;
+        for (first = bytes->at; first < last && is_blank(*first); first++)
+            continue;
+        while (last > first && is_blank(last[-1]))
+            last--;
+        if (first < last) break;
+        if (!newline) return NY_END;
+        if (!empty) empty = bytes->line;
+    }
+    if (empty)
+        return ny_fail_at(bytes->ctx, NY_EDATA, bytes->path, empty,
+                          "%s, line %llu: no label on this line; write nan where one is missing",
+                          bytes->path, (unsigned long long)empty);
+    if (last - first >= 2 && *first == '"' && last[-1] == '"') first++, last--;
+    err = ny_classes_label(labels->classes, bytes->path, bytes->line, first,
+                           (size_t)(last - first), value);
+    bytes->at = newline ? newline + 1 : bytes->end;
+    bytes->line++;
+    return err;
+}
+
+int ny_labels_next(struct ny_labels *labels, double *values, size_t count, size_t *got)
+{
+    double spare[SPARE];
+    int err = NY_OK;
+
+    *got = 0;
+    while (*got < count) {
+        size_t most = values ? count - *got : count - *got < SPARE ? count - *got : SPARE;
+        double *to = values ? values + *got : spare;
+
+        if (labels->reader) {
+            struct ny_row_batch batch = {.values = to};
+
+            err = ny_reader_next(labels->reader, most, &batch);
+            *got += batch.count;
+        } else {
+            err = text_label(labels, to);
+            *got += err == NY_OK;
+        }
+        if (err) break;
+    }
+    return err == NY_END ? NY_OK : err;
+}

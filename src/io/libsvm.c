@@ -1,0 +1,374 @@
+/* LIBSVM's sparse text, "label index:value …", into dense rows. Indices begin at 1, or at 0 where
+ * index 0 occurs: a file is read once before, from a pipe its beginning decides. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/number.h"
+#include "io/text.h"
+
+enum { PROBE_LINES = 8, LOOK_BYTES = 64 * 1024 };
+
+#define ULL(x) ((unsigned long long)(x))
+#define INDEX_MAX ((uint64_t)INT32_MAX)
+
+struct libsvm {
+    uint64_t base;       /* the smallest index there may be: 0 or 1 */
+    uint64_t largest;    /* index met */
+    bool zero, any;      /* index 0 met; any met */
+    bool looking;        /* only those are wanted yet */
+};
+
+struct line {
+    const char *at;
+    bool missing; /* a value is NaN or Inf: the row is to be dropped */
+    const char *label;
+    size_t label_length;
+};
+
+enum outcome { ROW, CUT, LAST, FAILED }; /* LAST: no row is left */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* NUL: at the end of the window, or a byte that is refused as part of a token. */
+static bool ends_token(char c)
+{
+    return is_blank(c) || c == '\n' || c == '\r' || c == '#' || c == '\0';
+}
+
+static size_t token_length(const char *at)
+{
+    size_t length = 0;
+
+    while (!ends_token(at[length]))
+        length++;
+    return length;
+}
+
+/* A sentence about the token at `at`; CUT when there may be more of it. */
+static enum outcome wrong(struct ny_reader *reader, const char *at, const char *what)
+{
+    const struct ny_bytes *bytes = reader->bytes;
+    size_t length = token_length(at);
+
+    if (at + length == bytes->end && !bytes->ended) return CUT;
+    if (at[length] == '\0' && at + length < bytes->end)
+        what = "is followed by a NUL byte; is this a text file?";
+    ny_fail_at(reader->ctx, NY_EDATA, reader->path, bytes->line, "%s, line %llu: '%s' %s",
+               reader->path, ULL(bytes->line), ny_shown(at, length).text, what);
+    return FAILED;
+}
+
+/* After blanks: *more = a token is there; not so at the end of the line, which is passed. */
+static enum outcome to_token(const struct ny_bytes *bytes, struct line *line, bool *more)
+{
+    const char *p = line->at;
+
+    while (is_blank(*p))
+        p++;
+    *more = false;
+    if (*p == '#') {
+        const char *newline = memchr(p, '\n', (size_t)(bytes->end - p));
+
+        p = newline ? newline : bytes->end;
+    }
+    if (p == bytes->end && !bytes->ended) return CUT;
+    line->at = p;
+    *more = p < bytes->end && *p != '\n' && *p != '\r';
+    if (*more || p == bytes->end) return ROW;
+    if (*p == '\r' && p + 1 == bytes->end && !bytes->ended) return CUT;
+    line->at = *p == '\r' && p[1] == '\n' ? p + 2 : p + 1;
+    return ROW;
+}
+
+static enum outcome label(struct ny_reader *reader, struct line *line)
+{
+    size_t length = token_length(line->at);
+
+    if (length == 0 || memchr(line->at, ':', length))
+        return wrong(reader, line->at, "stands where the label belongs; write label index:value …");
+    line->label = line->at;
+    line->label_length = length;
+    line->at += length;
+    return line->at == reader->bytes->end && !reader->bytes->ended ? CUT : ROW;
+}
+
+/* index:value at `at`; the value is NaN where it is no finite number by its own words. */
+static enum outcome pair(struct ny_reader *reader, const char *at, uint64_t *index, double *value,
+                         const char **after)
+{
+    const char *p = at;
+    size_t length;
+
+    *index = 0;
+    while ((unsigned char)(*p - '0') < 10 && *index <= INDEX_MAX)
+        *index = 10 * *index + (uint64_t)(*p++ - '0');
+    if (*index > INDEX_MAX) return wrong(reader, at, "has an index above 2147483647");
+    if (p == at || *p != ':') return wrong(reader, at, "is not index:value");
+    *after = ny_number(++p, value);
+    if (*after > p && ends_token(**after) && **after != '\0') return ROW;
+    length = token_length(p);
+    if (p + length == reader->bytes->end && !reader->bytes->ended) return CUT;
+    *after = p + length;
+    if (length > 0 && ny_number_missing(p, length, value)) {
+        *value = (double)NAN;
+        return ROW;
+    }
+    if (length == 0 || ny_number(p, value) != *after)
+        return wrong(reader, at, "is not index:value with a number as its value");
+    return ROW;
+}
+
+static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previous)
+{
+    struct libsvm *libsvm = reader->state;
+    unsigned long long line = reader->bytes->line;
+
+    if (previous != UINT64_MAX && index <= previous)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+                          "%s, line %llu: index %llu after index %llu; they must ascend",
+                          reader->path, line, ULL(index), ULL(previous));
+    if (index < libsvm->base)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+                          "%s, line %llu: index 0, after lines that were read with indices from 1; "
+                          "give a file, not a pipe",
+                          reader->path, line);
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+                      "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu); "
+                      "give a larger --dims",
+                      reader->path, line, ULL(index), ULL(reader->table.d), ULL(libsvm->base));
+}
+
+/* One pair into the row, or into what is looked for. */
+static enum outcome take(struct ny_reader *reader, struct line *line, void *to, uint64_t *previous)
+{
+    struct libsvm *libsvm = reader->state;
+    const char *at = line->at;
+    uint64_t index;
+    double value;
+    enum outcome outcome;
+
+    if (strncmp(at, "qid:", 4) == 0) {
+        line->at += token_length(at);
+        return line->at == reader->bytes->end && !reader->bytes->ended ? CUT : ROW;
+    }
+    outcome = pair(reader, at, &index, &value, &line->at);
+    if (outcome != ROW) return outcome;
+    if ((*previous != UINT64_MAX && index <= *previous) ||
+        (!libsvm->looking && index - libsvm->base >= reader->table.d)) {
+        index_error(reader, index, *previous);
+        return FAILED;
+    }
+    *previous = index;
+    if (libsvm->looking) {
+        if (index > libsvm->largest) libsvm->largest = index;
+        libsvm->zero |= index == 0;
+        libsvm->any = true;
+        return ROW;
+    }
+    if (isnan(value) && reader->nan == NY_NAN_ERROR)
+        return wrong(reader, at, "is not a finite number; --nan drop leaves such rows out");
+    line->missing |= isnan(value);
+    if (!isnan(value) &&
+        !ny_text_store(reader->table.dtype, to, (size_t)(index - libsvm->base), value))
+        return wrong(reader, at, ny_text_unfit(reader->table.dtype));
+    return ROW;
+}
+
+static enum outcome parse(struct ny_reader *reader, struct line *line, void *to)
+{
+    const struct ny_bytes *bytes = reader->bytes;
+    uint64_t previous = UINT64_MAX;
+    enum outcome outcome = label(reader, line);
+    bool more;
+
+    while (outcome == ROW) {
+        outcome = to_token(bytes, line, &more);
+        if (outcome != ROW || !more) break;
+        outcome = take(reader, line, to, &previous);
+    }
+    return outcome;
+}
+
+/* The next line that is not empty. With `looking` on a pipe CUT comes back to the caller. */
+static enum outcome next_line(struct ny_reader *reader, struct line *line, void *to)
+{
+    struct libsvm *libsvm = reader->state;
+    struct ny_bytes *bytes = reader->bytes;
+
+    for (;;) {
+        bool more = false;
+        enum outcome outcome;
+
+        *line = (struct line){.at = bytes->at};
+        outcome = to_token(bytes, line, &more);
+        if (outcome == ROW && !more) {
+            if (line->at == bytes->end && bytes->ended) return LAST;
+            bytes->at = line->at;
+            bytes->line++;
+            continue;
+        }
+        if (outcome == ROW) outcome = parse(reader, line, to);
+        if (outcome != CUT || (libsvm->looking && !bytes->regular)) return outcome;
+        if (ny_bytes_more(bytes)) return FAILED;
+    }
+}
+
+static void pass_line(struct ny_bytes *bytes, const struct line *line)
+{
+    bytes->at = line->at;
+    bytes->line++;
+}
+
+/* Which indices occur: in the whole file, or in what a pipe has sent so far. */
+static int look(struct ny_reader *reader, uint64_t *rows)
+{
+    struct libsvm *libsvm = reader->state;
+    struct ny_bytes *bytes = reader->bytes;
+    const char *first = bytes->at;
+    enum outcome outcome;
+    struct line line;
+
+    libsvm->looking = true;
+    for (*rows = 0; (outcome = next_line(reader, &line, NULL)) == ROW; ++*rows)
+        pass_line(bytes, &line);
+    libsvm->looking = false;
+    libsvm->base = libsvm->zero ? 0 : 1;
+    if (outcome == FAILED) return ny_context_error(reader->ctx)->status;
+    if (bytes->regular) return ny_bytes_rewind(bytes);
+    bytes->at = first;
+    bytes->line = 1;
+    if (outcome == CUT) *rows = NY_ROWS_UNKNOWN;
+    return NY_OK;
+}
+
+static int open_libsvm(struct ny_reader *reader)
+{
+    const struct ny_reader_options *options = &reader->options;
+    struct libsvm *libsvm = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*libsvm));
+    struct ny_table *table = &reader->table;
+    int err;
+
+    if (!libsvm) return NY_EBUDGET;
+    reader->state = libsvm;
+    if (!options->dims && !reader->bytes->regular)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "%s is a pipe of libsvm data, which cannot be read twice to find its largest "
+                       "index; give --dims",
+                       reader->path);
+    err = ny_bytes_need(reader->bytes, LOOK_BYTES);
+    if (!err) err = look(reader, &table->rows);
+    if (err) return err;
+    if (!options->dims && !libsvm->any)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s has no index:value in any line; give a file of points, or --dims",
+                          reader->path);
+    if (options->dims > INDEX_MAX)
+        return ny_fail(reader->ctx, NY_EUSAGE, "--dims %llu: the most is %llu", ULL(options->dims),
+                       ULL(INDEX_MAX));
+    table->d = options->dims ? options->dims : libsvm->largest + 1 - libsvm->base;
+    table->dtype = options->dtype ? options->dtype : NY_F32;
+    table->labels = true;
+    return NY_OK;
+}
+
+static int take_label(struct ny_reader *reader, const struct line *line, double *value)
+{
+    *value = (double)NAN;
+    if (line->label_length == 4 && memcmp(line->label, "none", 4) == 0) return NY_OK;
+    return ny_classes_label(reader->classes, reader->path, reader->bytes->line, line->label,
+                            line->label_length, value);
+}
+
+static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
+{
+    size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
+
+    for (size_t r = 0; r < max_rows; r++) {
+        void *to = (char *)batch->values + batch->count * row_bytes;
+        double value = (double)NAN;
+        struct line line;
+
+        memset(to, 0, row_bytes);
+        switch (next_line(reader, &line, to)) {
+        case ROW: break;
+        case LAST: return r > 0 ? NY_OK : NY_END;
+        default: return ny_context_error(reader->ctx)->status;
+        }
+        if (line.missing) {
+            reader->dropped++;
+        } else {
+            int err = reader->options.labels_file ? NY_OK : take_label(reader, &line, &value);
+
+            if (err) return err;
+            if (batch->labels) batch->labels[batch->count] = value;
+            if (batch->source) batch->source[batch->count] = reader->consumed;
+            batch->count++;
+        }
+        reader->consumed++;
+        pass_line(reader->bytes, &line);
+    }
+    return NY_OK;
+}
+
+static void close_libsvm(struct ny_reader *reader)
+{
+    ny_free(reader->ctx, reader->state);
+}
+
+/* One line: a number, then index:value pairs alone. -1: not so; else the number of pairs. */
+static int pairs_of(const char *p, const char *end)
+{
+    double value;
+    const char *q = ny_number(p, &value);
+    int pairs = 0;
+
+    if (q == p) return -1;
+    for (p = q; p < end && *p != '#'; p = q) {
+        size_t digits;
+
+        if (!is_blank(*p) && *p != '\r') return -1;
+        p += strspn(p, " \t\r");
+        if (p == end || *p == '#') break;
+        digits = strspn(p, "0123456789");
+        if (strncmp(p, "qid", 3) == 0) digits = 3;
+        if (p + digits >= end) break;
+        if (digits == 0 || p[digits] != ':') return -1;
+        q = ny_number(p + digits + 1, &value);
+        if (q == p + digits + 1 && q < end) return -1;
+        pairs++;
+    }
+    return pairs;
+}
+
+/* The window has a NUL after it. A last line that is cut counts only when it is the first. */
+static enum ny_guess probe(const char *head, size_t length)
+{
+    const char *end = head + length, *newline;
+    int pairs = 0;
+
+    for (int lines = 0; lines < PROBE_LINES && head < end; lines++, head = newline + 1) {
+        int count;
+
+        newline = memchr(head, '\n', (size_t)(end - head));
+        if (!newline) {
+            if (lines > 0) break;
+            newline = end;
+        }
+        head += strspn(head, " \t");
+        if (head >= newline || *head == '#' || *head == '\r') continue;
+        count = pairs_of(head, newline);
+        if (count < 0) return NY_GUESS_NO;
+        pairs += count;
+    }
+    return pairs > 0 ? NY_GUESS_MAYBE : NY_GUESS_NO;
+}
+
+const struct ny_format ny_format_libsvm = {
+    .probe = probe,
+    .open = open_libsvm,
+    .next = next_libsvm,
+    .close = close_libsvm,
+};

@@ -1,0 +1,24 @@
+/* Decimal numbers in text, whatever the locale of the process. */
+#ifndef NY_IO_NUMBER_H
+#define NY_IO_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* [+-]digits[.digits][e[+-]digits], correctly rounded; returns the first byte after it, or `text`
+ * when none begins there. A byte that cannot belong to a number must follow (a NUL will do). */
+const char *ny_number(const char *text, double *value);
+/* "", "nan", "NA", "inf", "infinity", any case and sign but for NA: true, with the value. */
+bool ny_number_missing(const char *text, size_t length, double *value);
+/* Digits alone: true and the value, UINT64_MAX where it is larger. */
+bool ny_number_whole(const char *text, size_t length, uint64_t *value);
+
+/* At most 40 bytes of a text, fit for a message: control bytes and broken UTF-8 become '?'. */
+struct ny_shown {
+    char text[48];
+};
+struct ny_shown ny_shown(const char *text, size_t length);
+bool ny_is_utf8(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,106 @@
+#include "io/unpack.h"
+
+#include <limits.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/memory.h"
+
+enum { PACKED_BYTES = 256 * 1024, GZIP_ONLY = 16 + MAX_WBITS };
+
+struct ny_unpacker {
+    struct ny_unpack_input input;
+    z_stream z;
+    bool between; /* members: the end of the input is the end of the data here */
+    unsigned char packed[PACKED_BYTES];
+};
+
+/* zlib's own memory comes from the budget too. */
+static void *allocate(void *ctx, unsigned items, unsigned size)
+{
+    return ny_calloc(ctx, NY_MEM_IO, items, size);
+}
+
+static void release(void *ctx, void *ptr)
+{
+    ny_free(ctx, ptr);
+}
+
+int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *input,
+                    const void *head, size_t head_bytes)
+{
+    struct ny_unpacker *unpacker = ny_alloc(input->ctx, NY_MEM_IO, sizeof(*unpacker));
+
+    *out = NULL;
+    if (!unpacker) return NY_EBUDGET;
+    if (head_bytes > PACKED_BYTES) {
+        ny_free(input->ctx, unpacker);
+        return ny_fail(input->ctx, NY_EINTERNAL, "%zu bytes of gzip data at once", head_bytes);
+    }
+    unpacker->input = *input;
+    unpacker->between = false;
+    unpacker->z = (z_stream){.zalloc = allocate, .zfree = release, .opaque = input->ctx};
+    memcpy(unpacker->packed, head, head_bytes);
+    unpacker->z.next_in = unpacker->packed;
+    unpacker->z.avail_in = (unsigned)head_bytes;
+    if (inflateInit2(&unpacker->z, GZIP_ONLY) != Z_OK) {
+        ny_free(input->ctx, unpacker);
+        return ny_fail(input->ctx, NY_EBUDGET, "zlib cannot start for %s", input->path);
+    }
+    *out = unpacker;
+    return NY_OK;
+}
+
+void ny_unpack_end(struct ny_unpacker *unpacker)
+{
+    if (!unpacker) return;
+    inflateEnd(&unpacker->z);
+    ny_free(unpacker->input.ctx, unpacker);
+}
+
+static int damaged(struct ny_unpacker *unpacker, const char *what)
+{
+    const struct ny_unpack_input *input = &unpacker->input;
+
+    return ny_fail_at(input->ctx, NY_EDATA, input->path, NY_NO_LINE,
+                      "%s: the gzip data %s after %llu unpacked bytes; fetch the file again",
+                      input->path, what, (unsigned long long)unpacker->z.total_out);
+}
+
+int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got)
+{
+    z_stream *z = &unpacker->z;
+    const unsigned room = wanted < INT_MAX ? (unsigned)wanted : INT_MAX;
+
+    z->next_out = to;
+    z->avail_out = room;
+    while (z->avail_out == room) {
+        if (z->avail_in == 0) {
+            size_t count = 0;
+            int err = unpacker->input.read(unpacker->input.user, unpacker->packed, PACKED_BYTES,
+                                           &count);
+
+            if (err) return err;
+            z->next_in = unpacker->packed;
+            z->avail_in = (unsigned)count;
+            if (count == 0 && unpacker->between) break;
+            if (count == 0) return damaged(unpacker, "end too early (a truncated file)");
+        }
+        switch (inflate(z, Z_NO_FLUSH)) {
+        case Z_OK:
+        case Z_BUF_ERROR: unpacker->between = false; break;
+        case Z_STREAM_END: {
+            uLong total = z->total_out;
+
+            inflateReset(z);
+            z->total_out = total;
+            unpacker->between = true;
+            break;
+        }
+        case Z_MEM_ERROR: return ny_fail(unpacker->input.ctx, NY_EBUDGET, "zlib has no memory");
+        default: return damaged(unpacker, "are damaged");
+        }
+    }
+    *got = room - z->avail_out;
+    return NY_OK;
+}

@@ -1,0 +1,24 @@
+/* gzip, unpacked as it comes: members one after another, truncation and damage found. */
+#ifndef NY_IO_UNPACK_H
+#define NY_IO_UNPACK_H
+
+#include "base/context.h"
+
+struct ny_unpacker;
+
+/* Where packed bytes come from; *got = 0 at the end. */
+struct ny_unpack_input {
+    struct ny_context *ctx;
+    const char *path;
+    int (*read)(void *user, void *to, size_t wanted, size_t *got);
+    void *user;
+};
+
+/* `head`: the packed bytes that were read already; copied. */
+int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *input,
+                    const void *head, size_t head_bytes);
+/* At least one byte, or *got = 0 at the end. */
+int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got);
+void ny_unpack_end(struct ny_unpacker *unpacker);
+
+#endif

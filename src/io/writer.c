@@ -1,0 +1,276 @@
+#include "io/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "io/convert.h"
+
+enum {
+    BUFFER_BYTES = 256 * 1024,
+    DIRECT_MIN = 64 * 1024, /* more goes past the buffer */
+    NUMBER_BYTES = 32,      /* of a number in csv, with its comma */
+    NAME_TRIES = 16
+};
+
+struct ny_writer {
+    struct ny_context *ctx;
+    char *path, *temporary; /* temporary NULL: written in place (a pipe, a device) */
+    int fd;
+    enum ny_element element;
+    bool csv, failed;
+    uint64_t rows, cols, written; /* cols 0: a 1-D npy */
+    size_t used;
+    char *buffer;
+};
+
+static size_t element_size(enum ny_element element)
+{
+    return element == NY_OUT_F32 ? sizeof(float) : sizeof(double);
+}
+
+static int write_all(struct ny_writer *writer, const char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t count = write(writer->fd, data, bytes);
+        int err = count < 0 && errno != EINTR ? ny_fail_errno(writer->ctx, "write", writer->path)
+                                              : ny_check_interrupt(writer->ctx);
+
+        if (err) return err;
+        if (count < 0) continue;
+        data += count;
+        bytes -= (size_t)count;
+    }
+    return NY_OK;
+}
+
+static int flush(struct ny_writer *writer)
+{
+    size_t used = writer->used;
+
+    writer->used = 0;
+    return write_all(writer, writer->buffer, used);
+}
+
+static int put(struct ny_writer *writer, const char *data, size_t bytes)
+{
+    int err = NY_OK;
+
+    if (bytes > BUFFER_BYTES - writer->used) err = flush(writer);
+    if (!err && bytes >= DIRECT_MIN && writer->used == 0) return write_all(writer, data, bytes);
+    if (err) return err;
+    memcpy(writer->buffer + writer->used, data, bytes);
+    writer->used += bytes;
+    return NY_OK;
+}
+
+/* numpy.lib.format, version 1.0: the data begin at a multiple of 64 bytes. */
+static int put_npy_header(struct ny_writer *writer)
+{
+    static const char *const codes[] = {
+        [NY_OUT_F32] = "f4", [NY_OUT_F64] = "f8", [NY_OUT_U64] = "u8"};
+    char header[192], columns[32] = "";
+    int used = 10, length;
+
+    if (writer->cols > 0)
+        snprintf(columns, sizeof(columns), " %llu", (unsigned long long)writer->cols);
+    used += snprintf(header + 10, sizeof(header) - 10,
+                     "{'descr': '%c%s', 'fortran_order': False, 'shape': (%llu,%s), }",
+                     ny_host_is_big_endian() ? '>' : '<', codes[writer->element],
+                     (unsigned long long)writer->rows, columns);
+    length = (used + 1 + 63) / 64 * 64;
+    memset(header + used, ' ', (size_t)(length - used));
+    header[length - 1] = '\n';
+    memcpy(header, "\x93NUMPY\1", 8);
+    header[8] = (char)((length - 10) & 255);
+    header[9] = (char)((length - 10) >> 8);
+    return put(writer, header, (size_t)length);
+}
+
+/* A free name beside `path`, created. */
+static int create_temporary(struct ny_writer *writer)
+{
+    const char *slash = strrchr(writer->path, '/');
+    size_t folder = slash ? (size_t)(slash - writer->path) + 1 : 0;
+    size_t room = folder + 40;
+
+    writer->temporary = ny_alloc(writer->ctx, NY_MEM_IO, room);
+    if (!writer->temporary) return NY_EBUDGET;
+    memcpy(writer->temporary, writer->path, folder);
+    for (int try = 0; try < NAME_TRIES; try++) {
+        uint64_t number = 0;
+
+        if (getrandom(&number, sizeof(number), 0) != sizeof(number)) break;
+        snprintf(writer->temporary + folder, room - folder, ".nystream-%016llx.tmp",
+                 (unsigned long long)number);
+        writer->fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                          0666);
+        if (writer->fd >= 0) return NY_OK;
+        if (errno != EEXIST) break;
+    }
+    ny_fail_errno(writer->ctx, "create a file beside", writer->path);
+    ny_free(writer->ctx, writer->temporary);
+    writer->temporary = NULL;
+    return ny_context_error(writer->ctx)->status;
+}
+
+/* Regular files are replaced as a whole; what is no file (a pipe, a terminal) is written to. */
+static int open_output(struct ny_writer *writer)
+{
+    struct stat info;
+
+    if (strcmp(writer->path, "-") == 0 || strcmp(writer->path, "/dev/stdout") == 0) {
+        writer->fd = STDOUT_FILENO;
+        return NY_OK;
+    }
+    if (stat(writer->path, &info) != 0 || S_ISREG(info.st_mode)) return create_temporary(writer);
+    if (S_ISDIR(info.st_mode))
+        return ny_fail_at(writer->ctx, NY_EIO, writer->path, NY_NO_LINE,
+                          "%s is a directory; give the name of a file", writer->path);
+    writer->fd = open(writer->path, O_WRONLY | O_CLOEXEC);
+    if (writer->fd >= 0 && fstat(writer->fd, &info) == 0 && !S_ISREG(info.st_mode)) return NY_OK;
+    return ny_fail_errno(writer->ctx, "open", writer->path);
+}
+
+int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
+                   enum ny_element element, uint64_t rows, uint64_t cols)
+{
+    struct ny_writer *writer = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*writer));
+    size_t length = strlen(path);
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!writer) return err;
+    *writer = (struct ny_writer){
+        .ctx = ctx, .fd = -1, .element = element, .rows = rows, .cols = cols};
+    writer->csv = length >= 4 && strcasecmp(path + length - 4, ".csv") == 0;
+    writer->path = ny_alloc(ctx, NY_MEM_IO, length + 1);
+    writer->buffer = ny_alloc(ctx, NY_MEM_IO, BUFFER_BYTES);
+    if (!writer->path || !writer->buffer) goto done;
+    memcpy(writer->path, path, length + 1);
+    err = open_output(writer);
+    if (!err && !writer->csv) err = put_npy_header(writer);
+done:
+    if (err)
+        ny_writer_abort(writer);
+    else
+        *out = writer;
+    return err;
+}
+
+static size_t format_number(const struct ny_writer *writer, char *to, const void *values,
+                            size_t index)
+{
+    int length;
+
+    switch (writer->element) {
+    case NY_OUT_F32:
+        length = snprintf(to, NUMBER_BYTES, "%.9g", (double)((const float *)values)[index]);
+        break;
+    case NY_OUT_F64:
+        length = snprintf(to, NUMBER_BYTES, "%.17g", ((const double *)values)[index]);
+        break;
+    default:
+        length = snprintf(to, NUMBER_BYTES, "%llu",
+                          (unsigned long long)((const uint64_t *)values)[index]);
+    }
+    return (size_t)length;
+}
+
+static int put_csv(struct ny_writer *writer, const void *values, size_t count)
+{
+    size_t cols = writer->cols ? (size_t)writer->cols : 1, column = 0;
+
+    for (size_t i = 0; i < count * cols; i++) {
+        if (writer->used > BUFFER_BYTES - NUMBER_BYTES) {
+            int err = flush(writer);
+            if (err) return err;
+        }
+        writer->used += format_number(writer, writer->buffer + writer->used, values, i);
+        column = column + 1 == cols ? 0 : column + 1;
+        writer->buffer[writer->used++] = column ? ',' : '\n';
+    }
+    return NY_OK;
+}
+
+int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count)
+{
+    size_t bytes;
+    int err;
+
+    if (count > writer->rows - writer->written)
+        return ny_fail(writer->ctx, NY_EINTERNAL, "%s: more rows than the %llu announced",
+                       writer->path, (unsigned long long)writer->rows);
+    if (writer->csv) { /* numbers have a point in every locale */
+        locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(c);
+
+        err = put_csv(writer, values, count);
+        uselocale(before);
+        freelocale(c);
+    } else {
+        err = ny_product(writer->ctx, &bytes, count, writer->cols ? (size_t)writer->cols : 1,
+                         element_size(writer->element));
+        if (!err) err = put(writer, values, bytes);
+    }
+    writer->written += count;
+    writer->failed |= err != NY_OK;
+    return err;
+}
+
+/* The new name survives a power failure once its folder is on disk. */
+static void sync_folder(const struct ny_writer *writer)
+{
+    char *slash = strrchr(writer->temporary, '/');
+    int fd;
+
+    if (slash) slash[slash == writer->temporary] = '\0';
+    fd = open(slash ? writer->temporary : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+int ny_writer_commit(struct ny_writer *writer)
+{
+    struct ny_context *ctx = writer->ctx;
+    int fd = writer->fd, err = NY_OK;
+
+    if (writer->failed)
+        err = ny_fail(ctx, NY_EIO, "%s was not written as a whole", writer->path);
+    else if (writer->written != writer->rows)
+        err = ny_fail(ctx, NY_EINTERNAL, "%s: %llu rows written, %llu announced", writer->path,
+                      (unsigned long long)writer->written, (unsigned long long)writer->rows);
+    if (!err) err = flush(writer);
+    if (!err && writer->temporary) {
+        if (fsync(fd) != 0) err = ny_fail_errno(ctx, "write", writer->path);
+        writer->fd = -1;
+        if (close(fd) != 0 && !err) err = ny_fail_errno(ctx, "write", writer->path);
+        if (!err && rename(writer->temporary, writer->path) != 0)
+            err = ny_fail_errno(ctx, "rename a file to", writer->path);
+        if (!err) {
+            sync_folder(writer);
+            ny_free(ctx, writer->temporary);
+            writer->temporary = NULL;
+        }
+    }
+    ny_writer_abort(writer);
+    return err;
+}
+
+void ny_writer_abort(struct ny_writer *writer)
+{
+    if (!writer) return;
+    if (writer->fd > STDOUT_FILENO) close(writer->fd);
+    if (writer->temporary) unlink(writer->temporary);
+    ny_free(writer->ctx, writer->temporary);
+    ny_free(writer->ctx, writer->path);
+    ny_free(writer->ctx, writer->buffer);
+    ny_free(writer->ctx, writer);
+}
