@@ -9,13 +9,11 @@
 #include "io/number.h"
 #include "io/text.h"
 
-enum { PROBE_BYTES = 4096 };
-
 #define ULL(x) ((unsigned long long)(x))
 
 static enum ny_guess probe(const char *head, size_t length)
 {
-    for (size_t i = 0; i < length && i < PROBE_BYTES; i++)
+    for (size_t i = 0; i < length && i < NY_PROBE_BYTES; i++)
         if ((unsigned char)head[i] < 0x20 && !strchr("\t\r\n", head[i] ? head[i] : 1))
             return NY_GUESS_NO;
     return length > 0 ? NY_GUESS_MAYBE : NY_GUESS_NO;

@@ -8,6 +8,8 @@
 
 /* Rows longer than any machine holds are a file that lies. */
 #define NY_COLUMNS_MAX ((uint64_t)INT32_MAX)
+/* What a probe sees of a file, where the file has so much. */
+#define NY_PROBE_BYTES ((size_t)4096)
 
 enum ny_guess { NY_GUESS_NO, NY_GUESS_MAYBE, NY_GUESS_SURE };
 
@@ -56,8 +58,8 @@ struct ny_reader {
 /* The second half of ny_reader_open(): takes `bytes` over, also on failure. */
 int ny_reader_start(struct ny_reader **out, struct ny_bytes *bytes,
                     const struct ny_reader_options *options);
-/* The format of some bytes and a name: NULL when nothing fits. */
-const struct ny_format_entry *ny_format_guess(const struct ny_bytes *bytes);
+/* The format of some bytes and a name; *entry = NULL when nothing fits. */
+int ny_format_guess(struct ny_bytes *bytes, const struct ny_format_entry **entry);
 
 /* A row with NaN or Inf (row from 0, column of the file from 0): counted as dropped, or NY_EDATA. */
 int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value);

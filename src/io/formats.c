@@ -48,21 +48,28 @@ static bool ends_with(const char *name, size_t length, const char *suffixes)
     return false;
 }
 
-const struct ny_format_entry *ny_format_guess(const struct ny_bytes *bytes)
+int ny_format_guess(struct ny_bytes *bytes, const struct ny_format_entry **entry)
 {
     const struct ny_format_entry *likely = NULL;
     size_t length = strlen(bytes->path);
+    int err = ny_bytes_need(bytes, NY_PROBE_BYTES);
 
+    *entry = NULL;
+    if (err) return err;
     if (ends_with(bytes->path, length, ".gz")) length -= 3;
     for (size_t i = 0; i < count_of_entries; i++) {
         const struct ny_format *format = entries[i].format;
         enum ny_guess guess = NY_GUESS_NO;
 
         if (format->probe) guess = format->probe(bytes->at, (size_t)(bytes->end - bytes->at));
-        if (guess == NY_GUESS_SURE) return &entries[i];
+        if (guess == NY_GUESS_SURE) {
+            *entry = &entries[i];
+            return NY_OK;
+        }
         if (guess == NY_GUESS_MAYBE && !likely) likely = &entries[i];
     }
-    for (size_t i = 0; i < count_of_entries; i++)
-        if (ends_with(bytes->path, length, entries[i].suffixes)) return &entries[i];
-    return likely;
+    for (size_t i = count_of_entries; i-- > 0;)
+        if (ends_with(bytes->path, length, entries[i].suffixes)) *entry = &entries[i];
+    if (!*entry) *entry = likely;
+    return NY_OK;
 }

@@ -47,7 +47,8 @@ int ny_labels_open(struct ny_labels **out, struct ny_context *ctx, const char *p
     labels->classes = classes;
     err = ny_bytes_open(&labels->bytes, ctx, path);
     if (err) return err;
-    entry = ny_format_guess(labels->bytes);
+    err = ny_format_guess(labels->bytes, &entry);
+    if (err) return err;
     if (!entry || strcmp(entry->info.name, "npy") == 0 || strcmp(entry->info.name, "idx") == 0) {
         err = open_binary(labels, path);
         if (!err) *rows = labels->reader->table.rows;

@@ -31,9 +31,11 @@ static int not_a_table(struct ny_reader *reader)
         {"\xff\xfe", 2, "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"},
         {"\xfe\xff", 2, "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"},
     };
-    const struct ny_bytes *bytes = reader->bytes;
+    struct ny_bytes *bytes = reader->bytes;
+    int err = ny_bytes_need(bytes, NY_PROBE_BYTES);
     size_t have = (size_t)(bytes->end - bytes->at);
 
+    if (err) return err;
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (have >= others[i].bytes && memcmp(bytes->at, others[i].magic, others[i].bytes) == 0)
             return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE, "%s is %s; %s",
@@ -80,8 +82,8 @@ static int choose_format(struct ny_reader *reader)
                           "%s is empty; give a file of points", reader->path);
     if (wanted) return NY_OK;
     err = not_a_table(reader);
+    if (!err) err = ny_format_guess(reader->bytes, &reader->entry);
     if (err) return err;
-    reader->entry = ny_format_guess(reader->bytes);
     return reader->entry ? NY_OK : unknown_format(reader);
 }
 

@@ -1,0 +1,229 @@
+/* Files with given bytes, and whole tables read back, for the tests of readers. */
+#ifndef NY_TESTS_READER_SUPPORT_H
+#define NY_TESTS_READER_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "io/reader.h"
+
+static char support_folder[] = "/tmp/nystream-reader-XXXXXX";
+
+static inline int support_setup(void **state)
+{
+    struct ny_context *ctx;
+
+    assert_non_null(mkdtemp(support_folder));
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    ny_context_set_memory(ctx, 64 << 20);
+    *state = ctx;
+    return 0;
+}
+
+static inline int support_teardown(void **state)
+{
+    char command[128];
+
+    assert_int_equal(ny_memory_used(*state), 0); /* every test gave its memory back */
+    ny_context_free(*state);
+    snprintf(command, sizeof(command), "rm -rf '%s'", support_folder);
+    return system(command);
+}
+
+/* The path of a file in the test's folder; a few are alive at a time. */
+static inline const char *support_path(const char *name)
+{
+    static char paths[4][256];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+
+    snprintf(path, sizeof(paths[0]), "%s/%s", support_folder, name);
+    return path;
+}
+
+static inline const char *support_file(const char *name, const void *bytes, size_t length)
+{
+    const char *path = support_path(name);
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+static inline const char *support_text(const char *name, const char *text)
+{
+    return support_file(name, text, strlen(text));
+}
+
+static inline const char *support_gzip(const char *name, const void *bytes, size_t length)
+{
+    const char *path = support_path(name);
+    gzFile file = gzopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, bytes, (unsigned)length), length);
+    assert_int_equal(gzclose(file), Z_OK);
+    return path;
+}
+
+/* npy 1.0 with the header text given, padded as numpy does. Returns the length. */
+static inline size_t support_npy(unsigned char *to, const char *header, const void *data,
+                                 size_t bytes)
+{
+    size_t text = strlen(header), total = (10 + text + 1 + 63) / 64 * 64;
+
+    memcpy(to, "\x93NUMPY\1", 8);
+    to[8] = (unsigned char)((total - 10) & 255);
+    to[9] = (unsigned char)((total - 10) >> 8);
+    memset(to + 10, ' ', total - 10);
+    memcpy(to + 10, header, text);
+    to[total - 1] = '\n';
+    memcpy(to + total, data, bytes);
+    return total + bytes;
+}
+
+/* A pipe that a child fills: the path of its reading end. Small writes, so that windows cut lines
+ * at odd places. */
+struct support_pipe {
+    char path[32];
+    int fd;
+    pid_t child;
+};
+
+static inline struct support_pipe support_pipe(const void *bytes, size_t length, size_t step)
+{
+    struct support_pipe result;
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    result.child = fork();
+    assert_true(result.child >= 0);
+    if (result.child == 0) {
+        close(ends[0]);
+        for (size_t i = 0; i < length; i += step) {
+            size_t count = length - i < step ? length - i : step;
+
+            if (write(ends[1], (const char *)bytes + i, count) < 0) break;
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    result.fd = ends[0];
+    snprintf(result.path, sizeof(result.path), "/dev/fd/%d", ends[0]);
+    return result;
+}
+
+static inline void support_pipe_close(struct support_pipe *result)
+{
+    close(result->fd);
+    waitpid(result->child, NULL, 0);
+}
+
+/* A whole table, as double. */
+struct support_table {
+    uint64_t d, rows, consumed, dropped, claimed;
+    enum ny_dtype dtype;
+    char format[16];
+    double *values, *labels;
+    uint64_t *source;
+};
+
+enum { SUPPORT_MAX_VALUES = 1 << 20 };
+
+static inline void support_free(struct support_table *table)
+{
+    free(table->values);
+    free(table->labels);
+    free(table->source);
+    memset(table, 0, sizeof(*table));
+}
+
+/* Reads what is left in batches of `batch_rows`; the status of the last call. */
+static inline int support_rest(struct ny_reader *reader, size_t batch_rows,
+                               struct support_table *table)
+{
+    const struct ny_table *info = ny_reader_table(reader);
+    size_t d = (size_t)info->d, room, bytes;
+    struct ny_row_batch batch;
+    int status = NY_OK;
+
+    assert_in_range(d, 1, SUPPORT_MAX_VALUES);
+    room = SUPPORT_MAX_VALUES / d;
+    bytes = batch_rows * d * ny_dtype_size(info->dtype);
+    memset(table, 0, sizeof(*table));
+    table->d = info->d;
+    table->claimed = info->rows;
+    table->dtype = info->dtype;
+    snprintf(table->format, sizeof(table->format), "%s", info->format);
+    table->values = malloc(SUPPORT_MAX_VALUES * sizeof(double));
+    table->labels = malloc((room + batch_rows) * sizeof(double));
+    table->source = malloc((room + batch_rows) * sizeof(uint64_t));
+    batch.values = malloc(bytes);
+    while (status == NY_OK) {
+        batch.labels = table->labels + table->rows;
+        batch.source = table->source + table->rows;
+        memset(batch.values, 0xa5, bytes);
+        status = ny_reader_next(reader, batch_rows, &batch);
+        if (status == NY_OK) {
+            assert_in_range(batch.count, 1, batch_rows);
+            assert_true(table->rows + batch.count <= room);
+            ny_dtype_to_f64(info->dtype, batch.values, table->values + table->rows * d,
+                            batch.count * d);
+            table->rows += batch.count;
+        } else {
+            assert_int_equal(batch.count, 0);
+        }
+        table->consumed = batch.consumed;
+        table->dropped = batch.dropped;
+    }
+    free(batch.values);
+    return status;
+}
+
+/* The whole file; the status of the call that did not return NY_OK. The context's error is cleared
+ * before. */
+static inline int support_read(struct ny_context *ctx, const char *path,
+                               const struct ny_reader_options *options, size_t batch_rows,
+                               struct support_table *table)
+{
+    struct ny_reader *reader;
+    int status;
+
+    memset(table, 0, sizeof(*table));
+    ny_error_clear(ctx);
+    status = ny_reader_open(&reader, ctx, path, options);
+    if (status) {
+        assert_null(reader);
+        return status;
+    }
+    status = support_rest(reader, batch_rows, table);
+    ny_reader_close(reader);
+    return status;
+}
+
+#define assert_reads(ctx, path, options, batch_rows, table)                                        \
+    do {                                                                                           \
+        int support_status = support_read(ctx, path, options, batch_rows, table);                  \
+        if (support_status != NY_END)                                                              \
+            fail_msg("status %d: %s", support_status, ny_context_message(ctx));                    \
+    } while (0)
+
+#endif
