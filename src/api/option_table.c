@@ -1,7 +1,13 @@
 #include "api/option_table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <threads.h>
+
+#include "columns/kernel.h"
+#include "embed/settings.h"
+#include "io/reader.h"
 
 #define IMPORT NY_GROUP_IMPORT
 #define FIT NY_GROUP_FIT
@@ -12,7 +18,7 @@
 
 /* name, kind, least, in the identity, argument, default, groups, summary */
 #define OPTION_MAP(X)                                                                              \
-    X("format", NY_CHOICE, 0, true, "auto|npy|csv|libsvm|idx|fvecs", "auto", IMPORT | READ,        \
+    X("format", NY_CHOICE, 0, true, "FORMAT", "auto", IMPORT | READ,                               \
       "file format; auto goes by content, then by name")                                           \
     X("labels", NY_TEXT, 0, true, "FILE", NULL, IMPORT,                                            \
       "labels, one a row: IDX, npy or a text file")                                                \
@@ -31,11 +37,11 @@
       "number of columns, fixed beforehand (LIBSVM files do not say)")                             \
     X("columns", NY_TEXT, 0, true, "LIST", NULL, IMPORT | READ,                                    \
       "columns to keep, such as 1,3-5,name; in file order")                                        \
-    X("map", NY_CHOICE, 0, true, "svd|pca|kpca", "kpca", FIT,                                      \
+    X("map", NY_CHOICE, 0, true, "MAP", "kpca", FIT,                                               \
       "what is decomposed: K as it is, scatter of the points, K centred")                          \
-    X("approx", NY_CHOICE, 0, true, "nystrom|column|projected", "projected", FIT,                  \
+    X("approx", NY_CHOICE, 0, true, "METHOD", "projected", FIT,                                    \
       "how K is approximated from its landmark columns")                                           \
-    X("select", NY_CHOICE, 0, true, "uniform|given|greedy", "uniform", FIT | SELECT,               \
+    X("select", NY_CHOICE, 0, true, "RULE", "uniform", FIT | SELECT,                               \
       "how landmarks are chosen: at random, from a file or a result, or online to --tolerance")    \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", FIT | SELECT,                                   \
       "number of landmarks; with --select greedy the most there may be, none by default")          \
@@ -48,8 +54,8 @@
     X("components", NY_COUNT, 1, true, "P", "2", FIT, "columns of the embedding")                  \
     X("rank", NY_COUNT, 1, true, "K", NULL, FIT,                                                   \
       "rank kept inside; by default all for projected, else the components")                       \
-    X("kernel", NY_CHOICE, 0, true, "linear|rbf|laplacian|polynomial|cosine|precomputed", "rbf",   \
-      FIT | SELECT, "k(x,y); --map pca has the linear one")                                        \
+    X("kernel", NY_CHOICE, 0, true, "KERNEL", "rbf", FIT | SELECT,                                 \
+      "k(x,y); --map pca has the linear one")                                                      \
     X("gamma", NY_WIDTH, 0, true, "G|auto", "auto", FIT | SELECT,                                  \
       "width of rbf, laplacian and polynomial kernels; auto: 1/median distance")                   \
     X("sigma", NY_WIDTH, 0, true, "S|auto", NULL, FIT | SELECT,                                    \
@@ -91,11 +97,78 @@
 #define RULE(name, kind, least, identity, argument, fallback, groups, summary)                     \
     {kind, least, identity},
 
-static const struct ny_option_info infos[] = {OPTION_MAP(INFO){NULL, NULL, NULL, NULL, 0}};
+static struct ny_option_info infos[] = {OPTION_MAP(INFO){NULL, NULL, NULL, NULL, 0}};
 static const struct ny_option_rule rules[] = {OPTION_MAP(RULE)};
+
+/* ---- choices that other tables offer ------------------------------------------------------ */
+
+static const char *format_at(size_t index)
+{
+    size_t count;
+    const struct ny_format_info *formats = ny_formats(&count);
+
+    if (index == 0) return "auto";
+    return index <= count ? formats[index - 1].name : NULL;
+}
+
+static const char *map_at(size_t index)
+{
+    const struct ny_map *map = ny_map_at(index);
+
+    return map ? map->name : NULL;
+}
+
+static const char *method_at(size_t index)
+{
+    const struct ny_method *method = ny_method_at(index);
+
+    return method ? method->name : NULL;
+}
+
+static const char *rule_at(size_t index)
+{
+    const struct ny_rule *rule = ny_rule_at(index);
+
+    return rule ? rule->name : NULL;
+}
+
+static const char *kernel_at(size_t index)
+{
+    const struct ny_kernel *kernel = ny_kernel_at(index);
+
+    return kernel ? kernel->name : NULL;
+}
+
+/* The argument of an option whose values are the entries of a table. */
+static struct {
+    const char *option;
+    const char *(*name_at)(size_t index);
+    char text[256];
+} choices[] = {{"format", format_at, ""},
+               {"map", map_at, ""},
+               {"approx", method_at, ""},
+               {"select", rule_at, ""},
+               {"kernel", kernel_at, ""}};
+
+static once_flag joined = ONCE_FLAG_INIT;
+
+/* Written once, before anybody reads them; constant from then on. */
+static void join_choices(void)
+{
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        size_t length = 0;
+        const char *name;
+
+        for (size_t k = 0; (name = choices[i].name_at(k)) && length < sizeof(choices[i].text); k++)
+            length += (size_t)snprintf(choices[i].text + length, sizeof(choices[i].text) - length,
+                                       "%s%s", k ? "|" : "", name);
+        infos[ny_option_find(choices[i].option)].argument = choices[i].text;
+    }
+}
 
 const struct ny_option_info *ny_option_table(void)
 {
+    call_once(&joined, join_choices);
     return infos;
 }
 

@@ -9,7 +9,7 @@
 #include "api/options_private.h"
 #include "base/memory.h"
 
-enum { CHOICES_MAX = 16, CHOICE_BYTES = 32, OPTIONS_MAX = 128, THREADS_MAX = 4096 };
+enum { CHOICES_MAX = 24, CHOICE_BYTES = 32, OPTIONS_MAX = 128, THREADS_MAX = 4096 };
 
 int ny_options_new(struct ny_options **out, struct ny_context *context)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/options_private.h"
+#include "embed/settings.h"
 
 static const char *typed(const struct ny_options *options, const char *name)
 {
@@ -30,46 +31,74 @@ static bool one_of(const char *text, const char *words)
     return false;
 }
 
-/* `option` acts only where `governor` in force is one of `values`; elsewhere it has no value. */
+/* `option` acts only where `governor` in force is one of `values` (after a !: none of them);
+ * elsewhere it has no value. The tables of kernels and rules say more, below. */
 static const struct condition {
     const char *option, *governor, *values;
 } conditions[] = {
-    {"gamma", "kernel", "rbf|laplacian|polynomial"},
-    {"sigma", "kernel", "rbf"},
-    {"epsilon", "kernel", "rbf"},
-    {"degree", "kernel", "polynomial"},
-    {"coef0", "kernel", "polynomial"},
     {"columns-file", "kernel", "precomputed"},
-    {"tolerance", "select", "greedy"},
-    {"landmarks", "select", "uniform|greedy"},
+    {"landmarks", "select", "!given"},
     {"landmarks-file", "select", "given"},
     {"landmarks-from", "select", "given"},
-    {"averages", "map", "pca|kpca"},
+    {"averages", "map", "!svd"},
     {"inner", "approx", "nystrom"},
     {"oversample", "approx", "nystrom"},
-    {"oversample", "inner", "auto|randomized"},
+    {"oversample", "inner", "!exact"},
     {"power", "approx", "nystrom"},
-    {"power", "inner", "auto|randomized"},
+    {"power", "inner", "!exact"},
 };
+
+enum { CONDITIONS = sizeof(conditions) / sizeof(conditions[0]) };
 
 static bool acts(const struct ny_options *options, const struct condition *condition)
 {
-    return one_of(ny_options_get(options, condition->governor), condition->values);
+    const char *value = ny_options_get(options, condition->governor);
+    bool negated = condition->values[0] == '!';
+
+    return one_of(value, condition->values + negated) != negated;
 }
 
-/* True when the typed options decide the default of `name`; *value is then it, or NULL. */
+static const struct ny_kernel *kernel_of(const struct ny_options *options)
+{
+    return ny_kernel_find(ny_options_get(options, "kernel"));
+}
+
+static const struct ny_rule *rule_of(const struct ny_options *options)
+{
+    return ny_rule_find(ny_options_get(options, "select"));
+}
+
+/* Whether `name` is a parameter that the kernel in force has, or not one of a kernel at all. */
+static bool kernel_takes(const struct ny_options *options, const char *name)
+{
+    const struct ny_kernel *kernel;
+    bool gamma = is(name, "gamma"), width = is(name, "sigma") || is(name, "epsilon");
+    bool polynomial = is(name, "degree") || is(name, "coef0");
+
+    if (!gamma && !width && !polynomial) return true;
+    kernel = kernel_of(options);
+    return gamma ? kernel->has_gamma : width ? kernel->has_sigma : kernel->has_polynomial;
+}
+
+static bool rule_takes(const struct ny_options *options, const char *name)
+{
+    return !is(name, "tolerance") || rule_of(options)->by_tolerance;
+}
+
+/* The default of `name` where typed options or tables decide it: true, and *value it or NULL. */
 static bool implied(const struct ny_options *options, const char *name, const char **value)
 {
     *value = NULL;
     if (is(name, "select") &&
         (typed(options, "landmarks-file") || typed(options, "landmarks-from")))
         *value = "given";
-    if (is(name, "kernel") && is(ny_options_get(options, "map"), "pca")) *value = "linear";
+    if (is(name, "kernel")) *value = ny_map_find(ny_options_get(options, "map"))->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
-    if (is(name, "averages") && !is(ny_options_get(options, "map"), "svd"))
-        *value = is(ny_options_get(options, "approx"), "projected") ? "implicit" : "landmarks";
+    if (is(name, "averages"))
+        *value =
+            ny_method_find(ny_options_get(options, "approx"))->implicit ? "implicit" : "landmarks";
     if (*value) return true;
-    if (is(name, "landmarks") && is(ny_options_get(options, "select"), "greedy")) return true;
+    if (is(name, "landmarks") && rule_of(options)->by_tolerance) return true;
     return is(name, "gamma") && (typed(options, "sigma") || typed(options, "epsilon"));
 }
 
@@ -80,10 +109,10 @@ const char *ny_options_get(const struct ny_options *options, const char *name)
 
     if (index < 0) return NULL;
     if (options->typed[index]) return options->typed[index];
-    if (implied(options, name, &value)) return value;
-    for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+    if (!kernel_takes(options, name) || !rule_takes(options, name)) return NULL;
+    for (size_t i = 0; i < CONDITIONS; i++)
         if (is(name, conditions[i].option) && !acts(options, &conditions[i])) return NULL;
-    return ny_option_table()[index].fallback;
+    return implied(options, name, &value) ? value : ny_option_table()[index].fallback;
 }
 
 /* ---- refusals ----------------------------------------------------------------------------- */
@@ -95,15 +124,37 @@ static unsigned groups_of(const char *name)
 
 static int check_conditions(const struct ny_options *options, unsigned groups)
 {
-    for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+    for (size_t i = 0; i < CONDITIONS; i++) {
         const struct condition *rule = &conditions[i];
+        bool negated = rule->values[0] == '!';
         const char *value;
 
         if (!typed(options, rule->option) || !(groups_of(rule->option) & groups)) continue;
         if (!(groups_of(rule->governor) & groups) || acts(options, rule)) continue;
         value = ny_options_get(options, rule->governor);
-        return ny_fail(options->ctx, NY_EUSAGE, "--%s acts only with --%s %s, and here it is %s",
-                       rule->option, rule->governor, rule->values, value ? value : "not set");
+        if (negated)
+            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --%s %s", rule->option,
+                           rule->governor, value);
+        return ny_fail(options->ctx, NY_EUSAGE, "--%s acts only with --%s %s%s%s", rule->option,
+                       rule->governor, rule->values, value ? ", and here it is " : "",
+                       value ? value : "");
+    }
+    return NY_OK;
+}
+
+/* Typed parameters that the kernel or the rule in force does not have. */
+static int check_tables(const struct ny_options *options)
+{
+    const struct ny_option_info *table = ny_option_table();
+
+    for (int i = 0; table[i].name; i++) {
+        if (!options->typed[i]) continue;
+        if (!kernel_takes(options, table[i].name))
+            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act on the %s kernel",
+                           table[i].name, kernel_of(options)->name);
+        if (!rule_takes(options, table[i].name))
+            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --select %s",
+                           table[i].name, rule_of(options)->name);
     }
     return NY_OK;
 }
@@ -135,20 +186,21 @@ static int check_affine(const struct ny_options *options, unsigned groups)
 {
     bool projected = groups & NY_GROUP_FIT && is(ny_options_get(options, "approx"), "projected");
 
-    if (!typed(options, "affine") || projected) return NY_OK;
-    if (is(ny_options_get(options, "select"), "greedy")) return NY_OK;
+    if (!typed(options, "affine") || projected || rule_of(options)->by_tolerance) return NY_OK;
     return ny_fail(options->ctx, NY_EUSAGE, "--affine acts only with --select greedy%s",
                    groups & NY_GROUP_FIT ? " or --approx projected" : "");
 }
 
 static int check_fit(const struct ny_options *options)
 {
+    const struct ny_map *map = ny_map_find(ny_options_get(options, "map"));
     const char *kernel = ny_options_get(options, "kernel");
     uint64_t components = 0, rank;
 
-    if (is(ny_options_get(options, "map"), "pca") && !is(kernel, "linear"))
+    if (map->kernel && !is(kernel, map->kernel))
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--map pca has the linear kernel, not %s; use --map kpca", kernel);
+                       "--map %s has the %s kernel, not %s; use --map kpca", map->name, map->kernel,
+                       kernel);
     ny_options_size(options, "components", &components);
     if (ny_options_size(options, "rank", &rank) && components > rank)
         return ny_fail(options->ctx, NY_EUSAGE,
@@ -171,8 +223,11 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
 
     ny_error_clear(options->ctx);
     err = check_conditions(options, groups);
-    if (!err && groups & (NY_GROUP_FIT | NY_GROUP_SELECT)) err = check_selection(options);
-    if (!err && groups & (NY_GROUP_FIT | NY_GROUP_SELECT)) err = check_affine(options, groups);
+    if (!err && groups & (NY_GROUP_FIT | NY_GROUP_SELECT)) {
+        err = check_tables(options);
+        if (!err) err = check_selection(options);
+        if (!err) err = check_affine(options, groups);
+    }
     if (!err && groups & NY_GROUP_FIT) err = check_fit(options);
     if (!err && groups & NY_GROUP_IMPORT) err = check_import(options);
     return err;
