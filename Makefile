@@ -108,15 +108,16 @@ $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
 
 # Byte dot products, of some AVX-512 CPUs only.
-$(BUILD)/%_vnni.o: src/%_vnni.c
+$(BUILD)/%_vnni.o: src/%_vnni.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(VARIANT_FLAGS_avx512) -mavx512vnni -c $< -o $@
+	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VARIANT_FLAGS_avx512) -mavx512vnni \
+	  $(DEPENDENCIES) -c $< -o $@
 
 define variant_rule
 $(BUILD)/%.$(1).o: src/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) -ffp-contract=fast $(VARIANT_FLAGS_$(1)) -DNY_VARIANT=$(1) \
-	  $$(DEPENDENCIES) -c $$< -o $$@
+	$$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) -ffp-contract=fast $(VARIANT_FLAGS_$(1)) \
+	  -DNY_VARIANT=$(1) $$(DEPENDENCIES) -c $$< -o $$@
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant_rule,$(v))))
 
