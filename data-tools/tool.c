@@ -1,0 +1,135 @@
+#include "tool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "base/memory.h"
+#include "io/reader.h"
+
+void tool_fail(int status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(status);
+}
+
+void tool_check(struct ny_context *ctx, int err)
+{
+    if (err) tool_fail(err, "%s", ctx ? ny_context_message(ctx) : ny_status_meaning(err));
+}
+
+static void set_option(const struct tool_option *option, char **words)
+{
+    char *end = words[0];
+
+    switch (option->kind) {
+    case TOOL_TEXT:
+        *(const char **)option->value = words[0];
+        return;
+    case TOOL_PAIR:
+        ((const char **)option->value)[0] = words[0];
+        ((const char **)option->value)[1] = words[1];
+        return;
+    case TOOL_COUNT:
+        *(uint64_t *)option->value = words[0][0] == '-' ? 0 : strtoull(words[0], &end, 10);
+        break;
+    case TOOL_NUMBER:
+        *(double *)option->value = strtod(words[0], &end);
+        break;
+    }
+    if (end == words[0] || *end)
+        tool_fail(NY_EUSAGE, "%s wants a number, not \"%s\".", option->name, words[0]);
+}
+
+void tool_arguments(int argc, char **argv, const char *usage, const struct tool_option *options,
+                    struct tool_positional positional)
+{
+    int have = 0;
+
+    for (int i = 1; i < argc; i++) {
+        const struct tool_option *option = options;
+        int values;
+
+        if (!strcmp(argv[i], "--help")) {
+            fputs(usage, stdout);
+            exit(0);
+        }
+        if (argv[i][0] != '-' || !argv[i][1]) {
+            if (have == positional.count)
+                tool_fail(NY_EUSAGE, "One argument too many: %s (see --help).", argv[i]);
+            positional.values[have++] = argv[i];
+            continue;
+        }
+        while (option->name && strcmp(option->name, argv[i]))
+            option++;
+        if (!option->name) tool_fail(NY_EUSAGE, "Unknown option %s (see --help).", argv[i]);
+        values = option->kind == TOOL_PAIR ? 2 : 1;
+        if (argc - i <= values)
+            tool_fail(NY_EUSAGE, "%s wants %d value%s.", argv[i], values, values > 1 ? "s" : "");
+        set_option(option, argv + i + 1);
+        i += values;
+    }
+    if (have < positional.count - positional.optional)
+        tool_fail(NY_EUSAGE, "An argument is missing.\n%s", usage);
+}
+
+void *tool_alloc(struct ny_context *ctx, size_t count, size_t size)
+{
+    void *memory = ny_calloc(ctx, NY_MEM_OTHER, count, size);
+
+    if (!memory) tool_check(ctx, NY_EBUDGET);
+    return memory;
+}
+
+/* Room for `rows` rows in all. */
+static void grow(struct ny_context *ctx, struct tool_table *table, size_t rows, bool labels)
+{
+    size_t bytes;
+
+    tool_check(ctx, ny_product(ctx, &bytes, rows, table->d, sizeof *table->values));
+    table->values = ny_resize(ctx, NY_MEM_OTHER, table->values, bytes);
+    if (!table->values) tool_check(ctx, NY_EBUDGET);
+    if (!labels) return;
+    table->labels = ny_resize(ctx, NY_MEM_OTHER, table->labels, rows * sizeof *table->labels);
+    if (!table->labels) tool_check(ctx, NY_EBUDGET);
+}
+
+void tool_table_read(struct ny_context *ctx, const char *path, const char *labels,
+                     struct tool_table *table)
+{
+    enum { BATCH = 4096 };
+    const struct ny_reader_options options = {.labels_file = labels};
+    struct ny_reader *reader = NULL;
+    const struct ny_table *format;
+    struct ny_row_batch batch = {0};
+    size_t room = 0;
+    int err;
+
+    tool_check(ctx, ny_reader_open(&reader, ctx, path, &options));
+    format = ny_reader_table(reader);
+    *table = (struct tool_table){.d = format->d};
+    batch.values = tool_alloc(ctx, BATCH * table->d, ny_dtype_size(format->dtype));
+    batch.labels = labels ? tool_alloc(ctx, BATCH, sizeof *batch.labels) : NULL;
+    while ((err = ny_reader_next(reader, BATCH, &batch)) == NY_OK) {
+        if (table->n + batch.count > room) {
+            room = format->rows != NY_ROWS_UNKNOWN ? format->rows : 2 * (room + BATCH);
+            grow(ctx, table, room, labels != NULL);
+        }
+        ny_dtype_to_f32(format->dtype, batch.values, table->values + table->n * table->d,
+                        batch.count * table->d);
+        if (labels)
+            memcpy(table->labels + table->n, batch.labels, batch.count * sizeof *batch.labels);
+        table->n += batch.count;
+    }
+    if (err != NY_END) tool_check(ctx, err);
+    ny_free(ctx, batch.labels);
+    ny_free(ctx, batch.values);
+    ny_reader_close(reader);
+    if (!table->n) tool_fail(NY_EDATA, "%s has no rows.", path);
+}

@@ -1,0 +1,50 @@
+/* What the data tools share: arguments, errors, tables in memory. A tool ends at its first error:
+ * the sentence goes to stderr, the status (those of the library) to the caller. */
+#ifndef NY_DATA_TOOLS_TOOL_H
+#define NY_DATA_TOOLS_TOOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+enum tool_kind {
+    TOOL_TEXT,   /* value: const char ** */
+    TOOL_COUNT,  /* value: uint64_t *   */
+    TOOL_NUMBER, /* value: double *     */
+    TOOL_PAIR    /* value: const char *[2], from two arguments */
+};
+
+struct tool_option {
+    const char *name; /* "--seed"; the table ends with NULL */
+    enum tool_kind kind;
+    void *value;
+};
+
+/* Fills in option values and `count` positional arguments, the last `optional` of which may be
+ * missing (NULL). --help prints `usage` and ends with 0; a mistake ends with NY_EUSAGE. */
+struct tool_positional {
+    const char **values;
+    int count, optional;
+};
+void tool_arguments(int argc, char **argv, const char *usage, const struct tool_option *options,
+                    struct tool_positional positional);
+
+/* Ends the tool unless err is NY_OK, with the context's sentence. */
+void tool_check(struct ny_context *ctx, int err);
+/* Ends the tool with a sentence of its own. */
+_Noreturn void tool_fail(int status, const char *format, ...) NY_PRINTF(2, 3);
+
+/* Memory of the context; ends the tool when there is none. Nobody frees: the process ends soon. */
+void *tool_alloc(struct ny_context *ctx, size_t count, size_t size);
+
+struct tool_table {
+    float *values;  /* n × d */
+    double *labels; /* n, or NULL */
+    size_t n, d;
+};
+/* Reads any format of the library, with the labels of another file (NULL: none). */
+void tool_table_read(struct ny_context *ctx, const char *path, const char *labels,
+                     struct tool_table *table);
+
+#endif

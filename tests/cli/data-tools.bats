@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# The generators and judges of data-tools, against answers known from elsewhere.
+
+setup() {
+    PATH=$NYSTREAM_BUILD/data-tools:$PATH
+    cd "$BATS_TEST_TMPDIR" || exit
+}
+
+# An IDX set of three 4 x 4 images (a dot, a bar, a square) with labels 7 1 0.
+make_images() {
+    {
+        printf '\0\0\10\3\0\0\0\3\0\0\0\4\0\0\0\4'
+        printf '\0\0\0\0\0\377\0\0\0\0\0\0\0\0\0\0'
+        printf '\0\0\200\0\0\0\200\0\0\0\200\0\0\0\200\0'
+        printf '\0\0\0\0\0\100\100\0\0\100\100\0\0\0\0\0'
+    } >images
+    printf '\0\0\10\1\0\0\0\3\7\1\0' >labels
+}
+
+refute() {
+    ! "$@"
+}
+
+# bytes FILE SKIP COUNT: as numbers, on one line
+bytes() {
+    od -An -v -tu1 -w"$3" -j "$2" -N "$3" "$1"
+}
+
+@test "infinite-digits: the first images are the originals" {
+    make_images
+    gzip -k images
+    infinite-digits images.gz -n 3 -o out
+    cmp images out
+}
+
+@test "infinite-digits: any slice of the endless list can be made by itself" {
+    make_images
+    infinite-digits images labels -n 9000 --seed 3 --labels-out all.labels >all
+    infinite-digits images labels --first 8190 -n 10 --seed 3 --labels-out part.labels -o part
+    cmp <(tail -c +$((17 + 8190 * 16)) all | head -c 160) <(tail -c +17 part)
+    # labels repeat with the originals: 8190 is a multiple of 3
+    [ "$(bytes part.labels 8 10 | xargs)" = "7 1 0 7 1 0 7 1 0 7" ]
+    [ "$(stat -c %s all.labels)" -eq 9008 ]
+    infinite-digits images labels --first 8190 -n 10 --seed 4 -o other
+    refute cmp -s part other
+}
+
+@test "infinite-digits: without displacement only shifts by one pixel remain" {
+    make_images
+    infinite-digits images --alpha 0 --first 3 -n 300 -o out
+    # image 3k is the dot, in one of nine places round (1,1); all nine occur
+    for ((i = 0; i < 300; i += 3)); do
+        bytes out $((16 + 16 * i)) 16
+    done | awk '
+        { lit = 0; for (k = 1; k <= 16; k++) if ($k) { lit++; where = k - 1; value = $k }
+          if (lit != 1 || value != 255 || where % 4 > 2 || where > 10) exit 1
+          seen[where] }
+        END { n = 0; for (w in seen) n++; if (n != 9) exit 1 }'
+}
+
+@test "infinite-digits: npy holds the same pixels" {
+    make_images
+    infinite-digits images -n 20 -o out.idx
+    infinite-digits images -n 20 --format npy -o out.npy
+    cmp <(tail -c +17 out.idx) <(tail -c +129 out.npy)
+    head -c 128 out.npy | grep -aq "'descr': '|u1', 'fortran_order': False, 'shape': (20, 16)"
+}
+
+@test "infinite-digits: bad input is named" {
+    make_images
+    head -c 40 images >short
+    run infinite-digits short -n 5 -o out
+    [ "$status" -eq 3 ]
+    [[ $output == *"short ends after 24 of 48 bytes"* ]]
+    run infinite-digits labels -n 5 -o out
+    [ "$status" -eq 3 ]
+    run infinite-digits images -n 5 --format png -o out
+    [ "$status" -eq 2 ]
+    run infinite-digits images -n 5 --labels-out l -o out
+    [ "$status" -eq 2 ]
+}
+
+@test "swiss-roll: points lie on the sheet, and the same seed gives the same bytes" {
+    swiss-roll -n 500 --seed 5 -o a.npy --parameters p.npy
+    swiss-roll -n 500 --seed 5 -o b.npy
+    swiss-roll -n 500 --seed 6 -o c.npy
+    cmp a.npy b.npy
+    refute cmp -s a.npy c.npy
+    # r = t on the spiral; the arc length of r = t, integrated by plain steps
+    paste <(od -An -v -tf4 -w12 -j 128 a.npy) <(od -An -v -tf4 -w8 -j 128 p.npy) | awk '
+        NR % 50 == 1 {
+            t = sqrt($1 * $1 + $3 * $3); s = 0
+            for (k = 0; k < 20000; k++) { u = t * (k + 0.5) / 20000; s += sqrt(1 + u * u) * t / 20000 }
+            d = s - $4; h = $2 - $5
+            if (t < 4.712 || t > 14.138 || d * d > 1e-4 || h * h > 1e-8) exit 1
+            x = t * cos(t) - $1; if (x * x > 1e-4) exit 1
+        }
+        END { if (NR != 500) exit 1 }'
+}
+
+@test "knn-accuracy: agrees with a plain search" {
+    swiss-roll -n 300 --seed 1 -o train.npy
+    swiss-roll -n 80 --seed 2 -o test.npy
+    rows() { od -An -v -tf4 -w12 -j 128 "$1"; }
+    rows train.npy | awk '{print int($2) % 3}' >train.labels
+    rows test.npy | awk '{print int($2) % 3}' >test.labels
+    for k in 1 4; do
+        expected=$(paste <(rows train.npy; rows test.npy) <(cat train.labels test.labels) | awk -v k=$k '
+            NR <= 300 { x[NR] = $1; y[NR] = $2; z[NR] = $3; label[NR] = $4; next }
+            {
+                split("", used); split("", votes)
+                for (r = 0; r < k; r++) {
+                    best = 0
+                    for (i = 1; i <= 300; i++) {
+                        if (i in used) continue
+                        d = (x[i] - $1) ^ 2 + (y[i] - $2) ^ 2 + (z[i] - $3) ^ 2
+                        if (!best || d < least) { best = i; least = d }
+                    }
+                    used[best]; votes[label[best]]++; order[r] = label[best]
+                }
+                guess = order[0]         # of tied classes the one met first
+                for (r = 1; r < k; r++) if (votes[order[r]] > votes[guess]) guess = order[r]
+                right += guess == $4
+            }
+            END { printf "%d of 80", right }')
+        run knn-accuracy train.npy train.labels test.npy test.labels --k $k
+        echo "$output, expected $expected"
+        [ "$status" -eq 0 ]
+        [[ $output == *"($expected,"* ]]
+    done
+}
+
+@test "scatter: a picture, or a sentence" {
+    [ -x "$NYSTREAM_BUILD/data-tools/scatter" ] || skip "cairo is not installed"
+    swiss-roll -n 200 -o x.npy
+    od -An -v -tf4 -w12 -j 128 x.npy | awk '{print ($1 > 0)}' >labels
+    scatter x.npy labels -o out.png --names left,right --y 3 --also x.npy labels
+    head -c 8 out.png | cmp - <(printf '\211PNG\r\n\032\n')
+    [ "$(bytes out.png 16 8 | xargs)" = "0 0 6 64 0 0 4 176" ]
+    run scatter x.npy labels -o out.png --x 4
+    [ "$status" -eq 2 ]
+    [[ $output == *"columns 1 to 3"* ]]
+}
+
+@test "every tool explains itself" {
+    for tool in infinite-digits swiss-roll knn-accuracy; do
+        run $tool --help
+        [ "$status" -eq 0 ]
+        [[ $output == "$tool "* ]]
+        run $tool --nonsense
+        [ "$status" -eq 2 ]
+        [[ $output == *--nonsense* ]]
+    done
+}
