@@ -116,7 +116,6 @@ json_t *ny_plan_json(const struct ny_plan *plan)
     ny_field_set_count(json, "memory_min_bytes", plan->memory_min_bytes);
     for (int p = 0; p < NY_PURPOSES; p++)
         ny_field_set_count(memory, ny_purpose_name((enum ny_purpose)p), plan->by_purpose[p]);
-    ny_field_set_count(memory, "total", plan->memory_bytes);
     json_object_set_new(json, "memory_bytes", memory);
     ny_field_set_count(json, "disk_bytes", plan->disk_bytes);
     ny_field_set_number(json, "flops", plan->flops);

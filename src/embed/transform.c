@@ -90,6 +90,7 @@ int ny_transform_file(const struct ny_model *model, const char *input,
     enum ny_element element = model->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32;
     enum ny_dtype dtype;
     unsigned workers;
+    uint64_t rows;
     int err;
 
     err = open_input(model, input, options, &reader);
@@ -98,8 +99,9 @@ int ny_transform_file(const struct ny_model *model, const char *input,
     workers = workers_that_fit(model, model->d * ny_dtype_size(dtype));
     err = ny_source_of_reader(&source, model->ctx, reader, dtype, workers);
     if (err) goto done;
-    err = ny_writer_open(&run.writer, model->ctx, output, element, ny_reader_table(reader)->rows,
-                         model->p);
+    rows = ny_reader_table(reader)->rows;
+    err = ny_writer_open(&run.writer, model->ctx, output, element,
+                         rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : rows, model->p);
     if (err) goto done;
     err = run_pass(&run, source, workers);
     if (err) goto done;
@@ -189,7 +191,7 @@ done:
 int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *path)
 {
     void *image;
-    size_t bytes;
+    size_t bytes = 0;
     int err = read_file(ctx, path, &image, &bytes);
 
     *out = NULL;

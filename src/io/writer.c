@@ -25,7 +25,7 @@ struct ny_writer {
     char *path, *temporary; /* temporary NULL: written in place (a pipe, a device) */
     int fd;
     enum ny_element element;
-    bool csv, failed;
+    bool csv, npy, failed;
     uint64_t rows, cols, written; /* cols 0: a 1-D npy */
     size_t used;
     char *buffer;
@@ -33,7 +33,12 @@ struct ny_writer {
 
 static size_t element_size(enum ny_element element)
 {
-    return element == NY_OUT_F32 ? sizeof(float) : sizeof(double);
+    static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
+                                   [NY_OUT_F64] = sizeof(double),
+                                   [NY_OUT_U64] = sizeof(uint64_t),
+                                   [NY_OUT_BYTES] = 1};
+
+    return sizes[element];
 }
 
 static int write_all(struct ny_writer *writer, const char *data, size_t bytes)
@@ -71,13 +76,15 @@ static int put(struct ny_writer *writer, const char *data, size_t bytes)
     return NY_OK;
 }
 
-/* numpy.lib.format, version 1.0: the data begin at a multiple of 64 bytes. */
+/* numpy.lib.format, version 1.0: the data begin at a multiple of 64 bytes. The length is the same
+ * whatever the number of rows, so that it can be put in at the end. */
 static int put_npy_header(struct ny_writer *writer)
 {
+    enum { NPY_HEADER_BYTES = 128 };
     static const char *const codes[] = {
         [NY_OUT_F32] = "f4", [NY_OUT_F64] = "f8", [NY_OUT_U64] = "u8"};
     char header[192], columns[32] = "";
-    int used = 10, length;
+    int used = 10, length = NPY_HEADER_BYTES;
 
     if (writer->cols > 0)
         snprintf(columns, sizeof(columns), " %llu", (unsigned long long)writer->cols);
@@ -85,7 +92,6 @@ static int put_npy_header(struct ny_writer *writer)
                      "{'descr': '%c%s', 'fortran_order': False, 'shape': (%llu,%s), }",
                      ny_host_is_big_endian() ? '>' : '<', codes[writer->element],
                      (unsigned long long)writer->rows, columns);
-    length = (used + 1 + 63) / 64 * 64;
     memset(header + used, ' ', (size_t)(length - used));
     header[length - 1] = '\n';
     memcpy(header, "\x93NUMPY\1", 8);
@@ -150,13 +156,18 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
     if (!writer) return err;
     *writer = (struct ny_writer){
         .ctx = ctx, .fd = -1, .element = element, .rows = rows, .cols = cols};
-    writer->csv = length >= 4 && strcasecmp(path + length - 4, ".csv") == 0;
+    writer->npy = element != NY_OUT_BYTES;
+    writer->csv = writer->npy && length >= 4 && strcasecmp(path + length - 4, ".csv") == 0;
+    writer->npy &= !writer->csv;
     writer->path = ny_alloc(ctx, NY_MEM_IO, length + 1);
     writer->buffer = ny_alloc(ctx, NY_MEM_IO, BUFFER_BYTES);
     if (!writer->path || !writer->buffer) goto done;
     memcpy(writer->path, path, length + 1);
     err = open_output(writer);
-    if (!err && !writer->csv) err = put_npy_header(writer);
+    if (!err && writer->npy && rows == NY_ROWS_COUNTED && !writer->temporary)
+        err = ny_fail(ctx, NY_EUSAGE, "%s cannot take an npy of a number of rows that is not known "
+                      "before; write to a file, or to one that ends in .csv", path);
+    if (!err && writer->npy) err = put_npy_header(writer);
 done:
     if (err)
         ny_writer_abort(writer);
@@ -224,6 +235,18 @@ int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count)
     return err;
 }
 
+/* The header once more, now that the rows are counted. */
+static int count_rows(struct ny_writer *writer)
+{
+    int err = flush(writer);
+
+    if (writer->rows != NY_ROWS_COUNTED || !writer->npy || err) return err;
+    writer->rows = writer->written;
+    if (lseek(writer->fd, 0, SEEK_SET) != 0) return ny_fail_errno(writer->ctx, "write", writer->path);
+    err = put_npy_header(writer);
+    return err ? err : flush(writer);
+}
+
 /* The new name survives a power failure once its folder is on disk. */
 static void sync_folder(const struct ny_writer *writer)
 {
@@ -244,10 +267,10 @@ int ny_writer_commit(struct ny_writer *writer)
 
     if (writer->failed)
         err = ny_fail(ctx, NY_EIO, "%s was not written as a whole", writer->path);
-    else if (writer->written != writer->rows)
+    else if (writer->rows != NY_ROWS_COUNTED && writer->written != writer->rows)
         err = ny_fail(ctx, NY_EINTERNAL, "%s: %llu rows written, %llu announced", writer->path,
                       (unsigned long long)writer->written, (unsigned long long)writer->rows);
-    if (!err) err = flush(writer);
+    if (!err) err = count_rows(writer);
     if (!err && writer->temporary) {
         if (fsync(fd) != 0) err = ny_fail_errno(ctx, "write", writer->path);
         writer->fd = -1;

@@ -7,11 +7,15 @@
 
 #include "base/context.h"
 
-enum ny_element { NY_OUT_F32, NY_OUT_F64, NY_OUT_U64 };
+/* NY_OUT_BYTES: a file as it is given, with no header, whatever its name. */
+enum ny_element { NY_OUT_F32, NY_OUT_F64, NY_OUT_U64, NY_OUT_BYTES };
 
 struct ny_writer;
 
-/* rows × cols must be known; cols = 0 writes a 1-D npy of `rows`. path "-": standard output, not
+#define NY_ROWS_COUNTED UINT64_MAX
+
+/* cols = 0 writes a 1-D npy of `rows`. NY_ROWS_COUNTED: as many as come (a pipe cannot tell before);
+ * an npy file gets its header at the commit, and one on standard output is NY_EUSAGE. path "-": standard output, not
  * seekable, no rename. csv: no header, %.9g / %.17g / %llu. */
 int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
                    enum ny_element element, uint64_t rows, uint64_t cols);

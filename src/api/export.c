@@ -1,0 +1,52 @@
+/* ny_export, ny_embedding_*. */
+#include "embed/export.h"
+
+#include "nystream.h"
+
+const char *const *ny_export_parts(void)
+{
+    return ny_parts();
+}
+
+int ny_export(struct ny_context *context, const char *path, const char *name, const char *part,
+              const char *output)
+{
+    struct ny_store *store = NULL;
+    int err;
+
+    ny_error_clear(context);
+    err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_part_export(store, name, part, output);
+    ny_store_close(store);
+    return err;
+}
+
+int ny_embedding_shape(struct ny_context *context, const char *path, const char *name,
+                       uint64_t *rows, uint64_t *components)
+{
+    struct ny_embedding_layout layout = {0};
+    struct ny_store *store = NULL;
+    size_t p = 0;
+    int err;
+
+    ny_error_clear(context);
+    err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_result_layout(store, name, &layout, &p);
+    *rows = layout.rows;
+    *components = p;
+    ny_store_close(store);
+    return err;
+}
+
+int ny_embedding_read(struct ny_context *context, const char *path, const char *name,
+                      uint64_t first, uint64_t count, float *values)
+{
+    struct ny_store *store = NULL;
+    int err;
+
+    ny_error_clear(context);
+    err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_result_rows32(store, name, first, (size_t)count, values);
+    ny_store_close(store);
+    return err;
+}

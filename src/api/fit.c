@@ -1,0 +1,210 @@
+/* ny_plan, ny_fit, ny_select. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/inspect.h"
+#include "api/report.h"
+#include "api/settings.h"
+#include "base/memory.h"
+#include "embed/plan.h"
+
+struct request {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    const char *name;
+    const struct ny_options *options;
+    unsigned groups; /* NY_GROUP_FIT or NY_GROUP_SELECT */
+    struct ny_owned_settings settings;
+    json_t *record;
+};
+
+int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
+            struct ny_report **report)
+{
+    struct ny_store *store = NULL;
+    struct ny_owned_settings settings = {0};
+    struct ny_plan plan;
+    int err;
+
+    *report = NULL;
+    ny_error_clear(context);
+    err = ny_store_open(&store, context, path);
+    if (err) goto done;
+    err = ny_settings_new(&settings, store, options, NY_GROUP_FIT);
+    if (err) goto done;
+    err = ny_plan_make(store, &settings.fit, &plan);
+    if (err) goto done;
+    err = ny_report_of_json(report, context, ny_plan_json(&plan));
+done:
+    ny_settings_release(&settings, context);
+    ny_store_close(store);
+    return err;
+}
+
+/* What was asked for, into the report: the keys that do not wait for a stage. */
+static void describe(struct request *request)
+{
+    json_t *report = json_object_get(request->record, "report");
+    const struct ny_fit_settings *fit = &request->settings.fit;
+
+    ny_field_set_text(report, "select", fit->rule->name);
+    ny_field_set_text(report, "kernel", fit->kernel->name);
+    ny_field_set_count(report, "seed", fit->seed);
+    ny_field_set_count(report, "threads", fit->threads);
+    if (!(request->groups & NY_GROUP_FIT)) return;
+    ny_field_set_text(report, "map", fit->map->name);
+    ny_field_set_text(report, "approx", fit->method->name);
+    ny_field_set_text(report, "precision", fit->precision == NY_PRECISION_F64 ? "f64" : "f32");
+    ny_field_set_count(report, "components", fit->components);
+    if (fit->rank) ny_field_set_count(report, "rank", fit->rank);
+}
+
+/* NAME exists: it is resumed when it was made with the same options, else refused. */
+static int check_existing(const struct request *request)
+{
+    char *difference = ny_options_differences(request->options, request->groups,
+                                              json_object_get(request->record, "options"));
+    int err = NY_OK;
+
+    if (!difference) return NY_EBUDGET;
+    if (difference[0])
+        err = ny_fail(request->ctx, NY_EUSAGE, "'%s' exists with other options (%s); give --restart "
+                      "to replace it, or another name", request->name, difference);
+    ny_free(request->ctx, difference);
+    return err;
+}
+
+static int remove_existing(struct request *request)
+{
+    struct ny_batch *batch;
+    int err;
+
+    json_decref(request->record);
+    request->record = NULL;
+    err = ny_batch_begin(&batch, request->store);
+    if (err) return err;
+    err = ny_batch_delete(batch, request->name, NULL);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_batch_commit(batch);
+}
+
+/* The record to go on from: the stored one, or a new one that is stored at once. */
+static int open_record(struct request *request)
+{
+    bool restart = ny_options_flag(request->options, "restart");
+    struct ny_points_info points;
+    json_t *options;
+    int err;
+
+    err = ny_record_load(request->store, request->name, &request->record);
+    if (err) return err;
+    if (request->record && restart) err = remove_existing(request);
+    else if (request->record) return check_existing(request);
+    if (err) return err;
+    err = ny_points_info(request->store, &points);
+    if (err) return err;
+    options = ny_options_to_json(request->options, request->groups);
+    if (!options) return ny_fail(request->ctx, NY_EBUDGET, "no memory for the job's options");
+    request->record = ny_job_record_new(&points, options,
+                                        request->groups & NY_GROUP_FIT ? "fit" : "dictionary");
+    describe(request);
+    return ny_record_save(request->store, request->name, request->record);
+}
+
+static bool finished(const struct request *request)
+{
+    return strcmp(ny_field_text(request->record, "stage"), "done") == 0;
+}
+
+/* Refuses what does not fit before anything is written. */
+static int check_budget(const struct request *request)
+{
+    struct ny_plan plan;
+    int err;
+
+    if (!(request->groups & NY_GROUP_FIT)) return NY_OK;
+    err = ny_plan_make(request->store, &request->settings.fit, &plan);
+    if (err || plan.fits) return err;
+    return ny_fail(request->ctx, NY_EBUDGET,
+                   "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %zu "
+                   "bytes; give --memory %zuM, or fewer landmarks", plan.memory_min_bytes,
+                   (double)plan.memory_min_bytes / 1048576.0, plan.m,
+                   plan.m_estimated ? " (estimated)" : "", ny_memory_limit(request->ctx),
+                   (plan.memory_min_bytes >> 20) + 1);
+}
+
+static int run(struct request *request)
+{
+    struct ny_name_lock *lock = NULL;
+    int err;
+
+    err = ny_name_lock(&lock, request->store, request->name);
+    if (err) goto done;
+    err = ny_settings_new(&request->settings, request->store, request->options, request->groups);
+    if (err) goto done;
+    err = check_budget(request);
+    if (err) goto done;
+    err = open_record(request);
+    if (err) goto done;
+    if (finished(request)) {
+        ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already, with these options",
+               request->name);
+        goto done;
+    }
+    err = ny_job_run(request->store, request->name, &request->settings.fit,
+                     request->groups & NY_GROUP_FIT ? NY_STAGE_DONE : NY_STAGE_SELECT,
+                     request->record);
+done:
+    ny_name_unlock(lock);
+    return err;
+}
+
+static int open_and_run(struct request *request, const char *path, struct ny_report **report)
+{
+    int err;
+
+    if (report) *report = NULL;
+    ny_error_clear(request->ctx);
+    err = ny_store_open(&request->store, request->ctx, path);
+    if (err) goto done;
+    err = run(request);
+    if (err == NY_OK && report)
+        err = ny_result_describe(report, request->store, request->name, request->record);
+done:
+    json_decref(request->record);
+    ny_settings_release(&request->settings, request->ctx);
+    ny_store_close(request->store);
+    return err;
+}
+
+int ny_fit(struct ny_context *context, const char *path, const char *name,
+           const struct ny_options *options, struct ny_report **report)
+{
+    struct request request = {
+        .ctx = context, .name = name, .options = options, .groups = NY_GROUP_FIT};
+
+    return open_and_run(&request, path, report);
+}
+
+int ny_select(struct ny_context *context, const char *path, const char *name,
+              const struct ny_options *options, struct ny_report **report)
+{
+    struct request request = {
+        .ctx = context, .name = name, .options = options, .groups = NY_GROUP_SELECT};
+
+    return open_and_run(&request, path, report);
+}
+
+int ny_calibrate(struct ny_context *context, struct ny_report **report)
+{
+    struct ny_calibration calibration;
+    int err;
+
+    *report = NULL;
+    ny_error_clear(context);
+    err = ny_calibration_measure(context, &calibration);
+    return err ? err : ny_report_of_json(report, context, ny_calibration_json(&calibration));
+}

@@ -1,0 +1,356 @@
+/* ny_import, ny_append_rows: files, or rows in memory, into the points of a store. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/inspect.h"
+#include "api/report.h"
+#include "api/settings.h"
+#include "base/checksum.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "stream/shuffle.h"
+
+static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
+
+struct import {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    struct ny_reader_options reading;
+    bool append, shuffle;
+    uint64_t seed, fingerprint;
+    struct ny_ingest_spec spec;
+    struct ny_ingest *ingest;
+    struct ny_shuffle *order;   /* with --shuffle */
+    size_t row_bytes, batch_rows;
+    char *values;
+    double *labels;
+    uint64_t *source;
+    char *record;               /* one shuffled row: values, label, source */
+    uint64_t skip;              /* rows that an earlier run of the same import committed */
+    uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
+    struct ny_meter meter;
+};
+
+/* ---- rows on their way -------------------------------------------------------------------- */
+
+/* Rows of `batch`, of a file whose rows begin at import->consumed, to the store. */
+static int store_batch(struct import *import, const struct ny_row_batch *batch)
+{
+    struct ny_rows rows = {.values = batch->values,
+                           .labels = import->spec.labels ? batch->labels : NULL,
+                           .source = import->spec.source ? batch->source : NULL,
+                           .count = batch->count,
+                           .consumed = import->consumed + batch->consumed,
+                           .dropped = import->dropped + batch->dropped};
+
+    return ny_ingest_rows(import->ingest, &rows);
+}
+
+static int shuffle_batch(struct import *import, const struct ny_row_batch *batch)
+{
+    int err = NY_OK;
+
+    for (size_t i = 0; i < batch->count && err == NY_OK; i++) {
+        memcpy(import->record, import->values + i * import->row_bytes, import->row_bytes);
+        memcpy(import->record + import->row_bytes, &import->labels[i], sizeof(double));
+        memcpy(import->record + import->row_bytes + sizeof(double), &import->source[i],
+               sizeof(uint64_t));
+        err = ny_shuffle_add(import->order, import->source[i], import->record);
+    }
+    return err;
+}
+
+static int read_batch(struct import *import, struct ny_reader *reader, struct ny_row_batch *batch)
+{
+    int err;
+
+    *batch = (struct ny_row_batch){
+        .values = import->values, .labels = import->labels, .source = import->source};
+    err = ny_reader_next(reader, import->batch_rows, batch);
+    for (size_t i = 0; err == NY_OK && i < batch->count; i++)
+        import->source[i] += import->consumed;
+    return err;
+}
+
+/* Passes over rows that an earlier run committed. A text file does not say how many it has: they
+ * are parsed again, up to its end. */
+static int skip_rows(struct import *import, struct ny_reader *reader, struct ny_row_batch *last)
+{
+    uint64_t rows = ny_reader_table(reader)->rows;
+    uint64_t here = import->skip > import->consumed ? import->skip - import->consumed : 0;
+    int err = NY_OK;
+
+    if (here && rows != NY_ROWS_UNKNOWN && !import->reading.nan_drop) {
+        if (here > rows) here = rows;
+        last->consumed = here;
+        return ny_reader_skip(reader, here, 0);
+    }
+    while (err == NY_OK && last->consumed < here) {
+        size_t most = import->batch_rows;
+
+        if (here - last->consumed < most) import->batch_rows = (size_t)(here - last->consumed);
+        err = read_batch(import, reader, last);
+        import->batch_rows = most;
+    }
+    return err;
+}
+
+static int read_file(struct import *import, struct ny_reader *reader)
+{
+    struct ny_row_batch batch = {0};
+    uint64_t consumed = 0, dropped = 0;
+    int err = skip_rows(import, reader, &batch);
+
+    while (err == NY_OK) {
+        consumed = batch.consumed;
+        dropped = batch.dropped;
+        err = ny_check_interrupt(import->ctx);
+        if (err == NY_OK) err = read_batch(import, reader, &batch);
+        if (err) break;
+        err = import->order ? shuffle_batch(import, &batch) : store_batch(import, &batch);
+        ny_meter_add(&import->meter, batch.count, (double)(batch.count * import->row_bytes), 0);
+    }
+    /* The end may have passed over dropped rows. */
+    import->consumed += batch.consumed > consumed ? batch.consumed : consumed;
+    import->dropped += batch.dropped > dropped ? batch.dropped : dropped;
+    return err == NY_END ? NY_OK : err;
+}
+
+static int store_shuffled(void *arg, const void *record)
+{
+    struct import *import = arg;
+    const char *at = record;
+    double label;
+    uint64_t source;
+    struct ny_rows rows = {.values = record,
+                           .labels = import->spec.labels ? &label : NULL,
+                           .source = &source,
+                           .count = 1,
+                           .dropped = import->dropped};
+
+    memcpy(&label, at + import->row_bytes, sizeof(label));
+    memcpy(&source, at + import->row_bytes + sizeof(label), sizeof(source));
+    return ny_ingest_rows(import->ingest, &rows);
+}
+
+/* ---- beginning and end -------------------------------------------------------------------- */
+
+static int allocate(struct import *import)
+{
+    struct ny_context *ctx = import->ctx;
+    size_t budget = ny_memory_limit(ctx) / 16, rows;
+
+    rows = (budget < batch_bytes ? budget : batch_bytes) / (import->row_bytes + 1);
+    import->batch_rows = rows ? rows : 1;
+    import->values = ny_calloc(ctx, NY_MEM_IO, import->batch_rows, import->row_bytes);
+    import->labels = ny_calloc(ctx, NY_MEM_IO, import->batch_rows, sizeof(double));
+    import->source = ny_calloc(ctx, NY_MEM_IO, import->batch_rows, sizeof(uint64_t));
+    import->record = ny_alloc(ctx, NY_MEM_IO, import->row_bytes + 16);
+    return import->values && import->labels && import->source && import->record ? NY_OK
+                                                                                : NY_EBUDGET;
+}
+
+/* The first file decides d and dtype; the later ones must agree. */
+static int begin(struct import *import, const struct ny_reader *reader)
+{
+    const struct ny_table *table = ny_reader_table(reader);
+    int err;
+
+    import->spec = (struct ny_ingest_spec){.d = table->d,
+                                           .dtype = table->dtype,
+                                           .labels = table->labels,
+                                           .source = import->shuffle || import->reading.nan_drop,
+                                           .append = import->append,
+                                           .fingerprint = import->fingerprint};
+    import->row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
+    import->reading.dtype = table->dtype;
+    import->reading.dims = table->d;
+    err = allocate(import);
+    if (err) return err;
+    err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
+    if (err || !import->shuffle) return err;
+    import->skip = 0;
+    return ny_shuffle_new(&import->order, import->ctx, ny_store_path(import->store), import->seed,
+                          import->row_bytes + 16, ny_memory_limit(import->ctx) / 8);
+}
+
+static int check_same_shape(const struct import *import, const struct ny_reader *reader,
+                            const char *file)
+{
+    const struct ny_table *table = ny_reader_table(reader);
+
+    if (table->labels == import->spec.labels) return NY_OK;
+    return ny_fail_at(import->ctx, NY_EDATA, file, NY_NO_LINE, "%s has %slabels, unlike the file "
+                      "before it; import it by itself with --append", file,
+                      table->labels ? "" : "no ");
+}
+
+static int keep_class_names(struct import *import, const struct ny_reader *reader)
+{
+    const char *const *names;
+    size_t count;
+
+    ny_reader_class_names(reader, &names, &count);
+    return count ? ny_ingest_class_names(import->ingest, names, count) : NY_OK;
+}
+
+static int import_files(struct import *import, const char *const *files, size_t count)
+{
+    int err = NY_OK;
+
+    for (size_t i = 0; i < count && err == NY_OK; i++) {
+        struct ny_reader *reader;
+
+        err = ny_reader_open(&reader, import->ctx, files[i], &import->reading);
+        if (err) return err;
+        if (i == 0) {
+            uint64_t rows = ny_reader_table(reader)->rows;
+
+            ny_meter_start(&import->meter, import->ctx, "import", 0,
+                           rows == NY_ROWS_UNKNOWN || count > 1 ? 0 : rows);
+            err = begin(import, reader);
+        } else {
+            err = check_same_shape(import, reader, files[i]);
+        }
+        if (err == NY_OK) err = read_file(import, reader);
+        if (err == NY_OK) err = keep_class_names(import, reader);
+        ny_reader_close(reader);
+    }
+    if (err == NY_OK && import->order) err = ny_shuffle_drain(import->order, store_shuffled, import);
+    if (err == NY_OK) err = ny_ingest_commit(import->ingest);
+    ny_meter_finish(&import->meter);
+    return err;
+}
+
+static void release(struct import *import)
+{
+    ny_shuffle_free(import->order);
+    ny_ingest_free(import->ingest);
+    ny_free(import->ctx, import->values);
+    ny_free(import->ctx, import->labels);
+    ny_free(import->ctx, import->source);
+    ny_free(import->ctx, import->record);
+    ny_store_close(import->store);
+}
+
+/* What makes it the same import: the options, and each file's name, size and time. */
+static uint64_t fingerprint_of(const struct ny_options *options, const char *const *files,
+                               size_t count)
+{
+    uint64_t parts[5] = {options ? ny_options_fingerprint(options, NY_GROUP_IMPORT) : 0};
+
+    for (size_t i = 0; i < count; i++) {
+        struct stat status = {0};
+
+        parts[1] = ny_checksum(files[i], strlen(files[i]));
+        if (stat(files[i], &status) == 0) {
+            parts[2] = (uint64_t)status.st_size;
+            parts[3] = (uint64_t)status.st_mtim.tv_sec;
+            parts[4] = (uint64_t)status.st_mtim.tv_nsec;
+        }
+        parts[0] = ny_checksum(parts, sizeof(parts));
+    }
+    return parts[0];
+}
+
+static int describe(struct import *import, double seconds, struct ny_report **report)
+{
+    struct ny_points_info info;
+    json_t *object;
+    int err = ny_points_info(import->store, &info);
+
+    if (err || !report) return err;
+    object = json_object();
+    json_object_set_new(object, "n", json_integer((json_int_t)info.n));
+    json_object_set_new(object, "d", json_integer((json_int_t)info.d));
+    json_object_set_new(object, "dtype", json_string(ny_dtype_name(info.dtype)));
+    json_object_set_new(object, "rows",
+                        json_integer((json_int_t)(import->consumed - import->dropped)));
+    json_object_set_new(object, "dropped", json_integer((json_int_t)import->dropped));
+    json_object_set_new(object, "bytes", json_integer((json_int_t)info.raw_bytes));
+    json_object_set_new(object, "compressed_bytes", json_integer((json_int_t)info.stored_bytes));
+    json_object_set_new(object, "seconds", json_real(seconds));
+    return ny_report_of_json(report, import->ctx, object);
+}
+
+/* A failed import leaves nothing behind; a killed or interrupted one is resumed. */
+static int finish(struct import *import, int err)
+{
+    bool resumable = err == NY_EINTERRUPTED || err == NY_ETERMINATED;
+
+    if (err && !resumable && import->ingest) ny_ingest_discard(import->ingest);
+    return err;
+}
+
+int ny_import(struct ny_context *context, const char *path, const char *const *files, size_t count,
+              const struct ny_options *options, struct ny_report **report)
+{
+    struct import import = {.ctx = context, .reading = ny_settings_reader(options)};
+    uint64_t memory = ny_context_memory(context), seed = 0;
+    double started_s = ny_now();
+    int err;
+
+    if (report) *report = NULL;
+    ny_error_clear(context);
+    if (memory > import_memory && !(options && ny_options_is_set(options, "memory")))
+        ny_context_set_memory(context, import_memory);
+    if (options) {
+        err = ny_options_check(options, NY_GROUP_IMPORT);
+        if (err) goto done;
+        import.append = ny_options_flag(options, "append");
+        import.shuffle = ny_options_flag(options, "shuffle");
+        ny_options_size(options, "seed", &seed);
+    }
+    import.seed = seed;
+    import.fingerprint = fingerprint_of(options, files, count);
+    if (count > 1 && import.reading.labels_file) {
+        err = ny_fail(context, NY_EUSAGE, "--labels goes with one FILE; import the files one after "
+                      "another with --append");
+        goto done;
+    }
+    err = ny_store_create(&import.store, context, path);
+    if (err) goto done;
+    err = finish(&import, import_files(&import, files, count));
+    if (err == NY_OK) err = describe(&import, ny_now() - started_s, report);
+done:
+    release(&import);
+    ny_context_set_memory(context, memory);
+    return err;
+}
+
+int ny_append_rows(struct ny_context *context, const char *path, const float *values,
+                   uint64_t rows, uint64_t d, const double *labels)
+{
+    struct ny_ingest_spec spec = {.d = d, .dtype = NY_F32, .labels = labels, .append = true};
+    struct ny_rows batch = {.values = values, .labels = labels, .count = (size_t)rows,
+                            .consumed = rows};
+    struct ny_store *store = NULL;
+    struct ny_ingest *ingest = NULL;
+    struct ny_points_info info;
+    uint64_t consumed;
+    int err;
+
+    ny_error_clear(context);
+    err = ny_store_create(&store, context, path);
+    if (err) goto done;
+    err = ny_points_info(store, &info);
+    if (err) goto done;
+    spec.append = info.n > 0;
+    spec.fingerprint = ny_checksum(values, (size_t)(rows * d) * sizeof(float));
+    err = ny_ingest_begin(&ingest, store, &spec, &consumed);
+    if (err) goto done;
+    if (consumed) { /* what a killed call of the same rows committed */
+        batch.values = values + consumed * d;
+        batch.labels = labels ? labels + consumed : NULL;
+        batch.count = (size_t)(rows - consumed);
+    }
+    err = ny_ingest_rows(ingest, &batch);
+    if (err == NY_OK) err = ny_ingest_commit(ingest);
+    if (err) ny_ingest_discard(ingest);
+done:
+    ny_ingest_free(ingest);
+    ny_store_close(store);
+    return err;
+}

@@ -1,0 +1,255 @@
+/* ny_store_report, ny_result_report, ny_verify, ny_remove. */
+#include "api/inspect.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "api/report.h"
+#include "base/memory.h"
+#include "embed/job.h"
+
+int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *object)
+{
+    struct ny_report *report;
+    int err = ny_report_new(&report, ctx);
+
+    *out = NULL;
+    if (err == NY_OK && json_object_update(ny_report_object(report), object) != 0)
+        err = ny_fail(ctx, NY_EBUDGET, "the system has no memory for a report");
+    json_decref(object);
+    if (err) ny_report_free(report);
+    else *out = report;
+    return err;
+}
+
+/* A job that is not done is running when somebody holds its lock. */
+static const char *status_of(struct ny_store *store, const char *name, const json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    const char *stage = ny_field_text(record, "stage");
+    struct ny_name_lock *lock;
+
+    if (stage && strcmp(stage, "done") == 0) return "done";
+    if (ny_store_read_only(store)) return "interrupted";
+    if (ny_name_lock(&lock, store, name) == NY_EBUSY) {
+        ny_error_clear(ctx);
+        return "running";
+    }
+    ny_error_clear(ctx);
+    ny_name_unlock(lock);
+    return "interrupted";
+}
+
+int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
+                       const json_t *record)
+{
+    json_t *object = json_object();
+
+    ny_field_set_text(object, "name", name);
+    ny_field_set_text(object, "status", status_of(store, name, record));
+    ny_field_set_text(object, "kind", ny_field_text(record, "kind"));
+    ny_field_set_text(object, "stage", ny_field_text(record, "stage"));
+    ny_field_set_count(object, "rows_done",
+                       ny_field_count(json_object_get(record, "checkpoint"), "rows", 0));
+    json_object_update(object, json_object_get(record, "report"));
+    json_object_set(object, "options", json_object_get(record, "options"));
+    return ny_report_of_json(out, ny_store_context(store), object);
+}
+
+int ny_result_report(struct ny_context *context, const char *path, const char *name,
+                     struct ny_report **report)
+{
+    struct ny_store *store = NULL;
+    json_t *record = NULL;
+    int err;
+
+    *report = NULL;
+    ny_error_clear(context);
+    err = ny_store_open(&store, context, path);
+    if (err) goto done;
+    err = ny_record_need(store, name, &record);
+    if (err) goto done;
+    err = ny_result_describe(report, store, name, record);
+done:
+    json_decref(record);
+    ny_store_close(store);
+    return err;
+}
+
+/* ---- the store ---------------------------------------------------------------------------- */
+
+struct names {
+    struct ny_store *store;
+    json_t *array, *statuses;
+};
+
+static int add_name(void *user, const char *name)
+{
+    struct names *names = user;
+    json_t *record, *entry = json_object();
+    int err = ny_record_load(names->store, name, &record);
+
+    json_array_append_new(names->array, ny_json_text(name));
+    ny_field_set_text(entry, "name", name);
+    ny_field_set_text(entry, "kind", ny_field_text(record, "kind"));
+    ny_field_set_text(entry, "status", record ? status_of(names->store, name, record)
+                                              : "interrupted");
+    json_array_append_new(names->statuses, entry);
+    json_decref(record);
+    return err;
+}
+
+/* Distinct labels: named ones, else counted up to a limit (a regression target has no classes). */
+static int count_classes(struct ny_store *store, const struct ny_points_info *info, double *classes)
+{
+    enum { CLASSES_MAX = 4096, ROWS = 4096 };
+    struct ny_context *ctx = ny_store_context(store);
+    double *seen = ny_calloc(ctx, NY_MEM_OTHER, CLASSES_MAX + ROWS, sizeof(double));
+    double *labels = seen ? seen + CLASSES_MAX : NULL, last = NAN;
+    size_t count = 0;
+    int err = seen ? NY_OK : NY_EBUDGET;
+
+    *classes = NAN;
+    for (uint64_t first = 0; err == NY_OK && first < info->n && count <= CLASSES_MAX;
+         first += ROWS) {
+        size_t rows = info->n - first < ROWS ? (size_t)(info->n - first) : ROWS;
+
+        err = ny_points_labels(store, first, rows, labels);
+        for (size_t i = 0; err == NY_OK && i < rows && count <= CLASSES_MAX; i++) {
+            size_t at = 0;
+
+            if (isnan(labels[i]) || labels[i] == last) continue;
+            last = labels[i];
+            while (at < count && seen[at] != last)
+                at++;
+            if (at < count) continue;
+            if (count < CLASSES_MAX) seen[count] = last;
+            count++;
+        }
+    }
+    if (err == NY_OK && count <= CLASSES_MAX) *classes = (double)count;
+    ny_free(ctx, seen);
+    return err;
+}
+
+static int describe_points(struct ny_store *store, struct ny_report *report)
+{
+    struct ny_points_info info;
+    struct ny_points_stats stats;
+    double classes = NAN, norm = NAN;
+    int err = ny_points_info(store, &info);
+
+    if (err) return err;
+    if (info.n > 0) {
+        err = ny_points_stats(store, &stats);
+        if (err) return err;
+        norm = stats.mean_square_norm;
+        ny_points_stats_release(&stats, ny_store_context(store));
+        if (info.labels) err = count_classes(store, &info, &classes);
+        if (err) return err;
+    }
+    ny_report_set_size(report, "n", info.n);
+    ny_report_set_size(report, "d", info.d);
+    ny_report_set_text(report, "dtype", ny_dtype_name(info.dtype));
+    ny_report_set_text(report, "format", info.layout == NY_CSR ? "sparse" : "dense");
+    ny_report_set_size(report, "block_rows", info.block_rows);
+    ny_report_set_size(report, "blocks", info.blocks);
+    ny_report_set_size(report, "bytes", info.raw_bytes);
+    ny_report_set_size(report, "compressed_bytes", info.stored_bytes);
+    ny_report_set_flag(report, "labels", info.labels);
+    ny_report_set_number(report, "classes", classes);
+    ny_report_set_number(report, "mean_norm", sqrt(norm));
+    ny_report_set_number(report, "mean_square_norm", norm);
+    ny_report_set_size(report, "dropped", info.dropped);
+    return NY_OK;
+}
+
+int ny_store_report(struct ny_context *context, const char *path, struct ny_report **report)
+{
+    struct ny_store *store = NULL;
+    struct ny_report *made = NULL;
+    struct names names = {0};
+    int err;
+
+    *report = NULL;
+    ny_error_clear(context);
+    err = ny_store_open(&store, context, path);
+    if (err) goto done;
+    err = ny_report_new(&made, context);
+    if (err) goto done;
+    err = describe_points(store, made);
+    if (err) goto done;
+    names = (struct names){store, json_array(), json_array()};
+    err = ny_results_list(store, add_name, &names);
+    ny_report_set_json(made, "results", names.array);
+    ny_report_set_json(made, "result_status", names.statuses);
+    if (err) goto done;
+    ny_report_set_size(made, "store_bytes", ny_store_bytes(store));
+    ny_report_set_text(made, "version", ny_version());
+    err = ny_report_status(made);
+    if (err) goto done;
+    *report = made;
+    made = NULL;
+done:
+    ny_report_free(made);
+    ny_store_close(store);
+    return err;
+}
+
+static int add_damage(void *user, const struct ny_damage *damage)
+{
+    json_t *entry = json_object();
+
+    ny_field_set_count(entry, "block", damage->block);
+    ny_field_set_count(entry, "first_row", damage->first_row);
+    ny_field_set_count(entry, "rows", damage->rows);
+    json_object_set_new(entry, "what", ny_json_text(damage->what));
+    json_array_append_new(user, entry);
+    return NY_OK;
+}
+
+int ny_verify(struct ny_context *context, const char *path, struct ny_report **report)
+{
+    struct ny_store *store = NULL;
+    json_t *damaged = json_array(), *object = json_object();
+    size_t count;
+    int err;
+
+    *report = NULL;
+    ny_error_clear(context);
+    err = ny_store_open(&store, context, path);
+    if (err) goto done;
+    err = ny_store_verify(store, add_damage, damaged);
+    if (err) goto done;
+    count = json_array_size(damaged);
+    json_object_set_new(object, "ok", json_boolean(count == 0));
+    json_object_set(object, "damaged", damaged);
+    err = ny_report_of_json(report, context, object);
+    object = NULL;
+    if (err == NY_OK && count > 0)
+        err = ny_fail(context, NY_ESTORE, "%s: %zu damaged blocks; the others can still be read",
+                      path, count);
+done:
+    json_decref(object);
+    json_decref(damaged);
+    ny_store_close(store);
+    return err;
+}
+
+int ny_remove(struct ny_context *context, const char *path, const char *name)
+{
+    struct ny_store *store = NULL;
+    struct ny_name_lock *lock = NULL;
+    int err;
+
+    ny_error_clear(context);
+    err = ny_store_open(&store, context, path);
+    if (err) goto done;
+    err = ny_name_lock(&lock, store, name);
+    if (err) goto done;
+    err = ny_result_remove(store, name);
+done:
+    ny_name_unlock(lock);
+    ny_store_close(store);
+    return err;
+}

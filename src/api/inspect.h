@@ -1,0 +1,15 @@
+/* Reports on stores and results. */
+#ifndef NY_API_INSPECT_H
+#define NY_API_INSPECT_H
+
+#include <jansson.h>
+
+#include "store/store.h"
+
+/* The report of a result as `info STORE NAME --json` prints it, from its record (kept). */
+int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
+                       const json_t *record);
+/* A report that takes `object` over. */
+int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *object);
+
+#endif

@@ -1,0 +1,258 @@
+#include "api/settings.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "embed/record.h"
+
+static bool is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+static size_t size_of(const struct ny_options *options, const char *name, size_t fallback)
+{
+    uint64_t value;
+
+    return ny_options_size(options, name, &value) ? (size_t)value : fallback;
+}
+
+static double number_of(const struct ny_options *options, const char *name, double fallback)
+{
+    double value;
+
+    return ny_options_number(options, name, &value) ? value : fallback;
+}
+
+struct ny_reader_options ny_settings_reader(const struct ny_options *options)
+{
+    const char *format, *header, *dtype;
+    struct ny_reader_options reader = {0};
+
+    if (!options) return reader;
+    format = ny_options_text(options, "format");
+    header = ny_options_text(options, "header");
+    dtype = ny_options_text(options, "dtype");
+    if (format && !is(format, "auto")) reader.format = format;
+    if (is(header, "yes")) reader.header = NY_HEADER_YES;
+    if (is(header, "no")) reader.header = NY_HEADER_NO;
+    if (dtype) reader.dtype = ny_dtype_parse(dtype);
+    reader.label_column = ny_options_text(options, "label-column");
+    reader.columns = ny_options_text(options, "columns");
+    reader.labels_file = ny_options_text(options, "labels");
+    reader.dims = size_of(options, "dims", 0);
+    reader.nan_drop = is(ny_options_text(options, "nan"), "drop");
+    return reader;
+}
+
+/* ---- landmarks from outside --------------------------------------------------------------- */
+
+/* Row numbers of a one-column file, read as f64: exact up to 2⁵³. */
+static int read_rows(struct ny_context *ctx, struct ny_reader *reader, const char *path,
+                     struct ny_owned_settings *settings)
+{
+    enum { ROWS = 1024 };
+    double values[ROWS];
+    size_t count = 0;
+    int err;
+
+    for (;;) {
+        struct ny_row_batch batch = {.values = values};
+        uint64_t *grown;
+
+        err = ny_reader_next(reader, ROWS, &batch);
+        if (err) break;
+        grown = ny_resize(ctx, NY_MEM_DICTIONARY, settings->given,
+                          (count + batch.count) * sizeof(uint64_t));
+        if (!grown) return NY_EBUDGET;
+        settings->given = grown;
+        for (size_t i = 0; i < batch.count; i++) {
+            if (values[i] < 0 || values[i] != floor(values[i]) || values[i] > 0x1p53)
+                return ny_fail_at(ctx, NY_EDATA, path, count + i,
+                                  "%s, row %zu: %g is not a row number", path, count + i, values[i]);
+            settings->given[count + i] = (uint64_t)values[i];
+        }
+        count += batch.count;
+    }
+    settings->fit.landmarks = count;
+    return err == NY_END ? NY_OK : err;
+}
+
+static int landmarks_of_file(struct ny_context *ctx, const char *path,
+                             struct ny_owned_settings *settings)
+{
+    struct ny_reader_options options = {.dtype = NY_F64};
+    struct ny_reader *reader = NULL;
+    int err = ny_reader_open(&reader, ctx, path, &options);
+
+    if (err) return err;
+    if (ny_reader_table(reader)->d != 1)
+        err = ny_fail_at(ctx, NY_EDATA, path, NY_NO_LINE, "%s has %llu columns; landmarks are one "
+                         "row number a row", path,
+                         (unsigned long long)ny_reader_table(reader)->d);
+    if (err == NY_OK) err = read_rows(ctx, reader, path, settings);
+    ny_reader_close(reader);
+    return err;
+}
+
+static int landmarks_of_result(struct ny_store *store, const char *name,
+                               struct ny_owned_settings *settings)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    json_t *record;
+    size_t m;
+    int err = ny_record_need_done(store, name, &record);
+
+    if (err) return err;
+    m = (size_t)ny_field_count(json_object_get(record, "report"), "landmarks", 0);
+    json_decref(record);
+    settings->fit.landmarks = m;
+    settings->given = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
+    if (!settings->given) return NY_EBUDGET;
+    return ny_blob_get(store, name, "landmarks", settings->given, m * sizeof(uint64_t));
+}
+
+static int decide_landmarks(struct ny_store *store, const struct ny_options *options, uint64_t n,
+                            struct ny_owned_settings *settings)
+{
+    const char *file = ny_options_text(options, "landmarks-file");
+    const char *from = ny_options_text(options, "landmarks-from");
+    struct ny_fit_settings *fit = &settings->fit;
+    int err = NY_OK;
+
+    fit->landmarks = size_of(options, "landmarks", SIZE_MAX);
+    if (file) err = landmarks_of_file(ny_store_context(store), file, settings);
+    else if (from) err = landmarks_of_result(store, from, settings);
+    fit->given = settings->given;
+    if (err || fit->given || n == 0) return err;
+    if (fit->landmarks > n && fit->landmarks != SIZE_MAX) {
+        if (ny_options_is_set(options, "landmarks"))
+            ny_log(ny_store_context(store), NY_LOG_WARNING,
+                   "--landmarks %zu is more than the %llu rows there are; all rows are taken",
+                   fit->landmarks, (unsigned long long)n);
+        fit->landmarks = (size_t)n;
+    }
+    return NY_OK;
+}
+
+/* ---- the rest ----------------------------------------------------------------------------- */
+
+static int decide_kernel(struct ny_context *ctx, const struct ny_options *options,
+                         struct ny_fit_settings *fit)
+{
+    const char *scale = ny_options_text(options, "scale");
+
+    fit->kernel = ny_kernel_find(ny_options_text(options, "kernel"));
+    if (!fit->kernel) return ny_fail(ctx, NY_EINTERNAL, "a kernel of the option table is missing");
+    fit->params.gamma = 1;
+    fit->gamma_auto = fit->kernel->has_gamma && !ny_options_gamma(options, &fit->params.gamma);
+    fit->params.coef0 = number_of(options, "coef0", 0);
+    fit->params.degree = (unsigned)size_of(options, "degree", 1);
+    fit->scale = is(scale, "standard") ? NY_SCALE_STANDARD
+                 : is(scale, "unit")   ? NY_SCALE_UNIT
+                                       : NY_SCALE_NONE;
+    return NY_OK;
+}
+
+static int decide_centring(struct ny_context *ctx, const struct ny_options *options,
+                           struct ny_fit_settings *fit)
+{
+    const char *averages = ny_options_text(options, "averages");
+
+    fit->centring = NY_RAW;
+    if (!fit->map->additive) return NY_OK;
+    fit->centring = is(averages, "implicit") ? NY_CENTRED_IMPLICIT : NY_CENTRED_LANDMARKS;
+    if (fit->centring == NY_CENTRED_IMPLICIT && !fit->method->implicit)
+        return ny_fail(ctx, NY_EUSAGE, "--averages implicit goes with --approx projected; %s "
+                       "averages over its landmarks", fit->method->name);
+    if (fit->affine && fit->centring == NY_CENTRED_LANDMARKS)
+        return ny_fail(ctx, NY_EUSAGE, "--affine and --averages landmarks do not go together: the "
+                       "affine hull is centred implicitly");
+    return NY_OK;
+}
+
+static int check_sizes(struct ny_context *ctx, const struct ny_options *options,
+                       struct ny_fit_settings *fit)
+{
+    if (fit->components > fit->landmarks)
+        return ny_fail(ctx, NY_EUSAGE, "--components %zu is more than the %zu landmarks; raise "
+                       "--landmarks", fit->components, fit->landmarks);
+    if (!fit->rule->uniform && fit->method->uniform_only)
+        ny_log(ctx, NY_LOG_WARNING, "%s scales its eigenvalues by n/m, which assumes uniform "
+               "landmarks; with --select %s use --approx projected", fit->method->name,
+               fit->rule->name);
+    (void)options;
+    return NY_OK;
+}
+
+static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
+                      struct ny_fit_settings *fit)
+{
+    const char *inner = ny_options_text(options, "inner");
+    int err;
+
+    fit->map = ny_map_find(ny_options_text(options, "map"));
+    fit->method = ny_method_find(ny_options_text(options, "approx"));
+    if (!fit->map || !fit->method)
+        return ny_fail(ctx, NY_EINTERNAL, "a map or method of the option table is missing");
+    fit->affine = ny_options_is_set(options, "affine") && ny_options_flag(options, "affine") &&
+                  is(fit->method->name, "projected");
+    err = decide_centring(ctx, options, fit);
+    if (err) return err;
+    fit->precision = is(ny_options_text(options, "precision"), "f64") ? NY_PRECISION_F64
+                                                                      : NY_PRECISION_F32;
+    fit->inner = is(inner, "exact")        ? NY_INNER_EXACT
+                 : is(inner, "randomized") ? NY_INNER_RANDOMIZED
+                                           : NY_INNER_AUTO;
+    fit->randomized.oversample = size_of(options, "oversample", 5);
+    fit->randomized.power = (unsigned)size_of(options, "power", 2);
+    fit->randomized.seed = fit->seed;
+    fit->certify = ny_options_flag(options, "certify");
+    fit->components = size_of(options, "components", 2);
+    fit->rank = size_of(options, "rank", 0);
+    return check_sizes(ctx, options, fit);
+}
+
+/* The affine hull is the default where the map centres: greedy under kpca and pca. */
+static bool affine_selection(const struct ny_options *options)
+{
+    const char *map = ny_options_text(options, "map");
+
+    if (ny_options_is_set(options, "affine")) return ny_options_flag(options, "affine");
+    return is(map, "kpca") || is(map, "pca");
+}
+
+int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
+                    const struct ny_options *options, unsigned groups)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_fit_settings *fit = &settings->fit;
+    struct ny_points_info points;
+    int err;
+
+    *settings = (struct ny_owned_settings){0};
+    err = ny_options_check(options, groups);
+    if (err) return err;
+    err = ny_points_info(store, &points);
+    if (err) return err;
+    fit->threads = ny_context_threads(ctx);
+    fit->seed = size_of(options, "seed", 0);
+    fit->rule = ny_rule_find(ny_options_text(options, "select"));
+    fit->map = ny_map_find("kpca");
+    if (!fit->rule) return ny_fail(ctx, NY_EINTERNAL, "a rule of the option table is missing");
+    err = decide_kernel(ctx, options, fit);
+    if (err) return err;
+    err = decide_landmarks(store, options, points.n, settings);
+    if (err) return err;
+    fit->dictionary.tolerance = number_of(options, "tolerance", NAN);
+    fit->dictionary.landmarks_max = fit->landmarks;
+    fit->dictionary.affine = fit->rule->by_tolerance && affine_selection(options);
+    return groups & NY_GROUP_FIT ? decide_fit(ctx, options, fit) : NY_OK;
+}
+
+void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx)
+{
+    ny_free(ctx, settings->given);
+    settings->given = NULL;
+}

@@ -1,0 +1,24 @@
+/* From options to what a fit is to do. */
+#ifndef NY_API_SETTINGS_H
+#define NY_API_SETTINGS_H
+
+#include "api/options.h"
+#include "embed/settings.h"
+#include "io/reader.h"
+#include "store/store.h"
+
+struct ny_owned_settings {
+    struct ny_fit_settings fit;
+    uint64_t *given; /* what fit.given points to */
+};
+
+/* Checks the options of `groups` (NY_GROUP_FIT or NY_GROUP_SELECT) against each other and against
+ * the store's n and d; reads landmarks from their file or result. */
+int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
+                    const struct ny_options *options, unsigned groups);
+void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx);
+
+/* How to read a file; options may be NULL. The texts belong to the options. */
+struct ny_reader_options ny_settings_reader(const struct ny_options *options);
+
+#endif

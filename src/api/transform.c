@@ -1,0 +1,57 @@
+/* ny_transform*, ny_model_*. */
+#include "embed/transform.h"
+
+#include "api/settings.h"
+
+static int transform(const struct ny_model *model, const char *input, const char *output,
+                     const struct ny_options *import)
+{
+    struct ny_reader_options reading = ny_settings_reader(import);
+
+    return ny_transform_file(model, input, &reading, output);
+}
+
+int ny_transform(struct ny_context *context, const char *path, const char *name,
+                 const char *input, const char *output, const struct ny_options *import)
+{
+    struct ny_model *model = NULL;
+    int err = ny_model_open(&model, context, path, name);
+
+    if (err == NY_OK) err = transform(model, input, output, import);
+    ny_model_free(model);
+    return err;
+}
+
+int ny_transform_model(struct ny_context *context, const char *path, const char *input,
+                       const char *output, const struct ny_options *import)
+{
+    struct ny_model *model = NULL;
+    int err;
+
+    ny_error_clear(context);
+    err = ny_model_of_file(&model, context, path);
+    if (err == NY_OK) err = transform(model, input, output, import);
+    ny_model_free(model);
+    return err;
+}
+
+int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
+                  const char *name)
+{
+    struct ny_store *store = NULL;
+    int err;
+
+    *out = NULL;
+    ny_error_clear(context);
+    err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_model_of_result(out, store, name);
+    ny_store_close(store);
+    return err;
+}
+
+int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows,
+                       float *embedding)
+{
+    ny_error_clear(model->ctx);
+    return ny_transform_memory(model, values, rows, embedding);
+}

@@ -1,0 +1,332 @@
+#include "embed/export.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "io/writer.h"
+
+enum { PIECE_BYTES = 4 << 20 };
+
+struct source {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    const char *name;
+    const json_t *record, *report;
+    uint64_t n;
+    size_t p;
+    bool f64;
+    struct ny_embedding_layout layout;
+    double *inverse; /* eigenvectors: 1/√λ̂ */
+};
+
+/* One part: rows × cols elements, delivered in pieces. */
+struct part {
+    const char *name;
+    enum ny_element element; /* f32: or f64 where the fit is */
+    bool of_rows;            /* one row a point, else as `count` says */
+    int (*fill)(struct source *source, uint64_t first, size_t count, void *out);
+    size_t (*count)(const struct source *source); /* 0: this result has none */
+};
+
+static int fill_embedding(struct source *source, uint64_t first, size_t count, void *out)
+{
+    return ny_embedding_rows(source->store, source->name, &source->layout, first, count, out);
+}
+
+/* Û = Y Λ̂^-½. */
+static int fill_eigenvectors(struct source *source, uint64_t first, size_t count, void *out)
+{
+    int err = fill_embedding(source, first, count, out);
+    float *y32 = out;
+    double *y64 = out;
+
+    for (size_t i = 0; err == NY_OK && i < count * source->p; i++) {
+        double factor = source->inverse[i % source->p];
+
+        if (source->f64) y64[i] *= factor;
+        else y32[i] = (float)((double)y32[i] * factor);
+    }
+    return err;
+}
+
+static int fill_eigenvalues(struct source *source, uint64_t first, size_t count, void *out)
+{
+    const json_t *values = json_object_get(source->report, "eigenvalues");
+
+    for (size_t k = 0; k < count; k++)
+        ((double *)out)[k] = json_number_value(json_array_get(values, (size_t)first + k));
+    return NY_OK;
+}
+
+/* A blob of `all` elements of `size` bytes is read whole: m or n of them. */
+static int fill_from_blob(struct source *source, const char *blob, size_t all, size_t size,
+                          void *out, uint64_t first, size_t count)
+{
+    char *data = ny_calloc(source->ctx, NY_MEM_OTHER, all, size);
+    int err = data ? ny_blob_get(source->store, source->name, blob, data, all * size) : NY_EBUDGET;
+
+    if (err == NY_OK) memcpy(out, data + first * size, count * size);
+    ny_free(source->ctx, data);
+    return err;
+}
+
+static size_t count_landmarks(const struct source *source)
+{
+    return (size_t)ny_field_count(source->report, "landmarks", 0);
+}
+
+static int fill_landmarks(struct source *source, uint64_t first, size_t count, void *out)
+{
+    return fill_from_blob(source, "landmarks", count_landmarks(source), sizeof(uint64_t), out,
+                          first, count);
+}
+
+static int fill_residuals(struct source *source, uint64_t first, size_t count, void *out)
+{
+    return fill_from_blob(source, "residuals", (size_t)source->n, sizeof(float), out, first, count);
+}
+
+static int fill_labels(struct source *source, uint64_t first, size_t count, void *out)
+{
+    return ny_points_labels(source->store, first, count, out);
+}
+
+static int fill_source(struct source *source, uint64_t first, size_t count, void *out)
+{
+    return ny_points_source(source->store, first, count, out);
+}
+
+static int fill_rows(struct source *source, uint64_t first, size_t count, void *out)
+{
+    (void)source;
+    for (size_t i = 0; i < count; i++)
+        ((uint64_t *)out)[i] = first + i;
+    return NY_OK;
+}
+
+static size_t count_eigenvalues(const struct source *source)
+{
+    return json_array_size(json_object_get(source->report, "eigenvalues"));
+}
+
+static size_t count_residuals(const struct source *source)
+{
+    return json_is_number(json_object_get(source->report, "residual_max")) ? (size_t)source->n : 0;
+}
+
+static size_t count_labels(const struct source *source)
+{
+    struct ny_points_info info;
+
+    return ny_points_info(source->store, &info) == NY_OK && info.labels ? (size_t)source->n : 0;
+}
+
+static size_t count_points(const struct source *source)
+{
+    return (size_t)source->n;
+}
+
+static size_t count_embedded(const struct source *source)
+{
+    return source->p ? (size_t)source->n : 0;
+}
+
+static const struct part parts[] = {
+    {"embedding", NY_OUT_F32, true, fill_embedding, count_embedded},
+    {"eigenvectors", NY_OUT_F32, true, fill_eigenvectors, count_embedded},
+    {"eigenvalues", NY_OUT_F64, false, fill_eigenvalues, count_eigenvalues},
+    {"landmarks", NY_OUT_U64, false, fill_landmarks, count_landmarks},
+    {"residuals", NY_OUT_F32, false, fill_residuals, count_residuals},
+    {"labels", NY_OUT_F64, false, fill_labels, count_labels},
+    {"source", NY_OUT_U64, false, fill_source, count_points},
+    {"rows", NY_OUT_U64, false, fill_rows, count_points},
+};
+
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+static const char *const names[] = {"embedding", "eigenvectors", "eigenvalues", "landmarks",
+                                    "residuals", "labels", "source", "rows", "model", NULL};
+
+const char *const *ny_parts(void)
+{
+    return names;
+}
+
+/* ---- a result opened for reading ---------------------------------------------------------- */
+
+static int open_source(struct source *source, struct ny_store *store, const char *name)
+{
+    json_t *record;
+    const char *precision;
+    int err = ny_record_need_done(store, name, &record);
+
+    *source = (struct source){.ctx = ny_store_context(store), .store = store, .name = name};
+    if (err) return err;
+    source->record = record;
+    source->report = json_object_get(record, "report");
+    source->n = ny_field_count(source->report, "n", 0);
+    source->p = (size_t)ny_field_count(source->report, "components", 0);
+    precision = ny_field_text(source->report, "precision");
+    source->f64 = precision && strcmp(precision, "f64") == 0;
+    if (source->p)
+        source->layout = ny_embedding_layout(source->n, source->p,
+                                             source->f64 ? sizeof(double) : sizeof(float));
+    return NY_OK;
+}
+
+static void close_source(struct source *source)
+{
+    ny_free(source->ctx, source->inverse);
+    json_decref((json_t *)source->record);
+}
+
+static int invert_eigenvalues(struct source *source)
+{
+    const json_t *values = json_object_get(source->report, "eigenvalues");
+
+    source->inverse = ny_calloc(source->ctx, NY_MEM_OTHER, source->p, sizeof(double));
+    if (!source->inverse) return NY_EBUDGET;
+    for (size_t k = 0; k < source->p; k++) {
+        double value = json_number_value(json_array_get(values, k));
+
+        source->inverse[k] = value > 0 ? 1 / sqrt(value) : 0;
+    }
+    return NY_OK;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+static int copy_pieces(struct source *source, const struct part *part, struct ny_writer *writer,
+                       size_t row_bytes)
+{
+    size_t rows = part->count(source), piece = PIECE_BYTES / row_bytes;
+    void *data;
+    int err = NY_OK;
+
+    if (!piece) piece = 1;
+    if (!part->of_rows) piece = rows; /* small ones, or blobs that are read whole */
+    data = ny_calloc(source->ctx, NY_MEM_IO, piece, row_bytes);
+    if (!data) return NY_EBUDGET;
+    for (uint64_t first = 0; first < rows && err == NY_OK; first += piece) {
+        size_t count = rows - first < piece ? (size_t)(rows - first) : piece;
+
+        err = ny_check_interrupt(source->ctx);
+        if (err == NY_OK) err = part->fill(source, first, count, data);
+        if (err == NY_OK) err = ny_writer_rows(writer, data, count);
+    }
+    ny_free(source->ctx, data);
+    return err;
+}
+
+static int write_part(struct source *source, const struct part *part, const char *output)
+{
+    static const size_t sizes[] = {
+        [NY_OUT_F32] = sizeof(float), [NY_OUT_F64] = sizeof(double), [NY_OUT_U64] = sizeof(uint64_t)};
+    size_t cols = part->of_rows ? source->p : 0;
+    enum ny_element element = part->of_rows && source->f64 ? NY_OUT_F64 : part->element;
+    struct ny_writer *writer;
+    int err;
+
+    if (part->count(source) == 0)
+        return ny_fail(source->ctx, NY_EUSAGE, "'%s' in %s has no %s", source->name,
+                       ny_store_path(source->store), part->name);
+    if (part->fill == fill_eigenvectors && invert_eigenvalues(source)) return NY_EBUDGET;
+    err = ny_writer_open(&writer, source->ctx, output, element, part->count(source), cols);
+    if (err) return err;
+    err = copy_pieces(source, part, writer, (cols ? cols : 1) * sizes[element]);
+    if (err) {
+        ny_writer_abort(writer);
+        return err;
+    }
+    return ny_writer_commit(writer);
+}
+
+/* The model as one file. */
+static int write_model(struct source *source, const char *output)
+{
+    size_t bytes = (size_t)ny_field_count(source->record, "model_bytes", 0);
+    struct ny_writer *writer = NULL;
+    void *image;
+    int err;
+
+    if (!bytes)
+        return ny_fail(source->ctx, NY_EUSAGE, "'%s' is a dictionary alone: it has no model",
+                       source->name);
+    image = ny_alloc(source->ctx, NY_MEM_MODEL, bytes);
+    if (!image) return NY_EBUDGET;
+    err = ny_blob_get(source->store, source->name, "model", image, bytes);
+    if (err) goto done;
+    err = ny_writer_open(&writer, source->ctx, output, NY_OUT_BYTES, bytes, 0);
+    if (err) goto done;
+    err = ny_writer_rows(writer, image, bytes);
+    if (err) goto done;
+    err = ny_writer_commit(writer);
+    writer = NULL;
+done:
+    ny_writer_abort(writer);
+    ny_free(source->ctx, image);
+    return err;
+}
+
+static int export(struct source *source, const char *name, const char *output)
+{
+    if (strcmp(name, "model") == 0) return write_model(source, output);
+    for (size_t i = 0; i < PARTS; i++)
+        if (strcmp(parts[i].name, name) == 0) return write_part(source, &parts[i], output);
+    return ny_fail(source->ctx, NY_EUSAGE, "--part %s: there is no such part; did you mean '%s'?",
+                   name, ny_nearest(name, names, PARTS + 1));
+}
+
+int ny_part_export(struct ny_store *store, const char *name, const char *part, const char *output)
+{
+    struct source source;
+    int err = open_source(&source, store, name);
+
+    if (err == NY_OK) err = export(&source, part, output);
+    close_source(&source);
+    return err;
+}
+
+int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,
+                     size_t *components)
+{
+    struct source source;
+    int err = open_source(&source, store, name);
+
+    *layout = source.layout;
+    *components = source.p;
+    if (err == NY_OK && !source.p)
+        err = ny_fail(source.ctx, NY_EUSAGE, "'%s' is a dictionary alone: it has no embedding", name);
+    close_source(&source);
+    return err;
+}
+
+int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, size_t count,
+                     float *rows)
+{
+    struct source source;
+    double *wide = NULL;
+    int err = open_source(&source, store, name);
+
+    if (err) goto done;
+    if (!source.p || first + count > source.n) {
+        err = ny_fail(source.ctx, NY_EUSAGE, "'%s' has %llu rows of %zu components; rows %llu to "
+                      "%llu are not in it", name, (unsigned long long)source.n, source.p,
+                      (unsigned long long)first, (unsigned long long)(first + count - 1));
+        goto done;
+    }
+    if (!source.f64) {
+        err = fill_embedding(&source, first, count, rows);
+        goto done;
+    }
+    wide = ny_calloc(source.ctx, NY_MEM_IO, count, source.p * sizeof(double));
+    err = wide ? fill_embedding(&source, first, count, wide) : NY_EBUDGET;
+    for (size_t i = 0; err == NY_OK && i < count * source.p; i++)
+        rows[i] = (float)wide[i];
+done:
+    ny_free(source.ctx, wide);
+    close_source(&source);
+    return err;
+}

@@ -1,0 +1,25 @@
+/*
+ * A permutation of rows that do not fit in memory: each goes to the bucket of its hash, in a file
+ * without a name; then bucket by bucket is read and put in order of the hash. The result is the
+ * rows sorted by ny_hash64(seed, NY_STREAM_SHUFFLE, row): it depends on nothing else.
+ */
+#ifndef NY_STREAM_SHUFFLE_H
+#define NY_STREAM_SHUFFLE_H
+
+#include "base/context.h"
+
+struct ny_shuffle;
+
+/* record_bytes: of one row with all that goes along. `folder` holds the file (rows × record_bytes
+ * + 8 a row). Memory under NY_MEM_IO: about `memory` bytes. */
+int ny_shuffle_new(struct ny_shuffle **out, struct ny_context *ctx, const char *folder,
+                   uint64_t seed, size_t record_bytes, size_t memory);
+void ny_shuffle_free(struct ny_shuffle *shuffle);
+/* `row`: what is hashed. */
+int ny_shuffle_add(struct ny_shuffle *shuffle, uint64_t row, const void *record);
+/* All records in order, to `each`; once, after the last _add. NY_EBUDGET when a bucket does not fit
+ * in what is left of the budget. */
+typedef int ny_record_fn(void *arg, const void *record);
+int ny_shuffle_drain(struct ny_shuffle *shuffle, ny_record_fn *each, void *arg);
+
+#endif
