@@ -49,8 +49,8 @@ size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec);
 int ny_columns_set_shift(struct ny_columns *columns, const double *a);
 bool ny_columns_minus_one(const struct ny_columns *columns); /* expm1 form in use */
 
-/* W = k(landmarks, landmarks), m × m, f64, both triangles, exactly symmetric, unshifted. Differences
- * are taken of f64 prepared rows. Uses all threads, and puts BLAS in its serial mode. */
+/* W = k(landmarks, landmarks), m × m, f64, both triangles, exactly symmetric, unshifted, of f64
+ * prepared rows. Uses all threads, and puts BLAS in its serial mode. */
 int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W);
 
 /* ---- tiles: called by workers ------------------------------------------------------------- */
@@ -67,7 +67,7 @@ int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspac
 
 /* For selection, which looks at some rows against some landmarks: */
 
-/* Prepared strip: `count` ≤ NY_STRIP_ROWS raw rows → f32 rows and their norms, padded with zeros. */
+/* Prepared strip: `count` ≤ NY_STRIP_ROWS raw rows → f32 rows and norms, padded with zeros. */
 struct ny_strip {
     const void *raw; /* count × d, spec.dtype */
     size_t count;
@@ -99,8 +99,8 @@ int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, 
 /* ---- geometry and width ------------------------------------------------------------------- */
 
 struct ny_store;
-/* From the store's column statistics. centred: subtract the mean. NY_SCALE_*: per column; a constant
- * column gets factor 1 (none), 0 (standard, unit). */
+/* From the store's column statistics. centred: subtract the mean. NY_SCALE_*: per column; a
+ * constant column gets factor 1 (none), 0 (standard, unit). */
 int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_scale scale,
                     bool centred);
 /* From given arrays of d (a stored model). */

@@ -2,7 +2,7 @@
  * Vector code: the inner loops of the columns, compiled once for each CPU family.
  *
  * A file *_variant.c holds plain C loops and exports one table of them, named for the family by
- * NY_VARIANT_NAME; vector.c chooses the family at run time. They work on arrays that do not overlap.
+ * NY_VARIANT_NAME; vector.c chooses the family at run time. Arrays given to them do not overlap.
  */
 #ifndef NY_COLUMNS_VECTOR_H
 #define NY_COLUMNS_VECTOR_H

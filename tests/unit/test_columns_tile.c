@@ -120,11 +120,12 @@ static void an_offset_costs_no_accuracy_when_centred(void **state)
             columns = columns_of(&spec, &data, 20);
             r = tile_of(columns, &data, 0, 300);
             for (size_t i = 0; i < 300; i++)
-                for (size_t j = 0; j < 20; j++)
+                for (size_t j = 0; j < 20; j++) {
+                    struct pair p = plain_pair(data.values + i * d, data.values + j * d, d);
+
                     assert_near((double)r.C[i * r.stride + j],
-                                plain_kernel(kernels[k], &spec.params,
-                                             plain_pair(data.values + i * d, data.values + j * d, d)),
-                                1e-6, kernels[k]);
+                                plain_kernel(kernels[k], &spec.params, p), 1e-6, kernels[k]);
+                }
             tile_release(&r);
             ny_columns_free(columns);
             geometry_release(&g);
