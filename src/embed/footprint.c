@@ -32,12 +32,6 @@ static size_t row_bytes(const struct ny_footprint *f)
     return (size_t)f->points->d * ny_dtype_size(f->points->dtype);
 }
 
-static struct ny_columns_spec spec_of(const struct ny_footprint *f, struct ny_geometry *geometry)
-{
-    *geometry = (struct ny_geometry){.d = (size_t)f->points->d};
-    return ny_settings_spec(f->settings, f->ctx, f->points->dtype, geometry);
-}
-
 static size_t batch_bytes(size_t limit)
 {
     return limit / batch_share < batch_max ? limit / batch_share : batch_max;
@@ -59,31 +53,26 @@ static struct bill common(const struct ny_footprint *f, unsigned workers)
 
 static struct bill select_bill(const struct ny_footprint *f, unsigned workers)
 {
-    struct ny_geometry geometry;
-    struct ny_columns_spec spec = spec_of(f, &geometry);
     struct bill bill = common(f, workers);
-    size_t n = (size_t)f->points->n, image;
+    struct ny_selection_request request = {.ctx = f->ctx,
+                                           .n = f->points->n,
+                                           .spec = &f->spec,
+                                           .landmarks = f->settings->landmarks,
+                                           .dictionary = f->settings->dictionary,
+                                           .workers = workers};
 
-    if (!f->settings->rule->by_tolerance) {
+    if (f->settings->rule->by_tolerance)
+        bill.by_purpose[NY_MEM_DICTIONARY] = ny_greedy_bytes(&request, f->m);
+    else
         bill.by_purpose[NY_MEM_DICTIONARY] = 4 * f->m * sizeof(uint64_t);
-        return bill;
-    }
-    image = 4 * f->m * f->m + f->m * (row_bytes(f) + sizeof(uint64_t)) + n * sizeof(float);
-    bill.by_purpose[NY_MEM_DICTIONARY] = ny_dictionary_bytes(&spec, f->m) + n * sizeof(float) + image;
-    bill.by_purpose[NY_MEM_TILES] =
-        workers * (ny_columns_workspace_bytes(&spec) +
-                   NY_UNIT_ROWS * (row_bytes(f) + f->m * sizeof(float)) +
-                   NY_STRIP_ROWS * f->m * sizeof(double));
     return bill;
 }
 
 /* Landmarks, W and the shift, which all stages between select and project hold. */
 static void add_landmarks(const struct ny_footprint *f, struct bill *bill)
 {
-    struct ny_geometry geometry;
-    struct ny_columns_spec spec = spec_of(f, &geometry);
 
-    bill->by_purpose[NY_MEM_DICTIONARY] += ny_columns_bytes(&spec, f->m) +
+    bill->by_purpose[NY_MEM_DICTIONARY] += ny_columns_bytes(&f->spec, f->m) +
                                            f->m * (sizeof(uint64_t) + sizeof(double));
     bill->by_purpose[NY_MEM_SOLVE] += f->m * f->m * sizeof(double);
 }
@@ -104,8 +93,6 @@ static struct bill prepare_bill(const struct ny_footprint *f)
 
 static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers)
 {
-    struct ny_geometry geometry;
-    struct ny_columns_spec spec = spec_of(f, &geometry);
     struct bill bill = common(f, workers);
 
     add_landmarks(f, &bill);
@@ -113,7 +100,7 @@ static struct bill accumulate_bill(const struct ny_footprint *f, unsigned worker
                                    ny_accumulator_image_bytes(f->m) +
                                    workers * ny_partial_bytes(f->m, NY_GRAM_F64);
     bill.by_purpose[NY_MEM_TILES] =
-        workers * ny_tiles_bytes(&spec, f->m, f->settings->precision);
+        workers * ny_tiles_bytes(&f->spec, f->m, f->settings->precision);
     return bill;
 }
 
@@ -137,8 +124,6 @@ static struct bill solve_bill(const struct ny_footprint *f)
 static struct bill project_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
-    struct ny_geometry geometry;
-    struct ny_columns_spec spec = spec_of(f, &geometry);
     struct bill bill = common(f, workers);
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, settings->components, element_of(f));
@@ -146,7 +131,7 @@ static struct bill project_bill(const struct ny_footprint *f, unsigned workers, 
 
     bill.by_purpose[NY_MEM_MODEL] = f->m * settings->components * sizeof(double) +
                                     f->m * row_bytes(f);
-    bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&spec, f->m, settings->components,
+    bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, settings->components,
                                                        settings->precision, workers);
     bill.by_purpose[NY_MEM_STORE] += 2 * output;
     return bill;

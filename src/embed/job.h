@@ -85,6 +85,9 @@ int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
 
 int ny_stage_stats(struct ny_job *job);
+/* Geometry and width, which stage stats froze; and the kernel with them. */
+int ny_job_load_frozen(struct ny_job *job);
+struct ny_columns_spec ny_job_spec(const struct ny_job *job);
 int ny_stage_select(struct ny_job *job);
 /* W, the shift a, the tile Gram's precision: recomputed from the landmarks, not stored. */
 int ny_job_prepare(struct ny_job *job);

@@ -6,38 +6,28 @@
 
 /* m of the plan: what was asked for, or for greedy what a sample says. */
 static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings *settings,
-                            const struct ny_points_info *points, struct ny_plan *plan)
+                            const struct ny_points_info *points, struct ny_columns_spec spec,
+                            struct ny_plan *plan)
 {
     enum { SAMPLE_ROWS = 20000 };
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_geometry *geometry = NULL;
-    struct ny_columns_spec spec;
-    struct ny_selection_request request;
-    int err;
+    struct ny_selection_request request = {.ctx = ctx,
+                                           .store = store,
+                                           .n = points->n,
+                                           .spec = &spec,
+                                           .seed = settings->seed,
+                                           .landmarks = settings->landmarks,
+                                           .dictionary = settings->dictionary,
+                                           .workers = 1};
+    int err = NY_OK;
 
     plan->m = settings->landmarks < points->n ? settings->landmarks : (size_t)points->n;
     if (!settings->rule->by_tolerance) return NY_OK;
-    err = ny_geometry_new(&geometry, store, settings->scale, ny_settings_centred_rows(settings));
-    if (err) goto done;
-    spec = ny_settings_spec(settings, ctx, points->dtype, geometry);
-    if (settings->gamma_auto) {
+    if (settings->gamma_auto)
         err = ny_columns_auto_gamma(&spec, store, points->n, settings->seed, &spec.params.gamma);
-        if (err) goto done;
-    }
-    request = (struct ny_selection_request){.ctx = ctx,
-                                            .store = store,
-                                            .n = points->n,
-                                            .spec = &spec,
-                                            .seed = settings->seed,
-                                            .landmarks = settings->landmarks,
-                                            .dictionary = settings->dictionary,
-                                            .workers = 1};
-    err = ny_greedy_estimate(&request, SAMPLE_ROWS, &plan->m);
-    if (err) goto done;
+    if (err == NY_OK) err = ny_greedy_estimate(&request, SAMPLE_ROWS, &plan->m);
     plan->m_estimated = true;
     if (plan->m > settings->landmarks) plan->m = settings->landmarks;
-done:
-    ny_geometry_free(geometry, ctx);
     return err;
 }
 
@@ -78,34 +68,51 @@ static void plan_time(const struct ny_fit_settings *settings, const struct ny_po
         plan->seconds += plan->stage_s[stage];
 }
 
+static void plan_memory(const struct ny_footprint *footprint, struct ny_plan *plan)
+{
+    struct ny_context *ctx = footprint->ctx;
+
+    plan->workers = ny_footprint_workers(footprint, footprint->settings->threads);
+    plan->fits = plan->workers > 0;
+    if (!plan->fits) plan->workers = 1;
+    plan->memory_bytes = ny_footprint_peak(footprint, plan->workers, ny_memory_limit(ctx),
+                                           plan->by_purpose);
+    plan->memory_min_bytes = ny_footprint_minimum(footprint);
+}
+
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
                  struct ny_plan *plan)
 {
     struct ny_context *ctx = ny_store_context(store);
+    struct ny_footprint footprint = {.ctx = ctx, .settings = settings};
+    struct ny_geometry *geometry = NULL;
     struct ny_points_info points;
     struct ny_calibration rates;
-    struct ny_footprint footprint;
     int err;
 
     *plan = (struct ny_plan){0};
     err = ny_points_info(store, &points);
-    if (err) return err;
-    if (points.n == 0)
-        return ny_fail(ctx, NY_EDATA, "%s holds no points; import some first with 'nystream import'",
-                       ny_store_path(store));
-    err = decide_landmarks(store, settings, &points, plan);
-    if (err) return err;
-    footprint = (struct ny_footprint){ctx, settings, &points, plan->m};
-    plan->workers = ny_footprint_workers(&footprint, settings->threads);
-    plan->fits = plan->workers > 0;
-    if (!plan->fits) plan->workers = 1;
-    plan->memory_bytes = ny_footprint_peak(&footprint, plan->workers, ny_memory_limit(ctx),
-                                           plan->by_purpose);
-    plan->memory_min_bytes = ny_footprint_minimum(&footprint);
+    if (err) goto done;
+    if (points.n == 0) {
+        err = ny_fail(ctx, NY_EDATA,
+                      "%s holds no points; import some first with 'nystream import'",
+                      ny_store_path(store));
+        goto done;
+    }
+    err = ny_geometry_new(&geometry, store, settings->scale, ny_settings_centred_rows(settings));
+    if (err) goto done;
+    footprint.points = &points;
+    footprint.spec = ny_settings_spec(settings, ctx, points.dtype, geometry);
+    err = decide_landmarks(store, settings, &points, footprint.spec, plan);
+    if (err) goto done;
+    footprint.m = plan->m;
+    plan_memory(&footprint, plan);
     err = ny_calibration_get(ctx, &rates);
-    if (err) return err;
+    if (err) goto done;
     plan_time(settings, &points, &rates, plan);
-    return NY_OK;
+done:
+    ny_geometry_free(geometry, ctx);
+    return err;
 }
 
 json_t *ny_plan_json(const struct ny_plan *plan)
@@ -148,9 +155,13 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
 
 int ny_job_fit_workers(struct ny_job *job)
 {
-    struct ny_footprint footprint = {job->ctx, job->settings, &job->points, job->m};
-    unsigned workers = ny_footprint_workers(&footprint, job->settings->threads);
+    struct ny_footprint footprint = {job->ctx, job->settings, &job->points, {0}, job->m};
+    unsigned workers;
+    int err = ny_job_load_frozen(job);
 
+    if (err) return err;
+    footprint.spec = ny_job_spec(job);
+    workers = ny_footprint_workers(&footprint, job->settings->threads);
     if (!workers)
         return ny_fail(job->ctx, NY_EBUDGET,
                        "%zu landmarks need a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; "

@@ -30,6 +30,7 @@ struct ny_footprint {
     struct ny_context *ctx;
     const struct ny_fit_settings *settings;
     const struct ny_points_info *points;
+    struct ny_columns_spec spec;
     size_t m;
 };
 size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,

@@ -1,8 +1,7 @@
 /* Stage select: which rows are landmarks. Then, for all later stages: W and the shift. */
 #include "embed/job.h"
 
-/* The geometry and width that stage stats froze. */
-static int load_frozen(struct ny_job *job)
+int ny_job_load_frozen(struct ny_job *job)
 {
     size_t d = (size_t)job->points.d;
     double *image;
@@ -18,7 +17,7 @@ static int load_frozen(struct ny_job *job)
     return err;
 }
 
-static struct ny_columns_spec spec_of(const struct ny_job *job)
+struct ny_columns_spec ny_job_spec(const struct ny_job *job)
 {
     struct ny_columns_spec spec = ny_settings_spec(job->settings, job->ctx, job->points.dtype,
                                                    job->geometry);
@@ -70,11 +69,11 @@ int ny_stage_select(struct ny_job *job)
     size_t bytes;
     int err;
 
-    err = load_frozen(job);
+    err = ny_job_load_frozen(job);
     if (err) goto done;
     err = ny_job_load_image(job, "select", &image, &bytes, &units);
     if (err) goto done;
-    spec = spec_of(job);
+    spec = ny_job_spec(job);
     request = (struct ny_selection_request){.ctx = job->ctx,
                                             .store = job->store,
                                             .n = job->points.n,
@@ -109,7 +108,7 @@ static int load_landmarks(struct ny_job *job, void *raw)
 
 static int make_columns(struct ny_job *job)
 {
-    struct ny_columns_spec spec = spec_of(job);
+    struct ny_columns_spec spec = ny_job_spec(job);
     size_t row_bytes = (size_t)job->points.d * ny_dtype_size(job->points.dtype);
     void *raw = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, row_bytes);
     int err = NY_EBUDGET;
@@ -158,7 +157,7 @@ int ny_job_prepare(struct ny_job *job)
     int err;
 
     if (job->W.at) return NY_OK;
-    err = load_frozen(job);
+    err = ny_job_load_frozen(job);
     if (err) return err;
     job->m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
     err = make_columns(job);
