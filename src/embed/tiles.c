@@ -12,6 +12,7 @@ int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const
     void *C;
     int err;
 
+    ny_blas_serial(); /* workers compute whole units, each with BLAS calls of one thread */
     *tiles = (struct ny_tiles){.ctx = ctx,
                                .columns = columns,
                                .a = a,
