@@ -29,6 +29,11 @@ bool ny_store_read_only(const struct ny_store *store);
 /* Bytes the two data files take on disk (allocated blocks, not address space). */
 uint64_t ny_store_bytes(const struct ny_store *store);
 
+/* A bad sector, or a file cut short, below the memory map is SIGBUS. After this call it becomes
+ * NY_ESTORE in the calls of this header. A handler for the whole process, so a program asks for it;
+ * other SIGBUS go to the handler that was there before. */
+void ny_store_guard_sigbus(void);
+
 /* ---- points: what is there ---------------------------------------------------------------- */
 
 enum ny_layout { NY_DENSE = 0, NY_CSR = 1 };
@@ -119,7 +124,8 @@ struct ny_rows {
     uint64_t dropped;  /* of them, dropped so far */
 };
 
-/* Takes the points lock (NY_EBUSY names pid and verb of the holder). *consumed = source rows whose
+/* Takes the points lock (NY_EBUSY names pid and verb of the holder). From here to the commit all
+ * calls come from one thread. *consumed = source rows whose
  * fate was committed by an earlier, killed run of the same import: the caller skips those. */
 int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
                     const struct ny_ingest_spec *spec, uint64_t *consumed);

@@ -1,0 +1,163 @@
+#include "store/codec.h"
+
+#include <lz4frame.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/memory.h"
+
+/* Blocks of 256 KiB: the decoder then writes all but the last straight to its target, and needs
+ * little room of its own (twice one block, and its state). */
+enum { LZ4_BLOCK = 256 << 10, DECODER_BYTES = 2 * LZ4_BLOCK + (64 << 10) };
+enum { SAMPLE_BYTES = 16 << 10, SAMPLES = 3 };
+enum { ROWS_BITS = 24, CODEC_BITS = 4 };
+
+/* Of the header as it is, its checksum field taken as zero. */
+static uint64_t checksum_of(const struct ny_header *header, const void *stored, size_t bytes)
+{
+    struct {
+        struct ny_header header;
+        uint64_t content;
+    } whole = {.header = *header, .content = ny_checksum(stored, bytes)};
+
+    whole.header.checksum = 0;
+    return ny_checksum(&whole, sizeof(whole));
+}
+
+struct ny_header ny_frame_seal(const struct ny_frame *frame, const void *stored, size_t bytes)
+{
+    struct ny_header header = {.store = frame->store,
+                               .number = frame->number,
+                               .raw_bytes = frame->raw_bytes,
+                               .packed = frame->rows | (uint32_t)frame->codec << ROWS_BITS |
+                                         (uint32_t)frame->kind << (ROWS_BITS + CODEC_BITS)};
+
+    header.checksum = checksum_of(&header, stored, bytes);
+    return header;
+}
+
+const char *ny_frame_check(struct ny_frame *frame, const void *value, size_t bytes)
+{
+    struct ny_header header;
+    const char *stored = (const char *)value + sizeof(header);
+
+    if (bytes < sizeof(header)) return "it is too short";
+    memcpy(&header, value, sizeof(header)); /* small values lie on 2-byte boundaries */
+    bytes -= sizeof(header);
+    if (checksum_of(&header, stored, bytes) != header.checksum) return "its checksum is wrong";
+    if (header.store != frame->store) return "it belongs to another store";
+    if (header.packed >> (ROWS_BITS + CODEC_BITS) != (uint32_t)frame->kind)
+        return "it is of another kind";
+    if (header.number != frame->number) return "it belongs in another place";
+    frame->raw_bytes = header.raw_bytes;
+    frame->rows = header.packed & ((1u << ROWS_BITS) - 1);
+    frame->codec = (enum ny_codec)(header.packed >> ROWS_BITS & ((1u << CODEC_BITS) - 1));
+    if (frame->codec == NY_CODEC_RAW && header.raw_bytes != bytes) return "its size is wrong";
+    if (frame->codec > NY_CODEC_LZ4) return "it is packed in an unknown way";
+    return NULL;
+}
+
+static LZ4F_preferences_t preferences(size_t raw_bytes)
+{
+    return (LZ4F_preferences_t){.frameInfo = {.blockSizeID = LZ4F_max256KB,
+                                              .blockMode = LZ4F_blockIndependent,
+                                              .contentSize = raw_bytes}};
+}
+
+size_t ny_lz4_room(size_t raw_bytes)
+{
+    LZ4F_preferences_t prefs = preferences(raw_bytes);
+
+    return LZ4F_compressFrameBound(raw_bytes, &prefs);
+}
+
+/* Packs three samples, which costs a twentieth of packing the block: nine tenths of their size, or
+ * more, means noise (floats mostly). */
+static bool looks_random(const char *raw, size_t raw_bytes, void *out, size_t room)
+{
+    LZ4F_preferences_t prefs = preferences(SAMPLE_BYTES);
+    size_t packed = 0;
+
+    if (raw_bytes < (size_t)2 * SAMPLES * SAMPLE_BYTES) return false;
+    for (size_t i = 0; i < SAMPLES; i++) {
+        const char *sample = raw + (raw_bytes - SAMPLE_BYTES) / (SAMPLES - 1) * i;
+        size_t bytes = LZ4F_compressFrame(out, room, sample, SAMPLE_BYTES, &prefs);
+
+        if (LZ4F_isError(bytes)) return true;
+        packed += bytes;
+    }
+    return packed > (size_t)SAMPLES * SAMPLE_BYTES / 10 * 9;
+}
+
+size_t ny_lz4_pack(const void *raw, size_t raw_bytes, void *out)
+{
+    LZ4F_preferences_t prefs = preferences(raw_bytes);
+    size_t room = ny_lz4_room(raw_bytes), packed;
+
+    if (looks_random(raw, raw_bytes, out, room)) return 0;
+    packed = LZ4F_compressFrame(out, room, raw, raw_bytes, &prefs);
+    if (LZ4F_isError(packed) || packed > raw_bytes - raw_bytes / 4) return 0;
+    return packed;
+}
+
+struct ny_decoder {
+    LZ4F_dctx *lz4;
+};
+
+int ny_decoder_new(struct ny_decoder **out, struct ny_context *ctx)
+{
+    struct ny_decoder *decoder = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*decoder));
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!decoder) goto done;
+    err = ny_reserve(ctx, NY_MEM_STORE, DECODER_BYTES);
+    if (err) goto done;
+    if (LZ4F_isError(LZ4F_createDecompressionContext(&decoder->lz4, LZ4F_VERSION))) {
+        ny_unreserve(ctx, NY_MEM_STORE, DECODER_BYTES);
+        err = ny_fail(ctx, NY_EBUDGET, "the system refused memory for decoding; free some memory");
+        goto done;
+    }
+    *out = decoder;
+    decoder = NULL;
+done:
+    ny_free(ctx, decoder);
+    return err;
+}
+
+void ny_decoder_free(struct ny_decoder *decoder, struct ny_context *ctx)
+{
+    if (!decoder) return;
+    LZ4F_freeDecompressionContext(decoder->lz4);
+    ny_unreserve(ctx, NY_MEM_STORE, DECODER_BYTES);
+    ny_free(ctx, decoder);
+}
+
+static const char *unpack(LZ4F_dctx *lz4, const char *stored, size_t bytes, char *raw, size_t room)
+{
+    const LZ4F_decompressOptions_t options = {.stableDst = 1};
+    size_t taken = 0, made = 0, hint = 1;
+
+    LZ4F_resetDecompressionContext(lz4);
+    while (hint != 0) {
+        size_t source = bytes - taken, target = room - made;
+
+        hint = LZ4F_decompress(lz4, raw + made, &target, stored + taken, &source, &options);
+        if (LZ4F_isError(hint) || (source == 0 && target == 0)) return "it does not decompress";
+        taken += source;
+        made += target;
+    }
+    return taken == bytes && made == room ? NULL : "it decompresses to another size";
+}
+
+const char *ny_frame_decode(struct ny_decoder *decoder, const struct ny_frame *frame,
+                            const void *value, size_t bytes, void *raw)
+{
+    const char *stored = (const char *)value + sizeof(struct ny_header);
+
+    if (frame->codec == NY_CODEC_LZ4)
+        return unpack(decoder->lz4, stored, bytes - sizeof(struct ny_header), raw,
+                      frame->raw_bytes);
+    memcpy(raw, stored, frame->raw_bytes);
+    return NULL;
+}

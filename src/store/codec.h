@@ -1,0 +1,41 @@
+/* Frames: sealing, checking and decoding of values (store/format.h). */
+#ifndef NY_STORE_CODEC_H
+#define NY_STORE_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/context.h"
+#include "store/format.h"
+
+/* The unpacked header of a frame. */
+struct ny_frame {
+    uint64_t store, number;
+    uint32_t raw_bytes, rows;
+    enum ny_codec codec;
+    enum ny_kind kind;
+};
+
+/* The header of a frame around `stored`, checksum included. */
+struct ny_header ny_frame_seal(const struct ny_frame *frame, const void *stored, size_t bytes);
+
+/* Checks a value against what it must be — store, number, kind — and its checksum; fills the other
+ * fields of *frame. NULL when all is well, else what is wrong, as the end of a sentence. */
+const char *ny_frame_check(struct ny_frame *frame, const void *value, size_t bytes);
+
+/* The largest compressed size that is worth keeping, and the room that compressing takes. */
+size_t ny_lz4_room(size_t raw_bytes);
+/* Compresses, unless a sample says that it is of no use; the bytes written to `out`
+ * (ny_lz4_room()), or 0: keep it raw. */
+size_t ny_lz4_pack(const void *raw, size_t raw_bytes, void *out);
+
+/* Reusable state of the decoder, one a thread. */
+struct ny_decoder;
+int ny_decoder_new(struct ny_decoder **out, struct ny_context *ctx);
+void ny_decoder_free(struct ny_decoder *decoder, struct ny_context *ctx);
+/* Decodes a value that passed ny_frame_check() into raw_bytes bytes at `raw`; NULL, or what is
+ * wrong. */
+const char *ny_frame_decode(struct ny_decoder *decoder, const struct ny_frame *frame,
+                            const void *value, size_t bytes, void *raw);
+
+#endif

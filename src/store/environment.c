@@ -1,0 +1,363 @@
+/*
+ * LMDB environments. What LMDB asks of its user, and where it is kept here:
+ *  - one handle per process and file (a second close would drop the first one's locks): registry;
+ *  - the map may move only with no transaction alive in the process: enter, leave, grow;
+ *  - no handle across fork: slots carry the process' number;
+ *  - its codes, positive errno and negative ones alike, are translated once: ny_env_fail().
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/store_private.h"
+
+enum { ENVIRONMENTS_MAX = 64, READERS_MAX = 1024 };
+
+static const size_t map_least = (size_t)1 << 30, map_default = (size_t)1 << 38;
+
+static struct ny_mutex registry_lock = {PTHREAD_MUTEX_INITIALIZER};
+static struct ny_env registry[ENVIRONMENTS_MAX];
+
+int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, int code)
+{
+    const char *advice = "";
+    int status;
+
+    switch (code) {
+    case MDB_CORRUPTED:
+    case MDB_PAGE_NOTFOUND:
+    case MDB_INVALID:
+    case MDB_VERSION_MISMATCH:
+    case MDB_INCOMPATIBLE:
+    case MDB_NOTFOUND:
+        status = NY_ESTORE;
+        advice = "; run 'nystream verify'";
+        break;
+    case ENOMEM:
+    case MDB_MAP_FULL:
+    case MDB_TXN_FULL:
+        status = NY_EBUDGET;
+        advice = "; allow the process more memory or address space";
+        break;
+    case EBUSY:
+    case EAGAIN:
+    case MDB_READERS_FULL:
+    case MDB_MAP_RESIZED:
+        status = NY_EBUSY;
+        advice = "; try again";
+        break;
+    case MDB_BAD_TXN:
+    case MDB_BAD_RSLOT:
+    case MDB_BAD_DBI:
+    case MDB_BAD_VALSIZE:
+    case MDB_KEYEXIST:
+    case EINVAL:
+        status = NY_EINTERNAL;
+        break;
+    case EIO: /* also what LMDB makes of a short write */
+    case ENOSPC:
+    case EDQUOT:
+        status = NY_EIO;
+        advice = "; the disk is full or failing: what was committed is safe, make space and run "
+                 "the same command again";
+        break;
+    default:
+        status = NY_EIO;
+    }
+    return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s%s", action, path,
+                      mdb_strerror(code), advice);
+}
+
+/* ---- the map ------------------------------------------------------------------------------- */
+
+void ny_env_enter(struct ny_env *env)
+{
+    ny_mutex_lock(&env->lock);
+    while (env->growing)
+        ny_cond_wait(&env->idle, &env->lock);
+    env->active++;
+    ny_mutex_unlock(&env->lock);
+}
+
+void ny_env_leave(struct ny_env *env)
+{
+    ny_mutex_lock(&env->lock);
+    if (--env->active == 0) ny_cond_broadcast(&env->idle);
+    ny_mutex_unlock(&env->lock);
+}
+
+int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes)
+{
+    size_t target = bytes / 2 > SIZE_MAX / 4 ? bytes : 2 * bytes;
+    int code = 0;
+
+    ny_mutex_lock(&env->lock);
+    while (env->growing)
+        ny_cond_wait(&env->idle, &env->lock);
+    env->growing = true;
+    while (env->active > 0)
+        ny_cond_wait(&env->idle, &env->lock);
+    if (bytes > env->map_bytes) {
+        code = mdb_env_set_mapsize(env->lmdb, target);
+        if (code) code = mdb_env_set_mapsize(env->lmdb, bytes);
+        else bytes = target;
+        if (!code) env->map_bytes = bytes;
+        else if (mdb_env_set_mapsize(env->lmdb, env->map_bytes)) env->map_bytes = 0; /* no map */
+    }
+    env->growing = false;
+    ny_cond_broadcast(&env->idle);
+    ny_mutex_unlock(&env->lock);
+    return code ? ny_env_fail(ctx, env->path, "map more of", code) : NY_OK;
+}
+
+int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB_txn **txn)
+{
+    int code = env->map_bytes ? mdb_txn_begin(env->lmdb, NULL, flags, txn) : ENOMEM;
+    struct stat info;
+    int err = NY_OK;
+
+    if (code == MDB_MAP_RESIZED) { /* another process has grown the file beyond our map */
+        ny_env_leave(env);
+        if (stat(env->path, &info)) err = ny_fail_errno(ctx, "read", env->path);
+        else err = ny_env_grow(env, ctx, (size_t)info.st_size + env->map_bytes);
+        ny_env_enter(env);
+        if (err) return err;
+        code = mdb_txn_begin(env->lmdb, NULL, flags, txn);
+    }
+    return code ? ny_env_fail(ctx, env->path, "read", code) : NY_OK;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+/* Nothing of ours is ever a symbolic link: following one would write outside the store. */
+static int check_entry(struct ny_context *ctx, const char *path, mode_t type, bool needed,
+                       struct stat *info)
+{
+    if (lstat(path, info)) {
+        if (errno == ENOENT && !needed) return NY_OK;
+        if (errno == ENOENT || errno == ENOTDIR)
+            return ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
+                              "there is no %s: this is not a store, or its creation was not "
+                              "finished; 'nystream import' creates one",
+                              path);
+        return ny_fail_errno(ctx, "read", path);
+    }
+    if ((info->st_mode & S_IFMT) != type)
+        return ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
+                          "%s is not a plain %s; a store holds no links", path,
+                          type == S_IFDIR ? "directory" : "file");
+    return NY_OK;
+}
+
+static int check_files(struct ny_context *ctx, const char *directory, char *file, struct stat *info)
+{
+    char lock_file[PATH_MAX];
+    struct stat other;
+    int err;
+
+    if (snprintf(file, PATH_MAX, "%s/data.mdb", directory) >= PATH_MAX ||
+        snprintf(lock_file, PATH_MAX, "%s/lock.mdb", directory) >= PATH_MAX)
+        return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", directory);
+    err = check_entry(ctx, directory, S_IFDIR, true, &other);
+    if (!err) err = check_entry(ctx, lock_file, S_IFREG, false, &other);
+    if (!err) err = check_entry(ctx, file, S_IFREG, true, info);
+    return err;
+}
+
+/* Opens LMDB with the largest map that the system grants: address space only, but Valgrind and
+ * RLIMIT_AS refuse much of it. */
+static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *directory,
+                     unsigned flags, uint64_t file_bytes)
+{
+    size_t least = 2 * file_bytes > map_least ? (size_t)(2 * file_bytes) : map_least;
+    size_t bytes = 4 * file_bytes > map_default ? (size_t)(4 * file_bytes) : map_default;
+    int code;
+
+    for (;; bytes = bytes / 2 > least ? bytes / 2 : least) {
+        code = mdb_env_create(&env->lmdb);
+        if (code) break;
+        mdb_env_set_mapsize(env->lmdb, bytes);
+        mdb_env_set_maxreaders(env->lmdb, READERS_MAX);
+        code = mdb_env_open(env->lmdb, directory, MDB_NOTLS | flags, 0666);
+        if (!code) break;
+        mdb_env_close(env->lmdb);
+        env->lmdb = NULL;
+        if (code != ENOMEM || bytes == least) break;
+    }
+    env->map_bytes = bytes;
+    return code ? ny_env_fail(ctx, directory, "open", code) : NY_OK;
+}
+
+static int open_table(struct ny_env *env, struct ny_context *ctx)
+{
+    MDB_txn *txn = NULL;
+    MDB_stat stat;
+    int dead, code = mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, &txn);
+
+    if (!code) code = mdb_dbi_open(txn, NULL, 0, &env->table);
+    if (!code) code = mdb_stat(txn, env->table, &stat);
+    if (!code) env->page_bytes = stat.ms_psize;
+    if (txn) mdb_txn_abort(txn);
+    if (!code && !env->read_only) mdb_reader_check(env->lmdb, &dead);
+    return code ? ny_env_fail(ctx, env->path, "read", code) : NY_OK;
+}
+
+static bool may_write(const char *directory, const char *file)
+{
+    return euidaccess(directory, W_OK) == 0 && euidaccess(file, W_OK) == 0;
+}
+
+static int fill_slot(struct ny_env *env, struct ny_context *ctx, const char *directory,
+                     uint32_t environment, const struct stat *info)
+{
+    char why[NY_WHY_BYTES];
+    struct ny_pulse pulse;
+    int err = ny_structure_check(ctx, env->path, &pulse, why);
+
+    if (!err && pulse.environment != environment) {
+        err = NY_ESTORE;
+        strcpy(why, "it belongs in the other folder of a store");
+    }
+    if (err == NY_ESTORE)
+        return ny_fail_at(ctx, err, env->path, NY_NO_LINE, "%s is damaged, or not a store: %s",
+                          env->path, why);
+    if (err) return err;
+    env->read_only = !may_write(directory, env->path);
+    err = open_lmdb(env, ctx, directory, env->read_only ? MDB_RDONLY | MDB_NOLOCK : 0,
+                    (uint64_t)info->st_size);
+    if (!err) err = open_table(env, ctx);
+    if (err) {
+        if (env->lmdb) mdb_env_close(env->lmdb);
+        env->lmdb = NULL;
+        return err;
+    }
+    memcpy(env->id, pulse.id, sizeof(env->id));
+    env->device = info->st_dev;
+    env->inode = info->st_ino;
+    env->process = getpid();
+    env->users = 1;
+    env->active = 0;
+    env->growing = false;
+    env->failed = NY_OK;
+    ny_mutex_init(&env->lock);
+    ny_cond_init(&env->idle);
+    return NY_OK;
+}
+
+static int find_or_open(struct ny_env **out, struct ny_context *ctx, const char *directory,
+                        uint32_t environment)
+{
+    struct ny_env *slot = NULL;
+    char file[PATH_MAX];
+    struct stat info;
+    int err = check_files(ctx, directory, file, &info);
+
+    if (err) return err;
+    for (size_t i = 0; i < ENVIRONMENTS_MAX; i++) {
+        struct ny_env *env = &registry[i];
+        bool mine = env->lmdb && env->process == getpid();
+
+        if (mine && env->device == info.st_dev && env->inode == info.st_ino) {
+            env->users++;
+            *out = env;
+            return NY_OK;
+        }
+        if (!mine && !slot) slot = env;
+    }
+    if (!slot)
+        return ny_fail(ctx, NY_EBUDGET, "%d stores are open in this process; close one first",
+                       ENVIRONMENTS_MAX / 2);
+    strcpy(slot->path, file);
+    err = fill_slot(slot, ctx, directory, environment, &info);
+    if (!err) *out = slot;
+    return err;
+}
+
+int ny_env_open(struct ny_env **out, struct ny_context *ctx, const char *directory,
+                uint32_t environment)
+{
+    int err;
+
+    *out = NULL;
+    ny_mutex_lock(&registry_lock);
+    err = find_or_open(out, ctx, directory, environment);
+    ny_mutex_unlock(&registry_lock);
+    return err;
+}
+
+void ny_env_close(struct ny_env *env)
+{
+    if (!env) return;
+    ny_mutex_lock(&registry_lock);
+    if (--env->users == 0) {
+        mdb_env_close(env->lmdb);
+        env->lmdb = NULL;
+        ny_cond_release(&env->idle);
+        ny_mutex_release(&env->lock);
+    }
+    ny_mutex_unlock(&registry_lock);
+}
+
+/* ---- creating ------------------------------------------------------------------------------ */
+
+/* The first transaction of a table: its pulse. */
+static int write_first(struct ny_env *env, struct ny_context *ctx, uint32_t environment,
+                       const uint8_t id[16])
+{
+    struct ny_pulse pulse = {.version = NY_FORMAT_VERSION, .environment = environment};
+    struct ny_frame frame = {.kind = NY_KIND_PULSE, .raw_bytes = sizeof(pulse)};
+    struct ny_key key = ny_pulse_key();
+    MDB_val name = {key.bytes, key.data}, value = {sizeof(struct ny_header) + sizeof(pulse), NULL};
+    struct ny_header header;
+    MDB_txn *txn = NULL;
+    int code = mdb_txn_begin(env->lmdb, NULL, 0, &txn);
+
+    if (!code) code = mdb_dbi_open(txn, NULL, 0, &env->table);
+    if (!code) code = mdb_put(txn, env->table, &name, &value, MDB_RESERVE);
+    if (code) {
+        if (txn) mdb_txn_abort(txn);
+        return ny_env_fail(ctx, env->path, "create", code);
+    }
+    memcpy(pulse.magic, NY_FORMAT_MAGIC, sizeof(pulse.magic));
+    memcpy(pulse.id, id, sizeof(pulse.id));
+    pulse.txn = mdb_txn_id(txn);
+    memcpy(&frame.store, id, sizeof(frame.store));
+    header = ny_frame_seal(&frame, &pulse, sizeof(pulse));
+    memcpy(value.mv_data, &header, sizeof(header));
+    memcpy((char *)value.mv_data + sizeof(header), &pulse, sizeof(pulse));
+    code = mdb_txn_commit(txn);
+    return code ? ny_env_fail(ctx, env->path, "create", code) : NY_OK;
+}
+
+/* Removes what an earlier, killed creation left in `directory`. */
+static void remove_leftovers(const char *directory)
+{
+    static const char *const files[] = {"data.mdb", "lock.mdb"};
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < 2; i++)
+        if (snprintf(path, PATH_MAX, "%s/%s", directory, files[i]) < PATH_MAX) unlink(path);
+    rmdir(directory);
+}
+
+int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t environment,
+                  const uint8_t id[16])
+{
+    struct ny_env env = {.lmdb = NULL};
+    char draft[PATH_MAX];
+    int err;
+
+    if (snprintf(draft, PATH_MAX, "%s.new", directory) >= PATH_MAX ||
+        snprintf(env.path, PATH_MAX, "%s/data.mdb", directory) >= PATH_MAX)
+        return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", directory);
+    remove_leftovers(draft);
+    if (mkdir(draft, 0777)) return ny_fail_errno(ctx, "create", draft);
+    err = open_lmdb(&env, ctx, draft, 0, 0);
+    if (!err) err = write_first(&env, ctx, environment, id);
+    if (env.lmdb) mdb_env_close(env.lmdb);
+    if (!err && rename(draft, directory)) err = ny_fail_errno(ctx, "create", directory);
+    if (err) remove_leftovers(draft);
+    return err;
+}

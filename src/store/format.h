@@ -1,0 +1,103 @@
+/*
+ * The store format, version 1. Integers are in the byte order of the host, as LMDB's own pages are;
+ * keys are big-endian, so that byte order is numeric order.
+ *
+ *   STORE/points/data.mdb    one LMDB table: blocks of rows and their records
+ *   STORE/results/data.mdb   one LMDB table: chunks of results
+ *   STORE/locks/             our own lock files, see store/locks.c
+ *
+ * Every value is a frame: a header of 32 bytes, then the stored bytes (LZ4 frame, or as they are
+ * where LZ4 saves less than a quarter). The checksum is XXH3-64 of the 40 bytes
+ *
+ *   header with the checksum field zero ‖ XXH3-64 of the stored bytes
+ *
+ * so that a block which was swapped, or comes from another store, fails as a flipped bit does.
+ *
+ * The first key of each table, one zero byte, is the pulse. It is rewritten by every transaction
+ * and says which transaction that was, how many other entries the table has and a sum over their
+ * keys and sizes: the check at open recomputes both from the tree pages (store/structure.c), so
+ * that no entry can vanish, appear, move or change its size in silence.
+ *
+ * Points: key = kind, number. Block b holds rows b·B … b·B + B − 1; all but the last are full.
+ * What an unfinished import has staged is invisible: blocks beyond the manifest's n, and, under
+ * kind | NY_STAGED, the block that was the short last one and the one being filled.
+ */
+#ifndef NY_STORE_FORMAT_H
+#define NY_STORE_FORMAT_H
+
+#include <stdint.h>
+
+#define NY_FORMAT_VERSION 1u
+#define NY_FORMAT_MAGIC "nystream"
+
+enum ny_kind {
+    NY_KIND_PULSE = 0,
+    NY_KIND_POINTS = 1,
+    NY_KIND_LABELS = 2, /* f64 */
+    NY_KIND_SOURCE = 3, /* u64 */
+    NY_KIND_STATS = 4,  /* struct ny_stats_record, then 4·d f64: mean, M2, minimum, maximum */
+    NY_KIND_MANIFEST = 5,
+    NY_KIND_CHUNK = 6,
+    NY_KIND_CLASSES = 7, /* zero-terminated names, one after another */
+    NY_KIND_PROGRESS = 8 /* struct ny_progress_record, then the statistics as above */
+};
+enum { NY_STAGED = 0x40 };
+
+enum ny_codec { NY_CODEC_RAW = 0, NY_CODEC_LZ4 = 1 };
+
+struct ny_header {
+    uint64_t store;     /* first 8 bytes of the store's id */
+    uint64_t number;    /* block; of a chunk: a hash of its key */
+    uint32_t raw_bytes; /* decoded */
+    uint32_t packed;    /* rows | codec << 24 | kind << 28 */
+    uint64_t checksum;
+};
+_Static_assert(sizeof(struct ny_header) == 32, "part of the format");
+
+struct ny_pulse {
+    char magic[8];
+    uint32_t version;
+    uint32_t environment; /* 1 points, 2 results */
+    uint8_t id[16];       /* the same in both environments */
+    uint64_t txn;         /* the LMDB transaction that wrote it */
+    uint64_t entries;     /* without the pulse */
+    uint64_t key_sum;     /* Σ hash(key, size of the value), modulo 2^64, without the pulse */
+};
+_Static_assert(sizeof(struct ny_pulse) == 56, "part of the format");
+enum { NY_POINTS_ENVIRONMENT = 1, NY_RESULTS_ENVIRONMENT = 2 };
+
+enum { NY_FLAG_LABELS = 1, NY_FLAG_SOURCE = 2 };
+
+struct ny_manifest {
+    uint32_t dtype, layout, flags, classes;
+    uint64_t n, d, block_rows;
+    uint64_t full_bytes, tail_bytes; /* stored bytes of the full blocks, of the last, short one */
+    uint64_t dropped, txn;
+    uint64_t source_from; /* first block with source row numbers: before it, row i came from row i */
+    uint64_t digest;      /* chain over the checksums of the full blocks */
+    uint64_t tail_digest; /* checksum of the short one */
+};
+_Static_assert(sizeof(struct ny_manifest) == 96, "part of the format");
+
+struct ny_stats_record {
+    uint64_t n, d;
+};
+
+struct ny_progress_record {
+    uint64_t fingerprint, base_n, d;
+    uint32_t dtype, layout, flags, reserved; /* as in the spec of the import */
+    uint64_t rows;                           /* committed and staged */
+    uint64_t stat_rows;                      /* of them, in the statistics */
+    uint64_t consumed, dropped;
+    uint64_t full_bytes, digest;
+};
+_Static_assert(sizeof(struct ny_progress_record) == 88, "part of the format");
+
+/* Bounds of the format. */
+#define NY_BLOCK_BYTES ((uint64_t)1 << 20)     /* raw, but at least one row */
+#define NY_BLOCK_ROWS_MAX ((uint64_t)1 << 20)
+#define NY_ROW_BYTES_MAX ((uint64_t)1 << 30)
+#define NY_COLUMNS_MAX ((uint64_t)1 << 24)
+#define NY_ROWS_MAX ((uint64_t)1 << 44)
+
+#endif

@@ -1,0 +1,392 @@
+#include "base/memory.h"
+#include "store/convert.h"
+#include "store/ingest_private.h"
+
+#include <string.h>
+
+/* A share of the budget for the buffers; blocks a worker, so that threads pay for their start. */
+enum { BUFFER_SHARE = 16, BLOCKS_A_WORKER = 8 };
+
+/* ---- what may come in ---------------------------------------------------------------------- */
+
+static int check_spec(struct ny_store *store, const struct ny_ingest_spec *spec)
+{
+    struct ny_context *ctx = store->ctx;
+    size_t element = ny_dtype_size(spec->dtype);
+
+    if (spec->layout != NY_DENSE)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "the store keeps dense rows only: give sparse rows out as dense ones");
+    if (element == 0) return ny_fail(ctx, NY_EINTERNAL, "rows of no type cannot be imported");
+    if (spec->d == 0)
+        return ny_fail(ctx, NY_EDATA, "rows without columns cannot be imported; give d ≥ 1");
+    if (spec->d > NY_COLUMNS_MAX)
+        return ny_fail(ctx, NY_EDATA, "%llu columns are too many: a store takes %llu at most",
+                       (unsigned long long)spec->d, (unsigned long long)NY_COLUMNS_MAX);
+    return NY_OK;
+}
+
+static int check_append(struct ny_ingest *ingest)
+{
+    const struct ny_manifest *base = &ingest->base;
+    const struct ny_ingest_spec *spec = &ingest->spec;
+    const char *path = ingest->store->path;
+    bool labels = (base->flags & NY_FLAG_LABELS) != 0;
+
+    if (base->n == 0) return NY_OK;
+    if (!spec->append)
+        return ny_fail(ingest->ctx, NY_EUSAGE,
+                       "%s already holds %llu points: add to them with --append, or choose "
+                       "another store",
+                       path, (unsigned long long)base->n);
+    if (spec->d != base->d)
+        return ny_fail(ingest->ctx, NY_EDATA,
+                       "the rows have %llu columns, those of %s have %llu: give rows of the same "
+                       "width",
+                       (unsigned long long)spec->d, path, (unsigned long long)base->d);
+    if (spec->labels != labels)
+        return ny_fail(ingest->ctx, NY_EDATA,
+                       labels ? "the points of %s have labels, these rows have none: give "
+                                "--labels or --label-column"
+                              : "these rows have labels, the points of %s have none: import "
+                                "without labels, or into another store",
+                       path);
+    return NY_OK;
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static void choose_layout(struct ny_ingest *ingest)
+{
+    struct ny_manifest *base = &ingest->base;
+    const struct ny_ingest_spec *spec = &ingest->spec;
+
+    if (base->n == 0) { /* what the store will be */
+        base->dtype = (uint32_t)spec->dtype;
+        base->layout = (uint32_t)spec->layout;
+        base->flags = spec->labels ? NY_FLAG_LABELS : 0;
+        base->d = spec->d;
+        base->block_rows = ny_block_rows_for(spec->d, spec->dtype);
+    }
+    ingest->dtype = (enum ny_dtype)base->dtype;
+    ingest->block_rows = base->block_rows;
+    ingest->has[NY_KIND_POINTS] = true;
+    ingest->has[NY_KIND_LABELS] = spec->labels;
+    ingest->has[NY_KIND_SOURCE] = spec->source || base->flags & NY_FLAG_SOURCE;
+    ingest->source_from = base->flags & NY_FLAG_SOURCE ? base->source_from
+                                                        : base->n / base->block_rows;
+    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++) {
+        ingest->elements[kind] = (size_t)ny_elements((enum ny_kind)kind, base->d);
+        ingest->element_bytes[kind] = ny_element_bytes((enum ny_kind)kind, ingest->dtype);
+    }
+}
+
+/* Bytes of a full block of this kind. */
+static size_t block_bytes(const struct ny_ingest *ingest, unsigned kind)
+{
+    return (size_t)ingest->block_rows * ingest->elements[kind] * ingest->element_bytes[kind];
+}
+
+static void choose_group(struct ny_ingest *ingest)
+{
+    struct ny_context *ctx = ingest->ctx;
+    size_t raw = 0, share = ny_memory_limit(ctx) / BUFFER_SHARE;
+    size_t most = (size_t)BLOCKS_A_WORKER * ny_context_threads(ctx);
+
+    ingest->room_bytes = sizeof(struct ny_header);
+    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++) {
+        if (!ingest->has[kind]) continue;
+        ingest->kind_room_bytes[kind] = ny_lz4_room(block_bytes(ingest, kind));
+        ingest->room_bytes += ingest->kind_room_bytes[kind];
+        raw += block_bytes(ingest, kind);
+    }
+    ingest->group = share / (raw + ingest->room_bytes);
+    if (ingest->group > most) ingest->group = most;
+    if (ingest->group < 1) ingest->group = 1;
+    /* The last transaction writes the last two blocks, whatever the bound. */
+    ingest->dirty_max = ny_dirty_bytes_max(ctx);
+    if (ingest->dirty_max < 2 * ingest->room_bytes) ingest->dirty_max = 2 * ingest->room_bytes;
+}
+
+static int allocate(struct ny_ingest *ingest)
+{
+    struct ny_context *ctx = ingest->ctx;
+    size_t d = (size_t)ingest->base.d, cells = 4 * d * sizeof(double);
+    int err;
+
+    choose_group(ingest);
+    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++) {
+        if (!ingest->has[kind]) continue;
+        ingest->buffer[kind] = ny_alloc(ctx, NY_MEM_STORE, ingest->group * block_bytes(ingest, kind));
+        if (!ingest->buffer[kind]) return NY_EBUDGET;
+    }
+    ingest->room = ny_alloc(ctx, NY_MEM_STORE, ingest->group * ingest->room_bytes);
+    if (!ingest->room) return NY_EBUDGET;
+    ingest->packed = ny_calloc(ctx, NY_MEM_STORE, ingest->group * (NY_BLOCK_KINDS + 1),
+                               sizeof(*ingest->packed));
+    if (!ingest->packed) return NY_EBUDGET;
+    ingest->stats = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*ingest->stats) + cells);
+    if (!ingest->stats) return NY_EBUDGET;
+    ingest->moments = (struct ny_moments){.d = d, .cells = (double *)(void *)(ingest->stats + 1)};
+    err = ny_reserve(ctx, NY_MEM_STORE, ingest->dirty_max + cells);
+    if (!err) ingest->reserved = ingest->dirty_max + cells;
+    return err;
+}
+
+/* ---- beginning ----------------------------------------------------------------------------- */
+
+static int read_base(struct ny_ingest *ingest)
+{
+    struct ny_view *view;
+    int end, err = ny_view_begin(&view, ingest->store, ingest->store->points);
+
+    if (err) return err;
+    err = ny_manifest_read(view, &ingest->base);
+    end = ny_view_end(view);
+    return err ? err : end;
+}
+
+/* Where an import starts that has nothing to take up. */
+static int start_anew(struct ny_ingest *ingest)
+{
+    struct ny_view *view;
+    int end, err = ny_ingest_drop(ingest, ingest->base.n);
+
+    if (err) return err;
+    ingest->full_bytes = ingest->base.full_bytes;
+    ingest->digest = ingest->base.digest;
+    ingest->staged_open = ny_no_block;
+    if (ingest->base.n == 0) return NY_OK;
+    err = ny_ingest_load_tail(ingest);
+    if (err) return err;
+    err = ny_view_begin(&view, ingest->store, ingest->store->points);
+    if (err) return err;
+    err = ny_stats_read(view, ingest->base.d, ingest->stats);
+    end = ny_view_end(view);
+    ingest->moments.n = ingest->base.n;
+    return err ? err : end;
+}
+
+static int begin(struct ny_ingest *ingest)
+{
+    int err = ny_lock_try(&ingest->lock, ingest->store, "points", "importing into this store");
+
+    if (!err) err = read_base(ingest);
+    if (!err) err = check_append(ingest);
+    if (err) return err;
+    choose_layout(ingest);
+    err = allocate(ingest);
+    if (err) return err;
+    err = ny_ingest_resume(ingest);
+    if (err == NY_END) return start_anew(ingest);
+    return err ? err : ny_ingest_drop(ingest, ny_ingest_total(ingest));
+}
+
+int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
+                    const struct ny_ingest_spec *spec, uint64_t *consumed)
+{
+    struct ny_ingest *ingest = NULL;
+    int err;
+
+    *out = NULL;
+    *consumed = 0;
+    err = ny_store_writable(store);
+    if (!err) err = check_spec(store, spec);
+    if (err) goto done;
+    ingest = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*ingest));
+    err = NY_EBUDGET;
+    if (!ingest) goto done;
+    ingest->store = store;
+    ingest->ctx = store->ctx;
+    ingest->spec = *spec;
+    ingest->lock.fd = -1;
+    ingest->staged_open = ny_no_block;
+    err = begin(ingest);
+    if (err) goto done;
+    *consumed = ingest->consumed;
+    *out = ingest;
+    ingest = NULL;
+done:
+    ny_ingest_free(ingest);
+    return err;
+}
+
+void ny_ingest_free(struct ny_ingest *ingest)
+{
+    if (!ingest) return;
+    ny_write_abort(&ingest->write);
+    ny_lock_release(&ingest->lock);
+    ny_unreserve(ingest->ctx, NY_MEM_STORE, ingest->reserved);
+    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++)
+        ny_free(ingest->ctx, ingest->buffer[kind]);
+    ny_free(ingest->ctx, ingest->room);
+    ny_free(ingest->ctx, ingest->packed);
+    ny_free(ingest->ctx, ingest->stats);
+    ny_free(ingest->ctx, ingest->classes);
+    ny_free(ingest->ctx, ingest);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static int inexact(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at)
+{
+    size_t d = ingest->moments.d, i = at / d;
+    double value = ny_value_at(ingest->spec.dtype, rows->values, at);
+    uint64_t row = rows->source ? rows->source[i] : ny_ingest_total(ingest) - ingest->base.n;
+
+    return ny_fail_at(ingest->ctx, NY_EDATA, NULL, row,
+                      "row %llu, column %zu: %.17g is not a value of %s, the type of %s; import "
+                      "into another store, or round it",
+                      (unsigned long long)row, at % d, value, ny_dtype_name(ingest->dtype),
+                      ingest->store->path);
+}
+
+/* Rows at … at+count−1 of the batch to the end of the buffer. */
+static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at, size_t count)
+{
+    size_t d = ingest->moments.d, in_bytes = ny_dtype_size(ingest->spec.dtype), done;
+    char *out = ingest->buffer[NY_KIND_POINTS] +
+                ingest->filled * d * ingest->element_bytes[NY_KIND_POINTS];
+
+    done = ny_convert_exactly(ingest->spec.dtype, (const char *)rows->values + at * d * in_bytes,
+                              ingest->dtype, out, count * d);
+    if (done < count * d) {
+        ingest->filled += done / d; /* for the row's number in the message */
+        return inexact(ingest, rows, at * d + done);
+    }
+    if (ingest->has[NY_KIND_LABELS])
+        memcpy((double *)(void *)ingest->buffer[NY_KIND_LABELS] + ingest->filled, rows->labels + at,
+               count * sizeof(double));
+    if (ingest->has[NY_KIND_SOURCE]) {
+        uint64_t *source = (uint64_t *)(void *)ingest->buffer[NY_KIND_SOURCE] + ingest->filled;
+
+        for (size_t i = 0; i < count; i++)
+            source[i] = ingest->spec.source ? rows->source[at + i] : ny_ingest_total(ingest) + i;
+    }
+    ingest->filled += count;
+    return NY_OK;
+}
+
+static int take_batch(struct ny_ingest *ingest, const struct ny_rows *rows)
+{
+    size_t room = ingest->group * (size_t)ingest->block_rows;
+    int err = NY_OK;
+
+    for (size_t at = 0; !err && at < rows->count;) {
+        size_t some = room - ingest->filled;
+
+        if (some > rows->count - at) some = rows->count - at;
+        err = take_rows(ingest, rows, at, some);
+        at += some;
+        if (!err && ingest->filled == room) err = ny_ingest_flush(ingest);
+    }
+    if (err) return err;
+    ingest->consumed = rows->consumed;
+    ingest->dropped = rows->dropped;
+    /* Half, as the blocks in the buffer come on top. */
+    if (ingest->write.txn && ingest->write.dirty_bytes > ingest->dirty_max / 2)
+        err = ny_ingest_stage(ingest);
+    return err;
+}
+
+/* The first failure ends the import: what was staged before stays for a resume. */
+static int keep_failure(struct ny_ingest *ingest, int err)
+{
+    if (err) {
+        ny_write_abort(&ingest->write);
+        ingest->failed = err;
+    }
+    return err;
+}
+
+static int refuse(struct ny_ingest *ingest)
+{
+    return ny_fail(ingest->ctx, ingest->failed ? ingest->failed : NY_EINTERNAL, "this import of %s has failed or ended already",
+                   ingest->store->path);
+}
+
+int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows)
+{
+    if (ingest->failed || ingest->ended) return refuse(ingest);
+    if ((ingest->spec.labels && !rows->labels) || (ingest->spec.source && !rows->source))
+        return ny_fail(ingest->ctx, NY_EINTERNAL, "rows came without the labels or row numbers "
+                                                  "that were announced");
+    if (ny_ingest_total(ingest) + rows->count > NY_ROWS_MAX)
+        return keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA, "a store takes %llu rows at most",
+                                            (unsigned long long)NY_ROWS_MAX));
+    return keep_failure(ingest, take_batch(ingest, rows));
+}
+
+/* ---- class names --------------------------------------------------------------------------- */
+
+/* Label values are indices into the names, so what the store has must stay where it is. */
+static int check_class_names(struct ny_ingest *ingest, const char *const *names, size_t count)
+{
+    size_t known;
+    char **old;
+    bool same;
+    int err = ny_points_class_names(ingest->store, &old, &known);
+
+    if (err) return err;
+    same = known <= count && (ingest->base.n == 0 || known > 0 || count == 0);
+    for (size_t i = 0; same && i < known; i++)
+        same = strcmp(old[i], names[i]) == 0;
+    ny_free(ingest->ctx, old);
+    if (same) return NY_OK;
+    return ny_fail(ingest->ctx, NY_EDATA,
+                   "the labels of %s are %s, and these rows have others: give labels of the same "
+                   "kind",
+                   ingest->store->path, known ? "words in another order" : "numbers");
+}
+
+int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, size_t count)
+{
+    size_t bytes = 0;
+    char *at;
+    int err;
+
+    if (ingest->failed || ingest->ended) return refuse(ingest);
+    err = check_class_names(ingest, names, count);
+    if (err) return keep_failure(ingest, err);
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(names[i]) + 1;
+    if (bytes > NY_ROW_BYTES_MAX || count > UINT32_MAX)
+        return keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA, "there are too many class names"));
+    ny_free(ingest->ctx, ingest->classes);
+    ingest->classes = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
+    if (!ingest->classes) return keep_failure(ingest, NY_EBUDGET);
+    at = ingest->classes;
+    for (size_t i = 0; i < count; i++)
+        at = stpcpy(at, names[i]) + 1;
+    ingest->class_bytes = bytes;
+    ingest->class_count = (uint32_t)count;
+    return NY_OK;
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+int ny_ingest_commit(struct ny_ingest *ingest)
+{
+    int err = NY_OK;
+
+    if (ingest->failed || ingest->ended) return refuse(ingest);
+    if (ingest->class_count == 0 && ingest->base.classes > 0)
+        return keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA,
+                                            "the labels of %s are words, those of these rows are "
+                                            "numbers: give labels of the same kind",
+                                            ingest->store->path));
+    if (ny_ingest_total(ingest) == ingest->base.n) err = ny_ingest_drop(ingest, ingest->base.n);
+    else err = ny_ingest_publish(ingest);
+    ingest->ended = err == NY_OK;
+    return keep_failure(ingest, err);
+}
+
+int ny_ingest_discard(struct ny_ingest *ingest)
+{
+    int err;
+
+    if (ingest->ended) return refuse(ingest); /* what is committed is not ours to drop */
+    err = ny_ingest_drop(ingest, ingest->base.n);
+    ingest->ended = err == NY_OK;
+    return keep_failure(ingest, err);
+}

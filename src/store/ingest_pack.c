@@ -1,0 +1,195 @@
+/* Packing blocks in parallel, and counting them. */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/convert.h"
+#include "store/ingest_private.h"
+
+static size_t row_bytes(const struct ny_ingest *ingest, unsigned kind)
+{
+    return ingest->elements[kind] * ingest->element_bytes[kind];
+}
+
+static char *block_rows_at(const struct ny_ingest *ingest, unsigned kind, size_t index)
+{
+    return ingest->buffer[kind] + index * (size_t)ingest->block_rows * row_bytes(ingest, kind);
+}
+
+void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
+{
+    char *room = ingest->room + index * ingest->room_bytes;
+
+    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++) {
+        struct ny_packed *packed = &ingest->packed[index * (NY_BLOCK_KINDS + 1) + kind];
+        struct ny_frame frame = {.store = ingest->store->id,
+                                 .number = ingest->first_block + index,
+                                 .rows = (uint32_t)rows,
+                                 .kind = (enum ny_kind)kind};
+
+        if (!ingest->has[kind]) continue;
+        packed->stored = block_rows_at(ingest, kind, index);
+        packed->bytes = rows * row_bytes(ingest, kind);
+        frame.raw_bytes = (uint32_t)packed->bytes;
+        packed->bytes = ny_lz4_pack(packed->stored, packed->bytes, room);
+        if (packed->bytes > 0) {
+            frame.codec = NY_CODEC_LZ4;
+            packed->stored = room;
+        } else {
+            packed->bytes = frame.raw_bytes;
+        }
+        packed->header = ny_frame_seal(&frame, packed->stored, packed->bytes);
+        room += ingest->kind_room_bytes[kind];
+    }
+}
+
+struct packing {
+    struct ny_ingest *ingest;
+    size_t blocks;
+    atomic_size_t next;
+};
+
+static int pack_some(void *arg, unsigned worker)
+{
+    struct packing *p = arg;
+    size_t index;
+
+    (void)worker;
+    while ((index = atomic_fetch_add(&p->next, 1)) < p->blocks)
+        ny_ingest_pack_block(p->ingest, index, (size_t)p->ingest->block_rows);
+    return NY_OK;
+}
+
+/* ---- statistics ---------------------------------------------------------------------------- */
+
+struct counting {
+    struct ny_ingest *ingest;
+    size_t rows; /* of the buffer, from its first */
+    atomic_bool infinite;
+};
+
+/* One share of the columns, block after block. Rows of the first block that the store already had
+ * are in the moments. */
+static int count_columns(void *arg, size_t first, size_t count)
+{
+    struct counting *c = arg;
+    const struct ny_ingest *ingest = c->ingest;
+    struct ny_moments moments = ingest->moments;
+    size_t block_rows = (size_t)ingest->block_rows;
+    size_t known = (size_t)(moments.n - ingest->first_block * ingest->block_rows);
+    size_t bytes = row_bytes(ingest, NY_KIND_POINTS);
+
+    for (size_t at = known; at < c->rows;) {
+        size_t end = (at / block_rows + 1) * block_rows;
+        size_t rows = (end < c->rows ? end : c->rows) - at;
+
+        if (!ny_moments_add(&moments, ingest->dtype, ingest->buffer[NY_KIND_POINTS] + at * bytes,
+                            rows, first, count))
+            atomic_store(&c->infinite, true);
+        moments.n += rows;
+        at += rows;
+    }
+    return NY_OK;
+}
+
+/* Readers refuse NaN and infinity with file and line; this is for rows that come from memory. */
+static int find_infinite(struct ny_ingest *ingest, size_t rows)
+{
+    size_t d = ingest->elements[NY_KIND_POINTS];
+    uint64_t before = ingest->first_block * ingest->block_rows;
+    size_t known = ingest->base.n > before ? (size_t)(ingest->base.n - before) : 0;
+
+    for (size_t i = known * d; i < rows * d; i++) {
+        double value = ny_value_at(ingest->dtype, ingest->buffer[NY_KIND_POINTS], i);
+        uint64_t row = before + i / d - ingest->base.n;
+
+        if (!isfinite(value))
+            return ny_fail_at(ingest->ctx, NY_EDATA, NULL, row,
+                              "row %llu, column %zu of the import is %s; every value must be a "
+                              "finite number",
+                              (unsigned long long)row, i % d, isnan(value) ? "NaN" : "infinite");
+    }
+    return NY_OK; /* only a sum has overflowed */
+}
+
+static int count_rows(struct ny_ingest *ingest, size_t rows)
+{
+    struct counting c = {.ingest = ingest, .rows = rows};
+    int err = ny_parallel_ranges(ingest->ctx, ingest->moments.d, count_columns, &c);
+
+    if (!err && atomic_load(&c.infinite)) err = find_infinite(ingest, rows);
+    if (!err) ingest->moments.n = ingest->first_block * ingest->block_rows + rows;
+    return err;
+}
+
+int ny_ingest_count_open(struct ny_ingest *ingest)
+{
+    return count_rows(ingest, ingest->filled);
+}
+
+/* ---- putting ------------------------------------------------------------------------------- */
+
+int ny_ingest_write_begin(struct ny_ingest *ingest)
+{
+    if (ingest->write.txn) return NY_OK;
+    return ny_write_begin(&ingest->write, ingest->store, ingest->store->points, ingest->reserved);
+}
+
+int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag)
+{
+    uint64_t number = ingest->first_block + index;
+    int err = NY_OK;
+
+    for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
+        const struct ny_packed *packed = &ingest->packed[index * (NY_BLOCK_KINDS + 1) + kind];
+        struct ny_key key = ny_points_key(kind | flag, number);
+        size_t bytes = sizeof(packed->header) + packed->bytes;
+        void *room;
+
+        if (!ingest->has[kind]) continue;
+        if (ingest->write.txn && ingest->write.dirty_bytes + bytes > ingest->dirty_max)
+            err = ny_write_commit(&ingest->write);
+        if (!err) err = ny_ingest_write_begin(ingest);
+        if (!err) err = ny_write_room(&ingest->write, &key, bytes, &room);
+        if (err) break;
+        memcpy(room, &packed->header, sizeof(packed->header));
+        memcpy((char *)room + sizeof(packed->header), packed->stored, packed->bytes);
+    }
+    return err;
+}
+
+/* The rest of the rows, those of an unfinished block, to the front. */
+static void move_down(struct ny_ingest *ingest, size_t blocks)
+{
+    size_t gone = blocks * (size_t)ingest->block_rows;
+
+    ingest->filled -= gone;
+    ingest->first_block += blocks;
+    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++)
+        if (ingest->has[kind])
+            memmove(ingest->buffer[kind], block_rows_at(ingest, kind, blocks),
+                    ingest->filled * row_bytes(ingest, kind));
+}
+
+int ny_ingest_flush(struct ny_ingest *ingest)
+{
+    struct packing p = {.ingest = ingest, .blocks = ingest->filled / (size_t)ingest->block_rows};
+    unsigned workers = ny_context_threads(ingest->ctx);
+    int err;
+
+    if (p.blocks == 0) return NY_OK;
+    if (workers > p.blocks) workers = (unsigned)p.blocks;
+    err = count_rows(ingest, p.blocks * (size_t)ingest->block_rows);
+    if (!err) err = ny_parallel(ingest->ctx, workers, pack_some, &p);
+    for (size_t i = 0; !err && i < p.blocks; i++) {
+        const struct ny_packed *points = &ingest->packed[i * (NY_BLOCK_KINDS + 1) + NY_KIND_POINTS];
+        bool tail = ingest->first_block + i == ny_ingest_tail_block(ingest);
+
+        err = ny_ingest_put(ingest, i, tail ? NY_STAGED : 0);
+        ingest->digest = ny_digest_add(ingest->digest, points->header.checksum);
+        ingest->full_bytes += sizeof(points->header) + points->bytes;
+    }
+    if (!err) move_down(ingest, p.blocks);
+    return err;
+}

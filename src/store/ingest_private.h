@@ -1,0 +1,93 @@
+/*
+ * An import in progress. Rows collect in a buffer of `group` blocks; when it is full, its blocks
+ * are packed in parallel, counted in the statistics, and put.
+ *
+ *   filling ──buffer full──▶ packing ──dirty──▶ commit of blocks (progress record unchanged)
+ *      ▲                                            │
+ *      └── end of a batch of rows, much dirty: commit with the progress record and the open block
+ *
+ * The progress record always tells a state at the end of a batch: source rows consumed and rows
+ * staged belong together only there, as rows may have been dropped in between.
+ */
+#ifndef NY_STORE_INGEST_PRIVATE_H
+#define NY_STORE_INGEST_PRIVATE_H
+
+#include "store/statistics.h"
+#include "store/store_private.h"
+
+enum { NY_BLOCK_KINDS = 3 }; /* points, labels, source: kinds 1 to 3 */
+
+/* A value ready to be put. */
+struct ny_packed {
+    struct ny_header header;
+    const void *stored; /* in the rows or in the block's room */
+    size_t bytes;
+};
+
+struct ny_ingest {
+    struct ny_store *store;
+    struct ny_context *ctx;
+    struct ny_ingest_spec spec;
+    struct ny_lock lock;
+    struct ny_manifest base; /* what readers see */
+    enum ny_dtype dtype;     /* of the store */
+    bool has[NY_BLOCK_KINDS + 1];
+    size_t element_bytes[NY_BLOCK_KINDS + 1], elements[NY_BLOCK_KINDS + 1]; /* of a row */
+    uint64_t block_rows;
+
+    size_t group;                     /* blocks that the buffer holds */
+    char *buffer[NY_BLOCK_KINDS + 1]; /* group × block_rows rows of each kind */
+    uint64_t first_block;             /* whose rows the buffer begins with */
+    size_t filled;                    /* rows in the buffer */
+    char *room;                       /* for packing: group × room_bytes */
+    size_t room_bytes, kind_room_bytes[NY_BLOCK_KINDS + 1];
+    struct ny_packed *packed; /* group × (NY_BLOCK_KINDS + 1) */
+
+    struct ny_moments moments; /* of the rows below first_block × block_rows, and of base */
+    struct ny_stats_record *stats; /* record around moments.cells */
+    uint64_t full_bytes, digest, source_from;
+    uint64_t consumed, dropped;
+
+    struct ny_write write;
+    size_t dirty_max, reserved;
+    uint64_t staged_open; /* block staged unfinished by the last progress record; or none */
+    char *classes;
+    size_t class_bytes;
+    uint32_t class_count;
+    int failed; /* status of the first failure: nothing more is taken */
+    bool ended; /* committed or discarded */
+};
+
+static const uint64_t ny_no_block = UINT64_MAX;
+
+/* ---- packing (ingest_pack.c) ---- */
+
+/* Packs `rows` rows of block `index` of the buffer, all kinds. Thread-safe for different blocks. */
+void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows);
+/* The full blocks of the buffer: packs, counts, puts, and moves the rest to the front. */
+int ny_ingest_flush(struct ny_ingest *ingest);
+/* Adds rows of the unfinished block to the statistics, before the last commit. */
+int ny_ingest_count_open(struct ny_ingest *ingest);
+/* Puts the packed block under its key, `flag` 0 or NY_STAGED. */
+int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag);
+int ny_ingest_write_begin(struct ny_ingest *ingest);
+
+/* ---- what is staged (ingest_staged.c) ---- */
+
+/* Writes the progress record and the unfinished block, and commits. */
+int ny_ingest_stage(struct ny_ingest *ingest);
+/* Takes up what an earlier run of the same import staged; NY_END: there is none to take up. */
+int ny_ingest_resume(struct ny_ingest *ingest);
+/* Loads the short last block that readers see. */
+int ny_ingest_load_tail(struct ny_ingest *ingest);
+/* Deletes what is staged beyond `rows` rows; base.n: all of it, and the progress record. */
+int ny_ingest_drop(struct ny_ingest *ingest, uint64_t rows);
+/* The last transaction: all of it becomes visible. */
+int ny_ingest_publish(struct ny_ingest *ingest);
+
+/* The short last block that the import completes, or none. */
+uint64_t ny_ingest_tail_block(const struct ny_ingest *ingest);
+/* Rows so far, those of the store included. */
+uint64_t ny_ingest_total(const struct ny_ingest *ingest);
+
+#endif

@@ -1,0 +1,390 @@
+/* What an unfinished import leaves in the store, and how the next run takes it up. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/guard.h"
+#include "store/ingest_private.h"
+
+enum { DELETIONS_MAX = 4096 };
+
+uint64_t ny_ingest_total(const struct ny_ingest *ingest)
+{
+    return ingest->first_block * ingest->block_rows + ingest->filled;
+}
+
+uint64_t ny_ingest_tail_block(const struct ny_ingest *ingest)
+{
+    return ingest->base.n % ingest->block_rows ? ingest->base.n / ingest->block_rows : ny_no_block;
+}
+
+static size_t moments_bytes(const struct ny_ingest *ingest)
+{
+    return 4 * ingest->moments.d * sizeof(double);
+}
+
+/* ---- the progress record ------------------------------------------------------------------- */
+
+static uint32_t flags_of(const struct ny_ingest *ingest)
+{
+    return (ingest->spec.labels ? NY_FLAG_LABELS : 0u) | (ingest->spec.source ? NY_FLAG_SOURCE : 0u);
+}
+
+static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
+{
+    return (struct ny_progress_record){.fingerprint = ingest->spec.fingerprint,
+                                       .base_n = ingest->base.n,
+                                       .d = ingest->spec.d,
+                                       .dtype = (uint32_t)ingest->spec.dtype,
+                                       .layout = (uint32_t)ingest->spec.layout,
+                                       .flags = flags_of(ingest),
+                                       .rows = ny_ingest_total(ingest),
+                                       .stat_rows = ingest->moments.n,
+                                       .consumed = ingest->consumed,
+                                       .dropped = ingest->dropped,
+                                       .full_bytes = ingest->full_bytes,
+                                       .digest = ingest->digest};
+}
+
+static int write_progress(struct ny_ingest *ingest)
+{
+    struct ny_progress_record record = progress_of(ingest);
+    size_t bytes = sizeof(record) + moments_bytes(ingest);
+    struct ny_key key = ny_points_key(NY_KIND_PROGRESS, 0);
+    struct ny_frame frame = {.store = ingest->store->id,
+                             .raw_bytes = (uint32_t)bytes,
+                             .kind = NY_KIND_PROGRESS};
+    char *raw = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
+    int err;
+
+    if (!raw) return NY_EBUDGET;
+    memcpy(raw, &record, sizeof(record));
+    memcpy(raw + sizeof(record), ingest->moments.cells, moments_bytes(ingest));
+    err = ny_write_record(&ingest->write, &key, &frame, raw);
+    ny_free(ingest->ctx, raw);
+    return err;
+}
+
+static int delete_staged(struct ny_ingest *ingest, uint64_t block)
+{
+    int err = NY_OK;
+
+    for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
+        struct ny_key key = ny_points_key(kind | NY_STAGED, block);
+
+        err = ny_write_delete(&ingest->write, &key);
+    }
+    return err;
+}
+
+int ny_ingest_stage(struct ny_ingest *ingest)
+{
+    uint64_t before = ingest->staged_open;
+    int err = ny_ingest_flush(ingest);
+
+    if (!err && ingest->filled > 0) {
+        ny_ingest_pack_block(ingest, 0, ingest->filled);
+        err = ny_ingest_put(ingest, 0, NY_STAGED);
+    }
+    if (!err) err = ny_ingest_write_begin(ingest);
+    if (!err && before != ny_no_block && before != ny_ingest_tail_block(ingest) &&
+        before < ingest->first_block)
+        err = delete_staged(ingest, before);
+    if (!err) err = write_progress(ingest);
+    if (!err) err = ny_write_commit(&ingest->write);
+    if (!err) ingest->staged_open = ingest->filled ? ingest->first_block : ny_no_block;
+    return err;
+}
+
+/* ---- resuming ------------------------------------------------------------------------------ */
+
+static bool same_import(const struct ny_ingest *ingest, const struct ny_progress_record *record)
+{
+    return record->fingerprint == ingest->spec.fingerprint && record->base_n == ingest->base.n &&
+           record->d == ingest->spec.d && record->dtype == (uint32_t)ingest->spec.dtype &&
+           record->layout == (uint32_t)ingest->spec.layout && record->flags == flags_of(ingest) &&
+           record->rows >= ingest->base.n;
+}
+
+/* One kind of an unfinished block into the front of the buffer. */
+static int load_open(struct ny_ingest *ingest, struct ny_view *view, unsigned kind, unsigned flag,
+                     size_t rows)
+{
+    size_t bytes = rows * ingest->elements[kind] * ingest->element_bytes[kind];
+    struct ny_want want = {.key = ny_points_key(kind | flag, ingest->first_block),
+                           .frame = {.store = ingest->store->id,
+                                     .number = ingest->first_block,
+                                     .rows = (uint32_t)rows,
+                                     .raw_bytes = (uint32_t)bytes,
+                                     .kind = (enum ny_kind)kind},
+                           .exact = true,
+                           .capacity = bytes};
+    const char *wrong;
+
+    return ny_view_read(view, &want, ingest->buffer[kind], &wrong);
+}
+
+static int take_up(struct ny_ingest *ingest, struct ny_view *view,
+                   const struct ny_progress_record *record)
+{
+    size_t rows = (size_t)(record->rows % ingest->block_rows);
+    int err = NY_OK;
+
+    ingest->first_block = record->rows / ingest->block_rows;
+    for (unsigned kind = 1; !err && rows > 0 && kind <= NY_BLOCK_KINDS; kind++)
+        if (ingest->has[kind]) err = load_open(ingest, view, kind, NY_STAGED, rows);
+    if (err) return NY_END; /* what is staged is of no use, and nobody has seen it */
+    memcpy(ingest->moments.cells, record + 1, moments_bytes(ingest));
+    ingest->moments.n = record->stat_rows;
+    ingest->filled = rows;
+    ingest->staged_open = rows ? ingest->first_block : ny_no_block;
+    ingest->full_bytes = record->full_bytes;
+    ingest->digest = record->digest;
+    ingest->consumed = record->consumed;
+    ingest->dropped = record->dropped;
+    return NY_OK;
+}
+
+int ny_ingest_resume(struct ny_ingest *ingest)
+{
+    size_t bytes = sizeof(struct ny_progress_record) + moments_bytes(ingest);
+    struct ny_want want = {.key = ny_points_key(NY_KIND_PROGRESS, 0),
+                           .frame = {.store = ingest->store->id,
+                                     .raw_bytes = (uint32_t)bytes,
+                                     .kind = NY_KIND_PROGRESS},
+                           .exact = true,
+                           .capacity = bytes};
+    struct ny_progress_record *record = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
+    struct ny_view *view;
+    const char *wrong;
+    int end, err;
+
+    if (!record) return NY_EBUDGET;
+    err = ny_view_begin(&view, ingest->store, ingest->store->points);
+    if (!err) {
+        err = ny_view_read(view, &want, record, &wrong) || !same_import(ingest, record) ? NY_END
+                                                                                         : NY_OK;
+        if (!err) err = take_up(ingest, view, record);
+        end = ny_view_end(view);
+        if (!err) err = end;
+    }
+    ny_free(ingest->ctx, record);
+    return err;
+}
+
+int ny_ingest_load_tail(struct ny_ingest *ingest)
+{
+    size_t rows = (size_t)(ingest->base.n % ingest->block_rows);
+    const char *wrong = NULL;
+    struct ny_view *view;
+    int end, err = NY_OK;
+
+    ingest->first_block = ingest->base.n / ingest->block_rows;
+    ingest->filled = rows;
+    if (rows == 0) return NY_OK;
+    err = ny_view_begin(&view, ingest->store, ingest->store->points);
+    if (err) return err;
+    for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
+        uint64_t *source = (uint64_t *)(void *)ingest->buffer[kind];
+
+        if (!ingest->has[kind]) continue;
+        if (kind == NY_KIND_SOURCE && !(ingest->base.flags & NY_FLAG_SOURCE))
+            for (size_t i = 0; i < rows; i++) /* they came from where they are */
+                source[i] = ingest->first_block * ingest->block_rows + i;
+        else err = ny_block_read(view, &ingest->base, (enum ny_kind)kind, ingest->first_block,
+                                 ingest->buffer[kind], &wrong);
+        if (err)
+            ny_block_damaged(ingest->store, &ingest->base, (enum ny_kind)kind, ingest->first_block,
+                             wrong);
+    }
+    end = ny_view_end(view);
+    return err ? err : end;
+}
+
+/* ---- dropping ------------------------------------------------------------------------------ */
+
+struct range {
+    unsigned kind;
+    uint64_t first, end; /* block numbers */
+};
+
+static bool in_range(const void *arg, const MDB_val *key)
+{
+    const struct range *range = arg;
+    uint64_t number;
+    unsigned kind;
+
+    return ny_points_key_parse(key, &kind, &number) && kind == range->kind && number < range->end;
+}
+
+/* Deletes a range in transactions of bounded size. */
+static int drop_range(struct ny_ingest *ingest, const struct range *range)
+{
+    struct ny_key first = ny_points_key(range->kind, range->first);
+    size_t count = DELETIONS_MAX;
+    int err = NY_OK;
+
+    while (!err && count == DELETIONS_MAX && range->first < range->end) {
+        err = ny_ingest_write_begin(ingest);
+        if (!err)
+            err = ny_write_delete_from(&ingest->write, &first, in_range, range, DELETIONS_MAX,
+                                       &count);
+        if (!err && count == 0) ny_write_abort(&ingest->write);
+        else if (!err) err = ny_write_commit(&ingest->write);
+    }
+    return err;
+}
+
+/* The progress record goes first: without it the rest is nothing but rubbish, whenever this run is
+ * cut short. */
+static int drop_progress(struct ny_ingest *ingest)
+{
+    const struct range record = {NY_KIND_PROGRESS, 0, 1};
+
+    return drop_range(ingest, &record);
+}
+
+int ny_ingest_drop(struct ny_ingest *ingest, uint64_t rows)
+{
+    bool all = rows == ingest->base.n;
+    uint64_t visible = (ingest->base.n + ingest->block_rows - 1) / ingest->block_rows;
+    uint64_t full = rows / ingest->block_rows;
+    uint64_t tail = all ? ny_no_block : ny_ingest_tail_block(ingest);
+    uint64_t open = all || rows % ingest->block_rows == 0 ? ny_no_block : full;
+    int err = NY_OK;
+
+    ny_write_abort(&ingest->write);
+    if (all) err = drop_progress(ingest);
+    if (tail == ny_no_block) tail = open;
+    if (open == ny_no_block) open = tail;
+    for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
+        const struct range ranges[] = {
+            {kind, full > visible ? full : visible, ny_no_block},
+            {kind | NY_STAGED, 0, tail},
+            {kind | NY_STAGED, tail == ny_no_block ? tail : tail + 1, open},
+            {kind | NY_STAGED, open == ny_no_block ? open : open + 1, ny_no_block},
+        };
+
+        for (size_t i = 0; !err && i < sizeof(ranges) / sizeof(*ranges); i++)
+            err = drop_range(ingest, &ranges[i]);
+    }
+    return err;
+}
+
+/* ---- publishing ---------------------------------------------------------------------------- */
+
+struct moving {
+    struct ny_ingest *ingest;
+    MDB_val key;
+    size_t bytes;
+    const char *wrong;
+    struct ny_frame frame;
+};
+
+static int copy_staged(void *arg)
+{
+    struct moving *m = arg;
+    struct ny_ingest *ingest = m->ingest;
+    MDB_val value;
+
+    m->wrong = "it is missing";
+    if (mdb_get(ingest->write.txn, ingest->write.env->table, &m->key, &value)) return NY_OK;
+    m->bytes = value.mv_size;
+    m->wrong = ny_frame_check(&m->frame, value.mv_data, value.mv_size);
+    if (!m->wrong && m->bytes > ingest->group * ingest->room_bytes) m->wrong = "its size is wrong";
+    if (!m->wrong) memcpy(ingest->room, value.mv_data, value.mv_size);
+    return NY_OK;
+}
+
+/* The completed block from its staging key to its own. */
+static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
+{
+    struct ny_key from = ny_points_key(kind | NY_STAGED, block), to = ny_points_key(kind, block);
+    struct moving m = {.ingest = ingest,
+                       .key = {from.bytes, from.data},
+                       .frame = {.store = ingest->store->id,
+                                 .number = block,
+                                 .kind = (enum ny_kind)kind}};
+    void *room;
+    int err;
+
+    if (ny_guarded(copy_staged, &m)) m.wrong = "the disk cannot read it";
+    if (m.wrong)
+        return ny_fail_at(ingest->ctx, NY_ESTORE, ingest->store->points->path, NY_NO_LINE,
+                          "block %llu, staged by this import, is damaged: %s; start it again",
+                          (unsigned long long)block, m.wrong);
+    err = ny_write_room(&ingest->write, &to, m.bytes, &room);
+    if (!err) memcpy(room, ingest->room, m.bytes);
+    if (!err) err = ny_write_delete(&ingest->write, &from);
+    return err;
+}
+
+static int write_stats(struct ny_ingest *ingest)
+{
+    struct ny_key key = ny_points_key(NY_KIND_STATS, 0);
+    struct ny_frame frame = {.store = ingest->store->id,
+                             .raw_bytes = (uint32_t)(sizeof(*ingest->stats) + moments_bytes(ingest)),
+                             .kind = NY_KIND_STATS};
+
+    *ingest->stats = (struct ny_stats_record){ingest->moments.n, ingest->moments.d};
+    return ny_write_record(&ingest->write, &key, &frame, ingest->stats);
+}
+
+static int write_classes(struct ny_ingest *ingest)
+{
+    struct ny_key key = ny_points_key(NY_KIND_CLASSES, 0);
+    struct ny_frame frame = {.store = ingest->store->id,
+                             .raw_bytes = (uint32_t)ingest->class_bytes,
+                             .kind = NY_KIND_CLASSES};
+
+    if (ingest->class_count == 0) return NY_OK;
+    return ny_write_record(&ingest->write, &key, &frame, ingest->classes);
+}
+
+static int write_manifest(struct ny_ingest *ingest)
+{
+    const struct ny_packed *tail = &ingest->packed[NY_KIND_POINTS]; /* packed last, alone */
+    struct ny_manifest m = ingest->base;
+    struct ny_key key = ny_points_key(NY_KIND_MANIFEST, 0);
+    struct ny_frame frame = {.store = ingest->store->id,
+                             .raw_bytes = sizeof(m),
+                             .kind = NY_KIND_MANIFEST};
+
+    m.n = ny_ingest_total(ingest);
+    m.classes = ingest->class_count;
+    m.full_bytes = ingest->full_bytes;
+    m.digest = ingest->digest;
+    m.tail_bytes = ingest->filled ? sizeof(tail->header) + tail->bytes : 0;
+    m.tail_digest = ingest->filled ? tail->header.checksum : 0;
+    m.dropped += ingest->dropped;
+    m.txn = mdb_txn_id(ingest->write.txn);
+    if (ingest->has[NY_KIND_SOURCE]) {
+        m.flags |= NY_FLAG_SOURCE;
+        m.source_from = ingest->source_from;
+    }
+    return ny_write_record(&ingest->write, &key, &frame, &m);
+}
+
+int ny_ingest_publish(struct ny_ingest *ingest)
+{
+    uint64_t tail = ny_ingest_tail_block(ingest);
+    struct ny_key progress = ny_points_key(NY_KIND_PROGRESS, 0);
+    int err = ny_ingest_flush(ingest);
+
+    if (!err && ingest->write.txn && ingest->write.dirty_bytes > 0)
+        err = ny_write_commit(&ingest->write);
+    ingest->dirty_max = SIZE_MAX; /* from here on it is one transaction, of a few blocks */
+    if (!err) err = ny_ingest_write_begin(ingest);
+    for (unsigned kind = 1; !err && tail < ingest->first_block && kind <= NY_BLOCK_KINDS; kind++)
+        if (ingest->has[kind]) err = move_tail(ingest, kind, tail);
+    if (!err) err = ny_ingest_count_open(ingest);
+    if (!err && ingest->filled > 0) {
+        ny_ingest_pack_block(ingest, 0, ingest->filled);
+        err = ny_ingest_put(ingest, 0, 0);
+    }
+    if (!err && ingest->staged_open != ny_no_block) err = delete_staged(ingest, ingest->staged_open);
+    if (!err) err = write_stats(ingest);
+    if (!err) err = write_classes(ingest);
+    if (!err) err = write_manifest(ingest);
+    if (!err) err = ny_write_delete(&ingest->write, &progress);
+    return err ? err : ny_write_commit(&ingest->write);
+}

@@ -1,0 +1,145 @@
+/*
+ * Locks between processes: flock on files of our own in STORE/locks, because LMDB's writer mutex
+ * can only be waited for, and because its lock file must not be opened by anybody else (closing it
+ * drops LMDB's locks). Inside: who holds it. The kernel drops them with the process.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/store_private.h"
+
+enum { HOLDER_BYTES = 80, VERB_MAX = 16, TRIES = 100 };
+
+/* "nystream import": the program, and the first argument where it looks like a verb. */
+static void who_am_i(char *text, size_t bytes)
+{
+    char line[256] = {0};
+    size_t length = 0, first;
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, line, sizeof(line) - 1);
+    const char *verb = "";
+
+    if (fd >= 0) close(fd);
+    first = strlen(line) + 1;
+    if (got > (ssize_t)first) length = strspn(line + first, "abcdefghijklmnopqrstuvwxyz");
+    if (length > 0 && length <= VERB_MAX && line[first + length] == '\0') verb = line + first;
+    snprintf(text, bytes, "%ld %s%s%s", (long)getpid(), program_invocation_short_name,
+             verb[0] ? " " : "", verb);
+}
+
+static void write_holder(int fd)
+{
+    char text[HOLDER_BYTES];
+
+    who_am_i(text, sizeof(text));
+    /* For the other's message only: a disk too full for it takes nothing from the lock. */
+    if (ftruncate(fd, 0) || pwrite(fd, text, strlen(text), 0) < 0) return;
+}
+
+static void read_holder(int fd, char *text, size_t bytes)
+{
+    ssize_t got = pread(fd, text, bytes - 1, 0);
+
+    text[got > 0 ? got : 0] = '\0';
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
+}
+
+static int busy(struct ny_lock *lock, struct ny_context *ctx, const char *what)
+{
+    char holder[HOLDER_BYTES];
+    long pid = 0;
+    int name_at = 0;
+
+    read_holder(lock->fd, holder, sizeof(holder));
+    close(lock->fd);
+    lock->fd = -1;
+    if (sscanf(holder, "%ld %n", &pid, &name_at) != 1)
+        return ny_fail(ctx, NY_EBUSY, "%s is held by another process; wait for it to end", what);
+    return ny_fail(ctx, NY_EBUSY, "%s is held by process %ld (%s); wait for it to end", what, pid,
+                   holder + name_at);
+}
+
+/* flock that goes on after a signal, unless the signal means to stop. */
+static int flock_patiently(int fd, int operation, struct ny_context *ctx)
+{
+    while (flock(fd, operation)) {
+        int err;
+
+        if (errno != EINTR) return NY_EBUSY;
+        err = ny_check_interrupt(ctx);
+        if (err) return err;
+    }
+    return NY_OK;
+}
+
+/* A holder may remove its file when it lets go: the lock counts if the file is still in place. */
+static bool in_place(const struct ny_lock *lock)
+{
+    struct stat held, named;
+
+    return fstat(lock->fd, &held) == 0 && stat(lock->path, &named) == 0 &&
+           held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
+static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, const char *what)
+{
+    for (int try = 0; try < TRIES; try++) {
+        int err;
+
+        lock->fd = open(lock->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (lock->fd < 0) return ny_fail_errno(ctx, "open the lock", lock->path);
+        err = flock_patiently(lock->fd, operation, ctx);
+        if (err == NY_EBUSY && errno == EWOULDBLOCK) return busy(lock, ctx, what);
+        if (err == NY_EBUSY) err = ny_fail_errno(ctx, "lock", lock->path);
+        if (!err && in_place(lock)) {
+            write_holder(lock->fd);
+            return NY_OK;
+        }
+        close(lock->fd);
+        lock->fd = -1;
+        if (err) return err;
+    }
+    return ny_fail(ctx, NY_EBUSY, "%s changes hands too often; try again", what);
+}
+
+static int lock_path(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file)
+{
+    lock->fd = -1;
+    lock->removed_after = false;
+    if (snprintf(lock->path, PATH_MAX, "%s/locks", path) < PATH_MAX - NY_NAME_MAX - 8) {
+        if (mkdir(lock->path, 0777) && errno != EEXIST)
+            return ny_fail_errno(ctx, "create", lock->path);
+        snprintf(lock->path + strlen(lock->path), PATH_MAX - strlen(lock->path), "/%s.lock", file);
+        return NY_OK;
+    }
+    return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
+}
+
+int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what)
+{
+    int err = lock_path(lock, store->ctx, store->path, file);
+
+    return err ? err : acquire(lock, store->ctx, LOCK_EX | LOCK_NB, what);
+}
+
+int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file)
+{
+    int err = lock_path(lock, ctx, path, file);
+
+    return err ? err : acquire(lock, ctx, LOCK_EX, file);
+}
+
+void ny_lock_release(struct ny_lock *lock)
+{
+    if (lock->fd < 0) return;
+    if (lock->removed_after) unlink(lock->path);
+    flock(lock->fd, LOCK_UN); /* a forked child may hold a copy of the descriptor */
+    close(lock->fd);
+    lock->fd = -1;
+}

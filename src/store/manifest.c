@@ -1,0 +1,231 @@
+/* The records of points/: manifest, statistics, class names. */
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/memory.h"
+#include "store/store_private.h"
+
+uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype)
+{
+    uint64_t rows = 1;
+
+    while (2 * rows <= NY_BLOCK_ROWS_MAX && 2 * rows * d * ny_dtype_size(dtype) <= NY_BLOCK_BYTES)
+        rows *= 2;
+    return rows;
+}
+
+uint64_t ny_rows_in_block(const struct ny_manifest *m, uint64_t block)
+{
+    uint64_t left;
+
+    if (block > m->n / m->block_rows) return 0;
+    left = m->n - block * m->block_rows;
+    return left < m->block_rows ? left : m->block_rows;
+}
+
+uint64_t ny_digest_add(uint64_t digest, uint64_t checksum)
+{
+    uint64_t both[2] = {digest, checksum};
+
+    return ny_checksum(both, sizeof(both));
+}
+
+static int record_damaged(struct ny_store *store, const char *record, const char *wrong)
+{
+    return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, NY_NO_LINE,
+                      "the %s of %s is damaged: %s", record, store->path, wrong);
+}
+
+/* Checksums vouch for what was written; these bounds, for who wrote it. */
+static bool plausible(const struct ny_manifest *m)
+{
+    if (m->n == 0) return true;
+    return m->dtype >= NY_U8 && m->dtype <= NY_F64 && m->layout == NY_DENSE && m->d > 0 &&
+           m->d <= NY_COLUMNS_MAX && m->n <= NY_ROWS_MAX &&
+           m->block_rows == ny_block_rows_for(m->d, (enum ny_dtype)m->dtype);
+}
+
+const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest)
+{
+    struct ny_want want = {.key = ny_points_key(NY_KIND_MANIFEST, 0),
+                           .frame = {.store = view->store->id,
+                                     .kind = NY_KIND_MANIFEST,
+                                     .raw_bytes = sizeof(*manifest)},
+                           .exact = true,
+                           .capacity = sizeof(*manifest)};
+    const char *wrong;
+    int err = ny_view_read(view, &want, manifest, &wrong);
+
+    if (!err && plausible(manifest)) return NULL;
+    memset(manifest, 0, sizeof(*manifest));
+    manifest->block_rows = 1;
+    if (err == NY_END) return NULL; /* nothing was imported yet */
+    return err ? wrong : "it says what cannot be";
+}
+
+int ny_manifest_read(struct ny_view *view, struct ny_manifest *manifest)
+{
+    const char *wrong = ny_manifest_fetch(view, manifest);
+
+    return wrong ? record_damaged(view->store, "manifest", wrong) : NY_OK;
+}
+
+int ny_points_info(struct ny_store *store, struct ny_points_info *info)
+{
+    struct ny_manifest m;
+    struct ny_view *view;
+    int end, err = ny_view_begin(&view, store, store->points);
+
+    memset(info, 0, sizeof(*info));
+    if (err) return err;
+    err = ny_manifest_read(view, &m);
+    end = ny_view_end(view);
+    if (err || end) return err ? err : end;
+    *info = (struct ny_points_info){
+        .n = m.n,
+        .d = m.d,
+        .dtype = (enum ny_dtype)m.dtype,
+        .layout = (enum ny_layout)m.layout,
+        .block_rows = m.block_rows,
+        .blocks = (m.n + m.block_rows - 1) / m.block_rows,
+        .raw_bytes = m.n * m.d * ny_dtype_size((enum ny_dtype)m.dtype),
+        .stored_bytes = m.full_bytes + m.tail_bytes,
+        .dropped = m.dropped,
+        .txn = m.txn,
+        .labels = (m.flags & NY_FLAG_LABELS) != 0,
+        .source = (m.flags & NY_FLAG_SOURCE) != 0,
+        .digest = m.digest,
+        .tail_digest = m.tail_digest,
+    };
+    memcpy(info->id, store->points->id, sizeof(info->id));
+    return NY_OK;
+}
+
+/* ---- statistics ---------------------------------------------------------------------------- */
+
+int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *record)
+{
+    size_t bytes = sizeof(*record) + 4 * d * sizeof(double);
+    struct ny_want want = {.key = ny_points_key(NY_KIND_STATS, 0),
+                           .frame = {.store = view->store->id,
+                                     .kind = NY_KIND_STATS,
+                                     .raw_bytes = (uint32_t)bytes},
+                           .exact = true,
+                           .capacity = bytes};
+    const char *wrong;
+
+    if (ny_view_read(view, &want, record, &wrong))
+        return record_damaged(view->store, "statistics", wrong);
+    return NY_OK;
+}
+
+/* mean, M2, minimum, maximum of the record become the four arrays of the caller. */
+static int unpack_stats(struct ny_points_stats *stats, const struct ny_stats_record *record,
+                        struct ny_context *ctx)
+{
+    const double *cells = (const double *)(const void *)(record + 1);
+    size_t d = (size_t)record->d;
+    double *all = ny_alloc(ctx, NY_MEM_OTHER, 4 * d * sizeof(double));
+    double squares = 0;
+
+    if (!all) return NY_EBUDGET;
+    memcpy(all, cells, d * sizeof(double));
+    memcpy(all + d, cells + 2 * d, 2 * d * sizeof(double));
+    for (size_t j = 0; j < d; j++) {
+        double variance = cells[d + j] / (double)record->n;
+
+        all[3 * d + j] = variance;
+        squares += variance + cells[j] * cells[j]; /* E x² = var + mean² */
+    }
+    *stats = (struct ny_points_stats){.n = record->n,
+                                      .d = record->d,
+                                      .mean = all,
+                                      .minimum = all + d,
+                                      .maximum = all + 2 * d,
+                                      .variance = all + 3 * d,
+                                      .mean_square_norm = squares};
+    return NY_OK;
+}
+
+int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats)
+{
+    struct ny_stats_record *record = NULL;
+    struct ny_manifest m;
+    struct ny_view *view;
+    int end, err;
+
+    memset(stats, 0, sizeof(*stats));
+    err = ny_view_begin(&view, store, store->points);
+    if (err) return err;
+    err = ny_manifest_read(view, &m);
+    if (!err && m.n > 0) {
+        record = ny_alloc(store->ctx, NY_MEM_STORE, sizeof(*record) + 4 * m.d * sizeof(double));
+        err = record ? ny_stats_read(view, m.d, record) : NY_EBUDGET;
+    }
+    end = ny_view_end(view);
+    if (!err) err = end;
+    if (!err && record && (record->n != m.n || record->d != m.d))
+        err = record_damaged(store, "statistics", "they are of other points");
+    if (!err && record) err = unpack_stats(stats, record, store->ctx);
+    ny_free(store->ctx, record);
+    return err;
+}
+
+void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *ctx)
+{
+    ny_free(ctx, stats->mean); /* one block */
+    memset(stats, 0, sizeof(*stats));
+}
+
+/* ---- class names --------------------------------------------------------------------------- */
+
+/* The record, `count` zero-terminated names, to *text after room for as many pointers. */
+static int read_classes(struct ny_view *view, uint32_t count, char ***names)
+{
+    struct ny_context *ctx = view->store->ctx;
+    struct ny_want want = {.key = ny_points_key(NY_KIND_CLASSES, 0),
+                           .frame = {.store = view->store->id, .kind = NY_KIND_CLASSES}};
+    const char *wrong = "it is missing";
+    char *text, *at, *end;
+    int err = ny_view_size(view, &want.key, &want.capacity);
+
+    if (err) return record_damaged(view->store, "list of class names", wrong);
+    *names = ny_alloc(ctx, NY_MEM_OTHER, count * sizeof(char *) + want.capacity);
+    if (!*names) return NY_EBUDGET;
+    text = (char *)(*names + count);
+    err = ny_view_read(view, &want, text, &wrong);
+    if (err) return record_damaged(view->store, "list of class names", wrong);
+    at = text;
+    end = text + want.frame.raw_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        char *zero = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
+
+        if (!zero) return record_damaged(view->store, "list of class names", "a name has no end");
+        (*names)[i] = at;
+        at = zero + 1;
+    }
+    return NY_OK;
+}
+
+int ny_points_class_names(struct ny_store *store, char ***names, size_t *count)
+{
+    struct ny_manifest m;
+    struct ny_view *view;
+    int end, err;
+
+    *names = NULL;
+    *count = 0;
+    err = ny_view_begin(&view, store, store->points);
+    if (err) return err;
+    err = ny_manifest_read(view, &m);
+    if (!err && m.classes > 0) err = read_classes(view, m.classes, names);
+    end = ny_view_end(view);
+    if (!err) err = end;
+    if (err) {
+        ny_free(store->ctx, *names);
+        *names = NULL;
+        return err;
+    }
+    *count = m.classes;
+    return NY_OK;
+}

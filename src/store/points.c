@@ -1,0 +1,293 @@
+/* Reading rows, labels and source row numbers. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/memory.h"
+#include "store/guard.h"
+#include "store/page.h"
+#include "store/store_private.h"
+
+size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype)
+{
+    return kind == NY_KIND_POINTS ? ny_dtype_size(dtype) : sizeof(uint64_t);
+}
+
+uint64_t ny_elements(enum ny_kind kind, uint64_t d)
+{
+    return kind == NY_KIND_POINTS ? d : 1;
+}
+
+/* Bytes of a row in blocks of this kind. */
+static size_t row_bytes(const struct ny_manifest *m, enum ny_kind kind)
+{
+    return (size_t)ny_elements(kind, m->d) * ny_element_bytes(kind, (enum ny_dtype)m->dtype);
+}
+
+int ny_block_read(struct ny_view *view, const struct ny_manifest *m, enum ny_kind kind,
+                  uint64_t block, void *rows, const char **wrong)
+{
+    uint64_t count = ny_rows_in_block(m, block);
+    size_t bytes = (size_t)count * row_bytes(m, kind);
+    struct ny_want want = {.key = ny_points_key(kind, block),
+                           .frame = {.store = view->store->id,
+                                     .number = block,
+                                     .rows = (uint32_t)count,
+                                     .raw_bytes = (uint32_t)bytes,
+                                     .kind = kind},
+                           .exact = true,
+                           .capacity = bytes};
+
+    return ny_view_read(view, &want, rows, wrong) ? NY_ESTORE : NY_OK;
+}
+
+static const char *kind_name(enum ny_kind kind)
+{
+    if (kind == NY_KIND_LABELS) return "labels of block";
+    return kind == NY_KIND_SOURCE ? "source row numbers of block" : "block";
+}
+
+int ny_block_damaged(struct ny_store *store, const struct ny_manifest *m, enum ny_kind kind,
+                     uint64_t block, const char *wrong)
+{
+    uint64_t first = block * m->block_rows, rows = ny_rows_in_block(m, block);
+
+    return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, first,
+                      "%s %llu of %s (rows %llu to %llu) is damaged: %s; 'nystream verify' lists "
+                      "all damage",
+                      kind_name(kind), (unsigned long long)block, store->path,
+                      (unsigned long long)first, (unsigned long long)(first + rows - 1), wrong);
+}
+
+/* Reads one block in a view of its own; *m is the manifest of that view. `out` has room for a full
+ * block. */
+static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
+                      struct ny_manifest *m, void *out)
+{
+    const char *wrong = NULL;
+    struct ny_view *view;
+    int end, err = ny_view_begin(&view, store, store->points);
+
+    if (err) return err;
+    err = ny_manifest_read(view, m);
+    if (!err && ny_rows_in_block(m, block) == 0)
+        err = ny_fail(store->ctx, NY_EINTERNAL, "block %llu was asked for, and %s has %llu rows",
+                      (unsigned long long)block, store->path, (unsigned long long)m->n);
+    if (!err) err = ny_block_read(view, m, kind, block, out, &wrong);
+    end = ny_view_end(view); /* a torn read without locks looks like damage, and is none */
+    if (end) return end;
+    return wrong ? ny_block_damaged(store, m, kind, block, wrong) : err;
+}
+
+int ny_points_read_block(struct ny_store *store, uint64_t block, void *rows, size_t *count)
+{
+    struct ny_manifest m;
+    int err = load_block(store, NY_KIND_POINTS, block, &m, rows);
+
+    *count = err ? 0 : (size_t)ny_rows_in_block(&m, block);
+    return err;
+}
+
+/* ---- ranges -------------------------------------------------------------------------------- */
+
+/* One block of a kind, kept while neighbouring rows are copied from it. */
+struct cache {
+    struct ny_store *store;
+    struct ny_manifest m;
+    enum ny_kind kind;
+    size_t row_bytes;
+    char *rows;
+    uint64_t block; /* UINT64_MAX: none yet */
+};
+
+static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind)
+{
+    struct ny_view *view;
+    int end, err = ny_view_begin(&view, store, store->points);
+
+    *cache = (struct cache){.store = store, .kind = kind, .block = UINT64_MAX};
+    if (err) return err;
+    err = ny_manifest_read(view, &cache->m);
+    end = ny_view_end(view);
+    if (err || end) return err ? err : end;
+    cache->row_bytes = row_bytes(&cache->m, kind);
+    cache->rows = ny_alloc(store->ctx, NY_MEM_STORE,
+                           (size_t)cache->m.block_rows * cache->row_bytes);
+    return cache->rows ? NY_OK : NY_EBUDGET;
+}
+
+static void cache_release(struct cache *cache)
+{
+    ny_free(cache->store->ctx, cache->rows);
+}
+
+static int check_range(const struct cache *cache, uint64_t first, size_t count)
+{
+    if (first <= cache->m.n && count <= cache->m.n - first) return NY_OK;
+    return ny_fail(cache->store->ctx, NY_EINTERNAL,
+                   "rows %llu to %llu were asked for, and %s has %llu rows",
+                   (unsigned long long)first, (unsigned long long)(first + count - 1),
+                   cache->store->path, (unsigned long long)cache->m.n);
+}
+
+static int cache_load(struct cache *cache, uint64_t block)
+{
+    int err;
+
+    if (cache->block == block) return NY_OK;
+    cache->block = UINT64_MAX;
+    err = load_block(cache->store, cache->kind, block, &cache->m, cache->rows);
+    if (!err) cache->block = block;
+    return err;
+}
+
+/* Whole blocks go straight to `out`. */
+static int read_range(struct cache *cache, uint64_t first, size_t count, char *out)
+{
+    uint64_t block_rows = cache->m.block_rows;
+    int err = check_range(cache, first, count);
+
+    while (!err && count > 0) {
+        uint64_t block = first / block_rows, at = first % block_rows;
+        size_t piece = count < block_rows - at ? count : (size_t)(block_rows - at);
+
+        if (piece == block_rows) {
+            err = load_block(cache->store, cache->kind, block, &cache->m, out);
+        } else {
+            err = cache_load(cache, block);
+            if (!err) memcpy(out, cache->rows + at * cache->row_bytes, piece * cache->row_bytes);
+        }
+        out += piece * cache->row_bytes;
+        first += piece;
+        count -= piece;
+    }
+    return err;
+}
+
+int ny_points_read(struct ny_store *store, uint64_t first, size_t count, void *rows)
+{
+    struct cache cache;
+    int err = cache_init(&cache, store, NY_KIND_POINTS);
+
+    if (!err) err = read_range(&cache, first, count, rows);
+    cache_release(&cache);
+    return err;
+}
+
+struct wish {
+    uint64_t row;
+    size_t position;
+};
+
+static int by_row(const void *a, const void *b)
+{
+    uint64_t x = ((const struct wish *)a)->row, y = ((const struct wish *)b)->row;
+
+    return x < y ? -1 : x > y;
+}
+
+int ny_points_gather(struct ny_store *store, const uint64_t *rows, size_t count, void *out)
+{
+    struct cache cache;
+    struct wish *wishes = NULL;
+    int err = cache_init(&cache, store, NY_KIND_POINTS);
+
+    if (err) goto done;
+    wishes = ny_calloc(store->ctx, NY_MEM_STORE, count, sizeof(*wishes));
+    err = NY_EBUDGET;
+    if (!wishes) goto done;
+    for (size_t i = 0; i < count; i++)
+        wishes[i] = (struct wish){rows[i], i};
+    qsort(wishes, count, sizeof(*wishes), by_row);
+    err = count ? check_range(&cache, wishes[count - 1].row, 1) : NY_OK;
+    for (size_t i = 0; !err && i < count; i++) {
+        uint64_t row = wishes[i].row;
+
+        err = cache_load(&cache, row / cache.m.block_rows);
+        if (err) break;
+        memcpy((char *)out + wishes[i].position * cache.row_bytes,
+               cache.rows + row % cache.m.block_rows * cache.row_bytes, cache.row_bytes);
+    }
+done:
+    ny_free(store->ctx, wishes);
+    cache_release(&cache);
+    return err;
+}
+
+int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels)
+{
+    struct cache cache;
+    int err = cache_init(&cache, store, NY_KIND_LABELS);
+
+    if (!err && !(cache.m.flags & NY_FLAG_LABELS)) {
+        err = check_range(&cache, first, count);
+        memset(labels, 0, count * sizeof(*labels));
+    } else if (!err) {
+        err = read_range(&cache, first, count, (char *)labels);
+    }
+    cache_release(&cache);
+    return err;
+}
+
+int ny_points_source(struct ny_store *store, uint64_t first, size_t count, uint64_t *source)
+{
+    struct cache cache;
+    int err = cache_init(&cache, store, NY_KIND_SOURCE);
+    uint64_t kept_from = UINT64_MAX;
+
+    if (!err) err = check_range(&cache, first, count);
+    if (!err && cache.m.flags & NY_FLAG_SOURCE)
+        kept_from = cache.m.source_from * cache.m.block_rows;
+    while (!err && count > 0 && first < kept_from) {
+        *source++ = first++;
+        count--;
+    }
+    if (!err && count > 0) err = read_range(&cache, first, count, (char *)source);
+    cache_release(&cache);
+    return err;
+}
+
+/* ---- hints --------------------------------------------------------------------------------- */
+
+struct hint {
+    struct ny_view *view;
+    uint64_t first, count;
+    int advice;
+};
+
+/* Values of this size begin right after the header of their first page. */
+static int advise(void *arg)
+{
+    const struct hint *hint = arg;
+    const struct ny_env *env = hint->view->env;
+
+    for (uint64_t b = hint->first; b < hint->first + hint->count; b++) {
+        struct ny_key key = ny_points_key(NY_KIND_POINTS, b);
+        MDB_val name = {key.bytes, key.data}, value;
+
+        if (mdb_get(hint->view->txn, env->table, &name, &value)) break;
+        if (value.mv_size < env->page_bytes) continue;
+        madvise((char *)value.mv_data - sizeof(struct ny_page),
+                ny_overflow_pages(value.mv_size, env->page_bytes) * env->page_bytes, hint->advice);
+    }
+    return NY_OK;
+}
+
+static void give_hint(struct ny_store *store, uint64_t first, uint64_t count, int advice)
+{
+    struct hint hint = {.first = first, .count = count, .advice = advice};
+
+    if (ny_view_begin(&hint.view, store, store->points)) return;
+    ny_guarded(advise, &hint);
+    ny_view_end(hint.view);
+}
+
+void ny_points_will_need(struct ny_store *store, uint64_t first, uint64_t count)
+{
+    give_hint(store, first, count, MADV_WILLNEED);
+}
+
+void ny_points_done_with(struct ny_store *store, uint64_t first, uint64_t count)
+{
+    give_hint(store, first, count, MADV_DONTNEED);
+}

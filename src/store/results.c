@@ -1,0 +1,395 @@
+/* Results: parts of NAMEs, in chunks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "store/guard.h"
+#include "store/store_private.h"
+
+_Static_assert(sizeof(struct ny_header) + NY_CHUNK_BYTES + 16 == (size_t)256 * 4096,
+               "a chunk fills its pages");
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+static bool valid_name(const char *name)
+{
+    size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+
+    return length > 0 && length <= NY_NAME_MAX && name[length] == '\0' && name[0] != '.' &&
+           name[0] != '-';
+}
+
+static int check_name(struct ny_context *ctx, const char *name)
+{
+    if (valid_name(name)) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "'%.80s' cannot name a result: use 1 to %d letters, digits, dots, dashes and "
+                   "underscores, the first neither a dot nor a dash",
+                   name, NY_NAME_MAX);
+}
+
+static int check_part(struct ny_context *ctx, const char *part)
+{
+    size_t length = strlen(part);
+
+    if (length > 0 && length <= NY_NAME_MAX) return NY_OK;
+    return ny_fail(ctx, NY_EINTERNAL, "'%.80s' cannot name a part of a result", part);
+}
+
+struct ny_name_lock {
+    struct ny_context *ctx;
+    struct ny_lock lock;
+};
+
+int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *name)
+{
+    struct ny_name_lock *lock = NULL;
+    char file[NY_NAME_MAX + 8], what[NY_NAME_MAX + 16];
+    int err = check_name(store->ctx, name);
+
+    *out = NULL;
+    if (!err) err = ny_store_writable(store);
+    if (err) return err;
+    lock = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*lock));
+    if (!lock) return NY_EBUDGET;
+    lock->ctx = store->ctx;
+    snprintf(file, sizeof(file), "name-%s", name);
+    snprintf(what, sizeof(what), "the result '%s'", name);
+    err = ny_lock_try(&lock->lock, store, file, what);
+    if (err) {
+        ny_free(store->ctx, lock);
+        return err;
+    }
+    lock->lock.removed_after = true;
+    *out = lock;
+    return NY_OK;
+}
+
+void ny_name_unlock(struct ny_name_lock *lock)
+{
+    if (!lock) return;
+    ny_lock_release(&lock->lock);
+    ny_free(lock->ctx, lock);
+}
+
+/* ---- batches ------------------------------------------------------------------------------- */
+
+struct ny_batch {
+    struct ny_store *store;
+    struct ny_lock lock; /* commits of different jobs take turns */
+    struct ny_write write;
+    size_t reserved;
+    int failed;
+};
+
+size_t ny_batch_bytes_max(const struct ny_store *store)
+{
+    size_t bytes = ny_dirty_bytes_max(store->ctx);
+
+    return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
+}
+
+static void batch_free(struct ny_batch *batch)
+{
+    ny_write_abort(&batch->write);
+    ny_lock_release(&batch->lock);
+    ny_unreserve(batch->store->ctx, NY_MEM_STORE, batch->reserved);
+    ny_free(batch->store->ctx, batch);
+}
+
+int ny_batch_begin(struct ny_batch **out, struct ny_store *store)
+{
+    struct ny_batch *batch;
+    int err = ny_store_writable(store);
+
+    *out = NULL;
+    if (err) return err;
+    batch = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*batch));
+    if (!batch) return NY_EBUDGET;
+    batch->store = store;
+    err = ny_lock_wait(&batch->lock, store->ctx, store->path, "commit");
+    if (!err)
+        err = ny_write_begin(&batch->write, store, store->results, ny_batch_bytes_max(store));
+    if (err) {
+        batch_free(batch);
+        return err;
+    }
+    *out = batch;
+    return NY_OK;
+}
+
+/* A chunk belongs to its place: name, part and index are in its header as one hash. */
+static struct ny_frame chunk_frame(const struct ny_store *store, const struct ny_key *key)
+{
+    return (struct ny_frame){.store = store->id,
+                             .number = ny_checksum(key->data, key->bytes),
+                             .kind = NY_KIND_CHUNK};
+}
+
+static int put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,
+               const void *data, size_t bytes)
+{
+    struct ny_context *ctx = batch->store->ctx;
+    struct ny_key key = ny_chunk_key(name, part, index);
+    struct ny_frame frame = chunk_frame(batch->store, &key);
+    int err = check_name(ctx, name);
+
+    if (!err) err = check_part(ctx, part);
+    if (!err && bytes > NY_CHUNK_BYTES)
+        err = ny_fail(ctx, NY_EINTERNAL, "a chunk of %zu bytes is too large for the store", bytes);
+    if (!err) err = ny_reserve(ctx, NY_MEM_STORE, bytes);
+    if (err) return err;
+    batch->reserved += bytes;
+    frame.raw_bytes = (uint32_t)bytes;
+    return ny_write_record(&batch->write, &key, &frame, data);
+}
+
+int ny_batch_put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,
+                 const void *data, size_t bytes)
+{
+    if (!batch->failed) batch->failed = put(batch, name, part, index, data, bytes);
+    return batch->failed;
+}
+
+/* A key that begins as this one does. */
+static bool has_prefix(const void *arg, const MDB_val *key)
+{
+    const struct ny_key *prefix = arg;
+
+    return key->mv_size > prefix->bytes && memcmp(key->mv_data, prefix->data, prefix->bytes) == 0;
+}
+
+static struct ny_key prefix_of(const char *name, const char *part)
+{
+    struct ny_key key = ny_chunk_key(name, part ? part : "", 0);
+
+    key.bytes = strlen(name) + 1 + (part ? strlen(part) + 1 : 0);
+    return key;
+}
+
+static int delete_all(struct ny_batch *batch, const char *name, const char *part)
+{
+    struct ny_context *ctx = batch->store->ctx;
+    struct ny_key prefix;
+    size_t count;
+    int err = check_name(ctx, name);
+
+    if (!err && part) err = check_part(ctx, part);
+    if (err) return err;
+    prefix = prefix_of(name, part);
+    return ny_write_delete_from(&batch->write, &prefix, has_prefix, &prefix, SIZE_MAX, &count);
+}
+
+int ny_batch_delete(struct ny_batch *batch, const char *name, const char *part)
+{
+    if (!batch->failed) batch->failed = delete_all(batch, name, part);
+    return batch->failed;
+}
+
+int ny_batch_commit(struct ny_batch *batch)
+{
+    int err = batch->failed;
+
+    if (!err) err = ny_write_commit(&batch->write);
+    batch_free(batch);
+    return err;
+}
+
+void ny_batch_abort(struct ny_batch *batch)
+{
+    if (batch) batch_free(batch);
+}
+
+/* ---- chunks and blobs ---------------------------------------------------------------------- */
+
+static int chunk_damaged(struct ny_store *store, const char *name, const char *part,
+                         uint64_t index, const char *wrong)
+{
+    return ny_fail_at(store->ctx, NY_ESTORE, store->results->path, NY_NO_LINE,
+                      "chunk %llu of %s of result '%s' in %s is damaged: %s; 'nystream verify' "
+                      "lists all damage",
+                      (unsigned long long)index, part, name, store->path, wrong);
+}
+
+/* NY_END: no such chunk. NY_ESTORE: *wrong says what is. Neither sets an error. */
+static int read_chunk(struct ny_store *store, const struct ny_key *key, void *data,
+                      size_t capacity, size_t *bytes, const char **wrong)
+{
+    struct ny_want want = {.key = *key, .frame = chunk_frame(store, key), .capacity = capacity};
+    struct ny_view *view;
+    int end, err = ny_view_begin(&view, store, store->results);
+
+    *bytes = 0;
+    *wrong = NULL;
+    if (err) return err;
+    err = ny_view_read(view, &want, data, wrong);
+    end = ny_view_end(view);
+    if (!err || want.frame.raw_bytes > capacity) *bytes = want.frame.raw_bytes;
+    return end ? end : err;
+}
+
+int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uint64_t index,
+                 void *data, size_t capacity, size_t *bytes)
+{
+    struct ny_key key = ny_chunk_key(name, part, index);
+    const char *wrong;
+    int err = check_part(store->ctx, part);
+
+    *bytes = 0;
+    if (err) return err;
+    if (!valid_name(name)) return NY_END;
+    err = read_chunk(store, &key, data, capacity, bytes, &wrong);
+    if (!wrong || err == NY_END) return err;
+    if (*bytes > capacity && *bytes <= NY_CHUNK_BYTES)
+        return ny_fail(store->ctx, NY_EINTERNAL, "a chunk of %s of '%s' has %zu bytes, room is for "
+                       "%zu", part, name, *bytes, capacity);
+    return chunk_damaged(store, name, part, index, wrong);
+}
+
+int ny_blob_put(struct ny_store *store, const char *name, const char *part, const void *data,
+                size_t bytes)
+{
+    size_t chunks = bytes / NY_CHUNK_BYTES + (bytes % NY_CHUNK_BYTES > 0 || bytes == 0);
+    size_t in_batch = ny_batch_bytes_max(store) / NY_CHUNK_BYTES;
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < chunks;) {
+        size_t end = chunks - i < in_batch ? chunks : i + in_batch;
+        struct ny_batch *batch;
+
+        err = ny_batch_begin(&batch, store);
+        if (err) break;
+        if (i == 0) ny_batch_delete(batch, name, part);
+        for (; i < end; i++) {
+            size_t at = i * NY_CHUNK_BYTES;
+
+            ny_batch_put(batch, name, part, i, (const char *)data + at,
+                         bytes - at < NY_CHUNK_BYTES ? bytes - at : NY_CHUNK_BYTES);
+        }
+        err = ny_batch_commit(batch);
+    }
+    return err;
+}
+
+int ny_blob_get(struct ny_store *store, const char *name, const char *part, void *data,
+                size_t bytes)
+{
+    size_t chunks = bytes / NY_CHUNK_BYTES + (bytes % NY_CHUNK_BYTES > 0 || bytes == 0);
+    const char *wrong;
+    int err = check_part(store->ctx, part);
+
+    for (size_t i = 0; !err && i <= chunks; i++) { /* and that there is none beyond */
+        struct ny_key key = ny_chunk_key(name, part, i);
+        size_t at = i * NY_CHUNK_BYTES, want = 0, got;
+
+        if (i < chunks) want = bytes - at < NY_CHUNK_BYTES ? bytes - at : NY_CHUNK_BYTES;
+        err = read_chunk(store, &key, (char *)data + (i < chunks ? at : 0), want, &got, &wrong);
+        if (err == NY_END && i == chunks) return NY_OK;
+        if (!err && (got != want || i == chunks)) wrong = "it has another size than it should";
+        if (wrong) err = chunk_damaged(store, name, part, i, wrong);
+    }
+    return err;
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+struct step {
+    struct ny_view *view;
+    struct ny_key from; /* the first key of interest */
+    char name[NY_NAME_MAX + 1];
+    int code;
+};
+
+/* The name of the first key that is not below `from`. */
+static int find_name(void *arg)
+{
+    struct step *step = arg;
+    MDB_val key = {step->from.bytes, step->from.data}, value;
+    MDB_cursor *cursor;
+    size_t length;
+
+    step->name[0] = '\0';
+    step->code = mdb_cursor_open(step->view->txn, step->view->env->table, &cursor);
+    if (step->code) return NY_OK;
+    step->code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    if (step->code == MDB_SUCCESS) {
+        length = strnlen(key.mv_data, key.mv_size);
+        if (length <= NY_NAME_MAX) memcpy(step->name, key.mv_data, length);
+        step->name[length <= NY_NAME_MAX ? length : 0] = '\0';
+    }
+    mdb_cursor_close(cursor);
+    return NY_OK;
+}
+
+/* The name that follows `name`; NY_END after the last. */
+static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
+{
+    struct step step = {.from = {.bytes = strlen(name) + 1}};
+    int end, err = ny_view_begin(&step.view, store, store->results);
+
+    if (err) return err;
+    memcpy(step.from.data, name, step.from.bytes);
+    step.from.data[step.from.bytes - 1] = 1; /* above every part of `name` */
+    err = ny_guarded(find_name, &step);
+    end = ny_view_end(step.view);
+    if (end) return end;
+    if (step.code == MDB_NOTFOUND) return NY_END;
+    if (err || step.code || !valid_name(step.name))
+        return ny_fail_at(store->ctx, NY_ESTORE, store->results->path, NY_NO_LINE,
+                          "the list of results of %s is damaged; run 'nystream verify'",
+                          store->path);
+    strcpy(name, step.name);
+    return NY_OK;
+}
+
+int ny_results_list(struct ny_store *store, ny_name_fn *each, void *user)
+{
+    char name[NY_NAME_MAX + 1] = "";
+    int err;
+
+    while ((err = next_name(store, name)) == NY_OK) {
+        err = each(user, name);
+        if (err) return err;
+    }
+    return err == NY_END ? NY_OK : err;
+}
+
+struct search {
+    const char *name;
+    char nearest[NY_NAME_MAX + 1];
+    size_t distance;
+    bool there;
+};
+
+static int compare_name(void *user, const char *name)
+{
+    struct search *search = user;
+    size_t distance = ny_edit_distance(search->name, name);
+
+    search->there = search->there || strcmp(search->name, name) == 0;
+    if (search->nearest[0] == '\0' || distance < search->distance) {
+        strcpy(search->nearest, name);
+        search->distance = distance;
+    }
+    return NY_OK;
+}
+
+int ny_result_remove(struct ny_store *store, const char *name)
+{
+    struct search search = {.name = name};
+    struct ny_batch *batch;
+    int err = ny_results_list(store, compare_name, &search);
+
+    if (!err && !search.there)
+        err = search.nearest[0]
+                  ? ny_fail(store->ctx, NY_EUSAGE, "%s has no result '%.80s'; the nearest is '%s'",
+                            store->path, name, search.nearest)
+                  : ny_fail(store->ctx, NY_EUSAGE, "%s has no result '%.80s', and no other",
+                            store->path, name);
+    if (!err) err = ny_batch_begin(&batch, store);
+    if (err) return err;
+    ny_batch_delete(batch, name, NULL);
+    return ny_batch_commit(batch);
+}

@@ -1,0 +1,172 @@
+#include "store/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STRIP = 256 };
+
+/* Moments of the columns of one strip of one block. */
+struct strip {
+    double mean[STRIP], m2[STRIP], minimum[STRIP], maximum[STRIP];
+};
+
+/* Σx and Σx² are exact: M2 = Σx² − (Σx)²/n has one rounding. */
+static void finish_integers(struct strip *s, const int64_t *sum, const uint64_t *squares,
+                            size_t rows, size_t width)
+{
+    for (size_t j = 0; j < width; j++) {
+        __extension__ typedef __int128 wide;
+        wide scaled = (wide)squares[j] * (wide)rows - (wide)sum[j] * sum[j];
+
+        s->mean[j] = (double)sum[j] / (double)rows;
+        s->m2[j] = (double)scaled / (double)rows;
+    }
+}
+
+/* Up to PIECE rows a time, so that 32-bit sums cannot overflow: 255² · 2^16 < 2^32. */
+static void strip_u8(struct strip *s, const uint8_t *x, size_t stride, size_t rows, size_t width)
+{
+    enum { PIECE = 1 << 16 };
+    int64_t sum[STRIP] = {0};
+    uint64_t squares[STRIP] = {0};
+    uint8_t least[STRIP], most[STRIP];
+
+    memcpy(least, x, width);
+    memcpy(most, x, width);
+    for (size_t done = 0; done < rows; done += PIECE) {
+        size_t piece = rows - done < PIECE ? rows - done : PIECE;
+        uint32_t sums[STRIP] = {0}, square_sums[STRIP] = {0};
+
+        for (size_t r = 0; r < piece; r++) {
+            const uint8_t *row = x + (done + r) * stride;
+
+            for (size_t j = 0; j < width; j++) {
+                uint16_t v = row[j];
+
+                sums[j] += v;
+                square_sums[j] += (uint16_t)(v * v);
+                least[j] = row[j] < least[j] ? row[j] : least[j];
+                most[j] = row[j] > most[j] ? row[j] : most[j];
+            }
+        }
+        for (size_t j = 0; j < width; j++) {
+            sum[j] += sums[j];
+            squares[j] += square_sums[j];
+        }
+    }
+    for (size_t j = 0; j < width; j++) {
+        s->minimum[j] = least[j];
+        s->maximum[j] = most[j];
+    }
+    finish_integers(s, sum, squares, rows, width);
+}
+
+static void strip_i16(struct strip *s, const int16_t *x, size_t stride, size_t rows, size_t width)
+{
+    int64_t sum[STRIP] = {0};
+    uint64_t squares[STRIP] = {0};
+    int16_t least[STRIP], most[STRIP];
+
+    memcpy(least, x, width * sizeof(*x));
+    memcpy(most, x, width * sizeof(*x));
+    for (size_t r = 0; r < rows; r++) {
+        const int16_t *row = x + r * stride;
+
+        for (size_t j = 0; j < width; j++) {
+            sum[j] += row[j];
+            squares[j] += (uint32_t)(row[j] * row[j]);
+            least[j] = row[j] < least[j] ? row[j] : least[j];
+            most[j] = row[j] > most[j] ? row[j] : most[j];
+        }
+    }
+    for (size_t j = 0; j < width; j++) {
+        s->minimum[j] = least[j];
+        s->maximum[j] = most[j];
+    }
+    finish_integers(s, sum, squares, rows, width);
+}
+
+/* The second pass sums x − mean as well: what rounding left there corrects both (Chan 1983). */
+#define STRIP_OF_FLOATS(name, type)                                                                \
+    static void name(struct strip *s, const type *x, size_t stride, size_t rows, size_t width)     \
+    {                                                                                              \
+        double sum[STRIP] = {0}, rest[STRIP] = {0};                                                \
+                                                                                                   \
+        for (size_t j = 0; j < width; j++) {                                                       \
+            s->minimum[j] = s->maximum[j] = (double)x[j];                                          \
+            s->m2[j] = 0;                                                                          \
+        }                                                                                          \
+        for (size_t r = 0; r < rows; r++)                                                          \
+            for (size_t j = 0; j < width; j++) {                                                   \
+                double v = (double)x[r * stride + j];                                              \
+                                                                                                   \
+                sum[j] += v;                                                                       \
+                s->minimum[j] = v < s->minimum[j] ? v : s->minimum[j];                             \
+                s->maximum[j] = v > s->maximum[j] ? v : s->maximum[j];                             \
+            }                                                                                      \
+        for (size_t j = 0; j < width; j++)                                                         \
+            s->mean[j] = sum[j] / (double)rows;                                                    \
+        for (size_t r = 0; r < rows; r++)                                                          \
+            for (size_t j = 0; j < width; j++) {                                                   \
+                double v = (double)x[r * stride + j] - s->mean[j];                                 \
+                                                                                                   \
+                rest[j] += v;                                                                      \
+                s->m2[j] += v * v;                                                                 \
+            }                                                                                      \
+        for (size_t j = 0; j < width; j++) {                                                       \
+            s->m2[j] -= rest[j] * rest[j] / (double)rows;                                          \
+            s->mean[j] += rest[j] / (double)rows;                                                  \
+        }                                                                                          \
+    }
+
+STRIP_OF_FLOATS(strip_f32, float)
+STRIP_OF_FLOATS(strip_f64, double)
+
+/* Chan, Golub & LeVeque 1979: M2 = M2_a + M2_b + δ²·n_a·n_b/n, δ = mean_b − mean_a. */
+static bool merge(struct ny_moments *m, const struct strip *s, size_t rows, size_t first,
+                  size_t width)
+{
+    double *mean = m->cells + first, *m2 = mean + m->d, *least = m2 + m->d, *most = least + m->d;
+    double a = (double)m->n, b = (double)rows, share = b / (a + b);
+    bool finite = true;
+
+    for (size_t j = 0; j < width; j++) {
+        double delta = s->mean[j] - (m->n ? mean[j] : 0);
+
+        finite = finite && isfinite(s->mean[j]) && isfinite(s->m2[j]);
+        if (m->n == 0) {
+            mean[j] = s->mean[j];
+            m2[j] = s->m2[j];
+            least[j] = s->minimum[j];
+            most[j] = s->maximum[j];
+            continue;
+        }
+        mean[j] += delta * share;
+        m2[j] += s->m2[j] + delta * delta * a * share;
+        least[j] = s->minimum[j] < least[j] ? s->minimum[j] : least[j];
+        most[j] = s->maximum[j] > most[j] ? s->maximum[j] : most[j];
+    }
+    return finite;
+}
+
+bool ny_moments_add(struct ny_moments *m, enum ny_dtype dtype, const void *rows, size_t count_rows,
+                    size_t first, size_t count)
+{
+    struct strip strip;
+    bool finite = true;
+
+    if (count_rows == 0) return true;
+    for (size_t at = first; at < first + count; at += STRIP) {
+        size_t width = first + count - at < STRIP ? first + count - at : STRIP;
+
+        switch (dtype) {
+        case NY_U8: strip_u8(&strip, (const uint8_t *)rows + at, m->d, count_rows, width); break;
+        case NY_I16: strip_i16(&strip, (const int16_t *)rows + at, m->d, count_rows, width); break;
+        case NY_F32: strip_f32(&strip, (const float *)rows + at, m->d, count_rows, width); break;
+        case NY_F64: strip_f64(&strip, (const double *)rows + at, m->d, count_rows, width); break;
+        case NY_DTYPE_NONE: return false;
+        }
+        finite = merge(m, &strip, count_rows, at, width) && finite;
+    }
+    return finite;
+}

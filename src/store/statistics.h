@@ -1,0 +1,25 @@
+/* Column statistics gathered block by block: mean, M2 = Σ(x − mean)², minimum, maximum. */
+#ifndef NY_STORE_STATISTICS_H
+#define NY_STORE_STATISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/dtype.h"
+
+/* Four arrays of d, one after another: mean, M2, minimum, maximum. */
+struct ny_moments {
+    uint64_t n;
+    size_t d;
+    double *cells;
+};
+
+/* Adds rows × d packed values, columns first … first+count−1 alone, without counting the rows:
+ * several threads may take their share of the columns. Exact sums within the rows given for u8 and
+ * i16, two passes for floats, then Chan, Golub and LeVeque's merge. What is added in one call
+ * matters in the last bits: always a block of the store. False: a value is not finite. */
+bool ny_moments_add(struct ny_moments *moments, enum ny_dtype dtype, const void *rows,
+                    size_t count_rows, size_t first, size_t count);
+
+#endif

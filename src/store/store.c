@@ -1,0 +1,240 @@
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "store/store_private.h"
+
+static int part_path(struct ny_context *ctx, const char *path, const char *part, char *out)
+{
+    if (snprintf(out, PATH_MAX, "%s/%s", path, part) < PATH_MAX) return NY_OK;
+    return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
+}
+
+static int open_part(struct ny_env **out, struct ny_context *ctx, const char *path,
+                     uint32_t environment)
+{
+    char directory[PATH_MAX];
+    int err = part_path(ctx, path, environment == NY_POINTS_ENVIRONMENT ? "points" : "results",
+                        directory);
+
+    return err ? err : ny_env_open(out, ctx, directory, environment);
+}
+
+static int open_parts(struct ny_store *store)
+{
+    struct ny_context *ctx = store->ctx;
+    int err = open_part(&store->points, ctx, store->path, NY_POINTS_ENVIRONMENT);
+
+    if (!err) err = open_part(&store->results, ctx, store->path, NY_RESULTS_ENVIRONMENT);
+    if (err) return err;
+    if (memcmp(store->points->id, store->results->id, sizeof(store->points->id)) != 0)
+        return ny_fail_at(ctx, NY_ESTORE, store->path, NY_NO_LINE,
+                          "points/ and results/ of %s belong to different stores", store->path);
+    memcpy(&store->id, store->points->id, sizeof(store->id));
+    store->read_only = store->points->read_only || store->results->read_only;
+    if (store->read_only)
+        ny_log(ctx, NY_LOG_WARNING,
+               "%s cannot be written: it is opened for reading, without locks", store->path);
+    return NY_OK;
+}
+
+int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *path)
+{
+    struct ny_store *store;
+    struct stat info;
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (stat(path, &info)) return ny_fail_errno(ctx, "open the store", path);
+    if (!S_ISDIR(info.st_mode))
+        return ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
+                          "%s is not a store: a store is a directory", path);
+    store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
+    if (!store) return NY_EBUDGET;
+    store->ctx = ctx;
+    ny_mutex_init(&store->lock);
+    store->path = ny_strdup(ctx, path);
+    if (!store->path) goto done;
+    err = open_parts(store);
+    if (err) goto done;
+    *out = store;
+    store = NULL;
+done:
+    ny_store_close(store);
+    return err;
+}
+
+void ny_store_close(struct ny_store *store)
+{
+    if (!store) return;
+    ny_views_free(store);
+    ny_env_close(store->results);
+    ny_env_close(store->points);
+    ny_mutex_release(&store->lock);
+    ny_free(store->ctx, store->path);
+    ny_free(store->ctx, store);
+}
+
+/* ---- creating ------------------------------------------------------------------------------ */
+
+static bool exists(const char *path)
+{
+    struct stat info;
+
+    return lstat(path, &info) == 0;
+}
+
+static int random_id(struct ny_context *ctx, uint8_t id[16])
+{
+    if (getrandom(id, 16, 0) == 16) return NY_OK;
+    return ny_fail(ctx, NY_EIO, "the system gives no random numbers for the id of the store: %s",
+                   strerror(errno));
+}
+
+/* points/ first, under a random id; results/ takes the id that points/ has, so that a creation
+ * that was killed in between is finished by the next. */
+static int create_parts(struct ny_context *ctx, const char *path)
+{
+    char points[PATH_MAX], results[PATH_MAX], file[PATH_MAX], why[NY_WHY_BYTES];
+    struct ny_pulse pulse = {.version = 0};
+    int err = part_path(ctx, path, "points", points);
+
+    if (!err) err = part_path(ctx, path, "results", results);
+    if (!err) err = part_path(ctx, points, "data.mdb", file);
+    if (!err && !exists(points)) {
+        err = random_id(ctx, pulse.id);
+        if (!err) err = ny_env_create(ctx, points, NY_POINTS_ENVIRONMENT, pulse.id);
+    }
+    if (err || exists(results)) return err;
+    err = ny_structure_check(ctx, file, &pulse, why);
+    if (err == NY_ESTORE)
+        ny_fail_at(ctx, err, file, NY_NO_LINE, "%s is damaged, or not a store: %s", file, why);
+    return err ? err : ny_env_create(ctx, results, NY_RESULTS_ENVIRONMENT, pulse.id);
+}
+
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = {".",       "..",         "locks",  "points",
+                                        "results", "points.new", "results.new"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+/* A directory that holds other things is left alone. */
+static int check_vacant(struct ny_context *ctx, const char *path)
+{
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    int err = NY_OK;
+
+    if (!directory) return ny_fail_errno(ctx, "open", path);
+    while (!err && (entry = readdir(directory)) != NULL)
+        if (!is_ours(entry->d_name))
+            err = ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
+                             "%s holds other files and is not a store; choose another name", path);
+    closedir(directory);
+    return err;
+}
+
+static int sync_directory(struct ny_context *ctx, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = NY_OK;
+
+    if (fd < 0) return ny_fail_errno(ctx, "open", path);
+    if (fsync(fd) && errno != EINVAL) err = ny_fail_errno(ctx, "write", path);
+    close(fd);
+    return err;
+}
+
+/* A file survives a loss of power when its directory entry does, too. */
+static int sync_directories(struct ny_context *ctx, const char *path)
+{
+    static const char *const parts[] = {"points", "results", ".", ".."};
+    char directory[PATH_MAX];
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < sizeof(parts) / sizeof(*parts); i++) {
+        err = part_path(ctx, path, parts[i], directory);
+        if (!err) err = sync_directory(ctx, directory);
+    }
+    return err;
+}
+
+static int create_locked(struct ny_context *ctx, const char *path)
+{
+    struct ny_lock lock;
+    int err = ny_lock_wait(&lock, ctx, path, "create");
+
+    if (err) return err;
+    lock.removed_after = true;
+    err = create_parts(ctx, path);
+    if (!err) err = sync_directories(ctx, path);
+    ny_lock_release(&lock);
+    return err;
+}
+
+int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *path)
+{
+    char points[PATH_MAX], results[PATH_MAX];
+    int err = part_path(ctx, path, "points", points);
+
+    *out = NULL;
+    if (!err) err = part_path(ctx, path, "results", results);
+    if (err) return err;
+    if (!exists(points) || !exists(results)) {
+        if (mkdir(path, 0777) && errno != EEXIST)
+            return ny_fail_errno(ctx, "create the store", path);
+        err = check_vacant(ctx, path);
+        if (!err) err = create_locked(ctx, path);
+    }
+    return err ? err : ny_store_open(out, ctx, path);
+}
+
+/* ---- what it is ---------------------------------------------------------------------------- */
+
+struct ny_context *ny_store_context(const struct ny_store *store)
+{
+    return store->ctx;
+}
+
+const char *ny_store_path(const struct ny_store *store)
+{
+    return store->path;
+}
+
+bool ny_store_read_only(const struct ny_store *store)
+{
+    return store->read_only;
+}
+
+uint64_t ny_store_bytes(const struct ny_store *store)
+{
+    const struct ny_env *const parts[] = {store->points, store->results};
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        struct stat info;
+
+        if (stat(parts[i]->path, &info) == 0) bytes += (uint64_t)info.st_blocks * 512;
+    }
+    return bytes;
+}
+
+int ny_store_writable(struct ny_store *store)
+{
+    if (!store->read_only) return NY_OK;
+    return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
+                      "%s cannot be written: check its permissions, and that its disk is not "
+                      "mounted read-only",
+                      store->path);
+}

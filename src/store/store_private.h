@@ -1,0 +1,201 @@
+/*
+ * What the files of this folder share. From the bottom up:
+ *
+ *   guard, codec, structure   bytes: SIGBUS, frames, the check before mapping
+ *   environment               an LMDB environment, one per process and directory
+ *   write, view               its transactions; locks: our own lock files
+ *   store                     the handle
+ *   manifest, points, ingest  rows;   results: chunks;   verify: all of it
+ *
+ * Invariants.
+ *  1. A value leaves this folder only as a copy, after its checksum was verified.
+ *  2. Every write transaction ends by rewriting the pulse; every entry is counted in it.
+ *  3. Rows below the manifest's n are never rewritten, but for the short last block at a commit.
+ *  4. No LMDB call that may write runs without our lock: points.lock for points/, commit.lock for
+ *     results/.
+ *  5. After a failed write an environment takes no more of them until it was closed.
+ */
+#ifndef NY_STORE_STORE_PRIVATE_H
+#define NY_STORE_STORE_PRIVATE_H
+
+#include <limits.h>
+#include <lmdb.h>
+#include <sys/types.h>
+
+#include "base/thread.h"
+#include "store/codec.h"
+#include "store/store.h"
+#include "store/structure.h"
+
+/* ---- environment --------------------------------------------------------------------------- */
+
+/* One slot of the process' registry. */
+struct ny_env {
+    MDB_env *lmdb; /* NULL: a free slot */
+    MDB_dbi table;
+    dev_t device;
+    ino_t inode;
+    pid_t process; /* a fork's copies of these slots are not its own */
+    unsigned users;
+    bool read_only; /* without LMDB's locks, too */
+    size_t map_bytes, page_bytes;
+    uint8_t id[16];
+    struct ny_mutex lock; /* guards what follows */
+    struct ny_cond idle;
+    unsigned active; /* transactions of this process */
+    bool growing;
+    int failed; /* status of the first write that failed */
+    char path[PATH_MAX];
+};
+
+/* `environment` as in format.h. Shares the slot of one that is open already. NY_EIO: not there or
+ * not readable; NY_ESTORE: damaged, or not one of ours. */
+int ny_env_open(struct ny_env **out, struct ny_context *ctx, const char *directory,
+                uint32_t environment);
+void ny_env_close(struct ny_env *env);
+/* Makes one in a new directory beside and moves it into place. */
+int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t environment,
+                  const uint8_t id[16]);
+/* Sets the error for an LMDB code: "cannot <action> <path>: <LMDB's text>; <what to do>". */
+int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, int code);
+
+/* A transaction of this process begins, ends; the map does not move between them. */
+void ny_env_enter(struct ny_env *env);
+void ny_env_leave(struct ny_env *env);
+/* Maps at least `bytes`, with no transaction alive: call it before ny_env_enter(). */
+int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes);
+/* Begins an LMDB transaction inside enter and leave, following a file that another process grew. */
+int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB_txn **txn);
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+enum { NY_NAME_MAX = 64, NY_KEY_MAX = 2 * (NY_NAME_MAX + 1) + 9 };
+
+struct ny_key {
+    size_t bytes;
+    char data[NY_KEY_MAX];
+};
+
+struct ny_key ny_pulse_key(void);
+/* `kind` may carry NY_STAGED. */
+struct ny_key ny_points_key(unsigned kind, uint64_t number);
+/* name ‖ 0 ‖ part ‖ 0 ‖ index; both at most NY_NAME_MAX bytes. */
+struct ny_key ny_chunk_key(const char *name, const char *part, uint64_t index);
+/* The kind and number of a key of points/; false when it is not one. */
+bool ny_points_key_parse(const MDB_val *key, unsigned *kind, uint64_t *number);
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+struct ny_write {
+    struct ny_store *store;
+    struct ny_env *env;
+    MDB_txn *txn; /* NULL: none alive */
+    struct ny_pulse pulse;
+    size_t dirty_bytes; /* pages of LMDB's that wait for the commit, without tree pages */
+};
+
+/* Begins; `room_bytes` bounds what the transaction will write. The thread that begins must end. */
+int ny_write_begin(struct ny_write *write, struct ny_store *store, struct ny_env *env,
+                   size_t room_bytes);
+/* Room for a value, in place of the one there was; to be filled before the next call. */
+int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes, void **room);
+/* A framed value around raw bytes. */
+int ny_write_record(struct ny_write *write, const struct ny_key *key, const struct ny_frame *frame,
+                    const void *raw);
+/* Absent is fine. */
+int ny_write_delete(struct ny_write *write, const struct ny_key *key);
+/* Deletes entries from `first` on as long as `match` says so, at most `most`; *count of them. */
+typedef bool ny_match_fn(const void *arg, const MDB_val *key);
+int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_match_fn *match,
+                         const void *arg, size_t most, size_t *count);
+int ny_write_commit(struct ny_write *write);
+void ny_write_abort(struct ny_write *write);
+
+/* min(64 MiB, budget / 8): bytes that may be dirty at once. */
+size_t ny_dirty_bytes_max(const struct ny_context *ctx);
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* A short read transaction, with a decoder; kept by the store for the next one. */
+struct ny_view {
+    struct ny_view *next;
+    struct ny_store *store;
+    struct ny_env *env;
+    MDB_txn *txn;
+    struct ny_decoder *decoder;
+};
+
+int ny_view_begin(struct ny_view **out, struct ny_store *store, struct ny_env *env);
+/* NY_EBUSY: the store has no locks and was changed meanwhile; what was read may be torn. */
+int ny_view_end(struct ny_view *view);
+
+/* What a value must be. */
+struct ny_want {
+    struct ny_key key;
+    struct ny_frame frame; /* store, number, kind; rows and raw_bytes with exact */
+    bool exact;            /* rows and raw_bytes must be as given; else raw_bytes ≤ capacity */
+    size_t capacity;
+};
+/* Finds, verifies and decodes one value into `out`; want->frame is filled. NY_END: no such key.
+ * NY_ESTORE: *wrong says what is. Sets no error. */
+int ny_view_read(struct ny_view *view, struct ny_want *want, void *out, const char **wrong);
+/* Size of the raw bytes of a value; NY_END, NY_ESTORE as above, without verifying the content. */
+int ny_view_size(struct ny_view *view, const struct ny_key *key, size_t *raw_bytes);
+
+/* ---- the store ----------------------------------------------------------------------------- */
+
+struct ny_store {
+    struct ny_context *ctx;
+    char *path;
+    struct ny_env *points, *results;
+    uint64_t id; /* first 8 bytes */
+    bool read_only;
+    struct ny_mutex lock;
+    struct ny_view *views; /* not in use */
+};
+
+/* Refuses on a read-only store. */
+int ny_store_writable(struct ny_store *store);
+void ny_views_free(struct ny_store *store);
+
+/* ---- locks --------------------------------------------------------------------------------- */
+
+struct ny_lock {
+    int fd; /* −1: not held */
+    bool removed_after;
+    char path[PATH_MAX];
+};
+
+/* STORE/locks/<file>.lock. NY_EBUSY: "<what> is held by process 12 (nystream import); …". */
+int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what);
+/* The same in the directory `path`, waiting for it. */
+int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file);
+void ny_lock_release(struct ny_lock *lock);
+
+/* ---- points -------------------------------------------------------------------------------- */
+
+/* The manifest as this view sees it; NULL, or what is wrong. */
+const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest);
+/* The same, setting the error. */
+int ny_manifest_read(struct ny_view *view, struct ny_manifest *manifest);
+/* The statistics record, header and cells, into room for all of it. */
+int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *record);
+uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype);
+/* Rows of a block under this manifest. */
+uint64_t ny_rows_in_block(const struct ny_manifest *manifest, uint64_t block);
+size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype);
+/* Number of elements a row has in blocks of this kind. */
+uint64_t ny_elements(enum ny_kind kind, uint64_t d);
+/* A block of points, labels or source as the manifest has it, into rows × element bytes.
+ * NY_ESTORE: *wrong says what is; no error is set. */
+int ny_block_read(struct ny_view *view, const struct ny_manifest *manifest, enum ny_kind kind,
+                  uint64_t block, void *rows, const char **wrong);
+/* Sets the error for a damaged block. */
+int ny_block_damaged(struct ny_store *store, const struct ny_manifest *manifest, enum ny_kind kind,
+                     uint64_t block, const char *wrong);
+/* Next link of the digest chain. */
+uint64_t ny_digest_add(uint64_t digest, uint64_t checksum);
+/* The checksum in the header of a stored value; 0 where there is none. */
+uint64_t ny_view_checksum(struct ny_view *view, const struct ny_key *key);
+
+#endif

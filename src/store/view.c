@@ -1,0 +1,185 @@
+/* Read transactions: short, one a call. LMDB keeps old pages while one is alive. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/guard.h"
+#include "store/store_private.h"
+
+static struct ny_view *take_idle(struct ny_store *store, struct ny_env *env)
+{
+    struct ny_view *view = NULL;
+
+    ny_mutex_lock(&store->lock);
+    for (struct ny_view **at = &store->views; *at; at = &(*at)->next)
+        if ((*at)->env == env) {
+            view = *at;
+            *at = view->next;
+            break;
+        }
+    ny_mutex_unlock(&store->lock);
+    return view;
+}
+
+static void view_free(struct ny_view *view)
+{
+    struct ny_context *ctx = view->store->ctx;
+
+    if (view->txn) mdb_txn_abort(view->txn);
+    ny_decoder_free(view->decoder, ctx);
+    ny_free(ctx, view);
+}
+
+static int view_new(struct ny_view **out, struct ny_store *store, struct ny_env *env)
+{
+    struct ny_view *view = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*view));
+    int err;
+
+    if (!view) return NY_EBUDGET;
+    view->store = store;
+    view->env = env;
+    err = ny_decoder_new(&view->decoder, store->ctx);
+    if (err) view_free(view);
+    else *out = view;
+    return err;
+}
+
+int ny_view_begin(struct ny_view **out, struct ny_store *store, struct ny_env *env)
+{
+    struct ny_view *view = take_idle(store, env);
+    int err = NY_OK;
+
+    *out = NULL;
+    if (!view) err = view_new(&view, store, env);
+    if (err) return err;
+    ny_env_enter(env);
+    if (view->txn && mdb_txn_renew(view->txn)) { /* the map grew, or the slot is gone */
+        mdb_txn_abort(view->txn);
+        view->txn = NULL;
+    }
+    if (!view->txn) err = ny_env_begin(env, store->ctx, MDB_RDONLY, &view->txn);
+    if (err) {
+        view->txn = NULL;
+        ny_env_leave(env);
+        view_free(view);
+        return err;
+    }
+    *out = view;
+    return NY_OK;
+}
+
+int ny_view_end(struct ny_view *view)
+{
+    struct ny_store *store = view->store;
+    struct ny_env *env = view->env;
+    bool moved = false;
+
+    if (env->read_only) {
+        MDB_envinfo info;
+
+        mdb_env_info(env->lmdb, &info);
+        moved = info.me_last_txnid != mdb_txn_id(view->txn);
+    }
+    mdb_txn_reset(view->txn);
+    ny_env_leave(env);
+    ny_mutex_lock(&store->lock);
+    view->next = store->views;
+    store->views = view;
+    ny_mutex_unlock(&store->lock);
+    if (!moved) return NY_OK;
+    return ny_fail_at(store->ctx, NY_EBUSY, env->path, NY_NO_LINE,
+                      "%s was changed while it was read, and it is read without locks because it "
+                      "cannot be written; run the command again",
+                      env->path);
+}
+
+void ny_views_free(struct ny_store *store)
+{
+    while (store->views) {
+        struct ny_view *view = store->views;
+
+        store->views = view->next;
+        view_free(view);
+    }
+}
+
+struct reading {
+    struct ny_view *view;
+    struct ny_want *want;
+    void *out;
+    const char *wrong;
+    bool there;
+};
+
+static const char *check_size(const struct ny_want *want, const struct ny_frame *found)
+{
+    if (want->exact && (found->rows != want->frame.rows || found->raw_bytes != want->frame.raw_bytes))
+        return "it has another number of rows than the store says";
+    return found->raw_bytes > want->capacity ? "it is larger than it can be" : NULL;
+}
+
+static int read_value(void *arg)
+{
+    struct reading *r = arg;
+    struct ny_want *want = r->want;
+    struct ny_frame found = want->frame;
+    MDB_val key = {want->key.bytes, want->key.data}, value;
+    int code = mdb_get(r->view->txn, r->view->env->table, &key, &value);
+
+    if (code == MDB_NOTFOUND) return NY_OK;
+    r->there = true;
+    r->wrong = code ? mdb_strerror(code) : ny_frame_check(&found, value.mv_data, value.mv_size);
+    if (!r->wrong) r->wrong = check_size(want, &found);
+    if (!r->wrong)
+        r->wrong = ny_frame_decode(r->view->decoder, &found, value.mv_data, value.mv_size, r->out);
+    want->frame = found;
+    return NY_OK;
+}
+
+int ny_view_read(struct ny_view *view, struct ny_want *want, void *out, const char **wrong)
+{
+    struct reading r = {.view = view, .want = want, .out = out};
+
+    if (ny_guarded(read_value, &r)) {
+        r.there = true;
+        r.wrong = "the disk cannot read it";
+    }
+    *wrong = r.there ? r.wrong : "it is missing";
+    if (!r.there) return NY_END;
+    return r.wrong ? NY_ESTORE : NY_OK;
+}
+
+struct glance {
+    struct ny_view *view;
+    const struct ny_key *key;
+    struct ny_header header;
+    bool there, whole;
+};
+
+static int read_header(void *arg)
+{
+    struct glance *g = arg;
+    MDB_val key = {g->key->bytes, (void *)(uintptr_t)g->key->data}, value;
+
+    if (mdb_get(g->view->txn, g->view->env->table, &key, &value)) return NY_OK;
+    g->there = true;
+    g->whole = value.mv_size >= sizeof(g->header);
+    if (g->whole) memcpy(&g->header, value.mv_data, sizeof(g->header));
+    return NY_OK;
+}
+
+int ny_view_size(struct ny_view *view, const struct ny_key *key, size_t *raw_bytes)
+{
+    struct glance g = {.view = view, .key = key};
+
+    if (ny_guarded(read_header, &g)) return NY_ESTORE;
+    *raw_bytes = g.header.raw_bytes;
+    if (!g.there) return NY_END;
+    return g.whole ? NY_OK : NY_ESTORE;
+}
+
+uint64_t ny_view_checksum(struct ny_view *view, const struct ny_key *key)
+{
+    struct glance g = {.view = view, .key = key};
+
+    return ny_guarded(read_header, &g) ? 0 : g.header.checksum;
+}

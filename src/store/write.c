@@ -1,0 +1,249 @@
+/* Write transactions: every entry is counted in the pulse, which each commit rewrites. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/guard.h"
+#include "store/page.h"
+#include "store/store_private.h"
+
+enum { NODE_HEADER = 8, MIB = 1 << 20 };
+
+size_t ny_dirty_bytes_max(const struct ny_context *ctx)
+{
+    size_t share = ny_memory_limit(ctx) / 8;
+
+    return share < (size_t)64 * MIB ? share : (size_t)64 * MIB;
+}
+
+static MDB_val val_of(const struct ny_key *key)
+{
+    return (MDB_val){key->bytes, (void *)(uintptr_t)key->data};
+}
+
+/* LMDB keeps a value on pages of its own when its node exceeds half a page. */
+static bool on_own_pages(const struct ny_env *env, size_t key_bytes, size_t bytes)
+{
+    size_t node_max = ((env->page_bytes - sizeof(struct ny_page)) / 2 & ~(size_t)1) - 2;
+
+    return NODE_HEADER + key_bytes + bytes > node_max;
+}
+
+struct lookup {
+    struct ny_write *write;
+    MDB_val key, value;
+    int code;
+    bool sound;
+};
+
+/* Freeing a value frees as many pages as its first one claims: that claim is checked here, which
+ * also reads the path down the tree under the guard. */
+static int look_up(void *arg)
+{
+    struct lookup *l = arg;
+    const struct ny_env *env = l->write->env;
+    struct ny_page head;
+    uint32_t pages;
+
+    l->code = mdb_get(l->write->txn, env->table, &l->key, &l->value);
+    if (l->code || !on_own_pages(env, l->key.mv_size, l->value.mv_size)) return NY_OK;
+    memcpy(&head, (const char *)l->value.mv_data - sizeof(head), sizeof(head));
+    memcpy(&pages, &head.lower, sizeof(pages));
+    l->sound = (head.flags & ~NY_PAGE_DIRTY) == NY_PAGE_OVERFLOW &&
+               pages == ny_overflow_pages(l->value.mv_size, env->page_bytes);
+    return NY_OK;
+}
+
+static int find(struct ny_write *write, MDB_val key, MDB_val *value, bool *there)
+{
+    struct ny_context *ctx = write->store->ctx;
+    struct lookup l = {.write = write, .key = key, .sound = true};
+    int err = ny_guarded(look_up, &l);
+
+    *there = l.code == MDB_SUCCESS;
+    *value = l.value;
+    if (err || (*there && !l.sound))
+        return ny_fail_at(ctx, NY_ESTORE, write->env->path, NY_NO_LINE,
+                          "%s is damaged: a value to be replaced cannot be read; "
+                          "run 'nystream verify'",
+                          write->env->path);
+    if (l.code && l.code != MDB_NOTFOUND) return ny_env_fail(ctx, write->env->path, "read", l.code);
+    return NY_OK;
+}
+
+static int read_pulse(struct ny_write *write)
+{
+    struct ny_key key = ny_pulse_key();
+    struct ny_frame frame = {.kind = NY_KIND_PULSE, .store = write->store->id};
+    MDB_val value;
+    bool there;
+    int err = find(write, val_of(&key), &value, &there);
+
+    if (err) return err;
+    if (!there || value.mv_size != sizeof(struct ny_header) + sizeof(write->pulse) ||
+        ny_frame_check(&frame, value.mv_data, value.mv_size))
+        return ny_fail_at(write->store->ctx, NY_ESTORE, write->env->path, NY_NO_LINE,
+                          "%s is damaged: the record of its last transaction is not readable",
+                          write->env->path);
+    memcpy(&write->pulse, (const char *)value.mv_data + sizeof(struct ny_header),
+           sizeof(write->pulse));
+    return NY_OK;
+}
+
+/* The map must hold what the transaction may write, before it begins: it cannot grow later. */
+static int ensure_room(struct ny_env *env, struct ny_context *ctx, size_t room_bytes)
+{
+    MDB_envinfo info;
+    size_t need;
+
+    mdb_env_info(env->lmdb, &info);
+    need = (info.me_last_pgno + 1) * env->page_bytes + 2 * room_bytes + (size_t)16 * MIB;
+    return need > env->map_bytes ? ny_env_grow(env, ctx, need) : NY_OK;
+}
+
+int ny_write_begin(struct ny_write *write, struct ny_store *store, struct ny_env *env,
+                   size_t room_bytes)
+{
+    struct ny_context *ctx = store->ctx;
+    int err;
+
+    *write = (struct ny_write){.store = store, .env = env};
+    if (env->failed)
+        return ny_fail_at(ctx, env->failed, env->path, NY_NO_LINE,
+                          "an earlier write to %s failed: close the store and open it again",
+                          env->path);
+    err = ensure_room(env, ctx, room_bytes);
+    if (err) return err;
+    ny_env_enter(env);
+    err = ny_env_begin(env, ctx, 0, &write->txn);
+    if (err) {
+        write->txn = NULL;
+        ny_env_leave(env);
+        return err;
+    }
+    err = read_pulse(write);
+    if (err) ny_write_abort(write);
+    return err;
+}
+
+static void uncount(struct ny_write *write, const MDB_val *key, size_t bytes)
+{
+    write->pulse.entries--;
+    write->pulse.key_sum -= ny_key_hash(key->mv_data, key->mv_size, bytes);
+}
+
+static int remove_entry(struct ny_write *write, MDB_val key, size_t bytes)
+{
+    int code;
+
+    uncount(write, &key, bytes);
+    code = mdb_del(write->txn, write->env->table, &key, NULL);
+    return code ? ny_env_fail(write->store->ctx, write->env->path, "write", code) : NY_OK;
+}
+
+int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes, void **room)
+{
+    struct ny_env *env = write->env;
+    MDB_val name = val_of(key), value;
+    bool there;
+    int code, err = find(write, name, &value, &there);
+
+    *room = NULL;
+    if (!err && there) err = remove_entry(write, name, value.mv_size);
+    if (err) return err;
+    value = (MDB_val){bytes, NULL};
+    code = mdb_put(write->txn, env->table, &name, &value, MDB_RESERVE);
+    if (code) return ny_env_fail(write->store->ctx, env->path, "write", code);
+    write->pulse.entries++;
+    write->pulse.key_sum += ny_key_hash(name.mv_data, name.mv_size, bytes);
+    write->dirty_bytes += ny_overflow_pages(bytes, env->page_bytes) * env->page_bytes;
+    *room = value.mv_data;
+    return NY_OK;
+}
+
+int ny_write_record(struct ny_write *write, const struct ny_key *key, const struct ny_frame *frame,
+                    const void *raw)
+{
+    struct ny_header header = ny_frame_seal(frame, raw, frame->raw_bytes);
+    void *room;
+    int err = ny_write_room(write, key, sizeof(header) + frame->raw_bytes, &room);
+
+    if (err) return err;
+    memcpy(room, &header, sizeof(header));
+    memcpy((char *)room + sizeof(header), raw, frame->raw_bytes);
+    return NY_OK;
+}
+
+int ny_write_delete(struct ny_write *write, const struct ny_key *key)
+{
+    MDB_val value;
+    bool there;
+    int err = find(write, val_of(key), &value, &there);
+
+    if (!err && there) err = remove_entry(write, val_of(key), value.mv_size);
+    return err;
+}
+
+/* The first key not below `at` that `match` wants, copied into it; NY_END: none. */
+static int next_match(struct ny_write *write, struct ny_key *at, ny_match_fn *match, const void *arg)
+{
+    MDB_val key = val_of(at), value;
+    MDB_cursor *cursor = NULL;
+    int code = mdb_cursor_open(write->txn, write->env->table, &cursor);
+
+    if (!code) code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    if (!code && key.mv_size <= sizeof(at->data) && match(arg, &key)) {
+        at->bytes = key.mv_size;
+        memcpy(at->data, key.mv_data, key.mv_size);
+    } else if (!code) code = MDB_NOTFOUND;
+    if (cursor) mdb_cursor_close(cursor);
+    if (code == MDB_NOTFOUND) return NY_END;
+    return code ? ny_env_fail(write->store->ctx, write->env->path, "read", code) : NY_OK;
+}
+
+int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_match_fn *match,
+                         const void *arg, size_t most, size_t *count)
+{
+    struct ny_key at = *first;
+    int err = NY_OK;
+
+    for (*count = 0; !err && *count < most; ++*count) {
+        err = next_match(write, &at, match, arg);
+        if (err == NY_END) return NY_OK;
+        if (!err) err = ny_write_delete(write, &at);
+    }
+    return err;
+}
+
+int ny_write_commit(struct ny_write *write)
+{
+    struct ny_key key = ny_pulse_key();
+    struct ny_frame frame = {.kind = NY_KIND_PULSE,
+                             .store = write->store->id,
+                             .raw_bytes = sizeof(write->pulse)};
+    struct ny_header header;
+    MDB_val name = val_of(&key), value = {sizeof(header) + sizeof(write->pulse), NULL};
+    int code;
+
+    write->pulse.txn = mdb_txn_id(write->txn);
+    header = ny_frame_seal(&frame, &write->pulse, sizeof(write->pulse));
+    code = mdb_put(write->txn, write->env->table, &name, &value, MDB_RESERVE);
+    if (!code) {
+        memcpy(value.mv_data, &header, sizeof(header));
+        memcpy((char *)value.mv_data + sizeof(header), &write->pulse, sizeof(write->pulse));
+        code = mdb_txn_commit(write->txn);
+        write->txn = NULL;
+        ny_env_leave(write->env);
+    }
+    if (!code) return NY_OK;
+    ny_write_abort(write);
+    write->env->failed = ny_env_fail(write->store->ctx, write->env->path, "write", code);
+    return write->env->failed;
+}
+
+void ny_write_abort(struct ny_write *write)
+{
+    if (!write->txn) return;
+    mdb_txn_abort(write->txn);
+    write->txn = NULL;
+    ny_env_leave(write->env);
+}
