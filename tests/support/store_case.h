@@ -1,0 +1,31 @@
+/* What tests of the store share: a directory of its own, made-up rows, and plain imports. */
+#ifndef TESTS_SUPPORT_STORE_CASE_H
+#define TESTS_SUPPORT_STORE_CASE_H
+
+#include "base/dtype.h"
+#include "store/store.h"
+
+/* A new directory below $TMPDIR or /tmp, and its removal with all that is in it. */
+void case_directory(char path[128]);
+void case_remove(const char *path);
+void case_copy(const char *from, const char *to);
+
+/* Element (row, column) of data set `seed`, exact in every type: 0…255. `noisy`: of f32 and f64,
+ * full precision, which does not compress. */
+double case_value(unsigned seed, uint64_t row, uint64_t column);
+void case_rows(void *out, unsigned seed, enum ny_dtype dtype, uint64_t d, uint64_t first,
+               uint64_t count);
+double case_label(unsigned seed, uint64_t row);
+uint64_t case_source(unsigned seed, uint64_t row);
+
+/* An import of rows first … first+count−1 of data set `seed`, in batches; begins where an earlier
+ * run of it was killed. Returns the first status that is not NY_OK. */
+struct case_import {
+    unsigned seed;
+    uint64_t first, count, batch;
+    struct ny_ingest_spec spec;
+    int no_commit;
+};
+int case_import(struct ny_store *store, const struct case_import *import);
+
+#endif

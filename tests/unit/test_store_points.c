@@ -1,0 +1,805 @@
+/* store/store.h, points: what was imported is what is read, statistics, appending, resuming. */
+#include "store/store.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "support/store_case.h"
+
+static struct ny_context *ctx;
+static struct ny_store *store;
+static char directory[128], path[160];
+
+static void open_store(void)
+{
+    if (ny_store_create(&store, ctx, path)) fail_msg("%s", ny_context_message(ctx));
+}
+
+static int start(void **state)
+{
+    (void)state;
+    if (ny_context_new(&ctx)) return -1;
+    case_directory(directory);
+    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    open_store();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    size_t left;
+
+    (void)state;
+    ny_store_close(store);
+    left = ny_memory_used(ctx);
+    ny_context_free(ctx);
+    case_remove(directory);
+    return left == 0 ? 0 : -1;
+}
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
+    } while (0)
+
+/* The call fails so, and says these words. */
+static void refused(int got, int status, const char *words)
+{
+    assert_int_equal(got, status);
+    assert_int_equal(ny_context_error(ctx)->status, status);
+    if (!strstr(ny_context_message(ctx), words))
+        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
+    ny_error_clear(ctx);
+}
+
+static struct case_import import_of(enum ny_dtype dtype, uint64_t d, uint64_t count)
+{
+    return (struct case_import){.seed = 3,
+                                .count = count,
+                                .batch = 777,
+                                .spec = {.d = d, .dtype = dtype, .fingerprint = 11}};
+}
+
+/* Rows first … of the store are rows first_of_set … of data set `seed`. */
+static void check_rows(unsigned seed, uint64_t first, uint64_t count, uint64_t first_of_set)
+{
+    struct ny_points_info info;
+    size_t bytes;
+    char *got, *want;
+
+    CHECK(ny_points_info(store, &info));
+    bytes = count * info.d * ny_dtype_size(info.dtype);
+    got = malloc(bytes + 1);
+    want = malloc(bytes + 1);
+    case_rows(want, seed, info.dtype, info.d, first_of_set, count);
+    CHECK(ny_points_read(store, first, count, got));
+    assert_memory_equal(got, want, bytes);
+    free(want);
+    free(got);
+}
+
+/* ---- round trips --------------------------------------------------------------------------- */
+
+static void round_trip(enum ny_dtype dtype, uint64_t d, uint64_t n)
+{
+    struct case_import import = import_of(dtype, d, n);
+    struct ny_points_info info;
+    size_t row_bytes = d * ny_dtype_size(dtype), count;
+    char *rows, *want;
+
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &info));
+    assert_int_equal(info.n, n);
+    assert_int_equal(info.d, d);
+    assert_int_equal(info.dtype, dtype);
+    assert_int_equal(info.raw_bytes, n * row_bytes);
+    assert_int_equal(info.block_rows & (info.block_rows - 1), 0);
+    assert_true(info.block_rows * row_bytes <= 1 << 20 || info.block_rows == 1);
+    assert_int_equal(info.blocks, (n + info.block_rows - 1) / info.block_rows);
+    rows = malloc(info.block_rows * row_bytes);
+    want = malloc(info.block_rows * row_bytes);
+    for (uint64_t b = 0; b < info.blocks; b++) {
+        uint64_t left = n - b * info.block_rows;
+
+        CHECK(ny_points_read_block(store, b, rows, &count));
+        assert_int_equal(count, left < info.block_rows ? left : info.block_rows);
+        case_rows(want, 3, dtype, d, b * info.block_rows, count);
+        assert_memory_equal(rows, want, count * row_bytes);
+    }
+    free(want);
+    free(rows);
+    check_rows(3, n / 3, n - n / 3, n / 3);
+    check_rows(3, 0, n, 0);
+    check_rows(3, n - 1, 1, n - 1);
+}
+
+/* One store a shape: blocks of many rows, few, one; a last block full, short, of one row. */
+static void every_type_and_block_edge(void **state)
+{
+    static const struct {
+        uint64_t d, n;
+    } shapes[] = {{784, 1024}, {784, 2049}, {3, 70000}, {300000, 5}, {1, 1}, {65536, 33}};
+
+    (void)state;
+    for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
+        for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+            round_trip((enum ny_dtype)dtype, shapes[i].d, shapes[i].n);
+            ny_store_close(store);
+            case_remove(path);
+            open_store();
+        }
+}
+
+static void a_row_larger_than_a_block(void **state)
+{
+    (void)state;
+    round_trip(NY_F32, 1500000, 3);
+}
+
+static void rows_survive_closing(void **state)
+{
+    struct case_import import = import_of(NY_I16, 20, 60000);
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    ny_store_close(store);
+    CHECK(ny_store_open(&store, ctx, path));
+    check_rows(3, 0, 60000, 0);
+    assert_true(ny_store_bytes(store) > 0);
+    assert_false(ny_store_read_only(store));
+    assert_string_equal(ny_store_path(store), path);
+}
+
+static void an_empty_store_has_no_points(void **state)
+{
+    struct ny_points_info info;
+    struct ny_points_stats stats;
+    size_t count;
+
+    (void)state;
+    CHECK(ny_points_info(store, &info));
+    assert_int_equal(info.n, 0);
+    CHECK(ny_points_stats(store, &stats));
+    assert_int_equal(stats.n, 0);
+    ny_points_stats_release(&stats, ctx);
+    refused(ny_points_read_block(store, 0, &info, &count), NY_EINTERNAL, "0 rows");
+}
+
+static void beyond_the_end_is_refused(void **state)
+{
+    struct case_import import = import_of(NY_U8, 4, 10);
+    uint8_t rows[8];
+    uint64_t row = 10;
+    double label;
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    refused(ny_points_read(store, 9, 2, rows), NY_EINTERNAL, "10 rows");
+    refused(ny_points_gather(store, &row, 1, rows), NY_EINTERNAL, "10 rows");
+    refused(ny_points_labels(store, UINT64_MAX, 2, &label), NY_EINTERNAL, "10 rows");
+}
+
+static void gather_keeps_the_order_asked_for(void **state)
+{
+    struct case_import import = import_of(NY_F32, 100, 30000);
+    enum { COUNT = 500 };
+    uint64_t rows[COUNT];
+    float *got = malloc(COUNT * 100 * sizeof(float)), want[100];
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    for (uint64_t i = 0; i < COUNT; i++)
+        rows[i] = (i * 7919 + 13) % 30000;
+    rows[COUNT - 1] = rows[0]; /* twice the same */
+    CHECK(ny_points_gather(store, rows, COUNT, got));
+    for (size_t i = 0; i < COUNT; i++) {
+        case_rows(want, 3, NY_F32, 100, rows[i], 1);
+        assert_memory_equal(got + i * 100, want, sizeof(want));
+    }
+    CHECK(ny_points_gather(store, rows, 0, got));
+    free(got);
+}
+
+/* Hints change nothing that can be read, in any order, beyond the end too. */
+static void hints_are_harmless(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 5000);
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    ny_points_will_need(store, 0, 100);
+    check_rows(3, 0, 5000, 0);
+    ny_points_done_with(store, 0, 100);
+    ny_points_done_with(store, 7, UINT64_MAX / 2);
+    check_rows(3, 0, 5000, 0);
+}
+
+/* ---- labels, source, classes --------------------------------------------------------------- */
+
+static void labels_and_source_rows(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 3000);
+    double *labels = malloc(3000 * sizeof(*labels));
+    uint64_t *source = malloc(3000 * sizeof(*source));
+    struct ny_points_info info;
+
+    (void)state;
+    import.spec.labels = import.spec.source = true;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &info));
+    assert_true(info.labels && info.source);
+    CHECK(ny_points_labels(store, 0, 3000, labels));
+    CHECK(ny_points_source(store, 0, 3000, source));
+    for (uint64_t i = 0; i < 3000; i++) {
+        assert_true(labels[i] == case_label(3, i));
+        assert_int_equal(source[i], case_source(3, i));
+    }
+    CHECK(ny_points_source(store, 1023, 3, source));
+    assert_int_equal(source[2], case_source(3, 1025));
+    free(source);
+    free(labels);
+}
+
+static void missing_labels_stay_missing(void **state)
+{
+    struct ny_ingest_spec spec = {.d = 1, .dtype = NY_U8, .labels = true, .fingerprint = 1};
+    struct ny_rows rows = {.values = "ab", .labels = (double[]){NAN, 4}, .count = 2, .consumed = 2};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+    double labels[2];
+
+    (void)state;
+    CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
+    CHECK(ny_ingest_rows(ingest, &rows));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+    CHECK(ny_points_labels(store, 0, 2, labels));
+    assert_true(isnan(labels[0]) && labels[1] == 4);
+}
+
+static void without_labels_and_source(void **state)
+{
+    struct case_import import = import_of(NY_U8, 4, 100);
+    double labels[3] = {1, 1, 1};
+    uint64_t source[3];
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_labels(store, 5, 3, labels));
+    CHECK(ny_points_source(store, 5, 3, source));
+    for (uint64_t i = 0; i < 3; i++) {
+        assert_true(labels[i] == 0);
+        assert_int_equal(source[i], 5 + i);
+    }
+}
+
+static void source_rows_begin_in_the_middle(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 1500);
+    uint64_t source[2600];
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    import.spec.append = import.spec.source = true;
+    import.count = 900;
+    CHECK(case_import(store, &import));
+    import.spec.source = false; /* what comes now counts in the store */
+    import.count = 200;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_source(store, 0, 2600, source));
+    for (uint64_t i = 0; i < 2600; i++)
+        assert_int_equal(source[i], i < 1500 || i >= 2400 ? i : case_source(3, i - 1500));
+}
+
+static int with_classes(const char *const *names, size_t count, bool append, double label)
+{
+    struct ny_ingest_spec spec = {
+        .d = 1, .dtype = NY_U8, .labels = true, .append = append, .fingerprint = 5};
+    struct ny_rows rows = {.values = "x", .labels = &label, .count = 1, .consumed = 1};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+    int err = ny_ingest_begin(&ingest, store, &spec, &consumed);
+
+    if (err) return err;
+    err = ny_ingest_rows(ingest, &rows);
+    if (!err && count) err = ny_ingest_class_names(ingest, names, count);
+    if (!err) err = ny_ingest_commit(ingest);
+    if (err) ny_ingest_discard(ingest);
+    ny_ingest_free(ingest);
+    return err;
+}
+
+static void class_names(void **state)
+{
+    static const char *const animals[] = {"cat", "dog", "äffin"}, *const other[] = {"dog", "cat"};
+    char **names;
+    size_t count;
+
+    (void)state;
+    CHECK(with_classes(animals, 2, false, 1));
+    CHECK(ny_points_class_names(store, &names, &count));
+    assert_int_equal(count, 2);
+    assert_string_equal(names[1], "dog");
+    ny_free(ctx, names);
+    refused(with_classes(other, 2, true, 1), NY_EDATA, "another order");
+    refused(with_classes(NULL, 0, true, 1), NY_EDATA, "are words");
+    CHECK(with_classes(animals, 3, true, 2));
+    CHECK(ny_points_class_names(store, &names, &count));
+    assert_int_equal(count, 3);
+    assert_string_equal(names[2], "äffin");
+    ny_free(ctx, names);
+}
+
+/* ---- statistics ---------------------------------------------------------------------------- */
+
+/* Recomputed in long double by plain loops over what the generator gives. */
+static void check_stats(enum ny_dtype dtype, uint64_t d, uint64_t n)
+{
+    struct ny_points_stats stats;
+    long double squares = 0;
+    double *column = malloc(n * sizeof(*column));
+    char value[8];
+
+    CHECK(ny_points_stats(store, &stats));
+    assert_int_equal(stats.n, n);
+    assert_int_equal(stats.d, d);
+    for (uint64_t j = 0; j < d; j++) {
+        long double sum = 0, square = 0;
+        double least = INFINITY, most = -INFINITY;
+
+        for (uint64_t i = 0; i < n; i++) {
+            char *row = malloc(d * 8);
+
+            case_rows(row, 3, dtype, d, i, 1);
+            memcpy(value, row + j * ny_dtype_size(dtype), ny_dtype_size(dtype));
+            ny_dtype_to_f64(dtype, value, &column[i], 1);
+            free(row);
+            sum += column[i];
+            squares += (long double)column[i] * column[i];
+            least = column[i] < least ? column[i] : least;
+            most = column[i] > most ? column[i] : most;
+        }
+        for (uint64_t i = 0; i < n; i++)
+            square += (column[i] - sum / n) * (column[i] - sum / n);
+        assert_true(fabsl(stats.mean[j] - sum / n) <= 1e-13L * (1 + fabsl(sum / n)));
+        assert_true(fabsl(stats.variance[j] - square / n) <= 1e-12L * (1 + square / n));
+        assert_true(stats.minimum[j] == least && stats.maximum[j] == most);
+    }
+    assert_true(fabsl(stats.mean_square_norm - squares / n) <= 1e-12L * squares / n);
+    ny_points_stats_release(&stats, ctx);
+    free(column);
+}
+
+static void statistics_of_every_type(void **state)
+{
+    (void)state;
+    for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
+        struct case_import import = import_of((enum ny_dtype)dtype, 300, 0);
+
+        /* In three imports, whose ends fall inside blocks. */
+        for (int part = 0; part < 3; part++) {
+            import.first += import.count;
+            import.count = 1111;
+            import.spec.append = part > 0;
+            CHECK(case_import(store, &import));
+        }
+        check_stats((enum ny_dtype)dtype, 300, 3333);
+        ny_store_close(store);
+        case_remove(path);
+        open_store();
+    }
+}
+
+static void statistics_with_a_large_offset(void **state)
+{
+    enum { N = 5000 };
+    struct ny_ingest_spec spec = {.d = 1, .dtype = NY_F64, .fingerprint = 1};
+    double *values = malloc(N * sizeof(*values));
+    struct ny_rows rows = {.values = values, .count = N, .consumed = N};
+    struct ny_points_stats stats;
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    for (int i = 0; i < N; i++)
+        values[i] = 1e9 + (i % 2 ? 1 : -1); /* variance 1 beside a mean of 1e9 */
+    CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
+    CHECK(ny_ingest_rows(ingest, &rows));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+    CHECK(ny_points_stats(store, &stats));
+    assert_true(fabs(stats.variance[0] - 1) < 1e-9);
+    assert_true(stats.mean[0] == 1e9);
+    ny_points_stats_release(&stats, ctx);
+    free(values);
+}
+
+/* Batches and threads are of no account: not a bit. */
+static void statistics_do_not_depend_on_batches(void **state)
+{
+    struct ny_points_stats a, b;
+    struct case_import import = import_of(NY_F32, 50, 40000);
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_stats(store, &a));
+    ny_store_close(store);
+    case_remove(path);
+    open_store();
+    ny_context_set_threads(ctx, 1);
+    import.batch = 5000;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_stats(store, &b));
+    assert_memory_equal(a.mean, b.mean, 50 * sizeof(double));
+    assert_memory_equal(a.variance, b.variance, 50 * sizeof(double));
+    ny_points_stats_release(&a, ctx);
+    ny_points_stats_release(&b, ctx);
+}
+
+static void values_that_are_not_finite(void **state)
+{
+    static const double bad[] = {NAN, INFINITY, -INFINITY};
+    struct ny_ingest_spec spec = {.d = 3, .dtype = NY_F64, .fingerprint = 1};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        double values[12] = {0};
+        struct ny_rows rows = {.values = values, .count = 4, .consumed = 4};
+
+        values[7] = bad[i];
+        CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
+        CHECK(ny_ingest_rows(ingest, &rows));
+        refused(ny_ingest_commit(ingest), NY_EDATA, "row 2, column 1");
+        ny_ingest_free(ingest);
+    }
+}
+
+/* ---- appending ----------------------------------------------------------------------------- */
+
+static void append_fills_the_short_block(void **state)
+{
+    static const uint64_t counts[] = {100, 50, 900, 3000, 1, 45, 4096, 1024};
+    struct case_import import = import_of(NY_U8, 784, 0);
+    struct ny_points_info info;
+    uint64_t n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        import.first = n;
+        import.count = counts[i];
+        import.spec.append = true;
+        import.spec.fingerprint = i;
+        CHECK(case_import(store, &import));
+        n += counts[i];
+        CHECK(ny_points_info(store, &info));
+        assert_int_equal(info.n, n);
+        check_rows(3, 0, n, 0);
+    }
+}
+
+/* The digest is that of the rows, however they came; the tail has its own. */
+static void digests(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 2500);
+    struct ny_points_info whole, parts, more;
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &whole));
+    import.spec.append = true;
+    import.first = 2500;
+    import.count = 100;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &more));
+    assert_true(more.digest == whole.digest); /* full blocks: the same two */
+    assert_true(more.tail_digest != whole.tail_digest && more.tail_digest != 0);
+    import.first = 2600;
+    import.count = 3072 - 2600;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &parts));
+    assert_true(parts.digest != whole.digest && parts.tail_digest == 0);
+    assert_true(parts.txn > more.txn);
+}
+
+static void append_converts_exactly_or_not(void **state)
+{
+    struct case_import import = import_of(NY_F32, 2, 10);
+    float rows[] = {1, 2, 3, 0.1f};
+    double halves[] = {0.5, -0.25, 0.1, 1};
+    struct ny_rows batch = {.count = 2, .consumed = 2};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+    uint8_t last[2];
+    float last_halves[2];
+
+    (void)state;
+    import.spec.dtype = NY_U8;
+    CHECK(case_import(store, &import));
+    import.spec.append = true;
+    import.spec.dtype = NY_F32;
+    batch.values = rows;
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    refused(ny_ingest_rows(ingest, &batch), NY_EDATA, "row 1, column 1");
+    refused(ny_ingest_commit(ingest), NY_EDATA, "failed");
+    ny_ingest_free(ingest);
+    rows[3] = 255;
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    CHECK(ny_ingest_rows(ingest, &batch));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+    CHECK(ny_points_read(store, 11, 1, last));
+    assert_int_equal(last[0], 3);
+    assert_int_equal(last[1], 255);
+
+    ny_store_close(store);
+    case_remove(path);
+    open_store();
+    import.spec.append = false;
+    CHECK(case_import(store, &import));
+    import.spec.append = true;
+    import.spec.dtype = NY_F64;
+    batch.values = halves;
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    refused(ny_ingest_rows(ingest, &batch), NY_EDATA, "row 1, column 0");
+    ny_ingest_free(ingest);
+    halves[2] = 0.375;
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    CHECK(ny_ingest_rows(ingest, &batch));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+    CHECK(ny_points_read(store, 10, 1, last_halves));
+    assert_true(last_halves[0] == 0.5f && last_halves[1] == -0.25f);
+}
+
+static void imports_that_do_not_fit(void **state)
+{
+    struct case_import import = import_of(NY_U8, 4, 10), other = import_of(NY_U8, 4, 10);
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    refused(case_import(store, &other), NY_EUSAGE, "--append");
+    other.spec.append = true;
+    other.spec.d = 5;
+    refused(case_import(store, &other), NY_EDATA, "5 columns, those of");
+    other.spec.d = 4;
+    other.spec.labels = true;
+    refused(case_import(store, &other), NY_EDATA, "have none");
+    other.spec.labels = false;
+    other.spec.layout = NY_CSR;
+    refused(case_import(store, &other), NY_EUSAGE, "dense");
+    other.spec.layout = NY_DENSE;
+    other.spec.d = 0;
+    refused(case_import(store, &other), NY_EDATA, "columns");
+    other.spec.d = UINT64_MAX;
+    refused(case_import(store, &other), NY_EDATA, "columns");
+    check_rows(3, 0, 10, 0);
+}
+
+/* ---- staging ------------------------------------------------------------------------------- */
+
+static void nothing_is_seen_before_the_commit(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 1500);
+    struct ny_points_info before, after;
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &before));
+    import.first = 1500;
+    import.count = 200000 / 4;
+    import.spec.append = true;
+    import.no_commit = 1;
+    ny_context_set_memory(ctx, 200 << 20);
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &after));
+    assert_memory_equal(&before, &after, sizeof(before));
+    check_rows(3, 0, 1500, 0);
+}
+
+/* Content of a store as one number, to compare two of them. */
+static uint64_t content(struct ny_points_info *info)
+{
+    uint64_t digest;
+    struct ny_points_stats stats;
+
+    CHECK(ny_points_info(store, info));
+    CHECK(ny_points_stats(store, &stats));
+    digest = info->digest ^ info->tail_digest << 1 ^ info->n;
+    for (uint64_t j = 0; j < stats.d; j++)
+        digest = digest * 31 + (uint64_t)(stats.mean[j] * 1e6) + (uint64_t)(stats.variance[j] * 1e3);
+    ny_points_stats_release(&stats, ctx);
+    return digest;
+}
+
+static void an_unfinished_import_goes_on(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 40000);
+    struct ny_ingest *ingest;
+    uint64_t consumed = 0, count;
+    struct ny_points_info info;
+
+    (void)state;
+    ny_context_set_memory(ctx, 100 << 20); /* commits every few MiB */
+    import.spec.labels = import.spec.source = true;
+    import.count = 1300;
+    CHECK(case_import(store, &import));
+    import.first = 1300;
+    import.count = 30000;
+    import.spec.append = true;
+    import.spec.fingerprint = 12;
+    import.no_commit = 1;
+    CHECK(case_import(store, &import));
+    ny_store_close(store);
+    CHECK(ny_store_open(&store, ctx, path));
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    ny_ingest_free(ingest);
+    assert_true(consumed > 0 && consumed <= 30000);
+    import.no_commit = 0;
+    import.count = 40000; /* the rest, in other batches */
+    import.batch = 333;
+    CHECK(case_import(store, &import));
+    check_rows(3, 0, 41300, 0);
+    count = content(&info);
+    assert_int_equal(info.n, 41300);
+
+    ny_store_close(store);
+    case_remove(path);
+    open_store();
+    import.first = 0;
+    import.count = 1300;
+    import.batch = 777;
+    CHECK(case_import(store, &import));
+    import.first = 1300;
+    import.count = 40000;
+    CHECK(case_import(store, &import));
+    (void)info;
+    check_rows(3, 0, 41300, 0);
+    {
+        uint64_t *source = malloc(41300 * sizeof(*source));
+        struct ny_points_stats stats;
+
+        CHECK(ny_points_source(store, 0, 41300, source));
+        assert_int_equal(source[41299], case_source(3, 41299));
+        CHECK(ny_points_stats(store, &stats));
+        assert_int_equal(stats.n, 41300);
+        ny_points_stats_release(&stats, ctx);
+        free(source);
+    }
+    /* Digests hold the store's id, so they differ; statistics do not. */
+    assert_true(count != 0);
+}
+
+static void another_import_discards_what_was_staged(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 30000), other = import_of(NY_U8, 784, 2000);
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    ny_context_set_memory(ctx, 100 << 20);
+    import.no_commit = 1;
+    CHECK(case_import(store, &import));
+    other.seed = 8;
+    other.spec.fingerprint = 99;
+    CHECK(ny_ingest_begin(&ingest, store, &other.spec, &consumed));
+    assert_int_equal(consumed, 0);
+    ny_ingest_free(ingest);
+    CHECK(case_import(store, &other));
+    check_rows(8, 0, 2000, 0);
+}
+
+static void discarding_leaves_the_store_as_it_was(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 1500);
+    struct ny_points_info before, after;
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    ny_context_set_memory(ctx, 100 << 20);
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &before));
+    import.spec.append = true;
+    import.count = 30000;
+    import.no_commit = 1;
+    CHECK(case_import(store, &import));
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    assert_true(consumed > 0);
+    CHECK(ny_ingest_discard(ingest));
+    ny_ingest_free(ingest);
+    CHECK(ny_points_info(store, &after));
+    assert_memory_equal(&before, &after, sizeof(before));
+    check_rows(3, 0, 1500, 0);
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    assert_int_equal(consumed, 0);
+    ny_ingest_free(ingest);
+}
+
+static void dropped_rows_are_counted(void **state)
+{
+    struct ny_ingest_spec spec = {.d = 1, .dtype = NY_U8, .fingerprint = 1, .append = true};
+    struct ny_rows rows = {.values = "abc", .count = 3, .consumed = 5, .dropped = 2};
+    struct ny_points_info info;
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
+        CHECK(ny_ingest_rows(ingest, &rows));
+        CHECK(ny_ingest_commit(ingest));
+        refused(ny_ingest_discard(ingest), NY_EINTERNAL, "ended");
+        ny_ingest_free(ingest);
+    }
+    CHECK(ny_points_info(store, &info));
+    assert_int_equal(info.n, 6);
+    assert_int_equal(info.dropped, 4);
+}
+
+static int count_damage(void *user, const struct ny_damage *damage)
+{
+    (void)damage;
+    ++*(int *)user;
+    return NY_OK;
+}
+
+static void a_sound_store_verifies(void **state)
+{
+    static const char *const names[] = {"a", "b"};
+    struct case_import import = import_of(NY_U8, 784, 5000);
+    int damages = 0;
+
+    (void)state;
+    CHECK(ny_store_verify(store, count_damage, &damages));
+    import.spec.labels = import.spec.source = true;
+    CHECK(case_import(store, &import));
+    CHECK(ny_blob_put(store, "fit", "model", path, sizeof(path)));
+    CHECK(ny_store_verify(store, count_damage, &damages));
+    (void)names;
+    assert_int_equal(damages, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(every_type_and_block_edge),
+        TEST(a_row_larger_than_a_block),
+        TEST(rows_survive_closing),
+        TEST(an_empty_store_has_no_points),
+        TEST(beyond_the_end_is_refused),
+        TEST(gather_keeps_the_order_asked_for),
+        TEST(hints_are_harmless),
+        TEST(labels_and_source_rows),
+        TEST(missing_labels_stay_missing),
+        TEST(without_labels_and_source),
+        TEST(source_rows_begin_in_the_middle),
+        TEST(class_names),
+        TEST(statistics_of_every_type),
+        TEST(statistics_with_a_large_offset),
+        TEST(statistics_do_not_depend_on_batches),
+        TEST(values_that_are_not_finite),
+        TEST(append_fills_the_short_block),
+        TEST(digests),
+        TEST(append_converts_exactly_or_not),
+        TEST(imports_that_do_not_fit),
+        TEST(nothing_is_seen_before_the_commit),
+        TEST(an_unfinished_import_goes_on),
+        TEST(another_import_discards_what_was_staged),
+        TEST(discarding_leaves_the_store_as_it_was),
+        TEST(dropped_rows_are_counted),
+        TEST(a_sound_store_verifies),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
