@@ -73,7 +73,7 @@ struct ny_manifest {
     uint64_t n, d, block_rows;
     uint64_t full_bytes, tail_bytes; /* stored bytes of the full blocks, of the last, short one */
     uint64_t dropped, txn;
-    uint64_t source_from; /* first block with source row numbers: before it, row i came from row i */
+    uint64_t source_from; /* first block with row numbers of the source */
     uint64_t digest;      /* chain over the checksums of the full blocks */
     uint64_t tail_digest; /* checksum of the short one */
 };

@@ -117,7 +117,8 @@ static int allocate(struct ny_ingest *ingest)
     choose_group(ingest);
     for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++) {
         if (!ingest->has[kind]) continue;
-        ingest->buffer[kind] = ny_alloc(ctx, NY_MEM_STORE, ingest->group * block_bytes(ingest, kind));
+        ingest->buffer[kind] = ny_alloc(ctx, NY_MEM_STORE,
+                                        ingest->group * block_bytes(ingest, kind));
         if (!ingest->buffer[kind]) return NY_EBUDGET;
     }
     ingest->room = ny_alloc(ctx, NY_MEM_STORE, ingest->group * ingest->room_bytes);
@@ -301,8 +302,8 @@ static int keep_failure(struct ny_ingest *ingest, int err)
 
 static int refuse(struct ny_ingest *ingest)
 {
-    return ny_fail(ingest->ctx, ingest->failed ? ingest->failed : NY_EINTERNAL, "this import of %s has failed or ended already",
-                   ingest->store->path);
+    return ny_fail(ingest->ctx, ingest->failed ? ingest->failed : NY_EINTERNAL,
+                   "this import of %s has failed or ended already", ingest->store->path);
 }
 
 int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows)
@@ -312,8 +313,9 @@ int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows)
         return ny_fail(ingest->ctx, NY_EINTERNAL, "rows came without the labels or row numbers "
                                                   "that were announced");
     if (ny_ingest_total(ingest) + rows->count > NY_ROWS_MAX)
-        return keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA, "a store takes %llu rows at most",
-                                            (unsigned long long)NY_ROWS_MAX));
+        return keep_failure(ingest,
+                            ny_fail(ingest->ctx, NY_EDATA, "a store takes %llu rows at most",
+                                    (unsigned long long)NY_ROWS_MAX));
     return keep_failure(ingest, take_batch(ingest, rows));
 }
 
@@ -351,7 +353,8 @@ int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, si
     for (size_t i = 0; i < count; i++)
         bytes += strlen(names[i]) + 1;
     if (bytes > NY_ROW_BYTES_MAX || count > UINT32_MAX)
-        return keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA, "there are too many class names"));
+        return keep_failure(ingest,
+                            ny_fail(ingest->ctx, NY_EDATA, "there are too many class names"));
     ny_free(ingest->ctx, ingest->classes);
     ingest->classes = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     if (!ingest->classes) return keep_failure(ingest, NY_EBUDGET);

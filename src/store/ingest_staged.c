@@ -26,7 +26,8 @@ static size_t moments_bytes(const struct ny_ingest *ingest)
 
 static uint32_t flags_of(const struct ny_ingest *ingest)
 {
-    return (ingest->spec.labels ? NY_FLAG_LABELS : 0u) | (ingest->spec.source ? NY_FLAG_SOURCE : 0u);
+    return (ingest->spec.labels ? NY_FLAG_LABELS : 0u) |
+           (ingest->spec.source ? NY_FLAG_SOURCE : 0u);
 }
 
 static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
@@ -321,8 +322,9 @@ static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
 static int write_stats(struct ny_ingest *ingest)
 {
     struct ny_key key = ny_points_key(NY_KIND_STATS, 0);
+    size_t bytes = sizeof(*ingest->stats) + moments_bytes(ingest);
     struct ny_frame frame = {.store = ingest->store->id,
-                             .raw_bytes = (uint32_t)(sizeof(*ingest->stats) + moments_bytes(ingest)),
+                             .raw_bytes = (uint32_t)bytes,
                              .kind = NY_KIND_STATS};
 
     *ingest->stats = (struct ny_stats_record){ingest->moments.n, ingest->moments.d};
@@ -381,7 +383,8 @@ int ny_ingest_publish(struct ny_ingest *ingest)
         ny_ingest_pack_block(ingest, 0, ingest->filled);
         err = ny_ingest_put(ingest, 0, 0);
     }
-    if (!err && ingest->staged_open != ny_no_block) err = delete_staged(ingest, ingest->staged_open);
+    if (!err && ingest->staged_open != ny_no_block)
+        err = delete_staged(ingest, ingest->staged_open);
     if (!err) err = write_stats(ingest);
     if (!err) err = write_classes(ingest);
     if (!err) err = write_manifest(ingest);

@@ -108,7 +108,8 @@ static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, 
     return ny_fail(ctx, NY_EBUSY, "%s changes hands too often; try again", what);
 }
 
-static int lock_path(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file)
+static int lock_path(struct ny_lock *lock, struct ny_context *ctx, const char *path,
+                     const char *file)
 {
     lock->fd = -1;
     lock->removed_after = false;

@@ -15,7 +15,8 @@ _Static_assert(sizeof(struct ny_header) + NY_CHUNK_BYTES + 16 == (size_t)256 * 4
 
 static bool valid_name(const char *name)
 {
-    size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+    size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                 "0123456789._-");
 
     return length > 0 && length <= NY_NAME_MAX && name[length] == '\0' && name[0] != '.' &&
            name[0] != '-';
@@ -118,6 +119,11 @@ int ny_batch_begin(struct ny_batch **out, struct ny_store *store)
     }
     *out = batch;
     return NY_OK;
+}
+
+struct ny_store *ny_batch_store(const struct ny_batch *batch)
+{
+    return batch->store;
 }
 
 /* A chunk belongs to its place: name, part and index are in its header as one hash. */

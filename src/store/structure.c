@@ -185,8 +185,8 @@ static int compare(const struct walk *w, struct span a, struct span b)
 }
 
 /* low ≤ key < high, and keys ascend. */
-static int check_order(struct walk *w, uint64_t number, struct span key, struct span low, bool strict,
-                       struct span high)
+static int check_order(struct walk *w, uint64_t number, struct span key, struct span low,
+                       bool strict, struct span high)
 {
     int order;
 

@@ -112,7 +112,8 @@ struct reading {
 
 static const char *check_size(const struct ny_want *want, const struct ny_frame *found)
 {
-    if (want->exact && (found->rows != want->frame.rows || found->raw_bytes != want->frame.raw_bytes))
+    if (want->exact &&
+        (found->rows != want->frame.rows || found->raw_bytes != want->frame.raw_bytes))
         return "it has another number of rows than the store says";
     return found->raw_bytes > want->capacity ? "it is larger than it can be" : NULL;
 }

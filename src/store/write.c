@@ -184,7 +184,8 @@ int ny_write_delete(struct ny_write *write, const struct ny_key *key)
 }
 
 /* The first key not below `at` that `match` wants, copied into it; NY_END: none. */
-static int next_match(struct ny_write *write, struct ny_key *at, ny_match_fn *match, const void *arg)
+static int next_match(struct ny_write *write, struct ny_key *at, ny_match_fn *match,
+                      const void *arg)
 {
     MDB_val key = val_of(at), value;
     MDB_cursor *cursor = NULL;
