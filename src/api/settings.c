@@ -143,6 +143,7 @@ static int decide_kernel(struct ny_context *ctx, const struct ny_options *option
 {
     const char *scale = ny_options_text(options, "scale");
 
+    fit->columns_file = ny_options_text(options, "columns-file");
     fit->kernel = ny_kernel_find(ny_options_text(options, "kernel"));
     if (!fit->kernel) return ny_fail(ctx, NY_EINTERNAL, "a kernel of the option table is missing");
     fit->params.gamma = 1;

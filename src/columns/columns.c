@@ -17,10 +17,6 @@ int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec)
     int err = NY_EBUDGET;
 
     *out = NULL;
-    if (spec->kernel->base == NY_BASE_GIVEN)
-        return ny_fail(spec->ctx, NY_EUSAGE,
-                       "the kernel '%s' has no function of two rows; give its columns as a file",
-                       spec->kernel->name);
     if (spec->kernel->has_gamma && !(spec->params.gamma > 0 && isfinite(spec->params.gamma)))
         return ny_fail(spec->ctx, NY_EUSAGE, "gamma is %g; give a positive number to --gamma",
                        spec->params.gamma);

@@ -9,7 +9,8 @@
 enum ny_way {
     NY_WAY_GEMM,
     NY_WAY_DIRECT, /* ‖x−y‖₁, and everything in at most NY_DIRECT_COLUMNS columns */
-    NY_WAY_BYTES   /* ‖x−y‖² of u8, by exact integer dot products */
+    NY_WAY_BYTES,  /* ‖x−y‖² of u8, by exact integer dot products */
+    NY_WAY_GIVEN   /* precomputed: a row holds its kernel values, landmark by landmark */
 };
 
 /* Up to here a direct loop beats a GEMM, which has too little to do for each entry. */

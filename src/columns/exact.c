@@ -71,6 +71,7 @@ static void load_rows(const struct job *job, const unsigned char *raw, size_t co
 static bool is_direct(const struct ny_columns *columns)
 {
     return columns->spec.kernel->base == NY_BASE_ABSOLUTE ||
+           columns->spec.kernel->base == NY_BASE_GIVEN ||
            columns->spec.geometry->d <= 2 * NY_DIRECT_COLUMNS;
 }
 
@@ -116,7 +117,7 @@ static void block(const struct job *job, const struct scratch *s, size_t x_first
 
         for (size_t j = y_first; j < y_end && !(job->symmetric && j > i); j++) {
             size_t bi = i - x_first, bj = j - y_first;
-            double base = base_of(job, s, bi, bj);
+            double base = kernel->base == NY_BASE_GIVEN ? s->x[bi * d + j] : base_of(job, s, bi, bj);
 
             if (job->symmetric && i == j && kernel->base == NY_BASE_DOT) base = s->x_norms[bi];
             out[j] = kernel->apply(&columns->frame.params, base, s->x_norms[bi], s->y_norms[bj]);

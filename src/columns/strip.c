@@ -191,7 +191,10 @@ void ny_strip_base(const struct ny_columns *columns, const struct ny_strip *stri
 {
     size_t d = columns->spec.geometry->d;
 
-    if (columns->frame.way == NY_WAY_DIRECT) {
+    if (columns->frame.way == NY_WAY_GIVEN) {
+        for (size_t i = 0; i < strip->count; i++)
+            memcpy(K.at + i * K.stride, strip->rows + i * d + first, K.cols * sizeof(float));
+    } else if (columns->frame.way == NY_WAY_DIRECT) {
         base_direct(columns, strip, first, K);
     } else if (columns->frame.way == NY_WAY_BYTES) {
         base_bytes(columns, strip, first, K);

@@ -1,4 +1,5 @@
 /* Tiles of C: strip by strip, each finished while it is still in cache. */
+#include <math.h>
 #include <string.h>
 
 #include "columns/columns_private.h"
@@ -30,6 +31,11 @@ int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size
     size_t d = spec->geometry->d;
     double *row = NULL;
 
+    if (spec->kernel->base == NY_BASE_GIVEN) { /* the file does not say */
+        for (size_t i = 0; i < count; i++)
+            diagonal[i] = NAN;
+        return NY_OK;
+    }
     if (!spec->kernel->constant_diagonal) {
         row = ny_calloc(spec->ctx, NY_MEM_TILES, d, sizeof(double));
         if (!row) return NY_EBUDGET;

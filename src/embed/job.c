@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "embed/given_columns.h"
 #include "embed/model.h"
 
 static const char *const stage_names[] = {"stats", "select", "accumulate",
@@ -225,6 +226,8 @@ int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_set
         ny_log(job.ctx, NY_LOG_NOTE, "%llu rows were appended since '%s' began; they are not in it",
                (unsigned long long)(job.points.n - n), name);
     job.points.n = n;
+    err = ny_given_columns_shape(job.ctx, settings, &job.points);
+    if (err) goto done;
     warn_of_other_machine(&job);
     err = run_stages(&job);
 done:

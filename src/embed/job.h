@@ -34,6 +34,8 @@ enum ny_stage {
 const char *ny_stage_name(enum ny_stage stage);
 enum ny_stage ny_stage_parse(const char *name);
 
+struct ny_reader;
+
 struct ny_job {
     struct ny_context *ctx;
     struct ny_store *store;
@@ -55,6 +57,7 @@ struct ny_job {
     enum ny_gram_precision gram;
     struct ny_accumulator *acc;
     struct ny_model *model;
+    struct ny_reader *columns_reader; /* of a precomputed kernel, while a pass runs */
 };
 
 /* A new record: stage stats, n and d as of now, everything else in the report null. `options` is

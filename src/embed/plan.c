@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "embed/embedding.h"
+#include "embed/given_columns.h"
 
 /* m of the plan: what was asked for, or for greedy what a sample says. */
 static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings *settings,
@@ -99,7 +100,9 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
                       ny_store_path(store));
         goto done;
     }
-    err = ny_geometry_new(&geometry, store, settings->scale, ny_settings_centred_rows(settings));
+    err = ny_given_columns_shape(ctx, settings, &points);
+    if (err) goto done;
+    err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d);
     if (err) goto done;
     footprint.points = &points;
     footprint.spec = ny_settings_spec(settings, ctx, points.dtype, geometry);

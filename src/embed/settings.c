@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "base/memory.h"
+#include "store/store.h"
+
 static const struct ny_map maps[] = {
     {"svd", "eigenvectors of K as it is", false, NULL, false},
     {"pca", "principal components: kpca with the linear kernel about the column mean", true,
@@ -26,6 +29,24 @@ bool ny_settings_centred_rows(const struct ny_fit_settings *settings)
     return settings->kernel->base == NY_BASE_SQUARE ||
            settings->kernel->base == NY_BASE_ABSOLUTE || settings->map->centred_rows ||
            settings->scale != NY_SCALE_NONE;
+}
+
+int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
+                         const struct ny_fit_settings *settings, size_t d)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    double *neutral;
+    int err;
+
+    if (!settings->columns_file)
+        return ny_geometry_new(out, store, settings->scale, ny_settings_centred_rows(settings));
+    neutral = ny_calloc(ctx, NY_MEM_OTHER, 2 * d, sizeof(double));
+    if (!neutral) return NY_EBUDGET;
+    for (size_t j = 0; j < d; j++)
+        neutral[d + j] = 1;
+    err = ny_geometry_copy(out, ctx, neutral, neutral + d, d);
+    ny_free(ctx, neutral);
+    return err;
 }
 
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings)

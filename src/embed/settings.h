@@ -35,6 +35,7 @@ struct ny_fit_settings {
     bool certify;
     size_t landmarks;     /* m wanted */
     const uint64_t *given; /* `landmarks` row numbers for rule `given` */
+    const char *columns_file; /* precomputed: C */
     size_t components;    /* p */
     size_t rank;          /* k; 0: the method's default */
     uint64_t seed;
@@ -43,6 +44,9 @@ struct ny_fit_settings {
 
 /* The centre is subtracted where differences are taken, and for maps that say so. */
 bool ny_settings_centred_rows(const struct ny_fit_settings *settings);
+/* The geometry of the store's points; of precomputed columns (d = m): none. */
+int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
+                         const struct ny_fit_settings *settings, size_t d);
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                         struct ny_context *ctx, enum ny_dtype dtype,

@@ -1,6 +1,7 @@
 /* Stage accumulate, pass 1: s = Cᵀ1, G = CᵀC, t = Σ k(x_i,x_i) over all points. */
 #include "embed/job.h"
 
+#include "embed/given_columns.h"
 #include "stream/pass.h"
 
 struct accumulate {
@@ -99,7 +100,7 @@ static int run_pass(struct ny_job *job, uint64_t first_unit)
 
     err = allocate(&run);
     if (err) goto done;
-    err = ny_source_of_points(&source, job->store, job->points.n, job->workers);
+    err = ny_job_open_source(job, first_unit, &source);
     if (err) goto done;
     err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
                                         .source = source,
@@ -112,7 +113,7 @@ static int run_pass(struct ny_job *job, uint64_t first_unit)
     if (err) goto done;
     ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
 done:
-    ny_source_free(source);
+    ny_job_close_source(job, source);
     release(&run);
     return err;
 }

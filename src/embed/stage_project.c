@@ -2,6 +2,7 @@
 #include "embed/job.h"
 
 #include "embed/embedding.h"
+#include "embed/given_columns.h"
 #include "embed/plan.h"
 #include "embed/projector.h"
 #include "stream/pass.h"
@@ -132,8 +133,8 @@ static int run_pass(struct project *run, uint64_t first_unit)
     struct ny_source *source = NULL;
     int err;
 
-    err = ny_source_of_points(&source, job->store, job->points.n, job->workers);
-    if (err) return err;
+    err = ny_job_open_source(job, first_unit, &source);
+    if (err) goto done;
     err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
                                         .source = source,
                                         .stage = "project",
@@ -142,8 +143,10 @@ static int run_pass(struct project *run, uint64_t first_unit)
                                         .checkpoint_s = NY_CHECKPOINT_S,
                                         .flops_per_row = flops},
                       &work, run);
-    ny_source_free(source);
-    if (err == NY_OK) ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
+    if (err) goto done;
+    ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
+done:
+    ny_job_close_source(job, source);
     return err;
 }
 

@@ -1,5 +1,5 @@
 /* Stage select: which rows are landmarks. Then, for all later stages: W and the shift. */
-#include "embed/job.h"
+#include "embed/given_columns.h"
 
 int ny_job_load_frozen(struct ny_job *job)
 {
@@ -103,6 +103,7 @@ static int load_landmarks(struct ny_job *job, void *raw)
     if (!job->rows) return NY_EBUDGET;
     if (ny_blob_get(job->store, job->name, "landmarks", job->rows, job->m * sizeof(uint64_t)))
         return ny_context_error(job->ctx)->status;
+    if (job->settings->columns_file) return ny_given_columns_gather(job, raw);
     return ny_points_gather(job->store, job->rows, job->m, raw);
 }
 

@@ -68,8 +68,7 @@ int ny_stage_stats(struct ny_job *job)
     err = check_points(job);
     if (err) return err;
     ny_geometry_free(job->geometry, job->ctx);
-    err = ny_geometry_new(&job->geometry, job->store, settings->scale,
-                          ny_settings_centred_rows(settings));
+    err = ny_settings_geometry(&job->geometry, job->store, settings, (size_t)job->points.d);
     if (err) return err;
     err = decide_width(job);
     if (err) return err;
