@@ -88,8 +88,7 @@ void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *s
 int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size_t count,
                         double *diagonal);
 /* K (count × landmarks first … first+K.cols−1, f64) of raw rows, exact: f64 prepared rows, base
- * quantity without cancellation. For the rows that need an f64 decision, and for checks. On the
- * calling thread alone, like all that workers call. */
+ * quantity without cancellation. For the rows that need an f64 decision, and for checks. */
 int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count,
                      size_t first, struct ny_matrix K);
 /* K (count × count, f64, both triangles) among raw rows themselves. */

@@ -130,44 +130,51 @@ static size_t blocks_of(size_t count, size_t rows)
     return count / rows + (count % rows != 0);
 }
 
-/* Items are blocks, column by column of blocks (of the lower triangle when symmetric), so that rows
- * of Y are prepared once for all of X. */
+/* Items are blocks: row by row of blocks, of the lower triangle when symmetric. */
 static int run_items(void *arg, size_t first, size_t count)
 {
     const struct job *job = arg;
     const struct ny_columns *columns = job->columns;
-    size_t down = blocks_of(job->x_count, job->x_rows), bi = first, bj = 0, loaded = SIZE_MAX;
+    size_t across = blocks_of(job->y_count, job->y_rows), bi = 0, bj = first, loaded = SIZE_MAX;
     struct scratch s = {0};
     int err = scratch_init(&s, job);
 
     if (err) goto done;
-    for (; bi >= down; bj++)
-        bi -= job->symmetric ? down - bj - 1 : down;
+    for (; bj >= (job->symmetric ? bi + 1 : across); bi++)
+        bj -= job->symmetric ? bi + 1 : across;
     for (; count; count--) {
         size_t x_first = bi * job->x_rows, y_first = bj * job->y_rows;
         size_t x_left = job->x_count - x_first, y_left = job->y_count - y_first;
 
-        if (loaded != bj)
-            load_rows(job, job->y + y_first * columns->row_bytes,
-                      y_left < job->y_rows ? y_left : job->y_rows, job->y_rows, s.y, s.y_norms);
-        loaded = bj;
-        load_rows(job, job->x + x_first * columns->row_bytes,
-                  x_left < job->x_rows ? x_left : job->x_rows, job->x_rows, s.x, s.x_norms);
+        if (loaded != bi)
+            load_rows(job, job->x + x_first * columns->row_bytes,
+                      x_left < job->x_rows ? x_left : job->x_rows, job->x_rows, s.x, s.x_norms);
+        loaded = bi;
+        load_rows(job, job->y + y_first * columns->row_bytes,
+                  y_left < job->y_rows ? y_left : job->y_rows, job->y_rows, s.y, s.y_norms);
         block(job, &s, x_first, y_first);
-        if (++bi < down) continue;
-        bj++;
-        bi = job->symmetric ? bj : 0;
+        if (++bj < (job->symmetric ? bi + 1 : across)) continue;
+        bj = 0;
+        bi++;
     }
 done:
     scratch_release(&s, columns->spec.ctx);
     return err;
 }
 
-static size_t items_of(const struct job *job)
+static int run(struct job *job)
 {
+    struct ny_context *ctx = job->columns->spec.ctx;
+    const double small = 1e7; /* multiply-adds that are not worth a thread */
     size_t down = blocks_of(job->x_count, job->x_rows);
+    size_t items = job->symmetric ? down * (down + 1) / 2
+                                  : down * blocks_of(job->y_count, job->y_rows);
+    double work = (double)items * (double)job->x_rows * (double)job->y_rows *
+                  (double)job->columns->spec.geometry->d;
 
-    return job->symmetric ? down * (down + 1) / 2 : down * blocks_of(job->y_count, job->y_rows);
+    if (!items) return NY_OK;
+    return work < small ? run_items(job, 0, items)
+                        : ny_parallel_ranges(ctx, items, run_items, job);
 }
 
 int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count,
@@ -182,46 +189,30 @@ int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t 
                       .y_rows = BLOCK_ROWS,
                       .K = K};
 
-    return items_of(&job) ? run_items(&job, 0, items_of(&job)) : NY_OK;
-}
-
-/* The square of `count` raw rows, to be mirrored. */
-static struct job square_of(const struct ny_columns *columns, const void *rows, size_t count,
-                            struct ny_matrix K)
-{
-    size_t block_rows = count <= FEW_ROWS ? SHORT_ROWS : BLOCK_ROWS;
-
-    return (struct job){.columns = columns,
-                        .x = rows,
-                        .y = rows,
-                        .x_count = count,
-                        .y_count = count,
-                        .x_rows = block_rows,
-                        .y_rows = block_rows,
-                        .symmetric = true,
-                        .K = K};
+    return run(&job);
 }
 
 int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
                             struct ny_matrix K)
 {
-    struct job job = square_of(columns, rows, count, K);
-    int err;
+    size_t block_rows = count <= FEW_ROWS ? SHORT_ROWS : BLOCK_ROWS;
+    struct job job = {.columns = columns,
+                      .x = rows,
+                      .y = rows,
+                      .x_count = count,
+                      .y_count = count,
+                      .x_rows = block_rows,
+                      .y_rows = block_rows,
+                      .symmetric = true,
+                      .K = K};
+    int err = run(&job);
 
-    if (!count) return NY_OK;
-    err = run_items(&job, 0, items_of(&job));
     if (!err) ny_mirror_lower(K);
     return err;
 }
 
 int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W)
 {
-    struct job job = square_of(columns, columns->raw, columns->count, W);
-    int err;
-
-    if (!columns->count) return NY_OK;
     ny_blas_serial();
-    err = ny_parallel_ranges(columns->spec.ctx, items_of(&job), run_items, &job);
-    if (!err) ny_mirror_lower(W);
-    return err;
+    return ny_columns_exact_square(columns, columns->raw, columns->count, W);
 }

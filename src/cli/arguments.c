@@ -1,0 +1,259 @@
+/*
+ * The command line. `--name value`, `--name=value`, `-o value`, `-ovalue`; options before or after
+ * operands; `--` ends them; a lone `-` is an operand.
+ */
+#include "cli/cli.h"
+
+#include <string.h>
+
+enum { NAME_BYTES = 64 };
+
+struct cursor {
+    struct command *command;
+    int next;      /* index of the next word in argv */
+    bool finished; /* --help was met */
+};
+
+static int unknown_option(struct command *command, const char *typed, const char *name)
+{
+    const struct verb *verb = command->verb;
+    const char *nearest = cli_option_suggest(verb, name);
+    struct option_view elsewhere;
+
+    if (cli_option_find(NULL, name, &elsewhere))
+        return cli_fail(command, NY_EUSAGE,
+                        "%s is not an option of %s; `nystream help %s` lists those", typed,
+                        verb->name, verb->name);
+    if (nearest)
+        return cli_fail(command, NY_EUSAGE, "unknown option %s of %s; did you mean --%s?", typed,
+                        verb->name, nearest);
+    return cli_fail(command, NY_EUSAGE,
+                    "unknown option %s of %s; `nystream help %s` lists its options", typed,
+                    verb->name, verb->name);
+}
+
+static int set_part(struct command *command, const char *value)
+{
+    const char *const *parts = ny_export_parts();
+    char list[512] = "";
+    size_t count = 0, length = 0;
+    const char *nearest;
+
+    for (; parts[count]; count++) {
+        if (strcmp(parts[count], value) == 0) {
+            command->part = value;
+            return NY_OK;
+        }
+        if (length < sizeof(list))
+            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
+                                       count ? "|" : "", parts[count]);
+    }
+    nearest = ny_suggest(value, parts, count);
+    return cli_fail(command, NY_EUSAGE, "--part is one of %s, not '%s'%s%s%s", list, value,
+                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static int set_own(struct cursor *cursor, const struct option_view *view, const char *value)
+{
+    struct command *command = cursor->command;
+
+    if (value && value[0] == '\0')
+        return cli_fail(command, NY_EUSAGE, "--%s needs a value (%s)", view->name, view->argument);
+    command->given |= view->own;
+    switch (view->own) {
+    case OWN_OUTPUT:
+        command->output = value;
+        break;
+    case OWN_INPUT:
+        command->input = value;
+        break;
+    case OWN_PART:
+        return set_part(command, value);
+    case OWN_JSON:
+        command->json = true;
+        break;
+    case OWN_QUIET:
+        command->quiet = true;
+        break;
+    case OWN_VERBOSE:
+        command->verbose = true;
+        break;
+    case OWN_HELP:
+        cursor->finished = true;
+        break;
+    default: /* the documents that help writes: `given` is all there is to know */
+        break;
+    }
+    return NY_OK;
+}
+
+/* `value` is what follows "=", or NULL: then the next word, where the option takes one. */
+static int set_option(struct cursor *cursor, const struct option_view *view, const char *name,
+                      const char *value)
+{
+    struct command *command = cursor->command;
+
+    if (view->argument && !value) {
+        if (cursor->next >= command->argc)
+            return cli_fail(command, NY_EUSAGE, "--%s needs a value (%s)", name, view->argument);
+        value = command->argv[cursor->next++];
+    }
+    if (view->own) {
+        if (!view->argument && value)
+            return cli_fail(command, NY_EUSAGE, "--%s takes no value, not '%s'", name, value);
+        return set_own(cursor, view, value);
+    }
+    if (ny_options_set(command->options, name, value)) return cli_fail_library(command, NY_EUSAGE);
+    return NY_OK;
+}
+
+/* A switch S of the library is also --no-S. */
+static bool find_long(const struct verb *verb, const char *name, struct option_view *view)
+{
+    if (cli_option_find(verb, name, view)) return true;
+    return strncmp(name, "no-", 3) == 0 && cli_option_find(verb, name + 3, view) &&
+           !view->argument && !view->own;
+}
+
+static int parse_long(struct cursor *cursor, const char *word)
+{
+    struct command *command = cursor->command;
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
+    struct option_view view;
+    char name[NAME_BYTES];
+
+    if (length >= sizeof(name)) length = sizeof(name) - 1;
+    memcpy(name, word + 2, length);
+    name[length] = '\0';
+    if (!find_long(command->verb, name, &view)) {
+        char typed[NAME_BYTES + 2];
+
+        snprintf(typed, sizeof(typed), "--%s", name);
+        return unknown_option(command, typed, name);
+    }
+    return set_option(cursor, &view, name, equals ? equals + 1 : NULL);
+}
+
+static int parse_short(struct cursor *cursor, const char *word)
+{
+    struct option_view view;
+
+    for (const char *letter = word + 1; *letter && !cursor->finished; letter++) {
+        const char *value = NULL;
+        int err;
+
+        if (!cli_option_by_letter(cursor->command->verb, *letter, &view)) {
+            char typed[3] = {'-', *letter, '\0'};
+
+            return unknown_option(cursor->command, typed, typed + 1);
+        }
+        if (view.argument && letter[1]) value = letter + 1;
+        err = set_option(cursor, &view, view.name, value);
+        if (err || view.argument) return err;
+    }
+    return NY_OK;
+}
+
+/* The operand number `index` of the verb by its name in the usage line: "NAME". */
+static void operand_name(const struct verb *verb, size_t index, char *name, size_t size)
+{
+    const char *word = verb->operands;
+    size_t length;
+
+    while (index-- > 0) {
+        word += strcspn(word, " ");
+        word += strspn(word, " ");
+    }
+    length = strcspn(word, " ");
+    snprintf(name, size, "%.*s", (int)length, word);
+}
+
+static int check_operands(struct command *command)
+{
+    const struct verb *verb = command->verb;
+    char name[NAME_BYTES];
+
+    if (command->operand_count < verb->least) {
+        operand_name(verb, command->operand_count, name, sizeof(name));
+        return cli_fail_usage(command, "%s needs %s", verb->name, name);
+    }
+    if (command->operand_count > verb->most)
+        return cli_fail_usage(command, "%s takes %s%s, and '%s' is one operand too many",
+                              verb->name, verb->operands[0] ? verb->operands : "no operands",
+                              verb->operands[0] ? " only" : "", command->operands[verb->most]);
+    for (size_t i = 0; i < command->operand_count; i++)
+        if (command->operands[i][0] == '\0') {
+            operand_name(verb, i, name, sizeof(name));
+            return cli_fail_usage(command, "%s of %s is an empty text", name, verb->name);
+        }
+    return NY_OK;
+}
+
+static int parse_words(struct cursor *cursor)
+{
+    struct command *command = cursor->command;
+    bool operands_only = false;
+    int err = NY_OK;
+
+    while (!err && !cursor->finished && cursor->next < command->argc) {
+        const char *word = command->argv[cursor->next++];
+
+        if (operands_only || word[0] != '-' || word[1] == '\0')
+            command->operands[command->operand_count++] = word;
+        else if (strcmp(word, "--") == 0)
+            operands_only = true;
+        else if (word[1] == '-')
+            err = parse_long(cursor, word);
+        else
+            err = parse_short(cursor, word);
+    }
+    return err;
+}
+
+/* `nystream VERB --help` is `nystream help VERB`. */
+static void become(struct command *command, const char *verb, const char *operand)
+{
+    command->verb = cli_verb_find(verb);
+    command->operand_count = 0;
+    if (operand) command->operands[command->operand_count++] = operand;
+}
+
+static int parse_verb(struct command *command, const char *word)
+{
+    const char *nearest;
+
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        command->verb = cli_verb_find("help");
+        return NY_OK;
+    }
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        command->verb = cli_verb_find("version");
+        return NY_OK;
+    }
+    command->verb = cli_verb_find(word);
+    if (command->verb) return NY_OK;
+    nearest = cli_verb_suggest(word);
+    if (nearest)
+        return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", word, nearest);
+    return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; `nystream help` lists the verbs", word);
+}
+
+int cli_parse(struct command *command)
+{
+    struct cursor cursor = {.command = command, .next = 2};
+    int err;
+
+    for (int i = 1; i < command->argc && strcmp(command->argv[i], "--") != 0; i++)
+        command->json_wanted |= strcmp(command->argv[i], "--json") == 0;
+    if (command->argc < 2) return cli_fail_usage(command, "a verb is missing");
+    err = parse_verb(command, command->argv[1]);
+    if (err) return err;
+    err = parse_words(&cursor);
+    if (err) return err;
+    if (cursor.finished) {
+        become(command, "help", command->verb->name);
+        return NY_OK;
+    }
+    return check_operands(command);
+}

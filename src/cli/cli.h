@@ -1,0 +1,183 @@
+/*
+ * The command: what its files share. It sees the public header alone.
+ *
+ * A command line is parsed against two tables, the verbs (cli/verbs.c) and the options: those of
+ * the library (ny_option_table()) and the command's own. Help, man page and completions are
+ * written from the same tables. Data go to the standard output, words to the standard error.
+ */
+#ifndef NY_CLI_CLI_H
+#define NY_CLI_CLI_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "nystream.h"
+
+/* Options that are the command's and not the library's. */
+enum own_option {
+    OWN_OUTPUT = 1,
+    OWN_INPUT = 2,
+    OWN_PART = 4,
+    OWN_JSON = 8,
+    OWN_QUIET = 16,
+    OWN_VERBOSE = 32,
+    OWN_HELP = 64,
+    OWN_MAN = 128,
+    OWN_BASH = 256,
+    OWN_ZSH = 512
+};
+
+struct command;
+
+struct verb {
+    const char *name;
+    const char *operands;    /* "STORE NAME"; the first `least` words are required */
+    size_t least, most;      /* number of operands */
+    unsigned groups;         /* of the library's options: enum ny_option_group */
+    unsigned own;            /* enum own_option */
+    const char *summary;     /* one line */
+    const char *description; /* sentences for help and man page */
+    int (*run)(struct command *command);
+};
+
+/* Progress and messages on the standard error. */
+struct display {
+    bool terminal, color;
+    bool quiet;       /* no progress, no notes */
+    bool verbose;     /* details too */
+    bool json;        /* warnings as JSON */
+    int width;        /* columns that the line on the screen takes now; 0: no line */
+    double printed_s; /* when a line last went to a pipe */
+};
+
+struct command {
+    const struct verb *verb;
+    struct ny_context *context;
+    struct ny_options *options;
+    int argc;
+    char **argv;           /* the whole command line */
+    const char **operands; /* room for argc */
+    size_t operand_count;
+    unsigned given; /* own options that were there */
+    const char *output, *input, *part;
+    bool json, quiet, verbose;
+    bool json_wanted; /* --json is somewhere on the line, perhaps behind an error */
+    struct display display;
+};
+
+/* ---- verbs.c: the tables ------------------------------------------------------------------ */
+
+const struct verb *cli_verb_at(size_t index); /* NULL past the last */
+const struct verb *cli_verb_find(const char *name);
+/* NULL when nothing is near. */
+const char *cli_verb_suggest(const char *name);
+
+/* An option as help, man page and completions show it. */
+struct option_view {
+    char letter; /* 0: none */
+    const char *name, *argument, *fallback, *summary;
+    unsigned own;          /* its bit; 0: an option of the library */
+    unsigned groups;       /* of the library's */
+    bool switch_both_ways; /* --name and --no-name */
+};
+/* The verb's options in the order of help; false past the last. verb NULL: all there are. */
+bool cli_option_at(const struct verb *verb, size_t index, struct option_view *view);
+bool cli_option_find(const struct verb *verb, const char *name, struct option_view *view);
+bool cli_option_by_letter(const struct verb *verb, char letter, struct option_view *view);
+const char *cli_option_suggest(const struct verb *verb, const char *name);
+
+int cli_run_import(struct command *command);
+int cli_run_info(struct command *command);
+int cli_run_verify(struct command *command);
+int cli_run_plan(struct command *command);
+int cli_run_fit(struct command *command);
+int cli_run_select(struct command *command);
+int cli_run_transform(struct command *command);
+int cli_run_export(struct command *command);
+int cli_run_embed(struct command *command);
+int cli_run_list(struct command *command);
+int cli_run_rm(struct command *command);
+int cli_run_bench(struct command *command);
+int cli_run_version(struct command *command);
+int cli_run_help(struct command *command);
+
+/* ---- arguments.c -------------------------------------------------------------------------- */
+
+/* Fills in verb, operands and options; `--help` and `--version` become the verbs of that name. */
+int cli_parse(struct command *command);
+
+/* ---- output.c: errors, and the end of the standard output --------------------------------- */
+
+#define CLI_PRINTF(text_index, first) __attribute__((format(printf, text_index, first)))
+/* One sentence on the standard error, or one JSON object; returns `status`. */
+int cli_fail(struct command *command, int status, const char *format, ...) CLI_PRINTF(3, 4);
+/* The same with the verb's usage line below (not in JSON). */
+int cli_fail_usage(struct command *command, const char *format, ...) CLI_PRINTF(2, 3);
+/* The error of the context; returns `status`. */
+int cli_fail_library(struct command *command, int status);
+/* The same for a verb that can be resumed: after an interruption, with the line that resumes it. */
+int cli_fail_resumable(struct command *command, int status);
+/* The report as JSON on the standard output. */
+int cli_print_json(struct command *command, const struct ny_report *report);
+/* Flushes the standard output: a failure (closed pipe, full disk) is NY_EIO. */
+int cli_finish_output(struct command *command, int status);
+/* Descriptors 0, 1, 2 are open after this, so that no data file takes their number; a closed
+ * pipe is an error of write(), not a signal. */
+void cli_prepare_output(void);
+void cli_write_json_string(FILE *file, const char *text);
+
+/* ---- signals.c ---------------------------------------------------------------------------- */
+
+/* The first SIGINT or SIGTERM asks `context` to stop; the second ends the process. NULL: nothing
+ * is left to stop. */
+void cli_watch_signals(struct ny_context *context);
+
+/* ---- progress.c --------------------------------------------------------------------------- */
+
+/* Sends progress and log of the context to the standard error. */
+void cli_display_start(struct command *command);
+/* Takes the line off the screen. */
+void cli_display_clear(struct display *display);
+int cli_terminal_width(void);
+
+/* ---- words.c: numbers for people ---------------------------------------------------------- */
+
+struct words {
+    char text[64];
+};
+struct words cli_bytes(double bytes);                /* 1.50 GiB */
+struct words cli_bytes_option(double bytes);         /* 143M: rounded up, for --memory */
+struct words cli_duration(double seconds);           /* 3 min 20 s */
+struct words cli_count(double count);                /* 60,000 */
+struct words cli_scaled(double x, const char *unit); /* 446 GF/s; for "rows/s" 1.2 M rows/s */
+/* Columns of a text on a terminal: characters, not bytes. */
+int cli_columns(const char *text);
+/* Prints words of `text` between `indent` and `width`; the first line is already at `column`. */
+void cli_wrap(FILE *file, const char *text, int column, int indent, int width);
+
+/* ---- facts.c: reports for people ---------------------------------------------------------- */
+
+/* The report as an object of jansson; json_decref() it. NULL when there is no memory. */
+json_t *cli_facts(const struct ny_report *report);
+/* True when `key` is there and not null. */
+bool cli_fact_number(const json_t *facts, const char *key, double *value);
+const char *cli_fact_text(const json_t *facts, const char *key);
+/* Every fact that applies, a line each, known ones first and with their label. */
+void cli_print_facts(FILE *file, const json_t *facts);
+void cli_print_fact(FILE *file, const char *label, const char *format, ...) CLI_PRINTF(3, 4);
+/* "select 1.2 s, solve 3.4 s" */
+void cli_print_stages(FILE *file, const char *label, const json_t *facts);
+/* The certificate in sentences. */
+void cli_print_certificate(FILE *file, const json_t *facts);
+
+/* ---- help.c, man.c, completion.c ---------------------------------------------------------- */
+
+void cli_print_overview(FILE *file);
+void cli_print_usage(FILE *file, const struct verb *verb);
+void cli_print_help(FILE *file, const struct verb *verb);
+void cli_print_man(FILE *file);
+void cli_print_bash_completion(FILE *file);
+void cli_print_zsh_completion(FILE *file);
+
+#endif

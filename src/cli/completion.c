@@ -1,0 +1,187 @@
+/* Completion scripts of bash and zsh, from the tables. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+/* The words of "a|b|c", or false when the argument is a placeholder such as FILE. */
+static bool choices_of(const struct option_view *view, char *words, size_t size)
+{
+    size_t length;
+
+    if (!view->argument || !strchr(view->argument, '|')) return false;
+    snprintf(words, size, "%s", view->argument);
+    length = strlen(words);
+    for (size_t i = 0; i < length; i++)
+        if (words[i] == '|') words[i] = ' ';
+    return true;
+}
+
+static bool is_file(const struct option_view *view)
+{
+    return view->argument && (strncmp(view->argument, "FILE", 4) == 0 ||
+                              strstr(view->argument, ".npy") || strcmp(view->argument, "DIR") == 0);
+}
+
+static void put_parts(FILE *file)
+{
+    for (size_t i = 0; ny_export_parts()[i]; i++)
+        fprintf(file, "%s%s", i ? " " : "", ny_export_parts()[i]);
+}
+
+static void put_verbs(FILE *file)
+{
+    const struct verb *verb;
+
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++)
+        fprintf(file, "%s%s", i ? " " : "", verb->name);
+}
+
+/* What may follow an option that takes a value. */
+static void put_bash_values(FILE *file)
+{
+    struct option_view view;
+    char words[256];
+
+    for (size_t i = 0; cli_option_at(NULL, i, &view); i++) {
+        if (!view.argument) continue;
+        fprintf(file, "    --%s%s%c) ", view.name, view.letter ? "|-" : "",
+                view.letter ? view.letter : ' ');
+        if (view.own == OWN_PART) {
+            fputs("words=\"", file);
+            put_parts(file);
+            fputs("\" ;;\n", file);
+        } else if (choices_of(&view, words, sizeof(words))) {
+            fprintf(file, "words=\"%s\" ;;\n", words);
+        } else {
+            fprintf(file, "%s\n",
+                    is_file(&view) ? "COMPREPLY=($(compgen -f -- \"$cur\")); return ;;"
+                                   : "return ;;");
+        }
+    }
+}
+
+static void put_bash_options(FILE *file)
+{
+    const struct verb *verb;
+    struct option_view view;
+
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+        fprintf(file, "        %s) words=\"", verb->name);
+        for (size_t k = 0; cli_option_at(verb, k, &view); k++)
+            fprintf(file, "%s--%s%s%s", k ? " " : "", view.name,
+                    view.switch_both_ways ? " --no-" : "", view.switch_both_ways ? view.name : "");
+        fputs("\" ;;\n", file);
+    }
+}
+
+/* Verbs whose second operand is the name of a result. */
+static void put_name_verbs(FILE *file)
+{
+    const struct verb *verb;
+    const char *separator = "";
+
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+        if (!strstr(verb->operands, "NAME")) continue;
+        fprintf(file, "%s%s", separator, verb->name);
+        separator = "|";
+    }
+}
+
+void cli_print_bash_completion(FILE *file)
+{
+    fputs("# bash completion of nystream; made by `nystream help --bash-completion`\n"
+          "_nystream() {\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
+          "    COMPREPLY=()\n"
+          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+          "        COMPREPLY=($(compgen -W \"",
+          file);
+    put_verbs(file);
+    fputs(" --help --version\" -- \"$cur\"))\n        return\n    fi\n    case $prev in\n", file);
+    put_bash_values(file);
+    fputs("    esac\n    if [ -z \"$words\" ] && [[ $cur == -* ]]; then\n"
+          "        case ${COMP_WORDS[1]} in\n",
+          file);
+    put_bash_options(file);
+    fputs("        esac\n    elif [ -z \"$words\" ] && [ \"$COMP_CWORD\" -eq 3 ]; then\n"
+          "        case ${COMP_WORDS[1]} in\n        ",
+          file);
+    put_name_verbs(file);
+    fputs(")\n            words=$(nystream list \"${COMP_WORDS[2]}\" 2>/dev/null | cut -f 1) ;;\n"
+          "        esac\n"
+          "    elif [ -z \"$words\" ] && [ \"${COMP_WORDS[1]}\" = help ]; then\n"
+          "        words=\"",
+          file);
+    put_verbs(file);
+    fputs("\"\n    fi\n"
+          "    if [ -n \"$words\" ]; then\n"
+          "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+          "    else\n"
+          "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+          "    fi\n"
+          "}\n"
+          "complete -o filenames -F _nystream nystream\n",
+          file);
+}
+
+/* A text inside single quotes and _arguments' brackets. */
+static void put_zsh_text(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", file);
+        else if (strchr("[]:\\", *text))
+            fprintf(file, "\\%c", *text);
+        else
+            fputc(*text, file);
+    }
+}
+
+static void put_zsh_option(FILE *file, const struct option_view *view)
+{
+    char words[256];
+
+    fprintf(file, "            '--%s%s[", view->name, view->argument ? "=" : "");
+    put_zsh_text(file, view->summary);
+    fputc(']', file);
+    if (view->own == OWN_PART) {
+        fputs(":part:(", file);
+        put_parts(file);
+        fputc(')', file);
+    } else if (choices_of(view, words, sizeof(words))) {
+        fprintf(file, ":%s:(%s)", view->name, words);
+    } else if (view->argument) {
+        fprintf(file, ":%s:%s", view->name, is_file(view) ? "_files" : "");
+    }
+    fputs("' \\\n", file);
+    if (view->switch_both_ways) {
+        fprintf(file, "            '--no-%s[", view->name);
+        put_zsh_text(file, view->summary);
+        fputs("]' \\\n", file);
+    }
+}
+
+void cli_print_zsh_completion(FILE *file)
+{
+    const struct verb *verb;
+    struct option_view view;
+
+    fputs("#compdef nystream\n# made by `nystream help --zsh-completion`\n"
+          "_nystream() {\n    local -a verbs\n    verbs=(\n",
+          file);
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+        fprintf(file, "        '%s:", verb->name);
+        put_zsh_text(file, verb->summary);
+        fputs("'\n", file);
+    }
+    fputs("    )\n    if (( CURRENT == 2 )); then\n        _describe verb verbs\n        return\n"
+          "    fi\n    case $words[2] in\n",
+          file);
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+        fprintf(file, "    %s)\n        _arguments \\\n", verb->name);
+        for (size_t k = 0; cli_option_at(verb, k, &view); k++)
+            put_zsh_option(file, &view);
+        fputs("            '*:file:_files' ;;\n", file);
+    }
+    fputs("    esac\n}\n_nystream \"$@\"\n", file);
+}

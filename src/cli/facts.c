@@ -1,0 +1,255 @@
+/* Reports for people: the facts of a report's JSON in lines, with units in words. */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { LABEL_COLUMNS = 20, SHOWN_MAX = 8 };
+
+enum unit { PLAIN, BYTES, SECONDS, FLOPS, COUNT };
+
+/* Known facts in the order in which they are shown, whatever the order of the report. */
+static const struct fact {
+    const char *key, *label;
+    enum unit unit;
+} known[] = {
+    {"name", "name", PLAIN},
+    {"status", "status", PLAIN},
+    {"n", "rows", COUNT},
+    {"d", "columns", COUNT},
+    {"dtype", "element type", PLAIN},
+    {"format", "format", PLAIN},
+    {"blocks", "blocks", COUNT},
+    {"bytes", "raw size", BYTES},
+    {"compressed_bytes", "stored size", BYTES},
+    {"store_bytes", "store size", BYTES},
+    {"labels", "labels", PLAIN},
+    {"classes", "classes", PLAIN},
+    {"dropped", "rows dropped", COUNT},
+    {"mean_norm", "mean norm", PLAIN},
+    {"mean_square_norm", "mean squared norm", PLAIN},
+    {"results", "results", PLAIN},
+    {"map", "map", PLAIN},
+    {"approx", "approximation", PLAIN},
+    {"select", "selection", PLAIN},
+    {"kernel", "kernel", PLAIN},
+    {"gamma", "gamma", PLAIN},
+    {"sigma", "sigma", PLAIN},
+    {"epsilon", "epsilon", PLAIN},
+    {"landmarks", "landmarks", COUNT},
+    {"tolerance", "tolerance", PLAIN},
+    {"components", "components", COUNT},
+    {"rank", "rank", COUNT},
+    {"rank_effective", "effective rank", COUNT},
+    {"eigenvalues", "eigenvalues", PLAIN},
+    {"variance", "variance", PLAIN},
+    {"trace", "trace", PLAIN},
+    {"trace_of", "trace of", PLAIN},
+    {"trace_error", "trace error", PLAIN},
+    {"residual_max", "largest residual", PLAIN},
+    {"residual_mean", "mean residual", PLAIN},
+    {"negative_eigenvalues", "negative eigenvalues", COUNT},
+    {"passes", "passes", COUNT},
+    {"rows_read", "rows read", COUNT},
+    {"bytes_read", "read", BYTES},
+    {"flops", "work", FLOPS},
+    {"seconds", "time", SECONDS},
+    {"stages", "stages", SECONDS},
+    {"gemm_ratio", "time over ideal", PLAIN},
+    {"gram_precision", "Gram precision", PLAIN},
+    {"peak_rss_bytes", "peak memory", BYTES},
+    {"memory_budget_bytes", "memory budget", BYTES},
+    {"precision", "precision", PLAIN},
+    {"threads", "threads", COUNT},
+    {"seed", "seed", PLAIN},
+    {"version", "version", PLAIN},
+};
+
+enum { KNOWN_COUNT = sizeof(known) / sizeof(known[0]) };
+
+json_t *cli_facts(const struct ny_report *report)
+{
+    const char *json = ny_report_json(report);
+
+    return json ? json_loads(json, 0, NULL) : NULL;
+}
+
+bool cli_fact_number(const json_t *facts, const char *key, double *value)
+{
+    const json_t *json = json_object_get(facts, key);
+
+    if (!json_is_number(json)) return false;
+    *value = json_number_value(json);
+    return true;
+}
+
+const char *cli_fact_text(const json_t *facts, const char *key)
+{
+    return json_string_value(json_object_get(facts, key));
+}
+
+static const struct fact *find_known(const char *key)
+{
+    for (size_t i = 0; i < KNOWN_COUNT; i++)
+        if (strcmp(known[i].key, key) == 0) return &known[i];
+    return NULL;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* The unit of a fact that is not in the table, by the convention of its name. */
+static enum unit unit_of(const char *key)
+{
+    if (ends_with(key, "_bytes") || strcmp(key, "bytes") == 0) return BYTES;
+    if (ends_with(key, "_seconds") || strcmp(key, "seconds") == 0) return SECONDS;
+    if (ends_with(key, "flops")) return FLOPS;
+    return PLAIN;
+}
+
+static struct words number_words(const json_t *json, enum unit unit)
+{
+    double value = json_number_value(json);
+    struct words words;
+
+    switch (unit) {
+    case BYTES:
+        return cli_bytes(value);
+    case SECONDS:
+        return cli_duration(value);
+    case FLOPS:
+        return cli_scaled(value, "flop");
+    case COUNT:
+        return cli_count(value);
+    case PLAIN:
+        break;
+    }
+    if (json_is_integer(json))
+        snprintf(words.text, sizeof(words.text), "%" JSON_INTEGER_FORMAT, json_integer_value(json));
+    else
+        snprintf(words.text, sizeof(words.text), "%.6g", value);
+    return words;
+}
+
+static void print_scalar(FILE *file, const json_t *json, enum unit unit)
+{
+    if (json_is_number(json))
+        fputs(number_words(json, unit).text, file);
+    else if (json_is_string(json))
+        fputs(json_string_value(json), file);
+    else if (json_is_boolean(json))
+        fputs(json_is_true(json) ? "yes" : "no", file);
+    else
+        fputs("-", file);
+}
+
+/* The first few of an array, or of an object with the names. */
+static void print_value(FILE *file, const json_t *json, enum unit unit)
+{
+    const char *key;
+    const json_t *item;
+    size_t shown = 0;
+
+    if (json_is_array(json)) {
+        for (; shown < json_array_size(json) && shown < SHOWN_MAX; shown++) {
+            if (shown) fputc(' ', file);
+            print_scalar(file, json_array_get(json, shown), unit);
+        }
+        if (shown < json_array_size(json))
+            fprintf(file, " … (%s in all)", cli_count((double)json_array_size(json)).text);
+        if (json_array_size(json) == 0) fputs("none", file);
+    } else if (json_is_object(json)) {
+        json_object_foreach((json_t *)json, key, item)
+        {
+            fprintf(file, "%s%s ", shown++ ? ", " : "", key);
+            print_scalar(file, item, unit);
+        }
+        if (shown == 0) fputc('-', file);
+    } else {
+        print_scalar(file, json, unit);
+    }
+    fputc('\n', file);
+}
+
+static void print_label(FILE *file, const char *label)
+{
+    int pad = LABEL_COLUMNS - cli_columns(label);
+
+    fprintf(file, "%s%*s  ", label, pad > 0 ? pad : 0, "");
+}
+
+void cli_print_fact(FILE *file, const char *label, const char *format, ...)
+{
+    va_list args;
+
+    print_label(file, label);
+    va_start(args, format);
+    vfprintf(file, format, args);
+    va_end(args);
+    fputc('\n', file);
+}
+
+void cli_print_facts(FILE *file, const json_t *facts)
+{
+    const char *key;
+    const json_t *value;
+
+    for (size_t i = 0; i < KNOWN_COUNT; i++) {
+        value = json_object_get(facts, known[i].key);
+        if (!value || json_is_null(value)) continue;
+        print_label(file, known[i].label);
+        print_value(file, value, known[i].unit);
+    }
+    json_object_foreach((json_t *)facts, key, value)
+    {
+        if (find_known(key) || json_is_null(value)) continue;
+        print_label(file, key);
+        print_value(file, value, unit_of(key));
+    }
+}
+
+void cli_print_stages(FILE *file, const char *label, const json_t *facts)
+{
+    const json_t *stages = json_object_get(facts, "stages");
+
+    if (!json_is_object(stages)) return;
+    print_label(file, label);
+    print_value(file, stages, SECONDS);
+}
+
+void cli_print_certificate(FILE *file, const json_t *facts)
+{
+    const char *trace_of = cli_fact_text(facts, "trace_of");
+    double value;
+    bool certified = false;
+
+    if (cli_fact_number(facts, "trace_error", &value)) {
+        cli_print_fact(
+            file, "certificate",
+            "trace error %.3g: what the landmarks leave out of K%s%s%s is at most %.3g %% "
+            "of its trace",
+            value, trace_of ? " (" : "", trace_of ? trace_of : "", trace_of ? ")" : "",
+            100 * value);
+        certified = true;
+    }
+    if (cli_fact_number(facts, "residual_max", &value)) {
+        cli_print_fact(file, certified ? "" : "certificate",
+                       "residual %.3g: no row is farther, squared, from what the landmarks span",
+                       value);
+        certified = true;
+    }
+    if (!certified)
+        cli_print_fact(file, "certificate", "none for this approximation%s",
+                       json_is_null(json_object_get(facts, "trace_error"))
+                           ? " as it was run; --certify may measure one"
+                           : "");
+    if (cli_fact_number(facts, "negative_eigenvalues", &value) && value > 0)
+        cli_print_fact(file, "",
+                       "%s negative eigenvalues were dropped: K is not positive "
+                       "semidefinite",
+                       cli_count(value).text);
+}

@@ -1,0 +1,106 @@
+/* Help, from the verb and option tables. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+enum { WIDTH_MAX = 100, VERB_COLUMN = 13, SUMMARY_COLUMN = 26, SYNOPSIS_BYTES = 256 };
+
+static int page_width(void)
+{
+    int width = cli_terminal_width();
+
+    return width > WIDTH_MAX ? WIDTH_MAX : width < 40 ? 40 : width;
+}
+
+static bool has_options(const struct verb *verb)
+{
+    return verb->groups != 0;
+}
+
+/* What must be there beside the operands. */
+static const char *required_options(const struct verb *verb)
+{
+    if (verb->own & OWN_INPUT) return " --input FILE -o OUT.npy";
+    return verb->own & OWN_OUTPUT ? " -o OUT.npy" : "";
+}
+
+void cli_print_usage(FILE *file, const struct verb *verb)
+{
+    fprintf(file, "usage: nystream %s%s%s%s%s\n", verb->name, verb->operands[0] ? " " : "",
+            verb->operands, required_options(verb), has_options(verb) ? " [options]" : "");
+}
+
+void cli_print_overview(FILE *file)
+{
+    const struct verb *verb;
+    int width = page_width();
+
+    fputs("nystream: spectral embeddings of data sets that do not fit in memory\n\n"
+          "usage: nystream VERB …\n\n",
+          file);
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+        fprintf(file, "  %-*s", VERB_COLUMN - 2, verb->name);
+        cli_wrap(file, verb->summary, VERB_COLUMN, VERB_COLUMN, width);
+    }
+    fputs("\nA first embedding:\n"
+          "  nystream embed table.csv -o embedding.npy\n"
+          "The same in steps, for data of any size:\n"
+          "  nystream import points.nys table.csv\n"
+          "  nystream plan points.nys --memory 2G\n"
+          "  nystream fit points.nys first --memory 2G\n"
+          "  nystream export points.nys first -o embedding.npy\n\n"
+          "`nystream help VERB` explains a verb and lists its options.\n",
+          file);
+}
+
+static void print_option(FILE *file, const struct option_view *view, int width)
+{
+    char synopsis[SYNOPSIS_BYTES], text[512];
+    int column;
+
+    if (view->letter)
+        snprintf(synopsis, sizeof(synopsis), "-%c, --%s%s%s", view->letter, view->name,
+                 view->argument ? " " : "", view->argument ? view->argument : "");
+    else if (view->switch_both_ways)
+        snprintf(synopsis, sizeof(synopsis), "--%s, --no-%s", view->name, view->name);
+    else
+        snprintf(synopsis, sizeof(synopsis), "--%s%s%s", view->name, view->argument ? " " : "",
+                 view->argument ? view->argument : "");
+    snprintf(text, sizeof(text), "%s%s%s%s", view->summary, view->fallback ? " (default " : "",
+             view->fallback ? view->fallback : "", view->fallback ? ")" : "");
+    fprintf(file, "  %s", synopsis);
+    column = 2 + cli_columns(synopsis);
+    if (column + 2 > SUMMARY_COLUMN) {
+        fputc('\n', file);
+        column = 0;
+    }
+    fprintf(file, "%*s", SUMMARY_COLUMN - column, "");
+    cli_wrap(file, text, SUMMARY_COLUMN, SUMMARY_COLUMN, width);
+}
+
+static void print_parts(FILE *file, int width)
+{
+    const char *const *parts = ny_export_parts();
+    char list[512] = "";
+    size_t length = 0;
+
+    for (size_t i = 0; parts[i] && length < sizeof(list); i++)
+        length +=
+            (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "", parts[i]);
+    fputs("\nParts: ", file);
+    cli_wrap(file, list, 7, 7, width);
+}
+
+void cli_print_help(FILE *file, const struct verb *verb)
+{
+    struct option_view view;
+    int width = page_width();
+
+    cli_print_usage(file, verb);
+    fputc('\n', file);
+    cli_wrap(file, verb->description, 0, 0, width);
+    fputs("\nOptions:\n", file);
+    for (size_t i = 0; cli_option_at(verb, i, &view); i++)
+        print_option(file, &view, width);
+    if (verb->own & OWN_PART) print_parts(file, width);
+}

@@ -1,0 +1,200 @@
+/* The manual page nystream.1, from the tables; plain ASCII roff for groff and mandoc. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+/* Code point of the UTF-8 sequence at *text, which moves past it; *text is from our tables. */
+static unsigned next_character(const char **text)
+{
+    const unsigned char *bytes = (const unsigned char *)*text;
+    unsigned point = bytes[0];
+    int more = point >= 0xf0 ? 3 : point >= 0xe0 ? 2 : point >= 0xc0 ? 1 : 0;
+
+    if (more) point &= 0x3fu >> more;
+    for (int i = 1; i <= more; i++)
+        point = point << 6 | (bytes[i] & 0x3fu);
+    *text += 1 + more;
+    return point;
+}
+
+/* Text of a table, escaped; a line never begins with a control character because of \&. */
+static void put(FILE *file, const char *text)
+{
+    if (*text == '.' || *text == '\'') fputs("\\&", file);
+    while (*text) {
+        unsigned point = next_character(&text);
+
+        if (point == '-')
+            fputs("\\-", file);
+        else if (point == '\\')
+            fputs("\\e", file);
+        else if (point == '`' || point == '\'' || point == '^' || point == '~')
+            fprintf(file, "\\(%s",
+                    point == '`'    ? "ga"
+                    : point == '\'' ? "aq"
+                    : point == '^'  ? "ha"
+                                    : "ti");
+        else if (point < 0x80)
+            fputc((int)point, file);
+        else
+            fprintf(file, "\\[u%04X]", point);
+    }
+}
+
+static void put_line(FILE *file, const char *text)
+{
+    put(file, text);
+    fputc('\n', file);
+}
+
+static void print_head(FILE *file)
+{
+    const struct verb *verb;
+
+    fprintf(file, ".TH NYSTREAM 1 \"\" \"nystream %s\" \"User Commands\"\n", ny_version());
+    fputs(".SH NAME\nnystream \\- spectral embeddings of data sets that do not fit in memory\n"
+          ".SH SYNOPSIS\n.nf\n",
+          file);
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+        fprintf(file, "\\fBnystream %s\\fR ", verb->name);
+        put(file, verb->operands);
+        fputs(verb->own & OWN_INPUT ? " \\fB\\-\\-input\\fR FILE" : "", file);
+        fputs(verb->own & OWN_OUTPUT ? " \\fB\\-o\\fR OUT" : "", file);
+        fputs(verb->groups ? " [options]\n" : "\n", file);
+    }
+    fputs(".fi\n", file);
+}
+
+static void print_description(FILE *file)
+{
+    const struct verb *verb;
+
+    fputs(".SH DESCRIPTION\n", file);
+    put_line(file, "Points are imported into a store, a directory, and streamed from there in "
+                   "passes of bounded memory; kernel matrices are approximated from landmark "
+                   "columns, so that millions of points fit on one machine. STORE is by "
+                   "convention NAME.nys. Rows are numbered from 0, lines and columns of files "
+                   "from 1. Data go to the standard output or to -o, words to the standard "
+                   "error. Options may stand before or after operands; -- ends them.");
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+        fprintf(file, ".SS %s ", verb->name);
+        put_line(file, verb->operands);
+        put_line(file, verb->description);
+    }
+}
+
+/* ".BR fit , plan" as words: the verbs that have this option, unless all have. */
+static void print_verbs_of(FILE *file, const struct option_view *view)
+{
+    const struct verb *verb;
+    const char *separator = " (";
+    size_t all = 0, having = 0;
+    struct option_view same;
+
+    for (; (verb = cli_verb_at(all)); all++)
+        having += cli_option_find(verb, view->name, &same);
+    if (having == all) return;
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+        if (!cli_option_find(verb, view->name, &same)) continue;
+        fprintf(file, "%s%s", separator, verb->name);
+        separator = ", ";
+    }
+    fputs(")", file);
+}
+
+static void print_option(FILE *file, const struct option_view *view)
+{
+    fputs(".TP\n", file);
+    if (view->letter) fprintf(file, "\\fB\\-%c\\fR, ", view->letter);
+    fputs("\\fB\\-\\-", file);
+    put(file, view->name);
+    fputs("\\fR", file);
+    if (view->switch_both_ways) {
+        fputs(", \\fB\\-\\-no\\-", file);
+        put(file, view->name);
+        fputs("\\fR", file);
+    }
+    if (view->argument) {
+        fputs(" \\fI", file);
+        put(file, view->argument);
+        fputs("\\fR", file);
+    }
+    fputc('\n', file);
+    put(file, view->summary);
+    if (view->fallback) {
+        fputs("; default ", file);
+        put(file, view->fallback);
+    }
+    print_verbs_of(file, view);
+    fputc('\n', file);
+}
+
+static void print_options(FILE *file)
+{
+    struct option_view view;
+
+    fputs(".SH OPTIONS\nBehind each, in brackets, the verbs that have it.\n", file);
+    for (size_t i = 0; cli_option_at(NULL, i, &view); i++)
+        print_option(file, &view);
+    fputs("Parts of a result for \\fB\\-\\-part\\fR:", file);
+    for (size_t i = 0; ny_export_parts()[i]; i++)
+        fprintf(file, "%s %s", i ? "," : "", ny_export_parts()[i]);
+    fputs(".\n", file);
+}
+
+static void print_exit_status(FILE *file)
+{
+    static const struct {
+        int status;
+        const char *meaning;
+    } codes[] = {
+#define NY_CLI_STATUS(name, value, kind, meaning) {value, meaning},
+        NY_STATUS_MAP(NY_CLI_STATUS)
+#undef NY_CLI_STATUS
+    };
+
+    fputs(".SH EXIT STATUS\n", file);
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        if (codes[i].status == NY_END) continue;
+        fprintf(file, ".TP\n%d\n", codes[i].status);
+        put_line(file, codes[i].meaning);
+    }
+    put_line(file, "A second SIGINT or SIGTERM ends the process at once; the store is safe.");
+}
+
+static void print_rest(FILE *file)
+{
+    fputs(".SH MEMORY\n", file);
+    put_line(file, "The resident memory of a run, mapped pages included, stays within --memory; "
+                   "the default is half of what is free (import: 256M). K, M, G and T are binary "
+                   "units. `plan` says what a fit needs and the smallest budget that works; a fit "
+                   "that does not fit exits 8 with that number. The budget changes the time of a "
+                   "run, never its bytes.");
+    fputs(".SH FILES\n.TP\nSTORE/\n", file);
+    put_line(file, "A directory with two databases: points, append-only blocks of rows with a "
+                   "checksum each, and results. The version of its format is kept in it; a store "
+                   "of a newer format is refused with that version (exit 5).");
+    fputs(".TP\nMODEL.nym\n", file);
+    put_line(file, "A model exported with --part model: what transform needs, and no points.");
+    fputs(".SH ENVIRONMENT\n.TP\nNO_COLOR\n", file);
+    put_line(file, "When set and not empty: no colours.");
+    fputs(".SH EXAMPLES\n.nf\n", file);
+    put_line(file, "nystream embed table.csv -o embedding.npy");
+    fputs(".sp\n", file);
+    put_line(file, "nystream import digits.nys images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz");
+    put_line(file, "nystream plan digits.nys --landmarks 4000 --memory 2G");
+    put_line(file, "nystream fit digits.nys first --landmarks 4000 --components 10 --memory 2G");
+    put_line(file, "nystream info digits.nys first");
+    put_line(file, "nystream export digits.nys first -o first.npy");
+    put_line(file, "nystream transform digits.nys first --input new.npy -o placed.npy");
+    fputs(".fi\n", file);
+}
+
+void cli_print_man(FILE *file)
+{
+    print_head(file);
+    print_description(file);
+    print_options(file);
+    print_exit_status(file);
+    print_rest(file);
+}

@@ -1,0 +1,233 @@
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MESSAGE_BYTES = 2048 };
+
+void cli_prepare_output(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+            /* The other way round, so that what is written to it fails, as it should. */
+            int opened = open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+
+            if (opened >= 0 && opened != fd) close(opened);
+        }
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+/* Bytes of a well-formed UTF-8 sequence; overlong and surrogate forms are jansson's to judge. */
+static size_t utf8_bytes(const char *text)
+{
+    unsigned char lead = (unsigned char)text[0];
+    size_t bytes = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
+
+    for (size_t i = 1; i < bytes; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80) return 0;
+    return lead > 0xf4 ? 0 : bytes;
+}
+
+static void write_escaped(FILE *file, const char *text)
+{
+    while (*text) {
+        size_t bytes = utf8_bytes(text);
+
+        if (*text == '"' || *text == '\\')
+            fprintf(file, "\\%c", *text);
+        else if ((unsigned char)*text < 0x20)
+            fprintf(file, "\\u%04x", (unsigned)(unsigned char)*text);
+        else if (bytes)
+            fwrite(text, 1, bytes, file);
+        else
+            fputc('?', file);
+        text += bytes ? bytes : 1;
+    }
+}
+
+void cli_write_json_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    write_escaped(file, text);
+    fputc('"', file);
+}
+
+int cli_print_json(struct command *command, const struct ny_report *report)
+{
+    const char *json = ny_report_json(report);
+
+    if (!json) return cli_fail(command, NY_EBUDGET, "no memory to print the report");
+    puts(json);
+    return NY_OK;
+}
+
+/* ---- errors ------------------------------------------------------------------------------- */
+
+/* A word as the shell reads it back; `put` writes plain or escaped for JSON. */
+static void write_quoted(FILE *file, const char *word, void (*put)(FILE *, const char *))
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "-_=+./:,@%";
+    char one[2] = "";
+
+    if (word[0] != '\0' && strspn(word, safe) == strlen(word)) {
+        put(file, word);
+        return;
+    }
+    put(file, "'");
+    while (*word) {
+        size_t plain = strcspn(word, "'");
+        char chunk[256];
+
+        if (plain >= sizeof(chunk)) plain = sizeof(chunk) - 1;
+        while (plain > 0 && ((unsigned char)word[plain] & 0xc0) == 0x80)
+            plain--; /* no cut inside a character */
+        if (plain == 0 && *word != '\'') plain = 1;
+        memcpy(chunk, word, plain);
+        chunk[plain] = '\0';
+        put(file, chunk);
+        word += plain;
+        one[0] = *word == '\'' ? *word++ : '\0';
+        if (one[0]) put(file, "'\\''");
+    }
+    put(file, "'");
+}
+
+static void put_plain(FILE *file, const char *text)
+{
+    fputs(text, file);
+}
+
+/* The same command line, without --restart: that would begin anew. */
+static void write_resume(FILE *file, const struct command *command,
+                         void (*put)(FILE *, const char *))
+{
+    bool operands_only = false;
+
+    for (int i = 0; i < command->argc; i++) {
+        const char *word = command->argv[i];
+
+        if (!operands_only &&
+            (strcmp(word, "--restart") == 0 || strncmp(word, "--restart=", 10) == 0))
+            continue;
+        operands_only |= strcmp(word, "--") == 0;
+        if (i > 0) put(file, " ");
+        write_quoted(file, word, put);
+    }
+}
+
+struct failure {
+    int status;
+    const struct ny_error *error; /* file and line, or NULL */
+    bool resumable, usage;
+};
+
+static void print_json_error(struct command *command, const struct failure *failure,
+                             const char *message)
+{
+    const struct ny_error *error = failure->error;
+
+    fprintf(stderr, "{\"error\":{\"code\":%d,\"kind\":", failure->status);
+    cli_write_json_string(stderr, ny_status_kind(failure->status));
+    fputs(",\"message\":", stderr);
+    cli_write_json_string(stderr, message);
+    fputs(",\"file\":", stderr);
+    if (error && error->file)
+        cli_write_json_string(stderr, error->file);
+    else
+        fputs("null", stderr);
+    if (error && error->file && error->has_line)
+        fprintf(stderr, ",\"line\":%llu", (unsigned long long)error->line);
+    else
+        fputs(",\"line\":null", stderr);
+    if (failure->resumable) {
+        fputs(",\"resume\":\"", stderr);
+        write_resume(stderr, command, write_escaped);
+        fputc('"', stderr);
+    }
+    fputs("}}\n", stderr);
+}
+
+static int print_error(struct command *command, const struct failure *failure, const char *message)
+{
+    cli_display_clear(&command->display);
+    if (command->json_wanted) {
+        print_json_error(command, failure, message);
+        return failure->status;
+    }
+    fprintf(stderr, "nystream: %s\n", message);
+    if (failure->usage) {
+        if (command->verb)
+            cli_print_usage(stderr, command->verb);
+        else
+            fputs("usage: nystream VERB …; `nystream help` lists the verbs\n", stderr);
+    }
+    if (failure->resumable) {
+        fputs("resume with: ", stderr);
+        write_resume(stderr, command, put_plain);
+        fputc('\n', stderr);
+    }
+    return failure->status;
+}
+
+int cli_fail(struct command *command, int status, const char *format, ...)
+{
+    struct failure failure = {.status = status};
+    char message[MESSAGE_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    return print_error(command, &failure, message);
+}
+
+int cli_fail_usage(struct command *command, const char *format, ...)
+{
+    struct failure failure = {.status = NY_EUSAGE, .usage = true};
+    char message[MESSAGE_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    return print_error(command, &failure, message);
+}
+
+static int fail_library(struct command *command, int status, bool resumable)
+{
+    struct failure failure = {.status = status, .resumable = resumable};
+    const char *message = ny_status_meaning(status);
+
+    if (command->context) failure.error = ny_context_error(command->context);
+    if (failure.error && failure.error->status != NY_OK && failure.error->message)
+        message = failure.error->message;
+    return print_error(command, &failure, message);
+}
+
+int cli_fail_library(struct command *command, int status)
+{
+    return fail_library(command, status, false);
+}
+
+int cli_fail_resumable(struct command *command, int status)
+{
+    return fail_library(command, status, status == NY_EINTERRUPTED || status == NY_ETERMINATED);
+}
+
+int cli_finish_output(struct command *command, int status)
+{
+    int failed = fflush(stdout);
+    int number = errno;
+
+    cli_display_clear(&command->display);
+    if (status || (!failed && !ferror(stdout))) return status;
+    return cli_fail(command, NY_EIO, "cannot write to the standard output%s%s", failed ? ": " : "",
+                    failed ? strerror(number) : "");
+}

@@ -1,0 +1,174 @@
+/*
+ * Progress and messages on the standard error: on a terminal one line, rewritten in place; on a
+ * pipe a line every ten seconds.
+ */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_BYTES = 512, PARTS = 5, BAR_MIN = 10, BAR_MAX = 40, WIDTH_UNKNOWN = 80 };
+
+static const double pipe_interval_s = 10;
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int cli_terminal_width(void)
+{
+    struct winsize size;
+
+    for (int fd = 1; fd <= 2; fd++)
+        if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    return WIDTH_UNKNOWN;
+}
+
+void cli_display_clear(struct display *display)
+{
+    if (display->width == 0) return;
+    fprintf(stderr, "\r%*s\r", display->width, "");
+    fflush(stderr);
+    display->width = 0;
+}
+
+/* What is said beside the stage, in the order of the line; "" where not known. */
+struct parts {
+    struct words percent, rows, bytes, flops, eta;
+};
+
+static struct parts measure(const struct ny_progress *progress)
+{
+    struct parts parts = {.percent = {""}, .rows = {""}, .bytes = {""}, .flops = {""}, .eta = {""}};
+    struct words eta;
+
+    if (progress->fraction >= 0)
+        snprintf(parts.percent.text, sizeof(parts.percent.text), "%.0f %%",
+                 100 * progress->fraction);
+    if (progress->rows_per_s > 0) parts.rows = cli_scaled(progress->rows_per_s, "rows/s");
+    if (progress->bytes_per_s > 0) parts.bytes = cli_scaled(progress->bytes_per_s, "B/s");
+    if (progress->flops_per_s > 0) parts.flops = cli_scaled(progress->flops_per_s, "F/s");
+    if (progress->eta_s >= 60) {
+        eta = cli_duration(progress->eta_s);
+        snprintf(parts.eta.text, sizeof(parts.eta.text), "ETA %.50s", eta.text);
+    } else if (progress->eta_s >= 0) {
+        snprintf(parts.eta.text, sizeof(parts.eta.text), "ETA %.0f s", progress->eta_s);
+    }
+    return parts;
+}
+
+/* Drops the least wanted parts until the line fits; returns the columns that it takes. */
+static int fit_parts(struct parts *parts, int stage, int width)
+{
+    char *wanted_last[PARTS] = {parts->bytes.text, parts->flops.text, parts->rows.text,
+                                parts->eta.text, parts->percent.text};
+    int total = stage;
+
+    for (int i = 0; i < PARTS; i++)
+        total += wanted_last[i][0] ? 2 + (int)strlen(wanted_last[i]) : 0;
+    for (int i = 0; i < PARTS && total > width; i++) {
+        total -= wanted_last[i][0] ? 2 + (int)strlen(wanted_last[i]) : 0;
+        wanted_last[i][0] = '\0';
+    }
+    return total;
+}
+
+static int draw_bar(const struct display *display, double fraction, int room)
+{
+    int cells = (room < BAR_MAX ? room : BAR_MAX) - 3; /* space and brackets */
+    int full = (int)(fraction * cells + 0.5);
+
+    if (room < BAR_MIN + 3 || fraction < 0) return 0;
+    fputs(display->color ? " [\033[32m" : " [", stderr);
+    for (int i = 0; i < full; i++)
+        fputc('#', stderr);
+    if (display->color) fputs("\033[0m", stderr);
+    for (int i = full; i < cells; i++)
+        fputc('.', stderr);
+    fputc(']', stderr);
+    return cells + 3;
+}
+
+static void draw_line(struct display *display, const struct ny_progress *progress)
+{
+    int width = cli_terminal_width() - 1;
+    struct parts parts = measure(progress);
+    const char *const order[PARTS] = {parts.percent.text, parts.rows.text, parts.bytes.text,
+                                      parts.flops.text, parts.eta.text};
+    int columns = fit_parts(&parts, cli_columns(progress->stage), width);
+
+    fprintf(stderr, "\r%s", progress->stage);
+    columns += draw_bar(display, progress->fraction, width - columns);
+    for (int i = 0; i < PARTS; i++)
+        if (order[i][0]) fprintf(stderr, "  %s", order[i]);
+    if (display->width > columns) fprintf(stderr, "%*s", display->width - columns, "");
+    fflush(stderr);
+    display->width = columns;
+}
+
+static void print_line(const struct ny_progress *progress)
+{
+    struct parts parts = measure(progress);
+    const char *const order[PARTS] = {parts.percent.text, parts.rows.text, parts.bytes.text,
+                                      parts.flops.text, parts.eta.text};
+
+    fprintf(stderr, "nystream: %s", progress->stage);
+    for (int i = 0; i < PARTS; i++)
+        if (order[i][0]) fprintf(stderr, "%s%s", i ? ", " : " ", order[i]);
+    fputc('\n', stderr);
+}
+
+static void show_progress(void *user, const struct ny_progress *progress)
+{
+    struct display *display = user;
+    double now = now_s();
+
+    if (display->terminal) {
+        draw_line(display, progress);
+    } else if (now - display->printed_s >= pipe_interval_s) {
+        display->printed_s = now;
+        print_line(progress);
+    }
+}
+
+/* Warnings always; notes unless quiet; details when verbose. */
+static void show_message(void *user, int level, const char *message)
+{
+    struct display *display = user;
+
+    if (level == NY_LOG_NOTE && display->quiet) return;
+    if (level >= NY_LOG_DETAIL && !display->verbose) return;
+    cli_display_clear(display);
+    if (display->json && level == NY_LOG_WARNING) {
+        fputs("{\"warning\":", stderr);
+        cli_write_json_string(stderr, message);
+        fputs("}\n", stderr);
+        return;
+    }
+    fprintf(stderr, "nystream: %s%s\n", level == NY_LOG_WARNING ? "warning: " : "", message);
+}
+
+void cli_display_start(struct command *command)
+{
+    struct display *display = &command->display;
+    const char *term = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR");
+
+    display->terminal = isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
+    display->color = display->terminal && !(no_color && no_color[0]);
+    /* With --json a program reads the standard error too. */
+    display->quiet = command->quiet || command->json;
+    display->verbose = command->verbose && !display->quiet;
+    display->json = command->json;
+    display->printed_s = now_s();
+    ny_context_set_log(command->context, show_message, display);
+    if (!command->quiet && (display->terminal || !command->json))
+        ny_context_set_progress(command->context, show_progress, display);
+}

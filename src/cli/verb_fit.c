@@ -1,0 +1,231 @@
+/* plan, fit, select, embed. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+static bool chatty(const struct command *command)
+{
+    return !command->quiet && !command->json;
+}
+
+/* ---- the plan ----------------------------------------------------------------------------- */
+
+static double sum_of(const json_t *object)
+{
+    const char *key;
+    const json_t *value;
+    double sum = 0;
+
+    json_object_foreach((json_t *)object, key, value)
+    {
+        sum += json_number_value(value);
+    }
+    return sum;
+}
+
+static void print_memory(FILE *file, const json_t *facts, double budget)
+{
+    const json_t *memory = json_object_get(facts, "memory_bytes");
+    const char *key, *separator = ": ";
+    const json_t *value;
+    double least;
+
+    if (json_is_object(memory)) {
+        fprintf(file, "memory                %s of %s", cli_bytes(sum_of(memory)).text,
+                cli_bytes(budget).text);
+        json_object_foreach((json_t *)memory, key, value)
+        {
+            if (json_number_value(value) <= 0) continue;
+            fprintf(file, "%s%s %s", separator, key, cli_bytes(json_number_value(value)).text);
+            separator = ", ";
+        }
+        fputc('\n', file);
+    }
+    if (!cli_fact_number(facts, "memory_min_bytes", &least)) return;
+    if (json_is_false(json_object_get(facts, "fits")))
+        cli_print_fact(file, "fits", "no: the smallest budget that works is %s (--memory %s)",
+                       cli_bytes(least).text, cli_bytes_option(least).text);
+    else
+        cli_print_fact(file, "fits", "yes; %s is the least that works", cli_bytes(least).text);
+}
+
+static void print_plan(FILE *file, const json_t *facts, double budget)
+{
+    double value;
+
+    if (cli_fact_number(facts, "passes", &value))
+        cli_print_fact(file, "passes", "%s", cli_count(value).text);
+    if (cli_fact_number(facts, "flops", &value))
+        cli_print_fact(file, "work", "%s", cli_scaled(value, "flop").text);
+    print_memory(file, facts, budget);
+    if (cli_fact_number(facts, "disk_bytes", &value))
+        cli_print_fact(file, "disk", "%s", cli_bytes(value).text);
+    if (cli_fact_number(facts, "seconds", &value))
+        cli_print_fact(file, "time", "about %s", cli_duration(value).text);
+    cli_print_stages(file, "by stage", facts);
+}
+
+/* Makes the plan and shows it. */
+static int show_plan(struct command *command, FILE *file)
+{
+    struct ny_report *report = NULL;
+    json_t *facts = NULL;
+    int status = ny_plan(command->context, command->operands[0], command->options, &report);
+
+    if (status) {
+        status = cli_fail_library(command, status);
+        goto done;
+    }
+    if (file == stdout && command->json) {
+        status = cli_print_json(command, report);
+        goto done;
+    }
+    facts = cli_facts(report);
+    if (!facts) {
+        status = cli_fail(command, NY_EBUDGET, "no memory to print the plan");
+        goto done;
+    }
+    print_plan(file, facts, (double)ny_context_memory(command->context));
+done:
+    json_decref(facts);
+    ny_report_free(report);
+    return status;
+}
+
+int cli_run_plan(struct command *command)
+{
+    return show_plan(command, stdout);
+}
+
+/* ---- the summary -------------------------------------------------------------------------- */
+
+static void print_title(FILE *file, const json_t *facts)
+{
+    const char *const keys[] = {"map", "approx", "kernel", "select"};
+    double n, p, m;
+
+    fputs("nystream: ", file);
+    if (cli_fact_text(facts, "name")) fprintf(file, "%s: ", cli_fact_text(facts, "name"));
+    if (cli_fact_number(facts, "n", &n)) fprintf(file, "%s rows", cli_count(n).text);
+    if (cli_fact_number(facts, "components", &p))
+        fprintf(file, " in %s components", cli_count(p).text);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (cli_fact_text(facts, keys[i])) fprintf(file, ", %s", cli_fact_text(facts, keys[i]));
+    if (cli_fact_number(facts, "landmarks", &m)) fprintf(file, ", %s landmarks", cli_count(m).text);
+    fputc('\n', file);
+}
+
+static void print_eigenvalues(FILE *file, const json_t *facts)
+{
+    const json_t *values = json_object_get(facts, "eigenvalues");
+    size_t count = json_array_size(values), shown = count < 6 ? count : 6;
+
+    if (count == 0) return;
+    fputs("eigenvalues          ", file);
+    for (size_t i = 0; i < shown; i++)
+        fprintf(file, " %.5g", json_number_value(json_array_get(values, i)));
+    fputs(shown < count ? " …\n" : "\n", file);
+}
+
+static void print_cost(FILE *file, const json_t *facts)
+{
+    double seconds, passes, flops, peak, budget;
+
+    if (cli_fact_number(facts, "seconds", &seconds)) {
+        fprintf(file, "time                  %s", cli_duration(seconds).text);
+        if (cli_fact_number(facts, "passes", &passes))
+            fprintf(file, ", %s passes", cli_count(passes).text);
+        if (cli_fact_number(facts, "flops", &flops) && seconds > 0)
+            fprintf(file, ", %s at %s", cli_scaled(flops, "flop").text,
+                    cli_scaled(flops / seconds, "F/s").text);
+        fputc('\n', file);
+    }
+    cli_print_stages(file, "by stage", facts);
+    if (cli_fact_number(facts, "peak_rss_bytes", &peak) &&
+        cli_fact_number(facts, "memory_budget_bytes", &budget))
+        cli_print_fact(file, "peak memory", "%s of %s", cli_bytes(peak).text,
+                       cli_bytes(budget).text);
+}
+
+/* The report on stdout with --json, in words on stderr without. */
+static int show_result(struct command *command, const struct ny_report *report, bool certificate)
+{
+    json_t *facts;
+
+    cli_display_clear(&command->display);
+    if (command->json) return cli_print_json(command, report);
+    if (!chatty(command)) return NY_OK;
+    facts = cli_facts(report);
+    if (!facts) return NY_OK; /* the result is stored; the words about it are not worth an error */
+    print_title(stderr, facts);
+    if (certificate) {
+        print_eigenvalues(stderr, facts);
+        cli_print_certificate(stderr, facts);
+    }
+    print_cost(stderr, facts);
+    json_decref(facts);
+    return NY_OK;
+}
+
+/* ---- fit, select, embed ------------------------------------------------------------------- */
+
+/* Nothing will run: the result is there and is not to be replaced. */
+static bool already_done(struct command *command)
+{
+    struct ny_report *report = NULL;
+    const char *restart = ny_options_get(command->options, "restart");
+    const char *status;
+    bool done;
+
+    if (restart && strcmp(restart, "yes") == 0) return false;
+    if (ny_result_report(command->context, command->operands[0], command->operands[1], &report))
+        return false;
+    status = ny_report_text(report, "status");
+    done = status && strcmp(status, "done") == 0;
+    ny_report_free(report);
+    return done;
+}
+
+int cli_run_fit(struct command *command)
+{
+    struct ny_report *report = NULL;
+    int status = NY_OK;
+
+    if (chatty(command) && !already_done(command)) status = show_plan(command, stderr);
+    if (status) return status;
+    status = ny_fit(command->context, command->operands[0], command->operands[1], command->options,
+                    &report);
+    status = status ? cli_fail_resumable(command, status) : show_result(command, report, true);
+    ny_report_free(report);
+    return status;
+}
+
+int cli_run_select(struct command *command)
+{
+    struct ny_report *report = NULL;
+    int status = ny_select(command->context, command->operands[0], command->operands[1],
+                           command->options, &report);
+
+    if (status)
+        status = cli_fail_resumable(command, status);
+    else
+        status = show_result(command, report, false);
+    ny_report_free(report);
+    return status;
+}
+
+int cli_run_embed(struct command *command)
+{
+    struct ny_report *report = NULL;
+    int status;
+
+    if (!command->output) return cli_fail_usage(command, "embed needs -o OUT.npy or -o OUT.csv");
+    if (command->json && strcmp(command->output, "-") == 0)
+        return cli_fail(command, NY_EUSAGE,
+                        "--json and -o - both want the standard output; give -o a file name");
+    status = ny_embed_file(command->context, command->operands[0], command->output,
+                           command->options, &report);
+    status = status ? cli_fail_library(command, status) : show_result(command, report, true);
+    ny_report_free(report);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* import. */
+#include "cli/cli.h"
+
+static const uint64_t default_memory_bytes = (uint64_t)256 << 20;
+
+static void print_summary(const struct ny_report *report)
+{
+    double n = 0, rows = 0, bytes, seconds, dropped;
+
+    ny_report_number(report, "n", &n);
+    if (!ny_report_number(report, "rows", &rows)) rows = n;
+    fprintf(stderr, "nystream: %s rows imported", cli_count(rows).text);
+    if (ny_report_number(report, "seconds", &seconds)) {
+        fprintf(stderr, " in %s", cli_duration(seconds).text);
+        if (ny_report_number(report, "bytes", &bytes) && seconds > 0)
+            fprintf(stderr, " (%s)", cli_scaled(bytes / seconds, "B/s").text);
+    }
+    if (ny_report_number(report, "dropped", &dropped) && dropped > 0)
+        fprintf(stderr, ", %s dropped", cli_count(dropped).text);
+    if (rows < n) fprintf(stderr, "; the store has %s now", cli_count(n).text);
+    fputc('\n', stderr);
+}
+
+int cli_run_import(struct command *command)
+{
+    struct ny_report *report = NULL;
+    int status;
+
+    if (!ny_options_get(command->options, "memory"))
+        ny_context_set_memory(command->context, default_memory_bytes);
+    status = ny_import(command->context, command->operands[0], command->operands + 1,
+                       command->operand_count - 1, command->options, &report);
+    cli_display_clear(&command->display);
+    if (status)
+        status = cli_fail_resumable(command, status);
+    else if (command->json)
+        status = cli_print_json(command, report);
+    else if (!command->quiet)
+        print_summary(report);
+    ny_report_free(report);
+    return status;
+}

@@ -1,0 +1,125 @@
+/* info, list, verify: what is in a store. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+/* ---- info --------------------------------------------------------------------------------- */
+
+static int print_report(struct command *command, const struct ny_report *report)
+{
+    json_t *facts;
+
+    if (command->json) return cli_print_json(command, report);
+    facts = cli_facts(report);
+    if (!facts) return cli_fail(command, NY_EBUDGET, "no memory to print the report");
+    cli_print_facts(stdout, facts);
+    if (command->operand_count > 1) cli_print_certificate(stdout, facts);
+    json_decref(facts);
+    return NY_OK;
+}
+
+int cli_run_info(struct command *command)
+{
+    struct ny_report *report = NULL;
+    const char *store = command->operands[0];
+    int status;
+
+    if (command->operand_count > 1)
+        status = ny_result_report(command->context, store, command->operands[1], &report);
+    else
+        status = ny_store_report(command->context, store, &report);
+    status = status ? cli_fail_library(command, status) : print_report(command, report);
+    ny_report_free(report);
+    return status;
+}
+
+/* ---- list --------------------------------------------------------------------------------- */
+
+/* "damaged" where its report cannot be read, so that one bad result does not hide the others. */
+static void print_result(struct command *command, const char *name, bool first)
+{
+    struct ny_report *report = NULL;
+    int err = ny_result_report(command->context, command->operands[0], name, &report);
+    const char *status = err ? ny_status_kind(err) : ny_report_text(report, "status");
+
+    if (!status) status = "unknown";
+    if (command->json) {
+        fputs(first ? "\n  {\"name\": " : ",\n  {\"name\": ", stdout);
+        cli_write_json_string(stdout, name);
+        fputs(", \"status\": ", stdout);
+        cli_write_json_string(stdout, status);
+        fputc('}', stdout);
+    } else {
+        printf("%s\t%s\n", name, status);
+    }
+    ny_report_free(report);
+}
+
+int cli_run_list(struct command *command)
+{
+    struct ny_report *report = NULL;
+    json_t *facts = NULL;
+    const json_t *names;
+    int status = ny_store_report(command->context, command->operands[0], &report);
+
+    if (status) {
+        status = cli_fail_library(command, status);
+        goto done;
+    }
+    facts = cli_facts(report);
+    names = json_object_get(facts, "results");
+    if (command->json) fputs("{\"results\": [", stdout);
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+
+        if (name) print_result(command, name, i == 0);
+    }
+    if (command->json) puts("]}");
+done:
+    json_decref(facts);
+    ny_report_free(report);
+    return status;
+}
+
+/* ---- verify ------------------------------------------------------------------------------- */
+
+static void print_damage(const json_t *damage)
+{
+    double block = 0, first = 0, rows = 0;
+    const char *what = cli_fact_text(damage, "what");
+
+    cli_fact_number(damage, "block", &block);
+    cli_fact_number(damage, "first_row", &first);
+    if (cli_fact_number(damage, "rows", &rows) && rows > 0)
+        printf("block %.0f (rows %.0f to %.0f): ", block, first, first + rows - 1);
+    puts(what ? what : "damaged");
+}
+
+static void print_verdict(const json_t *facts, int status)
+{
+    const json_t *damaged = json_object_get(facts, "damaged");
+
+    for (size_t i = 0; i < json_array_size(damaged); i++)
+        print_damage(json_array_get(damaged, i));
+    if (status == NY_OK) puts("ok");
+}
+
+int cli_run_verify(struct command *command)
+{
+    struct ny_report *report = NULL;
+    int status = ny_verify(command->context, command->operands[0], &report);
+
+    cli_display_clear(&command->display);
+    if (report && command->json) {
+        int err = cli_print_json(command, report);
+
+        if (!status) status = err;
+    } else if (report) {
+        json_t *facts = cli_facts(report);
+
+        print_verdict(facts, status);
+        json_decref(facts);
+    }
+    ny_report_free(report);
+    return status ? cli_fail_library(command, status) : NY_OK;
+}

@@ -1,0 +1,70 @@
+/* rm, bench, version, help. */
+#include "cli/cli.h"
+
+int cli_run_rm(struct command *command)
+{
+    int status = ny_remove(command->context, command->operands[0], command->operands[1]);
+
+    if (status) return cli_fail_library(command, status);
+    if (command->verbose) fprintf(stderr, "nystream: %s is removed\n", command->operands[1]);
+    return NY_OK;
+}
+
+int cli_run_bench(struct command *command)
+{
+    struct ny_report *report = NULL;
+    json_t *facts = NULL;
+    int status = ny_calibrate(command->context, &report);
+
+    cli_display_clear(&command->display);
+    if (status) {
+        status = cli_fail_library(command, status);
+    } else if (command->json) {
+        status = cli_print_json(command, report);
+    } else {
+        facts = cli_facts(report);
+        if (facts) cli_print_facts(stdout, facts);
+    }
+    json_decref(facts);
+    ny_report_free(report);
+    return status;
+}
+
+int cli_run_version(struct command *command)
+{
+    if (command->json)
+        printf("{\"version\": \"%d.%d.%d\", \"library\": \"%s\"}\n", NY_VERSION_MAJOR,
+               NY_VERSION_MINOR, NY_VERSION_PATCH, ny_version());
+    else
+        printf("nystream %d.%d.%d (library %s)\n", NY_VERSION_MAJOR, NY_VERSION_MINOR,
+               NY_VERSION_PATCH, ny_version());
+    return NY_OK;
+}
+
+int cli_run_help(struct command *command)
+{
+    const struct verb *verb;
+    const char *name, *nearest;
+
+    if (command->given & OWN_MAN) {
+        cli_print_man(stdout);
+    } else if (command->given & OWN_BASH) {
+        cli_print_bash_completion(stdout);
+    } else if (command->given & OWN_ZSH) {
+        cli_print_zsh_completion(stdout);
+    } else if (command->operand_count == 0) {
+        cli_print_overview(stdout);
+    } else {
+        name = command->operands[0];
+        verb = cli_verb_find(name);
+        nearest = cli_verb_suggest(name);
+        if (!verb && nearest)
+            return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", name,
+                            nearest);
+        if (!verb)
+            return cli_fail(command, NY_EUSAGE,
+                            "unknown verb '%s'; `nystream help` lists the verbs", name);
+        cli_print_help(stdout, verb);
+    }
+    return NY_OK;
+}

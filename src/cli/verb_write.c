@@ -1,0 +1,41 @@
+/* export, transform: what leaves a store as a file. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+int cli_run_export(struct command *command)
+{
+    int status;
+
+    if (!command->output) return cli_fail_usage(command, "export needs -o OUT.npy or -o OUT.csv");
+    status = ny_export(command->context, command->operands[0], command->operands[1],
+                       command->part ? command->part : "embedding", command->output);
+    return status ? cli_fail_library(command, status) : NY_OK;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+int cli_run_transform(struct command *command)
+{
+    const char *source = command->operands[0];
+    int status;
+
+    if (command->operand_count == 1 && !ends_with(source, ".nym"))
+        return cli_fail_usage(command,
+                              "transform needs NAME after the store, or a model MODEL.nym");
+    if (!command->input) return cli_fail_usage(command, "transform needs --input FILE");
+    if (!command->output)
+        return cli_fail_usage(command, "transform needs -o OUT.npy or -o OUT.csv");
+    if (command->operand_count == 1)
+        status = ny_transform_model(command->context, source, command->input, command->output,
+                                    command->options);
+    else
+        status = ny_transform(command->context, source, command->operands[1], command->input,
+                              command->output, command->options);
+    return status ? cli_fail_library(command, status) : NY_OK;
+}

@@ -1,0 +1,164 @@
+/* The tables: verbs, and the options that are the command's own. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+enum { NAMES_MAX = 160, NO_LIMIT = 1 << 30 };
+
+#define EVERY (OWN_JSON | OWN_QUIET | OWN_VERBOSE | OWN_HELP)
+#define COMMON NY_GROUP_COMMON
+
+static const struct verb verbs[] = {
+    {"import", "STORE FILE…", 2, NO_LIMIT, NY_GROUP_IMPORT | COMMON, EVERY,
+     "read tables into a store",
+     "Reads the FILEs, one after another, in one bounded-memory pass; - is the standard input. "
+     "npy, CSV and TSV, LIBSVM, IDX, fvecs and bvecs are understood, text and IDX also gzipped. "
+     "An import is all or nothing: until it ends, readers see the store as before; after an "
+     "interruption the same command goes on where it stopped. A store that has points is only "
+     "added to with --append.",
+     cli_run_import},
+    {"info", "STORE [NAME]", 1, 2, 0, EVERY, "what is in a store, or all about one result",
+     "Shows what a store holds: rows, columns, element type, size, labels, results. With NAME "
+     "shows that result: its options, eigenvalues, certificate, cost.",
+     cli_run_info},
+    {"verify", "STORE", 1, 1, COMMON, EVERY, "read every byte and name each damaged block",
+     "Reads every byte of a store and checks it against its checksum. Prints `ok`, or each "
+     "damaged block with its rows, and then exits 5.",
+     cli_run_verify},
+    {"plan", "STORE", 1, 1, NY_GROUP_FIT | COMMON, EVERY,
+     "passes, flops, memory, disk and time of a fit, before anything runs",
+     "Says what `fit` with the same options would cost on this machine, and whether it fits in "
+     "the memory budget; if not, the smallest budget that does. Exits 0 either way.",
+     cli_run_plan},
+    {"fit", "STORE NAME", 2, 2, NY_GROUP_FIT | COMMON, EVERY, "compute an embedding, or resume it",
+     "Selects landmarks, accumulates, solves, projects; the result is stored under NAME. It "
+     "makes a checkpoint at least every 30 seconds: after an interruption the same command goes "
+     "on from there, to the same bytes. A NAME that was fitted with other options is refused; "
+     "--restart replaces it.",
+     cli_run_fit},
+    {"select", "STORE NAME", 2, 2, NY_GROUP_SELECT | COMMON, EVERY, "choose landmarks alone",
+     "Stores a dictionary of landmarks under NAME, for `fit --landmarks-from NAME`.",
+     cli_run_select},
+    {"transform", "STORE NAME|MODEL.nym", 1, 2, NY_GROUP_READ | COMMON,
+     EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",
+     "Reads rows from the input and writes their coordinates, in one streaming pass and without "
+     "solving anything. A model that was exported as one file needs no store.",
+     cli_run_transform},
+    {"export", "STORE NAME", 2, 2, COMMON, EVERY | OWN_PART | OWN_OUTPUT,
+     "write a part of a result to a file",
+     "Writes the embedding or another part of a result, as npy, or as CSV where the name of the "
+     "output ends in .csv. The file appears when it is complete.",
+     cli_run_export},
+    {"embed", "FILE", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | COMMON,
+     EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
+     "import, fit and export in one, through a temporary store that is removed at the end.",
+     cli_run_embed},
+    {"list", "STORE", 1, 1, 0, EVERY, "the names of the results, with their status",
+     "One result a line: name, tab, status (done, running, interrupted).", cli_run_list},
+    {"rm", "STORE NAME", 2, 2, 0, EVERY, "remove a result",
+     "Removes a result from the store, at once and without asking.", cli_run_rm},
+    {"bench", "", 0, 0, COMMON, EVERY, "measure this machine, for plans",
+     "Measures the rates that plans rest on (matrix products, exp, memory, disk) and keeps them "
+     "in the user's cache folder.",
+     cli_run_bench},
+    {"version", "", 0, 0, 0, EVERY, "print the version",
+     "Prints the version of the command and of "
+     "the library that it runs with.",
+     cli_run_version},
+    {"help", "[VERB]", 0, 1, 0, EVERY | OWN_MAN | OWN_BASH | OWN_ZSH, "explain a verb",
+     "Explains a verb and its options. With an option writes the manual page or a completion "
+     "script, made from the same tables.",
+     cli_run_help},
+};
+
+static const struct option_view own_options[] = {
+    {'o', "output", "FILE", NULL, "file to write: .npy or .csv; - is the standard output",
+     OWN_OUTPUT, 0, false},
+    {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", OWN_INPUT, 0,
+     false},
+    {0, "part", "PART", "embedding", "the part to write (see below)", OWN_PART, 0, false},
+    {0, "man", NULL, NULL, "write the manual page, in roff", OWN_MAN, 0, false},
+    {0, "bash-completion", NULL, NULL, "write the completion script of bash", OWN_BASH, 0, false},
+    {0, "zsh-completion", NULL, NULL, "write the completion script of zsh", OWN_ZSH, 0, false},
+    {0, "json", NULL, NULL, "print JSON: the report, and errors as one object", OWN_JSON, 0, false},
+    {'q', "quiet", NULL, NULL, "no plan, progress or summary: only warnings and errors", OWN_QUIET,
+     0, false},
+    {'v', "verbose", NULL, NULL, "more about what is done", OWN_VERBOSE, 0, false},
+    {'h', "help", NULL, NULL, "explain the verb and its options", OWN_HELP, 0, false},
+};
+
+enum { OWN_COUNT = sizeof(own_options) / sizeof(own_options[0]) };
+
+const struct verb *cli_verb_at(size_t index)
+{
+    return index < sizeof(verbs) / sizeof(verbs[0]) ? &verbs[index] : NULL;
+}
+
+const struct verb *cli_verb_find(const char *name)
+{
+    const struct verb *verb;
+
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++)
+        if (strcmp(verb->name, name) == 0) return verb;
+    return NULL;
+}
+
+const char *cli_verb_suggest(const char *name)
+{
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+
+    for (; cli_verb_at(count) && count < NAMES_MAX; count++)
+        names[count] = verbs[count].name;
+    return ny_suggest(name, names, count);
+}
+
+static struct option_view view_of(const struct ny_option_info *info)
+{
+    return (struct option_view){.name = info->name,
+                                .argument = info->argument,
+                                .fallback = info->argument ? info->fallback : NULL,
+                                .summary = info->summary,
+                                .groups = info->groups,
+                                .switch_both_ways = !info->argument && !info->fallback};
+}
+
+bool cli_option_at(const struct verb *verb, size_t index, struct option_view *view)
+{
+    for (const struct ny_option_info *info = ny_option_table(); info->name; info++)
+        if ((!verb || info->groups & verb->groups) && index-- == 0) {
+            *view = view_of(info);
+            return true;
+        }
+    for (size_t i = 0; i < OWN_COUNT; i++)
+        if ((!verb || own_options[i].own & verb->own) && index-- == 0) {
+            *view = own_options[i];
+            return true;
+        }
+    return false;
+}
+
+bool cli_option_find(const struct verb *verb, const char *name, struct option_view *view)
+{
+    for (size_t i = 0; cli_option_at(verb, i, view); i++)
+        if (strcmp(view->name, name) == 0) return true;
+    return false;
+}
+
+bool cli_option_by_letter(const struct verb *verb, char letter, struct option_view *view)
+{
+    for (size_t i = 0; cli_option_at(verb, i, view); i++)
+        if (view->letter == letter && letter) return true;
+    return false;
+}
+
+const char *cli_option_suggest(const struct verb *verb, const char *name)
+{
+    const char *names[NAMES_MAX];
+    struct option_view view;
+    size_t count = 0;
+
+    for (; count < NAMES_MAX && cli_option_at(verb, count, &view); count++)
+        names[count] = view.name;
+    return ny_suggest(name, names, count);
+}

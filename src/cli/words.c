@@ -1,0 +1,133 @@
+/* Numbers for people: sizes in binary units, durations, counts; text wrapped to the screen. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Three significant digits. */
+static void put_scaled(struct words *words, double value, const char *unit)
+{
+    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+
+    snprintf(words->text, sizeof(words->text), "%.*f %s", digits, value, unit);
+}
+
+struct words cli_bytes(double bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    struct words words;
+    size_t unit = 0;
+
+    if (bytes < 1024) {
+        snprintf(words.text, sizeof(words.text), "%.0f bytes", bytes);
+        return words;
+    }
+    while (bytes >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        bytes /= 1024;
+        unit++;
+    }
+    put_scaled(&words, bytes, units[unit]);
+    return words;
+}
+
+struct words cli_bytes_option(double bytes)
+{
+    struct words words;
+
+    snprintf(words.text, sizeof(words.text), "%.0fM", ceil(bytes / 1048576));
+    return words;
+}
+
+struct words cli_duration(double seconds)
+{
+    struct words words;
+    double whole = floor(seconds + 0.5);
+
+    if (seconds < 0.9995)
+        snprintf(words.text, sizeof(words.text), "%.*f ms", seconds < 0.00995 ? 1 : 0,
+                 1000 * seconds);
+    else if (seconds < 59.95)
+        snprintf(words.text, sizeof(words.text), "%.1f s", seconds);
+    else if (whole < 3600)
+        snprintf(words.text, sizeof(words.text), "%.0f min %02.0f s", floor(whole / 60),
+                 fmod(whole, 60));
+    else if (whole < 48 * 3600)
+        snprintf(words.text, sizeof(words.text), "%.0f h %02.0f min", floor(whole / 3600),
+                 floor(fmod(whole, 3600) / 60));
+    else
+        snprintf(words.text, sizeof(words.text), "%.0f days %.0f h", floor(whole / 86400),
+                 floor(fmod(whole, 86400) / 3600));
+    return words;
+}
+
+struct words cli_count(double count)
+{
+    struct words words;
+    char digits[40];
+    size_t length, out = 0;
+
+    snprintf(digits, sizeof(digits), "%.0f", count);
+    length = strlen(digits);
+    for (size_t i = 0; i < length && out + 2 < sizeof(words.text); i++) {
+        if (i > 0 && (length - i) % 3 == 0 && digits[i - 1] != '-') words.text[out++] = ',';
+        words.text[out++] = digits[i];
+    }
+    words.text[out] = '\0';
+    return words;
+}
+
+struct words cli_scaled(double x, const char *unit)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    struct words words;
+    char scaled_unit[32];
+    size_t power = 0;
+
+    while (x >= 999.5 && power + 1 < sizeof(prefixes) / sizeof(prefixes[0])) {
+        x /= 1000;
+        power++;
+    }
+    /* Words keep away from their prefix: "M rows/s", but "GB/s". */
+    snprintf(scaled_unit, sizeof(scaled_unit), "%s%s%s", prefixes[power],
+             power > 0 && strncmp(unit, "rows", 4) == 0 ? " " : "", unit);
+    put_scaled(&words, x, scaled_unit);
+    return words;
+}
+
+int cli_columns(const char *text)
+{
+    int columns = 0;
+
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+void cli_wrap(FILE *file, const char *text, int column, int indent, int width)
+{
+    bool first = true;
+
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        char word[256];
+        int columns;
+
+        if (length >= sizeof(word)) length = sizeof(word) - 1;
+        memcpy(word, text, length);
+        word[length] = '\0';
+        columns = cli_columns(word);
+        if (!first && column + 1 + columns > width) {
+            fprintf(file, "\n%*s", indent, "");
+            column = indent;
+        } else if (!first) {
+            fputc(' ', file);
+            column++;
+        }
+        fputs(word, file);
+        column += columns;
+        first = false;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', file);
+}

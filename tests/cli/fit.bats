@@ -1,0 +1,287 @@
+# plan, fit, select, embed, export, transform.
+load helper
+
+result_keys="name status map approx select kernel gamma sigma epsilon seed precision threads n d
+    landmarks components rank rank_effective eigenvalues variance trace trace_of trace_error
+    residual_max residual_mean negative_eigenvalues passes rows_read bytes_read flops seconds stages
+    gemm_ratio peak_rss_bytes memory_budget_bytes store_bytes version gram_precision"
+
+@test "plan: in words and as JSON, also when it does not fit" {
+    store s 3000 8
+    ny plan s --landmarks 100
+    exits 0
+    [ -z "$stderr" ]
+    prints "passes"
+    prints "memory"
+    prints "fits                  yes"
+    ny plan s --landmarks 100 --json
+    exits 0
+    has_keys "$output" fits memory_min_bytes memory_bytes disk_bytes flops passes seconds stages
+    [[ $output == *'"fits": true'* ]]
+    ny plan s --landmarks 2000 --memory 1M --json
+    exits 0
+    [[ $output == *'"fits": false'* ]]
+    ny plan s --landmarks 2000 --memory 1M
+    exits 0
+    prints "the smallest budget that works is"
+    ny plan missing
+    exits 4
+}
+
+@test "a budget that cannot work is exit 8 and names one that does" {
+    store s 3000 8
+    ny fit s a --landmarks 2000 --memory 1M -q
+    exits 8
+    local least
+    least=$(field "$(nystream plan s --landmarks 2000 --json)" memory_min_bytes)
+    ny fit s a --landmarks 2000 --memory "$least" -q
+    exits 0
+}
+
+@test "fit reports every field, now and later" {
+    store s
+    ny fit s a --landmarks 50 --components 3 --json
+    exits 0
+    has_keys "$output" $result_keys
+    [ "$(field "$output" status)" = done ]
+    [ "$(field "$output" n)" = 300 ]
+    [ "$(field "$output" landmarks)" = 50 ]
+    ny info s a --json
+    exits 0
+    has_keys "$output" $result_keys
+    ny info s a
+    exits 0
+    prints "certificate"
+    prints "eigenvalues"
+}
+
+@test "the same fit again is done at once; another under the same name is refused" {
+    store s
+    nystream fit s a --landmarks 50 -q
+    nystream export s a -o first.npy
+    ny fit s a --landmarks 50 -q
+    exits 0
+    ny fit s a --landmarks 60
+    exits 2
+    says "landmarks: 50 → 60"
+    ny fit s a --landmarks 60 --restart -q
+    exits 0
+    ny info s a --json
+    [ "$(field "$output" landmarks)" = 60 ]
+    nystream fit s a --landmarks 50 --restart -q
+    nystream export s a -o again.npy
+    cmp first.npy again.npy
+}
+
+@test "every option of fit acts: the bytes or the figures differ, or it is refused" {
+    store s
+    nystream fit s base --landmarks 40 -q
+    nystream export s base -o base.csv
+    local options i=0
+    for options in "--map svd" "--map pca" "--approx nystrom" "--approx column" "--landmarks 41" \
+        "--select greedy --tolerance 0.01" "--components 3" "--rank 5" "--kernel laplacian" \
+        "--kernel polynomial" "--kernel polynomial --degree 2" "--kernel polynomial --coef0 3" \
+        "--kernel cosine" "--kernel linear" "--gamma 3" "--sigma 2" "--epsilon 5" \
+        "--averages landmarks" "--affine" "--scale standard" "--scale unit" "--seed 1"; do
+        i=$((i + 1))
+        [[ $options == *--landmarks* || $options == *greedy* ]] || options="--landmarks 40 $options"
+        ny fit s r$i $options -q
+        exits 0
+        nystream export s r$i -o r$i.csv
+        if cmp -s base.csv r$i.csv; then
+            echo "$options changes nothing" >&2
+            return 1
+        fi
+    done
+    nystream fit s poly3 --landmarks 40 --kernel polynomial -q
+    nystream fit s poly2 --landmarks 40 --kernel polynomial --degree 2 -q
+    nystream export s poly3 -o poly3.csv
+    nystream export s poly2 -o poly2.csv
+    run ! cmp -s poly3.csv poly2.csv
+    nystream fit s f64 --landmarks 40 --precision f64 -q
+    nystream export s f64 -o f64.npy
+    [[ $(npy_header f64.npy) == *"'<f8'"*"(300, 2)"* ]]
+}
+
+@test "nothing to fit is exit 3" {
+    echo 1,2 >one.csv
+    nystream import one one.csv -q
+    ny fit one a
+    exits 3
+    printf '1,2\n1,2\n1,2\n' >same.csv
+    nystream import same same.csv -q
+    ny fit same a
+    exits 3
+    ny fit missing a
+    exits 4
+}
+
+@test "names of results are checked" {
+    store s
+    ny fit s ../escape --landmarks 10 -q
+    exits 2
+    ny fit s "a b" --landmarks 10 -q
+    exits 2
+    ny fit s a.b_c-1 --landmarks 10 -q
+    exits 0
+}
+
+@test "landmarks above the number of rows become all of them, with a warning" {
+    store s 100
+    ny fit s a --landmarks 1000
+    exits 0
+    says "warning: "
+    ny info s a --json
+    [ "$(field "$output" landmarks)" = 100 ]
+}
+
+@test "select, and fits from a selection and from a file" {
+    store s
+    ny select s dictionary --landmarks 30 -q
+    exits 0
+    silent
+    ny fit s from --landmarks-from dictionary -q
+    exits 0
+    ny fit s plain --landmarks 30 -q
+    exits 0
+    nystream export s from -o from.npy
+    nystream export s plain -o plain.npy
+    cmp from.npy plain.npy
+    nystream export s plain --part landmarks -o landmarks.npy
+    [[ $(npy_header landmarks.npy) == *"'<u8'"*"(30,)"* ]]
+    ny fit s file --landmarks-file landmarks.npy -q
+    exits 0
+    nystream export s file -o file.npy
+    cmp file.npy plain.npy
+    ny fit s none --landmarks-from nothing
+    exits 2
+    ny fit s none --landmarks-file missing.npy
+    exits 4
+    ny select s dictionary --landmarks 31
+    exits 2
+    says "landmarks: 30 → 31"
+    ny select s greedy --select greedy --tolerance 0.05 --json
+    exits 0
+    has_keys "$output" landmarks residual_max
+}
+
+@test "export writes every part, as npy and csv, to a file and to stdout" {
+    table 300 4 >t.csv
+    awk 'BEGIN {for (i = 0; i < 300; i++) print i % 3}' >labels.txt
+    nystream import s t.csv --labels labels.txt -q
+    nystream fit s a --select greedy --tolerance 0.05 --components 3 -q
+    local part
+    for part in embedding eigenvectors eigenvalues landmarks labels residuals source rows model; do
+        ny export s a --part $part -o $part.npy
+        exits 0
+        silent
+        [ -s $part.npy ]
+    done
+    [[ $(npy_header embedding.npy) == *"'<f4'"*"(300, 3)"* ]]
+    [[ $(npy_header eigenvectors.npy) == *"(300, 3)"* ]]
+    [[ $(npy_header eigenvalues.npy) == *"(3,)"* ]]
+    [[ $(npy_header residuals.npy) == *"(300,)"* ]]
+    [[ $(npy_header source.npy) == *"'<u8'"*"(300,)"* ]]
+    ny export s a -o e.csv
+    exits 0
+    [ "$(wc -l <e.csv)" -eq 300 ]
+    [ "$(head -n 1 e.csv | tr -cd , | wc -c)" -eq 2 ]
+    nystream export s a -o - >stdout.npy
+    cmp stdout.npy embedding.npy
+}
+
+@test "export of what is not there, to where it cannot be" {
+    store s
+    nystream fit s first --landmarks 10 -q
+    ny export s frist -o x.npy
+    usage first
+    ny export s first -o no/such/folder/x.npy
+    exits 4
+    says no/such/folder
+    ny export s first --part residuals -o x.npy
+    [ "$status" -eq 2 ] || [ "$status" -eq 0 ]
+    ny export missing first -o x.npy
+    exits 4
+    mkdir taken.npy
+    ny export s first -o taken.npy
+    exits 4
+    run ls
+    [[ $output != *tmp* ]]
+}
+
+@test "transform places the training rows where the embedding has them" {
+    store s
+    nystream fit s a --landmarks 40 -q
+    nystream export s a -o e.csv
+    ny transform s a --input s.csv -o t.csv
+    exits 0
+    silent
+    paste -d, e.csv t.csv | awk -F, '{
+        for (j = 1; j <= 2; j++) {d = $j - $(j + 2); if (d < 0) d = -d; if (d > 1e-5) bad++}
+    } END {exit bad > 0 || NR != 300}'
+    nystream export s a --part model -o a.nym
+    ny transform a.nym --input s.csv -o m.csv
+    exits 0
+    cmp m.csv t.csv
+    run --separate-stderr bash -c 'nystream transform a.nym --input - --format csv -o - <s.csv | wc -c'
+    exits 0
+    [ "$output" -gt 2400 ]
+}
+
+@test "transform refuses what does not fit the model" {
+    store s
+    nystream fit s a --landmarks 40 -q
+    table 10 5 >wide.csv
+    ny transform s a --input wide.csv -o x.npy
+    exits 3
+    says wide.csv
+    [ ! -e x.npy ]
+    ny transform s a --input missing.csv -o x.npy
+    exits 4
+    ny transform s b --input s.csv -o x.npy
+    exits 2
+    echo nonsense >bad.nym
+    ny transform bad.nym --input s.csv -o x.npy
+    [ "$status" -eq 3 ] || [ "$status" -eq 5 ]
+    ny transform missing.nym --input s.csv -o x.npy
+    exits 4
+}
+
+@test "embed: one shot, the same bytes as in steps, and nothing left behind" {
+    mkdir work
+    table 300 4 >work/t.csv
+    cd work
+    ny embed t.csv -o e.npy -q
+    exits 0
+    silent
+    [ "$(ls -A)" = "e.npy
+t.csv" ]
+    nystream import ../s t.csv -q
+    nystream fit ../s a -q
+    nystream export ../s a -o ../steps.npy
+    cmp e.npy ../steps.npy
+    ny embed t.csv -o e2.npy --landmarks 20 --components 3 --json
+    exits 0
+    has_keys "$output" landmarks components eigenvalues
+    [[ $(npy_header e2.npy) == *"(300, 3)"* ]]
+    ny embed missing.csv -o e3.npy
+    exits 4
+    ny embed t.csv -o e3.npy --tmpdir ../no/such
+    exits 4
+    [ "$(ls -A)" = "e.npy
+e2.npy
+t.csv" ]
+    mkdir ../scratch
+    ny embed t.csv -o e4.npy --tmpdir ../scratch -q
+    exits 0
+    [ -z "$(ls -A ../scratch)" ]
+}
+
+@test "bench measures" {
+    ny bench
+    exits 0
+    [ -n "$output" ]
+    ny bench --json
+    exits 0
+    [[ $output == "{"*"}" ]]
+}

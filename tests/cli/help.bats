@@ -1,0 +1,153 @@
+# Help, manual page and completions: written from the tables, so they must agree with them.
+load helper
+
+verbs="import info verify plan fit select transform export embed list rm bench version help"
+
+options_of() {
+    nystream help "$1" | sed -nE 's/^  (-., )?--([a-z0-9-]+).*/\2/p'
+}
+
+@test "help is on stdout, with exit 0, in all its spellings" {
+    local verb whole
+    ny --help
+    exits 0
+    whole=$output
+    [ -z "$stderr" ]
+    ny help
+    exits 0
+    [ "$output" = "$whole" ]
+    ny -h
+    [ "$output" = "$whole" ]
+    for verb in $verbs; do
+        [[ $whole == *"  $verb "* ]]
+        ny help $verb
+        exits 0
+        [ -z "$stderr" ]
+        whole_verb=$output
+        [ "${lines[0]#usage: nystream "$verb"}" != "${lines[0]}" ]
+        ny $verb --help
+        exits 0
+        [ "$output" = "$whole_verb" ]
+        ny $verb some operands -h --unknown
+        exits 0
+        [ "$output" = "$whole_verb" ]
+    done
+}
+
+@test "the help of a verb names every option that it takes" {
+    local option
+    ny help import
+    for option in format labels label-column header dtype append shuffle nan dims columns seed \
+        memory threads json quiet verbose; do
+        prints "--$option"
+    done
+    ny help fit
+    for option in map approx select landmarks tolerance landmarks-file landmarks-from components \
+        rank kernel gamma sigma epsilon degree coef0 averages affine no-affine inner oversample \
+        power seed memory threads precision certify restart scale columns-file json quiet; do
+        prints "--$option"
+    done
+    [[ $output != *--tmpdir* && $output != *--append* ]]
+    ny help embed
+    prints "--tmpdir"
+    prints "--landmarks"
+    prints "-o, --output"
+    ny help select
+    prints "--tolerance"
+    [[ $output != *--components* ]]
+    ny help export
+    prints "--part"
+    prints "eigenvectors"
+    ny help transform
+    prints "--input"
+}
+
+@test "an option in the help of a verb is taken by it, and no other" {
+    local verb other option
+    for verb in import fit select transform export embed info; do
+        for option in $(options_of $verb); do
+            ny $verb --$option=
+            [[ $stderr != *"unknown option"* && $stderr != *"is not an option of"* ]]
+        done
+    done
+    for option in $(options_of fit); do
+        [[ " $(options_of rm | tr '\n' ' ')" == *" $option "* ]] && continue
+        ny rm --$option
+        usage "--$option is not an option of rm"
+    done
+}
+
+@test "lines of help fit 80 columns, but for a choice of words" {
+    local verb
+    for verb in $verbs; do
+        run bash -c "nystream help $verb | LC_ALL=C.UTF-8 awk 'length(\$0) > 80 && !/\\|/'"
+        [ -z "$output" ]
+    done
+}
+
+@test "version" {
+    ny version
+    exits 0
+    [[ $output =~ ^nystream\ [0-9]+\.[0-9]+\.[0-9]+\ \(library\ [0-9.]+\)$ ]]
+    local version=$output
+    ny --version
+    [ "$output" = "$version" ]
+    ny version --json
+    has_keys "$output" version library
+}
+
+@test "the manual page has its sections, every verb and option, and no warnings" {
+    local verb word section
+    ny help --man
+    exits 0
+    printf '%s\n' "$output" >nystream.1
+    for section in NAME SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" MEMORY FILES EXAMPLES; do
+        grep -qx "\.SH $section" nystream.1
+    done
+    for verb in $verbs; do
+        grep -q "^\.SS $verb" nystream.1
+    done
+    for word in landmarks tolerance kernel gamma append shuffle tmpdir memory output json; do
+        grep -qF -- "\\-\\-${word}" nystream.1
+    done
+    grep -qx 143 nystream.1
+    run ! grep -nP '[^\x00-\x7f]' nystream.1
+    command -v groff >/dev/null || skip "groff is not installed"
+    run groff -ww -man -z nystream.1
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}
+
+@test "bash completion" {
+    ny help --bash-completion
+    exits 0
+    printf '%s\n' "$output" >nystream.bash
+    bash -n nystream.bash
+    complete_line() {
+        bash -c 'source ./nystream.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _nystream
+                 printf "%s\n" "${COMPREPLY[@]}"' - "$@"
+    }
+    [ "$(complete_line nystream imp)" = import ]
+    [ "$(complete_line nystream fit s a --landmarks-)" = "--landmarks-file
+--landmarks-from" ]
+    [ "$(complete_line nystream fit s a --kernel r)" = rbf ]
+    [ "$(complete_line nystream export s a --part l)" = "landmarks
+labels" ]
+    [ "$(complete_line nystream fit s a --no-a)" = --no-affine ]
+    [ "$(complete_line nystream help ver)" = "verify
+version" ]
+    store s
+    nystream fit s first --landmarks 10 -q
+    [ "$(complete_line nystream export s fi)" = first ]
+}
+
+@test "zsh completion" {
+    ny help --zsh-completion
+    exits 0
+    [ "${lines[0]}" = "#compdef nystream" ]
+    prints "'--kernel=["
+    prints ":kernel:("
+    printf '%s\n' "$output" >_nystream
+    command -v zsh >/dev/null || skip "zsh is not installed"
+    zsh -n _nystream
+}

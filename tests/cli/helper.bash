@@ -1,0 +1,90 @@
+# What the command's tests share. Each test runs in a folder of its own; `nystream` is on PATH.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    unset NYSTREAM_MEMORY
+}
+
+# Runs the command; $status, $output (stdout) and $stderr are then as it left them.
+ny() {
+    run --separate-stderr nystream "$@"
+}
+
+# Fails, showing what there was, unless the last run exited with STATUS.
+exits() {
+    [ "$status" -eq "$1" ] && return
+    printf 'exit %s, not %s\nstdout: %s\nstderr: %s\n' "$status" "$1" "$output" "$stderr" >&2
+    return 1
+}
+
+# says TEXT: it is part of stderr. prints TEXT: it is part of stdout.
+says() {
+    [[ $stderr == *"$1"* ]] && return
+    printf 'not said: %s\nstderr: %s\n' "$1" "$stderr" >&2
+    return 1
+}
+
+prints() {
+    [[ $output == *"$1"* ]] && return
+    printf 'not printed: %s\nstdout: %s\n' "$1" "$output" >&2
+    return 1
+}
+
+silent() {
+    [ -z "$output$stderr" ] && return
+    printf 'not silent\nstdout: %s\nstderr: %s\n' "$output" "$stderr" >&2
+    return 1
+}
+
+# usage TEXT: the last run was refused as a usage error, in one sentence with TEXT in it.
+usage() {
+    exits 2 && says "$1" && [ -z "$output" ] && [[ $stderr == nystream:\ * ]]
+}
+
+# has_keys JSON KEY…: each key is there.
+has_keys() {
+    local json=$1 key
+    shift
+    for key in "$@"; do
+        [[ $json == *"\"$key\":"* ]] && continue
+        printf 'no key %s in %s\n' "$key" "$json" >&2
+        return 1
+    done
+}
+
+# field JSON KEY: the scalar after a key.
+field() {
+    sed -nE "s/.*\"$2\": *\"?([^\",}]*)\"?.*/\1/p" <<<"$1" | head -n 1
+}
+
+# table ROWS COLUMNS [SEED]: numbers in [0,1) as CSV, the same ones each time.
+table() {
+    awk -v n="$1" -v d="$2" -v x="${3-1}" 'BEGIN {
+        for (i = 0; i < n; i++)
+            for (j = 0; j < d; j++) {
+                x = (x * 16807) % 2147483647
+                printf "%.6f%s", x / 2147483647, j < d - 1 ? "," : "\n"
+            }
+    }'
+}
+
+# npy_u8 ROWS COLUMNS: random bytes as npy.
+npy_u8() {
+    local header
+    header=$(printf "{'descr': '|u1', 'fortran_order': False, 'shape': (%d, %d), }" "$1" "$2")
+    printf '\223NUMPY\001\000\166\000%-117s\n' "$header"
+    head -c $(($1 * $2)) /dev/urandom
+}
+
+# npy_header FILE: the dictionary of an npy file.
+npy_header() {
+    head -c 256 "$1" | tr -d '\0' | grep -aoE "\{'descr'[^}]*\}" | head -n 1
+}
+
+# store NAME [ROWS [COLUMNS]]: a store with a table in it.
+store() {
+    table "${2-300}" "${3-4}" >"$1.csv"
+    nystream import "$1" "$1.csv" --quiet
+}

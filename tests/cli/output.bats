@@ -1,0 +1,93 @@
+# Where words and data go, and what happens when they cannot go there.
+load helper
+
+@test "data to stdout, words to stderr; quiet when asked" {
+    table 300 4 >t.csv
+    ny import s t.csv
+    exits 0
+    [ -z "$output" ]
+    says "300 rows imported"
+    ny import s2 t.csv --quiet
+    exits 0
+    silent
+    ny fit s a --landmarks 20
+    exits 0
+    [ -z "$output" ]
+    says "passes"
+    says "certificate"
+    ny fit s2 a --landmarks 20 -q
+    exits 0
+    silent
+    ny fit s b --landmarks 20 --json
+    exits 0
+    [ -z "$stderr" ]
+    [[ $output == "{"*"}" ]]
+}
+
+@test "a closed or full standard output is exit 4" {
+    store s
+    run bash -c 'nystream info s >&- 2>err'
+    [ "$status" -eq 4 ]
+    grep -q "cannot write to the standard output" err
+    [ -w /dev/full ] || skip "no /dev/full"
+    run bash -c 'nystream info s >/dev/full 2>err'
+    [ "$status" -eq 4 ]
+    grep -q "No space left" err
+    run bash -c 'nystream info s --json >/dev/full 2>err'
+    [ "$status" -eq 4 ]
+    grep -q '"code":4' err
+}
+
+@test "a pipe that nobody reads is exit 4, not a silent death" {
+    mkfifo pipe
+    run bash -c 'exec 3<>pipe; exec 4>pipe 3<&-; nystream help --man >&4 2>err'
+    [ "$status" -eq 4 ]
+    grep -q "Broken pipe" err
+}
+
+@test "export to a closed standard output is exit 4" {
+    store s
+    nystream fit s a --landmarks 20 -q
+    run bash -c 'nystream export s a -o - >&- 2>err'
+    [ "$status" -eq 4 ]
+    [ -s err ]
+}
+
+@test "a closed standard error harms nothing" {
+    table 100 3 >t.csv
+    run bash -c 'nystream import s t.csv 2>&-'
+    [ "$status" -eq 0 ]
+    run bash -c 'nystream fit s a --landmarks 10 2>&- >&-'
+    [ "$status" -eq 0 ]
+    ny verify s
+    exits 0
+}
+
+@test "errors as one JSON object with file and line" {
+    printf '1,2\n3,4\n5,x\n' >bad.csv
+    ny import s bad.csv --json
+    exits 3
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    has_keys "$stderr" error code kind message file line
+    [ "$(field "$stderr" code)" = 3 ]
+    [ "$(field "$stderr" kind)" = bad-input ]
+    [ "$(field "$stderr" file)" = bad.csv ]
+    [ "$(field "$stderr" line)" = 3 ]
+    [ -z "$output" ]
+    ny info 'no "such" store' --json
+    exits 4
+    [[ $stderr == *'no \"such\" store'* ]]
+}
+
+@test "progress is a line each ten seconds on a pipe, and none when quiet" {
+    store s
+    ny fit s a --landmarks 20
+    [[ $stderr != *$'\r'* ]]
+    command -v script >/dev/null || skip "script is not installed"
+    run script -qec "nystream fit s b --landmarks 20" typescript </dev/null
+    [ "$status" -eq 0 ]
+    [[ $output == *$'\r'*"%"* ]]
+    [[ $output != *$'\033['* ]]
+    run script -qec "nystream fit s c --landmarks 20 --quiet" typescript </dev/null
+    [ -z "$output" ]
+}

@@ -1,0 +1,168 @@
+# import, info, list, rm, verify.
+load helper
+
+@test "import and info of a table" {
+    table 300 4 >t.csv
+    ny import s.nys t.csv
+    exits 0
+    ny info s.nys --json
+    exits 0
+    has_keys "$output" n d dtype format blocks bytes compressed_bytes labels classes mean_norm \
+        mean_square_norm results version
+    [ "$(field "$output" n)" = 300 ]
+    [ "$(field "$output" d)" = 4 ]
+    [ "$(field "$output" dtype)" = f32 ]
+    ny info s.nys
+    exits 0
+    prints "rows                  300"
+    prints "columns               4"
+}
+
+@test "several files, standard input, appending" {
+    table 100 3 1 >a.csv
+    table 50 3 2 >b.csv
+    ny import s a.csv b.csv -q
+    exits 0
+    ny info s --json
+    [ "$(field "$output" n)" = 150 ]
+    run --separate-stderr bash -c 'nystream import s - --append --format csv --quiet <b.csv'
+    exits 0
+    ny info s --json
+    [ "$(field "$output" n)" = 200 ]
+    ny import s b.csv --append --json
+    exits 0
+    has_keys "$output" n rows bytes seconds dropped
+    [ "$(field "$output" n)" = 250 ]
+}
+
+@test "an import onto points needs --append" {
+    store s
+    ny import s s.csv
+    exits 2
+    says "--append"
+    ny info s --json
+    [ "$(field "$output" n)" = 300 ]
+}
+
+@test "bad input is refused with file and line, and leaves nothing" {
+    ny import s missing.csv
+    exits 4
+    says missing.csv
+    : >empty.csv
+    ny import s empty.csv
+    exits 3
+    says empty.csv
+    printf '1,2\n3,4\n5\n' >ragged.csv
+    ny import s ragged.csv
+    exits 3
+    says ragged.csv
+    says 3
+    printf '1,2\n3,nan\n5,6\n' >nan.csv
+    ny import s nan.csv
+    exits 3
+    says nan.csv
+    table 10 3 >good.csv
+    ny import s good.csv ragged.csv
+    exits 3
+    ny import s good.csv -q
+    exits 0
+    ny import s nan.csv --append
+    exits 3
+    ny info s --json
+    [ "$(field "$output" n)" = 10 ]
+}
+
+@test "rows with NaN are dropped and counted when asked" {
+    printf '1,2\n3,nan\n5,6\n7,inf\n8,9\n' >nan.csv
+    ny import s nan.csv --nan drop --json
+    exits 0
+    [ "$(field "$output" n)" = 3 ]
+    [ "$(field "$output" dropped)" = 2 ]
+}
+
+@test "labels from a file and from a column" {
+    table 4 2 >t.csv
+    printf '0\n1\n0\n1\n' >labels.txt
+    ny import s t.csv --labels labels.txt -q
+    exits 0
+    printf 'x,y,kind\n1,2,cat\n3,4,dog\n5,7,cat\n' >named.csv
+    ny import t named.csv --label-column kind -q
+    exits 0
+    ny info t --json
+    [ "$(field "$output" d)" = 2 ]
+    ny import u named.csv --label-column colour
+    [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
+    says colour
+    ny import v t.csv --labels labels.txt --label-column 1
+    usage "give one"
+}
+
+@test "info of what is not there" {
+    ny info missing
+    exits 4
+    says missing
+    mkdir folder
+    ny info folder
+    exits 5
+    echo text >file
+    ny info file
+    [ "$status" -eq 4 ] || [ "$status" -eq 5 ]
+    store s
+    nystream fit s first --landmarks 10 -q
+    ny info s frist
+    usage first
+}
+
+@test "list and rm" {
+    store s
+    ny list s
+    exits 0
+    silent
+    nystream fit s b --landmarks 10 -q
+    nystream fit s a --landmarks 12 -q
+    ny list s
+    exits 0
+    [ "$output" = "a	done
+b	done" ]
+    ny list s --json
+    [ "$output" = '{"results": [
+  {"name": "a", "status": "done"},
+  {"name": "b", "status": "done"}]}' ]
+    ny rm s a
+    exits 0
+    silent
+    ny rm s a
+    exits 2
+    ny list s
+    [ "$output" = "b	done" ]
+    ny list missing
+    exits 4
+    ny rm missing a
+    exits 4
+}
+
+@test "verify: ok, and the damaged block by name" {
+    npy_u8 20000 100 >t.npy
+    nystream import s t.npy -q
+    ny verify s
+    exits 0
+    [ "$output" = ok ]
+    ny verify s --json
+    exits 0
+    has_keys "$output" ok damaged
+    local data=s/points/data.mdb size
+    size=$(stat -c %s $data)
+    head -c 64 /dev/zero | dd of=$data bs=1 seek=$((size / 2)) conv=notrunc status=none
+    ny verify s
+    exits 5
+    prints "block "
+    prints "rows "
+    says "nystream: "
+    ny verify s --json
+    exits 5
+    has_keys "$output" ok damaged block first_row rows what
+    [[ $output == *'"ok": false'* ]]
+    has_keys "$stderr" error code
+    ny verify missing
+    exits 4
+}
