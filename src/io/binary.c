@@ -24,14 +24,16 @@ static int truncated(struct ny_reader *reader, uint64_t row)
     struct binary *binary = reader->state;
 
     if (binary->layout.rows == NY_ROWS_UNKNOWN)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, row,
-                          "%s ends inside row %llu (from 0): each row takes %llu bytes; the file is "
-                          "truncated",
-                          reader->path, ULL(row), ULL(binary->stride));
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, row,
-                      "%s ends at row %llu (from 0) of %llu rows that its header promises; the file "
-                      "is truncated",
-                      reader->path, ULL(row), ULL(binary->layout.rows));
+        return ny_fail_at(
+            reader->ctx, NY_EDATA, reader->path, row,
+            "%s ends inside row %llu (from 0): each row takes %llu bytes; the file is "
+            "truncated",
+            reader->path, ULL(row), ULL(binary->stride));
+    return ny_fail_at(
+        reader->ctx, NY_EDATA, reader->path, row,
+        "%s ends at row %llu (from 0) of %llu rows that its header promises; the file "
+        "is truncated",
+        reader->path, ULL(row), ULL(binary->layout.rows));
 }
 
 /* The size of a regular file, against what the header says. */
@@ -41,6 +43,7 @@ static int check_size(struct ny_reader *reader, struct ny_binary_layout *layout,
 
     if (left == NY_BYTES_UNKNOWN) return NY_OK;
     if (layout->rows == NY_ROWS_UNKNOWN) {
+        if (left < stride) return truncated(reader, 0);
         /* A rest is a cut row or one of another d: reading on finds which, and where. */
         if (left % stride == 0) layout->rows = left / stride;
         return NY_OK;
@@ -138,7 +141,8 @@ static int take_rows(struct ny_reader *reader, size_t rows, struct ny_row_batch 
     enum ny_dtype dtype = reader->table.dtype;
     size_t d = (size_t)reader->table.d;
     char *from = (char *)batch->values + batch->count * binary->row_bytes;
-    bool clean = reader->nan == NY_NAN_KEEP || ny_first_nonfinite(dtype, from, rows * d) == rows * d;
+    bool clean =
+        reader->nan == NY_NAN_KEEP || ny_first_nonfinite(dtype, from, rows * d) == rows * d;
 
     for (size_t r = 0; r < rows; r++, from += binary->row_bytes, reader->consumed++) {
         size_t bad = clean ? d : ny_first_nonfinite(dtype, from, d);
@@ -241,8 +245,7 @@ static int convert_piece(struct ny_reader *reader, uint64_t first, size_t count,
     }
     if (*bad) return err;
     wrong = ny_narrow(reader->table.dtype, rounding, values, to, n);
-    return wrong == n ? NY_OK
-                      : unfit(reader, file_column(binary, first, wrong), values[wrong]);
+    return wrong == n ? NY_OK : unfit(reader, file_column(binary, first, wrong), values[wrong]);
 }
 
 /* NY_END where no row begins. */
@@ -320,8 +323,7 @@ int ny_binary_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batc
         if (rows > binary->layout.rows - reader->consumed)
             rows = binary->layout.rows - reader->consumed;
     }
-    if (binary->direct && !binary->layout.prefixed)
-        return next_direct(reader, (size_t)rows, batch);
+    if (binary->direct && !binary->layout.prefixed) return next_direct(reader, (size_t)rows, batch);
     for (uint64_t r = 0; r < rows && !err; r++) {
         err = next_row(reader, batch);
         if (err == NY_END && r > 0) return NY_OK;

@@ -4,21 +4,19 @@
 
 #include "io/number.h"
 
-static int unknown(struct ny_context *ctx, const struct ny_header_names *header,
-                   const char *option, struct ny_shown name)
+static int unknown(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
+                   struct ny_shown name)
 {
     if (!header->names)
         return ny_fail(ctx, NY_EUSAGE,
                        "%s: no column '%s', the columns have no names; give a number from 1 to %zu",
                        option, name.text, header->count);
-    return ny_fail(ctx, NY_EUSAGE,
-                   "%s: no column '%s' among the %zu columns '%s' … '%s'; give one of their names "
-                   "or a number from 1",
-                   option, name.text, header->count,
-                   ny_shown(header->names[0], strlen(header->names[0])).text,
-                   ny_shown(header->names[header->count - 1],
-                            strlen(header->names[header->count - 1]))
-                       .text);
+    return ny_fail(
+        ctx, NY_EUSAGE,
+        "%s: no column '%s' among the %zu columns '%s' … '%s'; give one of their names "
+        "or a number from 1",
+        option, name.text, header->count, ny_shown(header->names[0], strlen(header->names[0])).text,
+        ny_shown(header->names[header->count - 1], strlen(header->names[header->count - 1])).text);
 }
 
 static int find(struct ny_context *ctx, const struct ny_header_names *header, const char *option,

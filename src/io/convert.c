@@ -69,7 +69,8 @@ void ny_swap(void *values, size_t size, size_t count)
             v[i] = __builtin_bswap64(v[i]);
         break;
     }
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -89,7 +90,7 @@ static double half(uint16_t bits)
 
 #define WIDEN(type)                                                                                \
     for (size_t i = 0; i < count; i++)                                                             \
-        out[i] = (double)((const type *)in)[i]
+    out[i] = (double)((const type *)in)[i]
 /* 2^64 and 2^63 are out of range of the cast back, which would be undefined. */
 #define WIDEN_CHECKED(type, limit)                                                                 \
     for (size_t i = 0; i < count; i++) {                                                           \
@@ -100,20 +101,40 @@ static double half(uint16_t bits)
 size_t ny_widen(enum ny_element_type type, const void *in, double *out, size_t count)
 {
     switch (type) {
-    case NY_E_U1: WIDEN(uint8_t); break;
-    case NY_E_I1: WIDEN(int8_t); break;
-    case NY_E_U2: WIDEN(uint16_t); break;
-    case NY_E_I2: WIDEN(int16_t); break;
-    case NY_E_U4: WIDEN(uint32_t); break;
-    case NY_E_I4: WIDEN(int32_t); break;
-    case NY_E_U8: WIDEN_CHECKED(uint64_t, 0x1p64); break;
-    case NY_E_I8: WIDEN_CHECKED(int64_t, 0x1p63); break;
+    case NY_E_U1:
+        WIDEN(uint8_t);
+        break;
+    case NY_E_I1:
+        WIDEN(int8_t);
+        break;
+    case NY_E_U2:
+        WIDEN(uint16_t);
+        break;
+    case NY_E_I2:
+        WIDEN(int16_t);
+        break;
+    case NY_E_U4:
+        WIDEN(uint32_t);
+        break;
+    case NY_E_I4:
+        WIDEN(int32_t);
+        break;
+    case NY_E_U8:
+        WIDEN_CHECKED(uint64_t, 0x1p64);
+        break;
+    case NY_E_I8:
+        WIDEN_CHECKED(int64_t, 0x1p63);
+        break;
     case NY_E_F2:
         for (size_t i = 0; i < count; i++)
             out[i] = half(((const uint16_t *)in)[i]);
         break;
-    case NY_E_F4: WIDEN(float); break;
-    case NY_E_F8: memcpy(out, in, count * sizeof(double)); break;
+    case NY_E_F4:
+        WIDEN(float);
+        break;
+    case NY_E_F8:
+        memcpy(out, in, count * sizeof(double));
+        break;
     }
     return count;
 }
@@ -138,11 +159,19 @@ static size_t narrow_f32(bool rounding, const double *in, float *out, size_t cou
 size_t ny_narrow(enum ny_dtype dtype, bool rounding, const double *in, void *out, size_t count)
 {
     switch (dtype) {
-    case NY_U8: NARROW_WHOLE(uint8_t, 0, 255); break;
-    case NY_I16: NARROW_WHOLE(int16_t, -32768, 32767); break;
-    case NY_F32: return narrow_f32(rounding, in, out, count);
-    case NY_F64: memcpy(out, in, count * sizeof(double)); break;
-    case NY_DTYPE_NONE: return 0;
+    case NY_U8:
+        NARROW_WHOLE(uint8_t, 0, 255);
+        break;
+    case NY_I16:
+        NARROW_WHOLE(int16_t, -32768, 32767);
+        break;
+    case NY_F32:
+        return narrow_f32(rounding, in, out, count);
+    case NY_F64:
+        memcpy(out, in, count * sizeof(double));
+        break;
+    case NY_DTYPE_NONE:
+        return 0;
     }
     return count;
 }

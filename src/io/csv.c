@@ -35,7 +35,8 @@ static enum outcome wrong_field(struct ny_reader *reader, const struct record *r
                                 size_t column, const struct ny_field *field, const char *what)
 {
     struct ny_csv *csv = reader->state;
-    const char *name = csv->header.names && column < csv->columns ? csv->header.names[column] : NULL;
+    const char *name =
+        csv->header.names && column < csv->columns ? csv->header.names[column] : NULL;
     struct ny_shown shown_name = ny_shown(name ? name : "", name ? strlen(name) : 0);
 
     ny_fail_at(reader->ctx, NY_EDATA, reader->path, record->line,
@@ -64,9 +65,12 @@ static enum outcome scan(struct ny_reader *reader, struct record *record, size_t
     const struct ny_bytes *bytes = reader->bytes;
 
     switch (ny_field_scan(&csv->dialect, &record->at, bytes->end, bytes->ended, field)) {
-    case NY_FIELD: return ROW;
-    case NY_FIELD_CUT: return CUT;
-    case NY_FIELD_BAD: break;
+    case NY_FIELD:
+        return ROW;
+    case NY_FIELD_CUT:
+        return CUT;
+    case NY_FIELD_BAD:
+        break;
     }
     return wrong_field(reader, record, column, field, field->wrong);
 }
@@ -165,8 +169,12 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
             }
             place++;
             break;
-        case NY_CSV_LABEL: outcome = label(reader, record, column); break;
-        default: outcome = ignored(reader, record, column); break;
+        case NY_CSV_LABEL:
+            outcome = label(reader, record, column);
+            break;
+        default:
+            outcome = ignored(reader, record, column);
+            break;
         }
         if (outcome != ROW) return outcome;
         column++;
@@ -236,9 +244,12 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
         double value;
 
         switch (next_record(reader, &now, to)) {
-        case ROW: break;
-        case LAST: return r > 0 ? NY_OK : NY_END;
-        default: return ny_context_error(reader->ctx)->status;
+        case ROW:
+            break;
+        case LAST:
+            return r > 0 ? NY_OK : NY_END;
+        default:
+            return ny_context_error(reader->ctx)->status;
         }
         reader->bytes->at = now.at;
         reader->bytes->line = now.line;

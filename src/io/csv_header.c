@@ -11,7 +11,7 @@ enum { GUESS_BYTES = 128 * 1024, FIRST_FIELDS = 64 };
 struct span {
     const char *text;
     uint32_t length;
-    bool quoted, number; /* number: or missing */
+    bool quoted, number, word; /* neither number nor word: missing */
 };
 
 struct glimpse {
@@ -35,9 +35,11 @@ static int append(struct ny_reader *reader, struct glimpse *glimpse, const struc
         glimpse->room = room;
     }
     span = &glimpse->spans[glimpse->count++];
-    *span = (struct span){field->text, (uint32_t)field->length, field->quoted, true};
-    span->number = ny_number_missing(field->text, field->length, &value) ||
-                   ny_number(field->text, &value) == field->text + field->length;
+    *span = (struct span){.text = field->text, .length = (uint32_t)field->length};
+    span->quoted = field->quoted;
+    span->number =
+        field->length > 0 && ny_number(field->text, &value) == field->text + field->length;
+    span->word = !span->number && !ny_number_missing(field->text, field->length, &value);
     glimpse->newlines += field->newlines;
     return NY_OK;
 }
@@ -107,7 +109,7 @@ static bool looks_like_header(const struct ny_reader *reader, const struct glimp
     if (wanted && !ny_number_whole(wanted, strlen(wanted), &label)) return true;
     if (reader->options.columns && ny_columns_named(reader->options.columns)) return true;
     for (size_t i = 0; i < two[0].count; i++) {
-        if (two[0].spans[i].number) continue;
+        if (!two[0].spans[i].word) continue;
         if (two[1].count == 0 && i + 1 != label) return true;
         if (i < two[1].count && two[1].spans[i].number) return true;
     }

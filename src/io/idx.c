@@ -6,13 +6,26 @@ enum { MAGIC_BYTES = 4, SIZE_BYTES = 4 };
 static bool element_of(unsigned char code, enum ny_element_type *type)
 {
     switch (code) {
-    case 0x08: *type = NY_E_U1; return true;
-    case 0x09: *type = NY_E_I1; return true;
-    case 0x0b: *type = NY_E_I2; return true;
-    case 0x0c: *type = NY_E_I4; return true;
-    case 0x0d: *type = NY_E_F4; return true;
-    case 0x0e: *type = NY_E_F8; return true;
-    default: return false;
+    case 0x08:
+        *type = NY_E_U1;
+        return true;
+    case 0x09:
+        *type = NY_E_I1;
+        return true;
+    case 0x0b:
+        *type = NY_E_I2;
+        return true;
+    case 0x0c:
+        *type = NY_E_I4;
+        return true;
+    case 0x0d:
+        *type = NY_E_F4;
+        return true;
+    case 0x0e:
+        *type = NY_E_F8;
+        return true;
+    default:
+        return false;
     }
 }
 

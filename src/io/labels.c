@@ -107,8 +107,8 @@ static int text_label(struct ny_labels *labels, double *value)
                           "%s, line %llu: no label on this line; write nan where one is missing",
                           bytes->path, (unsigned long long)empty);
     if (last - first >= 2 && *first == '"' && last[-1] == '"') first++, last--;
-    err = ny_classes_label(labels->classes, bytes->path, bytes->line, first,
-                           (size_t)(last - first), value);
+    err = ny_classes_label(labels->classes, bytes->path, bytes->line, first, (size_t)(last - first),
+                           value);
     bytes->at = newline ? newline + 1 : bytes->end;
     bytes->line++;
     return err;

@@ -12,10 +12,10 @@ enum { PROBE_LINES = 8, LOOK_BYTES = 64 * 1024 };
 #define INDEX_MAX ((uint64_t)INT32_MAX)
 
 struct libsvm {
-    uint64_t base;       /* the smallest index there may be: 0 or 1 */
-    uint64_t largest;    /* index met */
-    bool zero, any;      /* index 0 met; any met */
-    bool looking;        /* only those are wanted yet */
+    uint64_t base;    /* the smallest index there may be: 0 or 1 */
+    uint64_t largest; /* index met */
+    bool zero, any;   /* index 0 met; any met */
+    bool looking;     /* only those are wanted yet */
 };
 
 struct line {
@@ -135,10 +135,11 @@ static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previo
                           "%s, line %llu: index 0, after lines that were read with indices from 1; "
                           "give a file, not a pipe",
                           reader->path, line);
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                      "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu); "
-                      "give a larger --dims",
-                      reader->path, line, ULL(index), ULL(reader->table.d), ULL(libsvm->base));
+    return ny_fail_at(
+        reader->ctx, NY_EDATA, reader->path, line,
+        "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu); "
+        "give a larger --dims",
+        reader->path, line, ULL(index), ULL(reader->table.d), ULL(libsvm->base));
 }
 
 /* One pair into the row, or into what is looked for. */
@@ -254,10 +255,11 @@ static int open_libsvm(struct ny_reader *reader)
     if (!libsvm) return NY_EBUDGET;
     reader->state = libsvm;
     if (!options->dims && !reader->bytes->regular)
-        return ny_fail(reader->ctx, NY_EUSAGE,
-                       "%s is a pipe of libsvm data, which cannot be read twice to find its largest "
-                       "index; give --dims",
-                       reader->path);
+        return ny_fail(
+            reader->ctx, NY_EUSAGE,
+            "%s is a pipe of libsvm data, which cannot be read twice to find its largest "
+            "index; give --dims",
+            reader->path);
     err = ny_bytes_need(reader->bytes, LOOK_BYTES);
     if (!err) err = look(reader, &table->rows);
     if (err) return err;
@@ -293,9 +295,12 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
 
         memset(to, 0, row_bytes);
         switch (next_line(reader, &line, to)) {
-        case ROW: break;
-        case LAST: return r > 0 ? NY_OK : NY_END;
-        default: return ny_context_error(reader->ctx)->status;
+        case ROW:
+            break;
+        case LAST:
+            return r > 0 ? NY_OK : NY_END;
+        default:
+            return ny_context_error(reader->ctx)->status;
         }
         if (line.missing) {
             reader->dropped++;

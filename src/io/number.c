@@ -13,9 +13,9 @@ enum {
     POWER_EXTENDED = 27 /* … exactly a long double of 64 bits */
 };
 
-static const double powers[POWER_DOUBLE + 1] = {
-    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const double powers[POWER_DOUBLE + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 static const long double extended_powers[POWER_EXTENDED - POWER_DOUBLE] = {1e23L, 1e24L, 1e25L,
                                                                            1e26L, 1e27L};

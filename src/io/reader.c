@@ -61,9 +61,10 @@ static int unknown_format(struct ny_reader *reader)
     if (reader->options.format)
         return ny_fail(reader->ctx, NY_EUSAGE, "--format: '%s' is none of %s",
                        reader->options.format, names);
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: neither its content nor its name tell a format; give --format, one of %s",
-                      reader->path, names);
+    return ny_fail_at(
+        reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+        "%s: neither its content nor its name tell a format; give --format, one of %s",
+        reader->path, names);
 }
 
 static int choose_format(struct ny_reader *reader)
@@ -191,8 +192,7 @@ const struct ny_table *ny_reader_table(const struct ny_reader *reader)
     return &reader->table;
 }
 
-void ny_reader_class_names(const struct ny_reader *reader, const char *const **names,
-                           size_t *count)
+void ny_reader_class_names(const struct ny_reader *reader, const char *const **names, size_t *count)
 {
     ny_classes_names(reader->classes, names, count);
 }
@@ -207,7 +207,9 @@ int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, 
                       "%s: row %llu (from 0), column %llu (from 1) is %s; --nan drop leaves such "
                       "rows out",
                       reader->path, ULL(row), ULL(column + 1),
-                      isnan(value) ? "NaN" : value < 0 ? "-Inf" : "Inf");
+                      isnan(value) ? "NaN"
+                      : value < 0  ? "-Inf"
+                                   : "Inf");
 }
 
 /* Fewer labels than rows: how many rows there are takes reading on. */
@@ -240,8 +242,7 @@ static int join_labels(struct ny_reader *reader, struct ny_row_batch *rows, size
         for (run = 1; i + run < rows->count && source[i + run] == source[i] + run; run++)
             continue;
         if (!err && skipped == skip)
-            err = ny_labels_next(reader->labels, rows->labels ? rows->labels + i : NULL, run,
-                                 &got);
+            err = ny_labels_next(reader->labels, rows->labels ? rows->labels + i : NULL, run, &got);
         if (err) return err;
         reader->labels_read += skipped + got;
         if (got < run) return labels_end_early(reader, reader->labels_read, rows, max_rows);

@@ -17,7 +17,9 @@ static inline bool ny_text_store(enum ny_dtype dtype, void *row, size_t column, 
         ((float *)row)[column] = narrow;
         return isfinite(narrow);
     }
-    case NY_F64: ((double *)row)[column] = value; return isfinite(value);
+    case NY_F64:
+        ((double *)row)[column] = value;
+        return isfinite(value);
     case NY_I16:
         if (!(value >= -32768 && value <= 32767)) return false;
         ((int16_t *)row)[column] = (int16_t)value;
@@ -26,7 +28,8 @@ static inline bool ny_text_store(enum ny_dtype dtype, void *row, size_t column, 
         if (!(value >= 0 && value <= 255)) return false;
         ((uint8_t *)row)[column] = (uint8_t)value;
         return (double)(uint8_t)value == value;
-    case NY_DTYPE_NONE: break;
+    case NY_DTYPE_NONE:
+        break;
     }
     return false;
 }
@@ -35,10 +38,14 @@ static inline bool ny_text_store(enum ny_dtype dtype, void *row, size_t column, 
 static inline const char *ny_text_unfit(enum ny_dtype dtype)
 {
     switch (dtype) {
-    case NY_U8: return "is not a whole number from 0 to 255; give a wider --dtype";
-    case NY_I16: return "is not a whole number from -32768 to 32767; give a wider --dtype";
-    case NY_F32: return "is beyond the range of f32; give --dtype f64";
-    default: return "is beyond the range of f64";
+    case NY_U8:
+        return "is not a whole number from 0 to 255; give a wider --dtype";
+    case NY_I16:
+        return "is not a whole number from -32768 to 32767; give a wider --dtype";
+    case NY_F32:
+        return "is beyond the range of f32; give --dtype f64";
+    default:
+        return "is beyond the range of f64";
     }
 }
 

@@ -26,8 +26,8 @@ static void release(void *ctx, void *ptr)
     ny_free(ctx, ptr);
 }
 
-int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *input,
-                    const void *head, size_t head_bytes)
+int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *input, const void *head,
+                    size_t head_bytes)
 {
     struct ny_unpacker *unpacker = ny_alloc(input->ctx, NY_MEM_IO, sizeof(*unpacker));
 
@@ -77,8 +77,8 @@ int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got
     while (z->avail_out == room) {
         if (z->avail_in == 0) {
             size_t count = 0;
-            int err = unpacker->input.read(unpacker->input.user, unpacker->packed, PACKED_BYTES,
-                                           &count);
+            int err =
+                unpacker->input.read(unpacker->input.user, unpacker->packed, PACKED_BYTES, &count);
 
             if (err) return err;
             z->next_in = unpacker->packed;
@@ -88,7 +88,9 @@ int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got
         }
         switch (inflate(z, Z_NO_FLUSH)) {
         case Z_OK:
-        case Z_BUF_ERROR: unpacker->between = false; break;
+        case Z_BUF_ERROR:
+            unpacker->between = false;
+            break;
         case Z_STREAM_END: {
             uLong total = z->total_out;
 
@@ -97,8 +99,10 @@ int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got
             unpacker->between = true;
             break;
         }
-        case Z_MEM_ERROR: return ny_fail(unpacker->input.ctx, NY_EBUDGET, "zlib has no memory");
-        default: return damaged(unpacker, "are damaged");
+        case Z_MEM_ERROR:
+            return ny_fail(unpacker->input.ctx, NY_EBUDGET, "zlib has no memory");
+        default:
+            return damaged(unpacker, "are damaged");
         }
     }
     *got = room - z->avail_out;

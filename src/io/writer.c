@@ -116,8 +116,8 @@ static int create_temporary(struct ny_writer *writer)
         if (getrandom(&number, sizeof(number), 0) != sizeof(number)) break;
         snprintf(writer->temporary + folder, room - folder, ".nystream-%016llx.tmp",
                  (unsigned long long)number);
-        writer->fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                          0666);
+        writer->fd =
+            open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (writer->fd >= 0) return NY_OK;
         if (errno != EEXIST) break;
     }
@@ -154,8 +154,8 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
 
     *out = NULL;
     if (!writer) return err;
-    *writer = (struct ny_writer){
-        .ctx = ctx, .fd = -1, .element = element, .rows = rows, .cols = cols};
+    *writer =
+        (struct ny_writer){.ctx = ctx, .fd = -1, .element = element, .rows = rows, .cols = cols};
     writer->npy = element != NY_OUT_BYTES;
     writer->csv = writer->npy && length >= 4 && strcasecmp(path + length - 4, ".csv") == 0;
     writer->npy &= !writer->csv;
@@ -165,8 +165,10 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
     memcpy(writer->path, path, length + 1);
     err = open_output(writer);
     if (!err && writer->npy && rows == NY_ROWS_COUNTED && !writer->temporary)
-        err = ny_fail(ctx, NY_EUSAGE, "%s cannot take an npy of a number of rows that is not known "
-                      "before; write to a file, or to one that ends in .csv", path);
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "%s cannot take an npy of a number of rows that is not known "
+                      "before; write to a file, or to one that ends in .csv",
+                      path);
     if (!err && writer->npy) err = put_npy_header(writer);
 done:
     if (err)
@@ -242,7 +244,8 @@ static int count_rows(struct ny_writer *writer)
 
     if (writer->rows != NY_ROWS_COUNTED || !writer->npy || err) return err;
     writer->rows = writer->written;
-    if (lseek(writer->fd, 0, SEEK_SET) != 0) return ny_fail_errno(writer->ctx, "write", writer->path);
+    if (lseek(writer->fd, 0, SEEK_SET) != 0)
+        return ny_fail_errno(writer->ctx, "write", writer->path);
     err = put_npy_header(writer);
     return err ? err : flush(writer);
 }

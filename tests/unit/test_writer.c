@@ -1,0 +1,291 @@
+/* Writers: what numpy and a reader find in the file, and what is left when something goes wrong. */
+#include "reader_support.h"
+
+#include <dirent.h>
+#include <locale.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "io/writer.h"
+
+static size_t slurp(const char *path, char *to, size_t room)
+{
+    FILE *file = fopen(path, "rb");
+    size_t length;
+
+    assert_non_null(file);
+    length = fread(to, 1, room - 1, file);
+    to[length] = '\0';
+    fclose(file);
+    return length;
+}
+
+static size_t files_in_folder(void)
+{
+    DIR *folder = opendir(support_folder);
+    size_t count = 0;
+
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count - 2;
+}
+
+static void write_all(struct ny_context *ctx, const char *path, enum ny_element element,
+                      const uint64_t shape[2], const void *values)
+{
+    struct ny_writer *writer;
+
+    assert_int_equal(ny_writer_open(&writer, ctx, path, element, shape[0], shape[1]), NY_OK);
+    assert_int_equal(ny_writer_rows(writer, values, (size_t)shape[0]), NY_OK);
+    assert_int_equal(ny_writer_commit(writer), NY_OK);
+}
+
+/* Byte for byte what numpy.save writes for the same array. */
+static void test_npy_bytes(void **state)
+{
+    const uint64_t values[] = {1, UINT64_MAX};
+    const char *path = support_path("x.npy");
+    char bytes[512], expected[512];
+    size_t length;
+
+    memset(expected, ' ', 128);
+    memcpy(expected, "\x93NUMPY\1\0v\0", 10);
+    memcpy(expected + 10, "{'descr': '<u8', 'fortran_order': False, 'shape': (2,), }", 57);
+    expected[127] = '\n';
+    memcpy(expected + 128, "\1\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff", 16);
+    write_all(*state, path, NY_OUT_U64, (uint64_t[]){2, 0}, values);
+    length = slurp(path, bytes, sizeof(bytes));
+    /* numpy pads to 64 bytes: 10 + 57 + 1 = 68 → 128 */
+    assert_int_equal(length, 144);
+    assert_memory_equal(bytes, expected, 144);
+    assert_int_equal(files_in_folder(), 1);
+    unlink(path);
+}
+
+static void test_npy_round_trip(void **state)
+{
+    const size_t rows = 5000, cols = 37;
+    const char *path = support_path("big.npy");
+    float *values = malloc(rows * cols * sizeof(float));
+    struct support_table table;
+    struct ny_writer *writer;
+
+    for (size_t i = 0; i < rows * cols; i++)
+        values[i] = (float)i / 7;
+    assert_int_equal(ny_writer_open(&writer, *state, path, NY_OUT_F32, rows, cols), NY_OK);
+    for (size_t r = 0, count; r < rows; r += count) { /* pieces of many sizes */
+        count = 1 + r % 900;
+        if (count > rows - r) count = rows - r;
+        assert_int_equal(ny_writer_rows(writer, values + r * cols, count), NY_OK);
+    }
+    assert_int_equal(ny_writer_commit(writer), NY_OK);
+    assert_reads(*state, path, NULL, 999, &table);
+    assert_int_equal(table.rows, rows);
+    assert_int_equal(table.d, cols);
+    assert_int_equal(table.dtype, NY_F32);
+    for (size_t i = 0; i < rows * cols; i++)
+        assert_true(table.values[i] == (double)values[i]);
+    support_free(&table);
+    free(values);
+    unlink(path);
+}
+
+static void test_csv_round_trip(void **state)
+{
+    const double values[] = {0.1, -1e300, 1.0 / 3, 5e-324, 0, 12345678.9};
+    const float singles[] = {0.1f, -3.5f};
+    const uint64_t whole[] = {UINT64_MAX, 7};
+    const char *path = support_path("x.csv");
+    const struct ny_reader_options options = {.dtype = NY_F64};
+    struct support_table table;
+    char bytes[512];
+
+    write_all(*state, path, NY_OUT_F64, (uint64_t[]){3, 2}, values);
+    assert_reads(*state, path, &options, 2, &table);
+    assert_int_equal(table.rows, 3);
+    for (int i = 0; i < 6; i++)
+        assert_true(table.values[i] == values[i]);
+    support_free(&table);
+    write_all(*state, path, NY_OUT_F32, (uint64_t[]){1, 2}, singles);
+    slurp(path, bytes, sizeof(bytes));
+    assert_string_equal(bytes, "0.100000001,-3.5\n");
+    write_all(*state, path, NY_OUT_U64, (uint64_t[]){2, 0}, whole);
+    slurp(path, bytes, sizeof(bytes));
+    assert_string_equal(bytes, "18446744073709551615\n7\n");
+    unlink(path);
+}
+
+/* A locale with a decimal comma neither reaches the file nor is lost for the caller. */
+static void test_csv_in_another_locale(void **state)
+{
+    const double value = 1.5;
+    const char *path = support_path("x.csv");
+    char bytes[64];
+
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8")) {
+        print_message("no locale with a decimal comma here\n");
+        skip();
+    }
+    write_all(*state, path, NY_OUT_F64, (uint64_t[]){1, 1}, &value);
+    slurp(path, bytes, sizeof(bytes));
+    assert_string_equal(bytes, "1.5\n");
+    snprintf(bytes, sizeof(bytes), "%.1f", value);
+    assert_string_equal(bytes, "1,5");
+    setlocale(LC_ALL, "C");
+    unlink(path);
+}
+
+/* Until the commit the old file stands; without one it stays. */
+static void test_nothing_is_left_behind(void **state)
+{
+    const char *path = support_text("old.npy", "old");
+    struct ny_context *ctx = *state;
+    struct ny_writer *writer;
+    char bytes[64];
+    const float values[4] = {0};
+
+    assert_int_equal(ny_writer_open(&writer, ctx, path, NY_OUT_F32, 2, 2), NY_OK);
+    assert_int_equal(ny_writer_rows(writer, values, 2), NY_OK);
+    slurp(path, bytes, sizeof(bytes));
+    assert_string_equal(bytes, "old");
+    ny_writer_abort(writer);
+    assert_int_equal(files_in_folder(), 1);
+    assert_int_equal(ny_writer_open(&writer, ctx, path, NY_OUT_F32, 2, 2), NY_OK);
+    assert_int_equal(ny_writer_rows(writer, values, 1), NY_OK);
+    assert_int_equal(ny_writer_commit(writer), NY_EINTERNAL); /* a row is missing */
+    ny_error_clear(ctx);
+    assert_int_equal(ny_writer_open(&writer, ctx, path, NY_OUT_F32, 1, 2), NY_OK);
+    assert_int_equal(ny_writer_rows(writer, values, 2), NY_EINTERNAL); /* one too many */
+    ny_writer_abort(writer);
+    ny_error_clear(ctx);
+    slurp(path, bytes, sizeof(bytes));
+    assert_string_equal(bytes, "old");
+    assert_int_equal(files_in_folder(), 1);
+    unlink(path);
+}
+
+/* A file size limit stands in for a full disk: the same path through write(). */
+static void test_full_disk(void **state)
+{
+    const size_t rows = 1 << 16;
+    const char *path = support_path("full.npy");
+    struct ny_context *ctx = *state;
+    double *values = calloc(rows, 8 * sizeof(double));
+    struct rlimit before, small;
+    struct ny_writer *writer;
+    int err;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 1 << 20;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(ny_writer_open(&writer, ctx, path, NY_OUT_F64, rows, 8), NY_OK);
+    err = ny_writer_rows(writer, values, rows);
+    assert_int_equal(err, NY_EIO);
+    assert_non_null(strstr(ny_context_message(ctx), "full.npy"));
+    assert_int_equal(ny_writer_commit(writer), NY_EIO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(files_in_folder(), 0);
+    ny_error_clear(ctx);
+    free(values);
+}
+
+static void test_bad_paths(void **state)
+{
+    struct ny_context *ctx = *state;
+    struct ny_writer *writer;
+
+    assert_int_equal(ny_writer_open(&writer, ctx, support_path("no/such/x.npy"), NY_OUT_F32, 1, 1),
+                     NY_EIO);
+    assert_null(writer);
+    assert_non_null(strstr(ny_context_message(ctx), "no/such/x.npy"));
+    ny_error_clear(ctx);
+    assert_int_equal(ny_writer_open(&writer, ctx, support_folder, NY_OUT_F32, 1, 1), NY_EIO);
+    assert_non_null(strstr(ny_context_message(ctx), "is a directory"));
+    ny_error_clear(ctx);
+    assert_int_equal(files_in_folder(), 0);
+}
+
+/* A link is replaced, never written through; a device is written to, never replaced. */
+static void test_links_and_devices(void **state)
+{
+    const char *target = support_text("target", "precious");
+    const char *path = support_path("link.npy");
+    const float value = 1;
+    struct stat info;
+    char bytes[64];
+
+    assert_int_equal(symlink(target, path), 0);
+    write_all(*state, path, NY_OUT_F32, (uint64_t[]){1, 1}, &value);
+    slurp(target, bytes, sizeof(bytes));
+    assert_string_equal(bytes, "precious");
+    assert_int_equal(lstat(path, &info), 0);
+    assert_true(S_ISREG(info.st_mode));
+    unlink(path);
+    unlink(target);
+    write_all(*state, "/dev/null", NY_OUT_F32, (uint64_t[]){1, 1}, &value);
+    assert_int_equal(stat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+}
+
+static void test_mode_follows_umask(void **state)
+{
+    const char *path = support_path("mode.npy");
+    const float value = 1;
+    struct stat info;
+    mode_t before = umask(027);
+
+    write_all(*state, path, NY_OUT_F32, (uint64_t[]){1, 1}, &value);
+    umask(before);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    unlink(path);
+}
+
+/* "-": standard output, written in a child whose output is a file. */
+static void test_standard_output(void **state)
+{
+    const char *path = support_path("stdout.npy");
+    const float values[] = {1, 2, 3};
+    struct support_table table;
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        int fd = open(path, O_WRONLY | O_CREAT, 0600);
+        struct ny_writer *writer;
+
+        dup2(fd, STDOUT_FILENO);
+        if (ny_writer_open(&writer, *state, "-", NY_OUT_F32, 3, 1)) _exit(1);
+        if (ny_writer_rows(writer, values, 3)) _exit(1);
+        _exit(ny_writer_commit(writer) != NY_OK);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_reads(*state, path, NULL, 3, &table);
+    assert_int_equal(table.rows, 3);
+    assert_true(table.values[2] == 3);
+    support_free(&table);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_npy_bytes),
+        cmocka_unit_test(test_npy_round_trip),
+        cmocka_unit_test(test_csv_round_trip),
+        cmocka_unit_test(test_csv_in_another_locale),
+        cmocka_unit_test(test_nothing_is_left_behind),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_bad_paths),
+        cmocka_unit_test(test_links_and_devices),
+        cmocka_unit_test(test_mode_follows_umask),
+        cmocka_unit_test(test_standard_output),
+    };
+
+    return cmocka_run_group_tests(tests, support_setup, support_teardown);
+}
