@@ -136,6 +136,38 @@ static void test_csv_in_another_locale(void **state)
     unlink(path);
 }
 
+/* Rows that are counted as they come: the header says how many in the end. */
+static void test_counted_rows(void **state)
+{
+    const float values[] = {1, 2, 3, 4, 5, 6};
+    const char *path = support_path("counted.npy");
+    struct support_table table;
+    struct ny_writer *writer;
+
+    assert_int_equal(ny_writer_open(&writer, *state, path, NY_OUT_F32, NY_ROWS_COUNTED, 2), NY_OK);
+    assert_int_equal(ny_writer_rows(writer, values, 1), NY_OK);
+    assert_int_equal(ny_writer_rows(writer, values + 2, 2), NY_OK);
+    assert_int_equal(ny_writer_commit(writer), NY_OK);
+    assert_reads(*state, path, NULL, 3, &table);
+    assert_int_equal(table.claimed, 3);
+    for (int i = 0; i < 6; i++)
+        assert_true(table.values[i] == i + 1);
+    support_free(&table);
+    unlink(path);
+}
+
+/* Bytes as they are, whatever the name. */
+static void test_bytes(void **state)
+{
+    const char *path = support_path("model.csv");
+    char bytes[16];
+
+    write_all(*state, path, NY_OUT_BYTES, (uint64_t[]){3, 0}, "a\nb");
+    assert_int_equal(slurp(path, bytes, sizeof(bytes)), 3);
+    assert_string_equal(bytes, "a\nb");
+    unlink(path);
+}
+
 /* Until the commit the old file stands; without one it stays. */
 static void test_nothing_is_left_behind(void **state)
 {
@@ -279,6 +311,8 @@ int main(void)
         cmocka_unit_test(test_npy_round_trip),
         cmocka_unit_test(test_csv_round_trip),
         cmocka_unit_test(test_csv_in_another_locale),
+        cmocka_unit_test(test_counted_rows),
+        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_nothing_is_left_behind),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_bad_paths),
