@@ -15,9 +15,12 @@ static void folder_of(const char *file, char *folder, size_t size)
 {
     const char *slash = strrchr(file, '/');
 
-    if (!slash) snprintf(folder, size, ".");
-    else if (slash == file) snprintf(folder, size, "/");
-    else snprintf(folder, size, "%.*s", (int)(slash - file), file);
+    if (!slash)
+        snprintf(folder, size, ".");
+    else if (slash == file)
+        snprintf(folder, size, "/");
+    else
+        snprintf(folder, size, "%.*s", (int)(slash - file), file);
 }
 
 /* Removes what ny_import made: two levels of plain files. Nothing is followed. */
@@ -44,9 +47,12 @@ static int make_folder(struct ny_context *ctx, const char *output, const struct 
     const char *typed = options ? ny_options_text(options, "tmpdir") : NULL;
     char folder[4096];
 
-    if (typed) snprintf(folder, sizeof(folder), "%s", typed);
-    else if (strcmp(output, "-") == 0) snprintf(folder, sizeof(folder), ".");
-    else folder_of(output, folder, sizeof(folder));
+    if (typed)
+        snprintf(folder, sizeof(folder), "%s", typed);
+    else if (strcmp(output, "-") == 0)
+        snprintf(folder, sizeof(folder), ".");
+    else
+        folder_of(output, folder, sizeof(folder));
     snprintf(path, size, "%s/.nystream-XXXXXX", folder);
     return mkdtemp(path) ? NY_OK : ny_fail_errno(ctx, "make a temporary store in", folder);
 }
@@ -67,7 +73,8 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     if (err) goto done;
     snprintf(store, sizeof(store), "%s/store.nys", folder);
     err = ny_import(context, store, files, 1, options ? options : defaults, NULL);
-    if (err == NY_OK) err = ny_fit(context, store, "embedding", options ? options : defaults, report);
+    if (err == NY_OK)
+        err = ny_fit(context, store, "embedding", options ? options : defaults, report);
     if (err == NY_OK) err = ny_export(context, store, "embedding", "embedding", output);
     remove_store(folder, 3);
 done:

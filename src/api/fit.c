@@ -68,8 +68,10 @@ static int check_existing(const struct request *request)
 
     if (!difference) return NY_EBUDGET;
     if (difference[0])
-        err = ny_fail(request->ctx, NY_EUSAGE, "'%s' exists with other options (%s); give --restart "
-                      "to replace it, or another name", request->name, difference);
+        err = ny_fail(request->ctx, NY_EUSAGE,
+                      "'%s' exists with other options (%s); give --restart "
+                      "to replace it, or another name",
+                      request->name, difference);
     ny_free(request->ctx, difference);
     return err;
 }
@@ -101,15 +103,17 @@ static int open_record(struct request *request)
 
     err = ny_record_load(request->store, request->name, &request->record);
     if (err) return err;
-    if (request->record && restart) err = remove_existing(request);
-    else if (request->record) return check_existing(request);
+    if (request->record && restart)
+        err = remove_existing(request);
+    else if (request->record)
+        return check_existing(request);
     if (err) return err;
     err = ny_points_info(request->store, &points);
     if (err) return err;
     options = ny_options_to_json(request->options, request->groups);
     if (!options) return ny_fail(request->ctx, NY_EBUDGET, "no memory for the job's options");
-    request->record = ny_job_record_new(&points, options,
-                                        request->groups & NY_GROUP_FIT ? "fit" : "dictionary");
+    request->record =
+        ny_job_record_new(&points, options, request->groups & NY_GROUP_FIT ? "fit" : "dictionary");
     describe(request);
     return ny_record_save(request->store, request->name, request->record);
 }
@@ -128,12 +132,13 @@ static int check_budget(const struct request *request)
     if (!(request->groups & NY_GROUP_FIT)) return NY_OK;
     err = ny_plan_make(request->store, &request->settings.fit, &plan);
     if (err || plan.fits) return err;
-    return ny_fail(request->ctx, NY_EBUDGET,
-                   "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %zu "
-                   "bytes; give --memory %zuM, or fewer landmarks", plan.memory_min_bytes,
-                   (double)plan.memory_min_bytes / 1048576.0, plan.m,
-                   plan.m_estimated ? " (estimated)" : "", ny_memory_limit(request->ctx),
-                   (plan.memory_min_bytes >> 20) + 1);
+    return ny_fail(
+        request->ctx, NY_EBUDGET,
+        "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %zu "
+        "bytes; give --memory %zuM, or fewer landmarks",
+        plan.memory_min_bytes, (double)plan.memory_min_bytes / 1048576.0, plan.m,
+        plan.m_estimated ? " (estimated)" : "", ny_memory_limit(request->ctx),
+        (plan.memory_min_bytes >> 20) + 1);
 }
 
 static int run(struct request *request)

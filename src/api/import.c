@@ -22,7 +22,7 @@ struct import {
     uint64_t seed, fingerprint;
     struct ny_ingest_spec spec;
     struct ny_ingest *ingest;
-    struct ny_shuffle *order;   /* with --shuffle */
+    struct ny_shuffle *order; /* with --shuffle */
     size_t row_bytes, batch_rows;
     char *values;
     double *labels;
@@ -182,9 +182,10 @@ static int check_same_shape(const struct import *import, const struct ny_reader 
     const struct ny_table *table = ny_reader_table(reader);
 
     if (table->labels == import->spec.labels) return NY_OK;
-    return ny_fail_at(import->ctx, NY_EDATA, file, NY_NO_LINE, "%s has %slabels, unlike the file "
-                      "before it; import it by itself with --append", file,
-                      table->labels ? "" : "no ");
+    return ny_fail_at(import->ctx, NY_EDATA, file, NY_NO_LINE,
+                      "%s has %slabels, unlike the file "
+                      "before it; import it by itself with --append",
+                      file, table->labels ? "" : "no ");
 }
 
 static int keep_class_names(struct import *import, const struct ny_reader *reader)
@@ -218,7 +219,8 @@ static int import_files(struct import *import, const char *const *files, size_t 
         if (err == NY_OK) err = keep_class_names(import, reader);
         ny_reader_close(reader);
     }
-    if (err == NY_OK && import->order) err = ny_shuffle_drain(import->order, store_shuffled, import);
+    if (err == NY_OK && import->order)
+        err = ny_shuffle_drain(import->order, store_shuffled, import);
     if (err == NY_OK) err = ny_ingest_commit(import->ingest);
     ny_meter_finish(&import->meter);
     return err;
@@ -306,7 +308,8 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
     import.seed = seed;
     import.fingerprint = fingerprint_of(options, files, count);
     if (count > 1 && import.reading.labels_file) {
-        err = ny_fail(context, NY_EUSAGE, "--labels goes with one FILE; import the files one after "
+        err = ny_fail(context, NY_EUSAGE,
+                      "--labels goes with one FILE; import the files one after "
                       "another with --append");
         goto done;
     }
@@ -320,12 +323,12 @@ done:
     return err;
 }
 
-int ny_append_rows(struct ny_context *context, const char *path, const float *values,
-                   uint64_t rows, uint64_t d, const double *labels)
+int ny_append_rows(struct ny_context *context, const char *path, const float *values, uint64_t rows,
+                   uint64_t d, const double *labels)
 {
     struct ny_ingest_spec spec = {.d = d, .dtype = NY_F32, .labels = labels, .append = true};
-    struct ny_rows batch = {.values = values, .labels = labels, .count = (size_t)rows,
-                            .consumed = rows};
+    struct ny_rows batch = {
+        .values = values, .labels = labels, .count = (size_t)rows, .consumed = rows};
     struct ny_store *store = NULL;
     struct ny_ingest *ingest = NULL;
     struct ny_points_info info;

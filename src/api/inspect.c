@@ -17,8 +17,10 @@ int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *ob
     if (err == NY_OK && json_object_update(ny_report_object(report), object) != 0)
         err = ny_fail(ctx, NY_EBUDGET, "the system has no memory for a report");
     json_decref(object);
-    if (err) ny_report_free(report);
-    else *out = report;
+    if (err)
+        ny_report_free(report);
+    else
+        *out = report;
     return err;
 }
 
@@ -92,8 +94,8 @@ static int add_name(void *user, const char *name)
     json_array_append_new(names->array, ny_json_text(name));
     ny_field_set_text(entry, "name", name);
     ny_field_set_text(entry, "kind", ny_field_text(record, "kind"));
-    ny_field_set_text(entry, "status", record ? status_of(names->store, name, record)
-                                              : "interrupted");
+    ny_field_set_text(entry, "status",
+                      record ? status_of(names->store, name, record) : "interrupted");
     json_array_append_new(names->statuses, entry);
     json_decref(record);
     return err;

@@ -70,7 +70,8 @@ static int read_rows(struct ny_context *ctx, struct ny_reader *reader, const cha
         for (size_t i = 0; i < batch.count; i++) {
             if (values[i] < 0 || values[i] != floor(values[i]) || values[i] > 0x1p53)
                 return ny_fail_at(ctx, NY_EDATA, path, count + i,
-                                  "%s, row %zu: %g is not a row number", path, count + i, values[i]);
+                                  "%s, row %zu: %g is not a row number", path, count + i,
+                                  values[i]);
             settings->given[count + i] = (uint64_t)values[i];
         }
         count += batch.count;
@@ -88,9 +89,10 @@ static int landmarks_of_file(struct ny_context *ctx, const char *path,
 
     if (err) return err;
     if (ny_reader_table(reader)->d != 1)
-        err = ny_fail_at(ctx, NY_EDATA, path, NY_NO_LINE, "%s has %llu columns; landmarks are one "
-                         "row number a row", path,
-                         (unsigned long long)ny_reader_table(reader)->d);
+        err = ny_fail_at(ctx, NY_EDATA, path, NY_NO_LINE,
+                         "%s has %llu columns; landmarks are one "
+                         "row number a row",
+                         path, (unsigned long long)ny_reader_table(reader)->d);
     if (err == NY_OK) err = read_rows(ctx, reader, path, settings);
     ny_reader_close(reader);
     return err;
@@ -122,8 +124,10 @@ static int decide_landmarks(struct ny_store *store, const struct ny_options *opt
     int err = NY_OK;
 
     fit->landmarks = size_of(options, "landmarks", SIZE_MAX);
-    if (file) err = landmarks_of_file(ny_store_context(store), file, settings);
-    else if (from) err = landmarks_of_result(store, from, settings);
+    if (file)
+        err = landmarks_of_file(ny_store_context(store), file, settings);
+    else if (from)
+        err = landmarks_of_result(store, from, settings);
     fit->given = settings->given;
     if (err || fit->given || n == 0) return err;
     if (fit->landmarks > n && fit->landmarks != SIZE_MAX) {
@@ -165,10 +169,13 @@ static int decide_centring(struct ny_context *ctx, const struct ny_options *opti
     if (!fit->map->additive) return NY_OK;
     fit->centring = is(averages, "implicit") ? NY_CENTRED_IMPLICIT : NY_CENTRED_LANDMARKS;
     if (fit->centring == NY_CENTRED_IMPLICIT && !fit->method->implicit)
-        return ny_fail(ctx, NY_EUSAGE, "--averages implicit goes with --approx projected; %s "
-                       "averages over its landmarks", fit->method->name);
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--averages implicit goes with --approx projected; %s "
+                       "averages over its landmarks",
+                       fit->method->name);
     if (fit->affine && fit->centring == NY_CENTRED_LANDMARKS)
-        return ny_fail(ctx, NY_EUSAGE, "--affine and --averages landmarks do not go together: the "
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--affine and --averages landmarks do not go together: the "
                        "affine hull is centred implicitly");
     return NY_OK;
 }
@@ -177,12 +184,15 @@ static int check_sizes(struct ny_context *ctx, const struct ny_options *options,
                        struct ny_fit_settings *fit)
 {
     if (fit->components > fit->landmarks)
-        return ny_fail(ctx, NY_EUSAGE, "--components %zu is more than the %zu landmarks; raise "
-                       "--landmarks", fit->components, fit->landmarks);
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--components %zu is more than the %zu landmarks; raise "
+                       "--landmarks",
+                       fit->components, fit->landmarks);
     if (!fit->rule->uniform && fit->method->uniform_only)
-        ny_log(ctx, NY_LOG_WARNING, "%s scales its eigenvalues by n/m, which assumes uniform "
-               "landmarks; with --select %s use --approx projected", fit->method->name,
-               fit->rule->name);
+        ny_log(ctx, NY_LOG_WARNING,
+               "%s scales its eigenvalues by n/m, which assumes uniform "
+               "landmarks; with --select %s use --approx projected",
+               fit->method->name, fit->rule->name);
     (void)options;
     return NY_OK;
 }
@@ -201,8 +211,8 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
                   is(fit->method->name, "projected");
     err = decide_centring(ctx, options, fit);
     if (err) return err;
-    fit->precision = is(ny_options_text(options, "precision"), "f64") ? NY_PRECISION_F64
-                                                                      : NY_PRECISION_F32;
+    fit->precision =
+        is(ny_options_text(options, "precision"), "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
     fit->inner = is(inner, "exact")        ? NY_INNER_EXACT
                  : is(inner, "randomized") ? NY_INNER_RANDOMIZED
                                            : NY_INNER_AUTO;

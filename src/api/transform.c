@@ -11,8 +11,8 @@ static int transform(const struct ny_model *model, const char *input, const char
     return ny_transform_file(model, input, &reading, output);
 }
 
-int ny_transform(struct ny_context *context, const char *path, const char *name,
-                 const char *input, const char *output, const struct ny_options *import)
+int ny_transform(struct ny_context *context, const char *path, const char *name, const char *input,
+                 const char *output, const struct ny_options *import)
 {
     struct ny_model *model = NULL;
     int err = ny_model_open(&model, context, path, name);
@@ -49,8 +49,7 @@ int ny_model_open(struct ny_model **out, struct ny_context *context, const char 
     return err;
 }
 
-int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows,
-                       float *embedding)
+int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows, float *embedding)
 {
     ny_error_clear(model->ctx);
     return ny_transform_memory(model, values, rows, embedding);

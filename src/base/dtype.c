@@ -37,26 +37,44 @@ bool ny_dtype_widens(enum ny_dtype from, enum ny_dtype to)
 
 #define CONVERT(in_type, out_type)                                                                 \
     for (size_t i = 0; i < count; i++)                                                             \
-        out[i] = (out_type)((const in_type *)in)[i]
+    out[i] = (out_type)((const in_type *)in)[i]
 
 void ny_dtype_to_f32(enum ny_dtype from, const void *in, float *out, size_t count)
 {
     switch (from) {
-    case NY_U8: CONVERT(uint8_t, float); break;
-    case NY_I16: CONVERT(int16_t, float); break;
-    case NY_F32: memcpy(out, in, count * sizeof(float)); break;
-    case NY_F64: CONVERT(double, float); break;
-    case NY_DTYPE_NONE: break;
+    case NY_U8:
+        CONVERT(uint8_t, float);
+        break;
+    case NY_I16:
+        CONVERT(int16_t, float);
+        break;
+    case NY_F32:
+        memcpy(out, in, count * sizeof(float));
+        break;
+    case NY_F64:
+        CONVERT(double, float);
+        break;
+    case NY_DTYPE_NONE:
+        break;
     }
 }
 
 void ny_dtype_to_f64(enum ny_dtype from, const void *in, double *out, size_t count)
 {
     switch (from) {
-    case NY_U8: CONVERT(uint8_t, double); break;
-    case NY_I16: CONVERT(int16_t, double); break;
-    case NY_F32: CONVERT(float, double); break;
-    case NY_F64: memcpy(out, in, count * sizeof(double)); break;
-    case NY_DTYPE_NONE: break;
+    case NY_U8:
+        CONVERT(uint8_t, double);
+        break;
+    case NY_I16:
+        CONVERT(int16_t, double);
+        break;
+    case NY_F32:
+        CONVERT(float, double);
+        break;
+    case NY_F64:
+        memcpy(out, in, count * sizeof(double));
+        break;
+    case NY_DTYPE_NONE:
+        break;
     }
 }

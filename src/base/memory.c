@@ -32,9 +32,9 @@ static void largest_holders(struct ny_context *ctx, char *text, size_t size)
     for (int p = 0; p < NY_PURPOSES && length < size; p++) {
         size_t held = ny_memory_used_for(ctx, (enum ny_purpose)p);
         if (held >= 1024 * 1024)
-            length += (size_t)snprintf(text + length, size - length, "%s%s %.1f MiB",
-                                       length ? ", " : "", ny_purpose_name((enum ny_purpose)p),
-                                       (double)held / 1048576.0);
+            length +=
+                (size_t)snprintf(text + length, size - length, "%s%s %.1f MiB", length ? ", " : "",
+                                 ny_purpose_name((enum ny_purpose)p), (double)held / 1048576.0);
     }
 }
 

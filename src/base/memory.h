@@ -26,7 +26,7 @@ enum ny_purpose {
 #define NY_PURPOSE_ENUM(id, name) id,
     NY_PURPOSE_MAP(NY_PURPOSE_ENUM)
 #undef NY_PURPOSE_ENUM
-    NY_PURPOSES
+        NY_PURPOSES
 };
 
 const char *ny_purpose_name(enum ny_purpose purpose);

@@ -17,9 +17,9 @@ enum ny_stream {
     NY_STREAM_PROBES = 4,
     NY_STREAM_REJECTION = 5,
     NY_STREAM_SHUFFLE = 6,
-    NY_STREAM_RANGE = 7, /* Gaussian test matrices of randomized eigensolvers */
+    NY_STREAM_RANGE = 7,  /* Gaussian test matrices of randomized eigensolvers */
     NY_STREAM_SAMPLE = 8, /* rows for estimates in plans */
-    NY_STREAM_DATA = 9   /* generated data sets */
+    NY_STREAM_DATA = 9    /* generated data sets */
 };
 
 /* Four independent 32-bit words. */

@@ -1,7 +1,8 @@
 #include "nystream.h"
 
 #define NY_STRING(x) #x
-#define NY_VERSION_TEXT(major, minor, patch) NY_STRING(major) "." NY_STRING(minor) "." NY_STRING(patch)
+#define NY_VERSION_TEXT(major, minor, patch)                                                       \
+    NY_STRING(major) "." NY_STRING(minor) "." NY_STRING(patch)
 
 const char *ny_status_kind(int status)
 {

@@ -110,8 +110,8 @@ static int run_share(void *arg, unsigned worker)
 {
     const struct ranges *r = arg;
     size_t first = r->items / r->shares * worker + (r->items % r->shares * worker) / r->shares;
-    size_t next = r->items / r->shares * (worker + 1) +
-                  (r->items % r->shares * (worker + 1)) / r->shares;
+    size_t next =
+        r->items / r->shares * (worker + 1) + (r->items % r->shares * (worker + 1)) / r->shares;
 
     return next > first ? r->work(r->arg, first, next - first) : NY_OK;
 }

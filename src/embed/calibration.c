@@ -24,7 +24,7 @@ static const double quick_s = 0.008, full_s = 0.3;
 struct probe {
     struct ny_context *ctx;
     double seconds;
-    int kind; /* an index of `rates` below */
+    int kind;      /* an index of `rates` below */
     double *flops; /* one a worker */
 };
 
@@ -51,7 +51,8 @@ static void run_once(int kind, double *A, double *B, double *C)
     case GRAM64:
         ny_gram(ny_matrix(B, TILE_DEPTH, TILE_COLS), 0, ny_matrix(C, TILE_COLS, TILE_COLS));
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -126,8 +127,8 @@ static int measure_eigen(struct ny_context *ctx, double *rate)
 
 static void make_key(struct ny_context *ctx, char *key, size_t size)
 {
-    snprintf(key, size, "%s, %u threads, %s", ny_cpu_name(ny_cpu_family()),
-             ny_context_threads(ctx), ny_blas_name());
+    snprintf(key, size, "%s, %u threads, %s", ny_cpu_name(ny_cpu_family()), ny_context_threads(ctx),
+             ny_blas_name());
 }
 
 /* $XDG_CACHE_HOME/nystream or ~/.cache/nystream; false where there is neither. */
@@ -135,9 +136,12 @@ static bool cache_path(char *folder, char *file, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
-    if (cache && cache[0] == '/') snprintf(folder, size, "%s/nystream", cache);
-    else if (home && home[0] == '/') snprintf(folder, size, "%s/.cache/nystream", home);
-    else return false;
+    if (cache && cache[0] == '/')
+        snprintf(folder, size, "%s/nystream", cache);
+    else if (home && home[0] == '/')
+        snprintf(folder, size, "%s/.cache/nystream", home);
+    else
+        return false;
     snprintf(file, size, "%.900s/calibration.json", folder);
     return true;
 }

@@ -10,19 +10,20 @@
 #include "base/context.h"
 
 struct ny_calibration {
-    char key[256];      /* CPU family, threads, BLAS */
-    double gemm32;      /* flop/s of C tiles and projections: all threads, one strip each */
-    double gram32;      /* flop/s (m² a row) of f32 tile Grams */
-    double gemm64;      /* flop/s of f64 products: W, the small problem */
+    char key[256]; /* CPU family, threads, BLAS */
+    double gemm32; /* flop/s of C tiles and projections: all threads, one strip each */
+    double gram32; /* flop/s (m² a row) of f32 tile Grams */
+    double gemm64; /* flop/s of f64 products: W, the small problem */
     double gram64;
-    double eigen;       /* flop/s of dsyevr on (4/3)m³ */
-    double disk_write;  /* bytes/s, fsync included */
-    bool quick;         /* from the short measurement */
+    double eigen;      /* flop/s of dsyevr on (4/3)m³ */
+    double disk_write; /* bytes/s, fsync included */
+    bool quick;        /* from the short measurement */
 };
 
 /* From the cache, else a short measurement (≤ 50 ms) that is not kept. */
 int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibration);
-/* Measures for about two seconds and keeps it; a cache folder that cannot be written is only noted. */
+/* Measures for about two seconds and keeps it; a cache folder that cannot be written is only noted.
+ */
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
 json_t *ny_calibration_json(const struct ny_calibration *calibration);
 

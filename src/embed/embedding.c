@@ -31,8 +31,7 @@ size_t ny_embedding_writer_bytes(const struct ny_embedding_layout *layout, size_
 }
 
 int ny_embedding_writer_new(struct ny_embedding_writer *writer, struct ny_store *store,
-                            const char *name, struct ny_embedding_layout layout,
-                            uint64_t first_row)
+                            const char *name, struct ny_embedding_layout layout, uint64_t first_row)
 {
     struct ny_context *ctx = ny_store_context(store);
 
@@ -108,9 +107,10 @@ int ny_embedding_rows(struct ny_store *store, const char *name,
         if (piece > count) piece = count;
         err = ny_chunk_get(store, name, part, index, chunk, chunk_bytes, &bytes);
         if (err == NY_END || (err == NY_OK && bytes < (in_chunk + piece) * layout->row_bytes))
-            err = ny_fail(ctx, NY_ESTORE, "chunk %llu of the embedding '%s' in %s is missing or "
-                          "short; fit it again with --restart", (unsigned long long)index, name,
-                          ny_store_path(store));
+            err = ny_fail(ctx, NY_ESTORE,
+                          "chunk %llu of the embedding '%s' in %s is missing or "
+                          "short; fit it again with --restart",
+                          (unsigned long long)index, name, ny_store_path(store));
         if (err) break;
         memcpy(out, chunk + in_chunk * layout->row_bytes, piece * layout->row_bytes);
         out += piece * layout->row_bytes;

@@ -45,8 +45,10 @@ static int fill_eigenvectors(struct source *source, uint64_t first, size_t count
     for (size_t i = 0; err == NY_OK && i < count * source->p; i++) {
         double factor = source->inverse[i % source->p];
 
-        if (source->f64) y64[i] *= factor;
-        else y32[i] = (float)((double)y32[i] * factor);
+        if (source->f64)
+            y64[i] *= factor;
+        else
+            y32[i] = (float)((double)y32[i] * factor);
     }
     return err;
 }
@@ -146,8 +148,9 @@ static const struct part parts[] = {
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
-static const char *const names[] = {"embedding", "eigenvectors", "eigenvalues", "landmarks",
-                                    "residuals", "labels", "source", "rows", "model", NULL};
+static const char *const names[] = {
+    "embedding", "eigenvectors", "eigenvalues", "landmarks", "residuals",
+    "labels",    "source",       "rows",        "model",     NULL};
 
 const char *const *ny_parts(void)
 {
@@ -171,8 +174,8 @@ static int open_source(struct source *source, struct ny_store *store, const char
     precision = ny_field_text(source->report, "precision");
     source->f64 = precision && strcmp(precision, "f64") == 0;
     if (source->p)
-        source->layout = ny_embedding_layout(source->n, source->p,
-                                             source->f64 ? sizeof(double) : sizeof(float));
+        source->layout =
+            ny_embedding_layout(source->n, source->p, source->f64 ? sizeof(double) : sizeof(float));
     return NY_OK;
 }
 
@@ -222,8 +225,9 @@ static int copy_pieces(struct source *source, const struct part *part, struct ny
 
 static int write_part(struct source *source, const struct part *part, const char *output)
 {
-    static const size_t sizes[] = {
-        [NY_OUT_F32] = sizeof(float), [NY_OUT_F64] = sizeof(double), [NY_OUT_U64] = sizeof(uint64_t)};
+    static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
+                                   [NY_OUT_F64] = sizeof(double),
+                                   [NY_OUT_U64] = sizeof(uint64_t)};
     size_t cols = part->of_rows ? source->p : 0;
     enum ny_element element = part->of_rows && source->f64 ? NY_OUT_F64 : part->element;
     struct ny_writer *writer;
@@ -298,7 +302,8 @@ int ny_result_layout(struct ny_store *store, const char *name, struct ny_embeddi
     *layout = source.layout;
     *components = source.p;
     if (err == NY_OK && !source.p)
-        err = ny_fail(source.ctx, NY_EUSAGE, "'%s' is a dictionary alone: it has no embedding", name);
+        err =
+            ny_fail(source.ctx, NY_EUSAGE, "'%s' is a dictionary alone: it has no embedding", name);
     close_source(&source);
     return err;
 }
@@ -312,9 +317,11 @@ int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, s
 
     if (err) goto done;
     if (!source.p || first + count > source.n) {
-        err = ny_fail(source.ctx, NY_EUSAGE, "'%s' has %llu rows of %zu components; rows %llu to "
-                      "%llu are not in it", name, (unsigned long long)source.n, source.p,
-                      (unsigned long long)first, (unsigned long long)(first + count - 1));
+        err = ny_fail(source.ctx, NY_EUSAGE,
+                      "'%s' has %llu rows of %zu components; rows %llu to "
+                      "%llu are not in it",
+                      name, (unsigned long long)source.n, source.p, (unsigned long long)first,
+                      (unsigned long long)(first + count - 1));
         goto done;
     }
     if (!source.f64) {

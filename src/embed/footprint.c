@@ -47,7 +47,8 @@ static struct bill common(const struct ny_footprint *f, unsigned workers)
     bill.by_purpose[NY_MEM_OTHER] = 4 * (size_t)f->points->d * sizeof(double);
     bill.by_purpose[NY_MEM_STORE] =
         ny_source_of_points_bytes((size_t)f->points->block_rows, (size_t)f->points->d,
-                                  f->points->dtype, workers) + workers * block;
+                                  f->points->dtype, workers) +
+        workers * block;
     return bill;
 }
 
@@ -72,8 +73,8 @@ static struct bill select_bill(const struct ny_footprint *f, unsigned workers)
 static void add_landmarks(const struct ny_footprint *f, struct bill *bill)
 {
 
-    bill->by_purpose[NY_MEM_DICTIONARY] += ny_columns_bytes(&f->spec, f->m) +
-                                           f->m * (sizeof(uint64_t) + sizeof(double));
+    bill->by_purpose[NY_MEM_DICTIONARY] +=
+        ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + sizeof(double));
     bill->by_purpose[NY_MEM_SOLVE] += f->m * f->m * sizeof(double);
 }
 
@@ -96,8 +97,7 @@ static struct bill accumulate_bill(const struct ny_footprint *f, unsigned worker
     struct bill bill = common(f, workers);
 
     add_landmarks(f, &bill);
-    bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) +
-                                   ny_accumulator_image_bytes(f->m) +
+    bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + ny_accumulator_image_bytes(f->m) +
                                    workers * ny_partial_bytes(f->m, NY_GRAM_F64);
     bill.by_purpose[NY_MEM_TILES] =
         workers * ny_tiles_bytes(&f->spec, f->m, f->settings->precision);
@@ -109,13 +109,13 @@ static struct bill solve_bill(const struct ny_footprint *f)
     const struct ny_fit_settings *settings = f->settings;
     struct bill bill = common(f, 0);
     size_t map = f->m * settings->components * sizeof(double);
-    size_t rank = settings->rank ? settings->rank
-                                 : settings->method->all_ranks ? f->m : settings->components;
+    size_t rank = settings->rank                ? settings->rank
+                  : settings->method->all_ranks ? f->m
+                                                : settings->components;
 
     add_landmarks(f, &bill);
     bill.by_purpose[NY_MEM_PROCESS] += settings->threads * worker_bytes;
-    if (ny_settings_needs_gram(settings))
-        bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
+    if (ny_settings_needs_gram(settings)) bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
     bill.by_purpose[NY_MEM_SOLVE] += settings->method->bytes(f->m, settings->components, rank);
     bill.by_purpose[NY_MEM_MODEL] = 3 * map + 2 * f->m * row_bytes(f);
     return bill;
@@ -129,10 +129,10 @@ static struct bill project_bill(const struct ny_footprint *f, unsigned workers, 
         ny_embedding_layout(f->points->n, settings->components, element_of(f));
     size_t output = ny_embedding_writer_bytes(&layout, batch_bytes(limit));
 
-    bill.by_purpose[NY_MEM_MODEL] = f->m * settings->components * sizeof(double) +
-                                    f->m * row_bytes(f);
-    bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, settings->components,
-                                                       settings->precision, workers);
+    bill.by_purpose[NY_MEM_MODEL] =
+        f->m * settings->components * sizeof(double) + f->m * row_bytes(f);
+    bill.by_purpose[NY_MEM_TILES] =
+        ny_projector_bytes(&f->spec, f->m, settings->components, settings->precision, workers);
     bill.by_purpose[NY_MEM_STORE] += 2 * output;
     return bill;
 }

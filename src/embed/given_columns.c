@@ -25,8 +25,8 @@ int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings 
     if (table->d != settings->landmarks)
         err = ny_fail_at(ctx, NY_EDATA, settings->columns_file, NY_NO_LINE,
                          "%s has %llu columns, and there are %zu landmarks; give one column a "
-                         "landmark", settings->columns_file, (unsigned long long)table->d,
-                         settings->landmarks);
+                         "landmark",
+                         settings->columns_file, (unsigned long long)table->d, settings->landmarks);
     else if (table->rows != NY_ROWS_UNKNOWN && table->rows != points->n)
         err = ny_fail_at(ctx, NY_EDATA, settings->columns_file, NY_NO_LINE,
                          "%s has %llu rows, and the store %llu", settings->columns_file,
@@ -52,8 +52,8 @@ static void pick(const struct ny_job *job, const char *batch, uint64_t first, si
 int ny_given_columns_gather(struct ny_job *job, void *rows)
 {
     size_t row_bytes = (size_t)job->points.d * ny_dtype_size(job->points.dtype);
-    struct ny_row_batch batch = {
-        .values = ny_calloc(job->ctx, NY_MEM_IO, NY_STRIP_ROWS, row_bytes)};
+    struct ny_row_batch batch = {.values =
+                                     ny_calloc(job->ctx, NY_MEM_IO, NY_STRIP_ROWS, row_bytes)};
     struct ny_reader *reader = NULL;
     uint64_t first = 0;
     int err = batch.values ? open_file(job->ctx, job->settings->columns_file, &reader) : NY_EBUDGET;

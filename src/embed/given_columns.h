@@ -1,6 +1,6 @@
 /*
- * Columns of a precomputed kernel: C (n × m) in a file beside the store, whose rows take the place of
- * the points in every pass. A row of it is the kernel values of a point with the landmarks.
+ * Columns of a precomputed kernel: C (n × m) in a file beside the store, whose rows take the place
+ * of the points in every pass. A row of it is the kernel values of a point with the landmarks.
  */
 #ifndef NY_EMBED_GIVEN_COLUMNS_H
 #define NY_EMBED_GIVEN_COLUMNS_H

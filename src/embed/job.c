@@ -8,17 +8,48 @@
 #include "embed/given_columns.h"
 #include "embed/model.h"
 
-static const char *const stage_names[] = {"stats", "select", "accumulate",
+static const char *const stage_names[] = {"stats", "select",  "accumulate",
                                           "solve", "project", "done"};
 
 /* Keys of the report that are null until they are known (interface of `info --json`). */
-static const char *const report_keys[] = {
-    "map", "approx", "select", "kernel", "gamma", "sigma", "epsilon", "seed", "precision",
-    "threads", "n", "d", "landmarks", "components", "rank", "rank_effective", "eigenvalues",
-    "variance", "trace", "trace_of", "trace_error", "residual_max", "residual_mean", "tolerance",
-    "negative_eigenvalues", "negative_share", "gram_precision", "passes", "rows_read",
-    "bytes_read", "flops", "seconds", "gemm_ratio", "peak_rss_bytes", "memory_budget_bytes",
-    "store_bytes", "blas", "cpu"};
+static const char *const report_keys[] = {"map",
+                                          "approx",
+                                          "select",
+                                          "kernel",
+                                          "gamma",
+                                          "sigma",
+                                          "epsilon",
+                                          "seed",
+                                          "precision",
+                                          "threads",
+                                          "n",
+                                          "d",
+                                          "landmarks",
+                                          "components",
+                                          "rank",
+                                          "rank_effective",
+                                          "eigenvalues",
+                                          "variance",
+                                          "trace",
+                                          "trace_of",
+                                          "trace_error",
+                                          "residual_max",
+                                          "residual_mean",
+                                          "tolerance",
+                                          "negative_eigenvalues",
+                                          "negative_share",
+                                          "gram_precision",
+                                          "passes",
+                                          "rows_read",
+                                          "bytes_read",
+                                          "flops",
+                                          "seconds",
+                                          "gemm_ratio",
+                                          "peak_rss_bytes",
+                                          "memory_budget_bytes",
+                                          "store_bytes",
+                                          "blas",
+                                          "cpu"};
 
 const char *ny_stage_name(enum ny_stage stage)
 {
@@ -70,7 +101,7 @@ void ny_job_mark_time(struct ny_job *job, enum ny_stage stage)
 
     job->marked_s = now_s;
     ny_field_set_number(stages, stage_names[stage],
-                       ny_field_number(stages, stage_names[stage], 0) + elapsed_s);
+                        ny_field_number(stages, stage_names[stage], 0) + elapsed_s);
     ny_field_set_number(report, "seconds", ny_field_number(report, "seconds", 0) + elapsed_s);
 }
 
@@ -141,13 +172,14 @@ int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
 {
     json_t *report = ny_job_report(job);
-    double row_bytes = (double)job->points.stored_bytes /
-                       (double)(job->points.n ? job->points.n : 1);
+    double row_bytes =
+        (double)job->points.stored_bytes / (double)(job->points.n ? job->points.n : 1);
 
     ny_field_set_count(report, "passes", ny_field_count(report, "passes", 0) + 1);
     ny_field_set_count(report, "rows_read", ny_field_count(report, "rows_read", 0) + rows);
     ny_field_set_count(report, "bytes_read",
-                      ny_field_count(report, "bytes_read", 0) + (uint64_t)(row_bytes * (double)rows));
+                       ny_field_count(report, "bytes_read", 0) +
+                           (uint64_t)(row_bytes * (double)rows));
     ny_field_set_number(report, "flops", ny_field_number(report, "flops", 0) + flops);
 }
 
@@ -159,7 +191,8 @@ static void warn_of_other_machine(const struct ny_job *job)
     if (blas && strcmp(blas, ny_blas_name()) != 0)
         ny_log(job->ctx, NY_LOG_WARNING,
                "'%s' was begun with %s and goes on with %s: its last bits may differ from an "
-               "unbroken run's", job->name, blas, ny_blas_name());
+               "unbroken run's",
+               job->name, blas, ny_blas_name());
 }
 
 void ny_job_drop_landmarks(struct ny_job *job)
@@ -184,9 +217,8 @@ static void release(struct ny_job *job)
 
 static int run_stages(struct ny_job *job)
 {
-    static int (*const run[])(struct ny_job *) = {ny_stage_stats, ny_stage_select,
-                                                  ny_stage_accumulate, ny_stage_solve,
-                                                  ny_stage_project};
+    static int (*const run[])(struct ny_job *) = {
+        ny_stage_stats, ny_stage_select, ny_stage_accumulate, ny_stage_solve, ny_stage_project};
     enum ny_stage stage;
     int err = NY_OK;
 

@@ -41,19 +41,19 @@ struct ny_job {
     struct ny_store *store;
     const char *name;
     const struct ny_fit_settings *settings;
-    enum ny_stage until; /* NY_STAGE_DONE, or NY_STAGE_SELECT for a dictionary alone */
-    json_t *record;      /* borrowed: loaded or new */
+    enum ny_stage until;          /* NY_STAGE_DONE, or NY_STAGE_SELECT for a dictionary alone */
+    json_t *record;               /* borrowed: loaded or new */
     struct ny_points_info points; /* points.n = rows of the job, as recorded */
     unsigned workers;
-    double marked_s;     /* since when the stage under way is not yet in the report's stages */
+    double marked_s; /* since when the stage under way is not yet in the report's stages */
 
     struct ny_geometry *geometry;
     struct ny_kernel_params params; /* γ decided */
     size_t m;
-    uint64_t *rows;      /* landmarks */
+    uint64_t *rows; /* landmarks */
     struct ny_columns *columns;
     struct ny_matrix W;
-    double *a;           /* shift: column means of W */
+    double *a; /* shift: column means of W */
     enum ny_gram_precision gram;
     struct ny_accumulator *acc;
     struct ny_model *model;
@@ -82,7 +82,8 @@ int ny_job_save(struct ny_job *job, enum ny_stage stage);
  * `stage` after `units` units. */
 int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char *part,
                             const void *image, size_t bytes, uint64_t units);
-/* The current image of `part` (ny_free() it), its size and units; *image = NULL when there is none. */
+/* The current image of `part` (ny_free() it), its size and units; *image = NULL when there is none.
+ */
 int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t *bytes,
                       uint64_t *units);
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
@@ -96,7 +97,8 @@ int ny_stage_select(struct ny_job *job);
 int ny_job_prepare(struct ny_job *job);
 /* Gives W, a, columns and rows back. */
 void ny_job_drop_landmarks(struct ny_job *job);
-/* Lowers job->workers until the pass that comes fits the budget; NY_EBUDGET when not even one does. */
+/* Lowers job->workers until the pass that comes fits the budget; NY_EBUDGET when not even one does.
+ */
 int ny_job_fit_workers(struct ny_job *job);
 int ny_stage_accumulate(struct ny_job *job);
 /* job->acc from the last checkpoint, where the job has a pass 1. */

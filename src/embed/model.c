@@ -191,16 +191,22 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
     uint64_t checksum;
 
     if (bytes < sizeof(*header) + CHECKSUM_BYTES || memcmp(image, MAGIC, sizeof(MAGIC) - 1) != 0)
-        return ny_fail(ctx, NY_ESTORE, "%s is not a model of nystream; make one with "
-                       "'nystream export STORE NAME --part model -o MODEL.nym'", where);
+        return ny_fail(ctx, NY_ESTORE,
+                       "%s is not a model of nystream; make one with "
+                       "'nystream export STORE NAME --part model -o MODEL.nym'",
+                       where);
     memcpy(header, image, sizeof(*header));
     if (header->version != IMAGE_VERSION)
-        return ny_fail(ctx, NY_ESTORE, "%s is a model of version %u; this nystream %s reads "
-                       "version %d", where, header->version, ny_version(), IMAGE_VERSION);
+        return ny_fail(ctx, NY_ESTORE,
+                       "%s is a model of version %u; this nystream %s reads "
+                       "version %d",
+                       where, header->version, ny_version(), IMAGE_VERSION);
     memcpy(&checksum, (const char *)image + bytes - CHECKSUM_BYTES, CHECKSUM_BYTES);
     if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) || !sizes_agree(header, bytes))
-        return ny_fail(ctx, NY_ESTORE, "%s is a damaged model (%zu bytes, checksum or sizes do not "
-                       "agree); export it again", where, bytes);
+        return ny_fail(ctx, NY_ESTORE,
+                       "%s is a damaged model (%zu bytes, checksum or sizes do not "
+                       "agree); export it again",
+                       where, bytes);
     header->kernel[KERNEL_NAME_BYTES - 1] = '\0';
     return NY_OK;
 }
@@ -227,8 +233,9 @@ int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *ima
         .params = {.gamma = header.gamma, .coef0 = header.coef0, .degree = header.degree},
         .dtype = (enum ny_dtype)header.dtype};
     if (!sizes.spec.kernel) {
-        err = ny_fail(ctx, NY_ESTORE, "%s uses the kernel '%s', which this nystream %s does not have",
-                      where, header.kernel, ny_version());
+        err =
+            ny_fail(ctx, NY_ESTORE, "%s uses the kernel '%s', which this nystream %s does not have",
+                    where, header.kernel, ny_version());
         goto done;
     }
     err = allocate(&model, &sizes);
@@ -260,8 +267,10 @@ static int widened_landmarks(const struct ny_model *model, enum ny_dtype dtype, 
 
     *out = ny_calloc(model->ctx, NY_MEM_MODEL, entries, ny_dtype_size(dtype));
     if (!*out) return NY_EBUDGET;
-    if (dtype == NY_F32) ny_dtype_to_f32(model->spec.dtype, model->landmarks, *out, entries);
-    else ny_dtype_to_f64(model->spec.dtype, model->landmarks, *out, entries);
+    if (dtype == NY_F32)
+        ny_dtype_to_f32(model->spec.dtype, model->landmarks, *out, entries);
+    else
+        ny_dtype_to_f64(model->spec.dtype, model->landmarks, *out, entries);
     return NY_OK;
 }
 

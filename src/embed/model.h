@@ -13,10 +13,10 @@ struct ny_model {
     struct ny_columns_spec spec; /* kernel, params, geometry (owned), dtype of the landmarks */
     size_t m, d, p;
     enum ny_precision precision;
-    void *landmarks;             /* m × d raw rows */
-    double *a;                   /* m */
-    double *P;                   /* m × p, columns scaled as the map wants them */
-    double *q;                   /* p */
+    void *landmarks; /* m × d raw rows */
+    double *a;       /* m */
+    double *P;       /* m × p, columns scaled as the map wants them */
+    double *q;       /* p */
 };
 
 /* Takes over nothing; arrays are copied. */

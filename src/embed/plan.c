@@ -37,10 +37,11 @@ static void plan_time(const struct ny_fit_settings *settings, const struct ny_po
 {
     double n = (double)points->n, d = (double)points->d, m = (double)plan->m;
     double p = (double)settings->components, small;
-    size_t rank = settings->rank ? settings->rank
-                                 : settings->method->all_ranks ? plan->m : settings->components;
-    struct ny_problem problem = {.m = plan->m, .inner = settings->inner,
-                                 .randomized = settings->randomized};
+    size_t rank = settings->rank                ? settings->rank
+                  : settings->method->all_ranks ? plan->m
+                                                : settings->components;
+    struct ny_problem problem = {
+        .m = plan->m, .inner = settings->inner, .randomized = settings->randomized};
     double out_bytes = n * p * (settings->precision == NY_PRECISION_F64 ? 8 : 4);
     bool gram = ny_settings_needs_gram(settings);
 
@@ -55,15 +56,16 @@ static void plan_time(const struct ny_fit_settings *settings, const struct ny_po
     if (gram) {
         plan->passes++;
         plan->flops += n * m * (2 * d + m);
-        plan->stage_s[NY_STAGE_ACCUMULATE] += n * m * 2 * d / rate->gemm32 +
-                                              n * m * m / rate->gram32;
+        plan->stage_s[NY_STAGE_ACCUMULATE] +=
+            n * m * 2 * d / rate->gemm32 + n * m * m / rate->gram32;
     }
     plan->stage_s[NY_STAGE_SOLVE] = gram || settings->inner == NY_INNER_EXACT
-                                        ? small / (3 * rate->eigen) : small / rate->gemm64;
+                                        ? small / (3 * rate->eigen)
+                                        : small / rate->gemm64;
     plan->passes++;
     plan->flops += small + 2 * n * m * (d + p);
-    plan->stage_s[NY_STAGE_PROJECT] = 2 * n * m * (d + p) / rate->gemm32 +
-                                      out_bytes / rate->disk_write;
+    plan->stage_s[NY_STAGE_PROJECT] =
+        2 * n * m * (d + p) / rate->gemm32 + out_bytes / rate->disk_write;
     plan->disk_bytes = (uint64_t)(out_bytes + m * p * 8 + m * d * 8 + (gram ? 8 * m * m : 0));
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         plan->seconds += plan->stage_s[stage];
@@ -76,8 +78,8 @@ static void plan_memory(const struct ny_footprint *footprint, struct ny_plan *pl
     plan->workers = ny_footprint_workers(footprint, footprint->settings->threads);
     plan->fits = plan->workers > 0;
     if (!plan->fits) plan->workers = 1;
-    plan->memory_bytes = ny_footprint_peak(footprint, plan->workers, ny_memory_limit(ctx),
-                                           plan->by_purpose);
+    plan->memory_bytes =
+        ny_footprint_peak(footprint, plan->workers, ny_memory_limit(ctx), plan->by_purpose);
     plan->memory_min_bytes = ny_footprint_minimum(footprint);
 }
 
@@ -95,8 +97,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     err = ny_points_info(store, &points);
     if (err) goto done;
     if (points.n == 0) {
-        err = ny_fail(ctx, NY_EDATA,
-                      "%s holds no points; import some first with 'nystream import'",
+        err = ny_fail(ctx, NY_EDATA, "%s holds no points; import some first with 'nystream import'",
                       ny_store_path(store));
         goto done;
     }
@@ -150,7 +151,8 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
     double gemm = f64 ? calibration->gemm64 : calibration->gemm32;
     double gram = f64 || job->gram == NY_GRAM_F64 ? calibration->gram64 : calibration->gram32;
     double ideal_s = 2 * n * m * (d + p) / gemm;
-    double wall_s = ny_field_number(stages, "accumulate", 0) + ny_field_number(stages, "project", 0);
+    double wall_s =
+        ny_field_number(stages, "accumulate", 0) + ny_field_number(stages, "project", 0);
 
     if (ny_settings_needs_gram(settings)) ideal_s += 2 * n * m * d / gemm + n * m * m / gram;
     return ideal_s > 0 ? wall_s / ideal_s : NAN;
@@ -168,8 +170,8 @@ int ny_job_fit_workers(struct ny_job *job)
     if (!workers)
         return ny_fail(job->ctx, NY_EBUDGET,
                        "%zu landmarks need a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; "
-                       "give --memory %zuM or fewer landmarks", job->m,
-                       ny_footprint_minimum(&footprint),
+                       "give --memory %zuM or fewer landmarks",
+                       job->m, ny_footprint_minimum(&footprint),
                        (double)ny_footprint_minimum(&footprint) / 1048576.0,
                        (double)ny_memory_limit(job->ctx) / 1048576.0,
                        (ny_footprint_minimum(&footprint) >> 20) + 1);

@@ -12,9 +12,9 @@
 #include "embed/job.h"
 
 struct ny_plan {
-    size_t m;                       /* landmarks: given, or estimated for greedy */
+    size_t m; /* landmarks: given, or estimated for greedy */
     bool m_estimated;
-    unsigned workers;               /* that fit the budget, at least 1 */
+    unsigned workers; /* that fit the budget, at least 1 */
     bool fits;
     size_t memory_bytes;            /* peak over the stages, with `workers` */
     size_t memory_min_bytes;        /* the smallest budget that works: one worker */

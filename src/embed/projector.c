@@ -12,8 +12,10 @@ static int allocate(struct ny_projector *projector, unsigned workers)
     if (err) return err;
     Y = ny_alloc(ctx, NY_MEM_TILES, entries);
     if (!Y) return NY_EBUDGET;
-    if (f64) projector->Y64 = Y;
-    else projector->Y32 = Y;
+    if (f64)
+        projector->Y64 = Y;
+    else
+        projector->Y32 = Y;
     projector->sums = ny_calloc(ctx, NY_MEM_TILES, workers, NY_SUMS * sizeof(double));
     if (!projector->sums) return NY_EBUDGET;
     if (f64) return NY_OK;
@@ -135,11 +137,11 @@ int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile
     double *sums = projector->sums + (size_t)tile->worker * NY_SUMS;
     int err;
 
-    err = ny_tiles_compute(&projector->tiles, tile);                  /* C′ = k(rows, D) − 1aᵀ */
+    err = ny_tiles_compute(&projector->tiles, tile); /* C′ = k(rows, D) − 1aᵀ */
     if (err) return err;
     for (int k = 0; k < NY_SUMS; k++)
         sums[k] = 0;
-    if (projector->model->precision == NY_PRECISION_F64)              /* Y = C′P + 1qᵀ */
+    if (projector->model->precision == NY_PRECISION_F64) /* Y = C′P + 1qᵀ */
         err = project64(projector, tile, &sums[NY_SUM_SQUARES]);
     else
         err = project32(projector, tile, &sums[NY_SUM_SQUARES]);

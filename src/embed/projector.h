@@ -8,8 +8,8 @@ struct ny_projector {
     const struct ny_model *model;
     struct ny_columns *columns;
     struct ny_tiles tiles;
-    float *P32;   /* m × p */
-    float *Y32;   /* workers × NY_UNIT_ROWS × p */
+    float *P32; /* m × p */
+    float *Y32; /* workers × NY_UNIT_ROWS × p */
     double *Y64;
     double *sums; /* workers × 3: Σ‖y‖², Σ k(x,x), Σ_ij c′_ij of the worker's last tile */
 };

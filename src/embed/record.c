@@ -21,8 +21,10 @@ int ny_record_load(struct ny_store *store, const char *name, json_t **out)
     if (err) goto done;
     *out = json_loadb(text, bytes, 0, NULL);
     if (!json_is_object(*out))
-        err = ny_fail(ctx, NY_ESTORE, "the record of '%s' in %s is not readable; remove it with "
-                      "'nystream rm'", name, ny_store_path(store));
+        err = ny_fail(ctx, NY_ESTORE,
+                      "the record of '%s' in %s is not readable; remove it with "
+                      "'nystream rm'",
+                      name, ny_store_path(store));
 done:
     ny_free(ctx, text);
     return err == NY_END ? NY_OK : err;
@@ -56,8 +58,10 @@ int ny_record_need(struct ny_store *store, const char *name, json_t **out)
     if (nearest.name[0])
         return ny_fail(ctx, NY_EUSAGE, "%s has no result named '%s'; did you mean '%s'?",
                        ny_store_path(store), name, nearest.name);
-    return ny_fail(ctx, NY_EUSAGE, "%s has no result named '%s', nor any other; make one with "
-                   "'nystream fit'", ny_store_path(store), name);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "%s has no result named '%s', nor any other; make one with "
+                   "'nystream fit'",
+                   ny_store_path(store), name);
 }
 
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
@@ -72,8 +76,10 @@ int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
     if (stage && strcmp(stage, "done") == 0) return NY_OK;
     rows = ny_field_number(json_object_get(*out, "checkpoint"), "rows", 0);
     n = ny_field_number(json_object_get(*out, "report"), "n", 1);
-    err = ny_fail(ctx, NY_EUSAGE, "'%s' is not finished: stage %s, %.0f %% of its rows; run the same "
-                  "'nystream fit' again to go on", name, stage ? stage : "?", 100 * rows / n);
+    err = ny_fail(ctx, NY_EUSAGE,
+                  "'%s' is not finished: stage %s, %.0f %% of its rows; run the same "
+                  "'nystream fit' again to go on",
+                  name, stage ? stage : "?", 100 * rows / n);
     json_decref(*out);
     *out = NULL;
     return err;

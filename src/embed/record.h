@@ -3,10 +3,9 @@
  * state that it describes.
  *
  *   kind        "fit" or "dictionary"
- *   stage       the stage that comes next or is under way: stats select accumulate solve project done
- *   options     the identity of the options (api/options.h)
- *   checkpoint  where the stage under way is
- *   report      what `info` prints
+ *   stage       the stage that comes next or is under way: stats select accumulate solve project
+ * done options     the identity of the options (api/options.h) checkpoint  where the stage under
+ * way is report      what `info` prints
  */
 #ifndef NY_EMBED_RECORD_H
 #define NY_EMBED_RECORD_H

@@ -26,9 +26,8 @@ const struct ny_map *ny_map_find(const char *name)
 
 bool ny_settings_centred_rows(const struct ny_fit_settings *settings)
 {
-    return settings->kernel->base == NY_BASE_SQUARE ||
-           settings->kernel->base == NY_BASE_ABSOLUTE || settings->map->centred_rows ||
-           settings->scale != NY_SCALE_NONE;
+    return settings->kernel->base == NY_BASE_SQUARE || settings->kernel->base == NY_BASE_ABSOLUTE ||
+           settings->map->centred_rows || settings->scale != NY_SCALE_NONE;
 }
 
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,

@@ -10,9 +10,9 @@
 /* A map: which matrix is decomposed, and how its eigenvectors become coordinates. */
 struct ny_map {
     const char *name, *summary;
-    bool additive;       /* K is centred (over D or implicitly) */
-    const char *kernel;  /* the only kernel it makes sense with; NULL: any */
-    bool centred_rows;   /* the linear kernel is taken of rows less their mean */
+    bool additive;      /* K is centred (over D or implicitly) */
+    const char *kernel; /* the only kernel it makes sense with; NULL: any */
+    bool centred_rows;  /* the linear kernel is taken of rows less their mean */
 };
 
 const struct ny_map *ny_map_find(const char *name);
@@ -31,13 +31,13 @@ struct ny_fit_settings {
     enum ny_inner inner;
     struct ny_randomized randomized;
     struct ny_dictionary_options dictionary;
-    bool affine;          /* of the approximation: --affine typed with projected */
+    bool affine; /* of the approximation: --affine typed with projected */
     bool certify;
-    size_t landmarks;     /* m wanted */
-    const uint64_t *given; /* `landmarks` row numbers for rule `given` */
+    size_t landmarks;         /* m wanted */
+    const uint64_t *given;    /* `landmarks` row numbers for rule `given` */
     const char *columns_file; /* precomputed: C */
-    size_t components;    /* p */
-    size_t rank;          /* k; 0: the method's default */
+    size_t components;        /* p */
+    size_t rank;              /* k; 0: the method's default */
     uint64_t seed;
     unsigned threads;
 };

@@ -15,10 +15,10 @@ static int unit(void *arg, const struct ny_tile *tile)
     struct accumulate *run = arg;
     unsigned w = tile->worker;
     const double *diagonal = ny_tiles_diagonal(&run->tiles, w);
-    int err = ny_tiles_compute(&run->tiles, tile);                /* C′ = k(tile, D) − 1aᵀ */
+    int err = ny_tiles_compute(&run->tiles, tile); /* C′ = k(tile, D) − 1aᵀ */
 
     if (err) return err;
-    if (run->tiles.precision == NY_PRECISION_F64)                 /* s_u = C′ᵀ1, G_u = C′ᵀC′ */
+    if (run->tiles.precision == NY_PRECISION_F64) /* s_u = C′ᵀ1, G_u = C′ᵀC′ */
         ny_partial_set64(run->partial[w], ny_tiles_c64(&run->tiles, w), tile->rows, diagonal);
     else
         ny_partial_set(run->partial[w], ny_tiles_c32(&run->tiles, w), tile->rows, diagonal);
@@ -131,7 +131,7 @@ int ny_stage_accumulate(struct ny_job *job)
     err = restore(job, &units);
     if (err) return err;
     ny_field_set_text(ny_job_report(job), "gram_precision",
-                     job->gram == NY_GRAM_F64 ? "f64" : "f32");
+                      job->gram == NY_GRAM_F64 ? "f64" : "f32");
     err = run_pass(job, units);
     if (err) return err;
     ny_job_mark_time(job, NY_STAGE_ACCUMULATE);

@@ -45,7 +45,7 @@ static int unit(void *arg, const struct ny_tile *tile)
 {
     struct project *run = arg;
 
-    return ny_projector_tile(&run->projector, tile);              /* Y = C′P + 1qᵀ */
+    return ny_projector_tile(&run->projector, tile); /* Y = C′P + 1qᵀ */
 }
 
 static int fold(void *arg, const struct ny_tile *tile)

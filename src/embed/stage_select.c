@@ -19,8 +19,8 @@ int ny_job_load_frozen(struct ny_job *job)
 
 struct ny_columns_spec ny_job_spec(const struct ny_job *job)
 {
-    struct ny_columns_spec spec = ny_settings_spec(job->settings, job->ctx, job->points.dtype,
-                                                   job->geometry);
+    struct ny_columns_spec spec =
+        ny_settings_spec(job->settings, job->ctx, job->points.dtype, job->geometry);
 
     spec.params = job->params;
     return spec;

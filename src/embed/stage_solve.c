@@ -41,9 +41,9 @@ static void report_solution(struct ny_job *job, const struct ny_solution *soluti
 
     json_object_set_new(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
     if (job->settings->map->centred_rows)
-        json_object_set_new(report, "variance",
-                            json_of_values(solution->values, solution->p,
-                                           1 / ((double)job->points.n - 1)));
+        json_object_set_new(
+            report, "variance",
+            json_of_values(solution->values, solution->p, 1 / ((double)job->points.n - 1)));
     ny_field_set_count(report, "rank_effective", solution->rank_effective);
     ny_field_set_count(report, "negative_eigenvalues", solution->negative);
     ny_field_set_number(report, "negative_share", solution->negative_share);
@@ -128,7 +128,7 @@ int ny_stage_solve(struct ny_job *job)
     if (err) goto done;
     problem = problem_of(job);
     ny_blas_parallel(job->ctx);
-    err = job->settings->method->solve(&problem, &solution);      /* W, s, G → P, q */
+    err = job->settings->method->solve(&problem, &solution); /* W, s, G → P, q */
     ny_blas_serial();
     if (err) goto done;
     if (solution.inaccurate) {

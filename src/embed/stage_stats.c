@@ -26,8 +26,8 @@ static int check_points(const struct ny_job *job)
 
 static int decide_width(struct ny_job *job)
 {
-    struct ny_columns_spec spec = ny_settings_spec(job->settings, job->ctx, job->points.dtype,
-                                                   job->geometry);
+    struct ny_columns_spec spec =
+        ny_settings_spec(job->settings, job->ctx, job->points.dtype, job->geometry);
     json_t *report = ny_job_report(job);
     double gamma = job->settings->params.gamma;
     int err;

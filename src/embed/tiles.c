@@ -13,18 +13,16 @@ int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const
     int err;
 
     ny_blas_serial(); /* workers compute whole units, each with BLAS calls of one thread */
-    *tiles = (struct ny_tiles){.ctx = ctx,
-                               .columns = columns,
-                               .a = a,
-                               .precision = precision,
-                               .m = m,
-                               .workers = workers};
+    *tiles = (struct ny_tiles){
+        .ctx = ctx, .columns = columns, .a = a, .precision = precision, .m = m, .workers = workers};
     err = ny_product(ctx, &bytes, (size_t)workers * NY_UNIT_ROWS, m, element);
     if (err) return err;
     C = ny_alloc(ctx, NY_MEM_TILES, bytes);
     if (!C) return NY_EBUDGET;
-    if (precision == NY_PRECISION_F64) tiles->C64 = C;
-    else tiles->C32 = C;
+    if (precision == NY_PRECISION_F64)
+        tiles->C64 = C;
+    else
+        tiles->C32 = C;
     tiles->diagonal = ny_calloc(ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * sizeof(double));
     if (!tiles->diagonal) return NY_EBUDGET;
     tiles->workspace = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*tiles->workspace));

@@ -12,14 +12,14 @@ enum ny_precision { NY_PRECISION_F32, NY_PRECISION_F64 };
 struct ny_tiles {
     struct ny_context *ctx;
     const struct ny_columns *columns;
-    const double *a;               /* f64 only: the shift */
+    const double *a; /* f64 only: the shift */
     enum ny_precision precision;
     size_t m;
     unsigned workers;
     struct ny_columns_workspace **workspace; /* one a worker */
-    float *C32;                    /* workers × NY_UNIT_ROWS × m */
+    float *C32;                              /* workers × NY_UNIT_ROWS × m */
     double *C64;
-    double *diagonal;              /* workers × NY_UNIT_ROWS: k(x,x) */
+    double *diagonal; /* workers × NY_UNIT_ROWS: k(x,x) */
 };
 
 int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const double *a,

@@ -33,8 +33,10 @@ static int fold(void *arg, const struct ny_tile *tile)
 
     if (run->writer) return ny_writer_rows(run->writer, rows, tile->rows);
     out = run->embedding + tile->first_row * p;
-    if (run->model->precision == NY_PRECISION_F64) ny_dtype_to_f32(NY_F64, rows, out, count);
-    else memcpy(out, rows, count * sizeof(float));
+    if (run->model->precision == NY_PRECISION_F64)
+        ny_dtype_to_f32(NY_F64, rows, out, count);
+    else
+        memcpy(out, rows, count * sizeof(float));
     return NY_OK;
 }
 
@@ -46,7 +48,8 @@ static unsigned workers_that_fit(const struct ny_model *model, size_t row_bytes)
 
     while (workers > 1 &&
            ny_projector_bytes(&model->spec, model->m, model->p, model->precision, workers) +
-                   workers * NY_UNIT_ROWS * row_bytes > ny_memory_left(ctx))
+                   workers * NY_UNIT_ROWS * row_bytes >
+               ny_memory_left(ctx))
         workers--;
     return workers;
 }
@@ -59,13 +62,13 @@ static int run_pass(struct transform *run, struct ny_source *source, unsigned wo
 
     err = ny_projector_new(&run->projector, model, source->dtype, workers);
     if (err) return err;
-    return ny_pass_run(&(struct ny_pass){.ctx = model->ctx,
-                                         .source = source,
-                                         .stage = "transform",
-                                         .workers = workers,
-                                         .flops_per_row = 2 * (double)model->m *
-                                                          (double)(model->d + model->p)},
-                       &work, run);
+    return ny_pass_run(
+        &(struct ny_pass){.ctx = model->ctx,
+                          .source = source,
+                          .stage = "transform",
+                          .workers = workers,
+                          .flops_per_row = 2 * (double)model->m * (double)(model->d + model->p)},
+        &work, run);
 }
 
 /* Text is parsed to f64 where the landmarks are; else rows come as the file has them, and are
@@ -145,8 +148,10 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
     if (err) goto done;
     bytes = (size_t)ny_field_count(record, "model_bytes", 0);
     if (!bytes) {
-        err = ny_fail(ctx, NY_EUSAGE, "'%s' is a dictionary alone and has no model; make one with "
-                      "'nystream fit --landmarks-from %s'", name, name);
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "'%s' is a dictionary alone and has no model; make one with "
+                      "'nystream fit --landmarks-from %s'",
+                      name, name);
         goto done;
     }
     image = ny_alloc(ctx, NY_MEM_MODEL, bytes);
@@ -180,8 +185,10 @@ static int read_file(struct ny_context *ctx, const char *path, void **image, siz
     while (done < *bytes && err == NY_OK) {
         ssize_t got = read(fd, (char *)*image + done, *bytes - done);
 
-        if (got > 0) done += (size_t)got;
-        else err = ny_fail_errno(ctx, "read", path);
+        if (got > 0)
+            done += (size_t)got;
+        else
+            err = ny_fail_errno(ctx, "read", path);
     }
 done:
     if (fd >= 0) close(fd);

@@ -25,10 +25,10 @@ struct ny_pass_work {
 struct ny_pass {
     struct ny_context *ctx;
     struct ny_source *source;
-    const char *stage;    /* for the progress */
-    unsigned workers;     /* ≥ 1; each has its own buffers in `arg` */
-    uint64_t first_unit;  /* where a resumed pass goes on */
-    uint64_t ahead_max;   /* unit u starts only when unit u − ahead_max is folded; 0: no bound */
+    const char *stage;   /* for the progress */
+    unsigned workers;    /* ≥ 1; each has its own buffers in `arg` */
+    uint64_t first_unit; /* where a resumed pass goes on */
+    uint64_t ahead_max;  /* unit u starts only when unit u − ahead_max is folded; 0: no bound */
     double checkpoint_s;
     double flops_per_row; /* for the progress */
 };

@@ -172,7 +172,8 @@ static int allocate_slots(struct points_source *source, size_t block_bytes)
     source->memory = ny_alloc(ctx, NY_MEM_STORE, bytes);
     if (!source->memory) return NY_EBUDGET;
     for (unsigned i = 0; i < source->slots; i++)
-        source->slot[i] = (struct slot){.block = no_block, .rows = source->memory + i * block_bytes};
+        source->slot[i] =
+            (struct slot){.block = no_block, .rows = source->memory + i * block_bytes};
     return NY_OK;
 }
 
@@ -208,7 +209,9 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
     ny_mutex_init(&source->lock);
     ny_cond_init(&source->changed);
     err = allocate_slots(source, (size_t)info.block_rows * source->row_bytes);
-    if (err) release(&source->base);
-    else *out = &source->base;
+    if (err)
+        release(&source->base);
+    else
+        *out = &source->base;
     return err;
 }

@@ -12,7 +12,7 @@ struct reader_source {
     struct ny_reader *reader;
     enum ny_dtype read_dtype;
     size_t row_bytes; /* as read */
-    char *units; /* workers × one unit */
+    char *units;      /* workers × one unit */
 };
 
 static int take(struct ny_source *base, struct ny_tile *tile)
@@ -32,15 +32,18 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     return err;
 }
 
-static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first,
-                         size_t count, void *rows)
+static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
+                 void *rows)
 {
     const struct reader_source *source = (const struct reader_source *)base;
     const char *at = source->units + (tile->worker * NY_UNIT_ROWS + first) * source->row_bytes;
 
-    if (base->dtype == source->read_dtype) memcpy(rows, at, count * source->row_bytes);
-    else if (base->dtype == NY_F32) ny_dtype_to_f32(source->read_dtype, at, rows, count * base->d);
-    else ny_dtype_to_f64(source->read_dtype, at, rows, count * base->d);
+    if (base->dtype == source->read_dtype)
+        memcpy(rows, at, count * source->row_bytes);
+    else if (base->dtype == NY_F32)
+        ny_dtype_to_f32(source->read_dtype, at, rows, count * base->d);
+    else
+        ny_dtype_to_f64(source->read_dtype, at, rows, count * base->d);
     return NY_OK;
 }
 

@@ -11,11 +11,12 @@
 
 enum { BUCKETS = 256, PIECE_BYTES_MIN = 4096 };
 
-/* A bucket's records fill a piece in memory; full pieces go to the file, chained by their number. */
+/* A bucket's records fill a piece in memory; full pieces go to the file, chained by their number.
+ */
 struct bucket {
-    size_t fill;        /* bytes in the piece */
+    size_t fill; /* bytes in the piece */
     uint64_t records;
-    uint64_t *piece;    /* numbers of its pieces in the file */
+    uint64_t *piece; /* numbers of its pieces in the file */
     size_t pieces, pieces_max;
 };
 
@@ -56,16 +57,18 @@ int ny_shuffle_new(struct ny_shuffle **out, struct ny_context *ctx, const char *
     shuffle->fd = -1;
     shuffle->entry_bytes = sizeof(uint64_t) + record_bytes;
     if (piece < PIECE_BYTES_MIN) piece = PIECE_BYTES_MIN;
-    shuffle->piece_bytes = (piece + shuffle->entry_bytes - 1) / shuffle->entry_bytes *
-                           shuffle->entry_bytes;
+    shuffle->piece_bytes =
+        (piece + shuffle->entry_bytes - 1) / shuffle->entry_bytes * shuffle->entry_bytes;
     if (ny_product(ctx, &bytes, shuffle->piece_bytes, BUCKETS, 1)) goto done;
     shuffle->buffer = ny_alloc(ctx, NY_MEM_IO, bytes);
     if (!shuffle->buffer) goto done;
     shuffle->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     err = shuffle->fd < 0 ? ny_fail_errno(ctx, "make a temporary file in", folder) : NY_OK;
 done:
-    if (err) ny_shuffle_free(shuffle);
-    else *out = shuffle;
+    if (err)
+        ny_shuffle_free(shuffle);
+    else
+        *out = shuffle;
     return err;
 }
 
@@ -81,8 +84,9 @@ static int move_piece(struct ny_shuffle *shuffle, bool writing, char *data, uint
 
         if (moved < 0 && errno == EINTR) continue;
         if (moved <= 0)
-            return ny_fail_errno(shuffle->ctx, writing ? "write the rows to shuffle in"
-                                                       : "read back the rows to shuffle in",
+            return ny_fail_errno(shuffle->ctx,
+                                 writing ? "write the rows to shuffle in"
+                                         : "read back the rows to shuffle in",
                                  shuffle->folder);
         done += (size_t)moved;
     }
@@ -95,8 +99,8 @@ static int spill(struct ny_shuffle *shuffle, struct bucket *bucket, char *piece)
 
     if (bucket->pieces == bucket->pieces_max) {
         size_t grown = bucket->pieces_max ? 2 * bucket->pieces_max : 8;
-        uint64_t *list = ny_resize(shuffle->ctx, NY_MEM_IO, bucket->piece,
-                                   grown * sizeof(uint64_t));
+        uint64_t *list =
+            ny_resize(shuffle->ctx, NY_MEM_IO, bucket->piece, grown * sizeof(uint64_t));
 
         if (!list) return NY_EBUDGET;
         bucket->piece = list;

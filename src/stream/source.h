@@ -6,7 +6,8 @@
 #include "base/dtype.h"
 
 /* Every BLAS call of a pass has the shape of a unit or of a strip, padded with zero rows: another
- * height would give other bits. A strip of C is small enough to be still in cache after its GEMM. */
+ * height would give other bits. A strip of C is small enough to be still in cache after its GEMM.
+ */
 enum { NY_UNIT_ROWS = 2048, NY_STRIP_ROWS = 512 };
 
 struct ny_source;
@@ -57,7 +58,8 @@ struct ny_store;
 int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n,
                         unsigned workers);
 /* Bytes that ny_source_of_points() allocates. */
-size_t ny_source_of_points_bytes(size_t block_rows, size_t d, enum ny_dtype dtype, unsigned workers);
+size_t ny_source_of_points_bytes(size_t block_rows, size_t d, enum ny_dtype dtype,
+                                 unsigned workers);
 
 struct ny_reader;
 /* Rows of a file through a reader, read once, in order, handed out as `dtype`: the reader's own, or
