@@ -105,6 +105,9 @@ NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *
 /* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED for signal 2 and
  * NY_ETERMINATED for 15. Async-signal-safe. 0 withdraws the request. */
 NY_API void ny_context_interrupt(struct ny_context *context, int signal);
+/* From now on, for the whole process, a bad sector or a cut-short file below the memory map of a
+ * store is NY_ESTORE of the call that met it, instead of the signal SIGBUS. */
+NY_API void ny_guard_sigbus(void);
 /* The last error of this context; the strings live until the next call with this context. */
 NY_API const struct ny_error *ny_context_error(const struct ny_context *context);
 NY_API const char *ny_context_message(const struct ny_context *context);
@@ -114,7 +117,7 @@ NY_API const char *ny_context_message(const struct ny_context *context);
  * "landmarks" = "1000"). One table drives this call, --help, the man page and the completions.
  * ------------------------------------------------------------------------------------------- */
 enum ny_option_group {
-    NY_GROUP_IMPORT = 1, /* format labels label-column header dtype append shuffle nan dims columns */
+    NY_GROUP_IMPORT = 1, /* format labels label-column header dtype append shuffle nan columns … */
     NY_GROUP_FIT = 2,    /* map approx select landmarks … */
     NY_GROUP_SELECT = 4, /* the selection's part of the fit options */
     NY_GROUP_COMMON = 8, /* memory threads */
@@ -124,7 +127,7 @@ enum ny_option_group {
 
 struct ny_option_info {
     const char *name;     /* without the dashes */
-    const char *argument; /* "M", "FILE", "svd|pca|kpca"; NULL: a switch, its value is "yes" or "no" */
+    const char *argument; /* "M", "FILE", "svd|pca|kpca"; NULL: a switch, "yes" or "no" */
     const char *fallback; /* the default, as text; NULL: none */
     const char *summary;  /* one line */
     unsigned groups;      /* of enum ny_option_group */

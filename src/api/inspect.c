@@ -238,6 +238,11 @@ done:
     return err;
 }
 
+void ny_guard_sigbus(void)
+{
+    ny_store_guard_sigbus();
+}
+
 int ny_remove(struct ny_context *context, const char *path, const char *name)
 {
     struct ny_store *store = NULL;

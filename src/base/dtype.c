@@ -29,12 +29,6 @@ enum ny_dtype ny_dtype_parse(const char *name)
     return NY_DTYPE_NONE;
 }
 
-/* u8 ⊂ i16 ⊂ f32 ⊂ f64, and the enum is in that order. */
-bool ny_dtype_widens(enum ny_dtype from, enum ny_dtype to)
-{
-    return from != NY_DTYPE_NONE && from <= to;
-}
-
 #define CONVERT(in_type, out_type)                                                                 \
     for (size_t i = 0; i < count; i++)                                                             \
     out[i] = (out_type)((const in_type *)in)[i]

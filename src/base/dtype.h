@@ -11,8 +11,6 @@ size_t ny_dtype_size(enum ny_dtype dtype);
 const char *ny_dtype_name(enum ny_dtype dtype);
 /* NY_DTYPE_NONE when the name is not one. */
 enum ny_dtype ny_dtype_parse(const char *name);
-/* True when every value of `from` is exactly a value of `to`. */
-bool ny_dtype_widens(enum ny_dtype from, enum ny_dtype to);
 void ny_dtype_to_f32(enum ny_dtype from, const void *in, float *out, size_t count);
 void ny_dtype_to_f64(enum ny_dtype from, const void *in, double *out, size_t count);
 

@@ -55,8 +55,7 @@ size_t ny_memory_left(const struct ny_context *ctx);
 /* *out = a·b·c, or NY_EBUDGET "… is larger than this machine can address". */
 int ny_product(struct ny_context *ctx, size_t *out, size_t a, size_t b, size_t c);
 
-/* Resident set and its peak, of the process, in bytes; 0 where the system does not tell. */
-size_t ny_rss_bytes(void);
+/* Peak of the resident set of the process in bytes; 0 where the system does not tell. */
 size_t ny_rss_peak_bytes(void);
 /* min(MemAvailable, cgroup limit − what the cgroup already uses without cache). */
 size_t ny_memory_available(void);

@@ -33,11 +33,6 @@ static size_t field_of(const char *path, const char *key, size_t unit)
     return value * unit;
 }
 
-size_t ny_rss_bytes(void)
-{
-    return field_of("/proc/self/status", "VmRSS:", 1024);
-}
-
 size_t ny_rss_peak_bytes(void)
 {
     return field_of("/proc/self/status", "VmHWM:", 1024);

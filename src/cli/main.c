@@ -17,6 +17,7 @@ int main(int argc, char **argv)
     status = cli_parse(&command);
     if (status) goto done;
     cli_display_start(&command);
+    ny_guard_sigbus();
     cli_watch_signals(command.context);
     status = command.verb->run(&command);
     cli_watch_signals(NULL);

@@ -81,9 +81,12 @@ static double direct_base(const struct ny_columns *columns, const double *x, con
     size_t d = columns->spec.geometry->d;
 
     switch (columns->spec.kernel->base) {
-    case NY_BASE_SQUARE: return ops->square(x, y, d);
-    case NY_BASE_ABSOLUTE: return ops->absolute(x, y, d);
-    default: return ops->dot(x, y, d);
+    case NY_BASE_SQUARE:
+        return ops->square(x, y, d);
+    case NY_BASE_ABSOLUTE:
+        return ops->absolute(x, y, d);
+    default:
+        return ops->dot(x, y, d);
     }
 }
 
@@ -117,7 +120,8 @@ static void block(const struct job *job, const struct scratch *s, size_t x_first
 
         for (size_t j = y_first; j < y_end && !(job->symmetric && j > i); j++) {
             size_t bi = i - x_first, bj = j - y_first;
-            double base = kernel->base == NY_BASE_GIVEN ? s->x[bi * d + j] : base_of(job, s, bi, bj);
+            double base =
+                kernel->base == NY_BASE_GIVEN ? s->x[bi * d + j] : base_of(job, s, bi, bj);
 
             if (job->symmetric && i == j && kernel->base == NY_BASE_DOT) base = s->x_norms[bi];
             out[j] = kernel->apply(&columns->frame.params, base, s->x_norms[bi], s->y_norms[bj]);
@@ -167,18 +171,17 @@ static int run(struct job *job)
     struct ny_context *ctx = job->columns->spec.ctx;
     const double small = 1e7; /* multiply-adds that are not worth a thread */
     size_t down = blocks_of(job->x_count, job->x_rows);
-    size_t items = job->symmetric ? down * (down + 1) / 2
-                                  : down * blocks_of(job->y_count, job->y_rows);
+    size_t items =
+        job->symmetric ? down * (down + 1) / 2 : down * blocks_of(job->y_count, job->y_rows);
     double work = (double)items * (double)job->x_rows * (double)job->y_rows *
                   (double)job->columns->spec.geometry->d;
 
     if (!items) return NY_OK;
-    return work < small ? run_items(job, 0, items)
-                        : ny_parallel_ranges(ctx, items, run_items, job);
+    return work < small ? run_items(job, 0, items) : ny_parallel_ranges(ctx, items, run_items, job);
 }
 
-int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count,
-                     size_t first, struct ny_matrix K)
+int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
+                     struct ny_matrix K)
 {
     struct job job = {.columns = columns,
                       .x = rows,

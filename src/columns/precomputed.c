@@ -1,7 +1,8 @@
 #include "columns/kernels.h"
 #include "columns/vector.h"
 
-/* A row is its kernel values with the landmarks, from a file: what is left to apply is the shift. */
+/* A row is its kernel values with the landmarks, from a file: what is left to apply is the shift.
+ */
 static void apply32(const struct ny_pointwise *how, float x_norm, float *values, size_t count)
 {
     (void)x_norm;

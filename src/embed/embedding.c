@@ -5,14 +5,12 @@
 #include "base/memory.h"
 #include "stream/source.h"
 
-static const char part[] = "embedding";
-
 struct ny_embedding_layout ny_embedding_layout(uint64_t rows, size_t components, size_t element)
 {
     size_t row_bytes = components * element;
     size_t chunk_rows = NY_CHUNK_BYTES / row_bytes;
 
-    return (struct ny_embedding_layout){rows, row_bytes, chunk_rows ? chunk_rows : 1};
+    return (struct ny_embedding_layout){"embedding", rows, row_bytes, chunk_rows ? chunk_rows : 1};
 }
 
 /* Rows that a buffer holds: what a batch may carry, but at least a chunk and a unit. */
@@ -78,7 +76,7 @@ int ny_embedding_flush(struct ny_embedding_writer *writer, struct ny_batch *batc
         size_t count = writer->count - first;
 
         if (count > layout->chunk_rows) count = layout->chunk_rows;
-        err = ny_batch_put(batch, writer->name, part,
+        err = ny_batch_put(batch, writer->name, layout->part,
                            (writer->first_row + first) / layout->chunk_rows,
                            writer->rows + first * layout->row_bytes, count * layout->row_bytes);
     }
@@ -95,9 +93,11 @@ int ny_embedding_rows(struct ny_store *store, const char *name,
                       void *rows)
 {
     struct ny_context *ctx = ny_store_context(store);
-    size_t chunk_bytes = layout->chunk_rows * layout->row_bytes, bytes;
-    char *chunk = ny_alloc(ctx, NY_MEM_STORE, chunk_bytes), *out = rows;
-    int err = chunk ? NY_OK : NY_EBUDGET;
+    size_t chunk_bytes = layout->chunk_rows * layout->row_bytes;
+    struct ny_chunk chunk = {.data = ny_alloc(ctx, NY_MEM_STORE, chunk_bytes),
+                             .capacity = chunk_bytes};
+    char *out = rows;
+    int err = chunk.data ? NY_OK : NY_EBUDGET;
 
     while (count > 0 && err == NY_OK) {
         uint64_t index = first / layout->chunk_rows;
@@ -105,18 +105,18 @@ int ny_embedding_rows(struct ny_store *store, const char *name,
         size_t piece = layout->chunk_rows - in_chunk;
 
         if (piece > count) piece = count;
-        err = ny_chunk_get(store, name, part, index, chunk, chunk_bytes, &bytes);
-        if (err == NY_END || (err == NY_OK && bytes < (in_chunk + piece) * layout->row_bytes))
+        err = ny_chunk_get(store, name, layout->part, index, &chunk);
+        if (err == NY_END || (err == NY_OK && chunk.bytes < (in_chunk + piece) * layout->row_bytes))
             err = ny_fail(ctx, NY_ESTORE,
-                          "chunk %llu of the embedding '%s' in %s is missing or "
-                          "short; fit it again with --restart",
-                          (unsigned long long)index, name, ny_store_path(store));
+                          "chunk %llu of part %s of '%s' in %s is missing or short; fit it again "
+                          "with --restart",
+                          (unsigned long long)index, layout->part, name, ny_store_path(store));
         if (err) break;
-        memcpy(out, chunk + in_chunk * layout->row_bytes, piece * layout->row_bytes);
+        memcpy(out, (char *)chunk.data + in_chunk * layout->row_bytes, piece * layout->row_bytes);
         out += piece * layout->row_bytes;
         first += piece;
         count -= piece;
     }
-    ny_free(ctx, chunk);
+    ny_free(ctx, chunk.data);
     return err;
 }

@@ -8,6 +8,7 @@
 #include "store/store.h"
 
 struct ny_embedding_layout {
+    const char *part; /* "embedding", or another part of one item a row */
     uint64_t rows;
     size_t row_bytes;
     size_t chunk_rows;
@@ -39,7 +40,7 @@ bool ny_embedding_full(const struct ny_embedding_writer *writer);
 /* All rows so far into the batch; forgets the whole chunks. */
 int ny_embedding_flush(struct ny_embedding_writer *writer, struct ny_batch *batch);
 
-/* Rows first … first+count−1 of a stored embedding. */
+/* Rows first … first+count−1 of what is stored so. */
 int ny_embedding_rows(struct ny_store *store, const char *name,
                       const struct ny_embedding_layout *layout, uint64_t first, size_t count,
                       void *rows);

@@ -25,7 +25,7 @@ struct source {
 struct part {
     const char *name;
     enum ny_element element; /* f32: or f64 where the fit is */
-    bool of_rows;            /* one row a point, else as `count` says */
+    bool matrix;             /* p columns; else one item a row */
     int (*fill)(struct source *source, uint64_t first, size_t count, void *out);
     size_t (*count)(const struct source *source); /* 0: this result has none */
 };
@@ -62,32 +62,28 @@ static int fill_eigenvalues(struct source *source, uint64_t first, size_t count,
     return NY_OK;
 }
 
-/* A blob of `all` elements of `size` bytes is read whole: m or n of them. */
-static int fill_from_blob(struct source *source, const char *blob, size_t all, size_t size,
-                          void *out, uint64_t first, size_t count)
-{
-    char *data = ny_calloc(source->ctx, NY_MEM_OTHER, all, size);
-    int err = data ? ny_blob_get(source->store, source->name, blob, data, all * size) : NY_EBUDGET;
-
-    if (err == NY_OK) memcpy(out, data + first * size, count * size);
-    ny_free(source->ctx, data);
-    return err;
-}
-
 static size_t count_landmarks(const struct source *source)
 {
     return (size_t)ny_field_count(source->report, "landmarks", 0);
 }
 
+/* A blob of one item a row, read piece by piece like an embedding. */
+static int fill_from_blob(struct source *source, const char *part, size_t item_bytes,
+                          uint64_t first, size_t count, void *out)
+{
+    struct ny_embedding_layout layout = {part, source->n, item_bytes, NY_CHUNK_BYTES / item_bytes};
+
+    return ny_embedding_rows(source->store, source->name, &layout, first, count, out);
+}
+
 static int fill_landmarks(struct source *source, uint64_t first, size_t count, void *out)
 {
-    return fill_from_blob(source, "landmarks", count_landmarks(source), sizeof(uint64_t), out,
-                          first, count);
+    return fill_from_blob(source, "landmarks", sizeof(uint64_t), first, count, out);
 }
 
 static int fill_residuals(struct source *source, uint64_t first, size_t count, void *out)
 {
-    return fill_from_blob(source, "residuals", (size_t)source->n, sizeof(float), out, first, count);
+    return fill_from_blob(source, "residuals", sizeof(float), first, count, out);
 }
 
 static int fill_labels(struct source *source, uint64_t first, size_t count, void *out)
@@ -209,7 +205,6 @@ static int copy_pieces(struct source *source, const struct part *part, struct ny
     int err = NY_OK;
 
     if (!piece) piece = 1;
-    if (!part->of_rows) piece = rows; /* small ones, or blobs that are read whole */
     data = ny_calloc(source->ctx, NY_MEM_IO, piece, row_bytes);
     if (!data) return NY_EBUDGET;
     for (uint64_t first = 0; first < rows && err == NY_OK; first += piece) {
@@ -228,8 +223,8 @@ static int write_part(struct source *source, const struct part *part, const char
     static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
                                    [NY_OUT_F64] = sizeof(double),
                                    [NY_OUT_U64] = sizeof(uint64_t)};
-    size_t cols = part->of_rows ? source->p : 0;
-    enum ny_element element = part->of_rows && source->f64 ? NY_OUT_F64 : part->element;
+    size_t cols = part->matrix ? source->p : 0;
+    enum ny_element element = part->matrix && source->f64 ? NY_OUT_F64 : part->element;
     struct ny_writer *writer;
     int err;
 

@@ -11,22 +11,22 @@ static const char part[] = "job";
 int ny_record_load(struct ny_store *store, const char *name, json_t **out)
 {
     struct ny_context *ctx = ny_store_context(store);
-    char *text = ny_alloc(ctx, NY_MEM_OTHER, NY_CHUNK_BYTES);
-    size_t bytes;
+    struct ny_chunk text = {.data = ny_alloc(ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
+                            .capacity = NY_CHUNK_BYTES};
     int err = NY_EBUDGET;
 
     *out = NULL;
-    if (!text) goto done;
-    err = ny_chunk_get(store, name, part, 0, text, NY_CHUNK_BYTES, &bytes);
+    if (!text.data) goto done;
+    err = ny_chunk_get(store, name, part, 0, &text);
     if (err) goto done;
-    *out = json_loadb(text, bytes, 0, NULL);
+    *out = json_loadb(text.data, text.bytes, 0, NULL);
     if (!json_is_object(*out))
         err = ny_fail(ctx, NY_ESTORE,
                       "the record of '%s' in %s is not readable; remove it with "
                       "'nystream rm'",
                       name, ny_store_path(store));
 done:
-    ny_free(ctx, text);
+    ny_free(ctx, text.data);
     return err == NY_END ? NY_OK : err;
 }
 

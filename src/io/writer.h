@@ -14,9 +14,9 @@ struct ny_writer;
 
 #define NY_ROWS_COUNTED UINT64_MAX
 
-/* cols = 0 writes a 1-D npy of `rows`. NY_ROWS_COUNTED: as many as come (a pipe cannot tell before);
- * an npy file gets its header at the commit, and one on standard output is NY_EUSAGE. path "-": standard output, not
- * seekable, no rename. csv: no header, %.9g / %.17g / %llu. */
+/* cols = 0 writes a 1-D npy of `rows`. NY_ROWS_COUNTED: as many as come (a pipe cannot tell
+ * before); an npy file gets its header at the commit, one on standard output is NY_EUSAGE.
+ * path "-": standard output, not seekable, no rename. csv: no header, %.9g / %.17g / %llu. */
 int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
                    enum ny_element element, uint64_t rows, uint64_t cols);
 /* `count` rows, packed, in the writer's element type. */

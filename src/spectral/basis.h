@@ -39,7 +39,8 @@ int ny_basis_cut(const struct ny_basis *basis, const struct ny_problem *problem,
 
 /* From P_R (r × p, in the first r rows of solution->P) to the whole map: fixes the signs of its
  * columns — in each column of Û over D the entry of largest magnitude is positive; ties within
- * 1e-6: the first — then P = R·P_R and q = −Pᵀb. Restores W_R; takes r × p doubles of NY_MEM_SOLVE. */
+ * 1e-6: the first — then P = R·P_R and q = −Pᵀb. Restores W_R; takes r × p
+ * doubles of NY_MEM_SOLVE. */
 int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
                     struct ny_solution *solution);
 

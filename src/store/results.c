@@ -111,8 +111,7 @@ int ny_batch_begin(struct ny_batch **out, struct ny_store *store)
     if (!batch) return NY_EBUDGET;
     batch->store = store;
     err = ny_lock_wait(&batch->lock, store->ctx, store->path, "commit");
-    if (!err)
-        err = ny_write_begin(&batch->write, store, store->results, ny_batch_bytes_max(store));
+    if (!err) err = ny_write_begin(&batch->write, store, store->results, ny_batch_bytes_max(store));
     if (err) {
         batch_free(batch);
         return err;
@@ -129,9 +128,8 @@ struct ny_store *ny_batch_store(const struct ny_batch *batch)
 /* A chunk belongs to its place: name, part and index are in its header as one hash. */
 static struct ny_frame chunk_frame(const struct ny_store *store, const struct ny_key *key)
 {
-    return (struct ny_frame){.store = store->id,
-                             .number = ny_checksum(key->data, key->bytes),
-                             .kind = NY_KIND_CHUNK};
+    return (struct ny_frame){
+        .store = store->id, .number = ny_checksum(key->data, key->bytes), .kind = NY_KIND_CHUNK};
 }
 
 static int put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,
@@ -210,8 +208,8 @@ void ny_batch_abort(struct ny_batch *batch)
 
 /* ---- chunks and blobs ---------------------------------------------------------------------- */
 
-static int chunk_damaged(struct ny_store *store, const char *name, const char *part,
-                         uint64_t index, const char *wrong)
+static int chunk_damaged(struct ny_store *store, const char *name, const char *part, uint64_t index,
+                         const char *wrong)
 {
     return ny_fail_at(store->ctx, NY_ESTORE, store->results->path, NY_NO_LINE,
                       "chunk %llu of %s of result '%s' in %s is damaged: %s; 'nystream verify' "
@@ -220,8 +218,8 @@ static int chunk_damaged(struct ny_store *store, const char *name, const char *p
 }
 
 /* NY_END: no such chunk. NY_ESTORE: *wrong says what is. Neither sets an error. */
-static int read_chunk(struct ny_store *store, const struct ny_key *key, void *data,
-                      size_t capacity, size_t *bytes, const char **wrong)
+static int read_chunk(struct ny_store *store, const struct ny_key *key, void *data, size_t capacity,
+                      size_t *bytes, const char **wrong)
 {
     struct ny_want want = {.key = *key, .frame = chunk_frame(store, key), .capacity = capacity};
     struct ny_view *view;
@@ -237,20 +235,21 @@ static int read_chunk(struct ny_store *store, const struct ny_key *key, void *da
 }
 
 int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uint64_t index,
-                 void *data, size_t capacity, size_t *bytes)
+                 struct ny_chunk *chunk)
 {
     struct ny_key key = ny_chunk_key(name, part, index);
     const char *wrong;
     int err = check_part(store->ctx, part);
 
-    *bytes = 0;
+    chunk->bytes = 0;
     if (err) return err;
     if (!valid_name(name)) return NY_END;
-    err = read_chunk(store, &key, data, capacity, bytes, &wrong);
+    err = read_chunk(store, &key, chunk->data, chunk->capacity, &chunk->bytes, &wrong);
     if (!wrong || err == NY_END) return err;
-    if (*bytes > capacity && *bytes <= NY_CHUNK_BYTES)
-        return ny_fail(store->ctx, NY_EINTERNAL, "a chunk of %s of '%s' has %zu bytes, room is for "
-                       "%zu", part, name, *bytes, capacity);
+    if (chunk->bytes > chunk->capacity && chunk->bytes <= NY_CHUNK_BYTES)
+        return ny_fail(store->ctx, NY_EINTERNAL,
+                       "a chunk of %s of '%s' has %zu bytes, room is for %zu", part, name,
+                       chunk->bytes, chunk->capacity);
     return chunk_damaged(store, name, part, index, wrong);
 }
 

@@ -42,7 +42,7 @@ struct ny_points_info {
     uint64_t n, d;
     enum ny_dtype dtype;
     enum ny_layout layout;
-    uint64_t block_rows;   /* power of two; all blocks but the last have this many rows */
+    uint64_t block_rows; /* power of two; all blocks but the last have this many rows */
     uint64_t blocks;
     uint64_t raw_bytes;    /* n × d × element size */
     uint64_t stored_bytes; /* sum of the stored values, headers included */
@@ -51,8 +51,8 @@ struct ny_points_info {
     bool labels;           /* every row has a label (missing: NaN) */
     bool source;           /* row numbers in the source files are kept (shuffled or dropped) */
     uint8_t id[16];
-    uint64_t digest;       /* over the full blocks */
-    uint64_t tail_digest;  /* over the last, short block; 0 when there is none */
+    uint64_t digest;      /* over the full blocks */
+    uint64_t tail_digest; /* over the last, short block; 0 when there is none */
 };
 
 /* The points as of now: n = 0 when nothing was imported yet. Cheap (one record). */
@@ -167,10 +167,15 @@ int ny_batch_delete(struct ny_batch *batch, const char *name, const char *part);
 int ny_batch_commit(struct ny_batch *batch);
 void ny_batch_abort(struct ny_batch *batch);
 
-/* A verified copy of one chunk: *bytes = its size; NY_END when there is none (no error is set);
- * NY_ESTORE when damaged; `capacity` too small: NY_EINTERNAL. Thread-safe. */
+/* Where a chunk goes: `capacity` bytes of the caller; `bytes` is set to its size. */
+struct ny_chunk {
+    void *data;
+    size_t capacity, bytes;
+};
+/* A verified copy of one chunk; NY_END when there is none (no error is set); NY_ESTORE when
+ * damaged; a capacity that is too small: NY_EINTERNAL. Thread-safe. */
 int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uint64_t index,
-                 void *data, size_t capacity, size_t *bytes);
+                 struct ny_chunk *chunk);
 
 /* A whole array as part, cut in chunks, committed in batches; written beside and made current by
  * the caller's last batch. Reads verify that exactly `bytes` bytes are there. */
