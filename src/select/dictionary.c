@@ -139,8 +139,9 @@ int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
     panel = dictionary->panels[b];
     L = panel->L + i * ny_panel_stride(b);
     L32 = panel->L32 + i * ny_panel_stride(b);
-    memcpy(L, factor->Z, factor->Z_count * sizeof(*L));
-    memcpy(L + factor->Z_count, factor->more, factor->more_count * sizeof(*L));
+    if (factor->Z_count) memcpy(L, factor->Z, factor->Z_count * sizeof(*L));
+    if (factor->more_count)
+        memcpy(L + factor->Z_count, factor->more, factor->more_count * sizeof(*L));
     L[dictionary->rank] = factor->pivot;
     memset(L + dictionary->rank + 1, 0, (NY_PANEL - 1 - i) * sizeof(*L));
     for (size_t j = 0; j < ny_panel_stride(b); j++)

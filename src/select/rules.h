@@ -32,8 +32,8 @@ struct ny_selection_request {
 struct ny_selection {
     size_t m;
     uint64_t *rows;       /* m, in order of selection */
-    float *residuals;     /* n upper bounds of δ_i, each from its last visit, rounded up; NULL unless
-                           * the rule measures them */
+    float *residuals;     /* n upper bounds of δ, each from its row's last visit, rounded up; NULL
+                           * unless the rule measures them */
     double residual_max, residual_mean; /* NaN where residuals is NULL */
     double tolerance;     /* greedy: ε in force; else NaN */
     double flops;

@@ -1,0 +1,481 @@
+/*
+ * select/greedy: against Algorithm 1 of Ouimet & Bengio (2005) written with plain loops in f64, one
+ * row at a time. Kernels are recomputed here from the raw rows.
+ */
+#include "property/greedy_case.h"
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_int_equal(ny_memory_used(ctx), 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+/* ---- the selection under test --------------------------------------------------------------- */
+
+struct images {
+    size_t count;
+    struct image {
+        void *at;
+        size_t bytes;
+    } image[16];
+};
+
+static int keep_image(void *arg, const void *image, size_t bytes)
+{
+    struct images *images = arg;
+
+    assert_true(images->count < 16);
+    images->image[images->count] = (struct image){malloc(bytes), bytes};
+    memcpy(images->image[images->count++].at, image, bytes);
+    return NY_OK;
+}
+
+static void free_images(struct images *images)
+{
+    for (size_t i = 0; i < images->count; i++)
+        free(images->image[i].at);
+    images->count = 0;
+}
+
+static struct ny_geometry *plain_geometry(size_t d)
+{
+    double centre[64] = {0}, factor[64];
+    struct ny_geometry *geometry;
+
+    for (size_t k = 0; k < d; k++)
+        factor[k] = 1;
+    assert_int_equal(ny_geometry_copy(&geometry, ctx, centre, factor, d), NY_OK);
+    return geometry;
+}
+
+static int run_from(const struct kind *kind, const struct rows *r, unsigned workers,
+                    struct images *images, const struct image *from,
+                    struct ny_selection *selection)
+{
+    struct ny_geometry *geometry = plain_geometry(r->d);
+    const struct ny_columns_spec spec = {.ctx = ctx,
+                                         .kernel = ny_kernel_find(kind->kernel),
+                                         .params = kind->params,
+                                         .geometry = geometry,
+                                         .dtype = NY_F32};
+    struct ny_selection_request request = {
+        .ctx = ctx,
+        .n = r->n,
+        .spec = &spec,
+        .landmarks = kind->cap,
+        .dictionary = {.affine = kind->affine,
+                       .tolerance = kind->tolerance,
+                       .landmarks_max = SIZE_MAX},
+        .workers = workers,
+        .checkpoint = images ? keep_image : NULL,
+        .checkpoint_arg = images,
+        .image = from ? from->at : NULL,
+        .image_bytes = from ? from->bytes : 0};
+    struct ny_source *source;
+    int err;
+
+    assert_int_equal(ny_source_of_memory(&source, ctx, r->x, NY_F32, r->n, r->d), NY_OK);
+    err = ny_greedy_select_from(&request, source, selection);
+    ny_source_free(source);
+    ny_geometry_free(geometry, ctx);
+    return err;
+}
+
+static void run(const struct kind *kind, const struct rows *r, unsigned workers,
+                struct images *images, struct ny_selection *selection)
+{
+    int err = run_from(kind, r, workers, images, NULL, selection);
+
+    if (err) fail_msg("%s", ny_context_message(ctx));
+}
+
+static void assert_same_selection(const struct ny_selection *a, const struct ny_selection *b,
+                                  size_t n)
+{
+    assert_int_equal(a->m, b->m);
+    assert_memory_equal(a->rows, b->rows, a->m * sizeof(*a->rows));
+    assert_memory_equal(a->residuals, b->residuals, n * sizeof(*a->residuals));
+    assert_true(a->residual_max == b->residual_max && a->residual_mean == b->residual_mean);
+    assert_true(a->flops == b->flops);
+}
+
+/* Same rows, same order; bounds above the truth, and not far above ε where the row was rejected. */
+static void check(const struct kind *kind, const struct rows *r, size_t m_least, size_t m_most)
+{
+    struct dictionary D = algorithm1(kind, r, m_most + 1);
+    double *z = malloc((m_most + 1) * sizeof(*z)), largest = 0;
+    struct ny_selection selection;
+
+    if (D.m < m_least || D.m > m_most) fail_msg("a test with m = %zu says nothing", D.m);
+    run(kind, r, 2, NULL, &selection);
+    for (size_t i = 0; i < D.m && i < selection.m; i++)
+        if (selection.rows[i] != D.rows[i])
+            fail_msg("landmark %zu is row %zu, not %zu", i, (size_t)selection.rows[i], D.rows[i]);
+    assert_int_equal(selection.m, D.m);
+    for (size_t i = 0; i < r->n; i++) {
+        double bound = (double)selection.residuals[i], scale = plain_kernel(kind, r, i, i);
+
+        if (bound > largest) largest = bound;
+        if (i % 5) continue;
+        double delta = substitute(&D, kind, r, i, z);
+        if (!(bound >= delta - 1e-11 * scale))
+            fail_msg("row %zu: bound %g below δ = %g", i, bound, delta);
+        if (D.m < kind->cap) assert_true(bound <= kind->tolerance * (1 + 1e-6) + 1e-11 * scale);
+    }
+    assert_true(selection.residual_max == largest);
+    assert_true(selection.residual_mean >= 0 && selection.residual_mean <= largest);
+    assert_true(D.m == 1 || selection.flops > 0);
+    assert_true(selection.passes == 1 && selection.rows_read == r->n);
+    ny_selection_release(&selection, ctx);
+    free_dictionary(&D);
+    free(z);
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+static void finds_the_dictionary_of_algorithm_1(void **state)
+{
+    (void)state;
+    static const struct {
+        struct kind kind;
+        double offset;
+        size_t m_least, m_most;
+    } cases[] = {
+        {{"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX}, 0, 30, 250},
+        {{"rbf", {.gamma = 0.3}, true, 0.5, SIZE_MAX}, 0, 30, 250},
+        {{"rbf", {.gamma = 0.01}, false, 1e-3, SIZE_MAX}, 0, 30, 250},
+        {{"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX}, 3, 30, 250},
+        {{"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX}, 0, 30, 400},
+        {{"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX}, 0, 30, 400},
+        {{"rbf", {.gamma = 10}, false, 1e-9, 300}, 0, 300, 300},
+        {{"laplacian", {.gamma = 0.05}, false, 0.1, SIZE_MAX}, 0, 30, 300},
+        {{"linear", {.gamma = 1}, false, 0.05, SIZE_MAX}, 0, 6, 6},
+        {{"linear", {.gamma = 1}, true, 0.05, SIZE_MAX}, 40, 7, 7},
+        {{"linear", {.gamma = 1}, false, 1e-7, SIZE_MAX}, 0, 6, 6},
+        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, false, 0.02, SIZE_MAX}, 0, 20, 84},
+        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, 0.02, SIZE_MAX}, 0, 20, 84},
+        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, false, 3, SIZE_MAX}, 0, 5, 28},
+        {{"rbf", {.gamma = 0.3}, false, 0.3, 40}, 0, 40, 40},
+        {{"rbf", {.gamma = 0.3}, true, 0.3, 41}, 0, 41, 41},
+        {{"rbf", {.gamma = 0.3}, true, 0.3, 1}, 0, 1, 1},
+        {{"rbf", {.gamma = 0.3}, false, 2, SIZE_MAX}, 0, 1, 1},
+    };
+
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct rows r = blobs(10700, 6, 0.3, cases[c].offset);
+
+        check(&cases[c].kind, &r, cases[c].m_least, cases[c].m_most);
+        free(r.x);
+    }
+}
+
+/* Three panels of L, and blocks whose rows mostly join. */
+static void finds_it_across_panels(void **state)
+{
+    (void)state;
+    const struct kind kind = {"rbf", {.gamma = 0.5}, false, 0.65, SIZE_MAX};
+    struct rows r = blobs(10500, 6, 0.5, 0);
+
+    check(&kind, &r, 520, 1000);
+    free(r.x);
+}
+
+/* Eq. 8 and eq. 9 as printed (eq. 9 with the unconstrained residual, algorithms.md): the affine
+ * selection without the translated kernel. */
+static void affine_is_the_papers_residual(void **state)
+{
+    (void)state;
+    enum { MOST = 200 };
+    const struct kind kind = {"rbf", {.gamma = 0.1}, true, 0.2, SIZE_MAX};
+    const struct kind plain = {"rbf", {.gamma = 0.1}, false, 0.2, SIZE_MAX};
+    struct rows r = blobs(3000, 6, 0.3, 0);
+    double *inverse = calloc(MOST * MOST, sizeof(double)), k[MOST], a[MOST];
+    size_t D[MOST], m = 1;
+    struct ny_selection selection;
+
+    D[0] = 0;
+    inverse[0] = 1;
+    for (size_t i = 1; i < r.n; i++) {
+        double alpha = 1, beta = 0, delta = 1;
+
+        for (size_t p = 0; p < m; p++)
+            k[p] = plain_kernel(&plain, &r, i, D[p]);
+        for (size_t p = 0; p < m; p++) {
+            a[p] = 0;
+            for (size_t q = 0; q < m; q++) {
+                a[p] += inverse[p * MOST + q] * k[q];
+                beta += inverse[p * MOST + q];
+            }
+            alpha -= a[p];
+            delta -= k[p] * a[p];
+        }
+        if (delta + alpha * alpha / beta <= kind.tolerance) continue;
+        assert_true(m < MOST);
+        a[m] = -1;
+        for (size_t p = 0; p <= m; p++)
+            for (size_t q = 0; q <= m; q++)
+                inverse[p * MOST + q] += a[p] * a[q] / delta;
+        D[m++] = i;
+    }
+    assert_in_range(m, 20, MOST - 1);
+    run(&kind, &r, 2, NULL, &selection);
+    assert_int_equal(selection.m, m);
+    for (size_t p = 0; p < m; p++)
+        assert_int_equal(selection.rows[p], D[p]);
+    ny_selection_release(&selection, ctx);
+    free(inverse);
+    free(r.x);
+}
+
+/* The images hold dictionary, L and bounds: equal images are equal bytes of all of them. */
+static void same_bytes_for_any_workers_and_budget(void **state)
+{
+    (void)state;
+    static const struct kind kinds[] = {
+        {"rbf", {.gamma = 0.3}, false, 0.2, SIZE_MAX},
+        {"rbf", {.gamma = 0.3}, true, 0.2, 300},
+        {"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, 0.02, SIZE_MAX},
+    };
+    struct rows r = blobs(12500, 6, 0.4, 0);
+
+    for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++) {
+        struct images one = {0}, other = {0};
+        struct ny_selection a, b;
+
+        run(&kinds[c], &r, 1, &one, &a);
+        assert_int_equal(one.count, 7);
+        for (unsigned workers = 2; workers <= 4; workers++) {
+            if (workers == 3) ny_context_set_memory(ctx, ny_memory_used(ctx) + (120u << 20));
+            run(&kinds[c], &r, workers, &other, &b);
+            ny_context_set_memory(ctx, 0);
+            assert_same_selection(&a, &b, r.n);
+            assert_int_equal(other.count, one.count);
+            for (size_t i = 0; i < one.count; i++) {
+                assert_int_equal(one.image[i].bytes, other.image[i].bytes);
+                assert_memory_equal(one.image[i].at, other.image[i].at, one.image[i].bytes);
+            }
+            free_images(&other);
+            ny_selection_release(&b, ctx);
+        }
+        free_images(&one);
+        ny_selection_release(&a, ctx);
+    }
+    free(r.x);
+}
+
+static void resumes_to_the_same_bytes(void **state)
+{
+    (void)state;
+    static const struct kind kinds[] = {
+        {"rbf", {.gamma = 0.3}, false, 0.15, SIZE_MAX},
+        {"rbf", {.gamma = 0.3}, true, 0.2, 270},
+        {"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX},
+    };
+    struct rows r = blobs(12500, 6, 0.4, 0);
+
+    for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++) {
+        struct images images = {0}, rest = {0};
+        struct ny_selection a, b;
+
+        run(&kinds[c], &r, 2, &images, &a);
+        assert_int_equal(images.count, 7);
+        for (size_t i = 0; i < images.count; i++) {
+            assert_int_equal(run_from(&kinds[c], &r, 3, &rest, &images.image[i], &b), NY_OK);
+            assert_same_selection(&a, &b, r.n);
+            assert_int_equal(rest.count, images.count - 1 - i);
+            if (rest.count)
+                assert_memory_equal(rest.image[rest.count - 1].at, images.image[6].at,
+                                    images.image[6].bytes);
+            free_images(&rest);
+            ny_selection_release(&b, ctx);
+        }
+        free_images(&images);
+        ny_selection_release(&a, ctx);
+    }
+    free(r.x);
+}
+
+static void refuses_an_image_of_another_selection(void **state)
+{
+    (void)state;
+    struct kind kind = {"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX};
+    struct rows r = blobs(5000, 6, 0.4, 0);
+    struct images images = {0};
+    struct ny_selection selection;
+
+    run(&kind, &r, 1, &images, &selection);
+    ny_selection_release(&selection, ctx);
+    kind.tolerance = 0.4;
+    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
+    kind.tolerance = 0.5;
+    kind.cap = 100;
+    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
+    kind.cap = SIZE_MAX;
+    images.image[1].bytes -= 4;
+    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
+    images.image[1].bytes = 3;
+    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
+    free_images(&images);
+    free(r.x);
+}
+
+/* L of the rows that were chosen, in their order. */
+static struct dictionary factor_of(const struct kind *kind, const struct rows *r,
+                                   const struct ny_selection *selection)
+{
+    size_t m = selection->m;
+    struct dictionary D = {
+        .capacity = m, .rows = malloc(m * sizeof(size_t)), .L = calloc(m * m, sizeof(double))};
+
+    for (size_t a = 0; a < m; a++)
+        D.rows[a] = (size_t)selection->rows[a];
+    for (D.m = kind->affine; D.m < m; D.m++) {
+        double *z = D.L + D.rank * m, delta = substitute(&D, kind, r, D.rows[D.m], z);
+
+        assert_true(delta > 0);
+        z[D.rank++] = sqrt(delta);
+    }
+    return D;
+}
+
+/* Proposition 1: every entry of K − C W⁺ Cᵀ is within ε; of the translated kernel when affine. */
+static void bounds_every_entry_of_the_kernel_matrix(void **state)
+{
+    (void)state;
+    static const struct kind kinds[] = {
+        {"rbf", {.gamma = 0.3}, false, 0.3, SIZE_MAX},
+        {"rbf", {.gamma = 0.3}, true, 0.3, SIZE_MAX},
+        {"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX},
+        {"rbf", {.gamma = 0.01}, false, 1e-6, SIZE_MAX},
+        {"linear", {.gamma = 1}, true, 3, SIZE_MAX},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, true, 0.5, SIZE_MAX},
+    };
+    struct rows r = blobs(700, 6, 0.4, 0);
+
+    for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++) {
+        struct ny_selection selection;
+        double *Z = calloc(r.n * r.n, sizeof(double)), worst = 0;
+
+        run(&kinds[c], &r, 2, NULL, &selection);
+        struct dictionary D = factor_of(&kinds[c], &r, &selection);
+        for (size_t i = 0; i < r.n; i++)
+            substitute(&D, &kinds[c], &r, i, Z + i * r.n);
+        for (size_t i = 0; i < r.n; i++)
+            for (size_t j = 0; j <= i; j++) {
+                double e = kernel_of(&kinds[c], &r, i, j, D.rows[0]);
+                for (size_t a = 0; a < D.rank; a++)
+                    e -= Z[i * r.n + a] * Z[j * r.n + a];
+                if (fabs(e) > worst) worst = fabs(e);
+            }
+        assert_true(worst <= kinds[c].tolerance);
+        assert_true(worst <= selection.residual_max * (1 + 1e-6));
+        /* Other kernels are of low rank here: the dictionary spans all. */
+        assert_true(worst > 0.1 * kinds[c].tolerance || strcmp(kinds[c].kernel, "rbf"));
+        ny_selection_release(&selection, ctx);
+        free_dictionary(&D);
+        free(Z);
+    }
+    free(r.x);
+}
+
+static void skips_zero_rows_at_the_begin(void **state)
+{
+    (void)state;
+    struct kind kind = {"linear", {.gamma = 1}, false, 0.05, SIZE_MAX};
+    struct rows r = blobs(3000, 6, 0.4, 1);
+    struct ny_selection selection;
+
+    memset(r.x, 0, 2100 * r.d * sizeof(float)); /* the whole first unit */
+    run(&kind, &r, 2, NULL, &selection);
+    assert_int_equal(selection.rows[0], 2100);
+    assert_true(selection.residuals[0] == 0 && selection.residuals[2099] == 0);
+    ny_selection_release(&selection, ctx);
+    kind.affine = true;
+    run(&kind, &r, 2, NULL, &selection);
+    assert_int_equal(selection.rows[0], 2100);
+    /* 0 is ‖x₁‖² from the affine hull of x₁ alone. */
+    assert_true((double)selection.residuals[7] >= plain_kernel(&kind, &r, 2100, 2100));
+    ny_selection_release(&selection, ctx);
+    memset(r.x, 0, r.n * r.d * sizeof(float));
+    assert_int_equal(run_from(&kind, &r, 2, NULL, NULL, &selection), NY_EDATA);
+    assert_null(selection.rows);
+    free(r.x);
+}
+
+static void refuses_a_kernel_that_is_not_psd(void **state)
+{
+    (void)state;
+    const struct kind kind = {
+        "polynomial", {.gamma = 1, .coef0 = -3, .degree = 1}, false, 0.05, SIZE_MAX};
+    struct rows r = blobs(3000, 6, 0.4, 2);
+    struct ny_selection selection;
+
+    for (unsigned workers = 1; workers <= 2; workers++) {
+        assert_int_equal(run_from(&kind, &r, workers, NULL, NULL, &selection), NY_ENUMERIC);
+        assert_non_null(strstr(ny_context_message(ctx), "row "));
+        ny_error_clear(ctx);
+    }
+    free(r.x);
+}
+
+static void refuses_a_tolerance_that_is_none(void **state)
+{
+    (void)state;
+    static const double bad[] = {0, -1, NAN, INFINITY};
+    struct kind kind = {"linear", {.gamma = 1}, false, 0, SIZE_MAX};
+    struct rows r = blobs(10, 6, 0.4, 2);
+    struct ny_selection selection;
+
+    for (size_t i = 0; i < 4; i++) {
+        kind.tolerance = bad[i];
+        assert_int_equal(run_from(&kind, &r, 1, NULL, NULL, &selection), NY_EUSAGE);
+        ny_error_clear(ctx);
+    }
+    free(r.x);
+}
+
+static void says_how_far_the_budget_went(void **state)
+{
+    (void)state;
+    const struct kind kind = {"rbf", {.gamma = 5}, false, 0.01, SIZE_MAX};
+    struct rows r = blobs(9000, 6, 0.6, 0);
+    struct ny_selection selection;
+
+    ny_context_set_memory(ctx, ny_memory_used(ctx) + (40u << 20));
+    assert_int_equal(run_from(&kind, &r, 2, NULL, NULL, &selection), NY_EBUDGET);
+    assert_non_null(strstr(ny_context_message(ctx), "landmarks after about"));
+    assert_non_null(strstr(ny_context_message(ctx), "of 9000 rows"));
+    ny_context_set_memory(ctx, 0);
+    ny_error_clear(ctx);
+    free(r.x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(finds_the_dictionary_of_algorithm_1, start, stop),
+        cmocka_unit_test_setup_teardown(finds_it_across_panels, start, stop),
+        cmocka_unit_test_setup_teardown(affine_is_the_papers_residual, start, stop),
+        cmocka_unit_test_setup_teardown(same_bytes_for_any_workers_and_budget, start, stop),
+        cmocka_unit_test_setup_teardown(resumes_to_the_same_bytes, start, stop),
+        cmocka_unit_test_setup_teardown(refuses_an_image_of_another_selection, start, stop),
+        cmocka_unit_test_setup_teardown(bounds_every_entry_of_the_kernel_matrix, start, stop),
+        cmocka_unit_test_setup_teardown(skips_zero_rows_at_the_begin, start, stop),
+        cmocka_unit_test_setup_teardown(refuses_a_kernel_that_is_not_psd, start, stop),
+        cmocka_unit_test_setup_teardown(refuses_a_tolerance_that_is_none, start, stop),
+        cmocka_unit_test_setup_teardown(says_how_far_the_budget_went, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+/* select/dictionary.c: growth over panels, images, memory; L against W by plain loops. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "select/dictionary_private.h"
+
+enum { D = 5, ROWS = 600 };
+
+static struct ny_context *ctx;
+static struct ny_geometry *geometry;
+static struct ny_columns_spec spec;
+static float *x;
+
+static int start(void **state)
+{
+    double centre[D] = {0}, factor[D], *noise = malloc(sizeof(double) * ROWS * D);
+
+    (void)state;
+    for (size_t k = 0; k < D; k++)
+        factor[k] = 1;
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    assert_int_equal(ny_geometry_copy(&geometry, ctx, centre, factor, D), NY_OK);
+    spec = (struct ny_columns_spec){.ctx = ctx,
+                                    .kernel = ny_kernel_find("rbf"),
+                                    .params = {.gamma = 0.5},
+                                    .geometry = geometry,
+                                    .dtype = NY_F32};
+    x = malloc(sizeof(float) * ROWS * D);
+    ny_gaussian(1, NY_STREAM_DATA, 0, noise, ROWS * D);
+    for (size_t i = 0; i < ROWS * D; i++)
+        x[i] = (float)(3 * noise[i]);
+    free(noise);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    free(x);
+    ny_geometry_free(geometry, ctx);
+    assert_int_equal(ny_memory_used(ctx), 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+static double kernel(size_t i, size_t j)
+{
+    double square = 0;
+
+    for (size_t k = 0; k < D; k++)
+        square += pow((double)x[i * D + k] - (double)x[j * D + k], 2);
+    return exp(-0.5 * square);
+}
+
+static double centred_kernel(size_t i, size_t j, bool affine)
+{
+    return affine ? kernel(i, j) - kernel(i, 0) - kernel(0, j) + kernel(0, 0) : kernel(i, j);
+}
+
+/* Adds rows `first` … of x, two at a time, as a rule does. */
+static void grow(struct ny_dictionary *dictionary, size_t first, size_t last, bool affine)
+{
+    double *L = malloc(sizeof(double) * ROWS * ROWS), k0[2];
+
+    if (!first) assert_int_equal(ny_dictionary_start(dictionary, 1000, x, 1), NY_OK);
+    /* Plain Cholesky of all rows before the last. */
+    for (size_t i = affine; i < last; i++)
+        for (size_t j = affine; j <= i; j++) {
+            double v = centred_kernel(i, j, affine);
+            for (size_t k = affine; k < j; k++)
+                v -= L[i * ROWS + k] * L[j * ROWS + k];
+            L[i * ROWS + j] = i == j ? sqrt(v) : v / L[j * ROWS + j];
+        }
+    for (size_t i = first ? first : 1; i < last; i += 2) {
+        size_t two = i + 1 < last ? 2 : 1;
+
+        for (size_t t = 0; t < two; t++) {
+            const double *row = L + (i + t) * ROWS;
+            struct ny_factor_row factor = {.Z = row + affine,
+                                           .Z_count = i - affine,
+                                           .more = row + i,
+                                           .more_count = t,
+                                           .pivot = row[i + t]};
+
+            k0[t] = kernel(i + t, 0);
+            assert_int_equal(ny_dictionary_push(dictionary, 1000 + i + t, &factor, 1), NY_OK);
+        }
+        assert_int_equal(ny_dictionary_extend(dictionary, x + i * D, two, affine ? k0 : NULL),
+                         NY_OK);
+    }
+    free(L);
+}
+
+static struct ny_dictionary *made(size_t m, bool affine)
+{
+    const struct ny_dictionary_options options = {affine, 1e-3, SIZE_MAX};
+    struct ny_dictionary *dictionary;
+
+    assert_int_equal(ny_dictionary_new(&dictionary, &spec, &options), NY_OK);
+    if (m) grow(dictionary, 0, m, affine);
+    return dictionary;
+}
+
+static void panels_hold_the_factor_of_W(void **state)
+{
+    (void)state;
+    for (int affine = 0; affine <= 1; affine++) {
+        struct ny_dictionary *dictionary = made(ROWS, affine);
+        double worst = 0;
+
+        assert_int_equal(ny_dictionary_count(dictionary), ROWS);
+        for (size_t i = 0; i < ROWS; i++)
+            assert_int_equal(ny_dictionary_rows(dictionary)[i], 1000 + i);
+        for (size_t i = 0; i < dictionary->rank; i += 7)
+            for (size_t j = 0; j <= i; j++) {
+                size_t bi = i / NY_PANEL, bj = j / NY_PANEL;
+                const double *row = dictionary->panels[bi]->L + i % NY_PANEL * ny_panel_stride(bi);
+                const double *col = dictionary->panels[bj]->L + j % NY_PANEL * ny_panel_stride(bj);
+                double v = centred_kernel(i + (size_t)affine, j + (size_t)affine, affine);
+
+                for (size_t k = 0; k <= j; k++)
+                    v -= row[k] * col[k];
+                worst = fmax(worst, fabs(v));
+                assert_true((double)fabsf((float)row[j] -
+                                          dictionary->panels[bi]
+                                              ->L32[i % NY_PANEL * ny_panel_stride(bi) + j]) == 0);
+            }
+        assert_true(worst < 1e-12);
+        ny_dictionary_free(dictionary);
+    }
+}
+
+static void columns_are_the_landmarks_in_order(void **state)
+{
+    (void)state;
+    for (int affine = 0; affine <= 1; affine++) {
+        struct ny_dictionary *dictionary = made(300, affine);
+        struct ny_columns *columns = ny_dictionary_columns(dictionary);
+
+        assert_int_equal(ny_columns_count(columns), 300);
+        assert_memory_equal(ny_columns_raw(columns), x, 300 * D * sizeof(float));
+        assert_ptr_equal(ny_dictionary_columns(dictionary), columns);
+        grow(dictionary, 300, 520, affine);
+        columns = ny_dictionary_columns(dictionary);
+        assert_int_equal(ny_columns_count(columns), 520);
+        assert_memory_equal(ny_columns_raw(columns), x, 520 * D * sizeof(float));
+        ny_dictionary_free(dictionary);
+    }
+}
+
+static void images_restore_every_bit(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 2, 255, 256, 257, 512, 513, 600};
+
+    for (int affine = 0; affine <= 1; affine++)
+        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+            struct ny_dictionary *first = made(sizes[s], affine), *second = made(0, affine);
+            size_t bytes = ny_dictionary_image_bytes(first);
+            char *image = malloc(bytes), *again = malloc(bytes);
+
+            ny_dictionary_save(first, image);
+            assert_int_equal(ny_dictionary_restore(second, image, bytes), NY_OK);
+            assert_int_equal(ny_dictionary_image_bytes(second), bytes);
+            ny_dictionary_save(second, again);
+            assert_memory_equal(image, again, bytes);
+            assert_int_equal(ny_dictionary_count(second), sizes[s]);
+            for (size_t b = 0; b * NY_PANEL < first->rank; b++)
+                for (size_t i = 0; i < NY_PANEL && b * NY_PANEL + i < first->rank; i++)
+                    assert_memory_equal(first->panels[b]->L32 + i * ny_panel_stride(b),
+                                        second->panels[b]->L32 + i * ny_panel_stride(b),
+                                        ny_panel_stride(b) * sizeof(float));
+            free(image);
+            free(again);
+            ny_dictionary_free(first);
+            ny_dictionary_free(second);
+        }
+}
+
+static void images_of_others_are_refused(void **state)
+{
+    (void)state;
+    struct ny_dictionary *first = made(40, false), *affine = made(0, true), *same = made(0, false);
+    size_t bytes = ny_dictionary_image_bytes(first);
+    char *image = malloc(bytes);
+
+    ny_dictionary_save(first, image);
+    assert_int_equal(ny_dictionary_restore(affine, image, bytes), NY_ESTORE);
+    assert_int_equal(ny_dictionary_restore(same, image, bytes - 8), NY_ESTORE);
+    assert_int_equal(ny_dictionary_restore(same, image, 0), NY_ESTORE);
+    image[0] ^= 1;
+    assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_ESTORE);
+    image[0] ^= 1;
+    image[15] = 64; /* a count beyond all memory */
+    assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_ESTORE);
+    assert_int_equal(ny_dictionary_count(same), 0);
+    free(image);
+    ny_dictionary_free(first);
+    ny_dictionary_free(affine);
+    ny_dictionary_free(same);
+    ny_error_clear(ctx);
+}
+
+static void memory_is_what_was_said(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 256, 257, 600};
+
+    for (size_t s = 0; s < 4; s++) {
+        size_t before = ny_memory_used(ctx), used;
+        struct ny_dictionary *dictionary = made(sizes[s], false);
+
+        used = ny_memory_used(ctx) - before;
+        assert_in_range(used, 1, ny_dictionary_bytes(&spec, sizes[s]));
+        assert_true((double)used > 0.8 * (double)ny_dictionary_bytes(&spec, sizes[s]));
+        ny_dictionary_free(dictionary);
+    }
+}
+
+/* Every allocation fails in turn: an error each time, and nothing is left behind. */
+static void a_budget_that_ends_is_an_error(void **state)
+{
+    (void)state;
+    const struct ny_dictionary_options options = {true, 1e-3, SIZE_MAX};
+    size_t room = 0;
+    int err;
+
+    do {
+        struct ny_dictionary *dictionary = NULL;
+
+        ny_context_set_memory(ctx, ny_memory_used(ctx) + room);
+        err = ny_dictionary_new(&dictionary, &spec, &options);
+        if (!err) err = ny_dictionary_start(dictionary, 0, x, 1);
+        if (!err) {
+            struct ny_factor_row factor = {.pivot = 1};
+            double k = 0.5;
+
+            err = ny_dictionary_push(dictionary, 1, &factor, 1);
+            if (!err) err = ny_dictionary_extend(dictionary, x + D, 1, &k);
+        }
+        if (!err && !ny_dictionary_columns(dictionary)) err = NY_EBUDGET;
+        assert_true(err == NY_OK || err == NY_EBUDGET);
+        ny_dictionary_free(dictionary);
+        ny_context_set_memory(ctx, 0);
+        ny_error_clear(ctx);
+        room += 4096;
+    } while (err);
+    assert_true(room > 256 * 256 * 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(panels_hold_the_factor_of_W, start, stop),
+        cmocka_unit_test_setup_teardown(columns_are_the_landmarks_in_order, start, stop),
+        cmocka_unit_test_setup_teardown(images_restore_every_bit, start, stop),
+        cmocka_unit_test_setup_teardown(images_of_others_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(memory_is_what_was_said, start, stop),
+        cmocka_unit_test_setup_teardown(a_budget_that_ends_is_an_error, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,307 @@
+/*
+ * select/greedy*.c on a store: rows of each type, of more dimensions than direct loops are used for,
+ * against Algorithm 1 with plain loops; threads; estimates. tests/property/test_greedy.c has the rest.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "select/greedy.h"
+#include "store/store.h"
+#include "support/store_case.h"
+
+enum { N = 10500, D = 24, CLUSTERS = 40 };
+
+static struct ny_context *ctx;
+static struct ny_store *store;
+static char directory[128], path[160];
+
+static int start(void **state)
+{
+    (void)state;
+    case_directory(directory);
+    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    return ny_context_new(&ctx) || ny_store_create(&store, ctx, path);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    ny_store_close(store);
+    assert_int_equal(ny_memory_used(ctx), 0);
+    ny_context_free(ctx);
+    case_remove(directory);
+    return 0;
+}
+
+/* Whole numbers in 0…255, in clusters that are ellipsoids; some rows repeat earlier ones. */
+static double *numbers(void)
+{
+    double *x = malloc(sizeof(double) * N * D), centre[CLUSTERS * D], noise[D];
+
+    ny_gaussian(1, NY_STREAM_DATA, 0, centre, CLUSTERS * D);
+    for (size_t i = 0; i < N; i++) {
+        size_t c = ny_hash64(2, NY_STREAM_DATA, i) % CLUSTERS;
+
+        ny_gaussian(3, NY_STREAM_DATA, i * D, noise, D);
+        for (size_t k = 0; k < D; k++)
+            x[i * D + k] = fmin(
+                fmax(round(128 + 35 * centre[c * D + k] + 30 * noise[k] / (double)(k + 1)), 0), 255);
+        if (i % 11 == 10) memcpy(x + i * D, x + i / 3 * D, sizeof(double) * D);
+    }
+    return x;
+}
+
+static void import(const double *x, enum ny_dtype dtype)
+{
+    struct ny_ingest_spec spec = {.d = D, .dtype = dtype};
+    struct ny_ingest *ingest;
+    struct ny_rows rows = {.count = N, .consumed = N};
+    void *raw = malloc(sizeof(double) * N * D);
+    uint64_t consumed;
+
+    for (size_t i = 0; i < (size_t)N * D; i++) {
+        if (dtype == NY_U8) ((uint8_t *)raw)[i] = (uint8_t)x[i];
+        if (dtype == NY_I16) ((int16_t *)raw)[i] = (int16_t)x[i];
+        if (dtype == NY_F32) ((float *)raw)[i] = (float)x[i];
+        if (dtype == NY_F64) ((double *)raw)[i] = x[i];
+    }
+    rows.values = raw;
+    assert_int_equal(ny_ingest_begin(&ingest, store, &spec, &consumed), NY_OK);
+    assert_int_equal(ny_ingest_rows(ingest, &rows), NY_OK);
+    assert_int_equal(ny_ingest_commit(ingest), NY_OK);
+    ny_ingest_free(ingest);
+    free(raw);
+}
+
+static double kernel(const double *x, size_t i, size_t j, double gamma)
+{
+    double square = 0;
+
+    for (size_t k = 0; k < D; k++)
+        square += (x[i * D + k] - x[j * D + k]) * (x[i * D + k] - x[j * D + k]);
+    return exp(-gamma * square);
+}
+
+static size_t algorithm1(const double *x, size_t n, double gamma, double tolerance, size_t *rows)
+{
+    enum { MOST = 1500 };
+    double *L = malloc(sizeof(double) * MOST * MOST), z[MOST];
+    size_t m = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double delta = 1;
+
+        for (size_t a = 0; a < m && delta > tolerance; a++) {
+            z[a] = kernel(x, i, rows[a], gamma);
+            for (size_t b = 0; b < a; b++)
+                z[a] -= L[a * MOST + b] * z[b];
+            z[a] /= L[a * MOST + a];
+            delta -= z[a] * z[a];
+        }
+        if (delta <= tolerance) continue;
+        assert_true(m < MOST);
+        memcpy(L + m * MOST, z, m * sizeof(double));
+        L[m * MOST + m] = sqrt(delta);
+        rows[m++] = i;
+    }
+    free(L);
+    return m;
+}
+
+struct asked {
+    size_t n;
+    double gamma, tolerance;
+    unsigned workers;
+    struct ny_columns_spec spec;
+    struct ny_geometry *geometry;
+};
+
+static struct ny_selection_request request_of(struct asked *asked)
+{
+    struct ny_points_info info;
+
+    assert_int_equal(ny_points_info(store, &info), NY_OK);
+    assert_int_equal(ny_geometry_new(&asked->geometry, store, NY_SCALE_NONE, true), NY_OK);
+    asked->spec = (struct ny_columns_spec){.ctx = ctx,
+                                           .kernel = ny_kernel_find("rbf"),
+                                           .params = {.gamma = asked->gamma},
+                                           .geometry = asked->geometry,
+                                           .dtype = info.dtype};
+    return (struct ny_selection_request){
+        .ctx = ctx,
+        .store = store,
+        .n = asked->n,
+        .spec = &asked->spec,
+        .landmarks = SIZE_MAX,
+        .dictionary = {.tolerance = asked->tolerance, .landmarks_max = SIZE_MAX},
+        .workers = asked->workers};
+}
+
+static void equals_algorithm_1(enum ny_dtype dtype, double gamma, double tolerance, size_t n)
+{
+    double *x = numbers();
+    size_t *rows = malloc(sizeof(size_t) * N), m = algorithm1(x, n, gamma, tolerance, rows);
+    struct ny_selection first = {0}, selection;
+
+    assert_in_range(m, 260, 1400);
+    import(x, dtype);
+    for (unsigned workers = 1; workers <= 3; workers++) {
+        struct asked asked = {.n = n, .gamma = gamma, .tolerance = tolerance, .workers = workers};
+        const struct ny_selection_request request = request_of(&asked);
+
+        if (ny_rule_find("greedy")->select(&request, &selection))
+            fail_msg("%s", ny_context_message(ctx));
+        ny_geometry_free(asked.geometry, ctx);
+        assert_int_equal(selection.m, m);
+        for (size_t i = 0; i < m; i++)
+            assert_int_equal(selection.rows[i], rows[i]);
+        assert_true(selection.tolerance == tolerance && selection.rows_read == n);
+        if (workers == 1) {
+            first = selection;
+            continue;
+        }
+        assert_memory_equal(first.residuals, selection.residuals, n * sizeof(float));
+        assert_true(first.flops == selection.flops);
+        ny_selection_release(&selection, ctx);
+    }
+    ny_selection_release(&first, ctx);
+    free(rows);
+    free(x);
+}
+
+static void bytes(void **state)
+{
+    (void)state;
+    equals_algorithm_1(NY_U8, 1e-4, 0.22, N);
+}
+
+static void short_integers(void **state)
+{
+    (void)state;
+    equals_algorithm_1(NY_I16, 1e-4, 0.22, N - 777);
+}
+
+static void floats(void **state)
+{
+    (void)state;
+    equals_algorithm_1(NY_F32, 4e-5, 0.05, N);
+}
+
+static void doubles_and_a_tolerance_for_f64(void **state)
+{
+    (void)state;
+    equals_algorithm_1(NY_F64, 2e-6, 2e-5, N);
+}
+
+/* ---- estimates ------------------------------------------------------------------------------ */
+
+static void growth_is_carried_on(void **state)
+{
+    uint64_t rows[4096];
+    size_t m = 0;
+
+    (void)state;
+    /* As many at each doubling: logarithmic. */
+    for (uint64_t i = 1; i < 1024; i *= 2)
+        for (size_t j = 0; j < 16 && j < i; j++)
+            rows[m++] = i + i * j / 16;
+    assert_in_range(ny_greedy_extrapolate(rows, m, 1024, 1024), m, m);
+    assert_in_range(ny_greedy_extrapolate(rows, m, 1024, 1024 * 16), m + 60, m + 68);
+    /* Every second row: linear, and never more than there are. */
+    for (m = 0; m < 2048; m++)
+        rows[m] = 2 * m;
+    assert_in_range(ny_greedy_extrapolate(rows, m, 4096, 65536), 32000, 33500);
+    for (m = 0; m < 4096; m++)
+        rows[m] = m;
+    assert_int_equal(ny_greedy_extrapolate(rows, m, 4096, 5000), 5000);
+    /* √i */
+    for (m = 0; m < 2000; m++)
+        rows[m] = m * m;
+    assert_in_range(ny_greedy_extrapolate(rows, m, 4000000, 64000000), 7800, 8200);
+    /* Complete long ago. */
+    assert_int_equal(ny_greedy_extrapolate(rows, 20, 4096, 1 << 30), 20);
+}
+
+static void estimates_the_size_of_the_dictionary(void **state)
+{
+    double *x = numbers();
+    struct asked asked = {.n = N, .gamma = 1e-4, .tolerance = 0.3, .workers = 2};
+    struct ny_selection_request request;
+    struct ny_selection selection;
+    size_t m, used;
+
+    (void)state;
+    import(x, NY_U8);
+    request = request_of(&asked);
+    assert_int_equal(ny_rule_find("greedy")->select(&request, &selection), NY_OK);
+    used = ny_memory_used(ctx);
+    assert_int_equal(ny_greedy_estimate(&request, N, &m), NY_OK);
+    assert_int_equal(m, selection.m); /* all rows are the sample */
+    assert_int_equal(ny_greedy_estimate(&request, 4000, &m), NY_OK);
+    assert_in_range(m, selection.m / 2, 2 * selection.m);
+    assert_int_equal(ny_memory_used(ctx), used);
+    request.landmarks = 50;
+    assert_int_equal(ny_greedy_estimate(&request, 4000, &m), NY_OK);
+    assert_int_equal(m, 50);
+    request.landmarks = SIZE_MAX;
+    request.dictionary.tolerance = 0;
+    assert_int_equal(ny_greedy_estimate(&request, 4000, &m), NY_EUSAGE);
+    assert_int_equal(ny_memory_used(ctx), used);
+    ny_error_clear(ctx);
+    ny_selection_release(&selection, ctx);
+    ny_geometry_free(asked.geometry, ctx);
+    free(x);
+}
+
+/* What was said to suffice does, and a fifth of it does not. */
+static void needs_the_memory_that_it_says(void **state)
+{
+    double *x = numbers();
+    struct asked asked = {.n = N, .gamma = 1e-4, .tolerance = 0.3, .workers = 2};
+    struct ny_selection_request request;
+    struct ny_selection selection;
+    size_t m, used, store_bytes;
+
+    (void)state;
+    import(x, NY_U8);
+    request = request_of(&asked);
+    assert_int_equal(ny_rule_find("greedy")->select(&request, &selection), NY_OK);
+    m = selection.m;
+    ny_selection_release(&selection, ctx);
+    used = ny_memory_used(ctx);
+    store_bytes = (size_t)4 << 20;
+    ny_context_set_memory(ctx, used + ny_greedy_bytes(&request, m) + store_bytes);
+    assert_int_equal(ny_rule_find("greedy")->select(&request, &selection), NY_OK);
+    assert_int_equal(selection.m, m);
+    ny_selection_release(&selection, ctx);
+    ny_context_set_memory(ctx, used + ny_greedy_bytes(&request, m) / 5);
+    assert_int_equal(ny_rule_find("greedy")->select(&request, &selection), NY_EBUDGET);
+    assert_int_equal(ny_memory_used(ctx), used);
+    ny_context_set_memory(ctx, 0);
+    ny_error_clear(ctx);
+    ny_geometry_free(asked.geometry, ctx);
+    free(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(bytes, start, stop),
+        cmocka_unit_test_setup_teardown(short_integers, start, stop),
+        cmocka_unit_test_setup_teardown(floats, start, stop),
+        cmocka_unit_test_setup_teardown(doubles_and_a_tolerance_for_f64, start, stop),
+        cmocka_unit_test_setup_teardown(growth_is_carried_on, start, stop),
+        cmocka_unit_test_setup_teardown(estimates_the_size_of_the_dictionary, start, stop),
+        cmocka_unit_test_setup_teardown(needs_the_memory_that_it_says, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* select/uniform.c and given.c, and the table of rules. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "select/rules.h"
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_int_equal(ny_memory_used(ctx), 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+static struct ny_selection uniform(uint64_t n, size_t m, uint64_t seed)
+{
+    const struct ny_selection_request request = {
+        .ctx = ctx, .n = n, .seed = seed, .landmarks = m, .workers = 2};
+    struct ny_selection selection;
+
+    assert_int_equal(ny_rule_find("uniform")->select(&request, &selection), NY_OK);
+    return selection;
+}
+
+static void rules_are_found_by_name(void **state)
+{
+    (void)state;
+    assert_null(ny_rule_find("best"));
+    assert_null(ny_rule_find(""));
+    assert_true(ny_rule_find("uniform")->uniform && !ny_rule_find("uniform")->by_tolerance);
+    assert_true(ny_rule_find("greedy")->by_tolerance && !ny_rule_find("greedy")->uniform);
+    assert_false(ny_rule_find("given")->uniform || ny_rule_find("given")->by_tolerance);
+    for (size_t i = 0; ny_rule_at(i); i++) {
+        assert_ptr_equal(ny_rule_find(ny_rule_at(i)->name), ny_rule_at(i));
+        assert_true(strlen(ny_rule_at(i)->summary) > 10);
+        assert_null(ny_rule_at(i + 100));
+    }
+}
+
+struct draw {
+    double hash;
+    uint64_t row;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct draw *x = a, *y = b;
+
+    return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+static void uniform_takes_the_smallest_hashes_in_order(void **state)
+{
+    (void)state;
+    enum { N = 30011 };
+    static const size_t sizes[] = {1, 2, 3, 17, 1000, N - 1, N};
+    struct draw *all = malloc(sizeof(*all) * N);
+
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        for (uint64_t i = 0; i < N; i++)
+            all[i] = (struct draw){ny_hash01(seed, NY_STREAM_LANDMARKS, i), i};
+        qsort(all, N, sizeof(*all), by_hash);
+        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+            struct ny_selection selection = uniform(N, sizes[s], seed);
+
+            assert_int_equal(selection.m, sizes[s]);
+            for (size_t i = 0; i < selection.m; i++)
+                assert_int_equal(selection.rows[i], all[i].row);
+            assert_null(selection.residuals);
+            assert_true(isnan(selection.residual_max) && isnan(selection.residual_mean) &&
+                        isnan(selection.tolerance));
+            assert_true(selection.passes == 0 && selection.rows_read == 0 && selection.flops == 0);
+            ny_selection_release(&selection, ctx);
+            assert_null(selection.rows);
+        }
+    }
+    free(all);
+}
+
+static void a_smaller_uniform_selection_is_a_prefix(void **state)
+{
+    (void)state;
+    struct ny_selection large = uniform(50000, 3000, 7);
+
+    for (size_t m = 1; m < 3000; m = m * 3 + 1) {
+        struct ny_selection small = uniform(50000, m, 7);
+
+        assert_memory_equal(small.rows, large.rows, m * sizeof(uint64_t));
+        ny_selection_release(&small, ctx);
+    }
+    ny_selection_release(&large, ctx);
+}
+
+/* More rows only push rows out: those that stay keep their order. */
+static void appended_rows_push_rows_out(void **state)
+{
+    (void)state;
+    struct ny_selection before = uniform(20000, 500, 3), after = uniform(26000, 500, 3);
+    size_t kept = 0, at = 0;
+
+    for (size_t i = 0; i < 500; i++) {
+        if (after.rows[i] >= 20000) continue;
+        while (at < 500 && before.rows[at] != after.rows[i])
+            at++;
+        assert_true(at < 500);
+        kept++;
+    }
+    assert_in_range(kept, 300, 480); /* 500·20/26 = 385 */
+    ny_selection_release(&before, ctx);
+    ny_selection_release(&after, ctx);
+}
+
+/* Each row equally often, and each pair of halves: counts over seeds within five deviations. */
+static void uniform_is_uniform(void **state)
+{
+    (void)state;
+    enum { N = 40, M = 10, SEEDS = 4000 };
+    int count[N] = {0}, pairs = 0;
+    double p = (double)M / N, sd = sqrt(SEEDS * p * (1 - p));
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct ny_selection selection = uniform(N, M, seed);
+        int seen = 0;
+
+        for (size_t i = 0; i < M; i++) {
+            count[selection.rows[i]]++;
+            seen += selection.rows[i] == 3 || selection.rows[i] == 29;
+        }
+        pairs += seen == 2;
+        ny_selection_release(&selection, ctx);
+    }
+    for (size_t i = 0; i < N; i++)
+        assert_true(fabs(count[i] - SEEDS * p) < 5 * sd);
+    p *= (double)(M - 1) / (N - 1);
+    assert_true(fabs(pairs - SEEDS * p) < 5 * sqrt(SEEDS * p * (1 - p)));
+}
+
+static void more_landmarks_than_rows_are_all_rows(void **state)
+{
+    (void)state;
+    struct ny_selection selection = uniform(30, 1000, 1);
+
+    assert_int_equal(selection.m, 30);
+    ny_selection_release(&selection, ctx);
+}
+
+static void uniform_needs_rows_and_landmarks(void **state)
+{
+    (void)state;
+    struct ny_selection_request request = {.ctx = ctx, .n = 10};
+    struct ny_selection selection;
+
+    assert_int_equal(ny_rule_find("uniform")->select(&request, &selection), NY_EUSAGE);
+    request.n = 0;
+    request.landmarks = 5;
+    ny_error_clear(ctx);
+    assert_int_equal(ny_rule_find("uniform")->select(&request, &selection), NY_EUSAGE);
+    ny_error_clear(ctx);
+    ny_selection_release(&selection, ctx);
+}
+
+static void uniform_stops_when_interrupted(void **state)
+{
+    (void)state;
+    const struct ny_selection_request request = {
+        .ctx = ctx, .n = UINT64_C(1) << 40, .landmarks = 10};
+    struct ny_selection selection;
+
+    ny_context_interrupt(ctx, 2);
+    assert_int_equal(ny_rule_find("uniform")->select(&request, &selection), NY_EINTERRUPTED);
+    ny_context_interrupt(ctx, 0);
+    ny_error_clear(ctx);
+}
+
+static void uniform_keeps_to_the_budget(void **state)
+{
+    (void)state;
+    const struct ny_selection_request request = {
+        .ctx = ctx, .n = UINT64_C(1) << 40, .landmarks = 100 << 20};
+    struct ny_selection selection;
+
+    ny_context_set_memory(ctx, ny_memory_used(ctx) + (1 << 20));
+    assert_int_equal(ny_rule_find("uniform")->select(&request, &selection), NY_EBUDGET);
+    ny_context_set_memory(ctx, 0);
+    ny_error_clear(ctx);
+}
+
+/* ---- given ---------------------------------------------------------------------------------- */
+
+static int given(const uint64_t *rows, size_t m, uint64_t n, struct ny_selection *selection)
+{
+    const struct ny_selection_request request = {
+        .ctx = ctx, .n = n, .landmarks = m, .given = rows};
+
+    ny_error_clear(ctx);
+    return ny_rule_find("given")->select(&request, selection);
+}
+
+static void given_keeps_the_order_of_the_list(void **state)
+{
+    (void)state;
+    const uint64_t rows[] = {7, 0, 99, 3, 50};
+    struct ny_selection selection;
+
+    assert_int_equal(given(rows, 5, 100, &selection), NY_OK);
+    assert_int_equal(selection.m, 5);
+    assert_memory_equal(selection.rows, rows, sizeof(rows));
+    assert_true(isnan(selection.residual_max) && isnan(selection.tolerance));
+    ny_selection_release(&selection, ctx);
+}
+
+static void given_refuses_rows_that_are_not_there(void **state)
+{
+    (void)state;
+    const uint64_t rows[] = {7, 0, 100, 3, UINT64_MAX};
+    struct ny_selection selection;
+
+    assert_int_equal(given(rows, 5, 100, &selection), NY_EDATA);
+    assert_non_null(strstr(ny_context_message(ctx), "row 100 at position 2"));
+    assert_int_equal(given(rows, 0, 100, &selection), NY_EDATA);
+    assert_int_equal(given(NULL, 5, 100, &selection), NY_EDATA);
+    assert_null(selection.rows);
+    ny_error_clear(ctx);
+}
+
+static void given_refuses_duplicates(void **state)
+{
+    (void)state;
+    const uint64_t rows[] = {9, 5, 7, 8, 7, 9, 5};
+    struct ny_selection selection;
+
+    assert_int_equal(given(rows, 7, 100, &selection), NY_EDATA);
+    assert_non_null(strstr(ny_context_message(ctx), "row 7 twice, at positions 2 and 4"));
+    assert_int_equal(given(rows, 4, 100, &selection), NY_OK);
+    ny_selection_release(&selection, ctx);
+    ny_error_clear(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rules_are_found_by_name, start, stop),
+        cmocka_unit_test_setup_teardown(uniform_takes_the_smallest_hashes_in_order, start, stop),
+        cmocka_unit_test_setup_teardown(a_smaller_uniform_selection_is_a_prefix, start, stop),
+        cmocka_unit_test_setup_teardown(appended_rows_push_rows_out, start, stop),
+        cmocka_unit_test_setup_teardown(uniform_is_uniform, start, stop),
+        cmocka_unit_test_setup_teardown(more_landmarks_than_rows_are_all_rows, start, stop),
+        cmocka_unit_test_setup_teardown(uniform_needs_rows_and_landmarks, start, stop),
+        cmocka_unit_test_setup_teardown(uniform_stops_when_interrupted, start, stop),
+        cmocka_unit_test_setup_teardown(uniform_keeps_to_the_budget, start, stop),
+        cmocka_unit_test_setup_teardown(given_keeps_the_order_of_the_list, start, stop),
+        cmocka_unit_test_setup_teardown(given_refuses_rows_that_are_not_there, start, stop),
+        cmocka_unit_test_setup_teardown(given_refuses_duplicates, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
