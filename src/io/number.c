@@ -56,10 +56,11 @@ static bool is_digit(char c)
 static const char *exponent_part(const char *p, int *exponent)
 {
     const char *q = p + 1;
-    bool negative = *q == '-';
+    bool negative;
     int value = 0;
 
     if (*p != 'e' && *p != 'E') return p;
+    negative = *q == '-';
     if (*q == '-' || *q == '+') q++;
     if (!is_digit(*q)) return p;
     for (; is_digit(*q); q++)

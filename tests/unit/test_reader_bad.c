@@ -484,6 +484,45 @@ static void test_endless_line(void **state)
     free(text);
 }
 
+/* Whatever allocation the budget cuts off, the reader says so and gives everything back. */
+static void test_every_budget(void **state)
+{
+    static const char csv[] = "kind,x,y\na,1,2\nb,3,4\na,5,6\n", svm[] = "1 1:2\n2 3:4\n3 2:1\n";
+    unsigned char npy[256];
+    size_t npy_length = support_npy(
+        npy, "{'descr': '>i4', 'fortran_order': False, 'shape': (3, 2), }", npy, 24);
+    const struct {
+        const char *path;
+        struct ny_reader_options options;
+    } inputs[] = {
+        {support_gzip("budget.csv.gz", csv, sizeof(csv) - 1), {.label_column = "kind"}},
+        {support_gzip("budget.svm.gz", svm, sizeof(svm) - 1), {0}},
+        {support_file("budget.npy", npy, npy_length),
+         {.columns = "2", .labels_file = support_text("budget.txt", "p\nq\nr\n")}},
+    };
+    struct ny_context *ctx = *state;
+
+    for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
+        struct support_table table;
+        size_t budget = 64, refused = 0;
+        int status;
+
+        do {
+            ny_context_set_memory(ctx, budget);
+            status = support_read(ctx, inputs[i].path, &inputs[i].options, 2, &table);
+            support_free(&table);
+            assert_true(status == NY_END || status == NY_EBUDGET);
+            assert_int_equal(ny_memory_used(ctx), 0);
+            refused += status == NY_EBUDGET;
+            budget += 64 + budget / 64;
+        } while (status != NY_END);
+        assert_in_range(refused, 100, 2000);
+        assert_in_range(budget, 1 << 18, 1 << 21);
+    }
+    ny_context_set_memory(ctx, 64 << 20);
+    ny_error_clear(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -495,6 +534,7 @@ int main(void)
         cmocka_unit_test(test_gzip_cut_or_damaged_anywhere),
         cmocka_unit_test(test_field_above_64_kib),
         cmocka_unit_test(test_endless_line),
+        cmocka_unit_test(test_every_budget),
     };
 
     return cmocka_run_group_tests(tests, support_setup, support_teardown);
