@@ -18,7 +18,7 @@ struct import {
     struct ny_context *ctx;
     struct ny_store *store;
     struct ny_reader_options reading;
-    bool append, shuffle;
+    bool append, shuffle, raw;
     uint64_t seed, fingerprint;
     struct ny_ingest_spec spec;
     struct ny_ingest *ingest;
@@ -162,6 +162,7 @@ static int begin(struct import *import, const struct ny_reader *reader)
                                            .dtype = table->dtype,
                                            .labels = table->labels,
                                            .source = import->shuffle || import->reading.nan_drop,
+                                           .raw = import->raw,
                                            .append = import->append,
                                            .fingerprint = import->fingerprint};
     import->row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
@@ -303,6 +304,7 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
         if (err) goto done;
         import.append = ny_options_flag(options, "append");
         import.shuffle = ny_options_flag(options, "shuffle");
+        import.raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
         ny_options_size(options, "seed", &seed);
     }
     import.seed = seed;

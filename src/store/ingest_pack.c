@@ -32,7 +32,7 @@ void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
         packed->stored = block_rows_at(ingest, kind, index);
         packed->bytes = rows * row_bytes(ingest, kind);
         frame.raw_bytes = (uint32_t)packed->bytes;
-        packed->bytes = ny_lz4_pack(packed->stored, packed->bytes, room);
+        packed->bytes = ingest->spec.raw ? 0 : ny_lz4_pack(packed->stored, packed->bytes, room);
         if (packed->bytes > 0) {
             frame.codec = NY_CODEC_LZ4;
             packed->stored = room;

@@ -110,6 +110,7 @@ struct ny_ingest_spec {
                           * that is exact, else NY_EDATA */
     enum ny_layout layout;
     bool labels, source;
+    bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
     bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */
     uint64_t fingerprint; /* of the command; a staged import with the same one is resumed, another
                            * is discarded */
