@@ -447,6 +447,20 @@ static void test_large(void **state)
                 if (table.values[i] != data[i]) fail_msg("value %zu", i);
             support_free(&table);
         }
+    for (int p = 0; p < 2; p++) { /* skipped in two steps, each beyond a window */
+        struct ny_reader *reader;
+
+        assert_int_equal(ny_reader_open(&reader, *state, paths[p], NULL), NY_OK);
+        assert_int_equal(ny_reader_skip(reader, 1100, 0), NY_OK);
+        assert_int_equal(ny_reader_skip(reader, 1400, 0), NY_OK);
+        assert_int_equal(support_rest(reader, 77, &table), NY_END);
+        assert_int_equal(table.rows, 500);
+        assert_int_equal(table.source[0], 2500);
+        for (size_t i = 0; i < 500 * d; i++)
+            assert_true(table.values[i] == data[2500 * d + i]);
+        support_free(&table);
+        ny_reader_close(reader);
+    }
     free(data);
     free(file);
 }

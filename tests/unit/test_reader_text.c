@@ -170,6 +170,7 @@ static void test_every_cut(void **state)
 
     for (size_t cut = 0; cut <= tail_length; cut++) {
         size_t length = 0, lines = 0;
+        const char *path;
 
         memcpy(text, "5,word,6\n", 9);
         for (length = 9; length < pad - cut; length++, lines++)
@@ -181,6 +182,12 @@ static void test_every_cut(void **state)
         assert_true(table.values[2] == 1.25 && table.values[3] == -300);
         assert_true(table.values[4] == 7 && table.values[5] == 8);
         assert_true(table.labels[1] == 1 && table.labels[2] == 2);
+        support_free(&table);
+        /* lines are counted right across the cut: one in the first row, two CRLF, one in quotes */
+        memcpy(text + length + tail_length, "bad,word,1\n", 11);
+        path = support_file("cut.csv", text, length + tail_length + 11);
+        assert_int_equal(support_read(*state, path, &options, 2, &table), NY_EDATA);
+        assert_int_equal(ny_context_error(*state)->line, 1 + lines + 1 + 2 + 1 + 1);
         support_free(&table);
     }
     free(text);
