@@ -12,7 +12,8 @@ void case_directory(char path[128])
 {
     const char *base = getenv("TMPDIR");
 
-    snprintf(path, 128, "%s/nystore.XXXXXX", base && strlen(base) < 96 ? base : "/tmp");
+    if (!base || strlen(base) > 96) base = access("/dev/shm", W_OK | X_OK) ? "/tmp" : "/dev/shm";
+    snprintf(path, 128, "%s/nystore.XXXXXX", base);
     if (!mkdtemp(path)) abort();
 }
 

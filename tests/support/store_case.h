@@ -5,7 +5,8 @@
 #include "base/dtype.h"
 #include "store/store.h"
 
-/* A new directory below $TMPDIR or /tmp, and its removal with all that is in it. */
+/* A new directory below $TMPDIR, else in memory (/dev/shm), else in /tmp; its removal with all that
+ * is in it. */
 void case_directory(char path[128]);
 void case_remove(const char *path);
 void case_copy(const char *from, const char *to);

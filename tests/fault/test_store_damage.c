@@ -1,0 +1,483 @@
+/*
+ * Thousands of damaged stores: flipped bits, zeroed, swapped and garbled pages, files cut short.
+ * Whatever is read is right, or the call says NY_ESTORE; nothing crashes and nothing hangs. Writing
+ * to a damaged store does not crash either.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "store/store.h"
+#include "support/store_case.h"
+
+/* Blocks of 512 rows, which compress to a few pages; the last is short. */
+enum { D = 2048, N = 3 * 512 + 100, CHUNKS = 300, PAGE = 4096, GROUP = 100, GROUP_SECONDS = 120 };
+
+static char directory[128], path[160];
+
+struct file {
+    char path[192];
+    char *image;
+    size_t bytes;
+};
+static struct file files[2]; /* points, results */
+
+static uint64_t draws;
+static uint64_t draw(uint64_t below)
+{
+    return ny_hash64(20, NY_STREAM_DATA, draws++) % below;
+}
+
+/* ---- the store that is damaged ------------------------------------------------------------- */
+
+static uint8_t points[N + 1][D];
+
+static void fill_points(void)
+{
+    for (uint64_t i = 0; i <= N; i++) {
+        memset(points[i], (int)(i / 10 % 250 + 1), D);
+        memcpy(points[i] + 1000, &i, sizeof(i));
+    }
+}
+
+static size_t chunk_bytes(uint64_t index)
+{
+    return index % 50 == 0 ? 9000 + index : index * 3 % 400;
+}
+
+static uint8_t chunk_byte(uint64_t index, size_t i)
+{
+    return (uint8_t)(index * 131 + i * 7);
+}
+
+static const char *chunk_name(uint64_t index)
+{
+    static const char *const names[] = {"alpha", "beta", "gamma"};
+
+    return names[index % 3];
+}
+
+static int import_rows(struct ny_store *store, uint64_t first, uint64_t count)
+{
+    struct ny_ingest_spec spec = {.d = D,
+                                  .dtype = NY_U8,
+                                  .labels = true,
+                                  .source = true,
+                                  .append = true,
+                                  .fingerprint = first + 1};
+    static double labels[N + 1];
+    static uint64_t source[N + 1];
+    struct ny_rows rows = {.values = points[first],
+                           .labels = labels + first,
+                           .source = source + first,
+                           .count = count,
+                           .consumed = count};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+    int err = ny_ingest_begin(&ingest, store, &spec, &consumed);
+
+    for (uint64_t i = first; i < first + count; i++) {
+        labels[i] = (double)(i / 3);
+        source[i] = 3 * i;
+    }
+    if (!err) err = ny_ingest_rows(ingest, &rows);
+    if (!err) err = ny_ingest_commit(ingest);
+    ny_ingest_free(ingest);
+    return err;
+}
+
+static int put_chunks(struct ny_store *store)
+{
+    struct ny_batch *batch = NULL;
+    char data[12000];
+    int err = NY_OK;
+
+    for (uint64_t i = 0; !err && i < CHUNKS; i++) {
+        if (i % 60 == 0) err = ny_batch_begin(&batch, store);
+        for (size_t b = 0; b < chunk_bytes(i); b++)
+            data[b] = (char)chunk_byte(i, b);
+        if (!err) err = ny_batch_put(batch, chunk_name(i), "part", i, data, chunk_bytes(i));
+        if (!err && i % 60 == 59) err = ny_batch_commit(batch);
+    }
+    return err;
+}
+
+static void load(struct file *file, const char *part)
+{
+    struct stat info;
+    int fd;
+
+    snprintf(file->path, sizeof(file->path), "%s/%s/data.mdb", path, part);
+    fd = open(file->path, O_RDONLY);
+    assert_true(fd >= 0 && fstat(fd, &info) == 0);
+    file->bytes = (size_t)info.st_size;
+    file->image = malloc(file->bytes);
+    assert_int_equal(read(fd, file->image, file->bytes), file->bytes);
+    close(fd);
+}
+
+static void write_at(int fd, const void *data, size_t bytes, size_t at)
+{
+    if (fd < 0 || pwrite(fd, data, bytes, (off_t)at) != (ssize_t)bytes) abort();
+}
+
+static void restore(const struct file *file)
+{
+    int fd = open(file->path, O_RDWR | O_CREAT, 0666);
+
+    write_at(fd, file->image, file->bytes, 0);
+    if (ftruncate(fd, (off_t)file->bytes)) abort();
+    close(fd);
+}
+
+static int build(void **state)
+{
+    struct ny_context *ctx;
+    struct ny_store *store;
+
+    (void)state;
+    if (ny_context_new(&ctx)) return -1;
+    fill_points();
+    case_directory(directory);
+    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
+    for (uint64_t part = 0; part < 3; part++) /* several imports, so that there are free pages */
+        assert_int_equal(import_rows(store, part * N / 3, (part + 1) * N / 3 - part * N / 3), NY_OK);
+    assert_int_equal(put_chunks(store), NY_OK);
+    assert_int_equal(ny_blob_put(store, "old", "x", path, sizeof(path)), NY_OK);
+    assert_int_equal(ny_result_remove(store, "old"), NY_OK);
+    ny_store_close(store);
+    ny_context_free(ctx);
+    load(&files[0], "points");
+    load(&files[1], "results");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(files[0].image);
+    free(files[1].image);
+    case_remove(directory);
+    return 0;
+}
+
+/* ---- damage -------------------------------------------------------------------------------- */
+
+/* Half of the time a page of a tree or a meta page, where damage is most dangerous. */
+static size_t choose_page(const struct file *file)
+{
+    bool tree = draw(2);
+    size_t pages = file->bytes / PAGE, page = draw(pages);
+
+    for (int try = 0; tree && try < 300; try++) {
+        uint16_t flags;
+
+        memcpy(&flags, file->image + page * PAGE + 10, sizeof(flags));
+        if (flags & 11) break;
+        page = draw(pages);
+    }
+    return page;
+}
+
+enum damage { FLIP, FLIP_HEADER, BYTE, ZERO, SWAP, GARBAGE, COPY, CUT };
+
+static void hurt(const struct file *file, enum damage kind)
+{
+    int fd = open(file->path, O_RDWR);
+    size_t page = choose_page(file), other = choose_page(file);
+    size_t at = page * PAGE + draw(kind == FLIP_HEADER ? 256 : PAGE);
+    char bytes[PAGE] = {0};
+
+    switch (kind) {
+    case FLIP:
+    case FLIP_HEADER:
+        bytes[0] = (char)(file->image[at] ^ 1 << draw(8));
+        write_at(fd, bytes, 1, at);
+        break;
+    case BYTE:
+        bytes[0] = (char)draw(256);
+        write_at(fd, bytes, 1, at);
+        break;
+    case ZERO: write_at(fd, bytes, PAGE, page * PAGE); break;
+    case SWAP:
+        write_at(fd, file->image + other * PAGE, PAGE, page * PAGE);
+        write_at(fd, file->image + page * PAGE, PAGE, other * PAGE);
+        break;
+    case GARBAGE:
+        for (size_t i = 0; i < 64; i++)
+            bytes[i] = (char)draw(256);
+        write_at(fd, bytes, 1 + draw(64), page * PAGE + draw(PAGE - 64));
+        break;
+    case COPY: write_at(fd, file->image + page * PAGE, PAGE, other * PAGE); break;
+    case CUT:
+        if (ftruncate(fd, (off_t)draw(file->bytes))) abort();
+        break;
+    }
+    close(fd);
+}
+
+/* ---- what may be read ---------------------------------------------------------------------- */
+
+static struct ny_context *ctx;
+static unsigned noticed; /* NY_ESTORE in this trial */
+
+/* True for NY_OK, false for NY_ESTORE; anything else ends this process with a message. */
+static bool fine(int err, const char *what)
+{
+    if (err == NY_OK) return true;
+    if (err != NY_ESTORE) {
+        fprintf(stderr, "%s: status %d, %s\n", what, err, ny_context_message(ctx));
+        _exit(3);
+    }
+    noticed++;
+    ny_error_clear(ctx);
+    return false;
+}
+
+static void right(bool equal, const char *what)
+{
+    if (equal) return;
+    fprintf(stderr, "%s: silently wrong\n", what);
+    _exit(4);
+}
+
+static void read_points(struct ny_store *store)
+{
+    static uint8_t rows[512][D];
+    static double labels[N];
+    static uint64_t source[N];
+    struct ny_points_info info;
+    struct ny_points_stats stats;
+
+    if (!fine(ny_points_info(store, &info), "info")) return;
+    right(info.n == N && info.d == D && info.labels && info.source && info.blocks == 4, "info");
+    for (uint64_t b = 0; b < info.blocks; b++) {
+        size_t count;
+
+        if (fine(ny_points_read_block(store, b, rows, &count), "block"))
+            right(count == (b < 3 ? 512 : 100) && memcmp(rows, points[b * 512], count * D) == 0,
+                  "block");
+    }
+    if (fine(ny_points_labels(store, 0, N, labels), "labels"))
+        for (uint64_t i = 0; i < N; i++)
+            right(labels[i] == (double)(i / 3), "labels");
+    if (fine(ny_points_source(store, 0, N, source), "source"))
+        for (uint64_t i = 0; i < N; i++)
+            right(source[i] == 3 * i, "source");
+    if (!fine(ny_points_stats(store, &stats), "statistics")) return;
+    right(stats.n == N && stats.minimum[5] == 1 && stats.maximum[5] == (N - 1) / 10 + 1,
+          "statistics");
+    ny_points_stats_release(&stats, ctx);
+}
+
+static int check_name(void *user, const char *name)
+{
+    unsigned *count = user;
+
+    right(*count < 3 && strcmp(name, chunk_name(*count)) == 0, "list");
+    ++*count;
+    return NY_OK;
+}
+
+static void read_results(struct ny_store *store)
+{
+    unsigned names = 0;
+
+    for (uint64_t i = 0; i < CHUNKS; i++) {
+        uint8_t data[12000];
+        size_t bytes;
+
+        if (!fine(ny_chunk_get(store, chunk_name(i), "part", i, data, sizeof(data), &bytes),
+                  "chunk"))
+            continue;
+        right(bytes == chunk_bytes(i), "chunk size");
+        for (size_t b = 0; b < bytes; b++)
+            right(data[b] == chunk_byte(i, b), "chunk");
+    }
+    if (fine(ny_results_list(store, check_name, &names), "list")) right(names == 3, "list");
+}
+
+static int count_damage(void *user, const struct ny_damage *damage)
+{
+    right(damage->what[0] != '\0' && damage->first_row + damage->rows <= N, "damage");
+    ++*(unsigned *)user;
+    return NY_OK;
+}
+
+/* What reads noticed, verify lists. */
+static void check_verify(struct ny_store *store)
+{
+    unsigned damages = 0, before = noticed;
+
+    if (fine(ny_store_verify(store, count_damage, &damages), "verify"))
+        right((damages > 0) == (before > 0), "verify");
+}
+
+/* Whether it succeeds or not, it comes back. */
+static void write_something(struct ny_store *store)
+{
+    struct ny_batch *batch;
+
+    fine(import_rows(store, N, 1), "append");
+    if (fine(ny_batch_begin(&batch, store), "batch")) {
+        ny_batch_delete(batch, "beta", NULL);
+        ny_batch_put(batch, "alpha", "part", 0, "x", 1);
+        fine(ny_batch_commit(batch), "batch commit");
+    }
+}
+
+static void examine(bool writing)
+{
+    struct ny_store *store;
+
+    noticed = 0;
+    ny_error_clear(ctx);
+    if (!fine(ny_store_open(&store, ctx, path), "open")) return;
+    read_points(store);
+    read_results(store);
+    check_verify(store);
+    if (writing) write_something(store);
+    ny_store_close(store);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+/* A group of trials in a process of its own; it prints a dot for each damage that was noticed. */
+static void run_group(unsigned group, unsigned kind_first, unsigned kinds)
+{
+    if (ny_context_new(&ctx)) _exit(5);
+    ny_context_set_memory(ctx, 256 << 20);
+    ny_context_set_threads(ctx, 1);
+    for (unsigned i = 0; i < GROUP; i++) {
+        const struct file *file = &files[i % 3 == 0];
+        enum damage kind = (enum damage)(kind_first + i / 3 % kinds);
+
+        draws = (uint64_t)(group * GROUP + i) << 20;
+        hurt(file, kind);
+        examine(i % 4 == 0);
+        if (noticed && write(STDOUT_FILENO, ".", 1) != 1) _exit(7);
+        restore(&files[0]);
+        restore(&files[1]);
+        if (i % 25 == 0) { /* the harness itself: a sound store is read in full */
+            examine(false);
+            if (noticed) _exit(6);
+        }
+    }
+    ny_context_free(ctx);
+    _exit(0);
+}
+
+static unsigned count_noticed(int fd)
+{
+    char buffer[1024];
+    unsigned count = 0;
+    ssize_t got;
+
+    while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+        count += (unsigned)got;
+    return count;
+}
+
+static void run_groups(unsigned first, unsigned groups, unsigned kind_first, unsigned kinds)
+{
+    unsigned total = 0;
+
+    for (unsigned group = first; group < first + groups; group++) {
+        int ends[2], status;
+        pid_t child;
+
+        assert_int_equal(pipe(ends), 0);
+        child = fork();
+        if (child == 0) {
+            dup2(ends[1], STDOUT_FILENO);
+            close(ends[0]);
+            close(ends[1]);
+            alarm(GROUP_SECONDS);
+            run_group(group, kind_first, kinds);
+        }
+        close(ends[1]);
+        total += count_noticed(ends[0]);
+        close(ends[0]);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        restore(&files[0]);
+        restore(&files[1]);
+        if (status)
+            fail_msg("group %u: %s %d", group, WIFSIGNALED(status) ? "signal" : "exit status",
+                     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    }
+    assert_true(total > groups * GROUP / 20); /* not a test of nothing */
+}
+
+static void flipped_bits(void **state)
+{
+    (void)state;
+    run_groups(0, 20, FLIP, 3);
+}
+
+static void broken_pages(void **state)
+{
+    (void)state;
+    run_groups(100, 10, ZERO, 4);
+}
+
+static void files_cut_short(void **state)
+{
+    (void)state;
+    run_groups(200, 2, CUT, 1);
+}
+
+/* Bits of both meta pages of both files, one after another. */
+static void bits_of_the_meta_pages(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    if (child == 0) {
+        alarm(GROUP_SECONDS);
+        if (ny_context_new(&ctx)) _exit(5);
+        for (size_t at = 0; at < 4 * PAGE; at++) {
+            const struct file *file = &files[at / (2 * PAGE)];
+            size_t place = at % (2 * PAGE);
+            int fd;
+            char byte;
+
+            if (at % PAGE >= 152) continue; /* behind what LMDB reads */
+            byte = (char)(file->image[place] ^ 1 << draw(8));
+            fd = open(file->path, O_RDWR);
+            write_at(fd, &byte, 1, place);
+            examine(false);
+            write_at(fd, &file->image[place], 1, place);
+            close(fd);
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    restore(&files[0]);
+    restore(&files[1]);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flipped_bits),
+        cmocka_unit_test(broken_pages),
+        cmocka_unit_test(files_cut_short),
+        cmocka_unit_test(bits_of_the_meta_pages),
+    };
+
+    return cmocka_run_group_tests(tests, build, tear_down);
+}
