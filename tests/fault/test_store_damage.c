@@ -153,7 +153,8 @@ static int build(void **state)
     snprintf(path, sizeof(path), "%s/a.nys", directory);
     assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
     for (uint64_t part = 0; part < 3; part++) /* several imports, so that there are free pages */
-        assert_int_equal(import_rows(store, part * N / 3, (part + 1) * N / 3 - part * N / 3), NY_OK);
+        assert_int_equal(import_rows(store, part * N / 3, (part + 1) * N / 3 - part * N / 3),
+                         NY_OK);
     assert_int_equal(put_chunks(store), NY_OK);
     assert_int_equal(ny_blob_put(store, "old", "x", path, sizeof(path)), NY_OK);
     assert_int_equal(ny_result_remove(store, "old"), NY_OK);

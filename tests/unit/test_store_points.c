@@ -1,90 +1,7 @@
-/* store/store.h, points: what was imported is what is read, statistics, appending, resuming. */
-#include "store/store.h"
+/* store/store.h, points: what was imported is what is read; labels, source rows, statistics. */
+#include "store_checks.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/memory.h"
-#include "support/store_case.h"
-
-static struct ny_context *ctx;
-static struct ny_store *store;
-static char directory[128], path[160];
-
-static void open_store(void)
-{
-    if (ny_store_create(&store, ctx, path)) fail_msg("%s", ny_context_message(ctx));
-}
-
-static int start(void **state)
-{
-    (void)state;
-    if (ny_context_new(&ctx)) return -1;
-    case_directory(directory);
-    snprintf(path, sizeof(path), "%s/a.nys", directory);
-    open_store();
-    return 0;
-}
-
-static int stop(void **state)
-{
-    size_t left;
-
-    (void)state;
-    ny_store_close(store);
-    left = ny_memory_used(ctx);
-    ny_context_free(ctx);
-    case_remove(directory);
-    return left == 0 ? 0 : -1;
-}
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
-    } while (0)
-
-/* The call fails so, and says these words. */
-static void refused(int got, int status, const char *words)
-{
-    assert_int_equal(got, status);
-    assert_int_equal(ny_context_error(ctx)->status, status);
-    if (!strstr(ny_context_message(ctx), words))
-        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
-    ny_error_clear(ctx);
-}
-
-static struct case_import import_of(enum ny_dtype dtype, uint64_t d, uint64_t count)
-{
-    return (struct case_import){.seed = 3,
-                                .count = count,
-                                .batch = 777,
-                                .spec = {.d = d, .dtype = dtype, .fingerprint = 11}};
-}
-
-/* Rows first … of the store are rows first_of_set … of data set `seed`. */
-static void check_rows(unsigned seed, uint64_t first, uint64_t count, uint64_t first_of_set)
-{
-    struct ny_points_info info;
-    size_t bytes;
-    char *got, *want;
-
-    CHECK(ny_points_info(store, &info));
-    bytes = count * info.d * ny_dtype_size(info.dtype);
-    got = malloc(bytes + 1);
-    want = malloc(bytes + 1);
-    case_rows(want, seed, info.dtype, info.d, first_of_set, count);
-    CHECK(ny_points_read(store, first, count, got));
-    assert_memory_equal(got, want, bytes);
-    free(want);
-    free(got);
-}
 
 /* ---- round trips --------------------------------------------------------------------------- */
 
@@ -132,9 +49,7 @@ static void every_type_and_block_edge(void **state)
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
         for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
             round_trip((enum ny_dtype)dtype, shapes[i].d, shapes[i].n);
-            ny_store_close(store);
-            case_remove(path);
-            open_store();
+            new_store();
         }
 }
 
@@ -344,10 +259,12 @@ static void class_names(void **state)
 static void check_stats(enum ny_dtype dtype, uint64_t d, uint64_t n)
 {
     struct ny_points_stats stats;
+    char *rows = malloc(n * d * ny_dtype_size(dtype));
+    double *x = malloc(n * d * sizeof(*x));
     long double squares = 0;
-    double *column = malloc(n * sizeof(*column));
-    char value[8];
 
+    case_rows(rows, 3, dtype, d, 0, n);
+    ny_dtype_to_f64(dtype, rows, x, n * d);
     CHECK(ny_points_stats(store, &stats));
     assert_int_equal(stats.n, n);
     assert_int_equal(stats.d, d);
@@ -356,26 +273,23 @@ static void check_stats(enum ny_dtype dtype, uint64_t d, uint64_t n)
         double least = INFINITY, most = -INFINITY;
 
         for (uint64_t i = 0; i < n; i++) {
-            char *row = malloc(d * 8);
+            double v = x[i * d + j];
 
-            case_rows(row, 3, dtype, d, i, 1);
-            memcpy(value, row + j * ny_dtype_size(dtype), ny_dtype_size(dtype));
-            ny_dtype_to_f64(dtype, value, &column[i], 1);
-            free(row);
-            sum += column[i];
-            squares += (long double)column[i] * column[i];
-            least = column[i] < least ? column[i] : least;
-            most = column[i] > most ? column[i] : most;
+            sum += v;
+            squares += (long double)v * v;
+            least = v < least ? v : least;
+            most = v > most ? v : most;
         }
         for (uint64_t i = 0; i < n; i++)
-            square += (column[i] - sum / n) * (column[i] - sum / n);
+            square += (x[i * d + j] - sum / n) * (x[i * d + j] - sum / n);
         assert_true(fabsl(stats.mean[j] - sum / n) <= 1e-13L * (1 + fabsl(sum / n)));
         assert_true(fabsl(stats.variance[j] - square / n) <= 1e-12L * (1 + square / n));
         assert_true(stats.minimum[j] == least && stats.maximum[j] == most);
     }
     assert_true(fabsl(stats.mean_square_norm - squares / n) <= 1e-12L * squares / n);
     ny_points_stats_release(&stats, ctx);
-    free(column);
+    free(x);
+    free(rows);
 }
 
 static void statistics_of_every_type(void **state)
@@ -392,9 +306,7 @@ static void statistics_of_every_type(void **state)
             CHECK(case_import(store, &import));
         }
         check_stats((enum ny_dtype)dtype, 300, 3333);
-        ny_store_close(store);
-        case_remove(path);
-        open_store();
+        new_store();
     }
 }
 
@@ -431,9 +343,7 @@ static void statistics_do_not_depend_on_batches(void **state)
     (void)state;
     CHECK(case_import(store, &import));
     CHECK(ny_points_stats(store, &a));
-    ny_store_close(store);
-    case_remove(path);
-    open_store();
+    new_store();
     ny_context_set_threads(ctx, 1);
     import.batch = 5000;
     CHECK(case_import(store, &import));
@@ -464,314 +374,8 @@ static void values_that_are_not_finite(void **state)
     }
 }
 
-/* ---- appending ----------------------------------------------------------------------------- */
-
-static void append_fills_the_short_block(void **state)
-{
-    static const uint64_t counts[] = {100, 50, 900, 3000, 1, 45, 4096, 1024};
-    struct case_import import = import_of(NY_U8, 784, 0);
-    struct ny_points_info info;
-    uint64_t n = 0;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-        import.first = n;
-        import.count = counts[i];
-        import.spec.append = true;
-        import.spec.fingerprint = i;
-        CHECK(case_import(store, &import));
-        n += counts[i];
-        CHECK(ny_points_info(store, &info));
-        assert_int_equal(info.n, n);
-        check_rows(3, 0, n, 0);
-    }
-}
-
-/* The digest is that of the rows, however they came; the tail has its own. */
-static void digests(void **state)
-{
-    struct case_import import = import_of(NY_U8, 784, 2500);
-    struct ny_points_info whole, parts, more;
-
-    (void)state;
-    CHECK(case_import(store, &import));
-    CHECK(ny_points_info(store, &whole));
-    import.spec.append = true;
-    import.first = 2500;
-    import.count = 100;
-    CHECK(case_import(store, &import));
-    CHECK(ny_points_info(store, &more));
-    assert_true(more.digest == whole.digest); /* full blocks: the same two */
-    assert_true(more.tail_digest != whole.tail_digest && more.tail_digest != 0);
-    import.first = 2600;
-    import.count = 3072 - 2600;
-    CHECK(case_import(store, &import));
-    CHECK(ny_points_info(store, &parts));
-    assert_true(parts.digest != whole.digest && parts.tail_digest == 0);
-    assert_true(parts.txn > more.txn);
-}
-
-static void append_converts_exactly_or_not(void **state)
-{
-    struct case_import import = import_of(NY_F32, 2, 10);
-    float rows[] = {1, 2, 3, 0.1f};
-    double halves[] = {0.5, -0.25, 0.1, 1};
-    struct ny_rows batch = {.count = 2, .consumed = 2};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
-    uint8_t last[2];
-    float last_halves[2];
-
-    (void)state;
-    import.spec.dtype = NY_U8;
-    CHECK(case_import(store, &import));
-    import.spec.append = true;
-    import.spec.dtype = NY_F32;
-    batch.values = rows;
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    refused(ny_ingest_rows(ingest, &batch), NY_EDATA, "row 1, column 1");
-    refused(ny_ingest_commit(ingest), NY_EDATA, "failed");
-    ny_ingest_free(ingest);
-    rows[3] = 255;
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    CHECK(ny_ingest_rows(ingest, &batch));
-    CHECK(ny_ingest_commit(ingest));
-    ny_ingest_free(ingest);
-    CHECK(ny_points_read(store, 11, 1, last));
-    assert_int_equal(last[0], 3);
-    assert_int_equal(last[1], 255);
-
-    ny_store_close(store);
-    case_remove(path);
-    open_store();
-    import.spec.append = false;
-    CHECK(case_import(store, &import));
-    import.spec.append = true;
-    import.spec.dtype = NY_F64;
-    batch.values = halves;
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    refused(ny_ingest_rows(ingest, &batch), NY_EDATA, "row 1, column 0");
-    ny_ingest_free(ingest);
-    halves[2] = 0.375;
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    CHECK(ny_ingest_rows(ingest, &batch));
-    CHECK(ny_ingest_commit(ingest));
-    ny_ingest_free(ingest);
-    CHECK(ny_points_read(store, 10, 1, last_halves));
-    assert_true(last_halves[0] == 0.5f && last_halves[1] == -0.25f);
-}
-
-static void imports_that_do_not_fit(void **state)
-{
-    struct case_import import = import_of(NY_U8, 4, 10), other = import_of(NY_U8, 4, 10);
-
-    (void)state;
-    CHECK(case_import(store, &import));
-    refused(case_import(store, &other), NY_EUSAGE, "--append");
-    other.spec.append = true;
-    other.spec.d = 5;
-    refused(case_import(store, &other), NY_EDATA, "5 columns, those of");
-    other.spec.d = 4;
-    other.spec.labels = true;
-    refused(case_import(store, &other), NY_EDATA, "have none");
-    other.spec.labels = false;
-    other.spec.layout = NY_CSR;
-    refused(case_import(store, &other), NY_EUSAGE, "dense");
-    other.spec.layout = NY_DENSE;
-    other.spec.d = 0;
-    refused(case_import(store, &other), NY_EDATA, "columns");
-    other.spec.d = UINT64_MAX;
-    refused(case_import(store, &other), NY_EDATA, "columns");
-    check_rows(3, 0, 10, 0);
-}
-
-/* ---- staging ------------------------------------------------------------------------------- */
-
-static void nothing_is_seen_before_the_commit(void **state)
-{
-    struct case_import import = import_of(NY_U8, 784, 1500);
-    struct ny_points_info before, after;
-
-    (void)state;
-    CHECK(case_import(store, &import));
-    CHECK(ny_points_info(store, &before));
-    import.first = 1500;
-    import.count = 200000 / 4;
-    import.spec.append = true;
-    import.no_commit = 1;
-    ny_context_set_memory(ctx, 200 << 20);
-    CHECK(case_import(store, &import));
-    CHECK(ny_points_info(store, &after));
-    assert_memory_equal(&before, &after, sizeof(before));
-    check_rows(3, 0, 1500, 0);
-}
-
-/* Content of a store as one number, to compare two of them. */
-static uint64_t content(struct ny_points_info *info)
-{
-    uint64_t digest;
-    struct ny_points_stats stats;
-
-    CHECK(ny_points_info(store, info));
-    CHECK(ny_points_stats(store, &stats));
-    digest = info->digest ^ info->tail_digest << 1 ^ info->n;
-    for (uint64_t j = 0; j < stats.d; j++)
-        digest = digest * 31 + (uint64_t)(stats.mean[j] * 1e6) + (uint64_t)(stats.variance[j] * 1e3);
-    ny_points_stats_release(&stats, ctx);
-    return digest;
-}
-
-static void an_unfinished_import_goes_on(void **state)
-{
-    struct case_import import = import_of(NY_U8, 784, 40000);
-    struct ny_ingest *ingest;
-    uint64_t consumed = 0, count;
-    struct ny_points_info info;
-
-    (void)state;
-    ny_context_set_memory(ctx, 100 << 20); /* commits every few MiB */
-    import.spec.labels = import.spec.source = true;
-    import.count = 1300;
-    CHECK(case_import(store, &import));
-    import.first = 1300;
-    import.count = 30000;
-    import.spec.append = true;
-    import.spec.fingerprint = 12;
-    import.no_commit = 1;
-    CHECK(case_import(store, &import));
-    ny_store_close(store);
-    CHECK(ny_store_open(&store, ctx, path));
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    ny_ingest_free(ingest);
-    assert_true(consumed > 0 && consumed <= 30000);
-    import.no_commit = 0;
-    import.count = 40000; /* the rest, in other batches */
-    import.batch = 333;
-    CHECK(case_import(store, &import));
-    check_rows(3, 0, 41300, 0);
-    count = content(&info);
-    assert_int_equal(info.n, 41300);
-
-    ny_store_close(store);
-    case_remove(path);
-    open_store();
-    import.first = 0;
-    import.count = 1300;
-    import.batch = 777;
-    CHECK(case_import(store, &import));
-    import.first = 1300;
-    import.count = 40000;
-    CHECK(case_import(store, &import));
-    (void)info;
-    check_rows(3, 0, 41300, 0);
-    {
-        uint64_t *source = malloc(41300 * sizeof(*source));
-        struct ny_points_stats stats;
-
-        CHECK(ny_points_source(store, 0, 41300, source));
-        assert_int_equal(source[41299], case_source(3, 41299));
-        CHECK(ny_points_stats(store, &stats));
-        assert_int_equal(stats.n, 41300);
-        ny_points_stats_release(&stats, ctx);
-        free(source);
-    }
-    /* Digests hold the store's id, so they differ; statistics do not. */
-    assert_true(count != 0);
-}
-
-static void another_import_discards_what_was_staged(void **state)
-{
-    struct case_import import = import_of(NY_U8, 784, 30000), other = import_of(NY_U8, 784, 2000);
-    struct ny_ingest *ingest;
-    uint64_t consumed;
-
-    (void)state;
-    ny_context_set_memory(ctx, 100 << 20);
-    import.no_commit = 1;
-    CHECK(case_import(store, &import));
-    other.seed = 8;
-    other.spec.fingerprint = 99;
-    CHECK(ny_ingest_begin(&ingest, store, &other.spec, &consumed));
-    assert_int_equal(consumed, 0);
-    ny_ingest_free(ingest);
-    CHECK(case_import(store, &other));
-    check_rows(8, 0, 2000, 0);
-}
-
-static void discarding_leaves_the_store_as_it_was(void **state)
-{
-    struct case_import import = import_of(NY_U8, 784, 1500);
-    struct ny_points_info before, after;
-    struct ny_ingest *ingest;
-    uint64_t consumed;
-
-    (void)state;
-    ny_context_set_memory(ctx, 100 << 20);
-    CHECK(case_import(store, &import));
-    CHECK(ny_points_info(store, &before));
-    import.spec.append = true;
-    import.count = 30000;
-    import.no_commit = 1;
-    CHECK(case_import(store, &import));
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    assert_true(consumed > 0);
-    CHECK(ny_ingest_discard(ingest));
-    ny_ingest_free(ingest);
-    CHECK(ny_points_info(store, &after));
-    assert_memory_equal(&before, &after, sizeof(before));
-    check_rows(3, 0, 1500, 0);
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    assert_int_equal(consumed, 0);
-    ny_ingest_free(ingest);
-}
-
-static void dropped_rows_are_counted(void **state)
-{
-    struct ny_ingest_spec spec = {.d = 1, .dtype = NY_U8, .fingerprint = 1, .append = true};
-    struct ny_rows rows = {.values = "abc", .count = 3, .consumed = 5, .dropped = 2};
-    struct ny_points_info info;
-    struct ny_ingest *ingest;
-    uint64_t consumed;
-
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
-        CHECK(ny_ingest_rows(ingest, &rows));
-        CHECK(ny_ingest_commit(ingest));
-        refused(ny_ingest_discard(ingest), NY_EINTERNAL, "ended");
-        ny_ingest_free(ingest);
-    }
-    CHECK(ny_points_info(store, &info));
-    assert_int_equal(info.n, 6);
-    assert_int_equal(info.dropped, 4);
-}
-
-static int count_damage(void *user, const struct ny_damage *damage)
-{
-    (void)damage;
-    ++*(int *)user;
-    return NY_OK;
-}
-
-static void a_sound_store_verifies(void **state)
-{
-    static const char *const names[] = {"a", "b"};
-    struct case_import import = import_of(NY_U8, 784, 5000);
-    int damages = 0;
-
-    (void)state;
-    CHECK(ny_store_verify(store, count_damage, &damages));
-    import.spec.labels = import.spec.source = true;
-    CHECK(case_import(store, &import));
-    CHECK(ny_blob_put(store, "fit", "model", path, sizeof(path)));
-    CHECK(ny_store_verify(store, count_damage, &damages));
-    (void)names;
-    assert_int_equal(damages, 0);
-}
-
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(every_type_and_block_edge),
         TEST(a_row_larger_than_a_block),
@@ -789,16 +393,6 @@ int main(void)
         TEST(statistics_with_a_large_offset),
         TEST(statistics_do_not_depend_on_batches),
         TEST(values_that_are_not_finite),
-        TEST(append_fills_the_short_block),
-        TEST(digests),
-        TEST(append_converts_exactly_or_not),
-        TEST(imports_that_do_not_fit),
-        TEST(nothing_is_seen_before_the_commit),
-        TEST(an_unfinished_import_goes_on),
-        TEST(another_import_discards_what_was_staged),
-        TEST(discarding_leaves_the_store_as_it_was),
-        TEST(dropped_rows_are_counted),
-        TEST(a_sound_store_verifies),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,101 @@
+/* What the tests of one store share: set-up, checks, and comparing rows with the generator's. */
+#ifndef TESTS_UNIT_STORE_CHECKS_H
+#define TESTS_UNIT_STORE_CHECKS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "store/store.h"
+#include "support/store_case.h"
+
+static struct ny_context *ctx;
+static struct ny_store *store;
+static char directory[128], path[160];
+
+static void open_store(void)
+{
+    if (ny_store_create(&store, ctx, path)) fail_msg("%s", ny_context_message(ctx));
+}
+
+static int start(void **state)
+{
+    (void)state;
+    if (ny_context_new(&ctx)) return -1;
+    case_directory(directory);
+    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    open_store();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    size_t left;
+
+    (void)state;
+    ny_store_close(store);
+    left = ny_memory_used(ctx);
+    ny_context_free(ctx);
+    case_remove(directory);
+    return left == 0 ? 0 : -1;
+}
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
+    } while (0)
+
+/* The call fails so, and says these words. */
+static inline void refused(int got, int status, const char *words)
+{
+    assert_int_equal(got, status);
+    assert_int_equal(ny_context_error(ctx)->status, status);
+    if (!strstr(ny_context_message(ctx), words))
+        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
+    ny_error_clear(ctx);
+}
+
+static inline struct case_import import_of(enum ny_dtype dtype, uint64_t d, uint64_t count)
+{
+    return (struct case_import){.seed = 3,
+                                .count = count,
+                                .batch = 777,
+                                .spec = {.d = d, .dtype = dtype, .fingerprint = 11}};
+}
+
+/* Rows first … of the store are rows first_of_set … of data set `seed`. */
+static inline void check_rows(unsigned seed, uint64_t first, uint64_t count,
+                              uint64_t first_of_set)
+{
+    struct ny_points_info info;
+    size_t bytes;
+    char *got, *want;
+
+    CHECK(ny_points_info(store, &info));
+    bytes = count * info.d * ny_dtype_size(info.dtype);
+    got = malloc(bytes + 1);
+    want = malloc(bytes + 1);
+    case_rows(want, seed, info.dtype, info.d, first_of_set, count);
+    CHECK(ny_points_read(store, first, count, got));
+    assert_memory_equal(got, want, bytes);
+    free(want);
+    free(got);
+}
+
+/* An empty store under the same name. */
+static inline void new_store(void)
+{
+    ny_store_close(store);
+    case_remove(path);
+    open_store();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+#endif

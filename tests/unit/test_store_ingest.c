@@ -1,0 +1,294 @@
+/* store/store.h, ingesting: appending, staging, resuming, discarding. */
+#include "store_checks.h"
+
+/* ---- appending ----------------------------------------------------------------------------- */
+
+static void append_fills_the_short_block(void **state)
+{
+    static const uint64_t counts[] = {100, 50, 900, 3000, 1, 45, 4096, 1024};
+    struct case_import import = import_of(NY_U8, 784, 0);
+    struct ny_points_info info;
+    uint64_t n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        import.first = n;
+        import.count = counts[i];
+        import.spec.append = true;
+        import.spec.fingerprint = i;
+        CHECK(case_import(store, &import));
+        n += counts[i];
+        CHECK(ny_points_info(store, &info));
+        assert_int_equal(info.n, n);
+        check_rows(3, 0, n, 0);
+    }
+}
+
+/* The digest is that of the rows, however they came; the tail has its own. */
+static void digests(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 2500);
+    struct ny_points_info whole, parts, more;
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &whole));
+    import.spec.append = true;
+    import.first = 2500;
+    import.count = 100;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &more));
+    assert_true(more.digest == whole.digest); /* full blocks: the same two */
+    assert_true(more.tail_digest != whole.tail_digest && more.tail_digest != 0);
+    import.first = 2600;
+    import.count = 3072 - 2600;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &parts));
+    assert_true(parts.digest != whole.digest && parts.tail_digest == 0);
+    assert_true(parts.txn > more.txn);
+}
+
+static void append_converts_exactly_or_not(void **state)
+{
+    struct case_import import = import_of(NY_F32, 2, 10);
+    float rows[] = {1, 2, 3, 0.1f};
+    double halves[] = {0.5, -0.25, 0.1, 1};
+    struct ny_rows batch = {.count = 2, .consumed = 2};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+    uint8_t last[2];
+    float last_halves[2];
+
+    (void)state;
+    import.spec.dtype = NY_U8;
+    CHECK(case_import(store, &import));
+    import.spec.append = true;
+    import.spec.dtype = NY_F32;
+    batch.values = rows;
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    refused(ny_ingest_rows(ingest, &batch), NY_EDATA, "row 1, column 1");
+    refused(ny_ingest_commit(ingest), NY_EDATA, "failed");
+    ny_ingest_free(ingest);
+    rows[3] = 255;
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    CHECK(ny_ingest_rows(ingest, &batch));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+    CHECK(ny_points_read(store, 11, 1, last));
+    assert_int_equal(last[0], 3);
+    assert_int_equal(last[1], 255);
+
+    new_store();
+    import.spec.append = false;
+    CHECK(case_import(store, &import));
+    import.spec.append = true;
+    import.spec.dtype = NY_F64;
+    batch.values = halves;
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    refused(ny_ingest_rows(ingest, &batch), NY_EDATA, "row 1, column 0");
+    ny_ingest_free(ingest);
+    halves[2] = 0.375;
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    CHECK(ny_ingest_rows(ingest, &batch));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+    CHECK(ny_points_read(store, 10, 1, last_halves));
+    assert_true(last_halves[0] == 0.5f && last_halves[1] == -0.25f);
+}
+
+static void imports_that_do_not_fit(void **state)
+{
+    struct case_import import = import_of(NY_U8, 4, 10), other = import_of(NY_U8, 4, 10);
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    refused(case_import(store, &other), NY_EUSAGE, "--append");
+    other.spec.append = true;
+    other.spec.d = 5;
+    refused(case_import(store, &other), NY_EDATA, "5 columns, those of");
+    other.spec.d = 4;
+    other.spec.labels = true;
+    refused(case_import(store, &other), NY_EDATA, "have none");
+    other.spec.labels = false;
+    other.spec.layout = NY_CSR;
+    refused(case_import(store, &other), NY_EUSAGE, "dense");
+    other.spec.layout = NY_DENSE;
+    other.spec.d = 0;
+    refused(case_import(store, &other), NY_EDATA, "columns");
+    other.spec.d = UINT64_MAX;
+    refused(case_import(store, &other), NY_EDATA, "columns");
+    check_rows(3, 0, 10, 0);
+}
+
+/* ---- staging ------------------------------------------------------------------------------- */
+
+static void nothing_is_seen_before_the_commit(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 1500);
+    struct ny_points_info before, after;
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &before));
+    import.first = 1500;
+    import.count = 50000;
+    import.spec.append = true;
+    import.no_commit = 1;
+    ny_context_set_memory(ctx, 200 << 20);
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &after));
+    assert_memory_equal(&before, &after, sizeof(before));
+    check_rows(3, 0, 1500, 0);
+}
+
+static struct ny_points_stats stats_now(void)
+{
+    struct ny_points_stats stats;
+
+    CHECK(ny_points_stats(store, &stats));
+    return stats;
+}
+
+static void same_stats(struct ny_points_stats *a, struct ny_points_stats *b)
+{
+    assert_int_equal(a->n, b->n);
+    assert_memory_equal(a->mean, b->mean, a->d * sizeof(double));
+    assert_memory_equal(a->variance, b->variance, a->d * sizeof(double));
+    ny_points_stats_release(a, ctx);
+    ny_points_stats_release(b, ctx);
+}
+
+/* 1300 rows, then an append of 40000, in one go or left at 30000 and taken up in other batches. */
+static void import_in_parts(bool broken)
+{
+    struct case_import import = import_of(NY_U8, 784, 1300);
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    import.spec.labels = import.spec.source = true;
+    CHECK(case_import(store, &import));
+    import.spec.append = true;
+    import.spec.fingerprint = 12;
+    import.first = 1300;
+    if (broken) {
+        import.count = 30000;
+        import.no_commit = 1;
+        CHECK(case_import(store, &import));
+        ny_store_close(store);
+        CHECK(ny_store_open(&store, ctx, path));
+        CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+        ny_ingest_free(ingest);
+        assert_true(consumed > 0 && consumed <= 30000);
+        import.no_commit = 0;
+        import.batch = 333;
+    }
+    import.count = 40000;
+    CHECK(case_import(store, &import));
+}
+
+static void an_unfinished_import_goes_on(void **state)
+{
+    struct ny_points_stats whole, broken;
+    uint64_t *source = malloc(41300 * sizeof(*source));
+    double *labels = malloc(41300 * sizeof(*labels));
+
+    (void)state;
+    ny_context_set_memory(ctx, 100 << 20); /* commits every few MiB */
+    import_in_parts(false);
+    whole = stats_now();
+    new_store();
+    import_in_parts(true);
+    broken = stats_now();
+    same_stats(&whole, &broken);
+    check_rows(3, 0, 41300, 0);
+    CHECK(ny_points_source(store, 0, 41300, source));
+    CHECK(ny_points_labels(store, 0, 41300, labels));
+    for (uint64_t i = 0; i < 41300; i++)
+        assert_true(source[i] == case_source(3, i) && labels[i] == case_label(3, i));
+    free(labels);
+    free(source);
+}
+
+static void another_import_discards_what_was_staged(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 30000), other = import_of(NY_U8, 784, 2000);
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    ny_context_set_memory(ctx, 100 << 20);
+    import.no_commit = 1;
+    CHECK(case_import(store, &import));
+    other.seed = 8;
+    other.spec.fingerprint = 99;
+    CHECK(ny_ingest_begin(&ingest, store, &other.spec, &consumed));
+    assert_int_equal(consumed, 0);
+    ny_ingest_free(ingest);
+    CHECK(case_import(store, &other));
+    check_rows(8, 0, 2000, 0);
+}
+
+static void discarding_leaves_the_store_as_it_was(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 1500);
+    struct ny_points_info before, after;
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    ny_context_set_memory(ctx, 100 << 20);
+    CHECK(case_import(store, &import));
+    CHECK(ny_points_info(store, &before));
+    import.spec.append = true;
+    import.count = 30000;
+    import.no_commit = 1;
+    CHECK(case_import(store, &import));
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    assert_true(consumed > 0);
+    CHECK(ny_ingest_discard(ingest));
+    ny_ingest_free(ingest);
+    CHECK(ny_points_info(store, &after));
+    assert_memory_equal(&before, &after, sizeof(before));
+    check_rows(3, 0, 1500, 0);
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    assert_int_equal(consumed, 0);
+    ny_ingest_free(ingest);
+}
+
+static void dropped_rows_are_counted(void **state)
+{
+    struct ny_ingest_spec spec = {.d = 1, .dtype = NY_U8, .fingerprint = 1, .append = true};
+    struct ny_rows rows = {.values = "abc", .count = 3, .consumed = 5, .dropped = 2};
+    struct ny_points_info info;
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
+        CHECK(ny_ingest_rows(ingest, &rows));
+        CHECK(ny_ingest_commit(ingest));
+        refused(ny_ingest_discard(ingest), NY_EINTERNAL, "ended");
+        ny_ingest_free(ingest);
+    }
+    CHECK(ny_points_info(store, &info));
+    assert_int_equal(info.n, 6);
+    assert_int_equal(info.dropped, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(append_fills_the_short_block),
+        TEST(digests),
+        TEST(append_converts_exactly_or_not),
+        TEST(imports_that_do_not_fit),
+        TEST(nothing_is_seen_before_the_commit),
+        TEST(an_unfinished_import_goes_on),
+        TEST(another_import_discards_what_was_staged),
+        TEST(discarding_leaves_the_store_as_it_was),
+        TEST(dropped_rows_are_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,553 @@
+/* store/store.h: opening and creating, what is refused, sharing between handles and processes. */
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "store/codec.h"
+#include "support/store_case.h"
+
+static struct ny_context *ctx;
+static char directory[128], path[160];
+
+static int start(void **state)
+{
+    (void)state;
+    if (ny_context_new(&ctx)) return -1;
+    case_directory(directory);
+    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    size_t left = ny_memory_used(ctx);
+
+    (void)state;
+    ny_context_free(ctx);
+    case_remove(directory);
+    return left == 0 ? 0 : -1;
+}
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
+    } while (0)
+
+static void refused(int got, int status, const char *words)
+{
+    assert_int_equal(got, status);
+    assert_int_equal(ny_context_error(ctx)->status, status);
+    if (!strstr(ny_context_message(ctx), words))
+        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
+    ny_error_clear(ctx);
+}
+
+static const struct case_import small = {
+    .seed = 1, .count = 3000, .batch = 1000, .spec = {.d = 784, .dtype = NY_U8, .fingerprint = 1}};
+
+static void make_store(const char *where)
+{
+    struct ny_store *store;
+
+    CHECK(ny_store_create(&store, ctx, where));
+    CHECK(case_import(store, &small));
+    ny_store_close(store);
+}
+
+static char *in_store(const char *name)
+{
+    static char files[2][256];
+    static int turn;
+
+    turn = !turn;
+    snprintf(files[turn], sizeof(files[turn]), "%s/%s", path, name);
+    return files[turn];
+}
+
+static void write_file(const char *file, const char *text)
+{
+    FILE *out = fopen(file, "w");
+
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+}
+
+/* ---- what is no store ---------------------------------------------------------------------- */
+
+static void paths_that_are_no_store(void **state)
+{
+    struct ny_store *store;
+
+    (void)state;
+    refused(ny_store_open(&store, ctx, path), NY_EIO, "No such file");
+    assert_null(store);
+    write_file(path, "x");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "a store is a directory");
+    unlink(path);
+    mkdir(path, 0777);
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "not a store");
+    mkdir(in_store("points"), 0777);
+    mkdir(in_store("results"), 0777);
+    write_file(in_store("points/data.mdb"), "");
+    write_file(in_store("results/data.mdb"), "");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "cut short");
+    write_file(in_store("points/data.mdb"), "This is a text, and no table of anything at all.");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "points/data.mdb");
+}
+
+static void a_directory_of_other_things_is_left_alone(void **state)
+{
+    struct ny_store *store;
+    struct stat info;
+
+    (void)state;
+    mkdir(path, 0777);
+    write_file(in_store("thesis.tex"), "precious");
+    refused(ny_store_create(&store, ctx, path), NY_ESTORE, "holds other files");
+    assert_int_equal(stat(in_store("thesis.tex"), &info), 0);
+    assert_int_not_equal(stat(in_store("points"), &info), 0);
+    refused(ny_store_create(&store, ctx, "/nowhere/at/all.nys"), NY_EIO, "/nowhere/at/all.nys");
+}
+
+static void creating_twice_opens(void **state)
+{
+    struct ny_points_info first, again;
+    struct ny_store *store;
+
+    (void)state;
+    make_store(path);
+    CHECK(ny_store_open(&store, ctx, path));
+    CHECK(ny_points_info(store, &first));
+    ny_store_close(store);
+    CHECK(ny_store_create(&store, ctx, path));
+    CHECK(ny_points_info(store, &again));
+    assert_memory_equal(&first, &again, sizeof(first));
+    ny_store_close(store);
+}
+
+/* A creation that was killed is finished by the next, wherever it stopped. */
+static void an_unfinished_creation_is_finished(void **state)
+{
+    struct ny_store *store;
+
+    (void)state;
+    mkdir(path, 0777);
+    mkdir(in_store("locks"), 0777);
+    mkdir(in_store("points.new"), 0777);
+    write_file(in_store("points.new/data.mdb"), "half");
+    CHECK(ny_store_create(&store, ctx, path));
+    CHECK(case_import(store, &small));
+    ny_store_close(store);
+    unlink(in_store("results/data.mdb"));
+    unlink(in_store("results/lock.mdb"));
+    rmdir(in_store("results"));
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "not finished");
+    CHECK(ny_store_create(&store, ctx, path));
+    CHECK(ny_blob_put(store, "fit", "x", "x", 1));
+    ny_store_close(store);
+}
+
+static void parts_of_two_stores(void **state)
+{
+    char other[160];
+    struct ny_store *store;
+
+    (void)state;
+    make_store(path);
+    snprintf(other, sizeof(other), "%s/b.nys", directory);
+    make_store(other);
+    case_remove(in_store("results"));
+    snprintf(other, sizeof(other), "%s/b.nys/results", directory);
+    case_copy(other, in_store("results"));
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "different stores");
+    case_remove(in_store("results"));
+    case_copy(in_store("points"), in_store("results"));
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "the other folder");
+}
+
+/* Whoever may plant a link in the store does not get us to write elsewhere. */
+static void links_are_refused(void **state)
+{
+    struct ny_store *store;
+    char away[160];
+    struct stat info;
+
+    (void)state;
+    make_store(path);
+    snprintf(away, sizeof(away), "%s/away", directory);
+    unlink(in_store("points/lock.mdb"));
+    assert_int_equal(symlink(away, in_store("points/lock.mdb")), 0);
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "no links");
+    unlink(in_store("points/lock.mdb"));
+    rename(in_store("points"), away);
+    assert_int_equal(symlink(away, in_store("points")), 0);
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "no links");
+    unlink(in_store("points"));
+    rename(away, in_store("points"));
+    CHECK(ny_store_open(&store, ctx, path));
+    unlink(in_store("locks/points.lock"));
+    assert_int_equal(symlink(away, in_store("locks/points.lock")), 0);
+    refused(case_import(store, &small), NY_EIO, "locks/points.lock");
+    assert_int_not_equal(stat(away, &info), 0);
+    ny_store_close(store);
+}
+
+/* Every pulse of the file says version 2, with a right checksum. */
+static void age(const char *file)
+{
+    enum { BYTES = 1 << 22 };
+    char *bytes = calloc(1, BYTES);
+    int fd = open(file, O_RDWR);
+    ssize_t got = read(fd, bytes, BYTES);
+    unsigned changed = 0;
+
+    assert_true(got > 0);
+    for (ssize_t i = sizeof(struct ny_header); i <= got - (ssize_t)sizeof(struct ny_pulse); i++) {
+        char *at = bytes + i;
+        struct ny_pulse pulse;
+        struct ny_header header;
+        struct ny_frame frame = {.kind = NY_KIND_PULSE, .raw_bytes = sizeof(pulse)};
+
+        if (memcmp(at, NY_FORMAT_MAGIC, 8) != 0) continue;
+        memcpy(&pulse, at, sizeof(pulse));
+        pulse.version = 2;
+        memcpy(&frame.store, pulse.id, sizeof(frame.store));
+        header = ny_frame_seal(&frame, &pulse, sizeof(pulse));
+        memcpy(at, &pulse, sizeof(pulse));
+        memcpy(at - sizeof(header), &header, sizeof(header));
+        changed++;
+    }
+    assert_true(changed > 0);
+    assert_int_equal(pwrite(fd, bytes, (size_t)got, 0), got);
+    close(fd);
+    free(bytes);
+}
+
+static void a_newer_format_is_named(void **state)
+{
+    struct ny_store *store;
+
+    (void)state;
+    CHECK(ny_store_create(&store, ctx, path));
+    ny_store_close(store);
+    age(in_store("points/data.mdb"));
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "format 2");
+}
+
+/* ---- sharing ------------------------------------------------------------------------------- */
+
+static void handles_share_an_environment(void **state)
+{
+    struct ny_store *a, *b, *c;
+    struct ny_points_info info;
+    char other[160];
+
+    (void)state;
+    CHECK(ny_store_create(&a, ctx, path));
+    CHECK(ny_store_open(&b, ctx, path));
+    CHECK(case_import(a, &small));
+    CHECK(ny_points_info(b, &info));
+    assert_int_equal(info.n, 3000);
+    snprintf(other, sizeof(other), "%s/link.nys", directory);
+    assert_int_equal(symlink(path, other), 0);
+    CHECK(ny_store_open(&c, ctx, other)); /* the same files under another name */
+    ny_store_close(a);
+    CHECK(ny_points_info(c, &info));
+    assert_int_equal(info.n, 3000);
+    ny_store_close(b);
+    CHECK(ny_blob_put(c, "fit", "x", "x", 1));
+    ny_store_close(c);
+    ny_store_close(NULL);
+}
+
+/* Runs `role` in a new process, which says through a pipe that it is ready and waits for ours. */
+struct companion {
+    pid_t pid;
+    int from, to;
+};
+
+static struct companion send_out(int (*role)(struct ny_store *store, struct ny_context *its))
+{
+    struct companion c;
+    int up[2], down[2];
+    char byte = 0;
+
+    assert_true(pipe(up) == 0 && pipe(down) == 0);
+    c.pid = fork();
+    if (c.pid == 0) {
+        struct ny_context *its;
+        struct ny_store *store;
+        int status = 9;
+
+        close(down[1]);
+        if (ny_context_new(&its) == NY_OK && ny_store_open(&store, its, path) == NY_OK)
+            status = role(store, its);
+        byte = (char)status;
+        if (write(up[1], &byte, 1) == 1) status = read(down[0], &byte, 1) < 0;
+        _exit(status);
+    }
+    close(down[0]);
+    close(up[1]);
+    c.from = up[0];
+    c.to = down[1];
+    assert_int_equal(read(c.from, &byte, 1), 1);
+    assert_int_equal(byte, 0);
+    return c;
+}
+
+static void send_home(struct companion *c)
+{
+    int status;
+
+    close(c->to);
+    assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
+    close(c->from);
+}
+
+static int hold_import(struct ny_store *store, struct ny_context *its)
+{
+    struct ny_ingest_spec spec = small.spec;
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)its;
+    spec.append = true;
+    return ny_ingest_begin(&ingest, store, &spec, &consumed);
+}
+
+static int hold_name(struct ny_store *store, struct ny_context *its)
+{
+    struct ny_name_lock *lock;
+
+    (void)its;
+    return ny_name_lock(&lock, store, "fit");
+}
+
+static int put_and_go(struct ny_store *store, struct ny_context *its)
+{
+    (void)its;
+    return ny_blob_put(store, "theirs", "x", "abc", 3);
+}
+
+static void a_second_import_is_refused_at_once(void **state)
+{
+    struct ny_store *store;
+    struct companion other;
+    struct case_import more = small;
+    char pid[32];
+
+    (void)state;
+    make_store(path);
+    other = send_out(hold_import);
+    CHECK(ny_store_open(&store, ctx, path));
+    more.spec.append = true;
+    snprintf(pid, sizeof(pid), "process %ld (", (long)other.pid);
+    refused(case_import(store, &more), NY_EBUSY, pid);
+    CHECK(ny_blob_put(store, "fit", "x", "x", 1)); /* fitting goes on */
+    send_home(&other);
+    CHECK(case_import(store, &more));
+    ny_store_close(store);
+}
+
+static void a_name_is_held_by_one(void **state)
+{
+    struct ny_name_lock *lock, *second;
+    struct ny_store *store;
+    struct companion other;
+    char pid[32];
+
+    (void)state;
+    make_store(path);
+    other = send_out(hold_name);
+    CHECK(ny_store_open(&store, ctx, path));
+    snprintf(pid, sizeof(pid), "process %ld (", (long)other.pid);
+    refused(ny_name_lock(&lock, store, "fit"), NY_EBUSY, pid);
+    CHECK(ny_name_lock(&lock, store, "fit2"));
+    ny_name_unlock(lock);
+    send_home(&other); /* the kernel lets go for it */
+    CHECK(ny_name_lock(&lock, store, "fit"));
+    refused(ny_name_lock(&second, store, "fit"), NY_EBUSY, "fit");
+    ny_name_unlock(lock);
+    CHECK(ny_name_lock(&lock, store, "fit"));
+    ny_name_unlock(lock);
+    ny_name_unlock(NULL);
+    ny_store_close(store);
+}
+
+static void what_another_process_writes_is_seen(void **state)
+{
+    struct ny_store *store;
+    struct companion other;
+    char data[3];
+
+    (void)state;
+    make_store(path);
+    other = send_out(put_and_go);
+    CHECK(ny_store_open(&store, ctx, path));
+    CHECK(ny_blob_get(store, "theirs", "x", data, 3));
+    assert_memory_equal(data, "abc", 3);
+    CHECK(ny_blob_put(store, "ours", "x", "x", 1));
+    send_home(&other);
+    ny_store_close(store);
+}
+
+/* ---- other circumstances ------------------------------------------------------------------- */
+
+/* As somebody who may not write; returns the exit status of `work`. */
+static int as_nobody(int (*work)(void))
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        if (geteuid() == 0 && (setgid(65534) || setuid(65534))) _exit(100);
+        _exit(work());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int warnings;
+static void count_warning(void *user, int level, const char *message)
+{
+    (void)user;
+    if (level == NY_LOG_WARNING && strstr(message, "without locks")) warnings++;
+}
+
+static int read_only_work(void)
+{
+    struct ny_context *its;
+    struct ny_store *store;
+    struct ny_points_info info;
+    struct ny_batch *batch;
+    struct ny_name_lock *lock;
+    static uint8_t rows[3000 * 784], want[3000 * 784];
+
+    if (ny_context_new(&its)) return 1;
+    ny_context_set_log(its, count_warning, NULL);
+    if (ny_store_open(&store, its, path)) return 2;
+    if (!ny_store_read_only(store) || warnings != 1) return 3;
+    if (ny_points_info(store, &info) || info.n != 3000) return 4;
+    case_rows(want, 1, NY_U8, 784, 0, 3000);
+    if (ny_points_read(store, 0, 3000, rows) || memcmp(rows, want, sizeof(rows)) != 0) return 5;
+    if (case_import(store, &small) != NY_EIO) return 6;
+    if (ny_batch_begin(&batch, store) != NY_EIO) return 7;
+    if (ny_name_lock(&lock, store, "x") != NY_EIO) return 8;
+    ny_store_close(store);
+    return 0;
+}
+
+static void a_read_only_store_is_read(void **state)
+{
+    (void)state;
+    make_store(path);
+    chmod(directory, 0755);
+    chmod(in_store("points"), 0555);
+    chmod(in_store("results"), 0555);
+    chmod(in_store("points/data.mdb"), 0444);
+    chmod(in_store("results/data.mdb"), 0444);
+    assert_int_equal(as_nobody(read_only_work), 0);
+    chmod(in_store("points"), 0755);
+    chmod(in_store("results"), 0755);
+}
+
+static int little_address_space(void)
+{
+    struct rlimit limit = {(rlim_t)6 << 30, (rlim_t)6 << 30};
+    struct ny_context *its;
+    struct ny_store *store;
+
+    if (setrlimit(RLIMIT_AS, &limit) || ny_context_new(&its)) return 1;
+    if (ny_store_open(&store, its, path)) return 2;
+    if (ny_blob_put(store, "fit", "x", "abc", 3)) return 3;
+    ny_store_close(store);
+    limit.rlim_cur = limit.rlim_max = (rlim_t)900 << 20;
+    if (setrlimit(RLIMIT_AS, &limit)) return 4;
+    return ny_store_open(&store, its, path) == NY_EBUDGET ? 0 : 5;
+}
+
+static void a_smaller_map_will_do(void **state)
+{
+    pid_t child;
+    int status;
+
+    (void)state;
+    make_store(path);
+    child = fork();
+    if (child == 0) _exit(little_address_space());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* The file is cut short below the map of an open store: SIGBUS on reading. */
+static void a_failing_disk_is_damage(void **state)
+{
+    static uint8_t rows[1024 * 784];
+    struct ny_store *store;
+    size_t count;
+
+    (void)state;
+    make_store(path);
+    CHECK(ny_store_open(&store, ctx, path));
+    ny_store_guard_sigbus();
+    ny_store_guard_sigbus();
+    assert_int_equal(truncate(in_store("points/data.mdb"), 8 * 4096), 0);
+    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE, "the disk cannot read it");
+    assert_int_equal(count, 0);
+    ny_store_close(store);
+}
+
+static void files_follow_the_umask(void **state)
+{
+    static const char *const files[] = {"points/data.mdb", "results/data.mdb", "points/lock.mdb"};
+    mode_t before = umask(027);
+
+    (void)state;
+    make_store(path);
+    umask(before);
+    for (size_t i = 0; i < 3; i++) {
+        struct stat info;
+
+        assert_int_equal(stat(in_store(files[i]), &info), 0);
+        assert_int_equal(info.st_mode & 0777, 0640);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(paths_that_are_no_store),
+        TEST(a_directory_of_other_things_is_left_alone),
+        TEST(creating_twice_opens),
+        TEST(an_unfinished_creation_is_finished),
+        TEST(parts_of_two_stores),
+        TEST(links_are_refused),
+        TEST(a_newer_format_is_named),
+        TEST(handles_share_an_environment),
+        TEST(a_second_import_is_refused_at_once),
+        TEST(a_name_is_held_by_one),
+        TEST(what_another_process_writes_is_seen),
+        TEST(a_read_only_store_is_read),
+        TEST(a_smaller_map_will_do),
+        TEST(a_failing_disk_is_damage),
+        TEST(files_follow_the_umask),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* store/store.h, results: batches, chunks, blobs, names. */
+#include "store_checks.h"
+
+static void put(const char *name, const char *part, uint64_t index, const char *text)
+{
+    struct ny_batch *batch;
+
+    CHECK(ny_batch_begin(&batch, store));
+    CHECK(ny_batch_put(batch, name, part, index, text, strlen(text)));
+    CHECK(ny_batch_commit(batch));
+}
+
+/* `text`, or NULL: there is no such chunk. */
+static void check_chunk(const char *name, const char *part, uint64_t index, const char *text)
+{
+    char data[64];
+    size_t bytes;
+    int err = ny_chunk_get(store, name, part, index, data, sizeof(data), &bytes);
+
+    if (!text) {
+        assert_int_equal(err, NY_END);
+        assert_int_equal(ny_context_error(ctx)->status, NY_OK);
+        return;
+    }
+    if (err) fail_msg("%s", ny_context_message(ctx));
+    assert_int_equal(bytes, strlen(text));
+    assert_memory_equal(data, text, bytes);
+}
+
+static void chunks_come_back(void **state)
+{
+    (void)state;
+    put("fit", "job", 0, "zero");
+    put("fit", "job", 1, "one");
+    put("fit", "job", 1ULL << 40, "far");
+    put("fit", "jo", 0, "another part");
+    put("fi", "job", 0, "another name");
+    put("fit", "empty", 0, "");
+    check_chunk("fit", "job", 0, "zero");
+    check_chunk("fit", "job", 1, "one");
+    check_chunk("fit", "job", 1ULL << 40, "far");
+    check_chunk("fit", "jo", 0, "another part");
+    check_chunk("fi", "job", 0, "another name");
+    check_chunk("fit", "empty", 0, "");
+    check_chunk("fit", "job", 2, NULL);
+    check_chunk("fit", "jobs", 0, NULL);
+    check_chunk("none", "job", 0, NULL);
+    put("fit", "job", 1, "another one, longer");
+    check_chunk("fit", "job", 1, "another one, longer");
+    ny_store_close(store);
+    CHECK(ny_store_open(&store, ctx, path));
+    check_chunk("fit", "job", 1, "another one, longer");
+}
+
+static void a_batch_is_all_or_nothing(void **state)
+{
+    struct ny_batch *batch;
+
+    (void)state;
+    put("fit", "job", 0, "before");
+    CHECK(ny_batch_begin(&batch, store));
+    CHECK(ny_batch_put(batch, "fit", "job", 0, "after", 5));
+    CHECK(ny_batch_put(batch, "fit", "model", 0, "m", 1));
+    check_chunk("fit", "job", 0, "before");
+    check_chunk("fit", "model", 0, NULL);
+    ny_batch_abort(batch);
+    check_chunk("fit", "job", 0, "before");
+    CHECK(ny_batch_begin(&batch, store));
+    CHECK(ny_batch_delete(batch, "fit", "job"));
+    CHECK(ny_batch_put(batch, "fit", "model", 0, "m", 1));
+    CHECK(ny_batch_commit(batch));
+    check_chunk("fit", "job", 0, NULL);
+    check_chunk("fit", "model", 0, "m");
+    ny_batch_abort(NULL);
+}
+
+/* One bad call, and nothing of the batch is there. */
+static void a_failed_put_fails_the_batch(void **state)
+{
+    char *large = calloc(1, NY_CHUNK_BYTES + 1);
+    struct ny_batch *batch;
+
+    (void)state;
+    CHECK(ny_batch_begin(&batch, store));
+    CHECK(ny_batch_put(batch, "fit", "job", 0, "x", 1));
+    assert_int_equal(ny_batch_put(batch, "fit", "job", 1, large, NY_CHUNK_BYTES + 1), NY_EINTERNAL);
+    assert_int_equal(ny_batch_commit(batch), NY_EINTERNAL);
+    ny_error_clear(ctx);
+    check_chunk("fit", "job", 0, NULL);
+    CHECK(ny_batch_begin(&batch, store));
+    CHECK(ny_batch_put(batch, "fit", "job", 1, large, NY_CHUNK_BYTES));
+    CHECK(ny_batch_commit(batch));
+    free(large);
+}
+
+static void a_small_buffer_is_a_defect(void **state)
+{
+    char data[3];
+    size_t bytes;
+
+    (void)state;
+    put("fit", "job", 0, "four");
+    refused(ny_chunk_get(store, "fit", "job", 0, data, sizeof(data), &bytes), NY_EINTERNAL,
+            "4 bytes, room is for 3");
+}
+
+static void blobs_of_every_size(void **state)
+{
+    static const size_t sizes[] = {0, 1, NY_CHUNK_BYTES - 1, NY_CHUNK_BYTES, NY_CHUNK_BYTES + 1,
+                                   5 * NY_CHUNK_BYTES, 7 * NY_CHUNK_BYTES + 12345};
+    size_t most = 8 * NY_CHUNK_BYTES;
+    unsigned char *data = malloc(most), *got = malloc(most + 1);
+
+    (void)state;
+    for (size_t i = 0; i < most; i++)
+        data[i] = (unsigned char)(i * i >> 7);
+    ny_context_set_memory(ctx, 32 << 20); /* several batches a blob */
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+            size_t bytes = sizes[round ? sizeof(sizes) / sizeof(*sizes) - 1 - i : i];
+
+            CHECK(ny_blob_put(store, "fit", "model", data, bytes));
+            got[bytes] = 0x5a;
+            CHECK(ny_blob_get(store, "fit", "model", got, bytes));
+            assert_memory_equal(got, data, bytes);
+            assert_int_equal(got[bytes], 0x5a);
+            refused(ny_blob_get(store, "fit", "model", got, bytes + 1), NY_ESTORE, "");
+            if (bytes)
+                refused(ny_blob_get(store, "fit", "model", got, bytes - 1), NY_ESTORE, "");
+        }
+    refused(ny_blob_get(store, "fit", "none", got, 1), NY_ESTORE, "missing");
+    free(got);
+    free(data);
+}
+
+struct names {
+    char text[256];
+    int stop_after;
+};
+
+static int note_name(void *user, const char *name)
+{
+    struct names *names = user;
+
+    strcat(strcat(names->text, name), " ");
+    return --names->stop_after ? NY_OK : NY_EUSAGE;
+}
+
+static void check_names(const char *text)
+{
+    struct names names = {.stop_after = 100};
+
+    CHECK(ny_results_list(store, note_name, &names));
+    assert_string_equal(names.text, text);
+}
+
+static void names_are_listed_and_removed(void **state)
+{
+    struct names names = {.stop_after = 2};
+
+    (void)state;
+    check_names("");
+    refused(ny_result_remove(store, "fit"), NY_EUSAGE, "no other");
+    put("mnist-50", "job", 0, "x");
+    put("a", "job", 0, "x");
+    put("a", "model", 3, "y");
+    put("a.b", "job", 0, "z");
+    put("Z_1", "job", 0, "x");
+    check_names("Z_1 a a.b mnist-50 ");
+    refused(ny_result_remove(store, "mnist_5"), NY_EUSAGE, "'mnist-50'");
+    CHECK(ny_result_remove(store, "a"));
+    check_names("Z_1 a.b mnist-50 ");
+    check_chunk("a", "model", 3, NULL);
+    check_chunk("a.b", "job", 0, "z");
+    assert_int_equal(ny_results_list(store, note_name, &names), NY_EUSAGE);
+    assert_string_equal(names.text, "Z_1 a.b ");
+}
+
+static void names_that_are_none(void **state)
+{
+    static const char *const names[] = {
+        "", ".", "..", ".hidden", "-dash", "a/b", "../x", "a b", "ä", "a\n",
+        "123456789012345678901234567890123456789012345678901234567890123456"};
+    struct ny_name_lock *lock;
+    char file[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct ny_batch *batch;
+
+        refused(ny_name_lock(&lock, store, names[i]), NY_EUSAGE, "cannot name a result");
+        assert_null(lock);
+        CHECK(ny_batch_begin(&batch, store));
+        assert_int_equal(ny_batch_put(batch, names[i], "job", 0, "x", 1), NY_EUSAGE);
+        ny_batch_abort(batch);
+        ny_error_clear(ctx);
+    }
+    snprintf(file, sizeof(file), "%.64s", names[10]);
+    CHECK(ny_name_lock(&lock, store, file));
+    ny_name_unlock(lock);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(chunks_come_back),
+        TEST(a_batch_is_all_or_nothing),
+        TEST(a_failed_put_fails_the_batch),
+        TEST(a_small_buffer_is_a_defect),
+        TEST(blobs_of_every_size),
+        TEST(names_are_listed_and_removed),
+        TEST(names_that_are_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,256 @@
+/* ny_store_verify(), and what reads say of a damaged, swapped or foreign block: damage costs only
+ * the block it hits. */
+#include "store_checks.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "store/codec.h"
+
+enum { D = 256, N = 5 * 1024 + 10 }; /* f32: blocks of 1024 rows, kept raw; the sixth is short */
+
+/* Rows that do not compress, so that all full blocks have the same size. */
+static void fill(float *rows)
+{
+    uint64_t hash = 88172645463325252ULL;
+
+    for (size_t i = 0; i < (size_t)N * D; i++) {
+        hash ^= hash << 13;
+        hash ^= hash >> 7;
+        hash ^= hash << 17;
+        rows[i] = (float)(hash >> 11) / 9007199254740992.0f;
+    }
+}
+
+static void import_noise(struct ny_store *into, float *values)
+{
+    struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32, .fingerprint = 1};
+    struct ny_rows rows = {.values = values, .count = N, .consumed = N};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    CHECK(ny_ingest_begin(&ingest, into, &spec, &consumed));
+    CHECK(ny_ingest_rows(ingest, &rows));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+}
+
+/* The frame of a full block in the file of a store: its offset there. */
+static off_t find_block(int fd, uint64_t number)
+{
+    struct ny_header header;
+
+    for (off_t at = 16; pread(fd, &header, sizeof(header), at) == sizeof(header); at += 4096)
+        if (header.number == number && header.raw_bytes == 1024 * D * sizeof(float) &&
+            header.packed >> 28 == NY_KIND_POINTS)
+            return at;
+    fail_msg("block %d is not in the file", (int)number);
+    return 0;
+}
+
+static int open_file(const char *of)
+{
+    char file[256];
+    int fd;
+
+    snprintf(file, sizeof(file), "%s/points/data.mdb", of);
+    fd = open(file, O_RDWR);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* One block of this store becomes one of that. */
+static void copy_block(const char *from, uint64_t source, uint64_t target)
+{
+    size_t bytes = sizeof(struct ny_header) + 1024 * D * sizeof(float);
+    char *frame = malloc(bytes);
+    int in = open_file(from), out = open_file(path);
+
+    assert_int_equal(pread(in, frame, bytes, find_block(in, source)), bytes);
+    assert_int_equal(pwrite(out, frame, bytes, find_block(out, target)), bytes);
+    close(in);
+    close(out);
+    free(frame);
+}
+
+static void flip_bit(uint64_t block, off_t place)
+{
+    int fd = open_file(path);
+    off_t at = find_block(fd, block) + place;
+    char byte;
+
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= 4;
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    close(fd);
+}
+
+struct list {
+    unsigned count;
+    uint64_t blocks[8], rows[8], first[8];
+    char what[8][128];
+};
+
+static int note(void *user, const struct ny_damage *damage)
+{
+    struct list *list = user;
+
+    assert_true(list->count < 8);
+    list->blocks[list->count] = damage->block;
+    list->first[list->count] = damage->first_row;
+    list->rows[list->count] = damage->rows;
+    snprintf(list->what[list->count++], 128, "%s", damage->what);
+    return NY_OK;
+}
+
+/* Block `bad` cannot be read, and why; all others are right. */
+static void check_reads(const float *values, uint64_t bad, const char *words)
+{
+    float *rows = malloc(1024 * D * sizeof(*rows));
+    size_t count;
+
+    for (uint64_t b = 0; b < 6; b++) {
+        int err = ny_points_read_block(store, b, rows, &count);
+
+        if (b == bad) {
+            refused(err, NY_ESTORE, words);
+            continue;
+        }
+        CHECK(err);
+        assert_memory_equal(rows, values + b * 1024 * D, count * D * sizeof(*rows));
+    }
+    free(rows);
+}
+
+static void damaged_blocks(void **state)
+{
+    float *values = malloc((size_t)N * D * sizeof(*values));
+    struct list list = {0};
+    char other[160];
+    struct ny_store *second;
+
+    (void)state;
+    fill(values);
+    import_noise(store, values);
+    flip_bit(3, 1000);
+    check_reads(values, 3, "block 3 of");
+    check_reads(values, 3, "rows 3072 to 4095) is damaged: its checksum is wrong");
+    CHECK(ny_store_verify(store, note, &list));
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.blocks[0], 3);
+    assert_int_equal(list.first[0], 3072);
+    assert_int_equal(list.rows[0], 1024);
+    flip_bit(3, 1000);
+    check_reads(values, 99, "");
+    flip_bit(3, 26); /* in the header */
+    check_reads(values, 3, "checksum");
+    flip_bit(3, 26);
+
+    copy_block(path, 1, 2);
+    check_reads(values, 2, "it belongs in another place");
+    memset(&list, 0, sizeof(list));
+    CHECK(ny_store_verify(store, note, &list));
+    assert_int_equal(list.count, 2); /* the block, and the digest of all of them */
+    assert_int_equal(list.blocks[0], 2);
+    assert_int_equal(list.rows[1], 0);
+
+    snprintf(other, sizeof(other), "%s/b.nys", directory);
+    CHECK(ny_store_create(&second, ctx, other));
+    import_noise(second, values);
+    ny_store_close(second);
+    new_store();
+    import_noise(store, values);
+    copy_block(other, 4, 4);
+    check_reads(values, 4, "it belongs to another store");
+    free(values);
+}
+
+static void damaged_chunks(void **state)
+{
+    struct list list = {0};
+    char file[256], data[20000], got[20000];
+    struct ny_batch *batch;
+    size_t bytes;
+    int fd;
+
+    (void)state;
+    memset(data, 'q', sizeof(data));
+    CHECK(ny_batch_begin(&batch, store));
+    for (uint64_t i = 0; i < 3; i++)
+        CHECK(ny_batch_put(batch, "fit", "model", i, data, sizeof(data)));
+    CHECK(ny_batch_commit(batch));
+    snprintf(file, sizeof(file), "%s/results/data.mdb", path);
+    fd = open(file, O_RDWR);
+    for (off_t at = 16 + 32; pread(fd, got, 8, at) == 8; at += 4096)
+        if (memcmp(got, "qqqqqqqq", 8) == 0) { /* the first that is found */
+            assert_int_equal(pwrite(fd, "p", 1, at), 1);
+            break;
+        }
+    close(fd);
+    CHECK(ny_store_verify(store, note, &list));
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.rows[0], 0);
+    assert_non_null(strstr(list.what[0], "result 'fit', model, chunk "));
+    assert_non_null(strstr(list.what[0], "checksum"));
+    for (uint64_t i = 0, wrong = 0; i < 3; i++) {
+        int err = ny_chunk_get(store, "fit", "model", i, got, sizeof(got), &bytes);
+
+        if (err) {
+            refused(err, NY_ESTORE, "of result 'fit'");
+            assert_int_equal(++wrong, 1);
+        } else {
+            assert_int_equal(bytes, sizeof(data));
+            assert_memory_equal(got, data, sizeof(data));
+        }
+    }
+}
+
+static int stop_at_once(void *user, const struct ny_damage *damage)
+{
+    (void)damage;
+    ++*(int *)user;
+    return NY_EUSAGE;
+}
+
+static void the_caller_may_stop(void **state)
+{
+    float *values = malloc((size_t)N * D * sizeof(*values));
+    int calls = 0;
+
+    (void)state;
+    fill(values);
+    import_noise(store, values);
+    flip_bit(0, 500);
+    flip_bit(1, 500);
+    assert_int_equal(ny_store_verify(store, stop_at_once, &calls), NY_EUSAGE);
+    assert_int_equal(calls, 1);
+    free(values);
+}
+
+static void a_sound_store_verifies(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 5000);
+    struct list list = {0};
+
+    (void)state;
+    CHECK(ny_store_verify(store, note, &list));
+    import.spec.labels = import.spec.source = true;
+    CHECK(case_import(store, &import));
+    import.spec.append = true;
+    CHECK(case_import(store, &import));
+    CHECK(ny_blob_put(store, "fit", "model", path, sizeof(path)));
+    CHECK(ny_store_verify(store, note, &list));
+    assert_int_equal(list.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(damaged_blocks),
+        TEST(damaged_chunks),
+        TEST(the_caller_may_stop),
+        TEST(a_sound_store_verifies),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
