@@ -51,7 +51,10 @@ static void choose_b(struct ny_basis *basis, const struct ny_problem *problem)
         c[j] = 0;
         switch (problem->centring) {
         case NY_RAW: b[j] = (affine ? w1[j] : 0) - a[j]; break;
-        case NY_CENTRED_LANDMARKS: b[j] = 0; break;
+        case NY_CENTRED_LANDMARKS:
+            b[j] = 0;
+            c[j] = affine ? w1[j] - a[j] : 0;
+            break;
         case NY_CENTRED_IMPLICIT:
             b[j] = problem->acc->s[j] / (double)problem->n;
             c[j] = (affine ? w1[j] : 0) - a[j] - b[j];
@@ -77,16 +80,17 @@ static void move_gram(const struct ny_problem *problem, const double *b)
     ny_mirror_lower(acc->G);
 }
 
-/* Σ k(x,x) of the kernel that is decomposed, before implicit centring: t, or with averages over D
- * t − 2·1ᵀs/m + n·w̄, or translated t − 2s₁ + n·w₁₁. W is still unchanged. */
+/* Σ k(x,x) of the kernel that is decomposed, before implicit centring: with averages over D
+ * t − 2·1ᵀs/m + n·w̄, else t, or translated t − 2s₁ + n·w₁₁. W is still unchanged. */
 static double trace_of(const struct ny_problem *problem)
 {
     const struct ny_accumulator *acc = problem->acc;
     double n = (double)problem->n, m = (double)problem->m, sums = 0, means = 0;
 
-    if (problem->affine)
+    if (problem->centring != NY_CENTRED_LANDMARKS) {
+        if (!problem->affine) return acc->t;
         return acc->t - 2 * (acc->s[0] + n * problem->a[0]) + n * problem->W.at[0];
-    if (problem->centring != NY_CENTRED_LANDMARKS) return acc->t;
+    }
     for (size_t j = 0; j < problem->m; j++) {
         sums += acc->s[j] + n * problem->a[j];
         means += problem->a[j];
@@ -94,10 +98,58 @@ static double trace_of(const struct ny_problem *problem)
     return acc->t - 2 * sums / m + n * means / m;
 }
 
+/* ‖HA‖₂ of a symmetric A, H = I − 11ᵀ/m, by power iteration on AHA from a fixed start. */
+static int centred_norm(struct ny_context *ctx, struct ny_matrix A, double *norm)
+{
+    enum { STEPS = 20 };
+    double *x = ny_alloc(ctx, NY_MEM_SOLVE, 2 * A.rows * sizeof(double));
+    double *y = x ? x + A.rows : NULL;
+
+    *norm = 0;
+    if (!x) return NY_EBUDGET;
+    for (size_t i = 0; i < A.rows; i++)
+        x[i] = i % 2 ? 1 : -0.5 - (double)(i % 7);
+    for (int step = 0; step < STEPS; step++) {
+        double mean = 0, length = sqrt(ny_dot(x, x, A.rows)), before = *norm;
+
+        if (!(length > 0)) break;
+        for (size_t i = 0; i < A.rows; i++)
+            x[i] /= length;
+        ny_gemv(1, A, x, 0, y);
+        for (size_t i = 0; i < A.rows; i++)
+            mean += y[i] / (double)A.rows;
+        for (size_t i = 0; i < A.rows; i++)
+            y[i] -= mean;
+        *norm = sqrt(ny_dot(y, y, A.rows));
+        if (fabs(*norm - before) <= 1e-2 * *norm) break;
+        ny_gemv(1, A, y, 0, x);
+    }
+    ny_free(ctx, x);
+    return NY_OK;
+}
+
+/* The rank cut; W is still unchanged. Averages and translation take differences of its entries:
+ * what they leave of a small σ is noise of the size of W, not of W_R. */
+static int choose_cut(const struct ny_problem *problem, double *cut)
+{
+    double top, shifted;
+    int err;
+
+    err = ny_spectral_norm(problem->ctx, problem->W, &top);
+    if (err) return err;
+    *cut = (double)problem->m * 0x1p-53 * top;
+    if (!problem->f32_tiles) return NY_OK;
+    err = centred_norm(problem->ctx, problem->W, &shifted);
+    if (err) return err;
+    *cut = fmax(*cut, 0x1p-22 * shifted);
+    return NY_OK;
+}
+
 int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
 {
     struct ny_context *ctx = problem->ctx;
     size_t m = problem->m;
+    int err;
 
     *basis = (struct ny_basis){.m = m, .r = m, .W = problem->W, .trace = NAN};
     if (problem->affine && m < 2)
@@ -108,6 +160,8 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
     basis->diagonal = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
     basis->c = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
     if (!basis->b || !basis->diagonal || !basis->c) return NY_EBUDGET;
+    err = choose_cut(problem, &basis->cut);
+    if (err) return err;
     choose_b(basis, problem);
     if (problem->acc) {
         basis->trace = trace_of(problem);
@@ -144,51 +198,6 @@ void ny_basis_restore(struct ny_basis *basis)
         for (size_t j = i + 1; j < basis->r; j++)
             W.at[j * W.stride + i] = W.at[i * W.stride + j];
     }
-}
-
-/* ‖HA‖₂ of a symmetric A, H = I − 11ᵀ/m, by power iteration on AHA from a fixed start. */
-static int centred_norm(struct ny_context *ctx, struct ny_matrix A, double *norm)
-{
-    enum { STEPS = 20 };
-    double *x = ny_alloc(ctx, NY_MEM_SOLVE, 2 * A.rows * sizeof(double));
-    double *y = x ? x + A.rows : NULL;
-
-    *norm = 0;
-    if (!x) return NY_EBUDGET;
-    for (size_t i = 0; i < A.rows; i++)
-        x[i] = i % 2 ? 1 : -0.5 - (double)(i % 7);
-    for (int step = 0; step < STEPS; step++) {
-        double mean = 0, length = sqrt(ny_dot(x, x, A.rows)), before = *norm;
-
-        if (!(length > 0)) break;
-        for (size_t i = 0; i < A.rows; i++)
-            x[i] /= length;
-        ny_gemv(1, A, x, 0, y);
-        for (size_t i = 0; i < A.rows; i++)
-            mean += y[i] / (double)A.rows;
-        for (size_t i = 0; i < A.rows; i++)
-            y[i] -= mean;
-        *norm = sqrt(ny_dot(y, y, A.rows));
-        if (fabs(*norm - before) <= 1e-2 * *norm) break;
-        ny_gemv(1, A, y, 0, x);
-    }
-    ny_free(ctx, x);
-    return NY_OK;
-}
-
-int ny_basis_cut(const struct ny_basis *basis, const struct ny_problem *problem, double *cut)
-{
-    double top, shifted;
-    int err;
-
-    err = ny_spectral_norm(problem->ctx, basis->W, &top);
-    if (err) return err;
-    *cut = (double)problem->m * 0x1p-53 * top;
-    if (!problem->f32_tiles) return NY_OK;
-    err = centred_norm(problem->ctx, basis->W, &shifted);
-    if (err) return err;
-    *cut = fmax(*cut, 0x1p-22 * shifted);
-    return NY_OK;
 }
 
 /* The entry of Û over D that decides the sign of column k. */
@@ -257,6 +266,13 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
     }
     solution->trace_of = problem->centring == NY_RAW ? "raw" : "centred";
     return NY_OK;
+}
+
+int ny_basis_empty(struct ny_context *ctx)
+{
+    return ny_fail(ctx, NY_ENUMERIC,
+                   "the kernel matrix of the landmarks is zero to rounding; choose another width "
+                   "or other landmarks");
 }
 
 int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem)

@@ -7,6 +7,7 @@
  *   kpca, implicit averages   I                      s′/n       W              (Proposition 2)
  *   the affine hull           T = [−1ᵀ; I], m−1      w₁ − a     kernel translated by x₁
  *   affine and implicit       T                      s′/n       the same
+ *   affine, averages over D   T                      0          the same           (a = w̄)
  *
  * In all of them ΦᵀΦ = Rᵀ(G′ − s′bᵀ − bs′ᵀ + nbbᵀ)R, the map is P = R·P_R, q = −Pᵀb, and the
  * rows of D itself have features W_R + 1cᵀ (the first one, on the affine hull, cᵀ alone).
@@ -23,7 +24,9 @@ struct ny_basis {
     struct ny_matrix G;   /* r × r inside acc->G, lower triangle; at = NULL without pass 1 */
     double *diagonal;     /* r: of W_R, kept apart */
     double *b;            /* m */
-    double *c;            /* r: Φ_D = W_R + 1cᵀ; zero but for implicit averages */
+    double *c;            /* r: Φ_D = W_R + 1cᵀ; zero but for implicit averages and affine ones */
+    double cut;           /* σ of W_R below it is noise: max(m·2⁻⁵³‖W‖₂, with f32 tiles
+                           * 2⁻²²‖W − 1aᵀ‖₂), where W − 1aᵀ = HW is what a tile rounds */
     double trace;         /* tr K of the matrix that is decomposed; NaN without pass 1 */
 };
 
@@ -33,16 +36,15 @@ void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx);
 /* Puts W_R back, both triangles, from what was kept. */
 void ny_basis_restore(struct ny_basis *basis);
 
-/* σ below which the spectrum of W_R is noise: max(m·2⁻⁵³σ₁, with f32 tiles 2⁻²²‖W − 1aᵀ‖₂), where
- * W − 1aᵀ = HW is what a tile rounds. Reads both triangles of W_R. */
-int ny_basis_cut(const struct ny_basis *basis, const struct ny_problem *problem, double *cut);
-
 /* From P_R (r × p, in the first r rows of solution->P) to the whole map: fixes the signs of its
  * columns — in each column of Û over D the entry of largest magnitude is positive; ties within
  * 1e-6: the first — then P = R·P_R and q = −Pᵀb. Restores W_R; takes r × p
  * doubles of NY_MEM_SOLVE. */
 int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
                     struct ny_solution *solution);
+
+/* NY_ENUMERIC: no eigenvalue is above the cut. */
+int ny_basis_empty(struct ny_context *ctx);
 
 /* Allocates P (m × p, zero), q, values of a solution. */
 int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem);

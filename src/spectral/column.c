@@ -31,7 +31,8 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
         for (size_t i = 0; i < basis->r; i++)                           /* P = V Σ_C⁺ */
             solution->P.at[i * p + j] = V.at[j * basis->r + i] / sigma;
     }
-    err = ny_basis_finish(basis, problem, solution);
+    if (k > 0 && !solution->rank_effective) err = ny_basis_empty(ctx);
+    if (!err) err = ny_basis_finish(basis, problem, solution);
 done:
     ny_free(ctx, at);
     ny_free(ctx, squares);

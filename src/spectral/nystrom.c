@@ -22,17 +22,26 @@ static size_t rank_of(const struct ny_problem *problem, size_t r)
     return k < r ? k : r;
 }
 
-/* tr K̃ = tr(W_k⁺G) = Σ u_jᵀ G u_j / σ_j, in k products with G. */
-static int trace_approx(struct ny_problem *problem, const struct ny_basis *basis,
-                        const double *sigma, struct ny_matrix U, double *trace)
+/* tr K̃ = tr(W_k⁺G) = Σ u_jᵀ G u_j / σ_j, in k products with G; with implicit centring tr K loses
+ * n cᵀW_k⁺c. */
+static int certify(struct ny_problem *problem, const struct ny_basis *basis, const double *sigma,
+                   struct ny_matrix U, struct ny_solution *solution)
 {
     double *at = ny_calloc(problem->ctx, NY_MEM_SOLVE, U.rows, U.cols * sizeof(double));
+    double approx = 0, trace = basis->trace;
 
-    *trace = 0;
     if (!at) return NY_EBUDGET;
     ny_gemm(1, U, basis->G, 0, ny_matrix(at, U.rows, U.cols));
-    for (size_t j = 0; j < U.rows; j++)
-        *trace += ny_dot(at + j * U.cols, U.at + j * U.stride, U.cols) / sigma[j];
+    for (size_t j = 0; j < U.rows; j++) {
+        double centre = ny_dot(basis->c, U.at + j * U.stride, U.cols);
+
+        approx += ny_dot(at + j * U.cols, U.at + j * U.stride, U.cols) / sigma[j];
+        if (problem->centring == NY_CENTRED_IMPLICIT)
+            trace -= (double)problem->n * centre * centre / sigma[j];
+    }
+    solution->trace_approx = approx;
+    solution->trace = trace;
+    solution->inaccurate = approx > trace * (1 + 1e-6) || !isfinite(approx);
     ny_free(problem->ctx, at);
     return NY_OK;
 }
@@ -64,24 +73,19 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     double *sigma = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
     double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
     struct ny_matrix U = ny_matrix(at, k, basis->r);
-    double cut;
     int err = NY_EBUDGET;
 
     if (!sigma || !at) goto done;
-    err = ny_basis_cut(basis, problem, &cut);
-    if (err) goto done;
     if (randomized_pays(problem, basis->r, k))                          /* W ≈ U Σ Uᵀ */
         err = ny_eigen_randomized(ctx, basis->W, k, &problem->randomized, sigma, U);
     else
         err = ny_eigen_top(ctx, basis->W, k, sigma, U);
     if (err) goto done;
-    kept = count_kept(solution, sigma, k, cut);
+    kept = count_kept(solution, sigma, k, basis->cut);
     solution->rank_effective = kept;
-    if (problem->acc) {
-        err = trace_approx(problem, basis, sigma, ny_rows(U, 0, kept), &solution->trace_approx);
-        if (err) goto done;
-        solution->trace = basis->trace;
-    }
+    if (!kept) err = ny_basis_empty(ctx);
+    else if (problem->acc) err = certify(problem, basis, sigma, ny_rows(U, 0, kept), solution);
+    if (err) goto done;
     for (size_t j = 0; j < p && j < kept; j++) {
         solution->values[j] = n / m * sigma[j];                         /* λ̂ = (n/m) σ */
         for (size_t i = 0; i < basis->r; i++)                           /* P = √(m/n) U Σ⁺ */

@@ -37,8 +37,7 @@ static int smallest_eigenvalue(struct ny_context *ctx, struct ny_matrix L, doubl
 }
 
 /* L of W_R in place of its lower triangle, when W_R is safely of full rank. */
-static int factorise(const struct ny_problem *problem, struct ny_basis *basis, double cut,
-                     bool *full_rank)
+static int factorise(const struct ny_problem *problem, struct ny_basis *basis, bool *full_rank)
 {
     const double margin = 4; /* inverse iteration estimates from above */
     double smallest;
@@ -48,14 +47,14 @@ static int factorise(const struct ny_problem *problem, struct ny_basis *basis, d
     if (problem->rank && problem->rank < basis->r) return NY_OK;
     if (ny_cholesky(basis->W) != 0) return NY_OK;
     err = smallest_eigenvalue(problem->ctx, basis->W, &smallest);
-    *full_rank = err == NY_OK && smallest > margin * cut;
+    *full_rank = err == NY_OK && smallest > margin * basis->cut;
     return err;
 }
 
 /* tr K̃, tr K and whether the Gram kept its precision, from A = BᵀGB (lower triangle in `A`) and
- * λ₁ ≥ max a_ii. tr K loses n cᵀW⁺c with implicit centring (c = 0 otherwise). */
-static void certify(const struct ny_basis *basis, struct ny_matrix A, double centring,
-                    struct ny_solution *solution)
+ * λ₁ ≥ max a_ii. With implicit centring tr K loses n cᵀW⁺c = n‖z‖², z = Bᵀc. */
+static void certify(const struct ny_problem *problem, const struct ny_basis *basis,
+                    struct ny_matrix A, const double *z, struct ny_solution *solution)
 {
     double largest = 0, smallest = 0, sum = 0;
 
@@ -67,7 +66,9 @@ static void certify(const struct ny_basis *basis, struct ny_matrix A, double cen
         smallest = fmin(smallest, a);
     }
     solution->trace_approx = sum;
-    solution->trace = basis->trace - centring;
+    solution->trace = basis->trace;
+    if (problem->centring == NY_CENTRED_IMPLICIT)
+        solution->trace -= (double)problem->n * ny_dot(z, z, A.rows);
     solution->inaccurate = smallest < -1e-6 * largest ||
                            sum > solution->trace * (1 + 1e-6) || !isfinite(sum);
 }
@@ -106,7 +107,7 @@ static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis,
     ny_solve_lower(L, ny_matrix(z, basis->r, 1));
     err = ny_reduce_generalised(ctx, L, A);                             /* A = L⁻¹ G L⁻ᵀ */
     if (err) goto done;
-    certify(basis, A, (double)problem->n * ny_dot(z, z, basis->r), solution);
+    certify(problem, basis, A, z, solution);
     err = ny_eigen_top(ctx, A, k, lambda, V);                           /* A V = V Λ */
     if (err) goto done;
     kept = scale_vectors(problem, solution, lambda, V);
@@ -147,8 +148,8 @@ static int project_gram(struct ny_context *ctx, struct ny_basis *basis, struct n
 }
 
 /* B = Σ_r^-½U_rᵀ (rows) of what is above the cut in W_R = UΣUᵀ. */
-static int whiten(struct ny_problem *problem, struct ny_basis *basis, double cut,
-                  struct ny_solution *solution, struct ny_matrix *B)
+static int whiten(struct ny_problem *problem, struct ny_basis *basis, struct ny_solution *solution,
+                  struct ny_matrix *B)
 {
     struct ny_context *ctx = problem->ctx;
     double *sigma = ny_calloc(ctx, NY_MEM_SOLVE, B->rows, sizeof(double));
@@ -161,28 +162,25 @@ static int whiten(struct ny_problem *problem, struct ny_basis *basis, double cut
     if (err) goto done;
     for (size_t j = 0; j < B->rows; j++) {
         total += fabs(sigma[j]);
-        if (sigma[j] < -cut) {
+        if (sigma[j] < -basis->cut) {
             solution->negative++;
             negative -= sigma[j];
         }
-        if (sigma[j] <= cut) continue;
+        if (sigma[j] <= basis->cut) continue;
         for (size_t i = 0; i < B->cols; i++)
             B->at[j * B->stride + i] /= sqrt(sigma[j]);
         kept = j + 1;
     }
     solution->negative_share = total > 0 ? negative / total : 0;
     solution->rank_effective = kept;
-    if (!kept)
-        err = ny_fail(ctx, NY_ENUMERIC,
-                      "the kernel matrix of the landmarks is zero to rounding; choose another "
-                      "width or other landmarks");
+    if (!kept) err = ny_basis_empty(ctx);
     B->rows = kept;
 done:
     ny_free(ctx, sigma);
     return err;
 }
 
-static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis, double cut,
+static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
 {
     struct ny_context *ctx = problem->ctx;
@@ -195,13 +193,13 @@ static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis, do
     int err = NY_EBUDGET;
 
     if (!at || !x || !z) goto done;
-    err = whiten(problem, basis, cut, solution, &B);
+    err = whiten(problem, basis, solution, &B);
     if (err) goto done;
     A = (struct ny_matrix){basis->W.at, B.rows, B.rows, basis->W.stride, false};
     err = project_gram(ctx, basis, B, A);                               /* A = BᵀGB */
     if (err) goto done;
     ny_gemv(1, B, basis->c, 0, z);
-    certify(basis, A, (double)problem->n * ny_dot(z, z, B.rows), solution);
+    certify(problem, basis, A, z, solution);
     k = p < B.rows ? p : B.rows;
     V = ny_matrix(x + p, k, B.rows);
     err = ny_eigen_top(ctx, A, k, x, V);                                /* A V = V Λ */
@@ -222,22 +220,19 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
 {
     struct ny_basis basis = {0};
     bool full_rank;
-    double cut;
     int err;
 
     err = ny_solution_new(solution, problem);
     if (err) goto done;
     err = ny_basis_new(&basis, problem);
     if (err) goto done;
-    err = ny_basis_cut(&basis, problem, &cut);
-    if (err) goto done;
-    err = factorise(problem, &basis, cut, &full_rank);
+    err = factorise(problem, &basis, &full_rank);
     if (err) goto done;
     if (full_rank) {
         err = solve_full_rank(problem, &basis, solution);
     } else {
         ny_basis_restore(&basis);
-        err = solve_rank_cut(problem, &basis, cut, solution);
+        err = solve_rank_cut(problem, &basis, solution);
     }
 done:
     ny_basis_release(&basis, problem->ctx);
