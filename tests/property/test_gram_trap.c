@@ -1,0 +1,230 @@
+/* The Gram trap: where all entries of C are near 1, or W decays fast, an f32 CᵀC loses exactly what
+ * matters, silently. What ny_gram_choose() says must do; what it avoids must be seen to fail. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "spectral/methods.h"
+#include "stream/source.h"
+#include "support/brute.h"
+
+enum { N = 2 * NY_UNIT_ROWS + 900, M = 60, TOP = 10 };
+
+/* Gaussian kernel between N points and M of them; everything in double. */
+struct data {
+    double *C;    /* N × M */
+    double W[M * M], a[M];
+    struct ny_gram_choice choice;
+    double values[TOP], trace_error; /* the truth */
+    size_t rank;
+};
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+/* F = C·B of W⁺ = BᵀB, its columns centred with implicit averages: K̃ = FFᵀ has the eigenvalues of
+ * FᵀF, and tr K loses what tr K̃ does. */
+static void find_truth(struct data *data, bool implicit)
+{
+    double B[M * M], S[M * M], HW[M * M], *F = calloc(N * M, sizeof(*F)), A[M * M], V[M * M];
+    double values[M], lost = 0, kept = 0, cut;
+
+    for (size_t i = 0; i < M * M; i++)
+        HW[i] = data->W[i] - data->a[i % M];
+    brute_multiply_t(HW, HW, S, M, M, M);
+    brute_eigen(S, M, values, V);
+    cut = 0x1p-22 * sqrt(values[0]);
+    data->rank = brute_inverse_root(data->W, M, cut, M, B);
+    for (size_t k = 0; k < data->rank; k++) {
+        double mean = 0;
+
+        for (size_t i = 0; i < N; i++) {
+            for (size_t j = 0; j < M; j++)
+                F[i * M + k] += data->C[i * M + j] * B[k * M + j];
+            mean += F[i * M + k] / N;
+        }
+        for (size_t i = 0; i < N && implicit; i++)
+            F[i * M + k] -= mean;
+        lost += implicit ? N * mean * mean : 0;
+    }
+    brute_multiply_t(F, F, A, N, M, M);
+    brute_eigen(A, M, values, V);
+    for (size_t k = 0; k < M; k++)
+        kept += values[k];
+    memcpy(data->values, values, sizeof(data->values));
+    data->trace_error = 1 - kept / (N - lost);
+    free(F);
+}
+
+/* γ = 1 / (width · mean squared distance). The last `twice` landmarks repeat the first. */
+static struct data *data_new(size_t d, double width, size_t twice)
+{
+    struct data *data = calloc(1, sizeof(*data));
+    double *x = malloc(N * d * sizeof(*x));
+
+    data->C = malloc(N * M * sizeof(*data->C));
+    ny_gaussian(5, NY_STREAM_DATA, 0, x, N * d);
+    memcpy(x + (M - twice) * d, x, twice * d * sizeof(*x));
+    for (size_t i = 0; i < N * M; i++) {
+        const double *p = x + i / M * d, *q = x + i % M * d;
+        double square = 0;
+
+        for (size_t k = 0; k < d; k++)
+            square += (p[k] - q[k]) * (p[k] - q[k]);
+        data->C[i] = exp(-square / (width * 2 * (double)d));
+    }
+    memcpy(data->W, data->C, sizeof(data->W)); /* the landmarks are the first rows */
+    for (size_t i = 0; i < M * M; i++)
+        data->a[i % M] += data->W[i] / M;
+    assert_int_equal(ny_gram_choose(ctx, ny_matrix(data->W, M, M), data->a, 1, &data->choice),
+                     NY_OK);
+    free(x);
+    return data;
+}
+
+static void data_free(struct data *data)
+{
+    free(data->C);
+    free(data);
+}
+
+static struct ny_accumulator *accumulate(const struct data *data, const double *a,
+                                         enum ny_gram_precision gram)
+{
+    float *tile = malloc(NY_UNIT_ROWS * M * sizeof(*tile));
+    double diagonal[NY_UNIT_ROWS];
+    struct ny_accumulator *acc;
+    struct ny_partial *part;
+
+    assert_int_equal(ny_accumulator_new(&acc, ctx, M), NY_OK);
+    assert_int_equal(ny_partial_new(&part, ctx, M, gram), NY_OK);
+    for (size_t first = 0; first < N; first += NY_UNIT_ROWS) {
+        size_t rows = N - first < NY_UNIT_ROWS ? N - first : NY_UNIT_ROWS;
+
+        memset(tile, 0, NY_UNIT_ROWS * M * sizeof(*tile));
+        for (size_t i = 0; i < rows * M; i++)
+            tile[i] = (float)(data->C[first * M + i] - a[i % M]);
+        for (size_t i = 0; i < rows; i++)
+            diagonal[i] = 1;
+        ny_partial_set(part, ny_matrix32(tile, NY_UNIT_ROWS, M), rows, diagonal);
+        ny_accumulator_fold(acc, part);
+    }
+    ny_partial_free(part);
+    free(tile);
+    return acc;
+}
+
+struct outcome {
+    double top, trace; /* largest relative error of the top eigenvalues, and of trace_error */
+    bool noticed;
+    size_t rank;
+};
+
+static struct outcome solve(const struct data *data, const double *a, enum ny_gram_precision gram,
+                            enum ny_centring centring)
+{
+    double W[M * M], trace_error;
+    struct ny_accumulator *acc = accumulate(data, a, gram);
+    struct ny_problem problem = {.ctx = ctx,
+                                 .m = M,
+                                 .n = N,
+                                 .W = ny_matrix(W, M, M),
+                                 .a = a,
+                                 .acc = acc,
+                                 .gram = gram,
+                                 .centring = centring,
+                                 .f32_tiles = true,
+                                 .components = M};
+    struct outcome outcome = {0};
+    struct ny_solution solution;
+
+    memcpy(W, data->W, sizeof(W));
+    assert_int_equal(ny_method_projected.solve(&problem, &solution), NY_OK);
+    for (size_t k = 0; k < TOP; k++)
+        outcome.top = fmax(outcome.top, fabs(solution.values[k] / data->values[k] - 1));
+    for (size_t k = 0; k < M && gram == NY_GRAM_F32; k++) /* what is left is not noise */
+        assert_true(solution.values[k] == 0 || solution.values[k] > 1e-9 * solution.values[0]);
+    trace_error = 1 - solution.trace_approx / solution.trace;
+    outcome.trace = fabs(trace_error - data->trace_error) / (data->trace_error + 1e-6);
+    outcome.noticed = solution.inaccurate;
+    outcome.rank = solution.rank_effective;
+    ny_solution_release(&solution, ctx);
+    ny_accumulator_free(acc);
+    return outcome;
+}
+
+static void check_choice(struct data *data, enum ny_gram_precision wanted)
+{
+    assert_int_equal(data->choice.precision, wanted);
+    for (int implicit = 0; implicit < 2; implicit++) {
+        struct outcome outcome;
+
+        find_truth(data, implicit);
+        outcome = solve(data, data->a, wanted, implicit ? NY_CENTRED_IMPLICIT : NY_RAW);
+        assert_true(outcome.top <= 1e-4);
+        assert_true(outcome.trace <= 0.01);
+        assert_false(outcome.noticed);
+        /* Both cuts come from norms that power iterations find a little low. */
+        assert_in_range(outcome.rank, data->rank, data->rank + 1);
+        assert_in_range(data->choice.rank, data->rank, data->rank + 1);
+    }
+}
+
+static void a_wide_kernel_needs_the_shift(void **state)
+{
+    static const double none[M];
+    struct data *data = data_new(40, 100, 0);
+    struct outcome outcome;
+
+    (void)state;
+    check_choice(data, NY_GRAM_F32);
+    find_truth(data, false);
+    outcome = solve(data, none, NY_GRAM_F32, NY_RAW);
+    assert_true(outcome.top > 0.01);
+    assert_true(outcome.trace > 0.1);
+    data_free(data);
+}
+
+static void duplicates_in_three_dimensions_need_f64(void **state)
+{
+    struct data *data = data_new(3, 4, 12);
+    struct outcome outcome;
+
+    (void)state;
+    check_choice(data, NY_GRAM_F64);
+    assert_true(data->rank < M - 14); /* not only the duplicates are cut */
+    find_truth(data, false);
+    outcome = solve(data, data->a, NY_GRAM_F32, NY_RAW);
+    assert_true(outcome.top > 1e-4);
+    assert_true(outcome.trace > 0.1);
+    assert_true(outcome.noticed);
+    data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wide_kernel_needs_the_shift),
+        cmocka_unit_test(duplicates_in_three_dimensions_need_f64),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,182 @@
+/* spectral/: ties in the sign rule, kernels that are not positive semidefinite, and what has no
+ * answer. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "spectral/methods.h"
+#include "support/brute.h"
+#include "support/small.h"
+#include "support/wanted.h"
+
+enum { N = 70, D = 4, M = 12 };
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+static struct ny_problem problem_of(enum ny_centring centring, size_t rank)
+{
+    return (struct ny_problem){.ctx = ctx,
+                               .centring = centring,
+                               .components = P,
+                               .rank = rank,
+                               .inner = NY_INNER_EXACT,
+                               .randomized = {.oversample = 5, .power = 2, .seed = 1}};
+}
+
+static const struct ny_method *const all[] = {&ny_method_nystrom, &ny_method_column,
+                                              &ny_method_projected};
+
+/* Landmarks in pairs ±x: in the odd eigenvectors both entries of a pair are of one magnitude, and
+ * the first of the landmarks decides. Landmarks in another order turn those vectors round. */
+static void ties_go_to_the_first(void **state)
+{
+    static const double x[] = {2, -2, 1, -1, 0.5, -0.5, 1.5, -1.5, 0.1, -0.1};
+    enum { ROWS = sizeof(x) / sizeof(x[0]), PAIRS = 3 };
+    double K[ROWS * ROWS], U[2][ROWS * P];
+
+    (void)state;
+    for (size_t i = 0; i < ROWS * ROWS; i++)
+        K[i] = exp(-pow(x[i / ROWS] - x[i % ROWS], 2));
+    for (size_t method = 0; method < 3; method++)
+        for (int affine = 0; affine < (method == 2 ? 2 : 1); affine++) {
+            double turned = 0;
+
+            for (size_t order = 0; order < 2; order++) {
+                struct small set = {.n = ROWS, .d = 1, .m = 2 * PAIRS, .K = K};
+                struct ny_problem problem = problem_of(NY_CENTRED_LANDMARKS, 0);
+                struct ny_solution solution;
+
+                for (size_t j = 0; j < set.m; j++)
+                    set.D[j] = order ? j ^ 1 : j;
+                for (size_t i = 0; i < set.m * set.m; i++)
+                    set.a[i % set.m] +=
+                        K[set.D[i / set.m] * ROWS + set.D[i % set.m]] / (double)set.m;
+                problem.components = 4;
+                problem.affine = affine;
+                assert_int_equal(
+                    small_solve(&set, all[method], SMALL_F64, &problem, &solution, U[order]),
+                    NY_OK);
+                for (size_t k = 0; k < 4; k++)
+                    assert_true(sign_of(&set, U[order] + k, 4) > 0);
+                ny_solution_release(&solution, ctx);
+            }
+            for (size_t k = 0; k < 4; k++) {
+                bool odd = U[0][k] * U[0][4 + k] < 0;
+
+                turned += odd;
+                for (size_t i = 0; i < ROWS; i++)
+                    assert_near(U[1][i * 4 + k], (odd ? -1 : 1) * U[0][i * 4 + k], 1e-9);
+            }
+            assert_true(turned >= 1 && turned <= 3);
+        }
+}
+
+/* x·y − 120 cos(0.7(i − j)) has two eigenvalues of each sign: the negative ones are
+ * dropped and counted, with their share of Σ|σ|. */
+static void an_indefinite_kernel(void **state)
+{
+    double values[M], V[M * M], W[M * M], U[N * P], positive = 0, negative = 0;
+    struct small set;
+
+    (void)state;
+    small_new(&set, SMALL_LINEAR, N, 2, M);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++)
+            set.K[i * N + j] -= 120 * cos(0.7 * ((double)i - (double)j)); /* rank 2 */
+    for (size_t j = 0; j < M; j++)
+        set.a[j] = 0;
+    for (size_t i = 0; i < M * M; i++) {
+        W[i] = set.K[set.D[i / M] * N + set.D[i % M]];
+        set.a[i % M] += W[i] / M;
+    }
+    brute_eigen(W, M, values, V);
+    for (size_t k = 0; k < M; k++) {
+        positive += fmax(values[k], 0);
+        negative += fmax(-values[k], 0);
+    }
+    for (size_t method = 0; method < 3; method += 2) {
+        struct ny_problem problem = problem_of(NY_RAW, method == 0 ? M : 0);
+        struct ny_solution solution;
+
+        assert_int_equal(small_solve(&set, all[method], SMALL_F64, &problem, &solution, U), NY_OK);
+        assert_int_equal(solution.negative, 2);
+        assert_near(solution.negative_share, negative / (negative + positive), 1e-12);
+        assert_int_equal(solution.rank_effective, 2);
+        for (size_t k = 2; k < P; k++) {
+            assert_near(solution.values[k], 0, 0);
+            for (size_t i = 0; i < N; i++)
+                assert_near(U[i * P + k], 0, 0);
+        }
+        ny_solution_release(&solution, ctx);
+    }
+    small_free(&set);
+}
+
+static void solve_fails(const struct small *set, const struct ny_method *method,
+                        struct ny_problem problem, int status)
+{
+    struct ny_solution solution;
+    double U[N * P];
+
+    assert_int_equal(small_solve(set, method, SMALL_F64, &problem, &solution, U), status);
+    assert_int_equal(ny_context_error(ctx)->status, status);
+    ny_solution_release(&solution, ctx);
+    ny_error_clear(ctx);
+}
+
+static void what_has_no_answer_is_an_error(void **state)
+{
+    struct ny_problem problem = problem_of(NY_RAW, 0);
+    uint64_t limit = ny_context_memory(ctx);
+    struct small set;
+
+    (void)state;
+    problem.affine = true;
+    small_new(&set, SMALL_RBF, N, D, 1);
+    solve_fails(&set, &ny_method_projected, problem, NY_ENUMERIC);
+    small_free(&set);
+    small_new(&set, SMALL_RBF, N, D, M);
+    set.K[set.D[3] * N + set.D[2]] = set.K[set.D[2] * N + set.D[3]] = NAN;
+    for (size_t method = 0; method < 3; method++)
+        solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_ENUMERIC);
+    memset(set.K, 0, N * N * sizeof(double));
+    memset(set.a, 0, M * sizeof(double));
+    for (size_t method = 0; method < 3; method++) {
+        solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_ENUMERIC);
+        solve_fails(&set, all[method], problem_of(NY_CENTRED_LANDMARKS, 0), NY_ENUMERIC);
+        ny_context_set_memory(ctx, ny_accumulator_bytes(M) + ny_partial_bytes(M, NY_GRAM_F64) +
+                                       M * P * sizeof(double));
+        solve_fails(&set, all[method], problem_of(NY_RAW, 0), NY_EBUDGET);
+        ny_context_set_memory(ctx, limit);
+    }
+    small_free(&set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ties_go_to_the_first),
+        cmocka_unit_test(an_indefinite_kernel),
+        cmocka_unit_test(what_has_no_answer_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,193 @@
+#include "support/wanted.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/brute.h"
+
+/* What K becomes, entry by entry: translated by the first landmark x₁, k(x,y) − k(x,x₁) − k(x₁,y)
+ * + k(x₁,x₁); or less its averages over D, k(x,y) − r(x) − r(y) + w̄. */
+static double *normalised(const struct small *set, enum ny_centring centring, bool affine)
+{
+    size_t n = set->n, m = set->m;
+    double *K = malloc(n * n * sizeof(*K)), *r = calloc(n, sizeof(*r)), grand = 0;
+
+    if (centring == NY_CENTRED_LANDMARKS) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < m; j++)
+                r[i] += set->K[i * n + set->D[j]] / (double)m;
+        for (size_t j = 0; j < m; j++)
+            grand += r[set->D[j]] / (double)m;
+    } else if (affine) {
+        for (size_t i = 0; i < n; i++)
+            r[i] = set->K[i * n + set->D[0]];
+        grand = r[set->D[0]];
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            K[i * n + j] = set->K[i * n + j] - r[i] - r[j] + grand;
+    free(r);
+    return K;
+}
+
+/* max(m·2⁻⁵³‖W‖₂, with f32 tiles 2⁻²²‖HW‖₂) of W as it is. */
+static double cut_of(const struct small *set, bool f32)
+{
+    size_t m = set->m;
+    double *W = malloc(m * m * sizeof(*W)), *HW = malloc(m * m * sizeof(*HW)), cut;
+    double *S = malloc(m * m * sizeof(*S));
+    double *values = malloc(m * sizeof(*values)), *V = malloc(m * m * sizeof(*V));
+
+    for (size_t j = 0; j < m; j++) {
+        double mean = 0;
+
+        for (size_t i = 0; i < m; i++) {
+            W[i * m + j] = set->K[set->D[i] * set->n + set->D[j]];
+            mean += W[i * m + j] / (double)m;
+        }
+        for (size_t i = 0; i < m; i++)
+            HW[i * m + j] = W[i * m + j] - mean;
+    }
+    brute_eigen(W, m, values, V);
+    cut = (double)m * 0x1p-53 * fmax(values[0], -values[m - 1]);
+    brute_multiply_t(HW, HW, S, m, m, m);
+    brute_eigen(S, m, values, V);
+    if (f32) cut = fmax(cut, 0x1p-22 * sqrt(values[0]));
+    free(W), free(HW), free(S), free(values), free(V);
+    return cut;
+}
+
+void wanted_new(struct wanted *w, const struct small *set, enum ny_centring centring,
+                       bool affine, size_t rank, bool f32)
+{
+    bool translated = affine && centring != NY_CENTRED_LANDMARKS;
+    size_t n = set->n, first = translated ? 1 : 0, m = set->m - first;
+    double *K = normalised(set, centring, affine), *B = malloc(m * m * sizeof(*B)), *F;
+
+    w->m = m;
+    w->C = malloc(n * m * sizeof(double));
+    w->W = malloc(m * m * sizeof(double));
+    for (size_t j = 0; j < m; j++) {
+        for (size_t i = 0; i < n; i++)
+            w->C[i * m + j] = K[i * n + set->D[first + j]];
+        for (size_t i = 0; i < m; i++)
+            w->W[i * m + j] = K[set->D[first + i] * n + set->D[first + j]];
+    }
+    w->rank = brute_inverse_root(w->W, m, cut_of(set, f32), rank, B);
+    F = calloc(n * (w->rank + 1), sizeof(*F));
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < w->rank; k++)
+            for (size_t j = 0; j < m; j++)
+                F[i * w->rank + k] += w->C[i * m + j] * B[k * m + j];
+    w->K = calloc(n * n, sizeof(double));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            for (size_t k = 0; k < w->rank; k++)
+                w->K[i * n + j] += F[i * w->rank + k] * F[j * w->rank + k];
+    w->trace = brute_trace(K, n);
+    if (centring == NY_CENTRED_IMPLICIT) { /* K̃ loses its mean, and K as much as K̃ does */
+        w->trace -= brute_trace(w->K, n);
+        brute_centre(w->K, n);
+        w->trace += brute_trace(w->K, n);
+    }
+    w->trace_approx = brute_trace(w->K, n);
+    if (centring == NY_CENTRED_IMPLICIT) brute_centre(K, n);
+    w->error = 0;
+    for (size_t i = 0; i < n * n; i++)
+        w->error += pow(K[i] - w->K[i], 2);
+    w->error = sqrt(w->error);
+    w->values = malloc(n * sizeof(double));
+    w->V = malloc(n * n * sizeof(double));
+    brute_eigen(w->K, n, w->values, w->V);
+    free(K), free(B), free(F);
+}
+
+void wanted_free(struct wanted *w)
+{
+    free(w->C), free(w->W), free(w->K), free(w->values), free(w->V);
+}
+
+void assert_near(double x, double y, double tolerance)
+{
+    if (!(fabs(x - y) <= tolerance)) fail_msg("%.17g is not %.17g within %g", x, y, tolerance);
+}
+
+double sign_of(const struct small *set, const double *u, size_t stride)
+{
+    double largest = 0;
+
+    for (size_t j = 0; j < set->m; j++)
+        largest = fmax(largest, fabs(u[set->D[j] * stride]));
+    for (size_t j = 0; j < set->m; j++)
+        if (fabs(u[set->D[j] * stride]) >= (1 - 1e-6) * largest)
+            return u[set->D[j] * stride] < 0 ? -1 : 1;
+    return 1;
+}
+
+void check_column(const struct small *set, const double *U, size_t k, const double *u,
+                         double tolerance)
+{
+    double sign = sign_of(set, u, 1), error = 0;
+
+    for (size_t i = 0; i < set->n; i++)
+        error += pow(U[i * P + k] - sign * u[i], 2);
+    if (!(sqrt(error) <= tolerance)) fail_msg("column %zu: %g > %g", k, sqrt(error), tolerance);
+}
+
+/* How much noise the Gram's relative error may leave in eigenvector k. */
+static double noise_of(const struct wanted *w, size_t k)
+{
+    return sqrt(w->values[0] / w->values[k]);
+}
+
+void check_orthonormal(const struct wanted *w, const double *U, size_t n, size_t count,
+                              double tolerance)
+{
+    double UU[P * P];
+
+    brute_multiply_t(U, U, UU, n, P, P);
+    for (size_t i = 0; i < P; i++)
+        for (size_t j = 0; j < P; j++)
+            if (i < count && j < count)
+                assert_near(UU[i * P + j], i == j, tolerance * noise_of(w, i) * noise_of(w, j));
+            else
+                assert_near(UU[i * P + j], 0, 0);
+}
+
+void check_pairs(const struct small *set, const struct wanted *w, const double *values,
+                        const double *U, size_t count, double tolerance)
+{
+    size_t n = set->n;
+    double *KU = malloc(n * P * sizeof(*KU)), scale = w->values[0];
+
+    brute_multiply(w->K, U, KU, n, n, P);
+    for (size_t k = 0; k < P; k++) {
+        double gap, residual = 0, allowed = tolerance * scale * noise_of(w, k);
+
+        assert_near(values[k], k < count ? w->values[k] : 0, k < count ? tolerance * scale : 0);
+        if (k >= count) continue;
+        for (size_t i = 0; i < n; i++)
+            residual += pow(KU[i * P + k] - values[k] * U[i * P + k], 2);
+        assert_true(sqrt(residual) <= allowed);
+        gap = w->values[k] - w->values[k + 1];
+        if (k > 0) gap = fmin(gap, w->values[k - 1] - w->values[k]);
+        if (gap > 0.01 * w->values[k]) check_column(set, U, k, w->V + k * n, 4 * allowed / gap);
+        assert_true(sign_of(set, U + k, P) > 0);
+    }
+    free(KU);
+}
+
+void check_trace(const struct wanted *w, const struct ny_solution *solution,
+                        enum ny_centring centring, double tolerance)
+{
+    assert_near(solution->trace, w->trace, tolerance * w->trace);
+    assert_near(solution->trace_approx, w->trace_approx, tolerance * w->trace);
+    assert_true(w->error <= solution->trace - solution->trace_approx + tolerance * w->trace);
+    assert_string_equal(solution->trace_of, centring == NY_RAW ? "raw" : "centred");
+}

@@ -1,0 +1,44 @@
+/* What the methods of spectral/ are to find, by brute force — the n × n matrix K̃ itself and its
+ * eigenpairs by Jacobi —, and the checks against it. */
+#ifndef NY_TESTS_WANTED_H
+#define NY_TESTS_WANTED_H
+
+#include "support/small.h"
+
+/* Components of every solution that is checked. */
+enum { P = 6 };
+
+/* K̃ = FFᵀ of one normalisation, F = C̃ B for W̃⁺ = BᵀB. */
+struct wanted {
+    size_t rank;        /* of W̃ above the cut, `rank` at most */
+    double *C;          /* n × m: columns of the normalised kernel */
+    double *W;          /* m × m */
+    size_t m;           /* m, or one less on the affine hull */
+    double *K;          /* n × n: K̃ */
+    double *values, *V; /* its eigenpairs; eigenvector j is row j */
+    double trace, trace_approx;
+    double error; /* ‖K − K̃‖_F of the normalised K, implicit averages taken of both */
+};
+
+void wanted_new(struct wanted *w, const struct small *set, enum ny_centring centring, bool affine,
+                size_t rank, bool f32);
+void wanted_free(struct wanted *w);
+
+void assert_near(double x, double y, double tolerance);
+/* −1 where the entry of u over D that decides the sign — largest magnitude, ties within 1e-6
+ * broken by the first — is negative. Row i of u is u[i·stride]. */
+double sign_of(const struct small *set, const double *u, size_t stride);
+/* Column k of U (n × P) is u (n) up to the sign, which the rule gives. */
+void check_column(const struct small *set, const double *U, size_t k, const double *u,
+                  double tolerance);
+/* UᵀU = I over the first `count` columns, and zero beyond. */
+void check_orthonormal(const struct wanted *w, const double *U, size_t n, size_t count,
+                       double tolerance);
+/* Eigenpairs of K̃: λ as Jacobi's, K̃u = λu, and where λ stands apart u itself, with its sign. */
+void check_pairs(const struct small *set, const struct wanted *w, const double *values,
+                 const double *U, size_t count, double tolerance);
+/* tr K and tr K̃, and that their difference bounds ‖K − K̃‖_F. */
+void check_trace(const struct wanted *w, const struct ny_solution *solution,
+                 enum ny_centring centring, double tolerance);
+
+#endif
