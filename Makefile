@@ -139,11 +139,11 @@ $(BUILD)/nystream: $(CLI_OBJECTS) $(STATIC_LIB)
 # The command writes its own documentation from its option tables.
 docs: $(DOCS)
 $(BUILD)/nystream.1: $(BUILD)/nystream
-	$< help --man >$@.new && mv $@.new $@
+	$(call say,DOC) $< help --man >$@.new && mv $@.new $@
 $(BUILD)/nystream.bash: $(BUILD)/nystream
-	$< help --bash-completion >$@.new && mv $@.new $@
+	$(call say,DOC) $< help --bash-completion >$@.new && mv $@.new $@
 $(BUILD)/_nystream: $(BUILD)/nystream
-	$< help --zsh-completion >$@.new && mv $@.new $@
+	$(call say,DOC) $< help --zsh-completion >$@.new && mv $@.new $@
 
 $(BUILD)/tests/support/%.o: tests/support/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -170,7 +170,7 @@ $(BUILD)/data-tools/scatter: TOOL_LIBS = $(CAIRO_LIBS)
 demo: all tools ## 70,000 real images: import, fit, certificate, held-out accuracy, picture
 	@BUILD=$(BUILD) data-tools/demo
 
-check: all tools $(TESTS) ## unit, property, fault and command-line tests
+check: all tools docs $(TESTS) ## unit, property, fault and command-line tests
 	@$(RUN_TESTS) $(TESTS) $(CLI_TESTS)
 
 check-long: all tools $(LONG_TESTS) ## the tests that take minutes

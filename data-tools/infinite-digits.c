@@ -279,7 +279,7 @@ static void prepare(struct digits *d, const char *images, double width)
 {
     uint32_t sizes[3];
 
-    tool_check(NULL, ny_context_new(&d->ctx));
+    d->ctx = tool_start();
     d->images = read_idx(d->ctx, images, 3, sizes);
     d->originals = sizes[0];
     d->rows = sizes[1];
@@ -328,5 +328,6 @@ int main(int argc, char **argv)
     else
         write_npy_head(file, range[1], d.pixels);
     write_images(&d, file, range[0], range[1]);
+    tool_end(d.ctx);
     return 0;
 }

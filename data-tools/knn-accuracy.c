@@ -116,13 +116,13 @@ int main(int argc, char **argv)
     const char *paths[4] = {0};
     uint64_t k = 1;
     const struct tool_option options[] = {{"--k", TOOL_COUNT, &k}, {NULL, TOOL_TEXT, NULL}};
-    struct ny_context *ctx = NULL;
+    struct ny_context *ctx;
     struct tool_table train, test;
     struct knn knn;
     size_t right = 0;
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){paths, 4, 0});
-    tool_check(NULL, ny_context_new(&ctx));
+    ctx = tool_start();
     tool_table_read(ctx, paths[0], paths[1], &train);
     tool_table_read(ctx, paths[2], paths[3], &test);
     if (train.d != test.d)
@@ -138,5 +138,6 @@ int main(int argc, char **argv)
     printf(
         "accuracy %.4f (%zu of %zu, %zu-nearest neighbours among %zu points in %zu dimensions)\n",
         (double)right / (double)test.n, right, test.n, (size_t)k, train.n, train.d);
+    tool_end(ctx);
     return 0;
 }

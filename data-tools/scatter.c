@@ -78,10 +78,11 @@ static void collect_classes(struct classes *classes, const struct tool_table *ta
     qsort(classes->value, classes->count, sizeof *classes->value, compare_doubles);
 }
 
-static void name_classes(struct classes *classes, char *names)
+static void name_classes(struct ny_context *ctx, struct classes *classes, const char *names)
 {
-    char *rest = names;
+    char *rest = names ? tool_alloc(ctx, strlen(names) + 1, 1) : NULL;
 
+    if (names) memcpy(rest, names, strlen(names));
     for (size_t k = 0; k < classes->count; k++) {
         char *name = rest ? strsep(&rest, ",") : NULL;
 
@@ -424,12 +425,12 @@ int main(int argc, char **argv)
                                           {NULL, TOOL_TEXT, NULL}};
     struct picture picture = {.frame = {130, 100, 1290, 1090, {0}, {0}, {0}}};
     struct tool_table points, second;
-    struct ny_context *ctx = NULL;
+    struct ny_context *ctx;
     cairo_surface_t *surface;
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){paths, 2, 1});
     if (!out) tool_fail(NY_EUSAGE, "Say where to: -o OUT.png (see --help).");
-    tool_check(NULL, ny_context_new(&ctx));
+    ctx = tool_start();
     tool_table_read(ctx, paths[0], paths[1], &points);
     check_columns(&points, columns);
     collect_classes(&picture.classes, &points);
@@ -438,7 +439,7 @@ int main(int argc, char **argv)
         if (second.d != points.d) tool_fail(NY_EDATA, "%s has other columns.", also[0]);
         picture.also = &second;
     }
-    name_classes(&picture.classes, names ? strdup(names) : NULL);
+    name_classes(ctx, &picture.classes, names);
     picture.points = &points;
     picture.also_max = also_max;
     picture.title = title;
@@ -453,5 +454,6 @@ int main(int argc, char **argv)
         tool_fail(NY_EIO, "Cannot write %s.", out);
     cairo_destroy(picture.cr);
     cairo_surface_destroy(surface);
+    tool_end(ctx);
     return 0;
 }

@@ -53,13 +53,13 @@ int main(int argc, char **argv)
                                           {"--seed", TOOL_COUNT, &seed},
                                           {"--parameters", TOOL_TEXT, &parameters},
                                           {NULL, TOOL_TEXT, NULL}};
-    struct ny_context *ctx = NULL;
+    struct ny_context *ctx;
     struct ny_writer *points = NULL, *flats = NULL;
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){NULL, 0, 0});
     if (!out) tool_fail(NY_EUSAGE, "Say where to: -o OUT.npy (see --help).");
     if (n == 0 || noise < 0) tool_fail(NY_EUSAGE, "-n must be positive, --noise not negative.");
-    tool_check(NULL, ny_context_new(&ctx));
+    ctx = tool_start();
     tool_check(ctx, ny_writer_open(&points, ctx, out, NY_OUT_F32, n, 3));
     if (parameters) tool_check(ctx, ny_writer_open(&flats, ctx, parameters, NY_OUT_F32, n, 2));
     for (uint64_t i = 0; i < n; i++) {
@@ -71,6 +71,6 @@ int main(int argc, char **argv)
     }
     tool_check(ctx, ny_writer_commit(points));
     if (flats) tool_check(ctx, ny_writer_commit(flats));
-    ny_context_free(ctx);
+    tool_end(ctx);
     return 0;
 }

@@ -79,12 +79,38 @@ void tool_arguments(int argc, char **argv, const char *usage, const struct tool_
         tool_fail(NY_EUSAGE, "An argument is missing.\n%s", usage);
 }
 
+/* What tool_end() frees. */
+enum { OWNED_MAX = 64 };
+static void *owned[OWNED_MAX];
+static size_t owned_count;
+
+static void *own(void *memory)
+{
+    if (owned_count == OWNED_MAX) tool_fail(NY_EINTERNAL, "Too many pieces of memory.");
+    return owned[owned_count++] = memory;
+}
+
+struct ny_context *tool_start(void)
+{
+    struct ny_context *ctx = NULL;
+
+    tool_check(NULL, ny_context_new(&ctx));
+    return ctx;
+}
+
+void tool_end(struct ny_context *ctx)
+{
+    while (owned_count)
+        ny_free(ctx, owned[--owned_count]);
+    ny_context_free(ctx);
+}
+
 void *tool_alloc(struct ny_context *ctx, size_t count, size_t size)
 {
     void *memory = ny_calloc(ctx, NY_MEM_OTHER, count, size);
 
     if (!memory) tool_check(ctx, NY_EBUDGET);
-    return memory;
+    return own(memory);
 }
 
 /* Room for `rows` rows in all. */
@@ -115,7 +141,7 @@ void tool_table_read(struct ny_context *ctx, const char *path, const char *label
     format = ny_reader_table(reader);
     *table = (struct tool_table){.d = format->d};
     batch.values = tool_alloc(ctx, BATCH * table->d, ny_dtype_size(format->dtype));
-    batch.labels = labels ? tool_alloc(ctx, BATCH, sizeof *batch.labels) : NULL;
+    if (labels) batch.labels = tool_alloc(ctx, BATCH, sizeof *batch.labels);
     while ((err = ny_reader_next(reader, BATCH, &batch)) == NY_OK) {
         if (table->n + batch.count > room) {
             room = format->rows != NY_ROWS_UNKNOWN ? format->rows : 2 * (room + BATCH);
@@ -128,8 +154,8 @@ void tool_table_read(struct ny_context *ctx, const char *path, const char *label
         table->n += batch.count;
     }
     if (err != NY_END) tool_check(ctx, err);
-    ny_free(ctx, batch.labels);
-    ny_free(ctx, batch.values);
     ny_reader_close(reader);
+    own(table->values);
+    own(table->labels);
     if (!table->n) tool_fail(NY_EDATA, "%s has no rows.", path);
 }

@@ -35,7 +35,12 @@ void tool_check(struct ny_context *ctx, int err);
 /* Ends the tool with a sentence of its own. */
 _Noreturn void tool_fail(int status, const char *format, ...) NY_PRINTF(2, 3);
 
-/* Memory of the context; ends the tool when there is none. Nobody frees: the process ends soon. */
+/* The context of the tool; tool_end() frees it and all that tool_alloc() and tool_table_read()
+ * gave out. */
+struct ny_context *tool_start(void);
+void tool_end(struct ny_context *ctx);
+
+/* Zeroed; ends the tool when there is no memory. */
 void *tool_alloc(struct ny_context *ctx, size_t count, size_t size);
 
 struct tool_table {

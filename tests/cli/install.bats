@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# What is installed works without the source tree, and goes away without a trace.
+
+setup_file() {
+    [ -z "${NYSTREAM_SANITIZER-}" ] || return 0
+    export ROOT=$BATS_TEST_DIRNAME/../.. STAGE=$BATS_FILE_TMPDIR/stage
+    export PKG_CONFIG_PATH=$STAGE/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$STAGE
+    make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" install DESTDIR="$STAGE" PREFIX=/usr
+}
+
+setup() {
+    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an instrumented library does not link by itself"
+}
+
+# compile OUT FLAG…: the external program, against the stage alone
+compile() {
+    local out=$1
+    shift
+    # shellcheck disable=SC2046  # words are meant
+    cc -std=c11 -Wall -Wextra -Wpedantic -Werror $(pkg-config --cflags nystream) \
+        "$BATS_TEST_DIRNAME/external/fit.c" -o "$out" "$@" -lm
+}
+
+@test "installed files: library, header, pkg-config file, command, page, completions" {
+    (cd "$STAGE/usr" && find . ! -type d | sort) >"$BATS_TEST_TMPDIR/files"
+    diff - "$BATS_TEST_TMPDIR/files" <<END
+./bin/nystream
+./include/nystream.h
+./lib/libnystream.a
+./lib/libnystream.so
+./lib/libnystream.so.0.1
+./lib/libnystream.so.0.1.0
+./lib/pkgconfig/nystream.pc
+./share/bash-completion/completions/nystream
+./share/man/man1/nystream.1
+./share/zsh/site-functions/_nystream
+END
+    [ "$(pkg-config --modversion nystream)" = 0.1.0 ]
+    [ "$(readlink "$STAGE/usr/lib/libnystream.so")" = libnystream.so.0.1 ]
+    [ "$(readlink "$STAGE/usr/lib/libnystream.so.0.1")" = libnystream.so.0.1.0 ]
+}
+
+@test "a program against the shared library" {
+    # shellcheck disable=SC2046
+    compile "$BATS_TEST_TMPDIR/fit" $(pkg-config --libs nystream)
+    objdump -p "$BATS_TEST_TMPDIR/fit" | grep -q 'NEEDED *libnystream.so.0.1$'
+    run env LD_LIBRARY_PATH="$STAGE/usr/lib" "$BATS_TEST_TMPDIR/fit" "$BATS_TEST_TMPDIR/rows.nys"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$output" = fitted ]
+}
+
+@test "the same program against the static library" {
+    mkdir "$BATS_TEST_TMPDIR/static"
+    cp "$STAGE/usr/lib/libnystream.a" "$BATS_TEST_TMPDIR/static"
+    # shellcheck disable=SC2046
+    compile "$BATS_TEST_TMPDIR/fit" -L"$BATS_TEST_TMPDIR/static" \
+        $(pkg-config --static --libs nystream | sed "s|-L$STAGE/usr/lib ||")
+    [ -z "$(objdump -p "$BATS_TEST_TMPDIR/fit" | grep 'NEEDED *libnystream')" ]
+    run "$BATS_TEST_TMPDIR/fit" "$BATS_TEST_TMPDIR/rows.nys"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$output" = fitted ]
+}
+
+@test "the header stands alone, in C and in C++" {
+    cc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$STAGE/usr/include/nystream.h"
+    command -v c++ || skip "there is no C++ compiler"
+    c++ -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ "$STAGE/usr/include/nystream.h"
+}
+
+@test "uninstall leaves no file" {
+    make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" uninstall DESTDIR="$STAGE" PREFIX=/usr
+    [ -z "$(find "$STAGE" ! -type d)" ]
+}
