@@ -118,6 +118,16 @@ static int open_record(struct request *request)
     return ny_record_save(request->store, request->name, request->record);
 }
 
+/* A job that would fail again in the same way leaves no trace; one that may go on when there is
+ * space, memory or time is kept as it is. */
+static int forget_hopeless(struct request *request, int err)
+{
+    bool hopeless = err == NY_EDATA || err == NY_EUSAGE || err == NY_ENUMERIC;
+
+    if (hopeless) remove_existing(request);
+    return err;
+}
+
 static bool finished(const struct request *request)
 {
     return strcmp(ny_field_text(request->record, "stage"), "done") == 0;
@@ -162,6 +172,7 @@ static int run(struct request *request)
     err = ny_job_run(request->store, request->name, &request->settings.fit,
                      request->groups & NY_GROUP_FIT ? NY_STAGE_DONE : NY_STAGE_SELECT,
                      request->record);
+    err = forget_hopeless(request, err);
 done:
     ny_name_unlock(lock);
     return err;

@@ -189,6 +189,22 @@ static int check_same_shape(const struct import *import, const struct ny_reader 
                       file, table->labels ? "" : "no ");
 }
 
+/* An append: the store would refuse it too, but cannot name the file. */
+static int check_width(const struct import *import, const struct ny_reader *reader,
+                       const char *file)
+{
+    struct ny_points_info points;
+    int err = ny_points_info(import->store, &points);
+
+    if (err || !import->append || points.n == 0 || ny_reader_table(reader)->d == points.d)
+        return err;
+    return ny_fail_at(import->ctx, NY_EDATA, file, NY_NO_LINE,
+                      "%s has %llu columns, the points of %s have %llu; append rows of the same "
+                      "width",
+                      file, (unsigned long long)ny_reader_table(reader)->d,
+                      ny_store_path(import->store), (unsigned long long)points.d);
+}
+
 static int keep_class_names(struct import *import, const struct ny_reader *reader)
 {
     const char *const *names;
@@ -212,7 +228,8 @@ static int import_files(struct import *import, const char *const *files, size_t 
 
             ny_meter_start(&import->meter, import->ctx, "import", 0,
                            rows == NY_ROWS_UNKNOWN || count > 1 ? 0 : rows);
-            err = begin(import, reader);
+            err = check_width(import, reader, files[i]);
+            if (err == NY_OK) err = begin(import, reader);
         } else {
             err = check_same_shape(import, reader, files[i]);
         }

@@ -247,6 +247,9 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (err) return err;
     err = ny_points_info(store, &points);
     if (err) return err;
+    if (points.n < 2)
+        return ny_fail(ctx, NY_EDATA, "%s has %s: nothing to fit; import at least two rows",
+                       ny_store_path(store), points.n ? "one row" : "no points");
     fit->threads = ny_context_threads(ctx);
     fit->seed = size_of(options, "seed", 0);
     fit->rule = ny_rule_find(ny_options_text(options, "select"));

@@ -63,6 +63,14 @@ static const struct fact {
     {"threads", "threads", COUNT},
     {"seed", "seed", PLAIN},
     {"version", "version", PLAIN},
+    /* told by others, or of no use to a reader */
+    {"kind", NULL, PLAIN},
+    {"stage", NULL, PLAIN},
+    {"rows_done", NULL, PLAIN},
+    {"block_rows", NULL, PLAIN},
+    {"result_status", NULL, PLAIN},
+    {"negative_share", NULL, PLAIN},
+    {"options", NULL, PLAIN},
 };
 
 enum { KNOWN_COUNT = sizeof(known) / sizeof(known[0]) };
@@ -165,6 +173,7 @@ static void print_value(FILE *file, const json_t *json, enum unit unit)
     } else if (json_is_object(json)) {
         json_object_foreach((json_t *)json, key, item)
         {
+            if (json_is_null(item)) continue;
             fprintf(file, "%s%s ", shown++ ? ", " : "", key);
             print_scalar(file, item, unit);
         }
@@ -200,7 +209,7 @@ void cli_print_facts(FILE *file, const json_t *facts)
 
     for (size_t i = 0; i < KNOWN_COUNT; i++) {
         value = json_object_get(facts, known[i].key);
-        if (!value || json_is_null(value)) continue;
+        if (!value || json_is_null(value) || !known[i].label) continue;
         print_label(file, known[i].label);
         print_value(file, value, known[i].unit);
     }
@@ -233,7 +242,7 @@ void cli_print_certificate(FILE *file, const json_t *facts)
             "trace error %.3g: what the landmarks leave out of K%s%s%s is at most %.3g %% "
             "of its trace",
             value, trace_of ? " (" : "", trace_of ? trace_of : "", trace_of ? ")" : "",
-            100 * value);
+            value > 0 ? 100 * value : 0);
         certified = true;
     }
     if (cli_fact_number(facts, "residual_max", &value)) {

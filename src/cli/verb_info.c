@@ -5,6 +5,18 @@
 
 /* ---- info --------------------------------------------------------------------------------- */
 
+/* Where a job stands that is not done. */
+static void print_progress(FILE *file, const json_t *facts)
+{
+    const char *stage = cli_fact_text(facts, "stage");
+    double done, n;
+
+    if (!stage || strcmp(stage, "done") == 0) return;
+    if (cli_fact_number(facts, "rows_done", &done) && cli_fact_number(facts, "n", &n))
+        cli_print_fact(file, "progress", "%s, %s of %s rows at the last checkpoint", stage,
+                       cli_count(done).text, cli_count(n).text);
+}
+
 static int print_report(struct command *command, const struct ny_report *report)
 {
     json_t *facts;
@@ -13,6 +25,7 @@ static int print_report(struct command *command, const struct ny_report *report)
     facts = cli_facts(report);
     if (!facts) return cli_fail(command, NY_EBUDGET, "no memory to print the report");
     cli_print_facts(stdout, facts);
+    print_progress(stdout, facts);
     if (command->operand_count > 1) cli_print_certificate(stdout, facts);
     json_decref(facts);
     return NY_OK;

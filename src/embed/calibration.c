@@ -230,7 +230,7 @@ static void fill(struct ny_calibration *c, const double rates[KINDS])
 int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibration)
 {
     /* What a quick look leaves out, in the proportions of the machines we know. */
-    const double eigen_of_gemm64 = 0.11, disk_guess = 5e8;
+    const double eigen_of_gemm64 = 0.11, disk_guess = 5e8, rate_guess = 5e10;
     double rates[KINDS];
     int err;
 
@@ -238,7 +238,14 @@ int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibratio
     make_key(ctx, calibration->key, sizeof(calibration->key));
     if (load(calibration)) return NY_OK;
     err = measure_products(ctx, quick_s, rates);
-    if (err) return err;
+    if (err == NY_EBUDGET) {
+        /* A plan is made under any budget: it says which one would do. */
+        ny_error_clear(ctx);
+        for (int kind = 0; kind < KINDS; kind++)
+            rates[kind] = rate_guess * ny_context_threads(ctx);
+    } else if (err) {
+        return err;
+    }
     fill(calibration, rates);
     calibration->eigen = eigen_of_gemm64 * calibration->gemm64;
     calibration->disk_write = disk_guess;

@@ -80,7 +80,8 @@ static void shape(struct header *header)
         header->at += digits;
         accept(header, "L"); /* Python 2 */
         if (header->dimensions++ == 0)
-            header->rows = size;
+            header->rows =
+                size < NY_ROWS_UNKNOWN ? size : NY_ROWS_UNKNOWN - 1; /* a claim all the same */
         else if (__builtin_mul_overflow(header->d, size, &header->d))
             header->d = UINT64_MAX;
         if (!accept(header, ",")) {

@@ -114,13 +114,13 @@ dictionary() { # DESCR SHAPE
 
 @test "csv: values that the element type cannot hold" {
     text '1,256\n2,3\n'
-    bad 3 t.csv '256|u8' --dtype u8
+    bad 3 t.csv "column 2|'256'|--dtype" --dtype u8
     text '1,-1\n2,3\n'
-    bad 3 t.csv 'u8' --dtype u8
+    bad 3 t.csv "column 2|'-1'" --dtype u8
     text '1,0.5\n2,3\n'
-    bad 3 t.csv '0.5|i16' --dtype i16
+    bad 3 t.csv "'0.5'" --dtype i16
     text '1,40000\n2,3\n'
-    bad 3 t.csv '40000|i16' --dtype i16
+    bad 3 t.csv "'40000'" --dtype i16
 }
 
 @test "csv: huge fields and lines" {
@@ -187,7 +187,8 @@ dictionary() { # DESCR SHAPE
     bad 3 t.npy ''
     printf '\223NUMPY\001\000' >t.npy
     bad 3 t.npy ''
-    printf '\223NUMPY\011\000\166\000' >t.npy
+    npy "$(dictionary '<f4' '(2, 2)')" 16
+    printf '\011' | dd of=t.npy bs=1 seek=6 conv=notrunc status=none
     bad 3 t.npy version
     printf '\223NUMPY\001\000\377\377{' >t.npy
     bad 3 t.npy ''
@@ -338,7 +339,11 @@ dictionary() { # DESCR SHAPE
     ny import file t.csv
     [ "$status" -eq 4 ] || [ "$status" -eq 5 ]
     [ "$(cat file)" = "in the way" ]
-    [ "$(id -u)" -eq 0 ] && skip "root may read everything"
+}
+
+@test "a file that may not be read" {
+    [ "$(id -u)" -ne 0 ] || skip "root may read everything"
+    table 10 2 >t.csv
     chmod 000 t.csv
     ny import refused t.csv
     exits 4
@@ -381,8 +386,13 @@ dictionary() { # DESCR SHAPE
         printf "$rows" >rows.csv
         ny fit s a --landmarks-file rows.csv --components 1 -q
         exits 3 || { echo "rows: $rows" >&2; return 1; }
-        says rows.csv
     done
+    printf '3\n3\n' >rows.csv
+    ny fit s a --landmarks-file rows.csv --components 1
+    says twice
+    printf '1\n0.5\n' >rows.csv
+    ny fit s a --landmarks-file rows.csv --components 1
+    says rows.csv
     ny list s
     silent
 }

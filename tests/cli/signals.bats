@@ -1,20 +1,30 @@
 # SIGINT and SIGTERM: a clean stop with a line that resumes, and an end at once when sent twice.
 load helper
 
-# A fit of some seconds: 60,000 rows, 3,000 landmarks.
-big_store() {
+# A fit of some seconds: 60,000 rows, 1,500 landmarks, one thread.
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
     table 60000 8 >big.csv
     nystream import s big.csv -q
 }
-slow="--landmarks 3000 --components 2"
+slow="--landmarks 1500 --components 2 --threads 1"
 
-# Waits until the fit runs, then sends a signal; $code is its exit status.
-interrupt() { # SIGNAL COMMAND…
-    local signal=$1 pid
-    shift
+big_store() {
+    cp -r "$BATS_FILE_TMPDIR/s" .
+}
+
+# Starts a fit or another command, and sends a signal when the result is under way; $code is its
+# exit status.
+interrupt() { # SIGNAL STORE COMMAND…
+    local signal=$1 store=$2 pid tries=0
+    shift 2
     "$@" 2>err >out &
     pid=$!
-    sleep 1
+    until [ -n "$(nystream list "$store")" ] || [ $((tries += 1)) -gt 200 ]; do
+        sleep 0.05
+    done
+    sleep 0.3
     kill -s "$signal" $pid
     code=0
     wait $pid || code=$?
@@ -22,9 +32,9 @@ interrupt() { # SIGNAL COMMAND…
 
 @test "a fit stops on SIGINT, says how to go on, and ends with the same bytes" {
     big_store
-    interrupt INT nystream fit s "whole" $slow --restart
+    interrupt INT s nystream fit s "whole" $slow --restart
     [ "$code" -eq 130 ]
-    grep -qx "resume with: nystream fit s whole --landmarks 3000 --components 2" err
+    grep -qx "resume with: nystream fit s whole --landmarks 1500 --components 2 --threads 1" err
     ny list s
     [ "$output" = "whole	interrupted" ]
     ny export s whole -o x.npy
@@ -38,20 +48,20 @@ interrupt() { # SIGNAL COMMAND…
 
 @test "SIGTERM is 143, and the line is in the JSON" {
     big_store
-    interrupt TERM nystream fit s a $slow --json
+    interrupt TERM s nystream fit s a $slow --json
     [ "$code" -eq 143 ]
     [ "$(wc -l <err)" -eq 1 ]
     grep -q '"code":143,"kind":"terminated"' err
-    grep -q '"resume":"nystream fit s a --landmarks 3000 --components 2 --json"' err
+    grep -q '"resume":"nystream fit s a --landmarks 1500 --components 2 --threads 1 --json"' err
     [ ! -s out ]
 }
 
 @test "the line that resumes is quoted for the shell" {
     big_store
     mv s "it's a store"
-    interrupt INT nystream fit "it's a store" a $slow
+    interrupt INT "it's a store" nystream fit "it's a store" a $slow
     [ "$code" -eq 130 ]
-    grep -qF "resume with: nystream fit 'it'\''s a store' a --landmarks 3000 --components 2" err
+    grep -qF "resume with: nystream fit 'it'\''s a store' a --landmarks 1500 --components 2 --threads 1" err
     eval "$(sed -n 's/^resume with: //p' err) -q"
 }
 
@@ -73,7 +83,7 @@ interrupt() { # SIGNAL COMMAND…
 
 @test "a second signal ends it at once, and the store is safe" {
     big_store
-    nystream fit s a --landmarks 4000 --approx projected -q 2>err &
+    nystream fit s a $slow -q 2>err &
     local pid=$! code=0
     sleep 1
     kill -INT $pid
