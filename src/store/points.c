@@ -221,7 +221,7 @@ int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, doubl
 
     if (!err && !(cache.m.flags & NY_FLAG_LABELS)) {
         err = check_range(&cache, first, count);
-        memset(labels, 0, count * sizeof(*labels));
+        if (!err) memset(labels, 0, count * sizeof(*labels));
     } else if (!err) {
         err = read_range(&cache, first, count, (char *)labels);
     }

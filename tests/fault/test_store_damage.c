@@ -298,13 +298,11 @@ static void read_results(struct ny_store *store)
 
     for (uint64_t i = 0; i < CHUNKS; i++) {
         uint8_t data[12000];
-        size_t bytes;
+        struct ny_chunk chunk = {.data = data, .capacity = sizeof(data)};
 
-        if (!fine(ny_chunk_get(store, chunk_name(i), "part", i, data, sizeof(data), &bytes),
-                  "chunk"))
-            continue;
-        right(bytes == chunk_bytes(i), "chunk size");
-        for (size_t b = 0; b < bytes; b++)
+        if (!fine(ny_chunk_get(store, chunk_name(i), "part", i, &chunk), "chunk")) continue;
+        right(chunk.bytes == chunk_bytes(i), "chunk size");
+        for (size_t b = 0; b < chunk.bytes; b++)
             right(data[b] == chunk_byte(i, b), "chunk");
     }
     if (fine(ny_results_list(store, check_name, &names), "list")) right(names == 3, "list");

@@ -285,20 +285,20 @@ static void check_batch(uint64_t told)
 {
     char *data = malloc(PART_BYTES);
     struct ny_store *store;
+    struct ny_chunk chunk = {.data = data, .capacity = PART_BYTES};
     uint64_t first = 0, number;
-    size_t bytes;
 
     CHECK(ny_store_open(&store, ctx, path));
     for (uint64_t part = 0; part < PARTS; part++) {
-        int err = ny_chunk_get(store, "fit", "part", part, data, PART_BYTES, &bytes);
+        int err = ny_chunk_get(store, "fit", "part", part, &chunk);
 
         if (err == NY_END && told == 0 && part == 0) break;
         CHECK(err);
         memcpy(&number, data, sizeof(number));
         if (part == 0) first = number;
         assert_int_equal(number, first);
-        assert_int_equal(bytes, PART_BYTES / (1 + number % 3));
-        assert_int_equal((unsigned char)data[bytes - 1], number & 0xff);
+        assert_int_equal(chunk.bytes, PART_BYTES / (1 + number % 3));
+        assert_int_equal((unsigned char)data[chunk.bytes - 1], number & 0xff);
     }
     assert_true(first == told || first == told + 1);
     CHECK(ny_store_verify(store, report, NULL));

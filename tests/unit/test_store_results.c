@@ -14,8 +14,8 @@ static void put(const char *name, const char *part, uint64_t index, const char *
 static void check_chunk(const char *name, const char *part, uint64_t index, const char *text)
 {
     char data[64];
-    size_t bytes;
-    int err = ny_chunk_get(store, name, part, index, data, sizeof(data), &bytes);
+    struct ny_chunk chunk = {.data = data, .capacity = sizeof(data)};
+    int err = ny_chunk_get(store, name, part, index, &chunk);
 
     if (!text) {
         assert_int_equal(err, NY_END);
@@ -23,8 +23,8 @@ static void check_chunk(const char *name, const char *part, uint64_t index, cons
         return;
     }
     if (err) fail_msg("%s", ny_context_message(ctx));
-    assert_int_equal(bytes, strlen(text));
-    assert_memory_equal(data, text, bytes);
+    assert_int_equal(chunk.bytes, strlen(text));
+    assert_memory_equal(data, text, chunk.bytes);
 }
 
 static void chunks_come_back(void **state)
@@ -96,11 +96,11 @@ static void a_failed_put_fails_the_batch(void **state)
 static void a_small_buffer_is_a_defect(void **state)
 {
     char data[3];
-    size_t bytes;
+    struct ny_chunk chunk = {.data = data, .capacity = sizeof(data)};
 
     (void)state;
     put("fit", "job", 0, "four");
-    refused(ny_chunk_get(store, "fit", "job", 0, data, sizeof(data), &bytes), NY_EINTERNAL,
+    refused(ny_chunk_get(store, "fit", "job", 0, &chunk), NY_EINTERNAL,
             "4 bytes, room is for 3");
 }
 

@@ -169,8 +169,8 @@ static void damaged_chunks(void **state)
 {
     struct list list = {0};
     char file[256], data[20000], got[20000];
+    struct ny_chunk chunk = {.data = got, .capacity = sizeof(got)};
     struct ny_batch *batch;
-    size_t bytes;
     int fd;
 
     (void)state;
@@ -193,13 +193,13 @@ static void damaged_chunks(void **state)
     assert_non_null(strstr(list.what[0], "result 'fit', model, chunk "));
     assert_non_null(strstr(list.what[0], "checksum"));
     for (uint64_t i = 0, wrong = 0; i < 3; i++) {
-        int err = ny_chunk_get(store, "fit", "model", i, got, sizeof(got), &bytes);
+        int err = ny_chunk_get(store, "fit", "model", i, &chunk);
 
         if (err) {
             refused(err, NY_ESTORE, "of result 'fit'");
             assert_int_equal(++wrong, 1);
         } else {
-            assert_int_equal(bytes, sizeof(data));
+            assert_int_equal(chunk.bytes, sizeof(data));
             assert_memory_equal(got, data, sizeof(data));
         }
     }
