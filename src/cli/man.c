@@ -176,6 +176,8 @@ static void print_rest(FILE *file)
                    "of a newer format is refused with that version (exit 5).");
     fputs(".TP\nMODEL.nym\n", file);
     put_line(file, "A model exported with --part model: what transform needs, and no points.");
+    fputs(".TP\n$XDG_CACHE_HOME/nystream/\n", file);
+    put_line(file, "What `bench` measured, for plans; by default in ~/.cache.");
     fputs(".SH ENVIRONMENT\n.TP\nNO_COLOR\n", file);
     put_line(file, "When set and not empty: no colours.");
     fputs(".SH EXAMPLES\n.nf\n", file);

@@ -1,8 +1,6 @@
 /* import. */
 #include "cli/cli.h"
 
-static const uint64_t default_memory_bytes = (uint64_t)256 << 20;
-
 static void print_summary(const struct ny_report *report)
 {
     double n = 0, rows = 0, bytes, seconds, dropped;
@@ -24,12 +22,9 @@ static void print_summary(const struct ny_report *report)
 int cli_run_import(struct command *command)
 {
     struct ny_report *report = NULL;
-    int status;
+    int status = ny_import(command->context, command->operands[0], command->operands + 1,
+                           command->operand_count - 1, command->options, &report);
 
-    if (!ny_options_get(command->options, "memory"))
-        ny_context_set_memory(command->context, default_memory_bytes);
-    status = ny_import(command->context, command->operands[0], command->operands + 1,
-                       command->operand_count - 1, command->options, &report);
     cli_display_clear(&command->display);
     if (status)
         status = cli_fail_resumable(command, status);
