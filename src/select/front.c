@@ -15,13 +15,14 @@ int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec)
     err = ny_product(ctx, &bytes, FRONT_ROWS, d, sizeof(double));
     if (err) return err;
     front->index = ny_alloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS * sizeof(*front->index));
+    front->early = ny_alloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS * sizeof(*front->early));
     front->raw = ny_alloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS * front->row_bytes + sizeof(uint64_t));
     front->k = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
     front->origin_k = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
     front->scale = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
     front->delta = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-    return front->index && front->raw && front->k && front->origin_k && front->scale &&
-                   front->delta
+    return front->index && front->early && front->raw && front->k && front->origin_k &&
+                   front->scale && front->delta
                ? NY_OK
                : NY_EBUDGET;
 }
@@ -30,6 +31,7 @@ void ny_front_free(struct ny_front *front)
 {
     if (!front->ctx) return;
     ny_free(front->ctx, front->index);
+    ny_free(front->ctx, front->early);
     ny_free(front->ctx, front->raw);
     ny_free(front->ctx, front->rows);
     ny_free(front->ctx, front->norms);
@@ -45,9 +47,10 @@ size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t columns)
 {
     size_t d = spec->geometry->d;
 
-    return NY_UNIT_ROWS * (d * ny_dtype_size(spec->dtype) + 4 * sizeof(double) + 4) +
+    return NY_UNIT_ROWS * (d * ny_dtype_size(spec->dtype) + 4 * sizeof(double) + 8) +
            FRONT_ROWS * (d + 1) * sizeof(float) +
-           (columns + NY_PANEL) * (FRONT_ROWS * sizeof(float) + NY_FRONT_BLOCK * sizeof(double)) +
+           (columns + NY_PANEL) * (FRONT_ROWS * sizeof(float) +
+                                (NY_FRONT_BLOCK + NY_EARLY_ROWS) * sizeof(double)) +
            2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK * sizeof(double);
 }
 
@@ -59,7 +62,8 @@ int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx)
     exact->S = ny_alloc(ctx, NY_MEM_TILES, square * sizeof(double));
     exact->V = ny_alloc(ctx, NY_MEM_TILES, square * sizeof(double));
     exact->delta = ny_alloc(ctx, NY_MEM_TILES, NY_FRONT_BLOCK * sizeof(double));
-    return exact->S && exact->V && exact->delta ? NY_OK : NY_EBUDGET;
+    exact->early_delta = ny_alloc(ctx, NY_MEM_TILES, NY_EARLY_ROWS * sizeof(double));
+    return exact->S && exact->V && exact->delta && exact->early_delta ? NY_OK : NY_EBUDGET;
 }
 
 void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx)
@@ -68,6 +72,8 @@ void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx)
     ny_free(ctx, exact->S);
     ny_free(ctx, exact->V);
     ny_free(ctx, exact->delta);
+    ny_free(ctx, exact->early);
+    ny_free(ctx, exact->early_delta);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -109,6 +115,8 @@ int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary
     }
     for (size_t i = 0; i < tile->rows; i++)
         front->index[i] = (uint32_t)i;
+    for (size_t i = 0; i < tile->rows; i++)
+        front->early[i] = NY_NOT_EARLY;
     front->count = tile->rows;
     front->done = 0;
     return ny_columns_diagonal(dictionary->none, front->raw, tile->rows, front->k);
@@ -161,6 +169,7 @@ void ny_front_move(struct ny_front *front, size_t to, size_t from)
 {
     if (to == from) return;
     front->index[to] = front->index[from];
+    front->early[to] = front->early[from];
     memcpy(front->raw + to * front->row_bytes, front->raw + from * front->row_bytes,
            front->row_bytes);
     if (front->rows)
@@ -184,6 +193,7 @@ struct ny_front ny_front_view(const struct ny_front *front, size_t first, size_t
     view.count = count;
     view.flops = 0;
     view.index += first;
+    view.early += first;
     view.raw += first * front->row_bytes;
     if (view.rows) view.rows += first * front->d;
     if (view.norms) view.norms += first;
@@ -278,19 +288,21 @@ void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionar
 
 /* ---- f64 ------------------------------------------------------------------------------------ */
 
-static int reserve_exact(struct ny_exact *exact, struct ny_context *ctx, size_t columns)
+/* Room for `rows` of so many columns, in *Z; what was there is lost. */
+static int reserve_exact(struct ny_context *ctx, double **Z, size_t *stride, size_t rows,
+                         size_t columns)
 {
-    size_t stride = (columns + columns / 8 + NY_PANEL) / NY_PANEL * NY_PANEL + 8, bytes;
+    size_t wanted = (columns + columns / 8 + NY_PANEL) / NY_PANEL * NY_PANEL + 8, bytes;
     int err;
 
-    if (columns <= exact->stride) return NY_OK;
-    err = ny_product(ctx, &bytes, NY_FRONT_BLOCK, stride, sizeof(double));
+    if (columns <= *stride) return NY_OK;
+    err = ny_product(ctx, &bytes, rows, wanted, sizeof(double));
     if (err) return err;
-    ny_free(ctx, exact->Z);
-    exact->stride = 0;
-    exact->Z = ny_alloc(ctx, NY_MEM_TILES, bytes);
-    if (!exact->Z) return NY_EBUDGET;
-    exact->stride = stride;
+    ny_free(ctx, *Z);
+    *stride = 0;
+    *Z = ny_alloc(ctx, NY_MEM_TILES, bytes);
+    if (!*Z) return NY_EBUDGET;
+    *stride = wanted;
     return NY_OK;
 }
 
@@ -298,22 +310,25 @@ int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
                   const struct ny_dictionary *dictionary, const struct ny_prefix *prefix,
                   size_t from)
 {
-    size_t b = from / NY_PANEL, width = ny_front_next(from, prefix->rank) - from;
+    size_t b = from / NY_PANEL, local = from % NY_PANEL;
+    size_t width = ny_front_next(from, prefix->rank) - from;
     size_t L_stride = ny_panel_stride(b), count = front->count;
-    const struct ny_panel *panel = dictionary->panels[b];
+    double *L = dictionary->panels[b]->L + local * L_stride;
+    const double *shift = dictionary->panels[b]->shift + local;
     struct ny_matrix Z = {exact->Z, count, from, exact->stride, false};
     struct ny_matrix piece = {exact->Z + from, count, width, exact->stride, false};
     int err;
 
-    err = ny_columns_exact(ny_prefix_columns(dictionary, prefix, b), front->raw, count, 0, piece);
+    err = ny_columns_exact(ny_prefix_columns(dictionary, prefix, b), front->raw, count, local,
+                           piece);
     if (err) return err;
     for (size_t i = 0; dictionary->options.affine && i < count; i++)
         for (size_t j = 0; j < width; j++)
             piece.at[i * piece.stride + j] =
-                (piece.at[i * piece.stride + j] - front->origin_k[i]) - panel->shift[j];
+                (piece.at[i * piece.stride + j] - front->origin_k[i]) - shift[j];
     if (from)
-        ny_gemm(-1, Z, ny_t((struct ny_matrix){panel->L, width, from, L_stride, false}), 1, piece);
-    ny_solve_rows((struct ny_matrix){panel->L + from, width, width, L_stride, false}, piece);
+        ny_gemm(-1, Z, ny_t((struct ny_matrix){L, width, from, L_stride, false}), 1, piece);
+    ny_solve_rows((struct ny_matrix){L + from, width, width, L_stride, false}, piece);
     for (size_t i = 0; i < count; i++)
         exact->delta[i] -= ny_dot(piece.at + i * piece.stride, piece.at + i * piece.stride, width);
     exact->flops += piece_flops(front, from, from + width);
@@ -328,7 +343,33 @@ int ny_exact_begin(struct ny_exact *exact, const struct ny_front *front,
                               ? (front->k[i] - front->origin_k[i]) -
                                     (front->origin_k[i] - dictionary->origin_k)
                               : front->k[i];
-    return reserve_exact(exact, front->ctx, rank);
+    return reserve_exact(front->ctx, &exact->Z, &exact->stride, NY_FRONT_BLOCK, rank);
+}
+
+bool ny_exact_resume(struct ny_exact *exact, const struct ny_front *front, size_t early)
+{
+    for (size_t i = 0; i < front->count; i++)
+        if (front->early[i] == NY_NOT_EARLY) return false;
+    for (size_t i = 0; i < front->count; i++) {
+        memcpy(exact->Z + i * exact->stride, exact->early + front->early[i] * exact->early_stride,
+               early * sizeof(*exact->Z));
+        exact->delta[i] = exact->early_delta[front->early[i]];
+    }
+    return true;
+}
+
+int ny_exact_keep(struct ny_exact *exact, struct ny_front *front, size_t kept, size_t done)
+{
+    int err = reserve_exact(front->ctx, &exact->early, &exact->early_stride, NY_EARLY_ROWS,
+                            kept ? 0 : done);
+
+    for (size_t i = 0; !err && i < front->count && kept + i < NY_EARLY_ROWS; i++) {
+        front->early[i] = (uint32_t)(kept + i);
+        memcpy(exact->early + (kept + i) * exact->early_stride, exact->Z + i * exact->stride,
+               done * sizeof(*exact->Z));
+        exact->early_delta[kept + i] = exact->delta[i];
+    }
+    return err;
 }
 
 void ny_exact_move(struct ny_exact *exact, size_t to, size_t from, size_t done)

@@ -16,7 +16,11 @@
 #define NY_EXACT_BELOW 1e-4 /* ε below this share of the largest k: f64 */
 #define NY_NOT_PSD 1e-6     /* δ < −this·k(x,x): the kernel is not positive semi-definite */
 
-enum { NY_FRONT_BLOCK = 128 }; /* rows that are decided at once, in f64 */
+enum {
+    NY_FRONT_BLOCK = 128, /* rows that are decided at once, in f64 */
+    NY_EARLY_ROWS = 256   /* rows of a unit whose Z in f64 is kept for that */
+};
+#define NY_NOT_EARLY UINT32_MAX
 
 /* Rows, of which `count` are still in. All arrays have the same order, that of the rows. */
 struct ny_front {
@@ -25,6 +29,7 @@ struct ny_front {
     size_t count;
     size_t done;         /* columns in Z */
     uint32_t *index;     /* the row's number in its unit */
+    uint32_t *early;     /* its row in the worker's early Z, or NY_NOT_EARLY */
     char *raw;           /* rows × row_bytes, and a few bytes that may be read past them */
     float *rows, *norms; /* as in struct ny_strip; NULL where strips have none */
     uint32_t *byte_terms;
@@ -37,10 +42,13 @@ struct ny_front {
     double flops; /* counted by the steps */
 };
 
-/* f64 work space of one worker: Z and S = K_BB − ZZᵀ of one block. */
+/* f64 work space of one worker: Z and S = K_BB − ZZᵀ of one block. Early: Z and δ of rows that the
+ * worker could not reject, against the prefix that it had. */
 struct ny_exact {
-    double *Z; /* NY_FRONT_BLOCK × stride */
-    size_t stride;
+    double *Z;     /* NY_FRONT_BLOCK × stride */
+    double *early; /* NY_EARLY_ROWS × stride */
+    size_t stride, early_stride;
+    double *early_delta; /* NY_EARLY_ROWS */
     double *S, *V; /* NY_FRONT_BLOCK² */
     double *delta; /* NY_FRONT_BLOCK */
     double flops;
@@ -71,12 +79,17 @@ void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionar
 size_t ny_front_next(size_t done, size_t rank);
 
 /* The same in f64, for at most NY_FRONT_BLOCK rows, with Z and δ in `exact`: begin, then a step for
- * each panel, from = 0, ny_front_next(0), … */
+ * each panel, from = 0, ny_front_next(0), … Where all rows have an early Z of `early` columns,
+ * ny_exact_resume() takes that up, and the steps start there. */
 int ny_exact_begin(struct ny_exact *exact, const struct ny_front *front,
                    const struct ny_dictionary *dictionary, size_t rank);
 int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
                   const struct ny_dictionary *dictionary, const struct ny_prefix *prefix,
                   size_t from);
+bool ny_exact_resume(struct ny_exact *exact, const struct ny_front *front, size_t early);
+/* Keeps Z (`done` columns) and δ of the block's rows for later, as many as there is room for;
+ * `kept` rows are there already. */
+int ny_exact_keep(struct ny_exact *exact, struct ny_front *front, size_t kept, size_t done);
 /* Row `from` takes the place of row `to`, of which `done` columns are there. */
 void ny_exact_move(struct ny_exact *exact, size_t to, size_t from, size_t done);
 /* S = K_BB − ZZᵀ after the last step; the lower triangle is used. */

@@ -32,7 +32,8 @@ struct ny_greedy {
     uint64_t n;
     float *residuals;
     double flops;
-    uint64_t fold_row; /* first row of the unit that is folded */
+    uint64_t fold_row; /* first row of the unit that is folded; and the rank of its prefix */
+    size_t fold_rank;
     struct ny_prefix prefix[NY_GREEDY_AHEAD]; /* of unit u in slot u mod NY_GREEDY_AHEAD */
     struct ny_tail *tails[NY_GREEDY_AHEAD];
     unsigned workers;

@@ -114,8 +114,9 @@ static int decide_block(struct ny_greedy *greedy, struct ny_exact *exact, struct
     struct ny_dictionary *dictionary = greedy->dictionary;
     struct ny_prefix now = ny_dictionary_now(dictionary);
     int err = ny_exact_begin(exact, block, dictionary, now.rank);
+    size_t from = !err && ny_exact_resume(exact, block, greedy->fold_rank) ? greedy->fold_rank : 0;
 
-    for (size_t from = 0; !err && from < now.rank; from = ny_front_next(from, now.rank))
+    for (; !err && from < now.rank; from = ny_front_next(from, now.rank))
         err = ny_exact_step(exact, block, dictionary, &now, from);
     if (!err) err = ny_exact_schur(exact, block, dictionary, now.rank);
     return err ? err : decide(greedy, exact, block, first_row);
@@ -198,6 +199,7 @@ int ny_greedy_fold(void *arg, const struct ny_tile *tile)
         !greedy->prefix[tile->unit % NY_GREEDY_AHEAD].started)
         err = ny_front_begin(front, greedy->dictionary);
     greedy->fold_row = tile->first_row;
+    greedy->fold_rank = greedy->prefix[tile->unit % NY_GREEDY_AHEAD].rank;
     if (!err && greedy->dictionary->count) err = fold_rows(greedy, worker);
     return err ? err : ny_greedy_set_prefix(greedy, tile->unit + NY_GREEDY_AHEAD);
 }

@@ -90,6 +90,7 @@ static void drop_exact(struct ny_greedy *greedy, struct ny_front *front, struct 
     front->count = kept;
 }
 
+/* What f64 leaves goes to the fold, which finds Z and δ of the first of them ready. */
 static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worker,
                         const struct ny_tile *tile, const struct ny_prefix *prefix, bool full)
 {
@@ -107,6 +108,7 @@ static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worke
             drop_exact(greedy, &view, &worker->exact, tile->first_row, from,
                        full && from == prefix->rank);
         }
+        if (!err) err = ny_exact_keep(&worker->exact, &view, kept, prefix->rank);
         if (err) return err;
         for (size_t i = 0; i < view.count; i++)
             ny_front_move(front, kept++, first + i);
@@ -137,5 +139,6 @@ int ny_greedy_unit(void *arg, const struct ny_tile *tile)
     err = ny_front_reserve(front, prefix->rank);
     if (err) return err;
     ny_greedy_screen(greedy, front, tile->first_row, prefix, full);
-    return NY_OK;
+    if (full || front->count > NY_EARLY_ROWS) return NY_OK;
+    return screen_exact(greedy, worker, tile, prefix, full);
 }
