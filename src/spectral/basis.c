@@ -17,12 +17,9 @@ static void centre_square(struct ny_matrix A, double *mean)
         grand += mean[i] / (double)A.rows;
     }
     for (size_t i = 0; i < A.rows; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double value = A.at[i * A.stride + j] - mean[i] - mean[j] + grand;
-
-            A.at[i * A.stride + j] = value;
-            A.at[j * A.stride + i] = value;
-        }
+        for (size_t j = 0; j <= i; j++)
+            A.at[i * A.stride + j] += grand - mean[i] - mean[j];
+    ny_mirror_lower(A);
 }
 
 /* The lower right (m−1)×(m−1) corner becomes TᵀAT: a_ij − a_1j − a_i1 + a_11. */
@@ -31,12 +28,9 @@ static struct ny_matrix translate_square(struct ny_matrix A)
     struct ny_matrix corner = {A.at + A.stride + 1, A.rows - 1, A.cols - 1, A.stride, false};
 
     for (size_t i = 1; i < A.rows; i++)
-        for (size_t j = 1; j <= i; j++) {
-            double value = A.at[i * A.stride + j] - A.at[j] - A.at[i] + A.at[0];
-
-            A.at[i * A.stride + j] = value;
-            A.at[j * A.stride + i] = value;
-        }
+        for (size_t j = 1; j <= i; j++)
+            A.at[i * A.stride + j] += A.at[0] - A.at[j] - A.at[i * A.stride];
+    ny_mirror_lower(corner);
     return corner;
 }
 
