@@ -132,6 +132,7 @@ bytes() {
 
 @test "scatter: a picture, or a sentence" {
     [ -x "$NYSTREAM_BUILD/data-tools/scatter" ] || skip "cairo is not installed"
+    export ASAN_OPTIONS=detect_leaks=0 # fontconfig keeps what it has read
     swiss-roll -n 200 -o x.npy
     od -An -v -tf4 -w12 -j 128 x.npy | awk '{print ($1 > 0)}' >labels
     scatter x.npy labels -o out.png --names left,right --y 3 --also x.npy labels
