@@ -87,6 +87,8 @@ enum ny_log_level { NY_LOG_WARNING = 1, NY_LOG_NOTE = 2, NY_LOG_DETAIL = 3 };
 
 typedef void ny_log_fn(void *user, int level, const char *message);
 typedef void ny_progress_fn(void *user, const struct ny_progress *progress);
+struct ny_report;
+typedef void ny_plan_fn(void *user, const struct ny_report *plan);
 
 /* A new context: memory budget = half of min(available memory, cgroup limit), threads = CPUs the
  * process may use. NY_EBUDGET when there is no memory for it (*out is then NULL). */
@@ -102,6 +104,9 @@ NY_API unsigned ny_context_threads(const struct ny_context *context);
 /* Callbacks run on the calling thread or on a worker, never two at a time. NULL for silence. */
 NY_API void ny_context_set_log(struct ny_context *context, ny_log_fn *log, void *user);
 NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *fn, void *user);
+/* Called by ny_fit() with the plan (as of ny_plan()) before anything runs, also when it is then
+ * refused because it does not fit. */
+NY_API void ny_context_set_plan(struct ny_context *context, ny_plan_fn *fn, void *user);
 /* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED for signal 2 and
  * NY_ETERMINATED for 15. Async-signal-safe. 0 withdraws the request. */
 NY_API void ny_context_interrupt(struct ny_context *context, int signal);

@@ -32,7 +32,7 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT);
     if (err) goto done;
-    err = ny_plan_make(store, &settings.fit, &plan);
+    err = ny_plan_make(store, &settings.fit, 0, &plan);
     if (err) goto done;
     err = ny_report_of_json(report, context, ny_plan_json(&plan));
 done:
@@ -93,21 +93,13 @@ static int remove_existing(struct request *request)
     return ny_batch_commit(batch);
 }
 
-/* The record to go on from: the stored one, or a new one that is stored at once. */
-static int open_record(struct request *request)
+/* A new record, stored at once. */
+static int create_record(struct request *request)
 {
-    bool restart = ny_options_flag(request->options, "restart");
     struct ny_points_info points;
     json_t *options;
     int err;
 
-    err = ny_record_load(request->store, request->name, &request->record);
-    if (err) return err;
-    if (request->record && restart)
-        err = remove_existing(request);
-    else if (request->record)
-        return check_existing(request);
-    if (err) return err;
     err = ny_points_info(request->store, &points);
     if (err) return err;
     options = ny_options_to_json(request->options, request->groups);
@@ -133,15 +125,23 @@ static bool finished(const struct request *request)
     return strcmp(ny_field_text(request->record, "stage"), "done") == 0;
 }
 
-/* Refuses what does not fit before anything is written. */
-static int check_budget(const struct request *request)
+/* Says what the fit will cost; refuses what does not fit before anything is written. */
+static int announce(const struct request *request)
 {
+    const json_t *report = json_object_get(request->record, "report");
+    struct ny_report *announced;
     struct ny_plan plan;
     int err;
 
     if (!(request->groups & NY_GROUP_FIT)) return NY_OK;
-    err = ny_plan_make(request->store, &request->settings.fit, &plan);
-    if (err || plan.fits) return err;
+    err = ny_plan_make(request->store, &request->settings.fit,
+                       (size_t)ny_field_count(report, "landmarks", 0), &plan);
+    if (err) return err;
+    err = ny_report_of_json(&announced, request->ctx, ny_plan_json(&plan));
+    if (err) return err;
+    ny_announce_plan(request->ctx, announced);
+    ny_report_free(announced);
+    if (plan.fits) return NY_OK;
     return ny_fail(
         request->ctx, NY_EBUDGET,
         "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %zu "
@@ -149,6 +149,37 @@ static int check_budget(const struct request *request)
         plan.memory_min_bytes, (double)plan.memory_min_bytes / 1048576.0, plan.m,
         plan.m_estimated ? " (estimated)" : "", ny_memory_limit(request->ctx),
         (plan.memory_min_bytes >> 20) + 1);
+}
+
+static int run_job(struct request *request)
+{
+    bool restart = ny_options_flag(request->options, "restart");
+    int err;
+
+    err = ny_record_load(request->store, request->name, &request->record);
+    if (err) return err;
+    if (request->record && !restart) {
+        err = check_existing(request);
+        if (err) return err;
+        if (finished(request)) {
+            ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already, with these options",
+                   request->name);
+            return NY_OK;
+        }
+    }
+    if (restart) {
+        json_decref(request->record);
+        request->record = NULL;
+    }
+    err = announce(request);
+    if (err) return err;
+    if (restart) err = remove_existing(request);
+    if (err == NY_OK && !request->record) err = create_record(request);
+    if (err) return err;
+    err = ny_job_run(request->store, request->name, &request->settings.fit,
+                     request->groups & NY_GROUP_FIT ? NY_STAGE_DONE : NY_STAGE_SELECT,
+                     request->record);
+    return forget_hopeless(request, err);
 }
 
 static int run(struct request *request)
@@ -160,19 +191,7 @@ static int run(struct request *request)
     if (err) goto done;
     err = ny_settings_new(&request->settings, request->store, request->options, request->groups);
     if (err) goto done;
-    err = check_budget(request);
-    if (err) goto done;
-    err = open_record(request);
-    if (err) goto done;
-    if (finished(request)) {
-        ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already, with these options",
-               request->name);
-        goto done;
-    }
-    err = ny_job_run(request->store, request->name, &request->settings.fit,
-                     request->groups & NY_GROUP_FIT ? NY_STAGE_DONE : NY_STAGE_SELECT,
-                     request->record);
-    err = forget_hopeless(request, err);
+    err = run_job(request);
 done:
     ny_name_unlock(lock);
     return err;

@@ -61,6 +61,17 @@ void ny_context_set_progress(struct ny_context *ctx, ny_progress_fn *fn, void *u
     ctx->progress_user = user;
 }
 
+void ny_context_set_plan(struct ny_context *ctx, ny_plan_fn *fn, void *user)
+{
+    ctx->plan = fn;
+    ctx->plan_user = user;
+}
+
+void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan)
+{
+    if (ctx->plan) ctx->plan(ctx->plan_user, plan);
+}
+
 void ny_context_interrupt(struct ny_context *ctx, int signal)
 {
     atomic_store(&ctx->interrupt, signal);

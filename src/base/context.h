@@ -35,6 +35,9 @@ void ny_error_clear(struct ny_context *ctx);
 /* Words for the user; levels as in enum ny_log_level. */
 void ny_log(struct ny_context *ctx, int level, const char *format, ...) NY_PRINTF(3, 4);
 
+/* Hands the plan of a fit to whoever asked for it. */
+void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan);
+
 /* NY_OK, or NY_EINTERRUPTED / NY_ETERMINATED with the message set. Cheap: call it often. */
 int ny_check_interrupt(struct ny_context *ctx);
 

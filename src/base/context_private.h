@@ -17,6 +17,8 @@ struct ny_context {
     void *log_user;
     ny_progress_fn *progress;
     void *progress_user;
+    ny_plan_fn *plan;
+    void *plan_user;
     atomic_int interrupt;
     unsigned threads;
     size_t memory_limit;

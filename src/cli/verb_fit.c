@@ -65,36 +65,40 @@ static void print_plan(FILE *file, const json_t *facts, double budget)
     cli_print_stages(file, "by stage", facts);
 }
 
-/* Makes the plan and shows it. */
-static int show_plan(struct command *command, FILE *file)
+static int show_plan(struct command *command, FILE *file, const struct ny_report *report)
 {
-    struct ny_report *report = NULL;
-    json_t *facts = NULL;
-    int status = ny_plan(command->context, command->operands[0], command->options, &report);
+    json_t *facts = cli_facts(report);
 
-    if (status) {
-        status = cli_fail_library(command, status);
-        goto done;
-    }
-    if (file == stdout && command->json) {
-        status = cli_print_json(command, report);
-        goto done;
-    }
-    facts = cli_facts(report);
-    if (!facts) {
-        status = cli_fail(command, NY_EBUDGET, "no memory to print the plan");
-        goto done;
-    }
+    if (!facts) return cli_fail(command, NY_EBUDGET, "no memory to print the plan");
     print_plan(file, facts, (double)ny_context_memory(command->context));
-done:
     json_decref(facts);
-    ny_report_free(report);
-    return status;
+    return NY_OK;
+}
+
+/* The plan of a fit that is about to run. */
+static void on_plan(void *user, const struct ny_report *plan)
+{
+    show_plan(user, stderr, plan);
+}
+
+static void watch_plan(struct command *command)
+{
+    if (chatty(command)) ny_context_set_plan(command->context, on_plan, command);
 }
 
 int cli_run_plan(struct command *command)
 {
-    return show_plan(command, stdout);
+    struct ny_report *report = NULL;
+    int status = ny_plan(command->context, command->operands[0], command->options, &report);
+
+    if (status)
+        status = cli_fail_library(command, status);
+    else if (command->json)
+        status = cli_print_json(command, report);
+    else
+        status = show_plan(command, stdout, report);
+    ny_report_free(report);
+    return status;
 }
 
 /* ---- the summary -------------------------------------------------------------------------- */
@@ -169,30 +173,12 @@ static int show_result(struct command *command, const struct ny_report *report, 
 
 /* ---- fit, select, embed ------------------------------------------------------------------- */
 
-/* Nothing will run: the result is there and is not to be replaced. */
-static bool already_done(struct command *command)
-{
-    struct ny_report *report = NULL;
-    const char *restart = ny_options_get(command->options, "restart");
-    const char *status;
-    bool done;
-
-    if (restart && strcmp(restart, "yes") == 0) return false;
-    if (ny_result_report(command->context, command->operands[0], command->operands[1], &report))
-        return false;
-    status = ny_report_text(report, "status");
-    done = status && strcmp(status, "done") == 0;
-    ny_report_free(report);
-    return done;
-}
-
 int cli_run_fit(struct command *command)
 {
     struct ny_report *report = NULL;
-    int status = NY_OK;
+    int status;
 
-    if (chatty(command) && !already_done(command)) status = show_plan(command, stderr);
-    if (status) return status;
+    watch_plan(command);
     status = ny_fit(command->context, command->operands[0], command->operands[1], command->options,
                     &report);
     status = status ? cli_fail_resumable(command, status) : show_result(command, report, true);
@@ -223,6 +209,7 @@ int cli_run_embed(struct command *command)
     if (command->json && strcmp(command->output, "-") == 0)
         return cli_fail(command, NY_EUSAGE,
                         "--json and -o - both want the standard output; give -o a file name");
+    watch_plan(command);
     status = ny_embed_file(command->context, command->operands[0], command->output,
                            command->options, &report);
     status = status ? cli_fail_library(command, status) : show_result(command, report, true);

@@ -79,9 +79,9 @@ struct ny_strip {
 int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                      const struct ny_tile *tile, size_t first, size_t count,
                      struct ny_strip *strip);
-/* K (f32, K.rows ≤ NY_STRIP_ROWS) = k(strip rows, landmarks first … first+K.cols−1), unshifted; rows
- * from strip->count on, up to the next multiple of 16, are unspecified and may be written. The same
- * strip with another K.rows may give other bits. */
+/* K (f32, K.rows ≤ NY_STRIP_ROWS) = k(strip rows, landmarks first … first+K.cols−1), unshifted.
+ * Rows from strip->count on, up to the next multiple of 16, are unspecified and may be written. The
+ * same strip with another K.rows may give other bits. */
 void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
                       struct ny_matrix32 K);
 /* diagonal[i] = k(x_i, x_i) in f64 of raw rows. */

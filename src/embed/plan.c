@@ -83,7 +83,7 @@ static void plan_memory(const struct ny_footprint *footprint, struct ny_plan *pl
     plan->memory_min_bytes = ny_footprint_minimum(footprint);
 }
 
-int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
+int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
                  struct ny_plan *plan)
 {
     struct ny_context *ctx = ny_store_context(store);
@@ -107,7 +107,8 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     if (err) goto done;
     footprint.points = &points;
     footprint.spec = ny_settings_spec(settings, ctx, points.dtype, geometry);
-    err = decide_landmarks(store, settings, &points, footprint.spec, plan);
+    plan->m = m;
+    if (!m) err = decide_landmarks(store, settings, &points, footprint.spec, plan);
     if (err) goto done;
     footprint.m = plan->m;
     plan_memory(&footprint, plan);

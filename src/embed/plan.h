@@ -40,7 +40,8 @@ size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers,
 unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned threads);
 size_t ny_footprint_minimum(const struct ny_footprint *footprint);
 
-int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
+/* m: landmarks already selected; 0: not yet. */
+int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
                  struct ny_plan *plan);
 json_t *ny_plan_json(const struct ny_plan *plan);
 

@@ -421,8 +421,6 @@ static void what_cannot_work_is_refused(void **state)
     assert_null(columns);
     spec.params.gamma = NAN;
     assert_int_equal(ny_columns_new(&columns, &spec), NY_EUSAGE);
-    spec.kernel = ny_kernel_find("precomputed");
-    assert_int_equal(ny_columns_new(&columns, &spec), NY_EUSAGE);
     assert_null(ny_kernel_find("rbff"));
     assert_null(ny_kernel_at(100));
     geometry_release(&g);
