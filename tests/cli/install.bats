@@ -4,8 +4,13 @@
 setup_file() {
     [ -z "${NYSTREAM_SANITIZER-}" ] || return 0
     export ROOT=$BATS_TEST_DIRNAME/../.. STAGE=$BATS_FILE_TMPDIR/stage
-    export PKG_CONFIG_PATH=$STAGE/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$STAGE
-    make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" install DESTDIR="$STAGE" PREFIX=/usr
+    make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" install DESTDIR="$STAGE" PREFIX=/usr \
+        >"$BATS_FILE_TMPDIR/log"
+}
+
+# pkg-config that knows the stage; make must not, or it would build anew with other flags
+staged() {
+    PKG_CONFIG_PATH=$STAGE/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$STAGE pkg-config "$@"
 }
 
 setup() {
@@ -17,7 +22,7 @@ compile() {
     local out=$1
     shift
     # shellcheck disable=SC2046  # words are meant
-    cc -std=c11 -Wall -Wextra -Wpedantic -Werror $(pkg-config --cflags nystream) \
+    cc -std=c11 -Wall -Wextra -Wpedantic -Werror $(staged --cflags nystream) \
         "$BATS_TEST_DIRNAME/external/fit.c" -o "$out" "$@" -lm
 }
 
@@ -35,14 +40,19 @@ compile() {
 ./share/man/man1/nystream.1
 ./share/zsh/site-functions/_nystream
 END
-    [ "$(pkg-config --modversion nystream)" = 0.1.0 ]
+    [ "$(staged --modversion nystream)" = 0.1.0 ]
     [ "$(readlink "$STAGE/usr/lib/libnystream.so")" = libnystream.so.0.1 ]
     [ "$(readlink "$STAGE/usr/lib/libnystream.so.0.1")" = libnystream.so.0.1.0 ]
 }
 
+@test "an installation of what is built builds nothing" {
+    cat "$BATS_FILE_TMPDIR/log"
+    [ ! -s "$BATS_FILE_TMPDIR/log" ]
+}
+
 @test "a program against the shared library" {
     # shellcheck disable=SC2046
-    compile "$BATS_TEST_TMPDIR/fit" $(pkg-config --libs nystream)
+    compile "$BATS_TEST_TMPDIR/fit" $(staged --libs nystream)
     objdump -p "$BATS_TEST_TMPDIR/fit" | grep -q 'NEEDED *libnystream.so.0.1$'
     run env LD_LIBRARY_PATH="$STAGE/usr/lib" "$BATS_TEST_TMPDIR/fit" "$BATS_TEST_TMPDIR/rows.nys"
     echo "$output"
@@ -55,7 +65,7 @@ END
     cp "$STAGE/usr/lib/libnystream.a" "$BATS_TEST_TMPDIR/static"
     # shellcheck disable=SC2046
     compile "$BATS_TEST_TMPDIR/fit" -L"$BATS_TEST_TMPDIR/static" \
-        $(pkg-config --static --libs nystream | sed "s|-L$STAGE/usr/lib ||")
+        $(staged --static --libs nystream | sed "s|-L$STAGE/usr/lib ||")
     [ -z "$(objdump -p "$BATS_TEST_TMPDIR/fit" | grep 'NEEDED *libnystream')" ]
     run "$BATS_TEST_TMPDIR/fit" "$BATS_TEST_TMPDIR/rows.nys"
     echo "$output"
