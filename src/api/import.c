@@ -214,6 +214,27 @@ static int keep_class_names(struct import *import, const struct ny_reader *reade
     return count ? ny_ingest_class_names(import->ingest, names, count) : NY_OK;
 }
 
+/* A LIBSVM file is as wide as its largest index: one that is appended is as wide as the points. */
+static int open_file(struct import *import, const char *file, struct ny_reader **reader)
+{
+    const struct ny_table *table;
+    struct ny_points_info info;
+    int err = ny_points_info(import->store, &info);
+
+    *reader = NULL;
+    if (err) return err;
+    if (import->reading.format && strcmp(import->reading.format, "libsvm") == 0 &&
+        !import->reading.dims)
+        import->reading.dims = info.d;
+    err = ny_reader_open(reader, import->ctx, file, &import->reading);
+    if (err) return err;
+    table = ny_reader_table(*reader);
+    if (strcmp(table->format, "libsvm") != 0 || table->d >= info.d) return NY_OK;
+    ny_reader_close(*reader);
+    import->reading.dims = info.d;
+    return ny_reader_open(reader, import->ctx, file, &import->reading);
+}
+
 static int import_files(struct import *import, const char *const *files, size_t count)
 {
     int err = NY_OK;
@@ -221,7 +242,7 @@ static int import_files(struct import *import, const char *const *files, size_t 
     for (size_t i = 0; i < count && err == NY_OK; i++) {
         struct ny_reader *reader;
 
-        err = ny_reader_open(&reader, import->ctx, files[i], &import->reading);
+        err = open_file(import, files[i], &reader);
         if (err) return err;
         if (i == 0) {
             uint64_t rows = ny_reader_table(reader)->rows;

@@ -35,6 +35,20 @@ load helper
     [ "$(field "$output" n)" = 250 ]
 }
 
+@test "a LIBSVM file that is appended is as wide as the points" {
+    printf '1 1:0.5 3:2\n-1 2:1\n' >a.svm
+    printf '1 1:4\n-1 2:3\n' >b.svm
+    printf '1 4:1\n' >wide.svm
+    nystream import s a.svm -q
+    ny import s b.svm --append -q
+    exits 0
+    ny info s --json
+    [ "$(field "$output" n)" = 4 ]
+    ny import s wide.svm --append -q
+    exits 3
+    says wide.svm
+}
+
 @test "an import onto points needs --append" {
     store s
     ny import s s.csv
