@@ -22,7 +22,7 @@ struct ny_context {
     atomic_int interrupt;
     unsigned threads;
     size_t memory_limit;
-    atomic_size_t memory_used;
+    atomic_size_t memory_used, memory_peak;
     atomic_size_t memory_by_purpose[NY_PURPOSES];
 };
 

@@ -3,11 +3,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/context_private.h"
 
 /* In front of every block: what to give back to which purpose. One alignment unit long. */
 enum { NY_ALIGNMENT = 64 };
+
+/* Larger blocks are mapped, so that their memory goes back to the system when they are freed: a
+ * heap would keep it, and the resident set would be above what is charged. AddressSanitizer sees
+ * the ends of malloc's blocks only. */
+#if defined(__SANITIZE_ADDRESS__)
+static const size_t mapped_bytes_min = SIZE_MAX;
+#else
+static const size_t mapped_bytes_min = (size_t)256 << 10;
+#endif
 
 struct header {
     size_t bytes; /* charged, header included */
@@ -44,6 +54,11 @@ int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
     char holders[256];
 
     if (bytes <= ctx->memory_limit && before <= ctx->memory_limit - bytes) {
+        size_t peak = atomic_load(&ctx->memory_peak);
+
+        while (before + bytes > peak &&
+               !atomic_compare_exchange_weak(&ctx->memory_peak, &peak, before + bytes))
+            continue;
         atomic_fetch_add(&ctx->memory_by_purpose[purpose], bytes);
         return NY_OK;
     }
@@ -63,6 +78,21 @@ void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
     atomic_fetch_sub(&ctx->memory_by_purpose[purpose], bytes);
 }
 
+static struct header *header_of(void *ptr)
+{
+    return (struct header *)(void *)((char *)ptr - NY_ALIGNMENT);
+}
+
+/* NULL when the system refuses. */
+static struct header *take(size_t total)
+{
+    void *at;
+
+    if (total < mapped_bytes_min) return aligned_alloc(NY_ALIGNMENT, total);
+    at = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
 void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
 {
     struct header *header;
@@ -74,7 +104,7 @@ void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
     }
     total = (bytes + 2 * NY_ALIGNMENT - 1) / NY_ALIGNMENT * NY_ALIGNMENT;
     if (ny_reserve(ctx, purpose, total)) return NULL;
-    header = aligned_alloc(NY_ALIGNMENT, total);
+    header = take(total);
     if (!header) {
         ny_unreserve(ctx, purpose, total);
         ny_fail(ctx, NY_EBUDGET,
@@ -96,13 +126,8 @@ void *ny_calloc(struct ny_context *ctx, enum ny_purpose purpose, size_t count, s
 
     if (ny_product(ctx, &bytes, count, size, 1)) return NULL;
     ptr = ny_alloc(ctx, purpose, bytes);
-    if (ptr) memset(ptr, 0, bytes);
+    if (ptr && header_of(ptr)->bytes < mapped_bytes_min) memset(ptr, 0, bytes);
     return ptr;
-}
-
-static struct header *header_of(void *ptr)
-{
-    return (struct header *)(void *)((char *)ptr - NY_ALIGNMENT);
 }
 
 void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size_t bytes)
@@ -119,12 +144,17 @@ void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size
 
 void ny_free(struct ny_context *ctx, void *ptr)
 {
+    enum ny_purpose purpose;
     struct header *header;
+    size_t total;
 
     if (!ptr) return;
     header = header_of(ptr);
-    ny_unreserve(ctx, header->purpose, header->bytes);
-    free(header);
+    total = header->bytes;
+    purpose = header->purpose;
+    if (total < mapped_bytes_min) free(header);
+    else munmap(header, total);
+    ny_unreserve(ctx, purpose, total);
 }
 
 char *ny_strdup(struct ny_context *ctx, const char *text)
@@ -149,6 +179,16 @@ size_t ny_memory_used(const struct ny_context *ctx)
 size_t ny_memory_used_for(const struct ny_context *ctx, enum ny_purpose purpose)
 {
     return atomic_load(&ctx->memory_by_purpose[purpose]);
+}
+
+size_t ny_memory_peak(const struct ny_context *ctx)
+{
+    return atomic_load(&ctx->memory_peak);
+}
+
+void ny_memory_peak_reset(struct ny_context *ctx)
+{
+    atomic_store(&ctx->memory_peak, ny_memory_used(ctx));
 }
 
 size_t ny_memory_left(const struct ny_context *ctx)

@@ -49,6 +49,9 @@ void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
 size_t ny_memory_limit(const struct ny_context *ctx);
 size_t ny_memory_used(const struct ny_context *ctx);
 size_t ny_memory_used_for(const struct ny_context *ctx, enum ny_purpose purpose);
+/* The most that was charged at one time since the context began, or since the last reset. */
+size_t ny_memory_peak(const struct ny_context *ctx);
+void ny_memory_peak_reset(struct ny_context *ctx);
 /* limit − used, 0 when overdrawn */
 size_t ny_memory_left(const struct ny_context *ctx);
 
@@ -57,6 +60,8 @@ int ny_product(struct ny_context *ctx, size_t *out, size_t a, size_t b, size_t c
 
 /* Peak of the resident set of the process in bytes; 0 where the system does not tell. */
 size_t ny_rss_peak_bytes(void);
+/* Start and length of the memory mapping that holds `at`; NULL where the system does not tell. */
+char *ny_mapping_of(const void *at, size_t *bytes);
 /* min(MemAvailable, cgroup limit − what the cgroup already uses without cache). */
 size_t ny_memory_available(void);
 

@@ -1,4 +1,5 @@
 /* What the operating system says about memory and CPUs. Linux; elsewhere the neutral answers. */
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,23 @@ static size_t field_of(const char *path, const char *key, size_t unit)
 size_t ny_rss_peak_bytes(void)
 {
     return field_of("/proc/self/status", "VmHWM:", 1024);
+}
+
+char *ny_mapping_of(const void *at, size_t *bytes)
+{
+    FILE *file = fopen("/proc/self/maps", "r");
+    char line[4400]; /* with a path */
+    uintptr_t start, end;
+    char *found = NULL;
+
+    while (file && !found && fgets(line, sizeof(line), file)) {
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &start, &end) != 2) continue;
+        if ((uintptr_t)at < start || (uintptr_t)at >= end) continue;
+        found = (char *)start;
+        *bytes = end - start;
+    }
+    if (file) fclose(file);
+    return found;
 }
 
 static size_t number_in(const char *path)

@@ -100,6 +100,7 @@ int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes)
     while (env->active > 0)
         ny_cond_wait(&env->idle, &env->lock);
     if (bytes > env->map_bytes) {
+        env->map = NULL;
         code = mdb_env_set_mapsize(env->lmdb, target);
         if (code) code = mdb_env_set_mapsize(env->lmdb, bytes);
         else bytes = target;
@@ -239,6 +240,8 @@ static int fill_slot(struct ny_env *env, struct ny_context *ctx, const char *dir
     env->process = getpid();
     env->users = 1;
     env->active = 0;
+    env->map = NULL;
+    env->small_reads = 0;
     env->growing = false;
     env->failed = NY_OK;
     ny_mutex_init(&env->lock);

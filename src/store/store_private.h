@@ -2,7 +2,7 @@
  * What the files of this folder share. From the bottom up:
  *
  *   guard, codec, structure   bytes: SIGBUS, frames, the check before mapping
- *   environment               an LMDB environment, one per process and directory
+ *   environment, residency    an LMDB environment, one per process and directory; its mapped pages
  *   write, view               its transactions; locks: our own lock files
  *   store                     the handle
  *   manifest, points, ingest  rows;   results: chunks;   verify: all of it
@@ -43,6 +43,9 @@ struct ny_env {
     struct ny_mutex lock; /* guards what follows */
     struct ny_cond idle;
     unsigned active; /* transactions of this process */
+    char *map;       /* where the file is mapped, and how much; NULL: to be found out */
+    size_t map_length;
+    unsigned small_reads;
     bool growing;
     int failed; /* status of the first write that failed */
     char path[PATH_MAX];
@@ -66,6 +69,11 @@ void ny_env_leave(struct ny_env *env);
 int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes);
 /* Begins an LMDB transaction inside enter and leave, following a file that another process grew. */
 int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB_txn **txn);
+
+/* Says that `bytes` of the map at `at` were read, and are not needed any more: mapped pages are given
+ * back, so that the resident set holds those of the reads under way and of the tree. `at` is NULL
+ * where the bytes may be a dirty page, which is not in the map. Inside enter and leave. */
+void ny_env_touched(struct ny_env *env, const void *at, size_t bytes);
 
 /* ---- keys ---------------------------------------------------------------------------------- */
 

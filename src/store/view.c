@@ -132,6 +132,7 @@ static int read_value(void *arg)
     if (!r->wrong) r->wrong = check_size(want, &found);
     if (!r->wrong)
         r->wrong = ny_frame_decode(r->view->decoder, &found, value.mv_data, value.mv_size, r->out);
+    if (!code) ny_env_touched(r->view->env, value.mv_data, value.mv_size);
     want->frame = found;
     return NY_OK;
 }

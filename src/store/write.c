@@ -48,6 +48,7 @@ static int look_up(void *arg)
     if (l->code || !on_own_pages(env, l->key.mv_size, l->value.mv_size)) return NY_OK;
     memcpy(&head, (const char *)l->value.mv_data - sizeof(head), sizeof(head));
     memcpy(&pages, &head.lower, sizeof(pages));
+    ny_env_touched(l->write->env, NULL, l->value.mv_size);
     l->sound = (head.flags & ~NY_PAGE_DIRTY) == NY_PAGE_OVERFLOW &&
                pages == ny_overflow_pages(l->value.mv_size, env->page_bytes);
     return NY_OK;
