@@ -1,6 +1,8 @@
 /* store/store.h, ingesting: appending, staging, resuming, discarding. */
 #include "store_checks.h"
 
+#include "base/thread.h"
+
 /* ---- appending ----------------------------------------------------------------------------- */
 
 static void append_fills_the_short_block(void **state)
@@ -276,6 +278,51 @@ static void dropped_rows_are_counted(void **state)
     assert_int_equal(info.dropped, 4);
 }
 
+/* ---- threads ------------------------------------------------------------------------------- */
+
+enum { READERS = 3, ROUNDS = 6 };
+
+/* Worker 0 appends and puts chunks; the others read what there is. */
+static int read_or_write(void *arg, unsigned worker)
+{
+    struct case_import import = import_of(NY_U8, 784, 1000);
+    struct ny_points_info info;
+    uint8_t *rows = malloc(1024 * 784), *want = calloc(1024, 784);
+    int err = NY_OK;
+
+    (void)arg;
+    import.spec.append = true;
+    for (uint64_t round = 0; !err && worker == 0 && round < ROUNDS; round++) {
+        import.first = 3000 + 1000 * round;
+        err = case_import(store, &import);
+        if (!err) err = ny_blob_put(store, "fit", "x", want, 1000);
+    }
+    for (uint64_t round = 0; !err && worker > 0 && round < ROUNDS; round++) {
+        err = ny_points_info(store, &info);
+        for (uint64_t b = 0; !err && b < info.blocks; b++) {
+            size_t count;
+
+            err = ny_points_read_block(store, b, rows, &count);
+            case_rows(want, 3, NY_U8, 784, b * 1024, count);
+            if (!err && memcmp(rows, want, count * 784) != 0) err = NY_EDATA;
+            ny_points_done_with(store, b, 1);
+        }
+    }
+    free(want);
+    free(rows);
+    return err;
+}
+
+static void many_threads_at_once(void **state)
+{
+    struct case_import import = import_of(NY_U8, 784, 3000);
+
+    (void)state;
+    CHECK(case_import(store, &import));
+    CHECK(ny_parallel(ctx, 1 + READERS, read_or_write, NULL));
+    check_rows(3, 0, 3000 + 1000 * ROUNDS, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +335,7 @@ int main(void)
         TEST(another_import_discards_what_was_staged),
         TEST(discarding_leaves_the_store_as_it_was),
         TEST(dropped_rows_are_counted),
+        TEST(many_threads_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
