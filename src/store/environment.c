@@ -59,6 +59,7 @@ int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, in
     case EIO: /* also what LMDB makes of a short write */
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
         status = NY_EIO;
         advice = "; the disk is full or failing: what was committed is safe, make space and run "
                  "the same command again";

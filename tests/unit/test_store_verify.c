@@ -205,6 +205,121 @@ static void damaged_chunks(void **state)
     }
 }
 
+/* ---- damage that looks like another sound file --------------------------------------------- */
+
+enum { META_TXN = 16 + 128, PAGE = 4096 };
+
+static int results_file(void)
+{
+    char file[256];
+    int fd;
+
+    snprintf(file, sizeof(file), "%s/results/data.mdb", path);
+    fd = open(file, O_RDWR);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* The newest meta page, dated back, would make the one before it the newest. */
+static void an_older_state_does_not_come_back(void **state)
+{
+    uint64_t txn[2], newest;
+    int fd;
+
+    (void)state;
+    for (int i = 0; i < 20; i++) /* until the file has stopped growing */
+        CHECK(ny_blob_put(store, "fit", "x", "abc", 3));
+    ny_store_close(store);
+    store = NULL;
+    fd = results_file();
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pread(fd, &txn[i], 8, i * PAGE + META_TXN), 8);
+    newest = txn[1] > txn[0];
+    assert_int_equal(txn[newest], txn[!newest] + 1);
+    txn[newest] -= 2;
+    assert_int_equal(pwrite(fd, &txn[newest], 8, (off_t)newest * PAGE + META_TXN), 8);
+    close(fd);
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "results/data.mdb");
+}
+
+/* The first big value of the file's newest leaf: where its entry has the page, and the page. */
+static off_t find_big(int fd, int which, uint64_t *page)
+{
+    char leaf[PAGE];
+    off_t found = 0;
+    int seen = 0;
+
+    for (off_t at = 2 * PAGE; pread(fd, leaf, PAGE, at) == PAGE; at += PAGE) {
+        uint16_t flags, lower, offset, node[4];
+
+        memcpy(&flags, leaf + 10, 2);
+        memcpy(&lower, leaf + 12, 2);
+        if (flags != 2) continue;
+        for (seen = 0, offset = 16; offset < lower; offset += 2) {
+            uint16_t place;
+
+            memcpy(&place, leaf + offset, 2);
+            memcpy(node, leaf + place, sizeof(node));
+            if (!(node[2] & 1) || leaf[place + 8] != 'f' || seen++ != which) continue;
+            memcpy(page, leaf + place + 8 + node[3], 8);
+            found = at + place + 8 + node[3];
+        }
+    }
+    assert_true(found > 0);
+    return found;
+}
+
+static void put_three(void)
+{
+    struct ny_batch *batch;
+    char data[9000] = "";
+
+    CHECK(ny_batch_begin(&batch, store));
+    for (uint64_t i = 0; i < 3; i++)
+        CHECK(ny_batch_put(batch, "fit", "x", i, data, sizeof(data)));
+    CHECK(ny_batch_commit(batch));
+}
+
+static void two_values_on_one_page(void **state)
+{
+    uint64_t first, second;
+    off_t at;
+    int fd;
+
+    (void)state;
+    put_three();
+    ny_store_close(store);
+    store = NULL;
+    fd = results_file();
+    find_big(fd, 0, &first);
+    at = find_big(fd, 1, &second);
+    assert_true(first != second);
+    assert_int_equal(pwrite(fd, &first, 8, at), 8);
+    close(fd);
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "used twice");
+}
+
+/* A value that claims more pages than it has would, when deleted, free those of its neighbours. */
+static void a_value_that_claims_too_many_pages(void **state)
+{
+    uint32_t pages = 40;
+    struct ny_batch *batch;
+    uint64_t page;
+    int fd;
+
+    (void)state;
+    put_three();
+    fd = results_file();
+    find_big(fd, 0, &page);
+    assert_int_equal(pwrite(fd, &pages, 4, (off_t)page * PAGE + 12), 4);
+    close(fd);
+    CHECK(ny_batch_begin(&batch, store));
+    refused(ny_batch_delete(batch, "fit", "x"), NY_ESTORE, "cannot be read");
+    assert_int_equal(ny_batch_commit(batch), NY_ESTORE);
+    ny_error_clear(ctx);
+    CHECK(ny_blob_put(store, "other", "x", "abc", 3));
+}
+
 static int stop_at_once(void *user, const struct ny_damage *damage)
 {
     (void)damage;
@@ -248,6 +363,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(damaged_blocks),
         TEST(damaged_chunks),
+        TEST(an_older_state_does_not_come_back),
+        TEST(two_values_on_one_page),
+        TEST(a_value_that_claims_too_many_pages),
         TEST(the_caller_may_stop),
         TEST(a_sound_store_verifies),
     };

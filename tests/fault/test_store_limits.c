@@ -1,0 +1,220 @@
+/* A full disk, and a budget that ends at every allocation in turn: a clean error, nothing leaks,
+ * what was committed stays, and the work goes on once there is room. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "store/store.h"
+#include "support/store_case.h"
+
+enum { D = 784, BASE = 3000, MORE = 40000 };
+
+static struct ny_context *ctx;
+static char directory[128], path[160];
+
+static int start(void **state)
+{
+    (void)state;
+    if (ny_context_new(&ctx)) return -1;
+    ny_context_set_memory(ctx, 100 << 20);
+    case_directory(directory);
+    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    size_t left = ny_memory_used(ctx);
+
+    (void)state;
+    ny_context_free(ctx);
+    case_remove(directory);
+    return left == 0 ? 0 : -1;
+}
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
+    } while (0)
+
+static struct case_import import_of(uint64_t first, uint64_t count)
+{
+    return (struct case_import){.seed = 5,
+                                .first = first,
+                                .count = count,
+                                .batch = 500,
+                                .spec = {.d = D,
+                                         .dtype = NY_U8,
+                                         .labels = true,
+                                         .append = true,
+                                         .fingerprint = first + 1}};
+}
+
+static void check_rows(struct ny_store *store, uint64_t n)
+{
+    uint8_t *got = malloc((size_t)n * D), *want = malloc((size_t)n * D);
+    struct ny_points_info info;
+
+    CHECK(ny_points_info(store, &info));
+    assert_int_equal(info.n, n);
+    CHECK(ny_points_read(store, 0, n, got));
+    case_rows(want, 5, NY_U8, D, 0, n);
+    assert_memory_equal(got, want, (size_t)n * D);
+    free(want);
+    free(got);
+}
+
+/* No file may grow beyond this: what a full disk looks like to a writer. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* True when the import ended, which needs more than the limit. */
+static bool import_with_limit(const struct case_import *import, rlim_t bytes)
+{
+    struct ny_store *store;
+    char data[1000] = "";
+    int err;
+
+    CHECK(ny_store_open(&store, ctx, path));
+    limit_files(bytes);
+    err = case_import(store, import);
+    if (err) {
+        assert_int_equal(err, NY_EIO);
+        assert_non_null(strstr(ny_context_message(ctx), "make space"));
+        ny_error_clear(ctx);
+        assert_int_equal(case_import(store, import), NY_EIO); /* until it is opened again */
+        assert_non_null(strstr(ny_context_message(ctx), "open it again"));
+        ny_error_clear(ctx);
+        check_rows(store, BASE);
+    }
+    limit_files(RLIM_INFINITY);
+    CHECK(ny_blob_put(store, "fit", "x", data, sizeof(data)));
+    ny_store_close(store);
+    return err == NY_OK;
+}
+
+static void a_full_disk(void **state)
+{
+    struct case_import base = import_of(0, BASE), more = import_of(BASE, MORE);
+    struct ny_store *store;
+    struct ny_ingest *ingest;
+    uint64_t consumed, before = 0;
+    unsigned failures = 0;
+
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(ny_store_create(&store, ctx, path));
+    CHECK(case_import(store, &base));
+    ny_store_close(store);
+    for (rlim_t limit = 1 << 20; !import_with_limit(&more, limit); limit += 3 << 20) {
+        failures++;
+        CHECK(ny_store_open(&store, ctx, path));
+        check_rows(store, BASE);
+        CHECK(ny_ingest_begin(&ingest, store, &more.spec, &consumed));
+        ny_ingest_free(ingest);
+        assert_true(consumed >= before); /* what was staged stays */
+        before = consumed;
+        ny_store_close(store);
+    }
+    assert_true(failures > 2 && before > 0);
+    CHECK(ny_store_open(&store, ctx, path));
+    check_rows(store, BASE + MORE);
+    ny_store_close(store);
+}
+
+static void a_full_disk_under_a_batch(void **state)
+{
+    char *data = calloc(1, NY_CHUNK_BYTES);
+    struct ny_chunk chunk = {.data = data, .capacity = NY_CHUNK_BYTES};
+    struct ny_store *store;
+
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(ny_store_create(&store, ctx, path));
+    CHECK(ny_blob_put(store, "fit", "old", data, 100));
+    limit_files(500000);
+    assert_int_equal(ny_blob_put(store, "fit", "new", data, NY_CHUNK_BYTES), NY_EIO);
+    ny_error_clear(ctx);
+    limit_files(RLIM_INFINITY);
+    CHECK(ny_blob_get(store, "fit", "old", data, 100));
+    assert_int_equal(ny_chunk_get(store, "fit", "new", 0, &chunk), NY_END);
+    ny_store_close(store);
+    CHECK(ny_store_open(&store, ctx, path));
+    CHECK(ny_blob_put(store, "fit", "new", data, NY_CHUNK_BYTES));
+    CHECK(ny_blob_get(store, "fit", "new", data, NY_CHUNK_BYTES));
+    ny_store_close(store);
+    free(data);
+}
+
+/* ---- budgets ------------------------------------------------------------------------------- */
+
+static int everything(void)
+{
+    struct case_import import = import_of(0, 1500);
+    struct ny_points_stats stats = {.n = 0};
+    static uint8_t rows[1500 * D];
+    uint64_t some[3] = {1400, 3, 700};
+    double labels[10];
+    struct ny_store *store;
+    int err = ny_store_create(&store, ctx, path);
+
+    if (err) return err;
+    err = case_import(store, &import);
+    if (!err) err = ny_points_read(store, 0, 1500, rows);
+    if (!err) err = ny_points_gather(store, some, 3, rows);
+    if (!err) err = ny_points_labels(store, 5, 10, labels);
+    if (!err) err = ny_points_stats(store, &stats);
+    if (!err) err = ny_blob_put(store, "fit", "x", rows, sizeof(rows));
+    if (!err) err = ny_blob_get(store, "fit", "x", rows, sizeof(rows));
+    ny_points_stats_release(&stats, ctx);
+    ny_store_close(store);
+    return err;
+}
+
+static void every_budget(void **state)
+{
+    unsigned refusals = 0;
+    int err = NY_EBUDGET;
+
+    (void)state;
+    for (uint64_t budget = 4096; err; budget += budget / 16) {
+        ny_context_set_memory(ctx, budget);
+        err = everything();
+        if (err) {
+            assert_int_equal(err, NY_EBUDGET);
+            assert_non_null(strstr(ny_context_message(ctx), "memory"));
+            refusals++;
+        }
+        assert_int_equal(ny_memory_used(ctx), 0);
+        ny_error_clear(ctx);
+        case_remove(path);
+        assert_true(budget < 64 << 20);
+    }
+    assert_true(refusals > 20);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(a_full_disk),
+        TEST(a_full_disk_under_a_batch),
+        TEST(every_budget),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
