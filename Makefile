@@ -57,7 +57,8 @@ LONG_TESTS   := $(call programs,long)
 BENCHMARKS   := $(call programs,bench)
 FUZZERS      := $(call programs,fuzz)
 CLI_TESTS    := $(wildcard tests/cli/*.bats)
-TEST_SUPPORT := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
+SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
+TEST_SUPPORT := $(BUILD)/tests/support.a
 # What the data-tools share is data-tools/tool.c; scatter is left out where there is no cairo.
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
 TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c \
@@ -148,6 +149,10 @@ $(BUILD)/_nystream: $(BUILD)/nystream
 $(BUILD)/tests/support/%.o: tests/support/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
+
+$(TEST_SUPPORT): $(SUPPORT_OBJECTS)
+	@rm -f $@
+	$(call say,AR) $(AR) rcs $@ $^
 
 $(BUILD)/tests/%: tests/%.c $(TEST_SUPPORT) $(STATIC_LIB)
 	@mkdir -p $(@D)
