@@ -122,12 +122,13 @@ int ny_pass_run(const struct ny_pass *pass, const struct ny_pass_work *pass_work
                       .next = pass->first_unit,
                       .folded = pass->first_unit,
                       .checkpoint_s = ny_now()};
+    uint64_t first_row = pass->first_unit * NY_UNIT_ROWS, n = pass->source->n;
     int err;
 
+    if (n && first_row > n) first_row = n; /* all was folded before: the last unit is short */
     ny_mutex_init(&run.lock);
     ny_cond_init(&run.changed);
-    ny_meter_start(&run.meter, pass->ctx, pass->stage, pass->first_unit * NY_UNIT_ROWS,
-                   pass->source->n);
+    ny_meter_start(&run.meter, pass->ctx, pass->stage, first_row, n);
     err = ny_parallel(pass->ctx, pass->workers, work, &run);
     ny_meter_finish(&run.meter);
     ny_cond_release(&run.changed);

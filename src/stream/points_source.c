@@ -96,14 +96,15 @@ static int pin(struct points_source *source, uint64_t block, struct slot **out)
 {
     for (;;) {
         struct slot *slot = find_slot(source, block);
+        int err;
 
         if (slot && slot->block != block) {
             *slot = (struct slot){.block = block, .users = 1, .rows = slot->rows};
             ny_mutex_unlock(&source->lock);
             *out = slot;
-            if (decode(source, slot) == NY_OK) return NY_OK;
-            slot->users--;
-            return ny_context_error(source->base.ctx)->status;
+            err = decode(source, slot);
+            if (err) slot->users--;
+            return err;
         }
         if (slot && slot->ready) {
             slot->users++;

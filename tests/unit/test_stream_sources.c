@@ -1,0 +1,386 @@
+/* stream/source.h: the rows that a pass sees are those of the store, the file or the memory, for
+ * blocks larger and smaller than a unit, strips of any height and any number of workers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "io/reader.h"
+#include "store/store.h"
+#include "stream/pass.h"
+#include "support/store_case.h"
+
+enum { SEED = 3, WORKERS_MAX = 5 };
+
+static struct ny_context *ctx;
+static char folder[128], path[160];
+static const unsigned crews[] = {1, 2, WORKERS_MAX};
+
+static int start(void **state)
+{
+    (void)state;
+    case_directory(folder);
+    snprintf(path, sizeof(path), "%s/data", folder);
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_int_equal(ny_memory_used(ctx), 0);
+    ny_context_free(ctx);
+    case_remove(folder);
+    return 0;
+}
+
+/* Every unit writes its rows where they belong, in strips of `height`. */
+struct copy {
+    char *out;
+    size_t row_bytes, height, capacity;
+    bool overrun[WORKERS_MAX];
+};
+
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct copy *copy = arg;
+
+    if (!tile->rows || tile->first_row + tile->rows > copy->capacity) {
+        copy->overrun[tile->worker] = true;
+        return NY_OK;
+    }
+    for (size_t first = 0; first < tile->rows; first += copy->height) {
+        size_t left = tile->rows - first, count = left < copy->height ? left : copy->height;
+        int err = ny_tile_strip(tile, first, count,
+                                copy->out + (tile->first_row + first) * copy->row_bytes);
+
+        if (err) return err;
+    }
+    return NY_OK;
+}
+
+static int run(struct ny_source *source, unsigned workers, size_t height, struct copy *copy)
+{
+    static const struct ny_pass_work work = {.unit = unit};
+    int err;
+
+    copy->height = height;
+    err = ny_pass_run(&(struct ny_pass){.ctx = ctx,
+                                        .source = source,
+                                        .stage = "copy",
+                                        .workers = workers},
+                      &work, copy);
+    for (unsigned w = 0; w < workers; w++)
+        assert_false(copy->overrun[w]);
+    return err;
+}
+
+static struct copy copy_new(size_t rows, size_t row_bytes)
+{
+    struct copy copy = {.out = malloc(rows * row_bytes), .row_bytes = row_bytes, .capacity = rows};
+
+    memset(copy.out, 0xA5, rows * row_bytes);
+    return copy;
+}
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+struct shape {
+    enum ny_dtype dtype;
+    uint64_t d, rows;
+    bool large; /* a block has more rows than a unit, or fewer */
+};
+
+static struct ny_store *store_of(const struct shape *shape)
+{
+    struct case_import import = {.seed = SEED,
+                                 .count = shape->rows,
+                                 .batch = 1000,
+                                 .spec = {.d = shape->d, .dtype = shape->dtype}};
+    struct ny_store *store;
+
+    assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
+    assert_int_equal(case_import(store, &import), NY_OK);
+    return store;
+}
+
+static void check_points(struct ny_store *store, const struct shape *shape, uint64_t n)
+{
+    size_t row_bytes = (size_t)shape->d * ny_dtype_size(shape->dtype);
+    char *rows = malloc((size_t)n * row_bytes);
+
+    case_rows(rows, SEED, shape->dtype, shape->d, 0, n);
+    for (size_t c = 0; c < 3; c++)
+        for (size_t height = NY_STRIP_ROWS; height > 300; height -= 191) {
+            struct copy copy = copy_new((size_t)n, row_bytes);
+            struct ny_source *source;
+
+            assert_int_equal(ny_source_of_points(&source, store, n, crews[c]), NY_OK);
+            assert_int_equal(source->dtype, shape->dtype);
+            assert_int_equal(source->d, shape->d);
+            assert_int_equal(source->n, n);
+            assert_int_equal(run(source, crews[c], height, &copy), NY_OK);
+            assert_memory_equal(copy.out, rows, (size_t)n * row_bytes);
+            ny_source_free(source);
+            free(copy.out);
+        }
+    free(rows);
+}
+
+static void points_of_a_store(void **state)
+{
+    static const struct shape shapes[] = {
+        {NY_U8, 3, 200000, true}, {NY_F32, 5, 30001, true}, {NY_F64, 700, 2500, false},
+        {NY_I16, 1500, 2048, false},
+    };
+
+    (void)state;
+    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+        struct ny_store *store = store_of(&shapes[s]);
+        struct ny_points_info info;
+
+        assert_int_equal(ny_points_info(store, &info), NY_OK);
+        assert_int_equal(info.n, shapes[s].rows);
+        assert_true(shapes[s].large ? info.block_rows > NY_UNIT_ROWS
+                                    : info.block_rows < NY_UNIT_ROWS);
+        check_points(store, &shapes[s], info.n);
+        check_points(store, &shapes[s], info.n - 1234); /* as of a job's start */
+        check_points(store, &shapes[s], NY_UNIT_ROWS);
+        check_points(store, &shapes[s], 1);
+        ny_store_close(store);
+        case_remove(path);
+    }
+}
+
+static void points_cost_the_announced_memory(void **state)
+{
+    static const struct shape shape = {NY_F32, 20, 20000, true};
+    struct ny_store *store = store_of(&shape);
+    uint64_t limit = ny_context_memory(ctx);
+    struct ny_points_info info;
+    struct ny_source *source;
+    size_t before, bytes;
+
+    (void)state;
+    assert_int_equal(ny_points_info(store, &info), NY_OK);
+    bytes = ny_source_of_points_bytes((size_t)info.block_rows, 20, NY_F32, 3);
+    before = ny_memory_used(ctx);
+    assert_int_equal(ny_source_of_points(&source, store, info.n, 3), NY_OK);
+    assert_in_range(ny_memory_used(ctx) - before, bytes, bytes + 2048);
+    ny_source_free(source);
+    ny_context_set_memory(ctx, before + bytes / 2);
+    assert_int_equal(ny_source_of_points(&source, store, info.n, 3), NY_EBUDGET);
+    assert_null(source);
+    ny_error_clear(ctx);
+    ny_context_set_memory(ctx, limit);
+    assert_int_equal(ny_memory_used(ctx), before);
+    ny_store_close(store);
+    case_remove(path);
+}
+
+/* Zeroes in the middle of the file of points; returns the first row of their block. */
+static uint64_t damage(struct ny_store **store, uint64_t rows, size_t block_bytes)
+{
+    static const char zeroes[4096];
+    char file[192], *block = malloc(block_bytes);
+    struct ny_points_info info;
+    struct stat status;
+    uint64_t bad = 0;
+    size_t count;
+    FILE *data;
+
+    ny_store_close(*store);
+    snprintf(file, sizeof(file), "%s/points/data.mdb", path);
+    assert_int_equal(stat(file, &status), 0);
+    data = fopen(file, "r+b");
+    assert_non_null(data);
+    fseek(data, status.st_size / 2 / 4096 * 4096 + 100, SEEK_SET);
+    assert_int_equal(fwrite(zeroes, 1, sizeof(zeroes), data), sizeof(zeroes));
+    fclose(data);
+    assert_int_equal(ny_store_open(store, ctx, path), NY_OK);
+    assert_int_equal(ny_points_info(*store, &info), NY_OK);
+    while (bad < info.blocks && ny_points_read_block(*store, bad, block, &count) == NY_OK)
+        bad++;
+    assert_true(bad * info.block_rows < rows);
+    ny_error_clear(ctx);
+    free(block);
+    return bad * info.block_rows;
+}
+
+struct rush {
+    struct ny_source *source;
+    uint64_t row;
+    int wrong[WORKERS_MAX];
+};
+
+/* More often than there are slots: a failed one must come free again. */
+static int read_damaged(void *arg, unsigned worker)
+{
+    struct rush *rush = arg;
+    struct ny_tile tile = {.source = rush->source,
+                           .first_row = rush->row,
+                           .rows = NY_STRIP_ROWS,
+                           .worker = worker};
+    char *rows = malloc(NY_STRIP_ROWS * 160);
+
+    for (int i = 0; i < 30; i++)
+        rush->wrong[worker] += ny_tile_strip(&tile, 0, NY_STRIP_ROWS, rows) != NY_ESTORE;
+    free(rows);
+    return NY_OK;
+}
+
+/* No worker may wait for ever for a block that cannot be read. */
+static void a_damaged_block_stops_the_pass(void **state)
+{
+    static const struct shape shape = {NY_F32, 40, 40000, true};
+    struct ny_store *store = store_of(&shape);
+    uint64_t row = damage(&store, shape.rows, (size_t)4 << 20);
+    struct copy copy = copy_new(40000, 160);
+
+    (void)state;
+    for (size_t c = 0; c < 3; c++) {
+        struct rush rush = {.row = row};
+
+        assert_int_equal(ny_source_of_points(&rush.source, store, shape.rows, crews[c]), NY_OK);
+        assert_int_equal(run(rush.source, crews[c], NY_STRIP_ROWS, &copy), NY_ESTORE);
+        assert_non_null(strstr(ny_context_message(ctx), "block"));
+        ny_error_clear(ctx);
+        assert_int_equal(ny_parallel(ctx, crews[c], read_damaged, &rush), NY_OK);
+        for (unsigned w = 0; w < crews[c]; w++)
+            assert_int_equal(rush.wrong[w], 0);
+        ny_error_clear(ctx);
+        ny_source_free(rush.source);
+    }
+    ny_store_close(store);
+    free(copy.out);
+    case_remove(path);
+}
+
+/* ---- readers -------------------------------------------------------------------------------- */
+
+enum { D = 3, N = 7 * NY_UNIT_ROWS + 137 };
+
+static void write_npy(const char *descr, const void *values, size_t bytes)
+{
+    char header[128];
+    FILE *file = fopen(path, "wb");
+    int length = snprintf(header, sizeof(header),
+                          "\x93NUMPY%c%cv%c{'descr': '%s', 'fortran_order': False, "
+                          "'shape': (%d, %d), }", 1, 0, 0, descr, N, D);
+
+    assert_non_null(file);
+    memset(header + length, ' ', sizeof(header) - (size_t)length);
+    header[8] = (char)(sizeof(header) - 10);
+    header[sizeof(header) - 1] = '\n';
+    assert_int_equal(fwrite(header, 1, sizeof(header), file), sizeof(header));
+    assert_int_equal(fwrite(values, 1, bytes, file), bytes);
+    fclose(file);
+}
+
+/* Line `bad` (0-based; N: none) is not a number. */
+static void write_csv(const float *rows, size_t bad)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    for (size_t i = 0; i < N; i++)
+        if (i == bad)
+            fprintf(file, "1,what,3\n");
+        else
+            fprintf(file, "%.9g,%.9g,%.9g\n", (double)rows[D * i], (double)rows[D * i + 1],
+                    (double)rows[D * i + 2]);
+    fclose(file);
+}
+
+static int read_file(enum ny_dtype dtype, unsigned workers, struct copy *copy, uint64_t *n)
+{
+    struct ny_reader_options options = {.header = NY_HEADER_NO};
+    struct ny_reader *reader;
+    struct ny_source *source;
+    int err;
+
+    assert_int_equal(ny_reader_open(&reader, ctx, path, &options), NY_OK);
+    assert_int_equal(ny_source_of_reader(&source, ctx, reader, dtype, workers), NY_OK);
+    *n = source->n;
+    err = run(source, workers, 321, copy);
+    ny_source_free(source);
+    ny_reader_close(reader);
+    return err;
+}
+
+static void readers_give_the_rows_of_the_file(void **state)
+{
+    float *rows = malloc(N * D * sizeof(*rows));
+    uint8_t *bytes = malloc(N * D);
+    uint64_t n;
+
+    (void)state;
+    case_rows(rows, SEED, NY_F32, D, 0, N);
+    case_rows(bytes, SEED, NY_U8, D, 0, N);
+    for (size_t c = 0; c < 3; c++) {
+        struct copy copy = copy_new(N, D * sizeof(double)), same = copy_new(N, D);
+
+        write_csv(rows, N);
+        copy.row_bytes = D * sizeof(float);
+        assert_int_equal(read_file(NY_F32, crews[c], &copy, &n), NY_OK);
+        assert_int_equal(n, 0); /* not known before the end */
+        assert_memory_equal(copy.out, rows, N * D * sizeof(float));
+
+        write_npy("|u1", bytes, N * D);
+        assert_int_equal(read_file(NY_U8, crews[c], &same, &n), NY_OK);
+        assert_int_equal(n, N);
+        assert_memory_equal(same.out, bytes, N * D);
+        assert_int_equal(read_file(NY_F32, crews[c], &copy, &n), NY_OK);
+        for (size_t i = 0; i < N * D; i++)
+            assert_true(((float *)copy.out)[i] == (float)bytes[i]);
+        copy.row_bytes = D * sizeof(double);
+        assert_int_equal(read_file(NY_F64, crews[c], &copy, &n), NY_OK);
+        for (size_t i = 0; i < N * D; i++)
+            assert_true(((double *)copy.out)[i] == (double)bytes[i]);
+
+        write_csv(rows, 3 * NY_UNIT_ROWS + 5);
+        copy.row_bytes = D * sizeof(float);
+        assert_int_equal(read_file(NY_F32, crews[c], &copy, &n), NY_EDATA);
+        ny_error_clear(ctx);
+        free(copy.out), free(same.out);
+    }
+    free(rows), free(bytes);
+}
+
+static void memory_gives_its_rows(void **state)
+{
+    float *rows = malloc(N * D * sizeof(*rows));
+
+    (void)state;
+    case_rows(rows, SEED, NY_F32, D, 0, N);
+    for (size_t c = 0; c < 3; c++)
+        for (uint64_t n = N; n > N - 400; n -= 137) { /* the last unit short, full, short */
+            struct copy copy = copy_new((size_t)n, D * sizeof(float));
+            struct ny_source *source;
+
+            assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, n, D), NY_OK);
+            assert_int_equal(run(source, crews[c], 100, &copy), NY_OK);
+            assert_memory_equal(copy.out, rows, (size_t)n * D * sizeof(float));
+            ny_source_free(source);
+            free(copy.out);
+        }
+    free(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_of_a_store),
+        cmocka_unit_test(points_cost_the_announced_memory),
+        cmocka_unit_test(a_damaged_block_stops_the_pass),
+        cmocka_unit_test(readers_give_the_rows_of_the_file),
+        cmocka_unit_test(memory_gives_its_rows),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
