@@ -137,6 +137,59 @@ static void hints_are_harmless(void **state)
     check_rows(3, 0, 5000, 0);
 }
 
+static int no_damage(void *user, const struct ny_damage *damage)
+{
+    (void)user;
+    fail_msg("damage: %s", damage->what);
+    return NY_OK;
+}
+
+static size_t resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long all, resident = 0;
+
+    if (file && fscanf(file, "%lu %lu", &all, &resident) != 2) resident = 0;
+    if (file) fclose(file);
+    return resident * 4096;
+}
+
+/* Reading a store does not make the process as large as the store: mapped pages count. */
+static void reading_leaves_no_pages_behind(void **state)
+{
+    enum { N = 16384, BYTES = 64 << 20 };
+    struct ny_ingest_spec spec = {.d = 1024, .dtype = NY_F32, .fingerprint = 1};
+    uint32_t *noise = malloc(BYTES);
+    struct ny_rows rows = {.values = noise, .count = N, .consumed = N};
+    uint64_t every[N / 64], consumed;
+    struct ny_ingest *ingest;
+    size_t before;
+
+    (void)state;
+    if (getenv("NYSTREAM_SANITIZER")) {
+        print_message("a sanitizer has its own memory\n");
+        skip();
+    }
+    for (uint32_t i = 0, x = 1; i < BYTES / 4; i++) {
+        x = x * 1664525 + 1013904223;
+        noise[i] = (x & 0x7fffff) | 0x3f800000; /* of [1, 2) */
+    }
+    CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
+    CHECK(ny_ingest_rows(ingest, &rows));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+    CHECK(ny_blob_put(store, "fit", "x", noise, BYTES));
+    before = resident_bytes();
+    CHECK(ny_points_read(store, 0, N, noise));
+    CHECK(ny_blob_get(store, "fit", "x", noise, BYTES));
+    for (uint64_t i = 0; i < N / 64; i++)
+        every[i] = i * 64;
+    CHECK(ny_points_gather(store, every, N / 64, noise));
+    CHECK(ny_store_verify(store, no_damage, NULL));
+    assert_true(resident_bytes() < before + (8 << 20));
+    free(noise);
+}
+
 /* ---- labels, source, classes --------------------------------------------------------------- */
 
 static void labels_and_source_rows(void **state)
@@ -384,6 +437,7 @@ int main(void)
         TEST(beyond_the_end_is_refused),
         TEST(gather_keeps_the_order_asked_for),
         TEST(hints_are_harmless),
+        TEST(reading_leaves_no_pages_behind),
         TEST(labels_and_source_rows),
         TEST(missing_labels_stay_missing),
         TEST(without_labels_and_source),
