@@ -56,7 +56,6 @@ static void describe(struct request *request)
     ny_field_set_text(report, "approx", fit->method->name);
     ny_field_set_text(report, "precision", fit->precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_field_set_count(report, "components", fit->components);
-    if (fit->rank) ny_field_set_count(report, "rank", fit->rank);
 }
 
 /* NAME exists: it is resumed when it was made with the same options, else refused. */

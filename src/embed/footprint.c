@@ -109,9 +109,7 @@ static struct bill solve_bill(const struct ny_footprint *f)
     const struct ny_fit_settings *settings = f->settings;
     struct bill bill = common(f, 0);
     size_t map = f->m * settings->components * sizeof(double);
-    size_t rank = settings->rank                ? settings->rank
-                  : settings->method->all_ranks ? f->m
-                                                : settings->components;
+    size_t rank = ny_settings_rank(settings, f->m);
 
     add_landmarks(f, &bill);
     bill.by_purpose[NY_MEM_PROCESS] += settings->threads * worker_bytes;

@@ -48,6 +48,14 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
     return err;
 }
 
+size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m)
+{
+    size_t rank = settings->method->all_ranks ? m : settings->components;
+
+    if (settings->rank) rank = settings->rank;
+    return rank < m ? rank : m;
+}
+
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings)
 {
     return settings->method->needs_gram || settings->certify;

@@ -47,6 +47,8 @@ bool ny_settings_centred_rows(const struct ny_fit_settings *settings);
 /* The geometry of the store's points; of precomputed columns (d = m): none. */
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          const struct ny_fit_settings *settings, size_t d);
+/* The rank in force with m landmarks: --rank, or the method's default. */
+size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                         struct ny_context *ctx, enum ny_dtype dtype,

@@ -44,6 +44,7 @@ static void report_solution(struct ny_job *job, const struct ny_solution *soluti
         json_object_set_new(
             report, "variance",
             json_of_values(solution->values, solution->p, 1 / ((double)job->points.n - 1)));
+    ny_field_set_count(report, "rank", ny_settings_rank(job->settings, job->m));
     ny_field_set_count(report, "rank_effective", solution->rank_effective);
     ny_field_set_count(report, "negative_eigenvalues", solution->negative);
     ny_field_set_number(report, "negative_share", solution->negative_share);
