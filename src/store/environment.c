@@ -186,7 +186,7 @@ static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *dir
         if (!code) break;
         mdb_env_close(env->lmdb);
         env->lmdb = NULL;
-        if (code != ENOMEM || bytes == least) break;
+        if ((code != ENOMEM && code != EINVAL) || bytes == least) break;
     }
     env->map_bytes = bytes;
     return code ? ny_env_fail(ctx, directory, "open", code) : NY_OK;
