@@ -10,6 +10,8 @@
 
 enum { NY_SIGINT = 2, NY_SIGTERM = 15 };
 
+static const double checkpoint_default_s = 20;
+
 int ny_context_new(struct ny_context **out)
 {
     struct ny_context *ctx = calloc(1, sizeof(*ctx));
@@ -18,6 +20,7 @@ int ny_context_new(struct ny_context **out)
     if (!ctx) return NY_EBUDGET;
     ny_mutex_init(&ctx->lock);
     ctx->threads = ny_cpu_count();
+    ctx->checkpoint_s = checkpoint_default_s;
     ny_context_set_memory(ctx, 0);
     return NY_OK;
 }
@@ -75,6 +78,16 @@ void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan)
 void ny_context_interrupt(struct ny_context *ctx, int signal)
 {
     atomic_store(&ctx->interrupt, signal);
+}
+
+void ny_context_set_checkpoint(struct ny_context *ctx, double seconds)
+{
+    ctx->checkpoint_s = seconds;
+}
+
+double ny_context_checkpoint_s(const struct ny_context *ctx)
+{
+    return ctx->checkpoint_s;
 }
 
 const struct ny_error *ny_context_error(const struct ny_context *ctx)

@@ -38,6 +38,11 @@ void ny_log(struct ny_context *ctx, int level, const char *format, ...) NY_PRINT
 /* Hands the plan of a fit to whoever asked for it. */
 void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan);
 
+/* Seconds of work that a kill may cost: how often long stages make a checkpoint. 20 by default;
+ * tests that kill set less. */
+void ny_context_set_checkpoint(struct ny_context *ctx, double seconds);
+double ny_context_checkpoint_s(const struct ny_context *ctx);
+
 /* NY_OK, or NY_EINTERRUPTED / NY_ETERMINATED with the message set. Cheap: call it often. */
 int ny_check_interrupt(struct ny_context *ctx);
 

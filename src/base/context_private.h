@@ -21,6 +21,7 @@ struct ny_context {
     void *plan_user;
     atomic_int interrupt;
     unsigned threads;
+    double checkpoint_s;
     size_t memory_limit;
     atomic_size_t memory_used, memory_peak;
     atomic_size_t memory_by_purpose[NY_PURPOSES];

@@ -19,9 +19,6 @@
 #include "embed/record.h"
 #include "embed/settings.h"
 
-/* A kill costs at most this much work; a checkpoint is also made at every stage's end. */
-#define NY_CHECKPOINT_S 20.0
-
 enum ny_stage {
     NY_STAGE_STATS,
     NY_STAGE_SELECT,

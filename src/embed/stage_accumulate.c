@@ -107,7 +107,7 @@ static int run_pass(struct ny_job *job, uint64_t first_unit)
                                         .stage = "accumulate",
                                         .workers = job->workers,
                                         .first_unit = first_unit,
-                                        .checkpoint_s = NY_CHECKPOINT_S,
+                                        .checkpoint_s = ny_context_checkpoint_s(job->ctx),
                                         .flops_per_row = flops},
                       &work, &run);
     if (err) goto done;

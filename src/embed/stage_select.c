@@ -85,7 +85,7 @@ int ny_stage_select(struct ny_job *job)
                                             .workers = job->workers,
                                             .checkpoint = checkpoint,
                                             .checkpoint_arg = job,
-                                            .checkpoint_s = NY_CHECKPOINT_S,
+                                            .checkpoint_s = ny_context_checkpoint_s(job->ctx),
                                             .image = image,
                                             .image_bytes = bytes};
     err = settings->rule->select(&request, &selection);
