@@ -178,7 +178,7 @@ demo: all tools ## 70,000 real images: import, fit, certificate, held-out accura
 check: all tools docs $(TESTS) ## unit, property, fault and command-line tests
 	@$(RUN_TESTS) $(TESTS) $(CLI_TESTS)
 
-check-long: all tools $(LONG_TESTS) ## the tests that take minutes
+check-long: all tools $(TESTS) $(LONG_TESTS) ## the tests that take minutes
 	@$(RUN_TESTS) $(LONG_TESTS) $(wildcard tests/long/*.bats)
 
 check-all: ## check, check-long, asan, ubsan
