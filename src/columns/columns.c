@@ -82,7 +82,7 @@ static int reserve_landmarks(struct ny_columns *columns, size_t count)
         err = grow(columns, &columns->rows, capacity, d * sizeof(float));
     else if (columns->frame.way == NY_WAY_DIRECT)
         err = grow(columns, &columns->panels, capacity, d * sizeof(float));
-    else
+    else if (columns->frame.way == NY_WAY_BYTES)
         err = grow(columns, &columns->bytes, capacity, 4 * ny_byte_quads(d));
     if (err) return err;
     if (columns->frame.way == NY_WAY_BYTES)
@@ -129,7 +129,7 @@ static void place(struct ny_columns *columns, size_t j, double *scratch, float *
     } else if (columns->frame.way == NY_WAY_DIRECT) {
         ny_frame_row32(&columns->frame, &columns->spec, raw, scratch, row);
         place_direct(columns, j, row);
-    } else {
+    } else if (columns->frame.way == NY_WAY_GEMM) {
         columns->norms[j] = ny_frame_row32(&columns->frame, &columns->spec, raw, scratch,
                                            columns->rows + j * d);
     }
@@ -184,7 +184,7 @@ size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m)
 
     if (ny_way_of(spec) == NY_WAY_BYTES)
         each += 4 * ny_byte_quads(d) + sizeof(uint32_t);
-    else
+    else if (ny_way_of(spec) != NY_WAY_GIVEN)
         each += d * sizeof(float);
     /* frame and the struct; alignment of a dozen blocks */
     return round_up(m) * each + 2 * d * sizeof(double) + sizeof(struct ny_columns) + 12 * 128;

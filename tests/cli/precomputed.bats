@@ -1,0 +1,60 @@
+load helper
+
+# 300 points of small whole numbers, 12 landmarks, and C = X X_Dᵀ by awk: exact in f32.
+data() {
+    awk 'BEGIN {for (i = 0; i < 300; i++) printf "%d,%d,%d\n", (i * 37) % 11 - 5, (i * i) % 9 - 4, (i * 7) % 13 - 6}' >x.csv
+    seq 5 24 290 | head -12 >d.csv
+    awk -F, 'NR == FNR {want[$1] = ++m; next}
+             {x[FNR - 1] = $1; y[FNR - 1] = $2; z[FNR - 1] = $3; if ((FNR - 1) in want) row[want[FNR - 1]] = FNR - 1}
+             END {for (i = 0; i < 300; i++) for (j = 1; j <= m; j++) {
+                 k = row[j]
+                 printf "%d%s", x[i] * x[k] + y[i] * y[k] + z[i] * z[k], j < m ? "," : "\n"}}' d.csv x.csv >c.csv
+    nystream import s x.csv -q
+}
+
+same() {
+    paste -d, "$1" "$2" | awk -F, '{
+        for (j = 1; j <= NF / 2; j++) {d = $j - $(j + NF / 2); if (d < 0) d = -d; if (d > 1e-3) bad++}
+    } END {exit bad > 0 || NR != 300}'
+}
+
+@test "precomputed columns give what the kernel gives" {
+    data
+    local how
+    for how in "--map svd --approx nystrom" "--map kpca --approx nystrom" "--map svd --approx projected" \
+        "--map kpca --approx projected" "--map kpca --approx column"; do
+        nystream fit s linear --kernel linear --landmarks-file d.csv $how --restart -q
+        ny fit s given --kernel precomputed --columns-file c.csv --landmarks-file d.csv $how --restart -q
+        exits 0
+        nystream export s linear -o a.csv
+        nystream export s given -o b.csv
+        same a.csv b.csv
+    done
+    ny info s given --json
+    [ "$(field "$output" trace_error)" = null ]
+}
+
+@test "new points are placed by their kernel values" {
+    data
+    nystream fit s given --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
+    nystream export s given -o a.csv
+    nystream transform s given --input c.csv -o b.csv
+    same a.csv b.csv
+    ny transform s given --input x.csv -o b.csv
+    exits 3
+}
+
+@test "columns of another shape are refused" {
+    data
+    head -299 c.csv >short.csv
+    ny fit s a --kernel precomputed --columns-file short.csv --landmarks-file d.csv -q
+    exits 3
+    says short.csv
+    cut -d, -f1-11 c.csv >narrow.csv
+    ny fit s a --kernel precomputed --columns-file narrow.csv --landmarks-file d.csv -q
+    exits 3
+    says "11 columns"
+    ny fit s a --kernel precomputed --landmarks-file d.csv -q
+    exits 2
+    says --columns-file
+}
