@@ -29,6 +29,7 @@ struct import {
     uint64_t *source;
     char *record;               /* one shuffled row: values, label, source */
     uint64_t skip;              /* rows that an earlier run of the same import committed */
+    uint64_t drained;           /* shuffled rows that came out again */
     uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
     struct ny_meter meter;
 };
@@ -75,13 +76,14 @@ static int read_batch(struct import *import, struct ny_reader *reader, struct ny
 }
 
 /* Passes over rows that an earlier run committed. A text file does not say how many it has: they
- * are parsed again, up to its end. */
+ * are parsed again, up to its end. Shuffled rows are all read again, and skipped when they come out. */
 static int skip_rows(struct import *import, struct ny_reader *reader, struct ny_row_batch *last)
 {
     uint64_t rows = ny_reader_table(reader)->rows;
     uint64_t here = import->skip > import->consumed ? import->skip - import->consumed : 0;
     int err = NY_OK;
 
+    if (import->order) return NY_OK;
     if (here && rows != NY_ROWS_UNKNOWN && !import->reading.nan_drop) {
         if (here > rows) here = rows;
         last->consumed = here;
@@ -128,8 +130,10 @@ static int store_shuffled(void *arg, const void *record)
                            .labels = import->spec.labels ? &label : NULL,
                            .source = &source,
                            .count = 1,
+                           .consumed = ++import->drained,
                            .dropped = import->dropped};
 
+    if (import->drained <= import->skip) return NY_OK;
     memcpy(&label, at + import->row_bytes, sizeof(label));
     memcpy(&source, at + import->row_bytes + sizeof(label), sizeof(source));
     return ny_ingest_rows(import->ingest, &rows);
@@ -172,7 +176,6 @@ static int begin(struct import *import, const struct ny_reader *reader)
     if (err) return err;
     err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
     if (err || !import->shuffle) return err;
-    import->skip = 0;
     return ny_shuffle_new(&import->order, import->ctx, ny_store_path(import->store), import->seed,
                           import->row_bytes + 16, ny_memory_limit(import->ctx) / 8);
 }
