@@ -124,18 +124,18 @@ static int centred_norm(struct ny_context *ctx, struct ny_matrix A, double *norm
 
 /* The rank cut; W is still unchanged. Averages and translation take differences of its entries:
  * what they leave of a small σ is noise of the size of W, not of W_R. */
-static int choose_cut(const struct ny_problem *problem, double *cut)
+static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
 {
     double top, shifted;
     int err;
 
     err = ny_spectral_norm(problem->ctx, problem->W, &top);
+    if (!err) err = centred_norm(problem->ctx, problem->W, &shifted);
     if (err) return err;
-    *cut = (double)problem->m * 0x1p-53 * top;
-    if (!problem->f32_tiles) return NY_OK;
-    err = centred_norm(problem->ctx, problem->W, &shifted);
-    if (err) return err;
-    *cut = fmax(*cut, 0x1p-22 * shifted);
+    basis->cut = (double)problem->m * 0x1p-53 * top;
+    if (problem->f32_tiles) basis->cut = fmax(basis->cut, 0x1p-22 * shifted);
+    basis->gram_cut =
+        fmax(basis->cut, 0x1p-30 * (problem->centring == NY_RAW ? top : shifted));
     return NY_OK;
 }
 
@@ -154,7 +154,7 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
     basis->diagonal = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
     basis->c = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
     if (!basis->b || !basis->diagonal || !basis->c) return NY_EBUDGET;
-    err = choose_cut(problem, &basis->cut);
+    err = choose_cut(problem, basis);
     if (err) return err;
     choose_b(basis, problem);
     if (problem->acc) {

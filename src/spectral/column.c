@@ -13,7 +13,7 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
 {
     struct ny_context *ctx = problem->ctx;
     double n = (double)problem->n, m = (double)problem->m;
-    double noise = problem->gram == NY_GRAM_F32 ? 1e-9 : m * 0x1p-53;
+    double noise = problem->f32_tiles ? fmax(m * 0x1p-53, 0x1p-44) : m * 0x1p-53;
     size_t p = solution->p, k = p < basis->r ? p : basis->r;
     double *squares = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
     double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
@@ -72,6 +72,7 @@ const struct ny_method ny_method_column = {
     .name = "column",
     .summary = "singular vectors of the sampled columns",
     .needs_gram = true,
+    .gram_f64 = true, /* √ of what f32 leaves of G's small eigenvalues would be 1e-4 of the top */
     .uniform_only = true,
     .solve = solve,
     .flops = flops,

@@ -54,6 +54,7 @@ struct ny_solution {
 struct ny_method {
     const char *name, *summary;
     bool needs_gram;    /* makes pass 1 */
+    bool gram_f64;      /* its tile Gram is always f64 */
     bool uniform_only;  /* its n/m scaling assumes uniform landmarks: others warn */
     bool implicit;      /* default of --averages */
     bool trace_below;   /* K̃ is below K, so that trace_error is defined */

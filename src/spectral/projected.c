@@ -47,7 +47,7 @@ static int factorise(const struct ny_problem *problem, struct ny_basis *basis, b
     if (problem->rank && problem->rank < basis->r) return NY_OK;
     if (ny_cholesky(basis->W) != 0) return NY_OK;
     err = smallest_eigenvalue(problem->ctx, basis->W, &smallest);
-    *full_rank = err == NY_OK && smallest > margin * basis->cut;
+    *full_rank = err == NY_OK && smallest > margin * basis->gram_cut;
     return err;
 }
 
@@ -162,11 +162,11 @@ static int whiten(struct ny_problem *problem, struct ny_basis *basis, struct ny_
     if (err) goto done;
     for (size_t j = 0; j < B->rows; j++) {
         total += fabs(sigma[j]);
-        if (sigma[j] < -basis->cut) {
+        if (sigma[j] < -basis->gram_cut) {
             solution->negative++;
             negative -= sigma[j];
         }
-        if (sigma[j] <= basis->cut) continue;
+        if (sigma[j] <= basis->gram_cut) continue;
         for (size_t i = 0; i < B->cols; i++)
             B->at[j * B->stride + i] /= sqrt(sigma[j]);
         kept = j + 1;

@@ -73,6 +73,25 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     cmp first.npy again.npy
 }
 
+@test "dense points in f64, and a kernel so wide that all of K is nearly one" {
+    store s 600 2
+    local options
+    for options in "--precision f64" "--precision f64 --map svd" "--map svd --gamma 1e-6" \
+        "--map svd --gamma 1e-12"; do
+        ny fit s a --restart --landmarks 300 $options --json
+        exits 0
+        [[ $(field "$output" trace_error) =~ e-0?[7-9]|e-1 ]]
+    done
+}
+
+@test "column sampling does not take rounding for components" {
+    store s 600 3
+    ny fit s a --approx column --map svd --kernel linear --landmarks 60 --components 6 --json
+    exits 0
+    [ "$(field "$output" rank_effective)" = 3 ]
+    [ "$(field "$output" gram_precision)" = f64 ]
+}
+
 @test "every option of fit acts: the bytes or the figures differ, or it is refused" {
     store s
     nystream fit s base --landmarks 40 -q

@@ -131,6 +131,46 @@ static void an_indefinite_kernel(void **state)
     small_free(&set);
 }
 
+/* W whose spectrum falls to rounding, as it does wherever points are dense: G, which holds the
+ * squares, has lost all but the upper half of it, and in f64 too that must not be divided by. */
+static void a_spectrum_that_falls_to_rounding(void **state)
+{
+    enum { ROWS = 400, LANDMARKS = 100 };
+    static const enum ny_centring centrings[] = {NY_RAW, NY_CENTRED_LANDMARKS,
+                                                 NY_CENTRED_IMPLICIT};
+    static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_WIDE, SMALL_POLYNOMIAL};
+    double *U = malloc(ROWS * P * sizeof(*U));
+
+    (void)state;
+    for (size_t kernel = 0; kernel < 3; kernel++) {
+        struct small set;
+
+        small_new(&set, kernels[kernel], ROWS, 2, LANDMARKS);
+        for (size_t c = 0; c < 6; c++) {
+            struct ny_problem problem = problem_of(centrings[c % 3], 0);
+            struct ny_solution solution;
+
+            problem.affine = c >= 3;
+            assert_int_equal(
+                small_solve(&set, &ny_method_projected, SMALL_F64, &problem, &solution, U), NY_OK);
+            assert_false(solution.inaccurate);
+            assert_true(solution.rank_effective < LANDMARKS - 1);
+            assert_true(solution.trace_approx < solution.trace * (1 + 1e-7));
+            assert_true(solution.trace_approx > solution.trace * (1 - 1e-2));
+            for (size_t k = 0; k < P * P && kernel < 1; k++) {
+                double dot = 0;
+
+                for (size_t i = 0; i < ROWS; i++)
+                    dot += U[i * P + k / P] * U[i * P + k % P];
+                assert_near(dot, k / P == k % P, 1e-8);
+            }
+            ny_solution_release(&solution, ctx);
+        }
+        small_free(&set);
+    }
+    free(U);
+}
+
 static void solve_fails(const struct small *set, const struct ny_method *method,
                         struct ny_problem problem, int status)
 {
@@ -176,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ties_go_to_the_first),
         cmocka_unit_test(an_indefinite_kernel),
+        cmocka_unit_test(a_spectrum_that_falls_to_rounding),
         cmocka_unit_test(what_has_no_answer_is_an_error),
     };
     return cmocka_run_group_tests(tests, start, stop);
