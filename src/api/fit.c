@@ -1,10 +1,12 @@
 /* ny_plan, ny_fit, ny_select. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "api/inspect.h"
 #include "api/report.h"
 #include "api/settings.h"
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "embed/plan.h"
 
@@ -58,6 +60,53 @@ static void describe(struct request *request)
     ny_field_set_count(report, "components", fit->components);
 }
 
+/* What the files hold that the options only name: a digest of the landmarks; size and time of the
+ * columns, which may be as large as the points. */
+static json_t *inputs_of(const struct request *request)
+{
+    const struct ny_fit_settings *fit = &request->settings.fit;
+    json_t *inputs = json_object();
+    struct stat status;
+    char text[80];
+
+    if (fit->given) {
+        snprintf(text, sizeof(text), "%016llx",
+                 (unsigned long long)ny_checksum(fit->given, fit->landmarks * sizeof(uint64_t)));
+        ny_field_set_text(inputs, "landmarks", text);
+    }
+    if (fit->columns_file && stat(fit->columns_file, &status) == 0) {
+        snprintf(text, sizeof(text), "%lld bytes of %lld.%09ld", (long long)status.st_size,
+                 (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+        ny_field_set_text(inputs, "columns", text);
+    }
+    return inputs;
+}
+
+/* The same options do not make the same job where a file has changed since. */
+static int check_inputs(const struct request *request)
+{
+    json_t *inputs = inputs_of(request), *stored = json_object_get(request->record, "inputs");
+    const char *key, *then;
+    json_t *now;
+    int err = NY_OK;
+
+    json_object_foreach(inputs, key, now)
+    {
+        then = ny_field_text(stored, key);
+        if (!then || strcmp(then, json_string_value(now)) == 0) continue;
+        err = ny_fail(request->ctx, NY_EUSAGE,
+                      "'%s' was made with other %s: what --%s names has changed since; give "
+                      "--restart to replace it, or another name",
+                      request->name, key,
+                      strcmp(key, "columns") == 0 ? "columns-file"
+                      : ny_options_is_set(request->options, "landmarks-file") ? "landmarks-file"
+                                                                              : "landmarks-from");
+        break;
+    }
+    json_decref(inputs);
+    return err;
+}
+
 /* NAME exists: it is resumed when it was made with the same options, else refused. */
 static int check_existing(const struct request *request)
 {
@@ -72,7 +121,7 @@ static int check_existing(const struct request *request)
                       "to replace it, or another name",
                       request->name, difference);
     ny_free(request->ctx, difference);
-    return err;
+    return err ? err : check_inputs(request);
 }
 
 static int remove_existing(struct request *request)
@@ -105,6 +154,7 @@ static int create_record(struct request *request)
     if (!options) return ny_fail(request->ctx, NY_EBUDGET, "no memory for the job's options");
     request->record =
         ny_job_record_new(&points, options, request->groups & NY_GROUP_FIT ? "fit" : "dictionary");
+    json_object_set_new(request->record, "inputs", inputs_of(request));
     describe(request);
     return ny_record_save(request->store, request->name, request->record);
 }

@@ -95,10 +95,16 @@ static int add_name(void *user, const char *name)
     ny_field_set_text(entry, "name", name);
     ny_field_set_text(entry, "kind", ny_field_text(record, "kind"));
     ny_field_set_text(entry, "status",
-                      record ? status_of(names->store, name, record) : "interrupted");
+                      record              ? status_of(names->store, name, record)
+                      : err == NY_ESTORE ? "unreadable"
+                                          : "interrupted");
     json_array_append_new(names->statuses, entry);
     json_decref(record);
-    return err;
+    if (err != NY_ESTORE) return err;
+    ny_log(ny_store_context(names->store), NY_LOG_WARNING, "%s",
+           ny_context_message(ny_store_context(names->store)));
+    ny_error_clear(ny_store_context(names->store)); /* the other results can be listed */
+    return NY_OK;
 }
 
 /* Distinct labels: named ones, else counted up to a limit (a regression target has no classes). */

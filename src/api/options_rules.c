@@ -2,6 +2,7 @@
  * What options mean together: the defaults that others imply, and which cannot act beside which.
  * An option that would be accepted and ignored is refused instead.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "api/options_private.h"
@@ -40,7 +41,9 @@ static const struct condition {
     {"landmarks", "select", "!given"},
     {"landmarks-file", "select", "given"},
     {"landmarks-from", "select", "given"},
+    {"scale", "kernel", "!precomputed"},
     {"averages", "map", "!svd"},
+    {"rank", "approx", "!column"},
     {"inner", "approx", "nystrom"},
     {"oversample", "approx", "nystrom"},
     {"oversample", "inner", "!exact"},
@@ -209,6 +212,19 @@ static int check_fit(const struct ny_options *options)
     return NY_OK;
 }
 
+/* Counts that are kept in an unsigned int. */
+static int check_limits(const struct ny_options *options)
+{
+    static const char *const names[] = {"degree", "power"};
+    uint64_t value;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (ny_options_size(options, names[i], &value) && value > INT_MAX)
+            return ny_fail(options->ctx, NY_EUSAGE, "--%s is at most %d, not %llu", names[i],
+                           INT_MAX, (unsigned long long)value);
+    return NY_OK;
+}
+
 static int check_import(const struct ny_options *options)
 {
     if (typed(options, "labels") && typed(options, "label-column"))
@@ -225,6 +241,7 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
     err = check_conditions(options, groups);
     if (!err && groups & (NY_GROUP_FIT | NY_GROUP_SELECT)) {
         err = check_tables(options);
+        if (!err) err = check_limits(options);
         if (!err) err = check_selection(options);
         if (!err) err = check_affine(options, groups);
     }

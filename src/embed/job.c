@@ -75,7 +75,7 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
     ny_field_set_text(report, "version", ny_version());
     ny_field_set_text(report, "blas", ny_blas_name());
     ny_field_set_text(report, "cpu", ny_cpu_name(ny_cpu_family()));
-    json_object_set_new(record, "format", json_integer(1));
+    json_object_set_new(record, "format", json_integer(NY_RECORD_FORMAT));
     ny_field_set_text(record, "kind", kind);
     ny_field_set_text(record, "stage", stage_names[NY_STAGE_STATS]);
     json_object_set_new(record, "options", options);

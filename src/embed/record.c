@@ -8,6 +8,28 @@
 
 static const char part[] = "job";
 
+/* Of a format and stage that this version knows. */
+static int check_record(struct ny_store *store, const char *name, const json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    uint64_t format = ny_field_count(record, "format", 0);
+    const char *by = ny_field_text(json_object_get(record, "report"), "version");
+
+    if (format > NY_RECORD_FORMAT)
+        return ny_fail(ctx, NY_ESTORE,
+                       "'%s' in %s is a result of format %llu, made by nystream %s; this nystream "
+                       "%s reads up to %d: use that version, or remove it with 'nystream rm'",
+                       name, ny_store_path(store), (unsigned long long)format, by ? by : "?",
+                       ny_version(), NY_RECORD_FORMAT);
+    if (format && json_is_object(json_object_get(record, "report")) &&
+        json_is_object(json_object_get(record, "checkpoint")) && ny_field_text(record, "stage"))
+        return NY_OK;
+    return ny_fail(ctx, NY_ESTORE,
+                   "the record of '%s' in %s is not readable; remove it with "
+                   "'nystream rm'",
+                   name, ny_store_path(store));
+}
+
 int ny_record_load(struct ny_store *store, const char *name, json_t **out)
 {
     struct ny_context *ctx = ny_store_context(store);
@@ -20,11 +42,10 @@ int ny_record_load(struct ny_store *store, const char *name, json_t **out)
     err = ny_chunk_get(store, name, part, 0, &text);
     if (err) goto done;
     *out = json_loadb(text.data, text.bytes, 0, NULL);
-    if (!json_is_object(*out))
-        err = ny_fail(ctx, NY_ESTORE,
-                      "the record of '%s' in %s is not readable; remove it with "
-                      "'nystream rm'",
-                      name, ny_store_path(store));
+    err = check_record(store, name, *out);
+    if (!err) goto done;
+    json_decref(*out);
+    *out = NULL;
 done:
     ny_free(ctx, text.data);
     return err == NY_END ? NY_OK : err;

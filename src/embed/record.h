@@ -2,10 +2,13 @@
  * The record of a result: one JSON object under part "job", written in the same transaction as the
  * state that it describes.
  *
+ *   format      NY_RECORD_FORMAT
  *   kind        "fit" or "dictionary"
- *   stage       the stage that comes next or is under way: stats select accumulate solve project
- * done options     the identity of the options (api/options.h) checkpoint  where the stage under
- * way is report      what `info` prints
+ *   stage       what comes next or is under way: stats select accumulate solve project done
+ *   options     the identity of the options (api/options.h)
+ *   inputs      digests of the files that the options name, where they name some
+ *   checkpoint  where the stage under way is
+ *   report      what `info` prints
  */
 #ifndef NY_EMBED_RECORD_H
 #define NY_EMBED_RECORD_H
@@ -14,7 +17,9 @@
 
 #include "store/store.h"
 
-/* *out = NULL and NY_OK when NAME does not exist. json_decref() it. */
+enum { NY_RECORD_FORMAT = 1 };
+
+/* NY_ESTORE when it is damaged or of a later format; *out = NULL and NY_OK when NAME does not exist. json_decref() it. */
 int ny_record_load(struct ny_store *store, const char *name, json_t **out);
 /* NY_EUSAGE with the nearest NAME when it does not exist. */
 int ny_record_need(struct ny_store *store, const char *name, json_t **out);

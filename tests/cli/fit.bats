@@ -73,6 +73,26 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     cmp first.npy again.npy
 }
 
+@test "the same options with other contents of the files that they name are refused" {
+    store s
+    seq 0 10 290 >rows.txt
+    nystream fit s a --landmarks-file rows.txt --components 2 -q
+    ny fit s a --landmarks-file rows.txt --components 2 -q
+    exits 0
+    seq 1 10 291 >rows.txt
+    ny fit s a --landmarks-file rows.txt --components 2
+    exits 2
+    says "what --landmarks-file names has changed"
+    ny fit s a --landmarks-file rows.txt --components 2 --restart -q
+    exits 0
+    nystream select s d --landmarks 30 -q
+    nystream fit s b --landmarks-from d -q
+    nystream select s d --landmarks 30 --seed 1 --restart -q
+    ny fit s b --landmarks-from d
+    exits 2
+    says "what --landmarks-from names has changed"
+}
+
 @test "dense points in f64, and a kernel so wide that all of K is nearly one" {
     store s 600 2
     local options

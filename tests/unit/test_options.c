@@ -270,6 +270,11 @@ static void checks_options_against_each_other(void **state)
         {{{"components", "9"}, {"rank", "8"}}, "--components 9 is more than --rank 8"},
         {{{"components", "8"}, {"rank", "8"}}, NULL},
         {{{"rank", "1"}}, "--components 2 is more than --rank 1"},
+        {{{"rank", "8"}, {"approx", "column"}}, "--rank does not act with --approx column"},
+        {{{"columns-file", "c"}, {"landmarks-file", "d"}, {"scale", "unit"}},
+         "--scale does not act with --kernel precomputed"},
+        {{{"degree", "4294967298"}, {"kernel", "polynomial"}}, "--degree is at most 2147483647"},
+        {{{"power", "4294967298"}, {"approx", "nystrom"}}, "--power is at most 2147483647"},
     };
 
     (void)state;

@@ -159,8 +159,8 @@ static void reading_leaves_no_pages_behind(void **state)
 {
     enum { N = 16384, BYTES = 64 << 20 };
     struct ny_ingest_spec spec = {.d = 1024, .dtype = NY_F32, .fingerprint = 1};
-    uint32_t *noise = malloc(BYTES);
-    struct ny_rows rows = {.values = noise, .count = N, .consumed = N};
+    uint32_t *noise;
+    struct ny_rows rows = {.count = N, .consumed = N};
     uint64_t every[N / 64], consumed;
     struct ny_ingest *ingest;
     size_t before;
@@ -170,6 +170,9 @@ static void reading_leaves_no_pages_behind(void **state)
         print_message("a sanitizer has its own memory\n");
         skip();
     }
+    noise = malloc(BYTES);
+    assert_non_null(noise);
+    rows.values = noise;
     for (uint32_t i = 0, x = 1; i < BYTES / 4; i++) {
         x = x * 1664525 + 1013904223;
         noise[i] = (x & 0x7fffff) | 0x3f800000; /* of [1, 2) */
