@@ -1,6 +1,6 @@
 /* ny_export, ny_embedding_*. */
+#include "base/memory.h"
 #include "embed/export.h"
-
 #include "nystream.h"
 
 const char *const *ny_export_parts(void)
@@ -15,9 +15,12 @@ int ny_export(struct ny_context *context, const char *path, const char *name, co
     int err;
 
     ny_error_clear(context);
+    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
     err = ny_store_open(&store, context, path);
     if (err == NY_OK) err = ny_part_export(store, name, part, output);
     ny_store_close(store);
+    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err;
 }
 

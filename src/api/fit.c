@@ -175,34 +175,34 @@ static bool finished(const struct request *request)
 }
 
 /* Says what the fit will cost; refuses what does not fit before anything is written. */
-static int announce(const struct request *request)
+static int announce(const struct request *request, struct ny_plan *plan)
 {
     const json_t *report = json_object_get(request->record, "report");
     struct ny_report *announced;
-    struct ny_plan plan;
     int err;
 
-    if (!(request->groups & NY_GROUP_FIT)) return NY_OK;
     err = ny_plan_make(request->store, &request->settings.fit,
-                       (size_t)ny_field_count(report, "landmarks", 0), &plan);
+                       (size_t)ny_field_count(report, "landmarks", 0), plan);
     if (err) return err;
-    err = ny_report_of_json(&announced, request->ctx, ny_plan_json(&plan));
+    err = ny_report_of_json(&announced, request->ctx, ny_plan_json(plan));
     if (err) return err;
     ny_announce_plan(request->ctx, announced);
     ny_report_free(announced);
-    if (plan.fits) return NY_OK;
+    if (plan->fits) return NY_OK;
     return ny_fail(
         request->ctx, NY_EBUDGET,
         "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %zu "
         "bytes; give --memory %zuM, or fewer landmarks",
-        plan.memory_min_bytes, (double)plan.memory_min_bytes / 1048576.0, plan.m,
-        plan.m_estimated ? " (estimated)" : "", ny_memory_limit(request->ctx),
-        (plan.memory_min_bytes >> 20) + 1);
+        plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0, plan->m,
+        plan->m_estimated ? " (estimated)" : "", ny_memory_limit(request->ctx),
+        (plan->memory_min_bytes >> 20) + 1);
 }
 
 static int run_job(struct request *request)
 {
     bool restart = ny_options_flag(request->options, "restart");
+    bool fit = (request->groups & NY_GROUP_FIT) != 0;
+    struct ny_plan plan;
     int err;
 
     err = ny_record_load(request->store, request->name, &request->record);
@@ -220,14 +220,13 @@ static int run_job(struct request *request)
         json_decref(request->record);
         request->record = NULL;
     }
-    err = announce(request);
+    if (fit) err = announce(request, &plan);
     if (err) return err;
     if (restart) err = remove_existing(request);
     if (err == NY_OK && !request->record) err = create_record(request);
     if (err) return err;
-    err = ny_job_run(request->store, request->name, &request->settings.fit,
-                     request->groups & NY_GROUP_FIT ? NY_STAGE_DONE : NY_STAGE_SELECT,
-                     request->record);
+    err = ny_job_run(request->store, request->name, &request->settings.fit, request->record,
+                     fit ? &plan : NULL);
     return forget_hopeless(request, err);
 }
 
@@ -252,6 +251,8 @@ static int open_and_run(struct request *request, const char *path, struct ny_rep
 
     if (report) *report = NULL;
     ny_error_clear(request->ctx);
+    err = ny_reserve(request->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
     err = ny_store_open(&request->store, request->ctx, path);
     if (err) goto done;
     err = run(request);
@@ -261,6 +262,7 @@ done:
     json_decref(request->record);
     ny_settings_release(&request->settings, request->ctx);
     ny_store_close(request->store);
+    ny_unreserve(request->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err;
 }
 

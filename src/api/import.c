@@ -319,12 +319,13 @@ static int describe(struct import *import, double seconds, struct ny_report **re
     return ny_report_of_json(report, import->ctx, object);
 }
 
-/* A failed import leaves nothing behind; a killed or interrupted one is resumed. */
+/* An import that would fail again in the same way leaves nothing behind; one that may go on when
+ * there is space, memory or time is resumed by the same call. */
 static int finish(struct import *import, int err)
 {
-    bool resumable = err == NY_EINTERRUPTED || err == NY_ETERMINATED;
+    bool hopeless = err == NY_EDATA || err == NY_EUSAGE || err == NY_ENUMERIC;
 
-    if (err && !resumable && import->ingest) ny_ingest_discard(import->ingest);
+    if (hopeless && import->ingest) ny_ingest_discard(import->ingest);
     return err;
 }
 
@@ -334,6 +335,7 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
     struct import import = {.ctx = context, .reading = ny_settings_reader(options)};
     uint64_t memory = ny_context_memory(context), seed = 0;
     double started_s = ny_now();
+    size_t reserved = 0;
     int err;
 
     if (report) *report = NULL;
@@ -356,12 +358,16 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
                       "another with --append");
         goto done;
     }
+    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) goto done;
+    reserved = NY_PROCESS_BYTES;
     err = ny_store_create(&import.store, context, path);
     if (err) goto done;
     err = finish(&import, import_files(&import, files, count));
     if (err == NY_OK) err = describe(&import, ny_now() - started_s, report);
 done:
     release(&import);
+    ny_unreserve(context, NY_MEM_PROCESS, reserved);
     ny_context_set_memory(context, memory);
     return err;
 }

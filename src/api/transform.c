@@ -15,10 +15,15 @@ int ny_transform(struct ny_context *context, const char *path, const char *name,
                  const char *output, const struct ny_options *import)
 {
     struct ny_model *model = NULL;
-    int err = ny_model_open(&model, context, path, name);
+    int err;
 
+    ny_error_clear(context);
+    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
+    err = ny_model_open(&model, context, path, name);
     if (err == NY_OK) err = transform(model, input, output, import);
     ny_model_free(model);
+    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err;
 }
 
@@ -29,9 +34,12 @@ int ny_transform_model(struct ny_context *context, const char *path, const char 
     int err;
 
     ny_error_clear(context);
+    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
     err = ny_model_of_file(&model, context, path);
     if (err == NY_OK) err = transform(model, input, output, import);
     ny_model_free(model);
+    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err;
 }
 

@@ -94,6 +94,8 @@ int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t 
 /* K (count × count, f64, both triangles) among raw rows themselves. */
 int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
                             struct ny_matrix K);
+/* What these charge while they run, on so many threads, beside K. */
+size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads);
 
 /* ---- geometry and width ------------------------------------------------------------------- */
 
@@ -112,5 +114,7 @@ void ny_geometry_free(struct ny_geometry *geometry, struct ny_context *ctx);
  * 40,000 rows, in pieces that fit the budget. */
 int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
                           uint64_t seed, double *gamma);
+/* … and what that charges under a budget of `limit` bytes. */
+size_t ny_columns_auto_gamma_bytes(size_t d, size_t row_bytes, size_t limit);
 
 #endif

@@ -52,6 +52,13 @@ static int scratch_init(struct scratch *s, const struct job *job)
     return s->x && s->y && s->dots && s->x_norms && s->y_norms ? NY_OK : NY_EBUDGET;
 }
 
+size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads)
+{
+    size_t rows = 2 * BLOCK_ROWS, d = spec->geometry->d;
+
+    return threads * (rows * (d + 1) + BLOCK_ROWS * BLOCK_ROWS) * sizeof(double);
+}
+
 /* `count` raw rows from row `first` on, prepared and padded with zero rows to `rows`. */
 static void load_rows(const struct job *job, const unsigned char *raw, size_t count, size_t rows,
                       double *out, double *norms)

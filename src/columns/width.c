@@ -5,7 +5,7 @@
 #include "columns/columns_private.h"
 #include "store/store.h"
 
-enum { PAIRS = 20000 };
+enum { PAIRS = 20000, BUDGET_SHARE = 8 };
 
 static int compare(const void *a, const void *b)
 {
@@ -39,16 +39,38 @@ static void pairs_release(struct pairs *pairs, struct ny_context *ctx)
     ny_free(ctx, pairs->quantity);
 }
 
+/* Of one pair: its rows, their numbers, and what a gather keeps of them. */
+static size_t pair_bytes(size_t row_bytes)
+{
+    const size_t gather_bytes = 16;
+
+    return 2 * (row_bytes + sizeof(uint64_t) + gather_bytes);
+}
+
+/* Pairs at a time: a share of the budget for them. */
+static size_t piece_of(size_t row_bytes, size_t room)
+{
+    size_t piece = room / pair_bytes(row_bytes);
+
+    return piece < 1 ? 1 : piece < PAIRS ? piece : PAIRS;
+}
+
+size_t ny_columns_auto_gamma_bytes(size_t d, size_t row_bytes, size_t limit)
+{
+    return PAIRS * sizeof(double) + 4 * d * sizeof(double) +
+           piece_of(row_bytes, limit / BUDGET_SHARE) * pair_bytes(row_bytes);
+}
+
 static int pairs_init(struct pairs *pairs, struct ny_context *ctx, size_t d, size_t row_bytes)
 {
-    size_t room;
+    size_t share = ny_memory_limit(ctx) / BUDGET_SHARE, left;
 
     pairs->quantity = ny_calloc(ctx, NY_MEM_OTHER, PAIRS, sizeof(double));
     pairs->x = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
     pairs->y = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
     if (!pairs->quantity || !pairs->x || !pairs->y) return NY_EBUDGET;
-    room = ny_memory_left(ctx) / 4 / (2 * (row_bytes + sizeof(uint64_t)));
-    pairs->piece = room < 1 ? 1 : room < PAIRS ? room : PAIRS;
+    left = ny_memory_left(ctx) / 2;
+    pairs->piece = piece_of(row_bytes, share < left ? share : left);
     pairs->numbers = ny_calloc(ctx, NY_MEM_OTHER, 2 * pairs->piece, sizeof(uint64_t));
     pairs->raw = ny_calloc(ctx, NY_MEM_OTHER, 2 * pairs->piece, row_bytes);
     return pairs->numbers && pairs->raw ? NY_OK : NY_EBUDGET;

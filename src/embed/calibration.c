@@ -17,6 +17,13 @@
 #include "stream/source.h"
 
 enum { TILE_COLS = 1024, TILE_DEPTH = 512, EIGEN_SIZE = 512, EIGEN_COUNT = 16 };
+enum {
+    A_CELLS = NY_STRIP_ROWS * TILE_DEPTH,
+    B_CELLS = TILE_COLS * TILE_DEPTH,
+    C_CELLS = TILE_COLS * TILE_COLS,
+    PROBE_BYTES = (A_CELLS + B_CELLS + C_CELLS) * sizeof(double),
+    PROBE_ROOM = PROBE_BYTES + 4096 /* with the threads' own */
+};
 
 static const double quick_s = 0.008, full_s = 0.3;
 
@@ -67,17 +74,16 @@ static double flops_once(int kind)
 static int run_probe(void *arg, unsigned worker)
 {
     struct probe *probe = arg;
-    size_t a = NY_STRIP_ROWS * TILE_DEPTH, b = TILE_COLS * TILE_DEPTH, c = TILE_COLS * TILE_COLS;
-    double *at = ny_calloc(probe->ctx, NY_MEM_OTHER, a + b + c, sizeof(double));
+    double *at = ny_alloc(probe->ctx, NY_MEM_OTHER, PROBE_BYTES);
     double start_s, elapsed_s, done = 0;
 
     if (!at) return NY_EBUDGET;
     ny_gaussian(1, NY_STREAM_SAMPLE, 0, at, 4096);
-    for (size_t i = 4096; i < a + b; i++)
+    for (size_t i = 4096; i < A_CELLS + B_CELLS; i++)
         at[i] = at[i % 4096];
     start_s = ny_now();
     do {
-        run_once(probe->kind, at, at + a, at + a + b);
+        run_once(probe->kind, at, at + A_CELLS, at + A_CELLS + B_CELLS);
         done += flops_once(probe->kind);
         elapsed_s = ny_now() - start_s;
     } while (elapsed_s < probe->seconds);
@@ -86,19 +92,38 @@ static int run_probe(void *arg, unsigned worker)
     return NY_OK;
 }
 
+/* Threads that measure at a time: what does not fit the budget is left out. */
+static unsigned probes(unsigned threads, size_t room)
+{
+    return room / PROBE_ROOM < threads ? (unsigned)(room / PROBE_ROOM) : threads;
+}
+
+size_t ny_calibration_bytes(unsigned threads, size_t room)
+{
+    return probes(threads, room) * (size_t)PROBE_ROOM;
+}
+
+/* Rates of all threads; of a machine that we know where there is no memory to measure. */
 static int measure_products(struct ny_context *ctx, double seconds, double rates[KINDS])
 {
-    unsigned threads = ny_context_threads(ctx);
-    double *flops = ny_calloc(ctx, NY_MEM_OTHER, threads, sizeof(double));
-    int err = flops ? NY_OK : NY_EBUDGET;
+    static const double guess[KINDS] = {
+        [GEMM32] = 1e11, [GRAM32] = 8e10, [GEMM64] = 5e10, [GRAM64] = 4e10};
+    unsigned threads = ny_context_threads(ctx), at_once = probes(threads, ny_memory_left(ctx));
+    double *flops;
+    int err = NY_OK;
 
+    for (int kind = 0; kind < KINDS; kind++)
+        rates[kind] = guess[kind] * threads;
+    if (!at_once) return NY_OK;
+    flops = ny_calloc(ctx, NY_MEM_OTHER, at_once, sizeof(double));
+    if (!flops) return NY_EBUDGET;
     for (int kind = 0; kind < KINDS && err == NY_OK; kind++) {
         struct probe probe = {ctx, seconds, kind, flops};
 
-        err = ny_parallel(ctx, threads, run_probe, &probe);
+        err = ny_parallel(ctx, at_once, run_probe, &probe);
         rates[kind] = 0;
-        for (unsigned w = 0; err == NY_OK && w < threads; w++)
-            rates[kind] += flops[w];
+        for (unsigned w = 0; err == NY_OK && w < at_once; w++)
+            rates[kind] += flops[w] * threads / at_once;
     }
     ny_free(ctx, flops);
     return err;

@@ -22,6 +22,8 @@ struct ny_calibration {
 
 /* From the cache, else a short measurement (≤ 50 ms) that is not kept. */
 int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibration);
+/* What the short measurement charges where `room` bytes are left. */
+size_t ny_calibration_bytes(unsigned threads, size_t room);
 /* Measures for about two seconds and keeps it; a cache folder that cannot be written is only noted.
  */
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);

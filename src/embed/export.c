@@ -200,7 +200,8 @@ static int invert_eigenvalues(struct source *source)
 static int copy_pieces(struct source *source, const struct part *part, struct ny_writer *writer,
                        size_t row_bytes)
 {
-    size_t rows = part->count(source), piece = PIECE_BYTES / row_bytes;
+    size_t rows = part->count(source), bytes = ny_memory_limit(source->ctx) / 16;
+    size_t piece = (bytes < PIECE_BYTES ? bytes : PIECE_BYTES) / row_bytes;
     void *data;
     int err = NY_OK;
 

@@ -3,10 +3,10 @@
 #include "embed/plan.h"
 #include "embed/projector.h"
 
-/* Code, libraries, stacks and BLAS buffers: measured resident sets, rounded up. */
-static const size_t process_bytes = 14 << 20, worker_bytes = 3 << 20;
 /* Dirty pages of LMDB and the copy they are made from (store.h: ny_batch_bytes_max). */
 static const size_t batch_max = 64 << 20, batch_share = 8;
+/* Headers of blocks, and what has the size of a landmark's row or less. */
+static const size_t small_bytes = 256 << 10;
 
 /* Bytes by purpose of one stage. */
 struct bill {
@@ -34,27 +34,84 @@ static size_t row_bytes(const struct ny_footprint *f)
 
 static size_t batch_bytes(size_t limit)
 {
-    return limit / batch_share < batch_max ? limit / batch_share : batch_max;
+    size_t bytes = limit / batch_share < batch_max ? limit / batch_share : batch_max;
+
+    return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
 }
 
-/* Process, geometry, the source's blocks and their mapped pages. */
-static struct bill common(const struct ny_footprint *f, unsigned workers)
+/* Dirty pages while an array of so many bytes is put. */
+static size_t put_bytes(size_t limit, size_t bytes)
+{
+    size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES;
+
+    return chunks < batch_bytes(limit) ? chunks : batch_bytes(limit);
+}
+
+/* One block in memory and one in the map, of a gather. */
+static size_t gather_bytes(const struct ny_footprint *f, size_t rows)
+{
+    const size_t wish_bytes = 16;
+
+    return 2 * (size_t)f->points->block_rows * row_bytes(f) + rows * wish_bytes;
+}
+
+/* Process, BLAS, decoders, geometry and the statistics that it is made from. */
+static struct bill common(const struct ny_footprint *f, unsigned readers)
 {
     struct bill bill = {{0}};
-    size_t block = (size_t)f->points->block_rows * row_bytes(f);
 
-    bill.by_purpose[NY_MEM_PROCESS] = process_bytes + workers * worker_bytes;
-    bill.by_purpose[NY_MEM_OTHER] = 4 * (size_t)f->points->d * sizeof(double);
-    bill.by_purpose[NY_MEM_STORE] =
-        ny_source_of_points_bytes((size_t)f->points->block_rows, (size_t)f->points->d,
-                                  f->points->dtype, workers) +
-        workers * block;
+    bill.by_purpose[NY_MEM_PROCESS] =
+        NY_PROCESS_BYTES + ny_blas_bytes(f->settings->threads, f->m);
+    bill.by_purpose[NY_MEM_OTHER] = small_bytes + 8 * (size_t)f->points->d * sizeof(double);
+    bill.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* of points, and of results */
     return bill;
 }
 
-static struct bill select_bill(const struct ny_footprint *f, unsigned workers)
+/* What a pass over the points holds; over given columns, the reader's buffers too. */
+static size_t source_bytes(const struct ny_footprint *f, unsigned workers)
+{
+    const size_t reader_bytes = (size_t)2 << 20;
+
+    return ny_source_of_points_bytes((size_t)f->points->block_rows, (size_t)f->points->d,
+                                     f->points->dtype, workers) +
+           (f->settings->columns_file ? reader_bytes : 0);
+}
+
+/* f64 tiles are exact values, which a worker computes on all threads. */
+static size_t exact_bytes(const struct ny_footprint *f)
+{
+    return f->settings->precision == NY_PRECISION_F64
+               ? ny_columns_exact_bytes(&f->spec, f->settings->threads)
+               : 0;
+}
+
+/* The machine is measured while nothing else runs. */
+static struct bill plan_bill(const struct ny_footprint *f, size_t limit)
+{
+    struct bill bill = common(f, 1);
+    size_t held = total(&bill);
+
+    if (limit > held)
+        bill.by_purpose[NY_MEM_OTHER] +=
+            ny_calibration_bytes(f->settings->threads, limit - held);
+    return bill;
+}
+
+static struct bill stats_bill(const struct ny_footprint *f, size_t limit)
+{
+    struct bill bill = common(f, 1);
+
+    bill.by_purpose[NY_MEM_STORE] += gather_bytes(f, 0);
+    if (f->settings->gamma_auto)
+        bill.by_purpose[NY_MEM_OTHER] +=
+            ny_columns_auto_gamma_bytes((size_t)f->points->d, row_bytes(f), limit);
+    return bill;
+}
+
+static struct bill select_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill bill = common(f, workers);
+    size_t *dictionary = &bill.by_purpose[NY_MEM_DICTIONARY], image;
     struct ny_selection_request request = {.ctx = f->ctx,
                                            .n = f->points->n,
                                            .spec = &f->spec,
@@ -62,60 +119,71 @@ static struct bill select_bill(const struct ny_footprint *f, unsigned workers)
                                            .dictionary = f->settings->dictionary,
                                            .workers = workers};
 
-    if (f->settings->rule->by_tolerance)
-        bill.by_purpose[NY_MEM_DICTIONARY] = ny_greedy_bytes(&request, f->m);
-    else
-        bill.by_purpose[NY_MEM_DICTIONARY] = 4 * f->m * sizeof(uint64_t);
+    if (!f->settings->rule->by_tolerance) {
+        *dictionary = 4 * f->m * sizeof(uint64_t);
+        return bill;
+    }
+    image = ny_greedy_image_bytes(&request, f->m);
+    *dictionary = ny_greedy_bytes(&request, f->m) + image;
+    bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + put_bytes(limit, image);
     return bill;
 }
 
 /* Landmarks, W and the shift, which all stages between select and project hold. */
 static void add_landmarks(const struct ny_footprint *f, struct bill *bill)
 {
-
     bill->by_purpose[NY_MEM_DICTIONARY] +=
         ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + sizeof(double));
     bill->by_purpose[NY_MEM_SOLVE] += f->m * f->m * sizeof(double);
 }
 
+/* Landmarks are gathered, then compared with one another, then looked at. */
 static struct bill prepare_bill(const struct ny_footprint *f)
 {
-    struct bill bill = common(f, 0);
-    size_t threads = f->settings->threads, d = (size_t)f->points->d;
+    struct bill bill = common(f, 1);
+    size_t gather = gather_bytes(f, f->m) + f->m * row_bytes(f);
+    size_t square = ny_columns_exact_bytes(&f->spec, f->settings->threads);
+    size_t choose = ny_settings_needs_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
+    size_t *solve = &bill.by_purpose[NY_MEM_SOLVE];
 
     add_landmarks(f, &bill);
-    bill.by_purpose[NY_MEM_PROCESS] += threads * worker_bytes;
-    bill.by_purpose[NY_MEM_DICTIONARY] += f->m * row_bytes(f);
-    if (ny_settings_needs_gram(f->settings))
-        bill.by_purpose[NY_MEM_SOLVE] += ny_gram_choose_bytes(f->m);
-    bill.by_purpose[NY_MEM_TILES] += threads * NY_STRIP_ROWS * (2 * d + f->m) * sizeof(double);
+    *solve += gather > square ? gather : square;
+    *solve += choose;
     return bill;
 }
 
-static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers)
+static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill bill = common(f, workers);
 
     add_landmarks(f, &bill);
+    bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) +
+                                     put_bytes(limit, ny_accumulator_image_bytes(f->m));
+    /* Which precision tile Grams have is seen in W alone. */
     bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + ny_accumulator_image_bytes(f->m) +
                                    workers * ny_partial_bytes(f->m, NY_GRAM_F64);
     bill.by_purpose[NY_MEM_TILES] =
-        workers * ny_tiles_bytes(&f->spec, f->m, f->settings->precision);
+        workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + exact_bytes(f));
     return bill;
 }
 
-static struct bill solve_bill(const struct ny_footprint *f)
+static struct bill solve_bill(const struct ny_footprint *f, size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
-    struct bill bill = common(f, 0);
-    size_t map = f->m * settings->components * sizeof(double);
-    size_t rank = ny_settings_rank(settings, f->m);
+    struct bill bill = common(f, 1);
+    size_t map = f->m * settings->components * sizeof(double), image;
+    size_t solve = settings->method->bytes(f->m, settings->components,
+                                           ny_settings_rank(settings, f->m));
+    size_t model = 2 * (map + f->m * row_bytes(f)) + put_bytes(limit, map + f->m * row_bytes(f));
 
     add_landmarks(f, &bill);
-    bill.by_purpose[NY_MEM_PROCESS] += settings->threads * worker_bytes;
-    if (ny_settings_needs_gram(settings)) bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
-    bill.by_purpose[NY_MEM_SOLVE] += settings->method->bytes(f->m, settings->components, rank);
-    bill.by_purpose[NY_MEM_MODEL] = 3 * map + 2 * f->m * row_bytes(f);
+    if (ny_settings_needs_gram(settings)) {
+        bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
+        image = ny_accumulator_image_bytes(f->m); /* when it is loaded, before the rest */
+        if (solve < image) solve = image;
+    }
+    bill.by_purpose[NY_MEM_SOLVE] += solve > model ? solve : model;
+    bill.by_purpose[NY_MEM_MODEL] = map;
     return bill;
 }
 
@@ -128,31 +196,64 @@ static struct bill project_bill(const struct ny_footprint *f, unsigned workers, 
     size_t output = ny_embedding_writer_bytes(&layout, batch_bytes(limit));
 
     bill.by_purpose[NY_MEM_MODEL] =
-        f->m * settings->components * sizeof(double) + f->m * row_bytes(f);
-    bill.by_purpose[NY_MEM_TILES] =
-        ny_projector_bytes(&f->spec, f->m, settings->components, settings->precision, workers);
-    bill.by_purpose[NY_MEM_STORE] += 2 * output;
+        f->m * settings->components * sizeof(double) + f->m * row_bytes(f) +
+        f->m * sizeof(double);
+    bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, settings->components,
+                                                       settings->precision, workers) +
+                                    workers * exact_bytes(f);
+    bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + 2 * output;
     return bill;
+}
+
+enum { PLAN, STATS, SELECT, PREPARE, ACCUMULATE, SOLVE, PROJECT, BILLS };
+
+static void all_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
+                      struct bill bills[BILLS])
+{
+    bills[PLAN] = plan_bill(f, limit);
+    bills[STATS] = stats_bill(f, limit);
+    bills[SELECT] = select_bill(f, workers, limit);
+    bills[PREPARE] = prepare_bill(f);
+    bills[ACCUMULATE] = ny_settings_needs_gram(f->settings) ? accumulate_bill(f, workers, limit)
+                                                            : bills[PREPARE];
+    bills[SOLVE] = solve_bill(f, limit);
+    bills[PROJECT] = project_bill(f, workers, limit);
 }
 
 size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
                          size_t by_purpose[NY_PURPOSES])
 {
-    struct bill bills[] = {select_bill(footprint, workers), prepare_bill(footprint),
-                           accumulate_bill(footprint, workers), solve_bill(footprint),
-                           project_bill(footprint, workers, limit)};
+    struct bill bills[BILLS];
     size_t peak = 0;
 
-    for (size_t stage = 0; stage < sizeof(bills) / sizeof(bills[0]); stage++) {
-        size_t bytes = total(&bills[stage]);
+    all_bills(footprint, workers, limit, bills);
+    for (int i = 0; i < BILLS; i++) {
+        size_t bytes = total(&bills[i]);
 
-        if (stage == 2 && !ny_settings_needs_gram(footprint->settings)) continue;
         if (bytes <= peak) continue;
         peak = bytes;
         for (int p = 0; by_purpose && p < NY_PURPOSES; p++)
-            by_purpose[p] = bills[stage].by_purpose[p];
+            by_purpose[p] = bills[i].by_purpose[p];
     }
     return peak;
+}
+
+void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers, size_t limit,
+                         size_t stage_bytes[NY_STAGE_DONE])
+{
+    struct bill bills[BILLS];
+    size_t prepare;
+
+    all_bills(footprint, workers, limit, bills);
+    prepare = total(&bills[PREPARE]);
+    stage_bytes[NY_STAGE_STATS] = total(&bills[STATS]);
+    stage_bytes[NY_STAGE_SELECT] = total(&bills[SELECT]);
+    stage_bytes[NY_STAGE_ACCUMULATE] = total(&bills[ACCUMULATE]);
+    stage_bytes[NY_STAGE_SOLVE] = total(&bills[SOLVE]);
+    stage_bytes[NY_STAGE_PROJECT] = total(&bills[PROJECT]);
+    /* Landmarks are prepared by whichever stage a run begins with. */
+    if (stage_bytes[NY_STAGE_ACCUMULATE] < prepare) stage_bytes[NY_STAGE_ACCUMULATE] = prepare;
+    if (stage_bytes[NY_STAGE_SOLVE] < prepare) stage_bytes[NY_STAGE_SOLVE] = prepare;
 }
 
 unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned threads)

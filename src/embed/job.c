@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "embed/given_columns.h"
 #include "embed/model.h"
+#include "embed/plan.h"
 
 static const char *const stage_names[] = {"stats", "select",  "accumulate",
                                           "solve", "project", "done"};
@@ -70,6 +71,7 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
     for (size_t i = 0; i < sizeof(report_keys) / sizeof(report_keys[0]); i++)
         json_object_set_new(report, report_keys[i], json_null());
     json_object_set_new(report, "stages", json_object());
+    json_object_set_new(report, "stage_memory_bytes", json_object());
     ny_field_set_count(report, "n", points->n);
     ny_field_set_count(report, "d", points->d);
     ny_field_set_text(report, "version", ny_version());
@@ -94,15 +96,19 @@ json_t *ny_job_checkpoint(const struct ny_job *job)
     return json_object_get(job->record, "checkpoint");
 }
 
-void ny_job_mark_time(struct ny_job *job, enum ny_stage stage)
+void ny_job_mark_time(struct ny_job *job)
 {
+    const char *stage = stage_names[job->stage];
     json_t *report = ny_job_report(job), *stages = json_object_get(report, "stages");
+    json_t *memory = json_object_get(report, "stage_memory_bytes");
     double now_s = ny_now(), elapsed_s = now_s - job->marked_s;
 
     job->marked_s = now_s;
-    ny_field_set_number(stages, stage_names[stage],
-                        ny_field_number(stages, stage_names[stage], 0) + elapsed_s);
+    ny_field_set_number(stages, stage,
+                        ny_field_number(stages, stage, 0) + elapsed_s);
     ny_field_set_number(report, "seconds", ny_field_number(report, "seconds", 0) + elapsed_s);
+    if (ny_field_count(memory, stage, 0) < ny_memory_peak(job->ctx))
+        ny_field_set_count(memory, stage, ny_memory_peak(job->ctx));
 }
 
 int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage)
@@ -147,7 +153,7 @@ int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char 
     ny_field_set_count(checkpoint, "bytes", bytes);
     ny_field_set_count(checkpoint, "units", units);
     ny_field_set_count(checkpoint, "rows", units * NY_UNIT_ROWS);
-    ny_job_mark_time(job, stage);
+    ny_job_mark_time(job);
     return ny_job_save(job, stage);
 }
 
@@ -213,34 +219,48 @@ static void release(struct ny_job *job)
     ny_accumulator_free(job->acc);
     ny_job_drop_landmarks(job);
     ny_geometry_free(job->geometry, job->ctx);
+    ny_unreserve(job->ctx, NY_MEM_PROCESS, job->blas_bytes);
 }
 
 static int run_stages(struct ny_job *job)
 {
     static int (*const run[])(struct ny_job *) = {
         ny_stage_stats, ny_stage_select, ny_stage_accumulate, ny_stage_solve, ny_stage_project};
-    enum ny_stage stage;
     int err = NY_OK;
 
     while (err == NY_OK) {
-        stage = ny_stage_parse(ny_field_text(job->record, "stage"));
-        if (stage == NY_STAGE_DONE) break;
+        job->stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+        if (job->stage == NY_STAGE_DONE) break;
         err = ny_check_interrupt(job->ctx);
-        if (err == NY_OK) err = run[stage](job);
+        ny_memory_peak_reset(job->ctx);
+        if (err == NY_OK) err = run[job->stage](job);
     }
     return err;
 }
 
+int ny_job_reserve_blas(struct ny_job *job, size_t m)
+{
+    size_t bytes = ny_blas_bytes(job->settings->threads, m), more;
+    int err;
+
+    if (bytes <= job->blas_bytes) return NY_OK;
+    more = bytes - job->blas_bytes;
+    err = ny_reserve(job->ctx, NY_MEM_PROCESS, more);
+    if (err == NY_OK) job->blas_bytes = bytes;
+    return err;
+}
+
 int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
-               enum ny_stage until, json_t *record)
+               json_t *record, const struct ny_plan *plan)
 {
     struct ny_job job = {.ctx = ny_store_context(store),
                          .store = store,
                          .name = name,
                          .settings = settings,
-                         .until = until,
+                         .until = plan ? NY_STAGE_DONE : NY_STAGE_SELECT,
+                         .plan = plan,
                          .record = record,
-                         .workers = settings->threads,
+                         .workers = plan ? plan->workers : settings->threads,
                          .params = settings->params,
                          .marked_s = ny_now()};
     uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
@@ -261,6 +281,8 @@ int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_set
     err = ny_given_columns_shape(job.ctx, settings, &job.points);
     if (err) goto done;
     warn_of_other_machine(&job);
+    err = ny_job_reserve_blas(&job, (size_t)ny_field_count(ny_job_report(&job), "landmarks", 0));
+    if (err) goto done;
     err = run_stages(&job);
 done:
     release(&job);

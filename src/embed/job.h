@@ -32,6 +32,7 @@ const char *ny_stage_name(enum ny_stage stage);
 enum ny_stage ny_stage_parse(const char *name);
 
 struct ny_reader;
+struct ny_plan;
 
 struct ny_job {
     struct ny_context *ctx;
@@ -39,9 +40,12 @@ struct ny_job {
     const char *name;
     const struct ny_fit_settings *settings;
     enum ny_stage until;          /* NY_STAGE_DONE, or NY_STAGE_SELECT for a dictionary alone */
+    const struct ny_plan *plan;   /* NULL for a dictionary alone */
     json_t *record;               /* borrowed: loaded or new */
     struct ny_points_info points; /* points.n = rows of the job, as recorded */
+    enum ny_stage stage; /* under way */
     unsigned workers;
+    size_t blas_bytes; /* reserved: what OpenBLAS keeps of its buffers */
     double marked_s; /* since when the stage under way is not yet in the report's stages */
 
     struct ny_geometry *geometry;
@@ -62,16 +66,17 @@ struct ny_job {
 json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind);
 
 /* Runs from the record's stage to the end; the caller holds the NAME's lock. `record` is brought up
- * to date. Passes: one for greedy selection, one to accumulate, one to project. */
+ * to date. `plan`: of the same settings; NULL for a dictionary alone. Passes: one for greedy selection, one to accumulate, one to project. */
 int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
-               enum ny_stage until, json_t *record);
+               json_t *record, const struct ny_plan *plan);
 
 /* ---- between the stages (embed/stage_*.c) ------------------------------------------------- */
 
 json_t *ny_job_report(const struct ny_job *job);
 json_t *ny_job_checkpoint(const struct ny_job *job);
-/* Adds the time since the last call to the stage's seconds. */
-void ny_job_mark_time(struct ny_job *job, enum ny_stage stage);
+/* Adds the time since the last call to the seconds of the stage under way; notes the most that was
+ * charged in it. */
+void ny_job_mark_time(struct ny_job *job);
 /* Puts the record, with the stage that comes next, in a batch, and commits it. */
 int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage);
 int ny_job_save(struct ny_job *job, enum ny_stage stage);
@@ -94,6 +99,8 @@ int ny_stage_select(struct ny_job *job);
 int ny_job_prepare(struct ny_job *job);
 /* Gives W, a, columns and rows back. */
 void ny_job_drop_landmarks(struct ny_job *job);
+/* Reserves what OpenBLAS will keep with m landmarks. */
+int ny_job_reserve_blas(struct ny_job *job, size_t m);
 /* Lowers job->workers until the pass that comes fits the budget; NY_EBUDGET when not even one does.
  */
 int ny_job_fit_workers(struct ny_job *job);

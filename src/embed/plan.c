@@ -33,8 +33,9 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
 }
 
 static void plan_time(const struct ny_fit_settings *settings, const struct ny_points_info *points,
-                      const struct ny_calibration *rate, struct ny_plan *plan)
+                      struct ny_plan *plan)
 {
+    const struct ny_calibration *rate = &plan->rates;
     double n = (double)points->n, d = (double)points->d, m = (double)plan->m;
     double p = (double)settings->components, small;
     size_t rank = ny_settings_rank(settings, plan->m);
@@ -69,6 +70,15 @@ static void plan_time(const struct ny_fit_settings *settings, const struct ny_po
         plan->seconds += plan->stage_s[stage];
 }
 
+/* An estimate may be too low: memory is planned for a quarter more. */
+static size_t with_margin(size_t m, size_t cap, uint64_t n)
+{
+    size_t more = m + m / 4;
+
+    if (more > cap) more = cap;
+    return more < n ? more : (size_t)n;
+}
+
 static void plan_memory(const struct ny_footprint *footprint, struct ny_plan *plan)
 {
     struct ny_context *ctx = footprint->ctx;
@@ -78,6 +88,7 @@ static void plan_memory(const struct ny_footprint *footprint, struct ny_plan *pl
     if (!plan->fits) plan->workers = 1;
     plan->memory_bytes =
         ny_footprint_peak(footprint, plan->workers, ny_memory_limit(ctx), plan->by_purpose);
+    ny_footprint_stages(footprint, plan->workers, ny_memory_limit(ctx), plan->stage_bytes);
     plan->memory_min_bytes = ny_footprint_minimum(footprint);
 }
 
@@ -88,7 +99,6 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     struct ny_footprint footprint = {.ctx = ctx, .settings = settings};
     struct ny_geometry *geometry = NULL;
     struct ny_points_info points;
-    struct ny_calibration rates;
     int err;
 
     *plan = (struct ny_plan){0};
@@ -108,11 +118,11 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     plan->m = m;
     if (!m) err = decide_landmarks(store, settings, &points, footprint.spec, plan);
     if (err) goto done;
-    footprint.m = plan->m;
+    footprint.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     plan_memory(&footprint, plan);
-    err = ny_calibration_get(ctx, &rates);
+    err = ny_calibration_get(ctx, &plan->rates);
     if (err) goto done;
-    plan_time(settings, &points, &rates, plan);
+    plan_time(settings, &points, plan);
 done:
     ny_geometry_free(geometry, ctx);
     return err;
@@ -121,6 +131,7 @@ done:
 json_t *ny_plan_json(const struct ny_plan *plan)
 {
     json_t *json = json_object(), *memory = json_object(), *stages = json_object();
+    json_t *bytes = json_object();
 
     json_object_set_new(json, "fits", json_boolean(plan->fits));
     ny_field_set_count(json, "memory_min_bytes", plan->memory_min_bytes);
@@ -131,9 +142,14 @@ json_t *ny_plan_json(const struct ny_plan *plan)
     ny_field_set_number(json, "flops", plan->flops);
     ny_field_set_count(json, "passes", plan->passes);
     ny_field_set_number(json, "seconds", plan->seconds);
-    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        ny_field_set_number(stages, ny_stage_name((enum ny_stage)stage), plan->stage_s[stage]);
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++) {
+        const char *name = ny_stage_name((enum ny_stage)stage);
+
+        ny_field_set_number(stages, name, plan->stage_s[stage]);
+        ny_field_set_count(bytes, name, plan->stage_bytes[stage]);
+    }
     json_object_set_new(json, "stages", stages);
+    json_object_set_new(json, "stage_memory_bytes", bytes);
     ny_field_set_count(json, "landmarks", plan->m);
     json_object_set_new(json, "landmarks_estimated", json_boolean(plan->m_estimated));
     ny_field_set_count(json, "workers", plan->workers);

@@ -21,7 +21,9 @@ struct ny_plan {
     size_t by_purpose[NY_PURPOSES]; /* of the stage with the peak */
     uint64_t disk_bytes;
     unsigned passes;
+    struct ny_calibration rates; /* of this machine */
     double flops, seconds, stage_s[NY_STAGE_DONE];
+    size_t stage_bytes[NY_STAGE_DONE];
 };
 
 /* What a fit of n × d points holds at its peak, with `workers` workers under a budget of `limit`
@@ -35,6 +37,10 @@ struct ny_footprint {
 };
 size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
                          size_t by_purpose[NY_PURPOSES]);
+
+/* The same, of each stage. */
+void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers, size_t limit,
+                         size_t stage_bytes[NY_STAGE_DONE]);
 
 /* The most workers, at most `threads`, with which it fits; 0 when not even one does. */
 unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned threads);

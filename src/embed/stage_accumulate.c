@@ -134,7 +134,7 @@ int ny_stage_accumulate(struct ny_job *job)
                       job->gram == NY_GRAM_F64 ? "f64" : "f32");
     err = run_pass(job, units);
     if (err) return err;
-    ny_job_mark_time(job, NY_STAGE_ACCUMULATE);
+    ny_job_mark_time(job);
     return save(job, NY_STAGE_SOLVE, (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
 }
 

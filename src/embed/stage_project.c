@@ -30,7 +30,7 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
     ny_field_set_count(checkpoint, "rows", rows < job->points.n ? rows : job->points.n);
     for (int k = 0; k < NY_SUMS; k++)
         ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
-    ny_job_mark_time(job, NY_STAGE_PROJECT);
+    ny_job_mark_time(job);
     err = ny_batch_begin(&batch, job->store);
     if (err) return err;
     err = ny_embedding_flush(&run->out, batch);
@@ -114,11 +114,9 @@ static void report_end(struct project *run)
 {
     struct ny_job *job = run->job;
     json_t *report = ny_job_report(job);
-    struct ny_calibration rates;
 
     certify_projection(run);
-    if (ny_calibration_get(job->ctx, &rates) == NY_OK)
-        ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&rates, job));
+    ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&job->plan->rates, job));
     ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
     ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
     ny_field_set_count(report, "store_bytes", ny_store_bytes(job->store));
@@ -173,7 +171,7 @@ int ny_stage_project(struct ny_job *job)
     if (err) goto done;
     err = run_pass(&run, units);
     if (err) goto done;
-    ny_job_mark_time(job, NY_STAGE_PROJECT);
+    ny_job_mark_time(job);
     report_end(&run);
     err = commit(&run, (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS, NY_STAGE_DONE);
 done:

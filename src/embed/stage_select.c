@@ -54,7 +54,7 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
         ny_job_count_pass(job, selection->rows_read / selection->passes,
                           selection->flops / selection->passes);
     json_object_clear(ny_job_checkpoint(job));
-    ny_job_mark_time(job, NY_STAGE_SELECT);
+    ny_job_mark_time(job);
     return ny_job_save(job, next);
 }
 
@@ -87,7 +87,8 @@ int ny_stage_select(struct ny_job *job)
                                             .checkpoint_arg = job,
                                             .checkpoint_s = ny_context_checkpoint_s(job->ctx),
                                             .image = image,
-                                            .image_bytes = bytes};
+                                            .image_bytes = bytes,
+                                            .image_owner = &image};
     err = settings->rule->select(&request, &selection);
     if (err) goto done;
     err = save_selection(job, &selection);
@@ -161,6 +162,8 @@ int ny_job_prepare(struct ny_job *job)
     err = ny_job_load_frozen(job);
     if (err) return err;
     job->m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
+    err = ny_job_reserve_blas(job, job->m);
+    if (err) return err;
     err = make_columns(job);
     if (err) return err;
     job->a = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, sizeof(double));

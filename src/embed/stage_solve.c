@@ -113,7 +113,7 @@ static int accumulate_again(struct ny_job *job)
     ny_accumulator_free(job->acc);
     job->acc = NULL;
     ny_job_drop_landmarks(job);
-    ny_job_mark_time(job, NY_STAGE_SOLVE);
+    ny_job_mark_time(job);
     return ny_job_save(job, NY_STAGE_ACCUMULATE);
 }
 
@@ -144,7 +144,7 @@ int ny_stage_solve(struct ny_job *job)
     ny_accumulator_free(job->acc);
     job->acc = NULL;
     ny_job_drop_landmarks(job);
-    ny_job_mark_time(job, NY_STAGE_SOLVE);
+    ny_job_mark_time(job);
     err = ny_job_save(job, NY_STAGE_PROJECT);
 done:
     ny_solution_release(&solution, job->ctx);

@@ -74,6 +74,6 @@ int ny_stage_stats(struct ny_job *job)
     if (err) return err;
     err = save_geometry(job);
     if (err) return err;
-    ny_job_mark_time(job, NY_STAGE_STATS);
+    ny_job_mark_time(job);
     return ny_job_save(job, NY_STAGE_SELECT);
 }

@@ -48,7 +48,7 @@ static unsigned workers_that_fit(const struct ny_model *model, size_t row_bytes)
 
     while (workers > 1 &&
            ny_projector_bytes(&model->spec, model->m, model->p, model->precision, workers) +
-                   workers * NY_UNIT_ROWS * row_bytes >
+                   ny_blas_bytes(workers, model->m) + workers * NY_UNIT_ROWS * row_bytes >
                ny_memory_left(ctx))
         workers--;
     return workers;
@@ -58,17 +58,23 @@ static int run_pass(struct transform *run, struct ny_source *source, unsigned wo
 {
     static const struct ny_pass_work work = {unit, fold, NULL};
     const struct ny_model *model = run->model;
+    size_t blas = ny_blas_bytes(workers, model->m);
     int err;
 
-    err = ny_projector_new(&run->projector, model, source->dtype, workers);
+    err = ny_reserve(model->ctx, NY_MEM_PROCESS, blas);
     if (err) return err;
-    return ny_pass_run(
+    err = ny_projector_new(&run->projector, model, source->dtype, workers);
+    if (err) goto done;
+    err = ny_pass_run(
         &(struct ny_pass){.ctx = model->ctx,
                           .source = source,
                           .stage = "transform",
                           .workers = workers,
                           .flops_per_row = 2 * (double)model->m * (double)(model->d + model->p)},
         &work, run);
+done:
+    ny_unreserve(model->ctx, NY_MEM_PROCESS, blas);
+    return err;
 }
 
 /* Text is parsed to f64 where the landmarks are; else rows come as the file has them, and are

@@ -11,6 +11,13 @@ void ny_blas_parallel(const struct ny_context *ctx)
     openblas_set_num_threads(threads < INT_MAX ? (int)threads : INT_MAX);
 }
 
+size_t ny_blas_bytes(unsigned threads, size_t m)
+{
+    const size_t fixed = (size_t)3 << 20, panel_rows = 512;
+
+    return threads * (fixed + panel_rows * m * sizeof(double));
+}
+
 void ny_blas_serial(void)
 {
     openblas_set_num_threads(1);

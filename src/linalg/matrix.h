@@ -67,6 +67,10 @@ static inline struct ny_matrix32 ny_cols32(struct ny_matrix32 a, size_t first, s
 /* Threads that OpenBLAS itself uses: 1 in the passes, where whole units run in parallel; all of
  * the context's between _parallel and _serial, around a small problem. Process-wide state. */
 void ny_blas_parallel(const struct ny_context *ctx);
+/* What OpenBLAS keeps resident of its buffers, once products and factorisations of order m were made
+ * with so many threads: a packed panel of 512 × m doubles each, and what does not depend on m.
+ * Measured up to m = 4,000, rounded up. */
+size_t ny_blas_bytes(unsigned threads, size_t m);
 void ny_blas_serial(void);
 /* "OpenBLAS 0.3.21 … Cooperlake" — recorded with jobs: other kernels give other bits. */
 const char *ny_blas_name(void);

@@ -90,6 +90,15 @@ size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
            workers * (ny_front_bytes(spec, m) + ny_columns_workspace_bytes(spec));
 }
 
+size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m)
+{
+    const struct ny_columns_spec *spec = request->spec;
+    size_t row_bytes = spec->geometry->d * ny_dtype_size(spec->dtype), heads = 1024;
+
+    return heads + request->n * sizeof(float) +
+           m * (sizeof(uint64_t) + sizeof(double) + row_bytes) + m * (m + 1) / 2 * sizeof(double);
+}
+
 /* The budget ended the selection: how far it came, and what the whole would need. */
 static int out_of_memory(const struct ny_greedy *greedy)
 {
@@ -159,6 +168,10 @@ int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_
     err = ny_greedy_open(&greedy, request, request->n);
     if (!err && request->image) err = ny_greedy_restore(&greedy, &first_unit);
     if (err) goto done;
+    if (request->image_owner) {
+        ny_free(request->ctx, *request->image_owner);
+        *request->image_owner = NULL;
+    }
     err = ny_greedy_run(&greedy, source, first_unit, request->checkpoint != NULL);
     if (err == NY_EBUDGET) {
         ny_error_clear(greedy.ctx);

@@ -26,6 +26,7 @@ struct ny_selection_request {
     double checkpoint_s;
     const void *image;
     size_t image_bytes;
+    void **image_owner; /* NULL, or: ny_free()d and set to NULL once the image is restored */
 };
 
 /* What a rule leaves. Arrays are ny_free()d by ny_selection_release(). */
@@ -56,5 +57,7 @@ void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx
  * growth seen on them; and the memory of a selection that ends with m landmarks. */
 int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample, size_t *m);
 size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m);
+/* Of its checkpoints. */
+size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m);
 
 #endif

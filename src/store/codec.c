@@ -125,6 +125,13 @@ done:
     return err;
 }
 
+size_t ny_reading_bytes(unsigned readers)
+{
+    const size_t view_bytes = 512; /* the view around it */
+
+    return readers * (DECODER_BYTES + view_bytes);
+}
+
 void ny_decoder_free(struct ny_decoder *decoder, struct ny_context *ctx)
 {
     if (!decoder) return;

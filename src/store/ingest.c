@@ -90,7 +90,7 @@ static size_t block_bytes(const struct ny_ingest *ingest, unsigned kind)
 static void choose_group(struct ny_ingest *ingest)
 {
     struct ny_context *ctx = ingest->ctx;
-    size_t raw = 0, share = ny_memory_limit(ctx) / BUFFER_SHARE;
+    size_t raw = 0, share = ny_memory_limit(ctx) / BUFFER_SHARE, left = ny_memory_left(ctx);
     size_t most = (size_t)BLOCKS_A_WORKER * ny_context_threads(ctx);
 
     ingest->room_bytes = sizeof(struct ny_header);
@@ -100,11 +100,13 @@ static void choose_group(struct ny_ingest *ingest)
         ingest->room_bytes += ingest->kind_room_bytes[kind];
         raw += block_bytes(ingest, kind);
     }
+    if (share > left / 4) share = left / 4;
     ingest->group = share / (raw + ingest->room_bytes);
     if (ingest->group > most) ingest->group = most;
     if (ingest->group < 1) ingest->group = 1;
     /* The last transaction writes the last two blocks, whatever the bound. */
     ingest->dirty_max = ny_dirty_bytes_max(ctx);
+    if (ingest->dirty_max > left / 4) ingest->dirty_max = left / 4;
     if (ingest->dirty_max < 2 * ingest->room_bytes) ingest->dirty_max = 2 * ingest->room_bytes;
 }
 

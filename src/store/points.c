@@ -97,12 +97,14 @@ struct cache {
     enum ny_kind kind;
     size_t row_bytes;
     char *rows;
+    size_t reserved;
     uint64_t block; /* UINT64_MAX: none yet */
 };
 
 static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind)
 {
     struct ny_view *view;
+    size_t bytes;
     int end, err = ny_view_begin(&view, store, store->points);
 
     *cache = (struct cache){.store = store, .kind = kind, .block = UINT64_MAX};
@@ -111,14 +113,18 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     end = ny_view_end(view);
     if (err || end) return err ? err : end;
     cache->row_bytes = row_bytes(&cache->m, kind);
-    cache->rows = ny_alloc(store->ctx, NY_MEM_STORE,
-                           (size_t)cache->m.block_rows * cache->row_bytes);
+    bytes = (size_t)cache->m.block_rows * cache->row_bytes;
+    err = ny_reserve(store->ctx, NY_MEM_STORE, bytes); /* of the map */
+    if (err) return err;
+    cache->reserved = bytes;
+    cache->rows = ny_alloc(store->ctx, NY_MEM_STORE, bytes);
     return cache->rows ? NY_OK : NY_EBUDGET;
 }
 
 static void cache_release(struct cache *cache)
 {
     ny_free(cache->store->ctx, cache->rows);
+    ny_unreserve(cache->store->ctx, NY_MEM_STORE, cache->reserved);
 }
 
 static int check_range(const struct cache *cache, uint64_t first, size_t count)

@@ -100,6 +100,9 @@ struct ny_damage {
 typedef int ny_damage_fn(void *user, const struct ny_damage *damage);
 int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user);
 
+/* Charged, and kept, for so many threads that read at a time, their decoders. */
+size_t ny_reading_bytes(unsigned readers);
+
 /* ---- points: ingesting -------------------------------------------------------------------- */
 
 struct ny_ingest;

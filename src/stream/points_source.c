@@ -36,11 +36,14 @@ struct points_source {
     unsigned slots;
     struct slot *slot;
     char *memory;
+    size_t mapped_bytes; /* reserved for the blocks that are being decoded */
 };
 
 size_t ny_source_of_points_bytes(size_t block_rows, size_t d, enum ny_dtype dtype, unsigned workers)
 {
-    return (workers + 1) * (block_rows * d * ny_dtype_size(dtype) + sizeof(struct slot));
+    size_t block = block_rows * d * ny_dtype_size(dtype);
+
+    return (workers + 1) * (block + sizeof(struct slot)) + workers * block;
 }
 
 static int take(struct ny_source *base, struct ny_tile *tile)
@@ -159,15 +162,18 @@ static void release(struct ny_source *base)
     ny_mutex_release(&source->lock);
     ny_free(base->ctx, source->slot);
     ny_free(base->ctx, source->memory);
+    ny_unreserve(base->ctx, NY_MEM_STORE, source->mapped_bytes);
     ny_free(base->ctx, source);
 }
 
 static int allocate_slots(struct points_source *source, size_t block_bytes)
 {
     struct ny_context *ctx = source->base.ctx;
-    size_t bytes;
+    size_t bytes, mapped = block_bytes * (source->slots - 1);
 
     if (ny_product(ctx, &bytes, block_bytes, source->slots, 1)) return NY_EBUDGET;
+    if (ny_reserve(ctx, NY_MEM_STORE, mapped)) return NY_EBUDGET;
+    source->mapped_bytes = mapped;
     source->slot = ny_calloc(ctx, NY_MEM_STORE, source->slots, sizeof(*source->slot));
     if (!source->slot) return NY_EBUDGET;
     source->memory = ny_alloc(ctx, NY_MEM_STORE, bytes);

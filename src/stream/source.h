@@ -54,7 +54,7 @@ static inline void ny_source_free(struct ny_source *source)
 struct ny_store;
 /* The first n points of a store, as of a job's start. Decodes a block once for all workers (a ring
  * of workers + 1 blocks), asks the kernel for the blocks ahead and drops those behind. Memory:
- * (workers + 1) × block bytes, under NY_MEM_STORE. */
+ * (workers + 1) × block bytes, and the mapped pages of one a worker, under NY_MEM_STORE. */
 int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n,
                         unsigned workers);
 /* Bytes that ny_source_of_points() allocates. */
