@@ -101,7 +101,7 @@ static int run_alone(const struct run *run, const char *path, const char *name, 
     if (err) return err;
     ny_context_set_threads(ctx, 2);
     if (broken) ny_context_set_checkpoint(ctx, 0);
-    if (broken) ny_context_set_memory(ctx, run->file[0] ? 24 << 20 : 64 << 20);
+    if (broken) ny_context_set_memory(ctx, run->file[0] ? 32 << 20 : 64 << 20);
     err = ny_options_new(&options, ctx);
     if (err == NY_OK) err = set_all(options, run);
     if (err == NY_OK && run->file[0])
