@@ -1,0 +1,198 @@
+/*
+ * The plan's memory, stage by stage, against what the stages charge: never less, and not absurdly
+ * more. Budgets: ample, and the smallest that the plan allows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "nystream.h"
+#include "support/store_case.h"
+
+enum { OPTIONS = 14, ROWS = 9000 };
+
+struct fit {
+    size_t d;
+    const char *option[OPTIONS];
+};
+
+static const struct fit fits[] = {
+    {3, {"approx", "nystrom", "landmarks", "20"}},
+    {3, {"approx", "projected", "landmarks", "60", "components", "40"}},
+    {3, {"approx", "column", "landmarks", "60", "precision", "f64"}},
+    {40, {"approx", "nystrom", "landmarks", "500", "inner", "exact"}},
+    {40, {"approx", "nystrom", "landmarks", "500", "certify", "yes", "threads", "1"}},
+    {40, {"approx", "projected", "landmarks", "500", "components", "20", "threads", "3"}},
+    {40, {"approx", "projected", "landmarks", "500", "map", "pca"}},
+    {40, {"approx", "projected", "landmarks", "500", "map", "svd", "precision", "f64"}},
+    {40, {"approx", "column", "landmarks", "700", "kernel", "laplacian"}},
+    {40, {"select", "greedy", "tolerance", "0.3", "landmarks", "300"}},
+    {40, {"select", "greedy", "tolerance", "1e-5", "landmarks", "200", "map", "svd"}},
+    {40, {"select", "greedy", "tolerance", "0.3", "landmarks", "300", "threads", "1"}},
+    {700, {"approx", "nystrom", "landmarks", "100"}},
+    {700, {"approx", "projected", "landmarks", "300", "scale", "standard"}},
+    {700, {"approx", "column", "landmarks", "200", "precision", "f64", "threads", "3"}},
+};
+
+static char directory[128];
+
+static int start(void **state)
+{
+    (void)state;
+    case_directory(directory);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    case_remove(directory);
+    return 0;
+}
+
+static void import(const char *path, size_t d)
+{
+    float *values = malloc(ROWS * d * sizeof(float));
+    struct ny_context *ctx;
+
+    assert_non_null(values);
+    for (size_t i = 0; i < ROWS * d; i++)
+        values[i] = (float)ny_hash01(3, NY_STREAM_DATA, i);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    assert_int_equal(ny_append_rows(ctx, path, values, ROWS, d, NULL), NY_OK);
+    ny_context_free(ctx);
+    free(values);
+}
+
+static json_t *json_of(struct ny_report *report)
+{
+    json_t *json = json_loads(ny_report_json(report), 0, NULL);
+
+    ny_report_free(report);
+    assert_non_null(json);
+    return json;
+}
+
+static double number_in(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+/* Plans, fits, compares. Returns the smallest budget that the plan allows. */
+static uint64_t check(const struct fit *fit, const char *path, uint64_t budget)
+{
+    struct ny_options *options;
+    struct ny_context *ctx;
+    struct ny_report *report;
+    json_t *plan, *done;
+    const json_t *planned, *value;
+    const char *stage;
+    double least, all = 0;
+    size_t held;
+
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    ny_context_set_threads(ctx, 2);
+    ny_context_set_memory(ctx, budget);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    for (int i = 0; i < OPTIONS && fit->option[i]; i += 2)
+        assert_int_equal(ny_options_set(options, fit->option[i], fit->option[i + 1]), NY_OK);
+    assert_int_equal(ny_options_set(options, "restart", "yes"), NY_OK);
+    held = ny_memory_used(ctx); /* the options' own */
+    if (ny_plan(ctx, path, options, &report)) fail_msg("%s", ny_context_message(ctx));
+    plan = json_of(report);
+    assert_true(json_is_true(json_object_get(plan, "fits")));
+    least = number_in(plan, "memory_min_bytes");
+    json_object_foreach(json_object_get(plan, "memory_bytes"), stage, value)
+        all += json_number_value(value);
+    assert_true(all <= (double)budget);
+    assert_int_equal(ny_memory_used(ctx), held);
+    ny_memory_peak_reset(ctx);
+    if (ny_fit(ctx, path, "x", options, &report))
+        fail_msg("%s %s %s, d %zu: %s", fit->option[1], fit->option[2], fit->option[3], fit->d,
+                 ny_context_message(ctx));
+    done = json_of(report);
+    planned = json_object_get(plan, "stage_memory_bytes");
+    json_object_foreach(json_object_get(done, "stage_memory_bytes"), stage, value)
+    {
+        double most = json_number_value(value), bill = number_in(planned, stage);
+
+        if (most > bill || bill > 2.5 * most)
+            fail_msg("%s %s %s, d %zu, %s: %.0f bytes planned, %.0f charged", fit->option[1],
+                     fit->option[2], fit->option[3], fit->d, stage, bill, most);
+        assert_true(bill <= all);
+    }
+    assert_true((double)ny_memory_peak(ctx) <= all);
+    json_decref(plan);
+    json_decref(done);
+    ny_options_free(options);
+    assert_int_equal(ny_memory_used(ctx), 0);
+    ny_context_free(ctx);
+    return (uint64_t)least;
+}
+
+static void the_plan_covers_what_is_charged(void **state)
+{
+    char path[200];
+    size_t d = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
+        uint64_t least;
+
+        snprintf(path, sizeof(path), "%s/%zu.nys", directory, fits[i].d);
+        if (fits[i].d != d) import(path, fits[i].d);
+        d = fits[i].d;
+        least = check(&fits[i], path, (uint64_t)1 << 30);
+        check(&fits[i], path, least);
+    }
+}
+
+/* One byte less is refused before anything is written, and the message says what would do. */
+static void a_smaller_budget_is_refused(void **state)
+{
+    const struct fit *fit = &fits[5];
+    struct ny_options *options;
+    struct ny_context *ctx;
+    struct ny_report *report;
+    char path[200], words[64];
+    uint64_t least;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/%zu.nys", directory, fit->d);
+    least = check(fit, path, (uint64_t)1 << 30);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    ny_context_set_threads(ctx, 3);
+    ny_context_set_memory(ctx, least - 1);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    for (int i = 0; fit->option[i]; i += 2)
+        assert_int_equal(ny_options_set(options, fit->option[i], fit->option[i + 1]), NY_OK);
+    assert_int_equal(ny_fit(ctx, path, "refused", options, NULL), NY_EBUDGET);
+    snprintf(words, sizeof(words), "needs %llu bytes", (unsigned long long)least);
+    assert_non_null(strstr(ny_context_message(ctx), words));
+    assert_int_equal(ny_result_report(ctx, path, "refused", &report), NY_EUSAGE);
+    ny_options_free(options);
+    assert_int_equal(ny_memory_used(ctx), 0);
+    ny_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_plan_covers_what_is_charged),
+        cmocka_unit_test(a_smaller_budget_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("memory of fits", tests, start, stop);
+}
