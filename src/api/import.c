@@ -316,6 +316,9 @@ static int describe(struct import *import, double seconds, struct ny_report **re
     json_object_set_new(object, "bytes", json_integer((json_int_t)info.raw_bytes));
     json_object_set_new(object, "compressed_bytes", json_integer((json_int_t)info.stored_bytes));
     json_object_set_new(object, "seconds", json_real(seconds));
+    json_object_set_new(object, "peak_rss_bytes", json_integer((json_int_t)ny_rss_peak_bytes()));
+    json_object_set_new(object, "memory_budget_bytes",
+                        json_integer((json_int_t)ny_memory_limit(import->ctx)));
     return ny_report_of_json(report, import->ctx, object);
 }
 

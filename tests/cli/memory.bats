@@ -1,0 +1,119 @@
+# The memory budget is kept, the kernel watching: a cgroup of the budget + max(5 %, 16 MiB), for every
+# verb that reads points, from the smallest budget that the plan allows.
+load helper
+load cgroup
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    load helper
+    npy_u8 60000 16 >small.npy
+    npy_u8 600000 16 >large.npy
+    nystream import small.nys small.npy -q
+    nystream import large.nys large.npy -q
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    files=$BATS_FILE_TMPDIR
+    need_cgroup
+}
+
+teardown() {
+    remove_cgroup
+}
+
+# at_most BUDGET JSON: the resident set stayed in it, and so did the group.
+at_most() {
+    local peak
+    peak=$(field "$2" peak_rss_bytes)
+    [ "$peak" -gt 0 ] && [ "$peak" -le "$1" ] && no_oom && return
+    echo "peak $peak of $1" >&2
+    return 1
+}
+
+# fits_within STORE BUDGETS OPTION…: at the plan's smallest budget, and at round ones above it.
+fits_within() {
+    local store=$1 budgets=$2 least budget json
+    shift 2
+    least=$(field "$(nystream plan "$store" --json "$@")" memory_min_bytes)
+    for budget in "$least" $budgets; do
+        [ "$budget" -ge "$least" ] || continue
+        json=$(within "$budget" nystream fit "$store" x --restart --json --memory "$budget" "$@") ||
+            return
+        at_most "$budget" "$json" || return
+    done
+    echo "$least" >>least
+}
+
+# The same for both stores: the plan does not grow with n, but by `growth` bytes a row.
+fits_both() {
+    local growth=$1 least
+    shift
+    fits_within "$files/small.nys" "$((64 << 20)) $((128 << 20)) $((256 << 20))" "$@"
+    fits_within "$files/large.nys" "" "$@"
+    mapfile -t least <least
+    [ $((least[1] - least[0])) -le $((540000 * growth + 4096)) ]
+}
+
+@test "import keeps 32, 64, 128 and 256 MiB" {
+    local budget json
+    for budget in 32 64 128 256; do
+        json=$(within $((budget << 20)) nystream import $budget.nys "$files/large.npy" --json \
+            --memory ${budget}M)
+        at_most $((budget << 20)) "$json"
+    done
+    json=$(within $((64 << 20)) nystream import s.nys "$files/large.npy" --shuffle --json \
+        --memory 64M)
+    at_most $((64 << 20)) "$json"
+}
+
+@test "nystrom over uniform landmarks" {
+    fits_both 0 --approx nystrom --landmarks 500 --components 8
+}
+
+@test "column over uniform landmarks" {
+    fits_both 0 --approx column --landmarks 400 --components 8
+}
+
+@test "projected over uniform landmarks" {
+    fits_both 0 --approx projected --landmarks 500 --components 20
+}
+
+# Random bytes are all far from one another: every row would join, up to the cap. The rows' residuals
+# take 4 bytes each, their image and its pages as many again.
+@test "nystrom over a greedy dictionary" {
+    fits_both 12 --approx nystrom --select greedy --tolerance 0.1 --landmarks 300
+}
+
+@test "column over a greedy dictionary" {
+    fits_both 12 --approx column --select greedy --tolerance 0.1 --landmarks 300
+}
+
+@test "projected over a greedy dictionary" {
+    fits_both 12 --approx projected --select greedy --tolerance 0.1 --landmarks 300
+}
+
+@test "export and transform keep 32, 64, 128 and 256 MiB" {
+    local budget
+    nystream fit "$files/large.nys" e --landmarks 200 --components 40 -q --restart
+    for budget in 32 64 128 256; do
+        within $((budget << 20)) nystream export "$files/large.nys" e -o e$budget.npy \
+            --memory ${budget}M
+        within $((budget << 20)) nystream transform "$files/large.nys" e \
+            --input "$files/large.npy" -o t$budget.npy --memory ${budget}M
+        no_oom
+        cmp e$budget.npy e32.npy
+        cmp t$budget.npy t32.npy
+    done
+}
+
+@test "a budget below the least is refused, and the message says what would do" {
+    local least
+    least=$(field "$(nystream plan "$files/small.nys" --json --landmarks 500)" memory_min_bytes)
+    ny fit "$files/small.nys" y --landmarks 500 --memory $((least - 1))
+    exits 8
+    says "needs $least bytes"
+    ny list "$files/small.nys"
+    [[ $output != *y* ]]
+}
