@@ -56,6 +56,7 @@ struct ny_job {
     struct ny_matrix W;
     double *a; /* shift: column means of W */
     enum ny_gram_precision gram;
+    bool coarse; /* the solve stage is at its second attempt (spectral/method.h) */
     struct ny_accumulator *acc;
     struct ny_model *model;
     struct ny_reader *columns_reader; /* of a precomputed kernel, while a pass runs */

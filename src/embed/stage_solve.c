@@ -18,6 +18,7 @@ static struct ny_problem problem_of(struct ny_job *job)
                                .gram = job->gram,
                                .centring = settings->centring,
                                .affine = settings->affine,
+                               .coarse = job->coarse,
                                .f32_tiles = settings->precision == NY_PRECISION_F32,
                                .components = settings->components,
                                .rank = settings->rank,
@@ -99,20 +100,36 @@ static int save_model(struct ny_job *job)
     return err;
 }
 
+/* Gives back what solve has used up; G comes again from its checkpoint. */
+static void drop_problem(struct ny_job *job)
+{
+    ny_accumulator_free(job->acc);
+    job->acc = NULL;
+    ny_job_drop_landmarks(job);
+}
+
+/* In f64 too G has rounded away what W still tells apart: the next solve leaves that out. */
+static int solve_again(struct ny_job *job)
+{
+    if (job->coarse)
+        return ny_fail(job->ctx, NY_ENUMERIC,
+                       "the projected problem has a negative eigenvalue even in f64: the kernel is "
+                       "not positive semidefinite on these points, or so wide that only rounding "
+                       "is left of it; choose another kernel or width");
+    job->coarse = true;
+    drop_problem(job);
+    return NY_OK;
+}
+
 /* The tile Gram lost what matters (trap 1): once more, in f64. */
 static int accumulate_again(struct ny_job *job)
 {
-    if (job->gram == NY_GRAM_F64)
-        return ny_fail(job->ctx, NY_ENUMERIC,
-                       "the projected problem has a negative eigenvalue even in f64: the kernel is "
-                       "not positive semidefinite on these points; choose another kernel");
+    if (job->gram == NY_GRAM_F64) return solve_again(job);
     ny_log(job->ctx, NY_LOG_WARNING,
            "the sums of pass 1 lost precision in f32; they are made again in f64");
     json_object_set_new(job->record, "gram_f64", json_true());
     json_object_clear(ny_job_checkpoint(job));
-    ny_accumulator_free(job->acc);
-    job->acc = NULL;
-    ny_job_drop_landmarks(job);
+    drop_problem(job);
     ny_job_mark_time(job);
     return ny_job_save(job, NY_STAGE_ACCUMULATE);
 }
@@ -141,9 +158,7 @@ int ny_stage_solve(struct ny_job *job)
     if (err) goto done;
     err = save_model(job);
     if (err) goto done;
-    ny_accumulator_free(job->acc);
-    job->acc = NULL;
-    ny_job_drop_landmarks(job);
+    drop_problem(job);
     ny_job_mark_time(job);
     err = ny_job_save(job, NY_STAGE_PROJECT);
 done:

@@ -134,8 +134,10 @@ static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
     if (err) return err;
     basis->cut = (double)problem->m * 0x1p-53 * top;
     if (problem->f32_tiles) basis->cut = fmax(basis->cut, 0x1p-22 * shifted);
-    basis->gram_cut =
-        fmax(basis->cut, 0x1p-30 * (problem->centring == NY_RAW ? top : shifted));
+    basis->gram_cut = basis->cut;
+    if (problem->coarse)
+        basis->gram_cut =
+            fmax(basis->cut, 0x1p-30 * (problem->centring == NY_RAW ? top : shifted));
     return NY_OK;
 }
 

@@ -29,6 +29,7 @@ struct ny_problem {
     enum ny_centring centring;
     bool affine;        /* projected: on the affine hull of D */
     bool f32_tiles;     /* decides the rank cut */
+    bool coarse;        /* cut what G has rounded away: after a solution in f64 was inaccurate */
     size_t components;  /* p */
     size_t rank;        /* k; 0: the method's default */
     enum ny_inner inner;

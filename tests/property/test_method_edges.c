@@ -151,6 +151,7 @@ static void a_spectrum_that_falls_to_rounding(void **state)
             struct ny_solution solution;
 
             problem.affine = c >= 3;
+            problem.coarse = true;
             assert_int_equal(
                 small_solve(&set, &ny_method_projected, SMALL_F64, &problem, &solution, U), NY_OK);
             assert_false(solution.inaccurate);
