@@ -19,8 +19,8 @@
 
 enum { NY_RECORD_FORMAT = 1 };
 
-/* NY_ESTORE when it is damaged or of a later format; *out = NULL and NY_OK when NAME does not exist.
- * json_decref() it. */
+/* NY_ESTORE when it is damaged or of a later format; *out = NULL and NY_OK when NAME does not
+ * exist. json_decref() it. */
 int ny_record_load(struct ny_store *store, const char *name, json_t **out);
 /* NY_EUSAGE with the nearest NAME when it does not exist. */
 int ny_record_need(struct ny_store *store, const char *name, json_t **out);
