@@ -30,6 +30,7 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
 
     *report = NULL;
     ny_error_clear(context);
+    ny_fields_begin();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT);
@@ -154,7 +155,7 @@ static int create_record(struct request *request)
     if (!options) return ny_fail(request->ctx, NY_EBUDGET, "no memory for the job's options");
     request->record =
         ny_job_record_new(&points, options, request->groups & NY_GROUP_FIT ? "fit" : "dictionary");
-    json_object_set_new(request->record, "inputs", inputs_of(request));
+    ny_field_set_json(request->record, "inputs", inputs_of(request));
     describe(request);
     return ny_record_save(request->store, request->name, request->record);
 }

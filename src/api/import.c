@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "embed/record.h"
 #include "stream/shuffle.h"
 
 static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
@@ -307,17 +308,17 @@ static int describe(struct import *import, double seconds, struct ny_report **re
 
     if (err || !report) return err;
     object = json_object();
-    json_object_set_new(object, "n", json_integer((json_int_t)info.n));
-    json_object_set_new(object, "d", json_integer((json_int_t)info.d));
-    json_object_set_new(object, "dtype", json_string(ny_dtype_name(info.dtype)));
-    json_object_set_new(object, "rows",
+    ny_field_set_json(object, "n", json_integer((json_int_t)info.n));
+    ny_field_set_json(object, "d", json_integer((json_int_t)info.d));
+    ny_field_set_json(object, "dtype", json_string(ny_dtype_name(info.dtype)));
+    ny_field_set_json(object, "rows",
                         json_integer((json_int_t)(import->consumed - import->dropped)));
-    json_object_set_new(object, "dropped", json_integer((json_int_t)import->dropped));
-    json_object_set_new(object, "bytes", json_integer((json_int_t)info.raw_bytes));
-    json_object_set_new(object, "compressed_bytes", json_integer((json_int_t)info.stored_bytes));
-    json_object_set_new(object, "seconds", json_real(seconds));
-    json_object_set_new(object, "peak_rss_bytes", json_integer((json_int_t)ny_rss_peak_bytes()));
-    json_object_set_new(object, "memory_budget_bytes",
+    ny_field_set_json(object, "dropped", json_integer((json_int_t)import->dropped));
+    ny_field_set_json(object, "bytes", json_integer((json_int_t)info.raw_bytes));
+    ny_field_set_json(object, "compressed_bytes", json_integer((json_int_t)info.stored_bytes));
+    ny_field_set_json(object, "seconds", json_real(seconds));
+    ny_field_set_json(object, "peak_rss_bytes", json_integer((json_int_t)ny_rss_peak_bytes()));
+    ny_field_set_json(object, "memory_budget_bytes",
                         json_integer((json_int_t)ny_memory_limit(import->ctx)));
     return ny_report_of_json(report, import->ctx, object);
 }
@@ -343,6 +344,7 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
 
     if (report) *report = NULL;
     ny_error_clear(context);
+    ny_fields_begin();
     if (memory > import_memory && !(options && ny_options_is_set(options, "memory")))
         ny_context_set_memory(context, import_memory);
     if (options) {

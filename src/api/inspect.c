@@ -14,6 +14,7 @@ int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *ob
     int err = ny_report_new(&report, ctx);
 
     *out = NULL;
+    if (err == NY_OK) err = ny_fields_check(ctx);
     if (err == NY_OK && json_object_update(ny_report_object(report), object) != 0)
         err = ny_fail(ctx, NY_EBUDGET, "the system has no memory for a report");
     json_decref(object);
@@ -53,8 +54,11 @@ int ny_result_describe(struct ny_report **out, struct ny_store *store, const cha
     ny_field_set_text(object, "stage", ny_field_text(record, "stage"));
     ny_field_set_count(object, "rows_done",
                        ny_field_count(json_object_get(record, "checkpoint"), "rows", 0));
-    json_object_update(object, json_object_get(record, "report"));
-    json_object_set(object, "options", json_object_get(record, "options"));
+    if (json_object_update(object, json_object_get(record, "report")) ||
+        json_object_set(object, "options", json_object_get(record, "options"))) {
+        json_decref(object);
+        return ny_fail(ny_store_context(store), NY_EBUDGET, "the system has no memory for a report");
+    }
     return ny_report_of_json(out, ny_store_context(store), object);
 }
 
@@ -89,16 +93,18 @@ static int add_name(void *user, const char *name)
 {
     struct names *names = user;
     json_t *record, *entry = json_object();
-    int err = ny_record_load(names->store, name, &record);
+    int err = ny_fields_check(ny_store_context(names->store)); /* of the one before */
 
-    json_array_append_new(names->array, ny_json_text(name));
+    if (err == NY_OK) err = ny_record_load(names->store, name, &record);
+    else record = NULL;
+    ny_field_append(names->array, ny_json_text(name));
     ny_field_set_text(entry, "name", name);
     ny_field_set_text(entry, "kind", ny_field_text(record, "kind"));
     ny_field_set_text(entry, "status",
                       record              ? status_of(names->store, name, record)
                       : err == NY_ESTORE ? "unreadable"
                                           : "interrupted");
-    json_array_append_new(names->statuses, entry);
+    ny_field_append(names->statuses, entry);
     json_decref(record);
     if (err != NY_ESTORE) return err;
     ny_log(ny_store_context(names->store), NY_LOG_WARNING, "%s",
@@ -181,6 +187,7 @@ int ny_store_report(struct ny_context *context, const char *path, struct ny_repo
 
     *report = NULL;
     ny_error_clear(context);
+    ny_fields_begin();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
     err = ny_report_new(&made, context);
@@ -191,6 +198,7 @@ int ny_store_report(struct ny_context *context, const char *path, struct ny_repo
     err = ny_results_list(store, add_name, &names);
     ny_report_set_json(made, "results", names.array);
     ny_report_set_json(made, "result_status", names.statuses);
+    if (err == NY_OK) err = ny_fields_check(context);
     if (err) goto done;
     ny_report_set_size(made, "store_bytes", ny_store_bytes(store));
     ny_report_set_text(made, "version", ny_version());
@@ -211,8 +219,8 @@ static int add_damage(void *user, const struct ny_damage *damage)
     ny_field_set_count(entry, "block", damage->block);
     ny_field_set_count(entry, "first_row", damage->first_row);
     ny_field_set_count(entry, "rows", damage->rows);
-    json_object_set_new(entry, "what", ny_json_text(damage->what));
-    json_array_append_new(user, entry);
+    ny_field_set_json(entry, "what", ny_json_text(damage->what));
+    ny_field_append(user, entry);
     return NY_OK;
 }
 
@@ -225,13 +233,14 @@ int ny_verify(struct ny_context *context, const char *path, struct ny_report **r
 
     *report = NULL;
     ny_error_clear(context);
+    ny_fields_begin();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
     err = ny_store_verify(store, add_damage, damaged);
     if (err) goto done;
     count = json_array_size(damaged);
-    json_object_set_new(object, "ok", json_boolean(count == 0));
-    json_object_set(object, "damaged", damaged);
+    ny_field_set_json(object, "ok", json_boolean(count == 0));
+    ny_field_set_json(object, "damaged", json_incref(damaged));
     err = ny_report_of_json(report, context, object);
     object = NULL;
     if (err == NY_OK && count > 0)

@@ -69,20 +69,20 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
     json_t *record = json_object(), *report = json_object();
 
     for (size_t i = 0; i < sizeof(report_keys) / sizeof(report_keys[0]); i++)
-        json_object_set_new(report, report_keys[i], json_null());
-    json_object_set_new(report, "stages", json_object());
-    json_object_set_new(report, "stage_memory_bytes", json_object());
+        ny_field_set_json(report, report_keys[i], json_null());
+    ny_field_set_json(report, "stages", json_object());
+    ny_field_set_json(report, "stage_memory_bytes", json_object());
     ny_field_set_count(report, "n", points->n);
     ny_field_set_count(report, "d", points->d);
     ny_field_set_text(report, "version", ny_version());
     ny_field_set_text(report, "blas", ny_blas_name());
     ny_field_set_text(report, "cpu", ny_cpu_name(ny_cpu_family()));
-    json_object_set_new(record, "format", json_integer(NY_RECORD_FORMAT));
+    ny_field_set_json(record, "format", json_integer(NY_RECORD_FORMAT));
     ny_field_set_text(record, "kind", kind);
     ny_field_set_text(record, "stage", stage_names[NY_STAGE_STATS]);
-    json_object_set_new(record, "options", options);
-    json_object_set_new(record, "checkpoint", json_object());
-    json_object_set_new(record, "report", report);
+    ny_field_set_json(record, "options", options);
+    ny_field_set_json(record, "checkpoint", json_object());
+    ny_field_set_json(record, "report", report);
     return record;
 }
 

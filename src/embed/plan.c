@@ -133,11 +133,11 @@ json_t *ny_plan_json(const struct ny_plan *plan)
     json_t *json = json_object(), *memory = json_object(), *stages = json_object();
     json_t *bytes = json_object();
 
-    json_object_set_new(json, "fits", json_boolean(plan->fits));
+    ny_field_set_json(json, "fits", json_boolean(plan->fits));
     ny_field_set_count(json, "memory_min_bytes", plan->memory_min_bytes);
     for (int p = 0; p < NY_PURPOSES; p++)
         ny_field_set_count(memory, ny_purpose_name((enum ny_purpose)p), plan->by_purpose[p]);
-    json_object_set_new(json, "memory_bytes", memory);
+    ny_field_set_json(json, "memory_bytes", memory);
     ny_field_set_count(json, "disk_bytes", plan->disk_bytes);
     ny_field_set_number(json, "flops", plan->flops);
     ny_field_set_count(json, "passes", plan->passes);
@@ -148,10 +148,10 @@ json_t *ny_plan_json(const struct ny_plan *plan)
         ny_field_set_number(stages, name, plan->stage_s[stage]);
         ny_field_set_count(bytes, name, plan->stage_bytes[stage]);
     }
-    json_object_set_new(json, "stages", stages);
-    json_object_set_new(json, "stage_memory_bytes", bytes);
+    ny_field_set_json(json, "stages", stages);
+    ny_field_set_json(json, "stage_memory_bytes", bytes);
     ny_field_set_count(json, "landmarks", plan->m);
-    json_object_set_new(json, "landmarks_estimated", json_boolean(plan->m_estimated));
+    ny_field_set_json(json, "landmarks_estimated", json_boolean(plan->m_estimated));
     ny_field_set_count(json, "workers", plan->workers);
     return json;
 }

@@ -8,6 +8,15 @@
 
 static const char part[] = "job";
 
+/* A field could not be set on this thread. */
+static _Thread_local bool lost;
+
+static int no_memory(struct ny_context *ctx)
+{
+    return ny_fail(ctx, NY_EBUDGET, "the system has no memory for the record of a result; free "
+                                    "some and run the same command again");
+}
+
 /* Of a format and stage that this version knows. */
 static int check_record(struct ny_store *store, const char *name, const json_t *record)
 {
@@ -35,14 +44,20 @@ int ny_record_load(struct ny_store *store, const char *name, json_t **out)
     struct ny_context *ctx = ny_store_context(store);
     struct ny_chunk text = {.data = ny_alloc(ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
                             .capacity = NY_CHUNK_BYTES};
+    json_error_t error;
     int err = NY_EBUDGET;
 
     *out = NULL;
+    ny_fields_begin();
     if (!text.data) goto done;
     err = ny_chunk_get(store, name, part, 0, &text);
     if (err) goto done;
-    *out = json_loadb(text.data, text.bytes, 0, NULL);
-    err = check_record(store, name, *out);
+    *out = json_loadb(text.data, text.bytes, 0, &error);
+    /* jansson has a reason for what it cannot read, but not always for what it cannot hold. */
+    if (!*out && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
+        err = no_memory(ctx);
+    else
+        err = check_record(store, name, *out);
     if (!err) goto done;
     json_decref(*out);
     *out = NULL;
@@ -106,17 +121,42 @@ int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
     return err;
 }
 
+void ny_fields_begin(void)
+{
+    lost = false;
+}
+
+int ny_fields_check(struct ny_context *ctx)
+{
+    if (!lost) return NY_OK;
+    lost = false;
+    return no_memory(ctx);
+}
+
+void ny_field_set_json(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value)) lost = true;
+}
+
+void ny_field_append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value)) lost = true;
+}
+
 int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record)
 {
     struct ny_context *ctx = ny_store_context(ny_batch_store(batch));
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
     size_t bytes = json_dumpb(record, NULL, 0, flags);
-    char *text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
-    int err = NY_EBUDGET;
+    int err = bytes ? ny_fields_check(ctx) : no_memory(ctx);
+    char *text;
 
-    if (!text) return err;
-    json_dumpb(record, text, bytes, flags);
-    err = ny_batch_put(batch, name, part, 0, text, bytes);
+    if (err) return err;
+    text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
+    if (!text) return NY_EBUDGET;
+    err = json_dumpb(record, text, bytes, flags) == bytes
+              ? ny_batch_put(batch, name, part, 0, text, bytes)
+              : no_memory(ctx);
     ny_free(ctx, text);
     return err;
 }
@@ -156,15 +196,15 @@ const char *ny_field_text(const json_t *object, const char *key)
 
 void ny_field_set_number(json_t *object, const char *key, double value)
 {
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+    ny_field_set_json(object, key, isfinite(value) ? json_real(value) : json_null());
 }
 
 void ny_field_set_count(json_t *object, const char *key, uint64_t value)
 {
-    json_object_set_new(object, key, json_integer((json_int_t)value));
+    ny_field_set_json(object, key, json_integer((json_int_t)value));
 }
 
 void ny_field_set_text(json_t *object, const char *key, const char *text)
 {
-    json_object_set_new(object, key, text ? json_string(text) : json_null());
+    ny_field_set_json(object, key, text ? json_string(text) : json_null());
 }

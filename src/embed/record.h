@@ -34,6 +34,14 @@ int ny_record_save(struct ny_store *store, const char *name, const json_t *recor
 uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback);
 double ny_field_number(const json_t *object, const char *key, double fallback);
 const char *ny_field_text(const json_t *object, const char *key);
+/* jansson allocates for each of these, and may be refused. A setter that fails notes it for its
+ * thread; ny_record_put() and ny_fields_check() then return NY_EBUDGET. _begin forgets what an earlier
+ * failure left. */
+void ny_fields_begin(void);
+int ny_fields_check(struct ny_context *ctx);
+/* Takes `value` over; NULL: there was no memory for it. */
+void ny_field_set_json(json_t *object, const char *key, json_t *value);
+void ny_field_append(json_t *array, json_t *value);
 /* Numbers that are not finite become null. */
 void ny_field_set_number(json_t *object, const char *key, double value);
 void ny_field_set_count(json_t *object, const char *key, uint64_t value);

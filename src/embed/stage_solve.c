@@ -31,7 +31,7 @@ static json_t *json_of_values(const double *values, size_t count, double factor)
     json_t *array = json_array();
 
     for (size_t k = 0; k < count; k++)
-        json_array_append_new(array, json_real(values[k] * factor));
+        ny_field_append(array, json_real(values[k] * factor));
     return array;
 }
 
@@ -40,9 +40,9 @@ static void report_solution(struct ny_job *job, const struct ny_solution *soluti
     json_t *report = ny_job_report(job);
     double trace_error = (solution->trace - solution->trace_approx) / solution->trace;
 
-    json_object_set_new(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
+    ny_field_set_json(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
     if (job->settings->map->centred_rows)
-        json_object_set_new(
+        ny_field_set_json(
             report, "variance",
             json_of_values(solution->values, solution->p, 1 / ((double)job->points.n - 1)));
     ny_field_set_count(report, "rank", ny_settings_rank(job->settings, job->m));
@@ -127,7 +127,7 @@ static int accumulate_again(struct ny_job *job)
     if (job->gram == NY_GRAM_F64) return solve_again(job);
     ny_log(job->ctx, NY_LOG_WARNING,
            "the sums of pass 1 lost precision in f32; they are made again in f64");
-    json_object_set_new(job->record, "gram_f64", json_true());
+    ny_field_set_json(job->record, "gram_f64", json_true());
     json_object_clear(ny_job_checkpoint(job));
     drop_problem(job);
     ny_job_mark_time(job);

@@ -104,6 +104,16 @@ struct ny_decoder {
     LZ4F_dctx *lz4;
 };
 
+/* An empty frame of independent 256-KiB blocks. The decoder takes its buffers when it sees the first
+ * frame of that kind: now, so that a refusal is not taken for damage later. */
+static bool take_buffers(LZ4F_dctx *lz4)
+{
+    static const unsigned char empty[] = {0x04, 0x22, 0x4d, 0x18, 0x60, 0x50, 0xfb, 0, 0, 0, 0};
+    size_t source = sizeof(empty), target = 0;
+
+    return LZ4F_decompress(lz4, NULL, &target, empty, &source, NULL) == 0;
+}
+
 int ny_decoder_new(struct ny_decoder **out, struct ny_context *ctx)
 {
     struct ny_decoder *decoder = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*decoder));
@@ -113,7 +123,9 @@ int ny_decoder_new(struct ny_decoder **out, struct ny_context *ctx)
     if (!decoder) goto done;
     err = ny_reserve(ctx, NY_MEM_STORE, DECODER_BYTES);
     if (err) goto done;
-    if (LZ4F_isError(LZ4F_createDecompressionContext(&decoder->lz4, LZ4F_VERSION))) {
+    if (LZ4F_isError(LZ4F_createDecompressionContext(&decoder->lz4, LZ4F_VERSION)) ||
+        !take_buffers(decoder->lz4)) {
+        LZ4F_freeDecompressionContext(decoder->lz4);
         ny_unreserve(ctx, NY_MEM_STORE, DECODER_BYTES);
         err = ny_fail(ctx, NY_EBUDGET, "the system refused memory for decoding; free some memory");
         goto done;

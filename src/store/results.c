@@ -1,4 +1,5 @@
 /* Results: parts of NAMEs, in chunks. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -341,6 +342,8 @@ static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
     end = ny_view_end(step.view);
     if (end) return end;
     if (step.code == MDB_NOTFOUND) return NY_END;
+    if (step.code == ENOMEM)
+        return ny_env_fail(store->ctx, store->results->path, "read", step.code);
     if (err || step.code || !valid_name(step.name))
         return ny_fail_at(store->ctx, NY_ESTORE, store->results->path, NY_NO_LINE,
                           "the list of results of %s is damaged; run 'nystream verify'",

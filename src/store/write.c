@@ -1,12 +1,13 @@
 /* Write transactions: every entry is counted in the pulse, which each commit rewrites. */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "store/guard.h"
 #include "store/page.h"
 #include "store/store_private.h"
 
-enum { NODE_HEADER = 8, MIB = 1 << 20 };
+enum { NODE_HEADER = 8, MIB = 1 << 20, META_BYTES_MAX = 512 };
 
 size_t ny_dirty_bytes_max(const struct ny_context *ctx)
 {
@@ -216,6 +217,40 @@ int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_
     return err;
 }
 
+/* When the write of a meta page fails, LMDB leaves there the roots of the new transaction under the
+ * number of the old one: nothing that it would use, but no longer what was there, and to us damage.
+ * So the page is kept before, and put back after a failure. */
+struct kept {
+    int fd; /* −1: the page could not be read */
+    off_t at;
+    size_t bytes;
+    char page[META_BYTES_MAX];
+};
+
+static void keep_meta(struct kept *kept, const struct ny_write *write)
+{
+    const struct ny_env *env = write->env;
+
+    kept->bytes = env->page_bytes < sizeof(kept->page) ? env->page_bytes : sizeof(kept->page);
+    kept->at = (off_t)(mdb_txn_id(write->txn) & 1 ? env->page_bytes : 0);
+    if (mdb_env_get_fd(env->lmdb, &kept->fd) ||
+        pread(kept->fd, kept->page, kept->bytes, kept->at) != (ssize_t)kept->bytes)
+        kept->fd = -1;
+}
+
+/* What fails here too is for the next opening to complain about. */
+static void put_meta_back(const struct kept *kept)
+{
+    char now[META_BYTES_MAX];
+
+    if (kept->fd < 0) return;
+    if (pread(kept->fd, now, kept->bytes, kept->at) == (ssize_t)kept->bytes &&
+        memcmp(now, kept->page, kept->bytes) == 0)
+        return;
+    if (pwrite(kept->fd, kept->page, kept->bytes, kept->at) == (ssize_t)kept->bytes)
+        (void)fdatasync(kept->fd);
+}
+
 int ny_write_commit(struct ny_write *write)
 {
     struct ny_key key = ny_pulse_key();
@@ -224,6 +259,7 @@ int ny_write_commit(struct ny_write *write)
                              .raw_bytes = sizeof(write->pulse)};
     struct ny_header header;
     MDB_val name = val_of(&key), value = {sizeof(header) + sizeof(write->pulse), NULL};
+    struct kept kept;
     int code;
 
     write->pulse.txn = mdb_txn_id(write->txn);
@@ -232,7 +268,9 @@ int ny_write_commit(struct ny_write *write)
     if (!code) {
         memcpy(value.mv_data, &header, sizeof(header));
         memcpy((char *)value.mv_data + sizeof(header), &write->pulse, sizeof(write->pulse));
+        keep_meta(&kept, write);
         code = mdb_txn_commit(write->txn);
+        if (code) put_meta_back(&kept);
         write->txn = NULL;
         ny_env_leave(write->env);
     }
