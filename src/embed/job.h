@@ -56,6 +56,7 @@ struct ny_job {
     struct ny_matrix W;
     double *a; /* shift: column means of W */
     enum ny_gram_precision gram;
+    double eta;          /* what decided it (spectral/gram.c) */
     bool coarse; /* the solve stage is at its second attempt (spectral/method.h) */
     struct ny_accumulator *acc;
     struct ny_model *model;
@@ -67,7 +68,8 @@ struct ny_job {
 json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind);
 
 /* Runs from the record's stage to the end; the caller holds the NAME's lock. `record` is brought up
- * to date. `plan`: of the same settings; NULL for a dictionary alone. Passes: one for greedy selection, one to accumulate, one to project. */
+ * to date. `plan`: of the same settings; NULL for a dictionary alone.
+ * Passes: one for greedy selection, one to accumulate, one to project. */
 int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
                json_t *record, const struct ny_plan *plan);
 

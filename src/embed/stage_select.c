@@ -151,6 +151,7 @@ static int choose_shift(struct ny_job *job)
     err = ny_gram_choose(job->ctx, job->W, job->a, mean_diagonal, &choice);
     ny_blas_serial();
     job->gram = choice.precision;
+    job->eta = choice.eta;
     return err;
 }
 

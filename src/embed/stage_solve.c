@@ -126,12 +126,22 @@ static int accumulate_again(struct ny_job *job)
 {
     if (job->gram == NY_GRAM_F64) return solve_again(job);
     ny_log(job->ctx, NY_LOG_WARNING,
-           "the sums of pass 1 lost precision in f32; they are made again in f64");
+           "the sums of pass 1 in f32 are too coarse for this result; they are made again in f64");
     ny_field_set_json(job->record, "gram_f64", json_true());
     json_object_clear(ny_job_checkpoint(job));
     drop_problem(job);
     ny_job_mark_time(job);
     return ny_job_save(job, NY_STAGE_ACCUMULATE);
+}
+
+/* The solution, or its certificate, shows that the Gram was not precise enough. */
+static bool lost_precision(const struct ny_job *job, const struct ny_solution *solution)
+{
+    double trace_error = (solution->trace - solution->trace_approx) / solution->trace;
+
+    if (solution->inaccurate) return true;
+    return job->acc && job->gram == NY_GRAM_F32 && isfinite(trace_error) &&
+           ny_gram_blurs(job->eta, trace_error);
 }
 
 int ny_stage_solve(struct ny_job *job)
@@ -149,7 +159,7 @@ int ny_stage_solve(struct ny_job *job)
     err = job->settings->method->solve(&problem, &solution); /* W, s, G → P, q */
     ny_blas_serial();
     if (err) goto done;
-    if (solution.inaccurate) {
+    if (lost_precision(job, &solution)) {
         err = accumulate_again(job);
         goto done;
     }

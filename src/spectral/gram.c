@@ -7,8 +7,10 @@
 
 enum { PROBES = 16 };
 
-/* Below: what f32 loses in a tile Gram cannot be seen in the eigenvalues that are kept. */
-static const double ETA_F32 = 3e-6;
+/* Below: what f32 loses in a tile Gram is not seen in the leading eigenvalues. MNIST at m = 1,000 …
+ * 4,000 has η = 5e-7 … 6e-6, duplicates and heavy tails 5e-4 and more. What is lost of the
+ * certificate is checked after the pass (ny_gram_blurs()). */
+static const double ETA_F32 = 2e-5;
 
 /* Of the shifted W − 1aᵀ and of W, what one reading of it tells. */
 struct sizes {
@@ -205,14 +207,14 @@ int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
     if (!space) return NY_EBUDGET;
     M = ny_matrix(space + m, m, m);
     sizes = measure(W, a, space);
-    cut = cut_of(m, sizes.plain, sizes.shifted);               /* at most too large */
+    cut = cut_of(m, sizes.plain, sizes.shifted); /* at most too large */
     copy_lower(W, M);
-    full = ny_cholesky(M) == 0;                                /* W = LLᵀ */
+    full = ny_cholesky(M) == 0; /* W = LLᵀ */
     if (full) {
         err = estimate_inverse(ctx, M, &choice->inverse_norm);
         if (err) goto done;
         choice->eta = eta_of(&sizes, choice->inverse_norm, mean_diagonal);
-        settled = 1 / choice->inverse_norm > doubt * cut &&    /* σ_min ≥ 1/‖W⁻¹‖_F */
+        settled = 1 / choice->inverse_norm > doubt * cut && /* σ_min ≥ 1/‖W⁻¹‖_F */
                   (choice->eta * doubt < ETA_F32 || choice->eta > doubt * ETA_F32);
     }
     if (!settled)
@@ -224,4 +226,13 @@ int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
 done:
     ny_free(ctx, space);
     return err;
+}
+
+/* Measured, f32 against f64: the share of the trace that K̃ takes is off by 0.5 to 2.5 η (MNIST,
+ * Fashion-MNIST, KDD 99, very wide kernels). */
+bool ny_gram_blurs(double eta, double trace_error)
+{
+    const double loss = 3, tolerance = 0.01;
+
+    return loss * eta > tolerance * trace_error;
 }

@@ -84,5 +84,7 @@ struct ny_gram_choice {
 int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
                    double mean_diagonal, struct ny_gram_choice *choice);
 size_t ny_gram_choose_bytes(size_t m);
+/* A trace error this small, from f32 tile Grams, may be off by more than a hundredth of itself. */
+bool ny_gram_blurs(double eta, double trace_error);
 
 #endif

@@ -104,8 +104,8 @@ struct ny_decoder {
     LZ4F_dctx *lz4;
 };
 
-/* An empty frame of independent 256-KiB blocks. The decoder takes its buffers when it sees the first
- * frame of that kind: now, so that a refusal is not taken for damage later. */
+/* An empty frame of independent 256-KiB blocks. The decoder takes its buffers when it sees the
+ * first frame of that kind: now, so that a refusal is not taken for damage later. */
 static bool take_buffers(LZ4F_dctx *lz4)
 {
     static const unsigned char empty[] = {0x04, 0x22, 0x4d, 0x18, 0x60, 0x50, 0xfb, 0, 0, 0, 0};

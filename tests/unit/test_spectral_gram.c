@@ -84,7 +84,7 @@ static void spread_out_data_take_f32(void **state)
         struct ny_gram_choice choice = choose(w, LANDMARKS, 1);
 
         assert_int_equal(choice.precision, NY_GRAM_F32);
-        assert_true(choice.eta <= 3e-6 && choice.eta > 0);
+        assert_true(choice.eta <= 2e-5 && choice.eta > 0);
         assert_false(choice.cut);
         assert_int_equal(choice.rank, LANDMARKS);
         free(x), free(w);
@@ -103,7 +103,7 @@ static void duplicates_in_three_dimensions_take_f64(void **state)
     w = gaussian_kernel(x, LANDMARKS, D, 1);
     choice = choose(w, LANDMARKS, 1);
     assert_int_equal(choice.precision, NY_GRAM_F64);
-    assert_true(choice.eta > 3e-6);
+    assert_true(choice.eta > 2e-5);
     assert_true(choice.cut);
     assert_true(choice.rank >= 20 && choice.rank <= LANDMARKS - TWICE);
     free(x), free(w);
@@ -134,17 +134,17 @@ static void diagonal_matrices_give_the_formula(void **state)
         assert_int_equal(choice.rank, cut ? LANDMARKS - 2 : LANDMARKS);
         assert_near(choice.inverse_norm, sqrt(sum), 1e-9 * sqrt(sum));
         assert_near(choice.eta, eta, 1e-9 * eta);
-        assert_int_equal(choice.precision, eta <= 3e-6 ? NY_GRAM_F32 : NY_GRAM_F64);
+        assert_int_equal(choice.precision, eta <= 2e-5 ? NY_GRAM_F32 : NY_GRAM_F64);
     }
 }
 
 /* W = I − (1 − ε)uuᵀ, eigenvalues 1 (m − 1 times) and ε: ‖W⁻¹‖_F² = m − 1 + 1/ε², whether u is
  * spread over all rows or is one of them. Near the threshold the norm must be exact; away from it
- * within a factor of 2 (all are within a tenth), and the decision right everywhere. */
+ * within a factor of 2, and the decision right everywhere. */
 static void the_norm_of_the_inverse_is_known(void **state)
 {
     enum { LANDMARKS = 50 };
-    static const double small[] = {0.9, 1e-2, 1e-3, 6e-4, 4.1e-4, 3.9e-4, 2.2e-4, 1e-4, 1e-5};
+    static const double small[] = {0.9, 1e-2, 1e-3, 9e-5, 6.2e-5, 5.8e-5, 3.3e-5, 1.5e-5, 5e-6};
 
     (void)state;
     for (size_t c = 0; c < 2 * sizeof(small) / sizeof(small[0]); c++) {
@@ -170,12 +170,22 @@ static void the_norm_of_the_inverse_is_known(void **state)
                          NY_OK);
         norm = sqrt(LANDMARKS - 1 + 1 / (epsilon * epsilon));
         eta = 0x1p-24 * spread * norm;
-        assert_near(choice.inverse_norm / norm, 1, eta > 2e-6 && eta < 4.5e-6 ? 1e-9 : 0.1);
+        assert_near(choice.inverse_norm / norm, 1, eta > 1.4e-5 && eta < 2.8e-5 ? 1e-9 : 0.5);
         assert_near(choice.eta / (0x1p-24 * spread * choice.inverse_norm), 1, 1e-12);
-        assert_int_equal(choice.precision, eta <= 3e-6 ? NY_GRAM_F32 : NY_GRAM_F64);
+        assert_int_equal(choice.precision, eta <= 2e-5 ? NY_GRAM_F32 : NY_GRAM_F64);
         assert_false(choice.cut);
         assert_int_equal(choice.rank, LANDMARKS);
     }
+}
+
+/* A certificate must be far above what f32 may have lost of it. */
+static void a_small_trace_error_is_blurred_by_f32(void **state)
+{
+    (void)state;
+    assert_false(ny_gram_blurs(5.7e-6, 0.159)); /* MNIST, m = 4,000 */
+    assert_false(ny_gram_blurs(2e-6, 1.26e-3)); /* MNIST, very wide */
+    assert_true(ny_gram_blurs(1e-3, 4.7e-5));   /* KDD 99 */
+    assert_true(ny_gram_blurs(5e-6, 7e-4));
 }
 
 /* The shift counts, not W: W = 1 + small has ‖W_shifted‖₂ far below σ₁ = m. */
@@ -238,6 +248,7 @@ int main(void)
         cmocka_unit_test(duplicates_in_three_dimensions_take_f64),
         cmocka_unit_test(diagonal_matrices_give_the_formula),
         cmocka_unit_test(the_norm_of_the_inverse_is_known),
+        cmocka_unit_test(a_small_trace_error_is_blurred_by_f32),
         cmocka_unit_test(the_cut_is_relative_to_the_shifted_matrix),
         cmocka_unit_test(degenerate_matrices_take_f64),
         cmocka_unit_test(workspace_is_what_was_announced),
