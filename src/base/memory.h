@@ -23,8 +23,8 @@
     X(NY_MEM_OTHER, "other")
 
 /* What the process occupies before anything is charged: code and libraries (12 MiB), the heap's
- * small blocks and LMDB's pages (4), the mapped pages of the tree and of one value (2). Measured, rounded
- * up; charged by the calls of the public interface while they run. */
+ * small blocks and LMDB's pages (4), the mapped pages of the tree and of one value (2). Measured,
+ * rounded up; charged by the calls of the public interface while they run. */
 enum { NY_PROCESS_BYTES = 18 << 20 };
 
 enum ny_purpose {

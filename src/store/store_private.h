@@ -71,8 +71,8 @@ int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes);
 int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB_txn **txn);
 
 /* Says that `bytes` of the map at `at` were read, and are not needed any more: mapped pages are
- * given back, so that the resident set holds those of the reads under way and of the tree. `at` is NULL
- * where the bytes may be a dirty page, which is not in the map. Inside enter and leave. */
+ * given back, so that the resident set holds those of the reads under way and of the tree. `at` is
+ * NULL where the bytes may be a dirty page, which is not in the map. Inside enter and leave. */
 void ny_env_touched(struct ny_env *env, const void *at, size_t bytes);
 
 /* ---- keys ---------------------------------------------------------------------------------- */
