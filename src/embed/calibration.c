@@ -140,7 +140,7 @@ static int measure_eigen(struct ny_context *ctx, double *rate)
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j <= i; j++)
             at[i * m + j] = 1.0 / (1 + (double)(i - j)) + (i == j);
-    ny_blas_parallel(ctx);
+    ny_blas_parallel(ctx, SIZE_MAX);
     start_s = ny_now();
     err = ny_eigen_top(ctx, ny_matrix(at, m, m), EIGEN_COUNT, at + m * m + m * EIGEN_COUNT,
                        ny_matrix(at + m * m, EIGEN_COUNT, m));

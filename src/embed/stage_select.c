@@ -147,7 +147,7 @@ static int choose_shift(struct ny_job *job)
     if (job->settings->precision == NY_PRECISION_F64 || job->settings->method->gram_f64 ||
         json_is_true(json_object_get(job->record, "gram_f64")))
         return NY_OK;
-    ny_blas_parallel(job->ctx);
+    ny_blas_parallel(job->ctx, job->m);
     err = ny_gram_choose(job->ctx, job->W, job->a, mean_diagonal, &choice);
     ny_blas_serial();
     job->gram = choice.precision;

@@ -155,7 +155,7 @@ int ny_stage_solve(struct ny_job *job)
     err = ny_job_load_accumulator(job);
     if (err) goto done;
     problem = problem_of(job);
-    ny_blas_parallel(job->ctx);
+    ny_blas_parallel(job->ctx, job->m);
     err = job->settings->method->solve(&problem, &solution); /* W, s, G → P, q */
     ny_blas_serial();
     if (err) goto done;

@@ -4,9 +4,9 @@
 
 #include "linalg/blas.h"
 
-void ny_blas_parallel(const struct ny_context *ctx)
+void ny_blas_parallel(const struct ny_context *ctx, size_t m)
 {
-    unsigned threads = ny_context_threads(ctx);
+    unsigned threads = m > NY_BLAS_SERIAL_ORDER ? ny_context_threads(ctx) : 1;
 
     openblas_set_num_threads(threads < INT_MAX ? (int)threads : INT_MAX);
 }

@@ -64,9 +64,11 @@ static inline struct ny_matrix32 ny_cols32(struct ny_matrix32 a, size_t first, s
     return (struct ny_matrix32){a.at + first, a.rows, count, a.stride, false};
 }
 
-/* Threads that OpenBLAS itself uses: 1 in the passes, where whole units run in parallel; all of
- * the context's between _parallel and _serial, around a small problem. Process-wide state. */
-void ny_blas_parallel(const struct ny_context *ctx);
+/* Threads that OpenBLAS itself uses: 1 in the passes, where whole units run in parallel; between
+ * _parallel and _serial, around a small problem of order m, all of the context's — but 1 up to this
+ * order, where more gain a second at most: other threads give other bits. Process-wide state. */
+enum { NY_BLAS_SERIAL_ORDER = 2048 };
+void ny_blas_parallel(const struct ny_context *ctx, size_t m);
 /* What OpenBLAS keeps resident of its buffers, once products and factorisations of order m were made
  * with so many threads: a packed panel of 512 × m doubles each, and what does not depend on m.
  * Measured up to m = 4,000, rounded up. */

@@ -315,7 +315,7 @@ static void randomized_depends_on_the_seed_alone(void **state)
                                              ny_matrix(v, COUNT, M)), NY_OK);
     }
     ny_context_set_threads(ctx, 0);
-    ny_blas_parallel(ctx);
+    ny_blas_parallel(ctx, SIZE_MAX);
     assert_memory_equal(values[0], values[1], sizeof(values[0]));
     assert_memory_equal(values[0], values[2], sizeof(values[0]));
     assert_true(memcmp(values[0], values[3], sizeof(values[0])) != 0);

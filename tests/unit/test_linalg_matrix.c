@@ -416,7 +416,7 @@ static void workers_do_not_disturb_each_other(void **state)
     for (size_t w = 0; w < WORKERS; w++)
         assert_memory_equal(g.out + w * cells, g.out + WORKERS * cells, cells * sizeof(float));
     assert_true(g.out[0] > 0);
-    ny_blas_parallel(ctx);
+    ny_blas_parallel(ctx, SIZE_MAX);
     free(x), free(g.in), free(g.out);
 }
 
