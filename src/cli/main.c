@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     if (status) goto done;
     cli_display_start(&command);
     ny_guard_sigbus();
-    cli_watch_signals(command.context);
+    cli_watch_signals(&command);
     status = command.verb->run(&command);
     cli_watch_signals(NULL);
     status = cli_finish_output(&command, status);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -128,52 +129,73 @@ struct failure {
     bool resumable, usage;
 };
 
-static void print_json_error(struct command *command, const struct failure *failure,
-                             const char *message)
+static void print_json_error(FILE *file, const struct command *command,
+                             const struct failure *failure, const char *message)
 {
     const struct ny_error *error = failure->error;
 
-    fprintf(stderr, "{\"error\":{\"code\":%d,\"kind\":", failure->status);
-    cli_write_json_string(stderr, ny_status_kind(failure->status));
-    fputs(",\"message\":", stderr);
-    cli_write_json_string(stderr, message);
-    fputs(",\"file\":", stderr);
+    fprintf(file, "{\"error\":{\"code\":%d,\"kind\":", failure->status);
+    cli_write_json_string(file, ny_status_kind(failure->status));
+    fputs(",\"message\":", file);
+    cli_write_json_string(file, message);
+    fputs(",\"file\":", file);
     if (error && error->file)
-        cli_write_json_string(stderr, error->file);
+        cli_write_json_string(file, error->file);
     else
-        fputs("null", stderr);
+        fputs("null", file);
     if (error && error->file && error->has_line)
-        fprintf(stderr, ",\"line\":%llu", (unsigned long long)error->line);
+        fprintf(file, ",\"line\":%llu", (unsigned long long)error->line);
     else
-        fputs(",\"line\":null", stderr);
+        fputs(",\"line\":null", file);
     if (failure->resumable) {
-        fputs(",\"resume\":\"", stderr);
-        write_resume(stderr, command, write_escaped);
-        fputc('"', stderr);
+        fputs(",\"resume\":\"", file);
+        write_resume(file, command, write_escaped);
+        fputc('"', file);
     }
-    fputs("}}\n", stderr);
+    fputs("}}\n", file);
+}
+
+static void print_failure(FILE *file, const struct command *command,
+                          const struct failure *failure, const char *message)
+{
+    if (command->json_wanted) {
+        print_json_error(file, command, failure, message);
+        return;
+    }
+    fprintf(file, "nystream: %s\n", message);
+    if (failure->usage) {
+        if (command->verb)
+            cli_print_usage(file, command->verb);
+        else
+            fputs("usage: nystream VERB …; `nystream help` lists the verbs\n", file);
+    }
+    if (failure->resumable) {
+        fputs("resume with: ", file);
+        write_resume(file, command, put_plain);
+        fputc('\n', file);
+    }
 }
 
 static int print_error(struct command *command, const struct failure *failure, const char *message)
 {
     cli_display_clear(&command->display);
-    if (command->json_wanted) {
-        print_json_error(command, failure, message);
-        return failure->status;
-    }
-    fprintf(stderr, "nystream: %s\n", message);
-    if (failure->usage) {
-        if (command->verb)
-            cli_print_usage(stderr, command->verb);
-        else
-            fputs("usage: nystream VERB …; `nystream help` lists the verbs\n", stderr);
-    }
-    if (failure->resumable) {
-        fputs("resume with: ", stderr);
-        write_resume(stderr, command, put_plain);
-        fputc('\n', stderr);
-    }
+    print_failure(stderr, command, failure, message);
     return failure->status;
+}
+
+char *cli_last_words(const struct command *command, int status)
+{
+    const struct failure failure = {.status = status, .resumable = true};
+    char *text = NULL;
+    size_t bytes;
+    FILE *file = open_memstream(&text, &bytes);
+
+    if (!file) return NULL;
+    print_failure(file, command, &failure,
+                  "stopped inside a long step; the checkpoint before it is kept");
+    if (fclose(file) == 0) return text;
+    free(text);
+    return NULL;
 }
 
 int cli_fail(struct command *command, int status, const char *format, ...)

@@ -1,25 +1,72 @@
 #include "cli/cli.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
+
+/* What a call may take to make its checkpoint and return. */
+static const struct itimerval patience = {.it_value = {.tv_sec = 1, .tv_usec = 600000}};
 
 static struct ny_context *volatile watched;
 static volatile sig_atomic_t received;
+static char *last_words[2]; /* of SIGINT, of SIGTERM */
 
 static void stop(int signal)
 {
     if (received || !watched) _exit(128 + signal);
-    received = 1;
+    received = signal;
     ny_context_interrupt(watched, signal);
+    if (last_words[signal == SIGTERM]) setitimer(ITIMER_REAL, &patience, NULL);
 }
 
-void cli_watch_signals(struct ny_context *context)
+/* LAPACK cannot be asked to stop. A kill is safe at any time: the work since the last checkpoint is
+ * lost, and nothing else. */
+static void lose_patience(int signal)
+{
+    const char *words = last_words[received == SIGTERM];
+    size_t left = strlen(words);
+
+    (void)signal;
+    while (left > 0) {
+        ssize_t written = write(STDERR_FILENO, words, left);
+
+        if (written <= 0) break;
+        words += written;
+        left -= (size_t)written;
+    }
+    _exit(128 + received);
+}
+
+static bool is_resumable(const struct verb *verb)
+{
+    return verb->run == cli_run_fit || verb->run == cli_run_select || verb->run == cli_run_import;
+}
+
+static void prepare_words(const struct command *command)
+{
+    bool wanted = command && is_resumable(command->verb);
+
+    for (int i = 0; i < 2; i++) {
+        free(last_words[i]);
+        last_words[i] =
+            wanted ? cli_last_words(command, i ? NY_ETERMINATED : NY_EINTERRUPTED) : NULL;
+    }
+}
+
+void cli_watch_signals(struct command *command)
 {
     /* No SA_RESTART: a read that waits for a pipe must notice. */
-    struct sigaction action = {.sa_handler = stop};
+    struct sigaction action = {.sa_handler = stop}, alarm = {.sa_handler = lose_patience};
+    struct itimerval never = {0};
 
-    watched = context;
+    setitimer(ITIMER_REAL, &never, NULL);
+    watched = command ? command->context : NULL;
+    prepare_words(command);
     sigemptyset(&action.sa_mask);
+    sigemptyset(&alarm.sa_mask);
+    sigaction(SIGALRM, &alarm, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

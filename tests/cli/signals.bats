@@ -93,3 +93,55 @@ interrupt() { # SIGNAL STORE COMMAND…
     ny verify s
     exits 0
 }
+
+# In milliseconds.
+now() {
+    echo $(($(date +%s%N) / 1000000))
+}
+
+@test "a solve that cannot be asked is left within two seconds, to be resumed" {
+    big_store
+    local slow_solve="--approx nystrom --inner exact --landmarks 3500 --kernel linear --threads 1"
+    nystream fit s a $slow_solve --json 2>err >out &
+    local pid=$! code=0 tries=0 from
+    until nystream info s a --json 2>/dev/null | grep -q '"stage": "solve"'; do
+        sleep 0.05
+        [ $((tries += 1)) -lt 400 ]
+    done
+    sleep 0.3
+    from=$(now)
+    kill -TERM $pid
+    wait $pid || code=$?
+    [ $(($(now) - from)) -le 2500 ]
+    [ "$code" -eq 143 ]
+    grep -q '"code":143,"kind":"terminated"' err
+    grep -qF "\"resume\":\"nystream fit s a $slow_solve --json\"" err
+    ny list s
+    [ "$output" = "a	interrupted" ]
+    ny verify s
+    exits 0
+}
+
+@test "an import that was interrupted goes on to the same points" {
+    table 300000 6 >long.csv
+    mkfifo pipe
+    exec 7<>pipe
+    nystream import long.nys - --format csv --memory 32M --json <pipe >out 2>err 7>&- &
+    local pid=$! code=0
+    head -c 9000000 long.csv >&7 # most of it is read, and staged, when this ends
+    kill -INT $pid
+    wait $pid || code=$?
+    exec 7>&-
+    [ "$code" -eq 130 ]
+    grep -q '"resume":"nystream import long.nys - --format csv --memory 32M --json"' err
+    [ "$(stat -c %s long.nys/points/data.mdb)" -gt 1000000 ]
+    ny info long.nys --json
+    [ "$(field "$output" n)" -eq 0 ]
+    nystream import long.nys - --format csv --memory 32M -q <long.csv
+    nystream import whole.nys long.csv -q
+    for s in long whole; do
+        nystream fit $s.nys a --landmarks 30 --approx nystrom --map svd -q
+        nystream export $s.nys a -o $s.npy
+    done
+    cmp long.npy whole.npy
+}

@@ -1,0 +1,88 @@
+# The same seed gives the same bytes of every export, whatever the threads and the budget are, killed
+# in between or not.
+load helper
+
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    table 24000 12 >t.csv
+    nystream import s t.csv -q
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp -r "$BATS_FILE_TMPDIR/s" .
+}
+
+# Every part that the result has, in one folder.
+parts() { # NAME
+    local part
+    mkdir "$1"
+    for part in embedding eigenvectors eigenvalues landmarks residuals labels source rows model; do
+        nystream export s "$1" --part $part -o "$1/$part.npy" 2>/dev/null || [ $? -eq 2 ]
+    done
+    [ -s "$1/embedding.npy" ] && [ -s "$1/model.npy" ] && [ -s "$1/landmarks.npy" ]
+}
+
+# Kills a fit with SIGKILL at moments spread over its run, until it is done.
+fit_killed() { # NAME OPTION…
+    local kills=0 pid moment
+    for moment in 0.05 0.1 0.2 0.15 0.3; do
+        nystream fit s "$@" -q 2>/dev/null &
+        pid=$!
+        sleep $moment
+        if kill -KILL $pid 2>/dev/null; then
+            ((kills += 1))
+        fi
+        wait $pid || true
+    done
+    [ "$kills" -gt 0 ]
+    nystream fit s "$@" -q
+}
+
+same_bytes() { # OPTION…
+    local threads least
+    nystream fit s one --threads 1 -q "$@"
+    parts one
+    for threads in 2 3; do
+        nystream fit s "t$threads" --threads $threads -q "$@"
+        parts "t$threads"
+        diff -r one "t$threads"
+    done
+    least=$(field "$(nystream plan s --json --threads 2 "$@")" memory_min_bytes)
+    nystream fit s least --threads 2 --memory "$least" -q "$@"
+    parts least
+    diff -r one least
+    fit_killed killed --threads 2 "$@"
+    parts killed
+    diff -r one killed
+    # and another seed gives others
+    nystream fit s other --seed 7 -q "$@"
+    parts other
+    if [[ $* != *greedy* ]]; then ! cmp -s one/landmarks.npy other/landmarks.npy; fi
+}
+
+@test "nystrom" {
+    same_bytes --approx nystrom --landmarks 400 --components 5
+}
+
+@test "nystrom with the exact solver, certified" {
+    same_bytes --approx nystrom --inner exact --landmarks 300 --components 5 --certify
+}
+
+@test "column" {
+    same_bytes --approx column --landmarks 300 --components 5
+}
+
+@test "projected" {
+    same_bytes --approx projected --landmarks 500 --components 10
+}
+
+@test "projected in f64, of the kernel as it is" {
+    same_bytes --approx projected --landmarks 200 --precision f64 --map svd
+}
+
+@test "projected over a greedy dictionary" {
+    same_bytes --approx projected --select greedy --tolerance 0.3 --landmarks 300
+}
