@@ -57,7 +57,8 @@ int ny_result_describe(struct ny_report **out, struct ny_store *store, const cha
     if (json_object_update(object, json_object_get(record, "report")) ||
         json_object_set(object, "options", json_object_get(record, "options"))) {
         json_decref(object);
-        return ny_fail(ny_store_context(store), NY_EBUDGET, "the system has no memory for a report");
+        return ny_fail(ny_store_context(store), NY_EBUDGET,
+                       "the system has no memory for a report");
     }
     return ny_report_of_json(out, ny_store_context(store), object);
 }

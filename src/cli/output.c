@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -183,19 +182,16 @@ static int print_error(struct command *command, const struct failure *failure, c
     return failure->status;
 }
 
-char *cli_last_words(const struct command *command, int status)
+void cli_last_words(const struct command *command, int status, char *text, size_t bytes)
 {
     const struct failure failure = {.status = status, .resumable = true};
-    char *text = NULL;
-    size_t bytes;
-    FILE *file = open_memstream(&text, &bytes);
+    FILE *file = fmemopen(text, bytes, "w");
 
-    if (!file) return NULL;
+    text[0] = '\0';
+    if (!file) return;
     print_failure(file, command, &failure,
                   "stopped inside a long step; the checkpoint before it is kept");
-    if (fclose(file) == 0) return text;
-    free(text);
-    return NULL;
+    fclose(file);
 }
 
 int cli_fail(struct command *command, int status, const char *format, ...)

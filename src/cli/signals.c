@@ -1,7 +1,6 @@
 #include "cli/cli.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -11,14 +10,14 @@ static const struct itimerval patience = {.it_value = {.tv_sec = 1, .tv_usec = 6
 
 static struct ny_context *volatile watched;
 static volatile sig_atomic_t received;
-static char *last_words[2]; /* of SIGINT, of SIGTERM */
+static char last_words[2][8192]; /* of SIGINT, of SIGTERM; empty: there is patience */
 
 static void stop(int signal)
 {
     if (received || !watched) _exit(128 + signal);
     received = signal;
     ny_context_interrupt(watched, signal);
-    if (last_words[signal == SIGTERM]) setitimer(ITIMER_REAL, &patience, NULL);
+    if (last_words[signal == SIGTERM][0]) setitimer(ITIMER_REAL, &patience, NULL);
 }
 
 /* LAPACK cannot be asked to stop. A kill is safe at any time: the work since the last checkpoint is
@@ -49,9 +48,10 @@ static void prepare_words(const struct command *command)
     bool wanted = command && is_resumable(command->verb);
 
     for (int i = 0; i < 2; i++) {
-        free(last_words[i]);
-        last_words[i] =
-            wanted ? cli_last_words(command, i ? NY_ETERMINATED : NY_EINTERRUPTED) : NULL;
+        last_words[i][0] = '\0';
+        if (wanted)
+            cli_last_words(command, i ? NY_ETERMINATED : NY_EINTERRUPTED, last_words[i],
+                           sizeof(last_words[i]));
     }
 }
 

@@ -1,8 +1,8 @@
 /*
- * Mapped pages count as resident, and a fault maps more of them than it needs: an aligned window, or
- * all of a large folio of the page cache (2 MiB, kernels from 6.18 on). So after every value of more
- * than a page all mapped pages are given back at once: they stay in the page cache, and the next
- * read maps again what it needs.
+ * Mapped pages count as resident, and a fault maps more of them than it needs: an aligned window,
+ * or all of a large folio of the page cache (2 MiB, kernels from 6.18 on). So after every value of
+ * more than a page all mapped pages are given back at once: they stay in the page cache, and the
+ * next read maps again what it needs.
  */
 #include <sys/mman.h>
 
