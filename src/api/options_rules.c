@@ -42,6 +42,7 @@ static const struct condition {
     {"landmarks-file", "select", "given"},
     {"landmarks-from", "select", "given"},
     {"scale", "kernel", "!precomputed"},
+    {"certify", "approx", "nystrom|projected"},
     {"averages", "map", "!svd"},
     {"rank", "approx", "!column"},
     {"inner", "approx", "nystrom"},

@@ -82,6 +82,7 @@ int ny_stage_select(struct ny_job *job)
                                             .landmarks = settings->landmarks,
                                             .dictionary = settings->dictionary,
                                             .given = settings->given,
+                                            .certify = settings->certify,
                                             .workers = job->workers,
                                             .checkpoint = checkpoint,
                                             .checkpoint_arg = job,

@@ -18,6 +18,7 @@ struct ny_selection_request {
     size_t landmarks;         /* m, or a cap for greedy (SIZE_MAX: none) */
     struct ny_dictionary_options dictionary; /* greedy */
     const uint64_t *given;    /* `given`: landmarks row numbers */
+    bool certify;             /* greedy: a second pass makes the residuals exact on the final D */
     unsigned workers;
     /* greedy: state kept over a kill. `checkpoint` is called between units with the selection's
      * image; a resumed run hands the last image back in `image`. */

@@ -330,3 +330,20 @@ t.csv" ]
     exits 0
     [[ $output == "{"*"}" ]]
 }
+
+@test "--certify measures the residuals of greedy on the final dictionary" {
+    store s
+    ny fit s loose --select greedy --tolerance 0.2 --gamma 0.3 --json -q
+    exits 0
+    local loose=$(field "$output" residual_mean) max=$(field "$output" residual_max)
+    ny fit s exact --select greedy --tolerance 0.2 --gamma 0.3 --certify --json -q
+    exits 0
+    [ "$(field "$output" passes)" = 4 ]
+    awk -v a="$loose" -v b="$(field "$output" residual_mean)" 'BEGIN {exit !(b > 0 && b < a)}'
+    awk -v a="$max" -v b="$(field "$output" residual_max)" 'BEGIN {exit !(b > 0 && b <= a && a <= 0.2001)}'
+    nystream export s loose --part landmarks -o a.csv
+    nystream export s exact --part landmarks -o b.csv
+    cmp a.csv b.csv
+    ny fit s c --approx column --certify -q
+    exits 2
+}
