@@ -6,6 +6,7 @@
  *  - its codes, positive errno and negative ones alike, are translated once: ny_env_fail().
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,8 @@
 #include "store/store_private.h"
 
 enum { ENVIRONMENTS_MAX = 64, READERS_MAX = 1024 };
+/* What LMDB's lock file takes for so many readers: a cache line each, and the head. */
+enum { LOCK_BYTES = (READERS_MAX - 1) * 64 + 192 };
 
 static const size_t map_least = (size_t)1 << 30, map_default = (size_t)1 << 38;
 
@@ -168,6 +171,26 @@ static int check_files(struct ny_context *ctx, const char *directory, char *file
     return err;
 }
 
+/* LMDB writes its lock file through a map, and a page of it that the disk has no space for is a
+ * SIGBUS: so it gets its blocks before. While LMDB has it open in this process this must not happen
+ * (closing it would drop LMDB's locks). */
+static int reserve_lock_file(struct ny_context *ctx, const char *directory)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    int fd, code;
+
+    if (snprintf(path, PATH_MAX, "%s/lock.mdb", directory) >= PATH_MAX) return NY_OK;
+    if (stat(path, &info) == 0 && info.st_size >= LOCK_BYTES && info.st_blocks * 512 >= LOCK_BYTES)
+        return NY_OK;
+    fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0) return ny_fail_errno(ctx, "create", path);
+    code = posix_fallocate(fd, 0, LOCK_BYTES);
+    close(fd);
+    if (code != ENOSPC && code != EDQUOT && code != EFBIG) return NY_OK; /* it may still go well */
+    return ny_env_fail(ctx, path, "create", code);
+}
+
 /* Opens LMDB with the largest map that the system grants: address space only, but Valgrind and
  * RLIMIT_AS refuse much of it. */
 static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *directory,
@@ -175,8 +198,9 @@ static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *dir
 {
     size_t least = 2 * file_bytes > map_least ? (size_t)(2 * file_bytes) : map_least;
     size_t bytes = 4 * file_bytes > map_default ? (size_t)(4 * file_bytes) : map_default;
-    int code;
+    int code, err = flags & MDB_NOLOCK ? NY_OK : reserve_lock_file(ctx, directory);
 
+    if (err) return err;
     for (;; bytes = bytes / 2 > least ? bytes / 2 : least) {
         code = mdb_env_create(&env->lmdb);
         if (code) break;

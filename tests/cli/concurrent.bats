@@ -1,0 +1,127 @@
+# One writer, many readers, none of them stale; jobs of different names side by side.
+load helper
+
+slow="--landmarks 1500 --components 3 --threads 1"
+
+big_store() {
+    table 60000 8 >big.csv
+    nystream import s big.csv -q
+}
+
+# Starts a fit that takes seconds; $pid. Returns when its NAME is there.
+start_fit() { # NAME
+    local tries=0
+    nystream fit s "$1" $slow -q 2>err &
+    pid=$!
+    until nystream list s | grep -q "^$1"; do
+        sleep 0.02
+        [ $((tries += 1)) -lt 500 ]
+    done
+}
+
+@test "a second import is refused at once, and told who is first" {
+    table 1000 3 >t.csv
+    nystream import s t.csv -q
+    mkfifo pipe
+    exec 7<>pipe
+    nystream import s - --append --format csv -q <pipe 2>err 7>&- &
+    local pid=$! from tries=0
+    table 500 3 >&7
+    until grep -qs "^$pid " s/locks/points.lock; do
+        sleep 0.02
+        [ $((tries += 1)) -lt 500 ]
+    done
+    from=$SECONDS
+    ny import s t.csv --append
+    exits 6
+    says "process $pid (nystream import)"
+    [ $((SECONDS - from)) -le 1 ]
+    # readers are not in its way, and see what was there
+    ny info s --json
+    [ "$(field "$output" n)" -eq 1000 ]
+    ny verify s
+    exits 0
+    nystream fit s a --landmarks 20 -q
+    exec 7>&-
+    wait $pid
+    ny info s --json
+    [ "$(field "$output" n)" -eq 1500 ]
+    ny info s a --json
+    [ "$(field "$output" n)" -eq 1000 ]
+}
+
+@test "the same NAME is refused at once, and told who has it" {
+    big_store
+    local pid from
+    start_fit a
+    from=$SECONDS
+    ny fit s a $slow
+    exits 6
+    says "process $pid (nystream fit)"
+    ny fit s a --landmarks 20 --restart
+    exits 6
+    ny rm s a
+    exits 6
+    [ $((SECONDS - from)) -le 1 ]
+    ny list s
+    [ "$output" = "a	running" ]
+    ny export s a -o a.npy
+    exits 2
+    kill -TERM $pid
+    wait $pid || [ $? -eq 143 ]
+    ny list s
+    [ "$output" = "a	interrupted" ]
+}
+
+@test "jobs of different names run side by side, to the bytes they have alone" {
+    big_store
+    local one two name
+    nystream fit s alone --landmarks 300 --components 4 -q
+    nystream fit s one --landmarks 300 --components 4 -q &
+    one=$!
+    nystream fit s two --landmarks 300 --components 4 --select greedy --tolerance 0.1 -q &
+    two=$!
+    nystream fit s three --landmarks 300 --components 4 -q
+    nystream import s big.csv --append -q
+    wait $one
+    wait $two
+    for name in alone one three; do
+        nystream export s $name -o $name.npy
+    done
+    cmp alone.npy one.npy
+    cmp alone.npy three.npy
+    ny verify s
+    exits 0
+    ny info s two --json
+    [ "$(field "$output" n)" -eq 60000 ]
+}
+
+@test "readers see whole states while rows are appended" {
+    table 4000 3 >t.csv
+    nystream import s t.csv -q
+    local appends=0 n
+    (for i in 1 2 3 4 5 6 7 8; do nystream import s t.csv --append -q || exit; done) &
+    local writer=$!
+    while kill -0 $writer 2>/dev/null; do
+        n=$(field "$(nystream info s --json)" n)
+        [ $((n % 4000)) -eq 0 ]
+        nystream verify s -q >/dev/null
+        ((appends += 1))
+    done
+    wait $writer
+    [ "$appends" -gt 0 ]
+    [ "$(field "$(nystream info s --json)" n)" -eq 36000 ]
+}
+
+@test "a result is replaced as a whole: readers of the old one are not disturbed" {
+    big_store
+    nystream fit s a --landmarks 30 -q
+    nystream export s a -o before.npy
+    nystream fit s b --landmarks 30 -q &
+    local pid=$!
+    for i in 1 2 3 4 5; do
+        nystream export s a -o after.npy
+        cmp before.npy after.npy
+    done
+    wait $pid
+}

@@ -1,0 +1,112 @@
+# A disk of fixed size that fills up: exit 4, what was committed stays, and the same command goes on
+# once there is space.
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    mkdir disk
+    mount -t tmpfs -o size=4m tmpfs disk 2>/dev/null ||
+        skip "no file system can be mounted here (it needs root)"
+}
+
+teardown() {
+    mountpoint -q "$BATS_TEST_TMPDIR/disk" && umount "$BATS_TEST_TMPDIR/disk"
+    return 0
+}
+
+larger() { # SIZE
+    mount -o "remount,size=$1" disk
+}
+
+@test "an import stops with exit 4, and goes on when there is space" {
+    npy_u8 400000 16 >t.npy
+    nystream import whole t.npy -q
+    ny import disk/s t.npy --memory 32M
+    exits 4
+    says "the disk is full"
+    ny info disk/s --json
+    exits 0
+    [ "$(field "$output" n)" -eq 0 ]
+    larger 64m
+    ny import disk/s t.npy --memory 32M
+    exits 0
+    ny verify disk/s
+    exits 0
+    for s in whole disk/s; do
+        nystream fit $s a --landmarks 20 -q
+        nystream export $s a -o "${s##*/}.npy"
+    done
+    cmp whole.npy s.npy
+}
+
+@test "an import that did not fit leaves what was there" {
+    npy_u8 20000 16 >first.npy
+    npy_u8 400000 16 >second.npy
+    larger 4m
+    nystream import disk/s first.npy -q
+    ny import disk/s second.npy --append --memory 32M
+    exits 4
+    ny verify disk/s
+    exits 0
+    ny info disk/s --json
+    [ "$(field "$output" n)" -eq 20000 ]
+    larger 64m
+    ny import disk/s second.npy --append --memory 32M
+    exits 0
+    ny info disk/s --json
+    [ "$(field "$output" n)" -eq 420000 ]
+}
+
+@test "a fit stops with exit 4, and goes on to the same bytes" {
+    npy_u8 100000 8 >t.npy
+    larger 32m
+    nystream import disk/s t.npy -q
+    nystream fit disk/s old --landmarks 20 -q
+    nystream export disk/s old -o old-before.npy
+    cp -r disk/s whole
+    nystream fit whole a --landmarks 50 --components 40 -q
+    nystream export whole a -o whole.npy
+    larger 8m
+    ny fit disk/s a --landmarks 50 --components 40 --memory 64M
+    exits 4
+    says "the disk is full"
+    ny verify disk/s
+    exits 0
+    nystream export disk/s old -o old-after.npy
+    cmp old-before.npy old-after.npy
+    ny list disk/s
+    prints "a	interrupted"
+    larger 64m
+    ny fit disk/s a --landmarks 50 --components 40 --memory 64M
+    exits 0
+    nystream export disk/s a -o s.npy
+    cmp whole.npy s.npy
+}
+
+@test "an export that does not fit leaves no file" {
+    npy_u8 100000 8 >t.npy
+    nystream import s t.npy -q
+    nystream fit s a --landmarks 50 --components 20 -q
+    ny export s a -o disk/out.npy
+    exits 4
+    [ -z "$(ls -A disk)" ]
+    larger 16m
+    nystream export s a -o disk/out.npy
+    nystream export s a -o out.npy
+    cmp out.npy disk/out.npy
+    larger 12m
+    ny transform s a --input t.npy -o disk/placed.npy
+    exits 4
+    [ "$(ls -A disk)" = out.npy ]
+}
+
+@test "no space at all: not even a store" {
+    head -c 4194304 /dev/zero >disk/filler 2>/dev/null || true
+    npy_u8 100 8 >t.npy
+    ny import disk/s t.npy
+    exits 4
+    rm disk/filler
+    ny import disk/s t.npy
+    exits 0
+}
