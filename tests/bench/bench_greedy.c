@@ -224,7 +224,7 @@ int main(int argc, char **argv)
     uint8_t *pixels = malloc((size_t)N * D);
     float *floats = malloc(sizeof(float) * N * D);
     double mean[D], *x;
-    int mnist = load_mnist(pixels);
+    int mnist = load_mnist(pixels), differs;
     struct result f64, f32, best, two, one;
 
     if (!mnist) make_blobs(pixels);
@@ -256,6 +256,7 @@ int main(int argc, char **argv)
            f32.seconds / two.seconds);
     printf("2 threads, u8:  %.1f x literal f64 (goal 20), %.1f x literal f32 (goal 8)\n",
            f64.seconds / best.seconds, f32.seconds / best.seconds);
+    differs = !same(&best, &f64) || !same(&two, &f64) || !same(&one, &f64);
     free(pixels);
     free(floats);
     free(x);
@@ -264,5 +265,5 @@ int main(int argc, char **argv)
     free(best.rows);
     free(two.rows);
     free(one.rows);
-    return !same(&best, &f64) || !same(&two, &f64) || !same(&one, &f64);
+    return differs;
 }
