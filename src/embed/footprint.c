@@ -56,12 +56,12 @@ static size_t gather_bytes(const struct ny_footprint *f, size_t rows)
 }
 
 /* Process, BLAS, decoders, geometry and the statistics that it is made from. */
-static struct bill common(const struct ny_footprint *f, unsigned readers)
+static struct bill common(const struct ny_footprint *f, unsigned workers, unsigned readers)
 {
     struct bill bill = {{0}};
 
     bill.by_purpose[NY_MEM_PROCESS] =
-        NY_PROCESS_BYTES + ny_blas_bytes(f->settings->threads, f->m);
+        NY_PROCESS_BYTES + ny_blas_bytes(f->settings->threads, workers, f->m);
     bill.by_purpose[NY_MEM_OTHER] = small_bytes + 8 * (size_t)f->points->d * sizeof(double);
     bill.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* of points, and of results */
     return bill;
@@ -86,9 +86,9 @@ static size_t exact_bytes(const struct ny_footprint *f)
 }
 
 /* The machine is measured while nothing else runs. */
-static struct bill plan_bill(const struct ny_footprint *f, size_t limit)
+static struct bill plan_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
-    struct bill bill = common(f, 1);
+    struct bill bill = common(f, workers, 1);
     size_t held = total(&bill);
 
     if (limit > held)
@@ -97,9 +97,9 @@ static struct bill plan_bill(const struct ny_footprint *f, size_t limit)
     return bill;
 }
 
-static struct bill stats_bill(const struct ny_footprint *f, size_t limit)
+static struct bill stats_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
-    struct bill bill = common(f, 1);
+    struct bill bill = common(f, workers, 1);
 
     bill.by_purpose[NY_MEM_STORE] += gather_bytes(f, 0);
     if (f->settings->gamma_auto)
@@ -110,7 +110,7 @@ static struct bill stats_bill(const struct ny_footprint *f, size_t limit)
 
 static struct bill select_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
-    struct bill bill = common(f, workers);
+    struct bill bill = common(f, workers, workers);
     size_t *dictionary = &bill.by_purpose[NY_MEM_DICTIONARY], image;
     struct ny_selection_request request = {.ctx = f->ctx,
                                            .n = f->points->n,
@@ -138,9 +138,9 @@ static void add_landmarks(const struct ny_footprint *f, struct bill *bill)
 }
 
 /* Landmarks are gathered, then compared with one another, then looked at. */
-static struct bill prepare_bill(const struct ny_footprint *f)
+static struct bill prepare_bill(const struct ny_footprint *f, unsigned workers)
 {
-    struct bill bill = common(f, 1);
+    struct bill bill = common(f, workers, 1);
     size_t gather = gather_bytes(f, f->m) + f->m * row_bytes(f);
     size_t square = ny_columns_exact_bytes(&f->spec, f->settings->threads);
     size_t choose = ny_settings_needs_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
@@ -154,7 +154,7 @@ static struct bill prepare_bill(const struct ny_footprint *f)
 
 static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
-    struct bill bill = common(f, workers);
+    struct bill bill = common(f, workers, workers);
 
     add_landmarks(f, &bill);
     bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) +
@@ -167,10 +167,10 @@ static struct bill accumulate_bill(const struct ny_footprint *f, unsigned worker
     return bill;
 }
 
-static struct bill solve_bill(const struct ny_footprint *f, size_t limit)
+static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
-    struct bill bill = common(f, 1);
+    struct bill bill = common(f, workers, 1);
     size_t map = f->m * settings->components * sizeof(double), image;
     size_t solve = settings->method->bytes(f->m, settings->components,
                                            ny_settings_rank(settings, f->m));
@@ -190,7 +190,7 @@ static struct bill solve_bill(const struct ny_footprint *f, size_t limit)
 static struct bill project_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
-    struct bill bill = common(f, workers);
+    struct bill bill = common(f, workers, workers);
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, settings->components, element_of(f));
     size_t output = ny_embedding_writer_bytes(&layout, batch_bytes(limit));
@@ -210,13 +210,13 @@ enum { PLAN, STATS, SELECT, PREPARE, ACCUMULATE, SOLVE, PROJECT, BILLS };
 static void all_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
                       struct bill bills[BILLS])
 {
-    bills[PLAN] = plan_bill(f, limit);
-    bills[STATS] = stats_bill(f, limit);
+    bills[PLAN] = plan_bill(f, workers, limit);
+    bills[STATS] = stats_bill(f, workers, limit);
     bills[SELECT] = select_bill(f, workers, limit);
-    bills[PREPARE] = prepare_bill(f);
+    bills[PREPARE] = prepare_bill(f, workers);
     bills[ACCUMULATE] = ny_settings_needs_gram(f->settings) ? accumulate_bill(f, workers, limit)
                                                             : bills[PREPARE];
-    bills[SOLVE] = solve_bill(f, limit);
+    bills[SOLVE] = solve_bill(f, workers, limit);
     bills[PROJECT] = project_bill(f, workers, limit);
 }
 

@@ -240,7 +240,7 @@ static int run_stages(struct ny_job *job)
 
 int ny_job_reserve_blas(struct ny_job *job, size_t m)
 {
-    size_t bytes = ny_blas_bytes(job->settings->threads, m), more;
+    size_t bytes = ny_blas_bytes(job->settings->threads, job->workers, m), more;
     int err;
 
     if (bytes <= job->blas_bytes) return NY_OK;

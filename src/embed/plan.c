@@ -191,5 +191,5 @@ int ny_job_fit_workers(struct ny_job *job)
                        (double)ny_memory_limit(job->ctx) / 1048576.0,
                        (ny_footprint_minimum(&footprint) >> 20) + 1);
     job->workers = workers;
-    return NY_OK;
+    return ny_job_reserve_blas(job, job->m);
 }

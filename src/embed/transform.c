@@ -48,7 +48,7 @@ static unsigned workers_that_fit(const struct ny_model *model, size_t row_bytes)
 
     while (workers > 1 &&
            ny_projector_bytes(&model->spec, model->m, model->p, model->precision, workers) +
-                   ny_blas_bytes(workers, model->m) + workers * NY_UNIT_ROWS * row_bytes >
+                   ny_blas_bytes(workers, workers, model->m) + workers * NY_UNIT_ROWS * row_bytes >
                ny_memory_left(ctx))
         workers--;
     return workers;
@@ -58,7 +58,7 @@ static int run_pass(struct transform *run, struct ny_source *source, unsigned wo
 {
     static const struct ny_pass_work work = {unit, fold, NULL};
     const struct ny_model *model = run->model;
-    size_t blas = ny_blas_bytes(workers, model->m);
+    size_t blas = ny_blas_bytes(workers, workers, model->m);
     int err;
 
     err = ny_reserve(model->ctx, NY_MEM_PROCESS, blas);

@@ -11,11 +11,12 @@ void ny_blas_parallel(const struct ny_context *ctx, size_t m)
     openblas_set_num_threads(threads < INT_MAX ? (int)threads : INT_MAX);
 }
 
-size_t ny_blas_bytes(unsigned threads, size_t m)
+size_t ny_blas_bytes(unsigned threads, unsigned workers, size_t m)
 {
     const size_t fixed = (size_t)3 << 20, panel_rows = 512;
+    size_t wide = m > NY_BLAS_SERIAL_ORDER || workers > threads ? threads : workers;
 
-    return threads * (fixed + panel_rows * m * sizeof(double));
+    return threads * fixed + wide * panel_rows * m * sizeof(double);
 }
 
 void ny_blas_serial(void)
