@@ -564,42 +564,21 @@ static void allocations_fail(void **state)
     run_all(ALLOCATION);
 }
 
-static void reads_fail(void **state)
+static void kind_fails(void **state)
 {
-    (void)state;
-    run_all(READING);
-}
-
-static void writes_fail(void **state)
-{
-    (void)state;
-    run_all(WRITING);
-}
-
-static void the_disk_is_full(void **state)
-{
-    (void)state;
-    run_all(FULL_DISK);
-}
-
-static void syncs_fail(void **state)
-{
-    (void)state;
-    run_all(SYNCING);
-}
-
-static void maps_fail(void **state)
-{
-    (void)state;
-    run_all(MAPPING);
+    run_all(*(const enum kind *)*state);
 }
 
 int main(void)
 {
+    static enum kind kinds[] = {READING, WRITING, SYNCING, FULL_DISK, MAPPING};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_fail),  cmocka_unit_test(writes_fail),
-        cmocka_unit_test(syncs_fail),  cmocka_unit_test(the_disk_is_full),
-        cmocka_unit_test(maps_fail),   cmocka_unit_test(allocations_fail),
+        {"reads_fail", kind_fails, NULL, NULL, &kinds[0]},
+        {"writes_fail", kind_fails, NULL, NULL, &kinds[1]},
+        {"syncs_fail", kind_fails, NULL, NULL, &kinds[2]},
+        {"the_disk_is_full", kind_fails, NULL, NULL, &kinds[3]},
+        {"maps_fail", kind_fails, NULL, NULL, &kinds[4]},
+        cmocka_unit_test(allocations_fail),
     };
 
     return cmocka_run_group_tests_name("faults below the public interface", tests, start, stop);
