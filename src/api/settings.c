@@ -160,20 +160,20 @@ static int decide_kernel(struct ny_context *ctx, const struct ny_options *option
     return NY_OK;
 }
 
-static int decide_centring(struct ny_context *ctx, const struct ny_options *options,
+static int decide_normalisation(struct ny_context *ctx, const struct ny_options *options,
                            struct ny_fit_settings *fit)
 {
     const char *averages = ny_options_text(options, "averages");
 
-    fit->centring = NY_RAW;
+    fit->normalisation = NY_RAW;
     if (!fit->map->additive) return NY_OK;
-    fit->centring = is(averages, "implicit") ? NY_CENTRED_IMPLICIT : NY_CENTRED_LANDMARKS;
-    if (fit->centring == NY_CENTRED_IMPLICIT && !fit->method->implicit)
+    fit->normalisation = is(averages, "implicit") ? NY_CENTRED_IMPLICIT : NY_CENTRED_LANDMARKS;
+    if (fit->normalisation == NY_CENTRED_IMPLICIT && !fit->method->implicit)
         return ny_fail(ctx, NY_EUSAGE,
                        "--averages implicit goes with --approx projected; %s "
                        "averages over its landmarks",
                        fit->method->name);
-    if (fit->affine && fit->centring == NY_CENTRED_LANDMARKS)
+    if (fit->affine && fit->normalisation == NY_CENTRED_LANDMARKS)
         return ny_fail(ctx, NY_EUSAGE,
                        "--affine and --averages landmarks do not go together: the "
                        "affine hull is centred implicitly");
@@ -209,7 +209,7 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
         return ny_fail(ctx, NY_EINTERNAL, "a map or method of the option table is missing");
     fit->affine = ny_options_is_set(options, "affine") && ny_options_flag(options, "affine") &&
                   is(fit->method->name, "projected");
-    err = decide_centring(ctx, options, fit);
+    err = decide_normalisation(ctx, options, fit);
     if (err) return err;
     fit->precision =
         is(ny_options_text(options, "precision"), "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;

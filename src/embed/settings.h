@@ -26,7 +26,7 @@ struct ny_fit_settings {
     struct ny_kernel_params params;
     bool gamma_auto; /* params.gamma is to be found */
     enum ny_scale scale;
-    enum ny_centring centring;
+    enum ny_normalisation normalisation;
     enum ny_precision precision;
     enum ny_inner inner;
     struct ny_randomized randomized;

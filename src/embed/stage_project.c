@@ -104,7 +104,7 @@ static void certify_projection(struct project *run)
     if (ny_settings_needs_gram(job->settings) || !job->settings->method->trace_below) return;
     for (size_t j = 0; j < model->m; j++)
         shift += model->a[j];
-    if (job->settings->centring == NY_CENTRED_LANDMARKS)
+    if (job->settings->normalisation == NY_CENTRED_LANDMARKS)
         trace += -2 * (run->sums[NY_SUM_ENTRIES] + n * shift) / m + n * shift / m;
     ny_field_set_number(report, "trace", trace);
     ny_field_set_number(report, "trace_error", (trace - run->sums[NY_SUM_SQUARES]) / trace);

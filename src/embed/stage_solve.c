@@ -16,7 +16,7 @@ static struct ny_problem problem_of(struct ny_job *job)
                                .a = job->a,
                                .acc = job->acc,
                                .gram = job->gram,
-                               .centring = settings->centring,
+                               .normalisation = settings->normalisation,
                                .affine = settings->affine,
                                .coarse = job->coarse,
                                .f32_tiles = settings->precision == NY_PRECISION_F32,

@@ -43,7 +43,7 @@ static void choose_b(struct ny_basis *basis, const struct ny_problem *problem)
 
     for (size_t j = 0; j < problem->m; j++) {
         c[j] = 0;
-        switch (problem->centring) {
+        switch (problem->normalisation) {
         case NY_RAW: b[j] = (affine ? w1[j] : 0) - a[j]; break;
         case NY_CENTRED_LANDMARKS:
             b[j] = 0;
@@ -81,7 +81,7 @@ static double trace_of(const struct ny_problem *problem)
     const struct ny_accumulator *acc = problem->acc;
     double n = (double)problem->n, m = (double)problem->m, sums = 0, means = 0;
 
-    if (problem->centring != NY_CENTRED_LANDMARKS) {
+    if (problem->normalisation != NY_CENTRED_LANDMARKS) {
         if (!problem->affine) return acc->t;
         return acc->t - 2 * (acc->s[0] + n * problem->a[0]) + n * problem->W.at[0];
     }
@@ -137,7 +137,7 @@ static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
     basis->gram_cut = basis->cut;
     if (problem->coarse)
         basis->gram_cut =
-            fmax(basis->cut, 0x1p-30 * (problem->centring == NY_RAW ? top : shifted));
+            fmax(basis->cut, 0x1p-30 * (problem->normalisation == NY_RAW ? top : shifted));
     return NY_OK;
 }
 
@@ -168,7 +168,7 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
         basis->r = m - 1;
         basis->W = translate_square(problem->W);
         if (problem->acc) basis->G = translate_square(problem->acc->G);
-    } else if (problem->centring == NY_CENTRED_LANDMARKS) {
+    } else if (problem->normalisation == NY_CENTRED_LANDMARKS) {
         centre_square(basis->W, basis->diagonal);
         if (problem->acc) centre_square(basis->G, basis->diagonal);
     }
@@ -252,7 +252,7 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
             for (size_t i = m - 1; i > 0; i--)
                 P.at[i * p + k] = P.at[(i - 1) * p + k];
             P.at[k] = -sum;
-        } else if (problem->centring == NY_CENTRED_LANDMARKS) { /* H·P_R */
+        } else if (problem->normalisation == NY_CENTRED_LANDMARKS) { /* H·P_R */
             for (size_t i = 0; i < m; i++)
                 P.at[i * p + k] -= sum / (double)m;
         }
@@ -260,7 +260,7 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
             offset += P.at[i * p + k] * basis->b[i];
         solution->q[k] = -offset;
     }
-    solution->trace_of = problem->centring == NY_RAW ? "raw" : "centred";
+    solution->trace_of = problem->normalisation == NY_RAW ? "raw" : "centred";
     return NY_OK;
 }
 

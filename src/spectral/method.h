@@ -10,7 +10,7 @@
 #include "spectral/accumulator.h"
 
 /* How the map normalises K additively, and over what its averages run. */
-enum ny_centring {
+enum ny_normalisation {
     NY_RAW,               /* svd: K as it is */
     NY_CENTRED_LANDMARKS, /* kpca, averages over D: C̃ = (C − 1w̄ᵀ)H */
     NY_CENTRED_IMPLICIT   /* kpca, averages over all rows of K̃ (Proposition 2) */
@@ -26,7 +26,7 @@ struct ny_problem {
     const double *a;    /* shift of the tiles, m */
     struct ny_accumulator *acc; /* NULL where the method has no pass 1; may be destroyed */
     enum ny_gram_precision gram;
-    enum ny_centring centring;
+    enum ny_normalisation normalisation;
     bool affine;        /* projected: on the affine hull of D */
     bool f32_tiles;     /* decides the rank cut */
     bool coarse;        /* cut what G has rounded away: after a solution in f64 was inaccurate */

@@ -36,7 +36,7 @@ static int certify(struct ny_problem *problem, const struct ny_basis *basis, con
         double centre = ny_dot(basis->c, U.at + j * U.stride, U.cols);
 
         approx += ny_dot(at + j * U.cols, U.at + j * U.stride, U.cols) / sigma[j];
-        if (problem->centring == NY_CENTRED_IMPLICIT)
+        if (problem->normalisation == NY_CENTRED_IMPLICIT)
             trace -= (double)problem->n * centre * centre / sigma[j];
     }
     solution->trace_approx = approx;

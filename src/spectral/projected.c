@@ -67,7 +67,7 @@ static void certify(const struct ny_problem *problem, const struct ny_basis *bas
     }
     solution->trace_approx = sum;
     solution->trace = basis->trace;
-    if (problem->centring == NY_CENTRED_IMPLICIT)
+    if (problem->normalisation == NY_CENTRED_IMPLICIT)
         solution->trace -= (double)problem->n * ny_dot(z, z, A.rows);
     solution->inaccurate = smallest < -1e-6 * largest ||
                            sum > solution->trace * (1 + 1e-6) || !isfinite(sum);

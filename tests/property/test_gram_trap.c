@@ -140,7 +140,7 @@ struct outcome {
 };
 
 static struct outcome solve(const struct data *data, const double *a, enum ny_gram_precision gram,
-                            enum ny_centring centring)
+                            enum ny_normalisation centring)
 {
     double W[M * M], trace_error;
     struct ny_accumulator *acc = accumulate(data, a, gram);
@@ -151,7 +151,7 @@ static struct outcome solve(const struct data *data, const double *a, enum ny_gr
                                  .a = a,
                                  .acc = acc,
                                  .gram = gram,
-                                 .centring = centring,
+                                 .normalisation = centring,
                                  .f32_tiles = true,
                                  .components = M};
     struct outcome outcome = {0};

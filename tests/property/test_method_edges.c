@@ -32,10 +32,10 @@ static int stop(void **state)
     return 0;
 }
 
-static struct ny_problem problem_of(enum ny_centring centring, size_t rank)
+static struct ny_problem problem_of(enum ny_normalisation centring, size_t rank)
 {
     return (struct ny_problem){.ctx = ctx,
-                               .centring = centring,
+                               .normalisation = centring,
                                .components = P,
                                .rank = rank,
                                .inner = NY_INNER_EXACT,
@@ -136,7 +136,7 @@ static void an_indefinite_kernel(void **state)
 static void a_spectrum_that_falls_to_rounding(void **state)
 {
     enum { ROWS = 400, LANDMARKS = 100 };
-    static const enum ny_centring centrings[] = {NY_RAW, NY_CENTRED_LANDMARKS,
+    static const enum ny_normalisation centrings[] = {NY_RAW, NY_CENTRED_LANDMARKS,
                                                  NY_CENTRED_IMPLICIT};
     static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_WIDE, SMALL_POLYNOMIAL};
     double *U = malloc(ROWS * P * sizeof(*U));

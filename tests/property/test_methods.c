@@ -33,10 +33,10 @@ static int stop(void **state)
     return 0;
 }
 
-static struct ny_problem problem_of(enum ny_centring centring, size_t rank)
+static struct ny_problem problem_of(enum ny_normalisation centring, size_t rank)
 {
     return (struct ny_problem){.ctx = ctx,
-                               .centring = centring,
+                               .normalisation = centring,
                                .components = P,
                                .rank = rank,
                                .inner = NY_INNER_EXACT,
@@ -62,7 +62,7 @@ static enum ny_gram_precision chosen(const struct small *set)
 /* ---- projected ------------------------------------------------------------------------------ */
 
 static void check_projected(const struct small *set, enum small_tiles tiles,
-                            enum ny_centring centring, bool affine, size_t rank)
+                            enum ny_normalisation centring, bool affine, size_t rank)
 {
     struct ny_problem problem = problem_of(centring, rank);
     double tolerance = tolerances[tiles], U[N * P];
@@ -88,7 +88,7 @@ static void check_projected(const struct small *set, enum small_tiles tiles,
     wanted_free(&w);
 }
 
-static void projected_everywhere(enum ny_centring centring, bool affine)
+static void projected_everywhere(enum ny_normalisation centring, bool affine)
 {
     size_t in_f32 = 0;
 
@@ -167,7 +167,7 @@ static void projected_of_a_rank(void **state)
 /* Talwalkar (3): λ̂ = (n/m) σ, û = √(m/n) C u/σ; C less its mean row with implicit averages, so
  * that ÛΛ̂Ûᵀ is K̃_k in all. */
 static void check_nystrom(const struct small *set, enum small_tiles tiles,
-                          enum ny_centring centring, size_t rank)
+                          enum ny_normalisation centring, size_t rank)
 {
     struct ny_problem problem = problem_of(centring, rank);
     double values[M], V[M * M], U[N * P], u[N];
@@ -214,7 +214,7 @@ static void check_nystrom(const struct small *set, enum small_tiles tiles,
 
 static void nystrom(void **state)
 {
-    static const enum ny_centring centrings[] = {NY_RAW, NY_CENTRED_LANDMARKS,
+    static const enum ny_normalisation centrings[] = {NY_RAW, NY_CENTRED_LANDMARKS,
                                                  NY_CENTRED_IMPLICIT};
     static const size_t ranks[] = {0, 4, 9};
 
@@ -281,7 +281,7 @@ static void nystrom_randomized(void **state)
 
 /* Talwalkar (4): λ̂ = √(n/m) σ, û = C v/σ of the singular values and right vectors of C. */
 static void check_columns(const struct small *set, enum small_tiles tiles,
-                          enum ny_centring centring)
+                          enum ny_normalisation centring)
 {
     struct ny_problem problem = problem_of(centring, 0);
     double G[M * M], squares[M], V[M * M], U[N * P], u[N];

@@ -13,7 +13,7 @@
 
 /* What K becomes, entry by entry: translated by the first landmark x₁, k(x,y) − k(x,x₁) − k(x₁,y)
  * + k(x₁,x₁); or less its averages over D, k(x,y) − r(x) − r(y) + w̄. */
-static double *normalised(const struct small *set, enum ny_centring centring, bool affine)
+static double *normalised(const struct small *set, enum ny_normalisation centring, bool affine)
 {
     size_t n = set->n, m = set->m;
     double *K = malloc(n * n * sizeof(*K)), *r = calloc(n, sizeof(*r)), grand = 0;
@@ -63,7 +63,7 @@ static double cut_of(const struct small *set, bool f32)
     return cut;
 }
 
-void wanted_new(struct wanted *w, const struct small *set, enum ny_centring centring,
+void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation centring,
                        bool affine, size_t rank, bool f32)
 {
     bool translated = affine && centring != NY_CENTRED_LANDMARKS;
@@ -184,7 +184,7 @@ void check_pairs(const struct small *set, const struct wanted *w, const double *
 }
 
 void check_trace(const struct wanted *w, const struct ny_solution *solution,
-                        enum ny_centring centring, double tolerance)
+                        enum ny_normalisation centring, double tolerance)
 {
     assert_near(solution->trace, w->trace, tolerance * w->trace);
     assert_near(solution->trace_approx, w->trace_approx, tolerance * w->trace);

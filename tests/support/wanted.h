@@ -20,7 +20,7 @@ struct wanted {
     double error; /* ‖K − K̃‖_F of the normalised K, implicit averages taken of both */
 };
 
-void wanted_new(struct wanted *w, const struct small *set, enum ny_centring centring, bool affine,
+void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation centring, bool affine,
                 size_t rank, bool f32);
 void wanted_free(struct wanted *w);
 
@@ -39,6 +39,6 @@ void check_pairs(const struct small *set, const struct wanted *w, const double *
                  const double *U, size_t count, double tolerance);
 /* tr K and tr K̃, and that their difference bounds ‖K − K̃‖_F. */
 void check_trace(const struct wanted *w, const struct ny_solution *solution,
-                 enum ny_centring centring, double tolerance);
+                 enum ny_normalisation centring, double tolerance);
 
 #endif
