@@ -129,12 +129,17 @@ static struct bill select_bill(const struct ny_footprint *f, unsigned workers, s
     return bill;
 }
 
+static size_t square_bytes(const struct ny_footprint *f)
+{
+    return f->m * f->m * sizeof(double);
+}
+
 /* Landmarks, W and the shift, which all stages between select and project hold. */
 static void add_landmarks(const struct ny_footprint *f, struct bill *bill)
 {
     bill->by_purpose[NY_MEM_DICTIONARY] +=
         ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + sizeof(double));
-    bill->by_purpose[NY_MEM_SOLVE] += f->m * f->m * sizeof(double);
+    bill->by_purpose[NY_MEM_SOLVE] += square_bytes(f);
 }
 
 /* Landmarks are gathered, then compared with one another, then looked at. */
@@ -152,16 +157,17 @@ static struct bill prepare_bill(const struct ny_footprint *f, unsigned workers)
     return bill;
 }
 
+/* Without W, which is made again for solve where it would cost a worker. */
 static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill bill = common(f, workers, workers);
 
     add_landmarks(f, &bill);
+    bill.by_purpose[NY_MEM_SOLVE] -= square_bytes(f);
     bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) +
                                      put_bytes(limit, ny_accumulator_image_bytes(f->m));
-    /* Which precision tile Grams have is seen in W alone. */
-    bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + ny_accumulator_image_bytes(f->m) +
-                                   workers * ny_partial_bytes(f->m, NY_GRAM_F64);
+    bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
+                                   workers * ny_partial_bytes(f->m, f->gram);
     bill.by_purpose[NY_MEM_TILES] =
         workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + exact_bytes(f));
     return bill;
@@ -180,6 +186,8 @@ static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, si
     if (ny_settings_needs_gram(settings)) {
         bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
         image = ny_accumulator_image_bytes(f->m); /* when it is loaded, before the rest */
+        if (solve < image) solve = image;
+        image = ny_columns_exact_bytes(&f->spec, settings->threads); /* W made again */
         if (solve < image) solve = image;
     }
     bill.by_purpose[NY_MEM_SOLVE] += solve > model ? solve : model;
@@ -207,6 +215,7 @@ static struct bill project_bill(const struct ny_footprint *f, unsigned workers, 
 
 enum { PLAN, STATS, SELECT, PREPARE, ACCUMULATE, SOLVE, PROJECT, BILLS };
 
+/* All of them with the same workers; tile Grams are taken to be f64, until W tells. */
 static void all_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
                       struct bill bills[BILLS])
 {
@@ -220,22 +229,102 @@ static void all_bills(const struct ny_footprint *f, unsigned workers, size_t lim
     bills[PROJECT] = project_bill(f, workers, limit);
 }
 
+static const struct bill *largest(const struct bill bills[BILLS])
+{
+    const struct bill *peak = bills;
+
+    for (int i = 1; i < BILLS; i++)
+        if (total(&bills[i]) > total(peak)) peak = &bills[i];
+    return peak;
+}
+
+/* The peak with so many workers in all stages. */
+static size_t peak_of(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    struct bill bills[BILLS];
+
+    all_bills(f, workers, limit, bills);
+    return total(largest(bills));
+}
+
+typedef struct bill pass_bill(const struct ny_footprint *f, unsigned workers, size_t limit);
+
+static unsigned most_workers(const struct ny_footprint *f, pass_bill *bill, size_t limit)
+{
+    unsigned workers = f->settings->threads;
+
+    for (; workers > 0; workers--) {
+        struct bill one = bill(f, workers, limit);
+
+        if (total(&one) <= limit) break;
+    }
+    return workers;
+}
+
+unsigned ny_footprint_stage_workers(const struct ny_footprint *f, enum ny_stage stage)
+{
+    return most_workers(f, stage == NY_STAGE_ACCUMULATE ? accumulate_bill : project_bill,
+                        ny_memory_limit(f->ctx));
+}
+
+/* Beside so many workers of pass 1. */
+static bool square_fits(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    struct bill bill = accumulate_bill(f, workers, limit);
+
+    return total(&bill) + square_bytes(f) <= limit;
+}
+
+bool ny_footprint_keeps_square(const struct ny_footprint *f, unsigned workers)
+{
+    return square_fits(f, workers, ny_memory_limit(f->ctx));
+}
+
+/* What pass 1 comes to hold with tile Grams of a precision: as many workers as fit, and W where it
+ * still does. */
+static struct bill grown_accumulate(const struct ny_footprint *f, enum ny_gram_precision gram,
+                                    unsigned workers, size_t limit)
+{
+    struct ny_footprint known = *f;
+    unsigned most;
+    struct bill bill;
+
+    known.gram = gram;
+    most = most_workers(&known, accumulate_bill, limit);
+    if (most > workers) workers = most;
+    bill = accumulate_bill(&known, workers, limit);
+    if (square_fits(&known, workers, limit)) bill.by_purpose[NY_MEM_SOLVE] += square_bytes(f);
+    return bill;
+}
+
+/* All of them as they will be: passes with as many workers as each of them may have, at least
+ * `workers`. */
+static void grown_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
+                        struct bill bills[BILLS])
+{
+    unsigned most = most_workers(f, project_bill, limit);
+
+    all_bills(f, workers, limit, bills);
+    bills[PROJECT] = project_bill(f, most > workers ? most : workers, limit);
+    if (ny_settings_needs_gram(f->settings)) {
+        struct bill coarse = grown_accumulate(f, NY_GRAM_F32, workers, limit);
+        struct bill fine = grown_accumulate(f, NY_GRAM_F64, workers, limit);
+
+        bills[ACCUMULATE] = total(&coarse) > total(&fine) ? coarse : fine;
+    }
+}
+
 size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
                          size_t by_purpose[NY_PURPOSES])
 {
     struct bill bills[BILLS];
-    size_t peak = 0;
+    const struct bill *peak;
 
-    all_bills(footprint, workers, limit, bills);
-    for (int i = 0; i < BILLS; i++) {
-        size_t bytes = total(&bills[i]);
-
-        if (bytes <= peak) continue;
-        peak = bytes;
-        for (int p = 0; by_purpose && p < NY_PURPOSES; p++)
-            by_purpose[p] = bills[i].by_purpose[p];
-    }
-    return peak;
+    grown_bills(footprint, workers, limit, bills);
+    peak = largest(bills);
+    for (int p = 0; p < NY_PURPOSES; p++)
+        by_purpose[p] = peak->by_purpose[p];
+    return total(peak);
 }
 
 void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers, size_t limit,
@@ -244,7 +333,7 @@ void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers,
     struct bill bills[BILLS];
     size_t prepare;
 
-    all_bills(footprint, workers, limit, bills);
+    grown_bills(footprint, workers, limit, bills);
     prepare = total(&bills[PREPARE]);
     stage_bytes[NY_STAGE_STATS] = total(&bills[STATS]);
     stage_bytes[NY_STAGE_SELECT] = total(&bills[SELECT]);
@@ -260,7 +349,7 @@ unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned thr
 {
     size_t limit = ny_memory_limit(footprint->ctx);
 
-    while (threads > 0 && ny_footprint_peak(footprint, threads, limit, NULL) > limit)
+    while (threads > 0 && peak_of(footprint, threads, limit) > limit)
         threads--;
     return threads;
 }
@@ -271,7 +360,7 @@ size_t ny_footprint_minimum(const struct ny_footprint *footprint)
 
     /* The buffers that grow with the budget stop growing at a share of it: a few steps settle. */
     for (int step = 0; step < 16; step++) {
-        size_t peak = ny_footprint_peak(footprint, 1, limit, NULL);
+        size_t peak = peak_of(footprint, 1, limit);
 
         if (peak <= limit) break;
         limit = peak;

@@ -140,17 +140,25 @@ static void slot_name(char *text, size_t size, const char *part, uint64_t slot)
 int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char *part,
                             const void *image, size_t bytes, uint64_t units)
 {
+    struct ny_pieces pieces = ny_pieces_of(image, bytes);
+
+    return ny_job_checkpoint_pieces(job, stage, part, &pieces, units);
+}
+
+int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage stage, const char *part,
+                             const struct ny_pieces *image, uint64_t units)
+{
     json_t *checkpoint = ny_job_checkpoint(job);
     uint64_t slot = 1 - ny_field_count(checkpoint, "slot", 1);
     char name[32];
     int err;
 
     slot_name(name, sizeof(name), part, slot);
-    err = ny_blob_put(job->store, job->name, name, image, bytes);
+    err = ny_blob_put_pieces(job->store, job->name, name, image);
     if (err) return err;
     ny_field_set_text(checkpoint, "part", part);
     ny_field_set_count(checkpoint, "slot", slot);
-    ny_field_set_count(checkpoint, "bytes", bytes);
+    ny_field_set_count(checkpoint, "bytes", image->bytes);
     ny_field_set_count(checkpoint, "units", units);
     ny_field_set_count(checkpoint, "rows", units * NY_UNIT_ROWS);
     ny_job_mark_time(job);

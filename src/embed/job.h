@@ -87,6 +87,8 @@ int ny_job_save(struct ny_job *job, enum ny_stage stage);
  * `stage` after `units` units. */
 int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char *part,
                             const void *image, size_t bytes, uint64_t units);
+int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage stage, const char *part,
+                             const struct ny_pieces *image, uint64_t units);
 /* The current image of `part` (ny_free() it), its size and units; *image = NULL when there is none.
  */
 int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t *bytes,
@@ -98,14 +100,15 @@ int ny_stage_stats(struct ny_job *job);
 int ny_job_load_frozen(struct ny_job *job);
 struct ny_columns_spec ny_job_spec(const struct ny_job *job);
 int ny_stage_select(struct ny_job *job);
-/* W, the shift a, the tile Gram's precision: recomputed from the landmarks, not stored. */
+/* W, the shift a, the tile Gram's precision: recomputed from the landmarks, not stored; W again
+ * where a pass had no room for it. */
 int ny_job_prepare(struct ny_job *job);
 /* Gives W, a, columns and rows back. */
 void ny_job_drop_landmarks(struct ny_job *job);
 /* Reserves what OpenBLAS will keep with m landmarks. */
 int ny_job_reserve_blas(struct ny_job *job, size_t m);
-/* Lowers job->workers until the pass that comes fits the budget; NY_EBUDGET when not even one does.
- */
+/* Sets job->workers to the most with which the pass that comes fits the budget, which may be
+ * without W: then that is given back; NY_EBUDGET when not even one does. */
 int ny_job_fit_workers(struct ny_job *job);
 int ny_stage_accumulate(struct ny_job *job);
 /* job->acc from the last checkpoint, where the job has a pass 1. */

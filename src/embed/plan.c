@@ -96,7 +96,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
                  struct ny_plan *plan)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_footprint footprint = {.ctx = ctx, .settings = settings};
+    struct ny_footprint footprint = {.ctx = ctx, .settings = settings, .gram = NY_GRAM_F64};
     struct ny_geometry *geometry = NULL;
     struct ny_points_info points;
     int err;
@@ -175,13 +175,17 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
 
 int ny_job_fit_workers(struct ny_job *job)
 {
-    struct ny_footprint footprint = {job->ctx, job->settings, &job->points, {0}, job->m};
+    struct ny_footprint footprint = {.ctx = job->ctx,
+                                     .settings = job->settings,
+                                     .points = &job->points,
+                                     .m = job->m,
+                                     .gram = job->gram};
     unsigned workers;
     int err = ny_job_load_frozen(job);
 
     if (err) return err;
     footprint.spec = ny_job_spec(job);
-    workers = ny_footprint_workers(&footprint, job->settings->threads);
+    workers = ny_footprint_stage_workers(&footprint, job->stage);
     if (!workers)
         return ny_fail(job->ctx, NY_EBUDGET,
                        "%zu landmarks need a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; "
@@ -191,5 +195,9 @@ int ny_job_fit_workers(struct ny_job *job)
                        (double)ny_memory_limit(job->ctx) / 1048576.0,
                        (ny_footprint_minimum(&footprint) >> 20) + 1);
     job->workers = workers;
+    if (job->stage == NY_STAGE_ACCUMULATE && !ny_footprint_keeps_square(&footprint, workers)) {
+        ny_free(job->ctx, job->W.at);
+        job->W.at = NULL;
+    }
     return ny_job_reserve_blas(job, job->m);
 }

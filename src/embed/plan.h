@@ -26,14 +26,16 @@ struct ny_plan {
     size_t stage_bytes[NY_STAGE_DONE];
 };
 
-/* What a fit of n × d points holds at its peak, with `workers` workers under a budget of `limit`
- * bytes (dirty pages and output buffers grow with the budget); by purpose of the peak's stage. */
+/* What a fit of n × d points holds at its peak, with at least `workers` workers under a budget of
+ * `limit` bytes (dirty pages and output buffers grow with the budget; each pass takes as many
+ * workers as fit then); by purpose of the peak's stage. */
 struct ny_footprint {
     struct ny_context *ctx;
     const struct ny_fit_settings *settings;
     const struct ny_points_info *points;
     struct ny_columns_spec spec;
     size_t m;
+    enum ny_gram_precision gram; /* of the tile Grams: F64 as long as W is not known */
 };
 size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
                          size_t by_purpose[NY_PURPOSES]);
@@ -44,6 +46,10 @@ void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers,
 
 /* The most workers, at most `threads`, with which it fits; 0 when not even one does. */
 unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned threads);
+/* The most with which one pass fits: accumulate or project. And whether W has room beside so many
+ * workers of accumulate. */
+unsigned ny_footprint_stage_workers(const struct ny_footprint *footprint, enum ny_stage stage);
+bool ny_footprint_keeps_square(const struct ny_footprint *footprint, unsigned workers);
 size_t ny_footprint_minimum(const struct ny_footprint *footprint);
 
 /* m: landmarks already selected; 0: not yet. */

@@ -33,16 +33,29 @@ static int fold(void *arg, const struct ny_tile *tile)
     return NY_OK;
 }
 
+/* G packed is half of G: it goes to the store piece by piece. */
+struct image {
+    const struct ny_accumulator *acc;
+    void *piece;
+};
+
+static const void *piece_of(const void *arg, size_t at, size_t count)
+{
+    const struct image *image = arg;
+
+    ny_accumulator_save(image->acc, at, count, image->piece);
+    return image->piece;
+}
+
 static int save(struct ny_job *job, enum ny_stage next, uint64_t units)
 {
-    size_t bytes = ny_accumulator_image_bytes(job->m);
-    void *image = ny_alloc(job->ctx, NY_MEM_GRAM, bytes);
+    struct image image = {job->acc, ny_alloc(job->ctx, NY_MEM_GRAM, NY_CHUNK_BYTES)};
+    struct ny_pieces pieces = {piece_of, &image, ny_accumulator_image_bytes(job->m)};
     int err;
 
-    if (!image) return NY_EBUDGET;
-    ny_accumulator_save(job->acc, image);
-    err = ny_job_checkpoint_image(job, next, "gram", image, bytes, units);
-    ny_free(job->ctx, image);
+    if (!image.piece) return NY_EBUDGET;
+    err = ny_job_checkpoint_pieces(job, next, "gram", &pieces, units);
+    ny_free(job->ctx, image.piece);
     return err;
 }
 

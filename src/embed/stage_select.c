@@ -156,11 +156,26 @@ static int choose_shift(struct ny_job *job)
     return err;
 }
 
+static int make_square(struct ny_job *job)
+{
+    int err;
+
+    job->W = ny_matrix(ny_calloc(job->ctx, NY_MEM_SOLVE, job->m, job->m * sizeof(double)), job->m,
+                       job->m);
+    if (!job->W.at) return NY_EBUDGET;
+    err = ny_columns_square(job->columns, job->W);
+    if (err) return err;
+    if (!ny_first_not_finite(job->W.at, job->m * job->m)) return NY_OK;
+    return ny_fail(job->ctx, NY_ENUMERIC,
+                   "a kernel value between two landmarks is not finite; rescale the data "
+                   "(--scale standard) or choose another width");
+}
+
 int ny_job_prepare(struct ny_job *job)
 {
     int err;
 
-    if (job->W.at) return NY_OK;
+    if (job->a) return job->W.at ? NY_OK : make_square(job);
     err = ny_job_load_frozen(job);
     if (err) return err;
     job->m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
@@ -169,14 +184,7 @@ int ny_job_prepare(struct ny_job *job)
     err = make_columns(job);
     if (err) return err;
     job->a = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, sizeof(double));
-    job->W = ny_matrix(ny_calloc(job->ctx, NY_MEM_SOLVE, job->m, job->m * sizeof(double)), job->m,
-                       job->m);
-    if (!job->a || !job->W.at) return NY_EBUDGET;
-    err = ny_columns_square(job->columns, job->W);
-    if (err) return err;
-    if (ny_first_not_finite(job->W.at, job->m * job->m))
-        return ny_fail(job->ctx, NY_ENUMERIC,
-                       "a kernel value between two landmarks is not finite; rescale the data "
-                       "(--scale standard) or choose another width");
-    return choose_shift(job);
+    if (!job->a) return NY_EBUDGET;
+    err = make_square(job);
+    return err ? err : choose_shift(job);
 }

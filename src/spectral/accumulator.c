@@ -204,21 +204,35 @@ size_t ny_accumulator_image_bytes(size_t m)
     return sizeof(uint64_t) + (1 + m + m * (m + 1) / 2) * sizeof(double);
 }
 
-/* rows, t, s, then row i of G's lower triangle with i + 1 numbers. */
-void ny_accumulator_save(const struct ny_accumulator *acc, void *image)
-{
-    char *to = image;
+/* Bytes first … end−1 of an image that is gone through part by part. */
+struct window {
+    size_t first, end;
+    size_t at; /* where the next part begins */
+    char *to;
+};
 
-    memcpy(to, &acc->rows, sizeof(acc->rows));
-    to += sizeof(acc->rows);
-    memcpy(to, &acc->t, sizeof(acc->t));
-    to += sizeof(acc->t);
-    memcpy(to, acc->s, acc->m * sizeof(*acc->s));
-    to += acc->m * sizeof(*acc->s);
-    for (size_t i = 0; i < acc->m; i++) {
-        memcpy(to, acc->G.at + i * acc->G.stride, (i + 1) * sizeof(double));
-        to += (i + 1) * sizeof(double);
-    }
+/* Copies what the window shows of the next part. */
+static void show(struct window *window, const void *part, size_t bytes)
+{
+    size_t from = window->first > window->at ? window->first - window->at : 0;
+    size_t to = window->end < window->at + bytes ? window->end - window->at : bytes;
+
+    if (window->at < window->end && from < to)
+        memcpy(window->to + (window->at + from - window->first), (const char *)part + from,
+               to - from);
+    window->at += bytes;
+}
+
+/* rows, t, s, then row i of G's lower triangle with i + 1 numbers. */
+void ny_accumulator_save(const struct ny_accumulator *acc, size_t at, size_t count, void *piece)
+{
+    struct window window = {.first = at, .end = at + count, .to = piece};
+
+    show(&window, &acc->rows, sizeof(acc->rows));
+    show(&window, &acc->t, sizeof(acc->t));
+    show(&window, acc->s, acc->m * sizeof(*acc->s));
+    for (size_t i = 0; i < acc->m && window.at < window.end; i++)
+        show(&window, acc->G.at + i * acc->G.stride, (i + 1) * sizeof(double));
 }
 
 void ny_accumulator_restore(struct ny_accumulator *acc, const void *image)

@@ -48,9 +48,10 @@ void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C, size_t row
 /* acc += partial: one step of the left fold. */
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *partial);
 
-/* Image for a checkpoint: s, t, rows and the packed lower triangle of G. */
+/* Image for a checkpoint: s, t, rows and the packed lower triangle of G; saved piece by piece,
+ * bytes at … at + count − 1. */
 size_t ny_accumulator_image_bytes(size_t m);
-void ny_accumulator_save(const struct ny_accumulator *acc, void *image);
+void ny_accumulator_save(const struct ny_accumulator *acc, size_t at, size_t count, void *piece);
 void ny_accumulator_restore(struct ny_accumulator *acc, const void *image);
 
 #endif

@@ -254,9 +254,29 @@ int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uin
     return chunk_damaged(store, name, part, index, wrong);
 }
 
+static const void *piece_of_memory(const void *arg, size_t at, size_t count)
+{
+    (void)count;
+    return (const char *)arg + at;
+}
+
+struct ny_pieces ny_pieces_of(const void *data, size_t bytes)
+{
+    return (struct ny_pieces){piece_of_memory, data, bytes};
+}
+
 int ny_blob_put(struct ny_store *store, const char *name, const char *part, const void *data,
                 size_t bytes)
 {
+    struct ny_pieces pieces = ny_pieces_of(data, bytes);
+
+    return ny_blob_put_pieces(store, name, part, &pieces);
+}
+
+int ny_blob_put_pieces(struct ny_store *store, const char *name, const char *part,
+                       const struct ny_pieces *pieces)
+{
+    size_t bytes = pieces->bytes;
     size_t chunks = bytes / NY_CHUNK_BYTES + (bytes % NY_CHUNK_BYTES > 0 || bytes == 0);
     size_t in_batch = ny_batch_bytes_max(store) / NY_CHUNK_BYTES;
     int err = NY_OK;
@@ -270,9 +290,9 @@ int ny_blob_put(struct ny_store *store, const char *name, const char *part, cons
         if (i == 0) ny_batch_delete(batch, name, part);
         for (; i < end; i++) {
             size_t at = i * NY_CHUNK_BYTES;
+            size_t count = bytes - at < NY_CHUNK_BYTES ? bytes - at : NY_CHUNK_BYTES;
 
-            ny_batch_put(batch, name, part, i, (const char *)data + at,
-                         bytes - at < NY_CHUNK_BYTES ? bytes - at : NY_CHUNK_BYTES);
+            ny_batch_put(batch, name, part, i, pieces->piece(pieces->arg, at, count), count);
         }
         err = ny_batch_commit(batch);
     }

@@ -185,6 +185,16 @@ int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uin
  * the caller's last batch. Reads verify that exactly `bytes` bytes are there. */
 int ny_blob_put(struct ny_store *store, const char *name, const char *part, const void *data,
                 size_t bytes);
+/* The same of what is nowhere in memory as a whole. */
+struct ny_pieces {
+    /* Bytes at … at + count − 1, count ≤ NY_CHUNK_BYTES; they stay until the next call. */
+    const void *(*piece)(const void *arg, size_t at, size_t count);
+    const void *arg;
+    size_t bytes; /* of the whole */
+};
+struct ny_pieces ny_pieces_of(const void *data, size_t bytes);
+int ny_blob_put_pieces(struct ny_store *store, const char *name, const char *part,
+                       const struct ny_pieces *pieces);
 int ny_blob_get(struct ny_store *store, const char *name, const char *part, void *data,
                 size_t bytes);
 

@@ -263,7 +263,9 @@ static void an_image_restores_every_bit(void **state)
     for (size_t p = 0; p < M; p++)
         for (size_t q = p + 1; q < M; q++)
             first->G.at[p * M + q] = NAN; /* scratch: not part of the image */
-    ny_accumulator_save(first, image + 1); /* no alignment is promised */
+    /* piece by piece, of any lengths; no alignment is promised */
+    for (size_t at = 0, count = 1; at < bytes; at += count, count = 2 * count + 1)
+        ny_accumulator_save(first, at, count < bytes - at ? count : bytes - at, image + 1 + at);
     ny_accumulator_restore(resumed, image + 1);
     assert_int_equal(image[0], 0xAB);
     assert_int_equal(image[bytes + 1], 0xAB);
