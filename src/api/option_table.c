@@ -73,7 +73,7 @@
       "measure residuals from the affine hull of the landmarks, not from their span; by default "  \
       "for greedy selection under kpca and pca")                                                   \
     X("inner", NY_CHOICE, 0, true, "auto|exact|randomized", "auto", FIT,                           \
-      "eigensolver of nystrom's small problem; auto goes by size")                                 \
+      "eigensolver of nystrom and orthonystrom; auto goes by size")                                \
     X("oversample", NY_COUNT, 0, true, "P", "5", FIT, "extra vectors of the randomized solver")    \
     X("power", NY_COUNT, 0, true, "Q", "2", FIT, "power iterations of the randomized solver")      \
     X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT,                     \

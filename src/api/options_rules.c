@@ -44,11 +44,11 @@ static const struct condition {
     {"scale", "kernel", "!precomputed"},
     {"certify", "approx", "nystrom|projected"},
     {"averages", "map", "!svd"},
-    {"rank", "approx", "!column"},
-    {"inner", "approx", "nystrom"},
-    {"oversample", "approx", "nystrom"},
+    {"rank", "approx", "!column|orthonystrom"},
+    {"inner", "approx", "nystrom|orthonystrom"},
+    {"oversample", "approx", "nystrom|orthonystrom"},
     {"oversample", "inner", "!exact"},
-    {"power", "approx", "nystrom"},
+    {"power", "approx", "nystrom|orthonystrom"},
     {"power", "inner", "!exact"},
 };
 

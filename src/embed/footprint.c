@@ -177,9 +177,10 @@ static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, si
 {
     const struct ny_fit_settings *settings = f->settings;
     struct bill bill = common(f, workers, 1);
+    struct ny_problem problem = ny_settings_problem(settings, f->m);
     size_t map = f->m * settings->components * sizeof(double), image;
     size_t solve = settings->method->bytes(f->m, settings->components,
-                                           ny_settings_rank(settings, f->m));
+                                           ny_settings_rank(settings, f->m), &problem);
     size_t model = 2 * (map + f->m * row_bytes(f)) + put_bytes(limit, map + f->m * row_bytes(f));
 
     add_landmarks(f, &bill);

@@ -39,8 +39,7 @@ static void plan_time(const struct ny_fit_settings *settings, const struct ny_po
     double n = (double)points->n, d = (double)points->d, m = (double)plan->m;
     double p = (double)settings->components, small;
     size_t rank = ny_settings_rank(settings, plan->m);
-    struct ny_problem problem = {
-        .m = plan->m, .inner = settings->inner, .randomized = settings->randomized};
+    struct ny_problem problem = ny_settings_problem(settings, plan->m);
     double out_bytes = n * p * (settings->precision == NY_PRECISION_F64 ? 8 : 4);
     bool gram = ny_settings_needs_gram(settings);
 

@@ -56,6 +56,18 @@ size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m)
     return rank < m ? rank : m;
 }
 
+struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m)
+{
+    return (struct ny_problem){.m = m,
+                               .normalisation = settings->normalisation,
+                               .affine = settings->affine,
+                               .f32_tiles = settings->precision == NY_PRECISION_F32,
+                               .components = settings->components,
+                               .rank = settings->rank,
+                               .inner = settings->inner,
+                               .randomized = settings->randomized};
+}
+
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings)
 {
     return settings->method->needs_gram || settings->certify;

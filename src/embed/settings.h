@@ -49,6 +49,8 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          const struct ny_fit_settings *settings, size_t d);
 /* The rank in force with m landmarks: --rank, or the method's default. */
 size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
+/* What the options say of the small problem; for plans, and the beginning of a job's. */
+struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m);
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                         struct ny_context *ctx, enum ny_dtype dtype,

@@ -7,23 +7,16 @@
 
 static struct ny_problem problem_of(struct ny_job *job)
 {
-    const struct ny_fit_settings *settings = job->settings;
+    struct ny_problem problem = ny_settings_problem(job->settings, job->m);
 
-    return (struct ny_problem){.ctx = job->ctx,
-                               .m = job->m,
-                               .n = job->points.n,
-                               .W = job->W,
-                               .a = job->a,
-                               .acc = job->acc,
-                               .gram = job->gram,
-                               .normalisation = settings->normalisation,
-                               .affine = settings->affine,
-                               .coarse = job->coarse,
-                               .f32_tiles = settings->precision == NY_PRECISION_F32,
-                               .components = settings->components,
-                               .rank = settings->rank,
-                               .inner = settings->inner,
-                               .randomized = settings->randomized};
+    problem.ctx = job->ctx;
+    problem.n = job->points.n;
+    problem.W = job->W;
+    problem.a = job->a;
+    problem.acc = job->acc;
+    problem.gram = job->gram;
+    problem.coarse = job->coarse;
+    return problem;
 }
 
 static json_t *json_of_values(const double *values, size_t count, double factor)

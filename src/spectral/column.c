@@ -59,12 +59,13 @@ static double flops(size_t m, size_t p, size_t k, const struct ny_problem *probl
     return 4.0 / 3 * M * M * M + 4 * M * M * P;
 }
 
-static size_t bytes(size_t m, size_t p, size_t k)
+static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
     size_t inner = ny_eigen_top_bytes(m, p);
     size_t signs = m * p * sizeof(double);
 
     (void)k;
+    (void)problem;
     return (m + 1) * p * sizeof(double) + (inner > signs ? inner : signs) + 4 * m * sizeof(double);
 }
 

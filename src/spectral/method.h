@@ -64,7 +64,7 @@ struct ny_method {
     /* For plans: flops of the small problem, and its bytes beyond W and the accumulator. k: the
      * rank in force. */
     double (*flops)(size_t m, size_t p, size_t k, const struct ny_problem *problem);
-    size_t (*bytes)(size_t m, size_t p, size_t k);
+    size_t (*bytes)(size_t m, size_t p, size_t k, const struct ny_problem *problem);
 };
 
 const struct ny_method *ny_method_find(const char *name);

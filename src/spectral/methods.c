@@ -5,6 +5,7 @@
 static const struct ny_method *const methods[] = {
     &ny_method_nystrom,
     &ny_method_column,
+    &ny_method_orthonystrom,
     &ny_method_projected,
 };
 

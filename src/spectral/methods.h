@@ -6,6 +6,7 @@
 
 extern const struct ny_method ny_method_nystrom;
 extern const struct ny_method ny_method_column;
+extern const struct ny_method ny_method_orthonystrom;
 extern const struct ny_method ny_method_projected;
 
 #endif

@@ -2,11 +2,9 @@
  * Nyström: λ̂ = (n/m) Σ_k, Û = √(m/n) C U_k Σ_k⁺ (Talwalkar, Kumar & Rowley 2008, eq. 3), with the
  * eigenproblem of W solved exactly or by Li, Kwok & Lu 2010, Algorithm 2.
  */
-#include "spectral/methods.h"
+#include "spectral/nystrom.h"
 
 #include <math.h>
-
-#include "spectral/basis.h"
 
 /* The randomized solver pays for a small part of the spectrum or a large W (limits measured). */
 static bool randomized_pays(const struct ny_problem *problem, size_t m, size_t k)
@@ -64,6 +62,21 @@ static size_t count_kept(struct ny_solution *solution, const double *sigma, size
     return kept;
 }
 
+int ny_nystrom_pairs(struct ny_problem *problem, struct ny_basis *basis,
+                     struct ny_solution *solution, double *sigma, struct ny_matrix U)
+{
+    size_t k = U.rows;
+    int err;
+
+    if (randomized_pays(problem, basis->r, k))                          /* W ≈ U Σ Uᵀ */
+        err = ny_eigen_randomized(problem->ctx, basis->W, k, &problem->randomized, sigma, U);
+    else
+        err = ny_eigen_top(problem->ctx, basis->W, k, sigma, U);
+    if (err) return err;
+    solution->rank_effective = count_kept(solution, sigma, k, basis->cut);
+    return solution->rank_effective ? NY_OK : ny_basis_empty(problem->ctx);
+}
+
 static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
 {
@@ -76,15 +89,10 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     int err = NY_EBUDGET;
 
     if (!sigma || !at) goto done;
-    if (randomized_pays(problem, basis->r, k))                          /* W ≈ U Σ Uᵀ */
-        err = ny_eigen_randomized(ctx, basis->W, k, &problem->randomized, sigma, U);
-    else
-        err = ny_eigen_top(ctx, basis->W, k, sigma, U);
+    err = ny_nystrom_pairs(problem, basis, solution, sigma, U);         /* W ≈ U Σ Uᵀ */
     if (err) goto done;
-    kept = count_kept(solution, sigma, k, basis->cut);
-    solution->rank_effective = kept;
-    if (!kept) err = ny_basis_empty(ctx);
-    else if (problem->acc) err = certify(problem, basis, sigma, ny_rows(U, 0, kept), solution);
+    kept = solution->rank_effective;
+    if (problem->acc) err = certify(problem, basis, sigma, ny_rows(U, 0, kept), solution);
     if (err) goto done;
     for (size_t j = 0; j < p && j < kept; j++) {
         solution->values[j] = n / m * sigma[j];                         /* λ̂ = (n/m) σ */
@@ -109,7 +117,7 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
     return err;
 }
 
-static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+double ny_nystrom_flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
     double M = (double)m, K = (double)k, P = (double)p;
     double r = K + (double)problem->randomized.oversample;
@@ -118,9 +126,11 @@ static double flops(size_t m, size_t p, size_t k, const struct ny_problem *probl
     return 2 * M * M * r * ((double)problem->randomized.power + 1) + 6 * M * r * r + 2 * M * M * P;
 }
 
-static size_t bytes(size_t m, size_t p, size_t k)
+size_t ny_nystrom_bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
-    size_t inner = ny_eigen_top_bytes(m, k);
+    size_t inner = randomized_pays(problem, m, k)
+                       ? ny_eigen_randomized_bytes(m, k, &problem->randomized)
+                       : ny_eigen_top_bytes(m, k);
     size_t products = m * (p > k ? p : k) * sizeof(double);
 
     return (m + 1) * k * sizeof(double) + (inner > products ? inner : products) +
@@ -133,6 +143,6 @@ const struct ny_method ny_method_nystrom = {
     .uniform_only = true,
     .trace_below = true,
     .solve = solve,
-    .flops = flops,
-    .bytes = bytes,
+    .flops = ny_nystrom_flops,
+    .bytes = ny_nystrom_bytes,
 };

@@ -249,10 +249,11 @@ static double flops(size_t m, size_t p, size_t k, const struct ny_problem *probl
 }
 
 /* The rank-cut branch, which cannot be foreseen, holds one more square. */
-static size_t bytes(size_t m, size_t p, size_t k)
+static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
     size_t square = m * (k ? k : m) * sizeof(double);
 
+    (void)problem;
     return square + BLOCK * 2 * m * sizeof(double) + p * (m + 1) * sizeof(double) +
            ny_eigen_top_bytes(m, k ? k : m) + 5 * m * sizeof(double);
 }

@@ -75,6 +75,10 @@ same_bytes() { # OPTION…
     same_bytes --approx column --landmarks 300 --components 5
 }
 
+@test "orthonystrom" {
+    same_bytes --approx orthonystrom --landmarks 300 --components 20
+}
+
 @test "projected" {
     same_bytes --approx projected --landmarks 500 --components 10
 }

@@ -35,6 +35,7 @@ static const struct fit fits[] = {
     {40, {"approx", "projected", "landmarks", "500", "map", "pca"}},
     {40, {"approx", "projected", "landmarks", "500", "map", "svd", "precision", "f64"}},
     {40, {"approx", "column", "landmarks", "700", "kernel", "laplacian"}},
+    {40, {"approx", "orthonystrom", "landmarks", "500", "components", "300"}},
     {40, {"select", "greedy", "tolerance", "0.3", "landmarks", "300"}},
     {40, {"select", "greedy", "tolerance", "1e-5", "landmarks", "200", "map", "svd"}},
     {40, {"select", "greedy", "tolerance", "0.3", "landmarks", "300", "threads", "1"}},

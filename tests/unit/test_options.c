@@ -271,6 +271,8 @@ static void checks_options_against_each_other(void **state)
         {{{"components", "8"}, {"rank", "8"}}, NULL},
         {{{"rank", "1"}}, "--components 2 is more than --rank 1"},
         {{{"rank", "8"}, {"approx", "column"}}, "--rank does not act with --approx column"},
+        {{{"rank", "8"}, {"approx", "orthonystrom"}}, "--rank does not act with"},
+        {{{"inner", "randomized"}, {"approx", "orthonystrom"}}, NULL},
         {{{"columns-file", "c"}, {"landmarks-file", "d"}, {"scale", "unit"}},
          "--scale does not act with --kernel precomputed"},
         {{{"degree", "4294967298"}, {"kernel", "polynomial"}}, "--degree is at most 2147483647"},

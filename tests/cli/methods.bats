@@ -1,0 +1,52 @@
+# What every approximation does as a user types it: fit, plan, resume, transform, certificate.
+load helper
+
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    table 3000 5 >t.csv
+    nystream import s t.csv -q
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp -r "$BATS_FILE_TMPDIR/s" .
+    ln -s "$BATS_FILE_TMPDIR/t.csv" .
+}
+
+# same_numbers A.csv B.csv: all within 1e-5 of the largest.
+same_numbers() {
+    paste -d, "$1" "$2" | awk -F, '{
+        for (j = 1; j <= NF / 2; j++) {
+            x = $j < 0 ? -$j : $j; e = $j - $(j + NF / 2); e = e < 0 ? -e : e
+            if (x > top) top = x
+            if (e > worst) worst = e
+        }
+    } END { if (!(NR > 1 && top > 0 && worst <= 1e-5 * top)) { print worst, top; exit 1 } }'
+}
+
+# A plan that fits, a fit that keeps it, and training rows that come back to where they were.
+fits_and_places() { # OPTION…
+    ny plan s --json "$@"
+    exits 0
+    [[ $output == *'"fits": true'* ]]
+    ny fit s a --json "$@"
+    exits 0
+    [ "$(field "$output" status)" = done ]
+    nystream export s a -o a.csv
+    nystream transform s a --input t.csv -o b.csv
+    same_numbers a.csv b.csv
+}
+
+@test "orthonystrom" {
+    fits_and_places --approx orthonystrom --landmarks 200 --components 5 --map svd
+    [[ $output == *'"trace_error": null'* ]]
+    ny fit s b --approx orthonystrom --landmarks 200 --select greedy --tolerance 0.3
+    exits 0
+    says "orthonystrom scales its eigenvalues by n/m"
+    ny fit s c --approx orthonystrom --certify
+    usage "--certify acts only with"
+    ny fit s c --approx orthonystrom --averages implicit
+    usage "--averages implicit"
+}
