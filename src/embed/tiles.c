@@ -32,6 +32,12 @@ int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const
     return err;
 }
 
+void ny_tiles_use(struct ny_tiles *tiles, const struct ny_columns *columns)
+{
+    tiles->columns = columns;
+    tiles->m = ny_columns_count(columns);
+}
+
 void ny_tiles_release(struct ny_tiles *tiles)
 {
     if (!tiles->ctx) return;

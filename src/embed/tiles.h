@@ -24,6 +24,8 @@ struct ny_tiles {
 
 int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const double *a,
                  enum ny_precision precision, unsigned workers);
+/* The tiles that follow are against other columns, no more than the first ones. */
+void ny_tiles_use(struct ny_tiles *tiles, const struct ny_columns *columns);
 void ny_tiles_release(struct ny_tiles *tiles);
 size_t ny_tiles_bytes(const struct ny_columns_spec *spec, size_t m, enum ny_precision precision);
 
