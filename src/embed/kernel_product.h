@@ -30,7 +30,8 @@ struct ny_kernel_product {
     void *checkpoint_arg;
 };
 
-/* Adds tiles first_tile … to Y, then scales by N from the left. NY_ENUMERIC when Y is not finite. */
+/* Adds tiles first_tile … to Y, then scales by N from the left. NY_ENUMERIC when Y is not finite.
+ */
 int ny_kernel_product_run(const struct ny_kernel_product *product);
 
 uint64_t ny_kernel_product_tiles(uint64_t n);

@@ -33,6 +33,8 @@ size_t ny_eigen_randomized_bytes(size_t m, size_t count, const struct ny_randomi
  * Householder (dgelqf, dorglq on the transposed storage) where the Gram is not safely positive
  * definite. Columns that depend on others are replaced by some orthonormal to them. */
 int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y);
+/* Bytes of its workspace. */
+size_t ny_orthonormalise_bytes(size_t r);
 
 /* Spectral norm ‖A‖₂ of any matrix by power iteration on AᵀA from a fixed start (30 steps or 1e-3
  * relative change); never above the Frobenius norm. */

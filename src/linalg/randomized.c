@@ -14,6 +14,11 @@ static size_t orthonormalise_size(size_t r)
     return r * (r > LWORK + 1 ? r : LWORK + 1);
 }
 
+size_t ny_orthonormalise_bytes(size_t r)
+{
+    return orthonormalise_size(r) * sizeof(double);
+}
+
 /* Cholesky of the Gram G of some columns, in place. Pivot i is what is left of column i's squared
  * length beside the columns before it; false where the share left is at most `share`, which
  * rounding in G (≈ r·2⁻⁵³) would have eaten. */
@@ -58,7 +63,7 @@ int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y)
     if (!r) return NY_OK;
     err = ny_check_order(ctx, r, LWORK);
     if (err) return err;
-    space = ny_alloc(ctx, NY_MEM_SOLVE, orthonormalise_size(r) * sizeof(*space));
+    space = ny_alloc(ctx, NY_MEM_SOLVE, ny_orthonormalise_bytes(r));
     if (!space) return NY_EBUDGET;
     for (int round = 0; round < 2; round++) {
         struct ny_matrix G = ny_matrix(space, r, r);
@@ -88,7 +93,7 @@ static size_t sketch_size(size_t m, size_t count, size_t r)
 size_t ny_eigen_randomized_bytes(size_t m, size_t count, const struct ny_randomized *how)
 {
     size_t r = range_columns(m, count, how);
-    size_t basis = orthonormalise_size(r) * sizeof(double), small = ny_eigen_top_bytes(r, count);
+    size_t basis = ny_orthonormalise_bytes(r), small = ny_eigen_top_bytes(r, count);
 
     return sketch_size(m, count, r) * sizeof(double) + (basis > small ? basis : small);
 }
