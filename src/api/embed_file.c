@@ -9,6 +9,7 @@
 
 #include "api/options.h"
 #include "base/memory.h"
+#include "io/writer.h"
 
 /* The folder of a file name: "." where it names none. */
 static void folder_of(const char *file, char *folder, size_t size)
@@ -69,6 +70,8 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     ny_error_clear(context);
     err = ny_options_new(&defaults, context);
     if (err) return err;
+    err = ny_writer_check(context, output); /* now, not when the work is done */
+    if (err) goto done;
     err = make_folder(context, output, options, folder, sizeof(folder));
     if (err) goto done;
     snprintf(store, sizeof(store), "%s/store.nys", folder);

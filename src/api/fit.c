@@ -1,7 +1,6 @@
 /* ny_plan, ny_fit, ny_select. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "api/inspect.h"
 #include "api/report.h"
@@ -9,6 +8,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "embed/plan.h"
+#include "io/identity.h"
 
 struct request {
     struct ny_context *ctx;
@@ -61,36 +61,43 @@ static void describe(struct request *request)
     ny_field_set_count(report, "components", fit->components);
 }
 
-/* What the files hold that the options only name: a digest of the landmarks; size and time of the
- * columns, which may be as large as the points. */
-static json_t *inputs_of(const struct request *request)
+static void set_digest(json_t *inputs, const char *key, uint64_t digest)
+{
+    char text[20];
+
+    snprintf(text, sizeof(text), "%016llx", (unsigned long long)digest);
+    ny_field_set_text(inputs, key, text);
+}
+
+/* What the files hold that the options only name: a digest of the landmarks, and one of pieces of
+ * the columns, which may be as large as the points. */
+static int inputs_of(const struct request *request, json_t **out)
 {
     const struct ny_fit_settings *fit = &request->settings.fit;
     json_t *inputs = json_object();
-    struct stat status;
-    char text[80];
+    uint64_t digest;
+    int err = NY_OK;
 
-    if (fit->given) {
-        snprintf(text, sizeof(text), "%016llx",
-                 (unsigned long long)ny_checksum(fit->given, fit->landmarks * sizeof(uint64_t)));
-        ny_field_set_text(inputs, "landmarks", text);
+    if (fit->given)
+        set_digest(inputs, "landmarks",
+                   ny_checksum(fit->given, fit->landmarks * sizeof(uint64_t)));
+    if (fit->columns_file) {
+        err = ny_file_identity(request->ctx, fit->columns_file, &digest);
+        set_digest(inputs, "columns", digest);
     }
-    if (fit->columns_file && stat(fit->columns_file, &status) == 0) {
-        snprintf(text, sizeof(text), "%lld bytes of %lld.%09ld", (long long)status.st_size,
-                 (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-        ny_field_set_text(inputs, "columns", text);
-    }
-    return inputs;
+    *out = inputs;
+    return err;
 }
 
 /* The same options do not make the same job where a file has changed since. */
 static int check_inputs(const struct request *request)
 {
-    json_t *inputs = inputs_of(request), *stored = json_object_get(request->record, "inputs");
+    json_t *inputs, *stored = json_object_get(request->record, "inputs");
     const char *key, *then;
     json_t *now;
-    int err = NY_OK;
+    int err = inputs_of(request, &inputs);
 
+    if (err) goto done;
     json_object_foreach(inputs, key, now)
     {
         then = ny_field_text(stored, key);
@@ -104,6 +111,7 @@ static int check_inputs(const struct request *request)
                                                                               : "landmarks-from");
         break;
     }
+done:
     json_decref(inputs);
     return err;
 }
@@ -146,16 +154,23 @@ static int remove_existing(struct request *request)
 static int create_record(struct request *request)
 {
     struct ny_points_info points;
-    json_t *options;
+    json_t *options, *inputs = NULL;
     int err;
 
     err = ny_points_info(request->store, &points);
-    if (err) return err;
+    if (err == NY_OK) err = inputs_of(request, &inputs);
+    if (err) {
+        json_decref(inputs);
+        return err;
+    }
     options = ny_options_to_json(request->options, request->groups);
-    if (!options) return ny_fail(request->ctx, NY_EBUDGET, "no memory for the job's options");
+    if (!options) {
+        json_decref(inputs);
+        return ny_fail(request->ctx, NY_EBUDGET, "no memory for the job's options");
+    }
     request->record =
         ny_job_record_new(&points, options, request->groups & NY_GROUP_FIT ? "fit" : "dictionary");
-    ny_field_set_json(request->record, "inputs", inputs_of(request));
+    ny_field_set_json(request->record, "inputs", inputs);
     describe(request);
     return ny_record_save(request->store, request->name, request->record);
 }

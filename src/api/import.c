@@ -174,6 +174,7 @@ static int begin(struct import *import, const struct ny_reader *reader)
     import->row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
     import->reading.dtype = table->dtype;
     import->reading.dims = table->d;
+    import->reading.dims_of = "the file before it has";
     err = allocate(import);
     if (err) return err;
     err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
@@ -229,14 +230,17 @@ static int open_file(struct import *import, const char *file, struct ny_reader *
     *reader = NULL;
     if (err) return err;
     if (import->reading.format && strcmp(import->reading.format, "libsvm") == 0 &&
-        !import->reading.dims)
+        !import->reading.dims) {
         import->reading.dims = info.d;
+        import->reading.dims_of = "the store has";
+    }
     err = ny_reader_open(reader, import->ctx, file, &import->reading);
     if (err) return err;
     table = ny_reader_table(*reader);
     if (strcmp(table->format, "libsvm") != 0 || table->d >= info.d) return NY_OK;
     ny_reader_close(*reader);
     import->reading.dims = info.d;
+    import->reading.dims_of = "the store has";
     return ny_reader_open(reader, import->ctx, file, &import->reading);
 }
 
@@ -266,6 +270,14 @@ static int import_files(struct import *import, const char *const *files, size_t 
     if (err == NY_OK && import->order)
         err = ny_shuffle_drain(import->order, store_shuffled, import);
     if (err == NY_OK) err = ny_ingest_commit(import->ingest);
+    if (err == NY_END) { /* of ny_ingest_begin() */
+        ny_log(import->ctx, NY_LOG_NOTE,
+               "an earlier run of this import, which was cut short, had added all of its %llu rows",
+               (unsigned long long)import->skip);
+        import->consumed = import->skip;
+        import->dropped = 0;
+        err = NY_OK;
+    }
     ny_meter_finish(&import->meter);
     return err;
 }
@@ -398,7 +410,8 @@ int ny_append_rows(struct ny_context *context, const char *path, const float *va
     spec.append = info.n > 0;
     spec.fingerprint = ny_checksum(values, (size_t)(rows * d) * sizeof(float));
     err = ny_ingest_begin(&ingest, store, &spec, &consumed);
-    if (err) goto done;
+    if (err == NY_END) err = NY_OK; /* a killed call of the same rows committed all of them */
+    if (err || !ingest) goto done;
     if (consumed) { /* what a killed call of the same rows committed */
         batch.values = values + consumed * d;
         batch.labels = labels ? labels + consumed : NULL;

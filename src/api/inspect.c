@@ -28,19 +28,10 @@ int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *ob
 /* A job that is not done is running when somebody holds its lock. */
 static const char *status_of(struct ny_store *store, const char *name, const json_t *record)
 {
-    struct ny_context *ctx = ny_store_context(store);
     const char *stage = ny_field_text(record, "stage");
-    struct ny_name_lock *lock;
 
     if (stage && strcmp(stage, "done") == 0) return "done";
-    if (ny_store_read_only(store)) return "interrupted";
-    if (ny_name_lock(&lock, store, name) == NY_EBUSY) {
-        ny_error_clear(ctx);
-        return "running";
-    }
-    ny_error_clear(ctx);
-    ny_name_unlock(lock);
-    return "interrupted";
+    return ny_name_held(store, name) ? "running" : "interrupted";
 }
 
 int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,

@@ -88,10 +88,11 @@ void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *s
 int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size_t count,
                         double *diagonal);
 /* K (count × landmarks first … first+K.cols−1, f64) of raw rows, exact: f64 prepared rows, base
- * quantity without cancellation. For the rows that need an f64 decision, and for checks. */
+ * quantity without cancellation. For the rows that need an f64 decision, and for f64 tiles: on the
+ * calling thread. */
 int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count,
                      size_t first, struct ny_matrix K);
-/* K (count × count, f64, both triangles) among raw rows themselves. */
+/* K (count × count, f64, both triangles) among raw rows themselves. Uses all threads. */
 int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
                             struct ny_matrix K);
 /* What these charge while they run, on so many threads, beside K. */
@@ -101,13 +102,16 @@ size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threa
 
 struct ny_store;
 /* From the store's column statistics. centred: subtract the mean. NY_SCALE_*: per column; a
- * constant column gets factor 1 (none), 0 (standard, unit). */
+ * constant column gets factor 1 (none), 0 (standard, unit). NY_EDATA when a scale overflows. */
 int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_scale scale,
                     bool centred);
 /* From given arrays of d (a stored model). */
 int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const double *centre,
                      const double *factor, size_t d);
 void ny_geometry_free(struct ny_geometry *geometry, struct ny_context *ctx);
+/* Warns where one of several columns makes up more than 90 % of the distances. */
+int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
+                              enum ny_base_quantity base);
 
 /* γ for --gamma auto: from the median of the non-zero base quantity over 20,000 hashed pairs of
  * the store's first n rows; NY_EDATA when all are zero ("all rows are equal"). Gathers at most

@@ -21,14 +21,32 @@ static int geometry_alloc(struct ny_geometry **out, struct ny_context *ctx, size
     return NY_OK;
 }
 
+/* 0: what the column would be divided by is above or below all numbers. */
 static double factor_of(const struct ny_points_stats *stats, size_t k, enum ny_scale scale)
 {
     double range = stats->maximum[k] - stats->minimum[k], factor;
 
-    if (scale == NY_SCALE_NONE) return 1;
-    if (range == 0) return 0;
     factor = 1 / (scale == NY_SCALE_STANDARD ? sqrt(stats->variance[k]) : range);
     return isfinite(factor) ? factor : 0;
+}
+
+static int set_factors(struct ny_geometry *geometry, struct ny_store *store,
+                       const struct ny_points_stats *stats, enum ny_scale scale)
+{
+    for (size_t k = 0; k < stats->d; k++) {
+        geometry->factor[k] = scale == NY_SCALE_NONE ? 1 : 0;
+        if (scale == NY_SCALE_NONE || stats->maximum[k] == stats->minimum[k]) continue;
+        geometry->factor[k] = factor_of(stats, k, scale);
+        if (geometry->factor[k] == 0)
+            return ny_fail(ny_store_context(store), NY_EDATA,
+                           "column %zu (from 1) of %s, from %g to %g, cannot be scaled: its %s is "
+                           "%s the range of f64; rescale the data%s",
+                           k + 1, ny_store_path(store), stats->minimum[k], stats->maximum[k],
+                           scale == NY_SCALE_STANDARD ? "variance" : "range",
+                           stats->maximum[k] - stats->minimum[k] > 1 ? "above" : "below",
+                           scale == NY_SCALE_STANDARD ? ", or give --scale unit" : "");
+    }
+    return NY_OK;
 }
 
 int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_scale scale,
@@ -43,10 +61,12 @@ int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_sc
     if (err) goto done;
     err = geometry_alloc(out, ctx, stats.d);
     if (err) goto done;
-    for (size_t k = 0; k < stats.d; k++) {
+    for (size_t k = 0; k < stats.d; k++)
         (*out)->centre[k] = centred || scale != NY_SCALE_NONE ? stats.mean[k] : 0;
-        (*out)->factor[k] = factor_of(&stats, k, scale);
-    }
+    err = set_factors(*out, store, &stats, scale);
+    if (err == NY_OK) goto done;
+    ny_geometry_free(*out, ctx);
+    *out = NULL;
 done:
     ny_points_stats_release(&stats, ctx);
     return err;
@@ -69,4 +89,44 @@ void ny_geometry_free(struct ny_geometry *geometry, struct ny_context *ctx)
     ny_free(ctx, geometry->centre);
     ny_free(ctx, geometry->factor);
     ny_free(ctx, geometry);
+}
+
+/* What column k adds to the mean ‖x−y‖² (a multiple of it), or ‖x−y‖₁ (about). */
+static double spread_of(const struct ny_geometry *geometry, const struct ny_points_stats *stats,
+                        size_t k, enum ny_base_quantity base)
+{
+    double deviation = geometry->factor[k] * sqrt(stats->variance[k]);
+
+    return base == NY_BASE_SQUARE ? deviation * deviation : deviation;
+}
+
+int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
+                              enum ny_base_quantity base)
+{
+    const double most = 0.9;
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_stats stats;
+    size_t largest = 0, varying = 0;
+    double sum = 0, top = 0;
+    int err;
+
+    if (base != NY_BASE_SQUARE && base != NY_BASE_ABSOLUTE) return NY_OK;
+    err = ny_points_stats(store, &stats);
+    if (err) return err;
+    for (size_t k = 0; k < geometry->d; k++) {
+        double spread = spread_of(geometry, &stats, k, base);
+
+        sum += spread;
+        varying += stats.minimum[k] < stats.maximum[k];
+        if (spread <= top) continue;
+        top = spread;
+        largest = k;
+    }
+    ny_points_stats_release(&stats, ctx);
+    if (varying > 1 && top > most * sum)
+        ny_log(ctx, NY_LOG_WARNING,
+               "column %zu (from 1) alone makes up %.4g %% of the distances between rows: the "
+               "other columns hardly count; --scale standard gives all of them the same weight",
+               largest + 1, 100 * top / sum);
+    return NY_OK;
 }

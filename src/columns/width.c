@@ -1,5 +1,7 @@
 /* The width of a kernel from the data: --gamma auto. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "columns/columns_private.h"
@@ -28,6 +30,7 @@ struct pairs {
     double *x, *y;
     double *quantity; /* of all pairs, those that are not 0 */
     size_t count;
+    bool underflow; /* rows that differ, at a distance of 0 */
 };
 
 static void pairs_release(struct pairs *pairs, struct ny_context *ctx)
@@ -97,7 +100,10 @@ static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
         ny_frame_row(frame, spec, pairs->raw + (2 * i + 1) * row_bytes, pairs->y);
         quantity = spec->kernel->base == NY_BASE_SQUARE ? ops->square(pairs->x, pairs->y, d)
                                                         : ops->absolute(pairs->x, pairs->y, d);
-        if (quantity != 0) pairs->quantity[pairs->count++] = quantity;
+        if (quantity != 0)
+            pairs->quantity[pairs->count++] = quantity;
+        else
+            pairs->underflow |= memcmp(pairs->x, pairs->y, d * sizeof(double)) != 0;
     }
 }
 
@@ -121,6 +127,17 @@ static int measure_all(struct pairs *pairs, const struct ny_columns_spec *spec,
     return NY_OK;
 }
 
+static int no_distance(const struct pairs *pairs, struct ny_context *ctx)
+{
+    if (!pairs->underflow)
+        return ny_fail(ctx, NY_EDATA,
+                       "all rows are equal, so there is no distance to take --gamma from; "
+                       "give one, or check the data");
+    return ny_fail(ctx, NY_EDATA,
+                   "the distances between rows are below the range of f64; rescale the data "
+                   "(--scale unit)");
+}
+
 int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
                           uint64_t seed, double *gamma)
 {
@@ -142,12 +159,16 @@ int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *s
     if (err) goto done;
     err = n ? measure_all(&pairs, spec, &frame, store, n, seed) : NY_OK;
     if (err) goto done;
-    if (pairs.count)
-        *gamma = kernel->auto_gamma(median_of(pairs.quantity, pairs.count), d);
-    else
+    if (!pairs.count) {
+        err = no_distance(&pairs, spec->ctx);
+        goto done;
+    }
+    *gamma = kernel->auto_gamma(median_of(pairs.quantity, pairs.count), d);
+    if (!(*gamma > 0 && isfinite(*gamma)))
         err = ny_fail(spec->ctx, NY_EDATA,
-                      "all rows are equal, so there is no distance to take --gamma from; "
-                      "give one, or check the data");
+                      "the distances between rows are %s the range of f64; rescale the data "
+                      "(--scale unit)",
+                      *gamma > 0 ? "below" : "above");
 done:
     pairs_release(&pairs, spec->ctx);
     ny_frame_release(&frame, spec->ctx);

@@ -70,6 +70,8 @@ int ny_stage_stats(struct ny_job *job)
     ny_geometry_free(job->geometry, job->ctx);
     err = ny_settings_geometry(&job->geometry, job->store, settings, (size_t)job->points.d);
     if (err) return err;
+    err = ny_geometry_warn_dominant(job->geometry, job->store, settings->kernel->base);
+    if (err) return err;
     err = decide_width(job);
     if (err) return err;
     err = save_geometry(job);

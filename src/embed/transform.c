@@ -85,9 +85,47 @@ static int open_input(const struct ny_model *model, const char *input,
     struct ny_reader_options options = given ? *given : (struct ny_reader_options){0};
 
     options.dims = model->d;
+    options.dims_of = "the model has";
     options.nan_drop = false;
     if (options.dtype == NY_DTYPE_NONE && model->spec.dtype == NY_F64) options.dtype = NY_F64;
     return ny_reader_open(out, model->ctx, input, &options);
+}
+
+/* The rows of a text file take a reading of their own to count; a pipe can be read once only. */
+static int count_rows(const struct ny_model *model, const char *input,
+                      const struct ny_reader_options *options, uint64_t *rows)
+{
+    struct ny_reader *reader = NULL;
+    struct ny_row_batch batch = {0};
+    struct stat status;
+    size_t row_bytes;
+    int err;
+
+    *rows = NY_ROWS_UNKNOWN;
+    if (stat(input, &status) != 0 || !S_ISREG(status.st_mode)) return NY_OK;
+    err = open_input(model, input, options, &reader);
+    if (err) return err;
+    row_bytes = model->d * ny_dtype_size(ny_reader_table(reader)->dtype);
+    batch.values = ny_alloc(model->ctx, NY_MEM_IO, NY_UNIT_ROWS * row_bytes);
+    if (!batch.values) err = NY_EBUDGET;
+    while (err == NY_OK)
+        err = ny_reader_next(reader, NY_UNIT_ROWS, &batch);
+    if (err == NY_END) {
+        *rows = batch.consumed;
+        err = NY_OK;
+    }
+    ny_free(model->ctx, batch.values);
+    ny_reader_close(reader);
+    return err;
+}
+
+static int rows_of(const struct ny_model *model, const char *input,
+                   const struct ny_reader_options *options, const struct ny_reader *reader,
+                   const char *output, uint64_t *rows)
+{
+    *rows = ny_reader_table(reader)->rows;
+    if (*rows != NY_ROWS_UNKNOWN || !ny_writer_needs_rows(output)) return NY_OK;
+    return count_rows(model, input, options, rows);
 }
 
 int ny_transform_file(const struct ny_model *model, const char *input,
@@ -104,11 +142,12 @@ int ny_transform_file(const struct ny_model *model, const char *input,
 
     err = open_input(model, input, options, &reader);
     if (err) goto done;
+    err = rows_of(model, input, options, reader, output, &rows);
+    if (err) goto done;
     dtype = ny_model_common_dtype(model, ny_reader_table(reader)->dtype);
     workers = workers_that_fit(model, model->d * ny_dtype_size(dtype));
     err = ny_source_of_reader(&source, model->ctx, reader, dtype, workers);
     if (err) goto done;
-    rows = ny_reader_table(reader)->rows;
     err = ny_writer_open(&run.writer, model->ctx, output, element,
                          rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : rows, model->p);
     if (err) goto done;

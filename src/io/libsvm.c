@@ -137,9 +137,10 @@ static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previo
                           reader->path, line);
     return ny_fail_at(
         reader->ctx, NY_EDATA, reader->path, line,
-        "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu); "
-        "give a larger --dims",
-        reader->path, line, ULL(index), ULL(reader->table.d), ULL(libsvm->base));
+        "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu)%s%s",
+        reader->path, line, ULL(index), ULL(reader->table.d), ULL(libsvm->base),
+        reader->options.dims_of ? " that " : "; give a larger --dims",
+        reader->options.dims_of ? reader->options.dims_of : "");
 }
 
 /* One pair into the row, or into what is looked for. */

@@ -153,8 +153,10 @@ int ny_reader_start(struct ny_reader **out, struct ny_bytes *bytes,
     if (err) goto done;
     if (reader->options.dims && reader->options.dims != reader->table.d) {
         err = ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                         "%s has %llu columns of points where --dims says %llu", reader->path,
-                         ULL(reader->table.d), ULL(reader->options.dims));
+                         "%s has %llu columns of points where %s %llu", reader->path,
+                         ULL(reader->table.d),
+                         reader->options.dims_of ? reader->options.dims_of : "--dims says",
+                         ULL(reader->options.dims));
         goto done;
     }
     if (reader->options.labels_file) err = open_labels(reader);

@@ -21,6 +21,7 @@ struct ny_reader_options {
     const char *columns;      /* csv, npy: "1,3-5,name" kept, in file order; NULL: all */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
     uint64_t dims;            /* libsvm: d; others: must agree; 0: from the data */
+    const char *dims_of;      /* who wants dims, for messages; NULL: "--dims says" */
     bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
 };
 

@@ -127,12 +127,33 @@ static int create_temporary(struct ny_writer *writer)
     return ny_context_error(writer->ctx)->status;
 }
 
-/* Regular files are replaced as a whole; what is no file (a pipe, a terminal) is written to. */
+static bool is_stdout(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
+}
+
+static bool is_csv(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length >= 4 && strcasecmp(path + length - 4, ".csv") == 0;
+}
+
+/* A pipe, a terminal: what is written to as it is, and not replaced as a whole. */
+static bool is_no_file(const char *path)
+{
+    struct stat info;
+
+    return is_stdout(path) ||
+           (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
+/* Regular files are replaced as a whole; what is no file is written to. */
 static int open_output(struct ny_writer *writer)
 {
     struct stat info;
 
-    if (strcmp(writer->path, "-") == 0 || strcmp(writer->path, "/dev/stdout") == 0) {
+    if (is_stdout(writer->path)) {
         writer->fd = STDOUT_FILENO;
         return NY_OK;
     }
@@ -143,6 +164,22 @@ static int open_output(struct ny_writer *writer)
     writer->fd = open(writer->path, O_WRONLY | O_CLOEXEC);
     if (writer->fd >= 0 && fstat(writer->fd, &info) == 0 && !S_ISREG(info.st_mode)) return NY_OK;
     return ny_fail_errno(writer->ctx, "open", writer->path);
+}
+
+bool ny_writer_needs_rows(const char *path)
+{
+    return !is_csv(path) && is_no_file(path);
+}
+
+int ny_writer_check(struct ny_context *ctx, const char *path)
+{
+    struct ny_writer *writer;
+    int err;
+
+    if (is_no_file(path)) return NY_OK; /* to open and close it would end a pipe */
+    err = ny_writer_open(&writer, ctx, path, NY_OUT_F32, 0, 1);
+    ny_writer_abort(writer);
+    return err;
 }
 
 int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
@@ -157,7 +194,7 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
     *writer =
         (struct ny_writer){.ctx = ctx, .fd = -1, .element = element, .rows = rows, .cols = cols};
     writer->npy = element != NY_OUT_BYTES;
-    writer->csv = writer->npy && length >= 4 && strcasecmp(path + length - 4, ".csv") == 0;
+    writer->csv = writer->npy && is_csv(path);
     writer->npy &= !writer->csv;
     writer->path = ny_alloc(ctx, NY_MEM_IO, length + 1);
     writer->buffer = ny_alloc(ctx, NY_MEM_IO, BUFFER_BYTES);

@@ -19,6 +19,10 @@ struct ny_writer;
  * path "-": standard output, not seekable, no rename. csv: no header, %.9g / %.17g / %llu. */
 int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
                    enum ny_element element, uint64_t rows, uint64_t cols);
+/* Whether an npy there needs its number of rows beforehand: it cannot go back to its header. */
+bool ny_writer_needs_rows(const char *path);
+/* Whether a file can be written there, found out by beginning one and removing it. */
+int ny_writer_check(struct ny_context *ctx, const char *path);
 /* `count` rows, packed, in the writer's element type. */
 int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count);
 /* NY_EINTERNAL when fewer rows were written than announced. fsync, rename; frees the writer

@@ -39,7 +39,7 @@ enum ny_kind {
     NY_KIND_MANIFEST = 5,
     NY_KIND_CHUNK = 6,
     NY_KIND_CLASSES = 7, /* zero-terminated names, one after another */
-    NY_KIND_PROGRESS = 8 /* struct ny_progress_record, then the statistics as above */
+    NY_KIND_PROGRESS = 8 /* struct ny_progress_record, then, until it ends, statistics as above */
 };
 enum { NY_STAGED = 0x40 };
 

@@ -175,7 +175,9 @@ static int begin(struct ny_ingest *ingest)
     int err = ny_lock_try(&ingest->lock, ingest->store, "points", "importing into this store");
 
     if (!err) err = read_base(ingest);
-    if (!err) err = check_append(ingest);
+    if (!err) err = ny_ingest_finished(ingest, &ingest->told, &ingest->consumed);
+    if (ingest->told || err) return err ? err : NY_END;
+    err = check_append(ingest);
     if (err) return err;
     choose_layout(ingest);
     err = allocate(ingest);
@@ -205,8 +207,8 @@ int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
     ingest->lock.fd = -1;
     ingest->staged_open = ny_no_block;
     err = begin(ingest);
-    if (err) goto done;
     *consumed = ingest->consumed;
+    if (err) goto done;
     *out = ingest;
     ingest = NULL;
 done:
@@ -218,6 +220,8 @@ void ny_ingest_free(struct ny_ingest *ingest)
 {
     if (!ingest) return;
     ny_write_abort(&ingest->write);
+    /* From here on the same import means the same rows once more. */
+    if (ingest->told && ny_ingest_drop_progress(ingest)) ny_error_clear(ingest->ctx);
     ny_lock_release(&ingest->lock);
     ny_unreserve(ingest->ctx, NY_MEM_STORE, ingest->reserved);
     for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++)
@@ -383,6 +387,7 @@ int ny_ingest_commit(struct ny_ingest *ingest)
     if (ny_ingest_total(ingest) == ingest->base.n) err = ny_ingest_drop(ingest, ingest->base.n);
     else err = ny_ingest_publish(ingest);
     ingest->ended = err == NY_OK;
+    ingest->told = ingest->ended && ny_ingest_total(ingest) > ingest->base.n;
     return keep_failure(ingest, err);
 }
 

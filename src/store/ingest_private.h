@@ -56,6 +56,7 @@ struct ny_ingest {
     uint32_t class_count;
     int failed; /* status of the first failure: nothing more is taken */
     bool ended; /* committed or discarded */
+    bool told;  /* published: the progress record still says so */
 };
 
 static const uint64_t ny_no_block = UINT64_MAX;
@@ -78,6 +79,11 @@ int ny_ingest_write_begin(struct ny_ingest *ingest);
 int ny_ingest_stage(struct ny_ingest *ingest);
 /* Takes up what an earlier run of the same import staged; NY_END: there is none to take up. */
 int ny_ingest_resume(struct ny_ingest *ingest);
+/* Whether the progress record is of this very import and tells that all of it is published: the run
+ * that did it was killed before it could say so. *rows that it added. */
+int ny_ingest_finished(struct ny_ingest *ingest, bool *finished, uint64_t *rows);
+/* Deletes the progress record: whoever asked for the import knows how it ended. */
+int ny_ingest_drop_progress(struct ny_ingest *ingest);
 /* Loads the short last block that readers see. */
 int ny_ingest_load_tail(struct ny_ingest *ingest);
 /* Deletes what is staged beyond `rows` rows; base.n: all of it, and the progress record. */

@@ -46,10 +46,12 @@ static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
                                        .digest = ingest->digest};
 }
 
-static int write_progress(struct ny_ingest *ingest)
+/* The record, and `cells` bytes of the statistics: all of them where an import is to go on, none
+ * when it is published. */
+static int write_progress(struct ny_ingest *ingest, size_t cells)
 {
     struct ny_progress_record record = progress_of(ingest);
-    size_t bytes = sizeof(record) + moments_bytes(ingest);
+    size_t bytes = sizeof(record) + cells;
     struct ny_key key = ny_points_key(NY_KIND_PROGRESS, 0);
     struct ny_frame frame = {.store = ingest->store->id,
                              .raw_bytes = (uint32_t)bytes,
@@ -59,7 +61,7 @@ static int write_progress(struct ny_ingest *ingest)
 
     if (!raw) return NY_EBUDGET;
     memcpy(raw, &record, sizeof(record));
-    memcpy(raw + sizeof(record), ingest->moments.cells, moments_bytes(ingest));
+    memcpy(raw + sizeof(record), ingest->moments.cells, cells);
     err = ny_write_record(&ingest->write, &key, &frame, raw);
     ny_free(ingest->ctx, raw);
     return err;
@@ -90,7 +92,7 @@ int ny_ingest_stage(struct ny_ingest *ingest)
     if (!err && before != ny_no_block && before != ny_ingest_tail_block(ingest) &&
         before < ingest->first_block)
         err = delete_staged(ingest, before);
-    if (!err) err = write_progress(ingest);
+    if (!err) err = write_progress(ingest, moments_bytes(ingest));
     if (!err) err = ny_write_commit(&ingest->write);
     if (!err) ingest->staged_open = ingest->filled ? ingest->first_block : ny_no_block;
     return err;
@@ -145,15 +147,38 @@ static int take_up(struct ny_ingest *ingest, struct ny_view *view,
     return NY_OK;
 }
 
+/* The progress record, of `bytes` in all. */
+static struct ny_want want_progress(const struct ny_ingest *ingest, size_t bytes)
+{
+    return (struct ny_want){.key = ny_points_key(NY_KIND_PROGRESS, 0),
+                            .frame = {.store = ingest->store->id,
+                                      .raw_bytes = (uint32_t)bytes,
+                                      .kind = NY_KIND_PROGRESS},
+                            .exact = true,
+                            .capacity = bytes};
+}
+
+int ny_ingest_finished(struct ny_ingest *ingest, bool *finished, uint64_t *rows)
+{
+    struct ny_progress_record record;
+    struct ny_want want = want_progress(ingest, sizeof(record));
+    struct ny_view *view;
+    const char *wrong;
+    int err = ny_view_begin(&view, ingest->store, ingest->store->points);
+
+    *finished = false;
+    if (err) return err;
+    *finished = ny_view_read(view, &want, &record, &wrong) == NY_OK &&
+                record.fingerprint == ingest->spec.fingerprint &&
+                record.base_n < ingest->base.n && record.rows == ingest->base.n;
+    if (*finished) *rows = ingest->base.n - record.base_n;
+    return ny_view_end(view);
+}
+
 int ny_ingest_resume(struct ny_ingest *ingest)
 {
     size_t bytes = sizeof(struct ny_progress_record) + moments_bytes(ingest);
-    struct ny_want want = {.key = ny_points_key(NY_KIND_PROGRESS, 0),
-                           .frame = {.store = ingest->store->id,
-                                     .raw_bytes = (uint32_t)bytes,
-                                     .kind = NY_KIND_PROGRESS},
-                           .exact = true,
-                           .capacity = bytes};
+    struct ny_want want = want_progress(ingest, bytes);
     struct ny_progress_record *record = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     struct ny_view *view;
     const char *wrong;
@@ -235,9 +260,7 @@ static int drop_range(struct ny_ingest *ingest, const struct range *range)
     return err;
 }
 
-/* The progress record goes first: without it the rest is nothing but rubbish, whenever this run is
- * cut short. */
-static int drop_progress(struct ny_ingest *ingest)
+int ny_ingest_drop_progress(struct ny_ingest *ingest)
 {
     const struct range record = {NY_KIND_PROGRESS, 0, 1};
 
@@ -254,7 +277,9 @@ int ny_ingest_drop(struct ny_ingest *ingest, uint64_t rows)
     int err = NY_OK;
 
     ny_write_abort(&ingest->write);
-    if (all) err = drop_progress(ingest);
+    /* The progress record goes first: without it the rest is nothing but rubbish, whenever this run
+     * is cut short. */
+    if (all) err = ny_ingest_drop_progress(ingest);
     if (tail == ny_no_block) tail = open;
     if (open == ny_no_block) open = tail;
     for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
@@ -369,7 +394,6 @@ static int write_manifest(struct ny_ingest *ingest)
 int ny_ingest_publish(struct ny_ingest *ingest)
 {
     uint64_t tail = ny_ingest_tail_block(ingest);
-    struct ny_key progress = ny_points_key(NY_KIND_PROGRESS, 0);
     int err = ny_ingest_flush(ingest);
 
     if (!err && ingest->write.txn && ingest->write.dirty_bytes > 0)
@@ -388,6 +412,6 @@ int ny_ingest_publish(struct ny_ingest *ingest)
     if (!err) err = write_stats(ingest);
     if (!err) err = write_classes(ingest);
     if (!err) err = write_manifest(ingest);
-    if (!err) err = ny_write_delete(&ingest->write, &progress);
+    if (!err) err = write_progress(ingest, 0); /* all of it: see ny_ingest_finished() */
     return err ? err : ny_write_commit(&ingest->write);
 }

@@ -9,11 +9,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/store_private.h"
 
 enum { HOLDER_BYTES = 80, VERB_MAX = 16, TRIES = 100 };
+
+/* Whoever looks whether a lock is held has it, shared, for an instant: only what lasts is held. */
+enum { GLANCES = 10, GLANCE_NS = 3000000 };
 
 /* "nystream import": the program, and the first argument where it looks like a verb. */
 static void who_am_i(char *text, size_t bytes)
@@ -65,12 +69,17 @@ static int busy(struct ny_lock *lock, struct ny_context *ctx, const char *what)
                    holder + name_at);
 }
 
-/* flock that goes on after a signal, unless the signal means to stop. */
+/* flock that goes on after a signal, unless the signal means to stop, and outlasts a glance. */
 static int flock_patiently(int fd, int operation, struct ny_context *ctx)
 {
-    while (flock(fd, operation)) {
-        int err;
+    const struct timespec glance = {.tv_nsec = GLANCE_NS};
+    int glances = 0, err;
 
+    while (flock(fd, operation)) {
+        if (errno == EWOULDBLOCK && glances++ < GLANCES) {
+            nanosleep(&glance, NULL);
+            continue;
+        }
         if (errno != EINTR) return NY_EBUSY;
         err = ny_check_interrupt(ctx);
         if (err) return err;
@@ -127,6 +136,19 @@ int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, 
     int err = lock_path(lock, store->ctx, store->path, file);
 
     return err ? err : acquire(lock, store->ctx, LOCK_EX | LOCK_NB, what);
+}
+
+bool ny_lock_held(struct ny_store *store, const char *file)
+{
+    struct ny_lock lock;
+    bool held;
+
+    if (lock_path(&lock, store->ctx, store->path, file)) return false;
+    lock.fd = open(lock.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (lock.fd < 0) return false;
+    held = flock(lock.fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(lock.fd);
+    return held;
 }
 
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file)

@@ -45,10 +45,17 @@ struct ny_name_lock {
     struct ny_lock lock;
 };
 
+enum { LOCK_FILE_BYTES = NY_NAME_MAX + 8 };
+
+static void lock_file(char file[LOCK_FILE_BYTES], const char *name)
+{
+    snprintf(file, LOCK_FILE_BYTES, "name-%s", name);
+}
+
 int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *name)
 {
     struct ny_name_lock *lock = NULL;
-    char file[NY_NAME_MAX + 8], what[NY_NAME_MAX + 16];
+    char file[LOCK_FILE_BYTES], what[NY_NAME_MAX + 16];
     int err = check_name(store->ctx, name);
 
     *out = NULL;
@@ -57,7 +64,7 @@ int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *
     lock = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*lock));
     if (!lock) return NY_EBUDGET;
     lock->ctx = store->ctx;
-    snprintf(file, sizeof(file), "name-%s", name);
+    lock_file(file, name);
     snprintf(what, sizeof(what), "the result '%s'", name);
     err = ny_lock_try(&lock->lock, store, file, what);
     if (err) {
@@ -74,6 +81,15 @@ void ny_name_unlock(struct ny_name_lock *lock)
     if (!lock) return;
     ny_lock_release(&lock->lock);
     ny_free(lock->ctx, lock);
+}
+
+bool ny_name_held(struct ny_store *store, const char *name)
+{
+    char file[LOCK_FILE_BYTES];
+
+    if (check_name(store->ctx, name)) return false;
+    lock_file(file, name);
+    return ny_lock_held(store, file);
 }
 
 /* ---- batches ------------------------------------------------------------------------------- */

@@ -130,7 +130,9 @@ struct ny_rows {
 
 /* Takes the points lock (NY_EBUSY names pid and verb of the holder). From here to the commit all
  * calls come from one thread. *consumed = source rows whose
- * fate was committed by an earlier, killed run of the same import: the caller skips those. */
+ * fate was committed by an earlier, killed run of the same import: the caller skips those.
+ * NY_END: such a run committed all of it, *consumed rows, and was killed before it could say so:
+ * nothing is left to do (*out is NULL, no error is set). */
 int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
                     const struct ny_ingest_spec *spec, uint64_t *consumed);
 /* Adds rows; commits by itself whenever min(64 MiB, budget/8) are dirty. Everything stays staged,
@@ -138,7 +140,8 @@ int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
 int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows);
 /* Class names of word labels, before the commit. */
 int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, size_t count);
-/* Makes all of it visible in one transaction. */
+/* Makes all of it visible in one transaction. Until ny_ingest_free() the same import, begun by
+ * another process after a kill, is known as done; afterwards it adds its rows again. */
 int ny_ingest_commit(struct ny_ingest *ingest);
 /* Drops what was staged: the store is as before. */
 int ny_ingest_discard(struct ny_ingest *ingest);
@@ -156,6 +159,8 @@ struct ny_name_lock;
  * are [A-Za-z0-9._-]{1,64}, not starting with a dot or dash: else NY_EUSAGE. */
 int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *name);
 void ny_name_unlock(struct ny_name_lock *lock);
+/* Whether a job holds the NAME's lock at this moment. */
+bool ny_name_held(struct ny_store *store, const char *name);
 
 /* A write transaction on results/: begin waits for its turn. Keep it short: at most
  * ny_batch_bytes_max() between begin and commit. */

@@ -176,7 +176,9 @@ struct ny_lock {
 
 /* STORE/locks/<file>.lock. NY_EBUSY: "<what> is held by process 12 (nystream import); …". */
 int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what);
-/* The same in the directory `path`, waiting for it. */
+/* Whether somebody holds it now; disturbs nobody who is about to take it. */
+bool ny_lock_held(struct ny_store *store, const char *file);
+/* The same as ny_lock_try() in the directory `path`, waiting for it. */
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file);
 void ny_lock_release(struct ny_lock *lock);
 

@@ -142,6 +142,38 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     [[ $(npy_header f64.npy) == *"'<f8'"*"(300, 2)"* ]]
 }
 
+@test "values whose distances overflow or underflow are refused with the cure" {
+    local power scale
+    for power in 200 -200; do
+        awk -v e=$power 'BEGIN {for (i = 0; i < 50; i++) printf "%de%d,%de%d\n", i, e, i * 7 % 11, e}' >huge.csv
+        nystream import huge$power huge.csv --dtype f64 -q
+        for scale in none standard; do
+            ny fit huge$power a --scale $scale
+            exits 3
+            says "the range of f64"
+            says "--scale unit"
+        done
+        ny fit huge$power a --scale unit -q
+        exits 0
+    done
+}
+
+@test "a column that makes up the distances alone is named" {
+    table 300 3 | awk -F, '{print $1 "," 100 * $2 "," $3}' >unscaled.csv
+    nystream import s unscaled.csv -q
+    ny fit s a
+    exits 0
+    says "column 2 (from 1) alone makes up 99"
+    says "--scale standard"
+    ny fit s b --kernel laplacian
+    says "column 2 (from 1) alone"
+    ny fit s c --scale standard
+    exits 0
+    [[ $stderr != *"alone makes up"* ]]
+    ny fit s d --map pca
+    [[ $stderr != *"alone makes up"* ]]
+}
+
 @test "nothing to fit is exit 3" {
     echo 1,2 >one.csv
     nystream import one one.csv -q
@@ -269,8 +301,17 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     nystream transform a.nym --input new.npy -o t.npy
     [[ $(npy_header t.npy) == *"(50, 2)"* ]]
     nystream transform a.nym --input new.npy -o - | cmp - t.npy
-    ny transform a.nym --input s.csv -o -
+    run --separate-stderr bash -c 'nystream transform a.nym --input - --format csv -o - <s.csv'
     usage "npy of a number of rows"
+}
+
+@test "transform counts the rows of a text file for an npy on stdout" {
+    store s
+    nystream fit s a --landmarks 40 -q
+    nystream transform s a --input s.csv -o file.npy
+    nystream transform s a --input s.csv -o - >stdout.npy
+    cmp file.npy stdout.npy
+    nystream transform s a --input s.csv -o - | cmp file.npy -
 }
 
 @test "transform refuses what does not fit the model" {
@@ -279,7 +320,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     table 10 5 >wide.csv
     ny transform s a --input wide.csv -o x.npy
     exits 3
-    says wide.csv
+    says 'wide.csv has 5 columns of points where the model has 4'
     [ ! -e x.npy ]
     ny transform s a --input missing.csv -o x.npy
     exits 4
@@ -313,6 +354,14 @@ t.csv" ]
     exits 4
     ny embed t.csv -o e3.npy --tmpdir ../no/such
     exits 4
+    mkdir folder
+    ny embed huge.csv -o folder
+    exits 4
+    says "folder is a directory"
+    ny embed huge.csv -o no/such/e.npy
+    exits 4
+    says no/such/e.npy
+    rmdir folder
     [ "$(ls -A)" = "e.npy
 e2.npy
 t.csv" ]

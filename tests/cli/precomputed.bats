@@ -34,6 +34,18 @@ same() {
     [ "$(field "$output" trace_error)" = null ]
 }
 
+@test "the columns are known again by what is in them, not by their time" {
+    data
+    nystream fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
+    touch -d 2001-01-01 c.csv
+    ny fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
+    exits 0
+    sed -i '150s/^[^,]*/77/' c.csv
+    ny fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
+    exits 2
+    says "what --columns-file names has changed"
+}
+
 @test "new points are placed by their kernel values" {
     data
     nystream fit s given --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q

@@ -1,6 +1,9 @@
 /* store/store.h, ingesting: appending, staging, resuming, discarding. */
 #include "store_checks.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/thread.h"
 
 /* ---- appending ----------------------------------------------------------------------------- */
@@ -323,6 +326,69 @@ static void many_threads_at_once(void **state)
     check_rows(3, 0, 3000 + 1000 * ROUNDS, 0);
 }
 
+enum { DYING_ROWS = 3000, DYING_COLUMNS = 20 };
+
+static struct ny_ingest_spec dying_spec(void)
+{
+    return (struct ny_ingest_spec){
+        .d = DYING_COLUMNS, .dtype = NY_U8, .append = true, .fingerprint = 7};
+}
+
+static int import_all(struct ny_ingest *ingest)
+{
+    static uint8_t values[DYING_ROWS * DYING_COLUMNS];
+    struct ny_rows rows = {.values = values, .count = DYING_ROWS, .consumed = DYING_ROWS};
+    int err;
+
+    case_rows(values, 3, NY_U8, DYING_COLUMNS, 0, DYING_ROWS);
+    err = ny_ingest_rows(ingest, &rows);
+    return err ? err : ny_ingest_commit(ingest);
+}
+
+/* A process that commits an import and ends before it can say so. */
+static void commit_and_die(void)
+{
+    struct ny_ingest_spec spec = dying_spec();
+    struct ny_context *its;
+    struct ny_ingest *ingest;
+    struct ny_store *own;
+    uint64_t consumed;
+
+    if (ny_context_new(&its) || ny_store_open(&own, its, path)) _exit(1);
+    if (ny_ingest_begin(&ingest, own, &spec, &consumed)) _exit(2);
+    _exit(import_all(ingest) ? 3 : 0);
+}
+
+/* Done already, once; from then on the same import adds its rows again. */
+static void an_import_killed_after_its_commit_is_done(void **state)
+{
+    struct ny_ingest_spec spec = dying_spec();
+    struct ny_points_info info;
+    struct ny_ingest *ingest;
+    uint64_t consumed, n = 0;
+    int status;
+    pid_t child;
+
+    (void)state;
+    for (unsigned round = 0; round < 2; round++) {
+        child = fork();
+        if (child == 0) commit_and_die();
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        CHECK(ny_points_info(store, &info));
+        assert_int_equal(info.n, n += DYING_ROWS);
+        assert_int_equal(ny_ingest_begin(&ingest, store, &spec, &consumed), NY_END);
+        assert_null(ingest);
+        assert_int_equal(consumed, DYING_ROWS);
+        CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
+        assert_int_equal(consumed, 0);
+        CHECK(import_all(ingest));
+        ny_ingest_free(ingest);
+        CHECK(ny_points_info(store, &info));
+        assert_int_equal(info.n, n += DYING_ROWS);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +401,7 @@ int main(void)
         TEST(another_import_discards_what_was_staged),
         TEST(discarding_leaves_the_store_as_it_was),
         TEST(dropped_rows_are_counted),
+        TEST(an_import_killed_after_its_commit_is_done),
         TEST(many_threads_at_once),
     };
 

@@ -1,6 +1,10 @@
 /* store/store.h, results: batches, chunks, blobs, names. */
 #include "store_checks.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static void put(const char *name, const char *part, uint64_t index, const char *text)
 {
     struct ny_batch *batch;
@@ -200,6 +204,32 @@ static void names_that_are_none(void **state)
     ny_name_unlock(lock);
 }
 
+/* Looking whether a NAME is held keeps nobody from taking it. */
+static void looking_disturbs_nobody(void **state)
+{
+    struct ny_name_lock *lock, *other;
+    pid_t child;
+
+    (void)state;
+    assert_false(ny_name_held(store, "fit"));
+    CHECK(ny_name_lock(&lock, store, "fit"));
+    assert_true(ny_name_held(store, "fit"));
+    assert_int_equal(ny_name_lock(&other, store, "fit"), NY_EBUSY);
+    ny_error_clear(ctx);
+    child = fork();
+    if (child == 0)
+        for (;;)
+            ny_name_held(store, "fit");
+    ny_name_unlock(lock);
+    for (int i = 0; i < 300; i++) {
+        CHECK(ny_name_lock(&lock, store, "fit"));
+        ny_name_unlock(lock);
+    }
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_false(ny_name_held(store, "fit"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +240,7 @@ int main(void)
         TEST(blobs_of_every_size),
         TEST(names_are_listed_and_removed),
         TEST(names_that_are_none),
+        TEST(looking_disturbs_nobody),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
