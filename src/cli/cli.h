@@ -118,9 +118,14 @@ int cli_fail_usage(struct command *command, const char *format, ...) CLI_PRINTF(
 int cli_fail_library(struct command *command, int status);
 /* The same for a verb that can be resumed: after an interruption, with the line that resumes it. */
 int cli_fail_resumable(struct command *command, int status);
-/* What cli_fail_resumable() would print for an interruption, made beforehand; what does not fit is
- * cut. */
-void cli_last_words(const struct command *command, int status, char *text, size_t bytes);
+/* What is printed for an interruption that cannot wait, made beforehand; what does not fit is cut.
+ */
+struct cli_last_words {
+    const char *message;
+    bool resumable; /* the same command goes on */
+};
+void cli_print_last_words(const struct command *command, struct cli_last_words words, int status,
+                          char *text, size_t bytes);
 /* The report as JSON on the standard output. */
 int cli_print_json(struct command *command, const struct ny_report *report);
 /* Flushes the standard output: a failure (closed pipe, full disk) is NY_EIO. */
@@ -132,8 +137,8 @@ void cli_write_json_string(FILE *file, const char *text);
 
 /* ---- signals.c ---------------------------------------------------------------------------- */
 
-/* The first SIGINT or SIGTERM asks the command to stop, and ends the process where a verb that can
- * be resumed does not stop soon (a long solve); the second ends it at once. NULL: nothing is left
+/* The first SIGINT or SIGTERM asks the command to stop, and ends the process where it does not stop
+ * soon (a long solve); the second ends it at once. NULL: nothing is left
  * to stop. */
 void cli_watch_signals(struct command *command);
 

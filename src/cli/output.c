@@ -182,15 +182,15 @@ static int print_error(struct command *command, const struct failure *failure, c
     return failure->status;
 }
 
-void cli_last_words(const struct command *command, int status, char *text, size_t bytes)
+void cli_print_last_words(const struct command *command, struct cli_last_words words, int status,
+                          char *text, size_t bytes)
 {
-    const struct failure failure = {.status = status, .resumable = true};
+    const struct failure failure = {.status = status, .resumable = words.resumable};
     FILE *file = fmemopen(text, bytes, "w");
 
     text[0] = '\0';
     if (!file) return;
-    print_failure(file, command, &failure,
-                  "stopped inside a long step; the checkpoint before it is kept");
+    print_failure(file, command, &failure, words.message);
     fclose(file);
 }
 

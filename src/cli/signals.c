@@ -10,18 +10,18 @@ static const struct itimerval patience = {.it_value = {.tv_sec = 1, .tv_usec = 6
 
 static struct ny_context *volatile watched;
 static volatile sig_atomic_t received;
-static char last_words[2][8192]; /* of SIGINT, of SIGTERM; empty: there is patience */
+static char last_words[2][8192]; /* of SIGINT, of SIGTERM */
 
 static void stop(int signal)
 {
     if (received || !watched) _exit(128 + signal);
     received = signal;
     ny_context_interrupt(watched, signal);
-    if (last_words[signal == SIGTERM][0]) setitimer(ITIMER_REAL, &patience, NULL);
+    setitimer(ITIMER_REAL, &patience, NULL);
 }
 
-/* LAPACK cannot be asked to stop. A kill is safe at any time: the work since the last checkpoint is
- * lost, and nothing else. */
+/* LAPACK cannot be asked to stop. A kill is safe at any time: of a job, the work since the last
+ * checkpoint is lost, and nothing else. */
 static void lose_patience(int signal)
 {
     const char *words = last_words[received == SIGTERM];
@@ -38,20 +38,27 @@ static void lose_patience(int signal)
     _exit(128 + received);
 }
 
-static bool is_resumable(const struct verb *verb)
+static struct cli_last_words words_of(const struct verb *verb)
 {
-    return verb->run == cli_run_fit || verb->run == cli_run_select || verb->run == cli_run_import;
+    if (verb->run == cli_run_fit || verb->run == cli_run_select || verb->run == cli_run_import)
+        return (struct cli_last_words){
+            "stopped inside a long step; the checkpoint before it is kept", true};
+    if (verb->run == cli_run_embed)
+        return (struct cli_last_words){
+            "stopped inside a long step; its temporary store, a folder .nystream-… beside the "
+            "output or in --tmpdir, is left behind: remove it",
+            false};
+    return (struct cli_last_words){"stopped inside a long step; nothing is changed", false};
 }
 
 static void prepare_words(const struct command *command)
 {
-    bool wanted = command && is_resumable(command->verb);
-
     for (int i = 0; i < 2; i++) {
         last_words[i][0] = '\0';
-        if (wanted)
-            cli_last_words(command, i ? NY_ETERMINATED : NY_EINTERRUPTED, last_words[i],
-                           sizeof(last_words[i]));
+        if (command)
+            cli_print_last_words(command, words_of(command->verb),
+                                 i ? NY_ETERMINATED : NY_EINTERRUPTED, last_words[i],
+                                 sizeof(last_words[i]));
     }
 }
 

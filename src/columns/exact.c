@@ -173,20 +173,14 @@ done:
     return err;
 }
 
-static int run(struct job *job)
+static size_t items_of(const struct job *job)
 {
-    struct ny_context *ctx = job->columns->spec.ctx;
-    const double small = 1e7; /* multiply-adds that are not worth a thread */
     size_t down = blocks_of(job->x_count, job->x_rows);
-    size_t items =
-        job->symmetric ? down * (down + 1) / 2 : down * blocks_of(job->y_count, job->y_rows);
-    double work = (double)items * (double)job->x_rows * (double)job->y_rows *
-                  (double)job->columns->spec.geometry->d;
 
-    if (!items) return NY_OK;
-    return work < small ? run_items(job, 0, items) : ny_parallel_ranges(ctx, items, run_items, job);
+    return job->symmetric ? down * (down + 1) / 2 : down * blocks_of(job->y_count, job->y_rows);
 }
 
+/* On the calling thread alone: the callers are workers, one a thread. */
 int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
                      struct ny_matrix K)
 {
@@ -198,8 +192,9 @@ int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t 
                       .x_rows = SHORT_ROWS,
                       .y_rows = BLOCK_ROWS,
                       .K = K};
+    size_t items = items_of(&job);
 
-    return run(&job);
+    return items ? run_items(&job, 0, items) : NY_OK;
 }
 
 int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
@@ -215,8 +210,15 @@ int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, 
                       .y_rows = block_rows,
                       .symmetric = true,
                       .K = K};
-    int err = run(&job);
+    const double small = 1e7; /* multiply-adds that are not worth a thread */
+    size_t items = items_of(&job);
+    double work = (double)items * (double)block_rows * (double)block_rows *
+                  (double)columns->spec.geometry->d;
+    int err;
 
+    if (!items) return NY_OK;
+    err = work < small ? run_items(&job, 0, items)
+                       : ny_parallel_ranges(columns->spec.ctx, items, run_items, &job);
     if (!err) ny_mirror_lower(K);
     return err;
 }

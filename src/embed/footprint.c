@@ -77,11 +77,11 @@ static size_t source_bytes(const struct ny_footprint *f, unsigned workers)
            (f->settings->columns_file ? reader_bytes : 0);
 }
 
-/* f64 tiles are exact values, which a worker computes on all threads. */
+/* f64 tiles are exact values. */
 static size_t exact_bytes(const struct ny_footprint *f)
 {
     return f->settings->precision == NY_PRECISION_F64
-               ? ny_columns_exact_bytes(&f->spec, f->settings->threads)
+               ? ny_columns_exact_bytes(&f->spec, 1)
                : 0;
 }
 

@@ -122,6 +122,25 @@ now() {
     exits 0
 }
 
+@test "embed is left within two seconds too, and says what it leaves" {
+    cp "$BATS_FILE_TMPDIR/big.csv" .
+    nystream embed big.csv -o e.npy --approx nystrom --inner exact --landmarks 3500 --kernel linear \
+        --threads 1 -q 2>err &
+    local pid=$! code=0 tries=0 from
+    until nystream info .nystream-*/store.nys embedding --json 2>/dev/null | grep -q '"stage": "solve"'; do
+        sleep 0.05
+        [ $((tries += 1)) -lt 400 ]
+    done
+    sleep 0.3
+    from=$(now)
+    kill -INT $pid
+    wait $pid || code=$?
+    [ $(($(now) - from)) -le 2500 ]
+    [ "$code" -eq 130 ]
+    grep -q 'a folder .nystream-' err
+    run ! grep -q 'resume with' err
+}
+
 @test "an import that was interrupted goes on to the same points" {
     table 300000 6 >long.csv
     mkfifo pipe
