@@ -40,7 +40,7 @@
     X("columns", NY_TEXT, 0, true, "LIST", NULL, IMPORT | READ,                                    \
       "columns to keep, such as 1,3-5,name; in file order")                                        \
     X("map", NY_CHOICE, 0, true, "MAP", "kpca", FIT,                                               \
-      "what is decomposed: K as it is, scatter of the points, K centred")                          \
+      "what is decomposed: K as it is, centred, or divided by its degrees")                        \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", FIT,                                    \
       "how K is approximated from its landmark columns")                                           \
     X("select", NY_CHOICE, 0, true, "RULE", "uniform", FIT | SELECT,                               \
@@ -68,7 +68,13 @@
     X("coef0", NY_NUMBER, -INFINITY, true, "C", "1", FIT | SELECT,                                 \
       "constant of the polynomial kernel")                                                         \
     X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, FIT,                             \
-      "centring over the landmarks, or over all rows; by default implicit for projected")          \
+      "means and degrees over the landmarks, or over all rows; by default implicit for projected") \
+    X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", FIT,                   \
+      "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                                     \
+    X("time", NY_NUMBER, 0, true, "T", "1", FIT,                                                   \
+      "diffusion: steps of the walk, the power of the eigenvalues")                                \
+    X("row-normalize", NY_SWITCH, 0, true, NULL, "no", FIT,                                        \
+      "scale each row of the embedding to length 1, for clustering")                               \
     X("affine", NY_SWITCH, 0, true, NULL, NULL, FIT | SELECT,                                      \
       "measure residuals from the affine hull of the landmarks, not from their span; by default "  \
       "for greedy selection under kpca and pca")                                                   \

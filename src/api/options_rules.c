@@ -44,6 +44,8 @@ static const struct condition {
     {"scale", "kernel", "!precomputed"},
     {"certify", "approx", "nystrom|projected"},
     {"averages", "map", "!svd"},
+    {"normalize", "map", "diffusion"},
+    {"time", "map", "diffusion"},
     {"rank", "approx", "!column|orthonystrom"},
     {"inner", "approx", "nystrom|orthonystrom"},
     {"oversample", "approx", "nystrom|orthonystrom"},
@@ -206,10 +208,16 @@ static int check_fit(const struct ny_options *options)
                        "--map %s has the %s kernel, not %s; use --map kpca", map->name, map->kernel,
                        kernel);
     ny_options_size(options, "components", &components);
-    if (ny_options_size(options, "rank", &rank) && components > rank)
+    if (ny_options_size(options, "rank", &rank) && components + map->divided > rank)
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--components %llu is more than --rank %llu; raise --rank",
-                       (unsigned long long)components, (unsigned long long)rank);
+                       "--components %llu%s more than --rank %llu; raise --rank",
+                       (unsigned long long)components,
+                       map->divided ? " and the trivial one are" : " is",
+                       (unsigned long long)rank);
+    if (map->divided && typed(options, "affine") && is(typed(options, "affine"), "yes"))
+        return ny_fail(options->ctx, NY_EUSAGE,
+                       "--affine does not go with --map %s, whose kernel is not centred",
+                       map->name);
     return NY_OK;
 }
 

@@ -161,33 +161,39 @@ static int decide_kernel(struct ny_context *ctx, const struct ny_options *option
 }
 
 static int decide_normalisation(struct ny_context *ctx, const struct ny_options *options,
-                           struct ny_fit_settings *fit)
+                                struct ny_fit_settings *fit)
 {
-    const char *averages = ny_options_text(options, "averages");
+    bool implicit = is(ny_options_text(options, "averages"), "implicit");
 
     fit->normalisation = NY_RAW;
-    if (!fit->map->additive) return NY_OK;
-    fit->normalisation = is(averages, "implicit") ? NY_CENTRED_IMPLICIT : NY_CENTRED_LANDMARKS;
-    if (fit->normalisation == NY_CENTRED_IMPLICIT && !fit->method->implicit)
+    fit->asymmetric = is(ny_options_text(options, "normalize"), "asymmetric");
+    fit->time = number_of(options, "time", 1);
+    fit->row_normalize = ny_options_flag(options, "row-normalize");
+    if (!fit->map->additive && !fit->map->divided) return NY_OK;
+    if (implicit && !fit->method->implicit)
         return ny_fail(ctx, NY_EUSAGE,
                        "--averages implicit goes with --approx projected; %s "
                        "averages over its landmarks",
                        fit->method->name);
-    if (fit->affine && fit->normalisation == NY_CENTRED_LANDMARKS)
+    if (fit->affine && !implicit)
         return ny_fail(ctx, NY_EUSAGE,
                        "--affine and --averages landmarks do not go together: the "
                        "affine hull is centred implicitly");
+    if (fit->map->additive)
+        fit->normalisation = implicit ? NY_CENTRED_IMPLICIT : NY_CENTRED_LANDMARKS;
+    else
+        fit->normalisation = implicit ? NY_DIVIDED_IMPLICIT : NY_DIVIDED_LANDMARKS;
     return NY_OK;
 }
 
 static int check_sizes(struct ny_context *ctx, const struct ny_options *options,
                        struct ny_fit_settings *fit)
 {
-    if (fit->components > fit->landmarks)
+    if (ny_settings_pairs(fit) > fit->landmarks)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--components %zu is more than the %zu landmarks; raise "
-                       "--landmarks",
-                       fit->components, fit->landmarks);
+                       "--components %zu%s more than the %zu landmarks; raise --landmarks",
+                       fit->components, fit->map->divided ? " and the trivial one are" : " is",
+                       fit->landmarks);
     if (!fit->rule->uniform && fit->method->uniform_only)
         ny_log(ctx, NY_LOG_WARNING,
                "%s scales its eigenvalues by n/m, which assumes uniform "

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "embed/coordinates.h"
 #include "io/writer.h"
 
 enum { PIECE_BYTES = 4 << 20 };
@@ -15,41 +16,55 @@ struct source {
     const char *name;
     const json_t *record, *report;
     uint64_t n;
-    size_t p;
+    struct ny_coordinates coordinates; /* pairs = 0: a dictionary alone */
     bool f64;
     struct ny_embedding_layout layout;
-    double *inverse; /* eigenvectors: 1/√λ̂ */
+    double *inverse; /* eigenvectors: 1/√λ̂ where that is stored with them; NULL: 1 */
+    void *stored;    /* room for a piece of stored rows where they are wider than what is asked */
 };
 
 /* One part: rows × cols elements, delivered in pieces. */
 struct part {
     const char *name;
     enum ny_element element; /* f32: or f64 where the fit is */
-    bool matrix;             /* p columns; else one item a row */
+    size_t (*columns)(const struct ny_coordinates *coordinates); /* NULL: one item a row */
     int (*fill)(struct source *source, uint64_t first, size_t count, void *out);
     size_t (*count)(const struct source *source); /* 0: this result has none */
 };
 
-static int fill_embedding(struct source *source, uint64_t first, size_t count, void *out)
+static size_t element_of(const struct source *source)
 {
-    return ny_embedding_rows(source->store, source->name, &source->layout, first, count, out);
+    return source->f64 ? sizeof(double) : sizeof(float);
 }
 
-/* Û = Y Λ̂^-½. */
+static int fill_embedding(struct source *source, uint64_t first, size_t count, void *out)
+{
+    const struct ny_coordinates *how = &source->coordinates;
+    void *rows = ny_coordinates_plain(how) ? out : source->stored;
+    int err =
+        ny_embedding_rows(source->store, source->name, &source->layout, first, count, rows);
+
+    if (err == NY_OK && rows != out) ny_coordinates_apply(how, source->f64, rows, count, out);
+    return err;
+}
+
+/* Û: what is stored, or Y Λ̂^-½. */
 static int fill_eigenvectors(struct source *source, uint64_t first, size_t count, void *out)
 {
-    int err = fill_embedding(source, first, count, out);
-    float *y32 = out;
-    double *y64 = out;
+    size_t pairs = source->coordinates.pairs, width = ny_coordinates_width(&source->coordinates);
+    int err = ny_embedding_rows(source->store, source->name, &source->layout, first, count,
+                                source->stored);
 
-    for (size_t i = 0; err == NY_OK && i < count * source->p; i++) {
-        double factor = source->inverse[i % source->p];
+    for (size_t i = 0; err == NY_OK && i < count; i++)
+        for (size_t k = 0; k < pairs; k++) {
+            double factor = source->inverse ? source->inverse[k] : 1;
+            size_t from = i * width + k, to = i * pairs + k;
 
-        if (source->f64)
-            y64[i] *= factor;
-        else
-            y32[i] = (float)((double)y32[i] * factor);
-    }
+            if (source->f64)
+                ((double *)out)[to] = ((double *)source->stored)[from] * factor;
+            else
+                ((float *)out)[to] = (float)((double)((float *)source->stored)[from] * factor);
+        }
     return err;
 }
 
@@ -128,18 +143,23 @@ static size_t count_points(const struct source *source)
 
 static size_t count_embedded(const struct source *source)
 {
-    return source->p ? (size_t)source->n : 0;
+    return source->coordinates.pairs ? (size_t)source->n : 0;
+}
+
+static size_t pairs_of(const struct ny_coordinates *coordinates)
+{
+    return coordinates->pairs;
 }
 
 static const struct part parts[] = {
-    {"embedding", NY_OUT_F32, true, fill_embedding, count_embedded},
-    {"eigenvectors", NY_OUT_F32, true, fill_eigenvectors, count_embedded},
-    {"eigenvalues", NY_OUT_F64, false, fill_eigenvalues, count_eigenvalues},
-    {"landmarks", NY_OUT_U64, false, fill_landmarks, count_landmarks},
-    {"residuals", NY_OUT_F32, false, fill_residuals, count_residuals},
-    {"labels", NY_OUT_F64, false, fill_labels, count_labels},
-    {"source", NY_OUT_U64, false, fill_source, count_points},
-    {"rows", NY_OUT_U64, false, fill_rows, count_points},
+    {"embedding", NY_OUT_F32, ny_coordinates_count, fill_embedding, count_embedded},
+    {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded},
+    {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues},
+    {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmarks},
+    {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals},
+    {"labels", NY_OUT_F64, NULL, fill_labels, count_labels},
+    {"source", NY_OUT_U64, NULL, fill_source, count_points},
+    {"rows", NY_OUT_U64, NULL, fill_rows, count_points},
 };
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
@@ -166,33 +186,46 @@ static int open_source(struct source *source, struct ny_store *store, const char
     source->record = record;
     source->report = json_object_get(record, "report");
     source->n = ny_field_count(source->report, "n", 0);
-    source->p = (size_t)ny_field_count(source->report, "components", 0);
+    err = ny_coordinates_parse(&source->coordinates, source->ctx, record);
+    if (err) return err;
     precision = ny_field_text(source->report, "precision");
     source->f64 = precision && strcmp(precision, "f64") == 0;
-    if (source->p)
-        source->layout =
-            ny_embedding_layout(source->n, source->p, source->f64 ? sizeof(double) : sizeof(float));
+    if (source->coordinates.pairs)
+        source->layout = ny_embedding_layout(
+            source->n, ny_coordinates_width(&source->coordinates), element_of(source));
     return NY_OK;
 }
 
 static void close_source(struct source *source)
 {
     ny_free(source->ctx, source->inverse);
+    ny_free(source->ctx, source->stored);
+    ny_coordinates_release(&source->coordinates, source->ctx);
     json_decref((json_t *)source->record);
 }
 
+/* Maps whose kernel is not divided store Û Λ̂^½. */
 static int invert_eigenvalues(struct source *source)
 {
     const json_t *values = json_object_get(source->report, "eigenvalues");
 
-    source->inverse = ny_calloc(source->ctx, NY_MEM_OTHER, source->p, sizeof(double));
+    if (source->coordinates.skip) return NY_OK;
+    source->inverse =
+        ny_calloc(source->ctx, NY_MEM_OTHER, source->coordinates.pairs, sizeof(double));
     if (!source->inverse) return NY_EBUDGET;
-    for (size_t k = 0; k < source->p; k++) {
+    for (size_t k = 0; k < source->coordinates.pairs; k++) {
         double value = json_number_value(json_array_get(values, k));
 
         source->inverse[k] = value > 0 ? 1 / sqrt(value) : 0;
     }
     return NY_OK;
+}
+
+/* Room for `count` stored rows. */
+static int reserve_stored(struct source *source, size_t count)
+{
+    source->stored = ny_calloc(source->ctx, NY_MEM_IO, count, source->layout.row_bytes);
+    return source->stored ? NY_OK : NY_EBUDGET;
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -208,6 +241,7 @@ static int copy_pieces(struct source *source, const struct part *part, struct ny
     if (!piece) piece = 1;
     data = ny_calloc(source->ctx, NY_MEM_IO, piece, row_bytes);
     if (!data) return NY_EBUDGET;
+    if (part->columns) err = reserve_stored(source, piece);
     for (uint64_t first = 0; first < rows && err == NY_OK; first += piece) {
         size_t count = rows - first < piece ? (size_t)(rows - first) : piece;
 
@@ -224,8 +258,8 @@ static int write_part(struct source *source, const struct part *part, const char
     static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
                                    [NY_OUT_F64] = sizeof(double),
                                    [NY_OUT_U64] = sizeof(uint64_t)};
-    size_t cols = part->matrix ? source->p : 0;
-    enum ny_element element = part->matrix && source->f64 ? NY_OUT_F64 : part->element;
+    size_t cols = part->columns ? part->columns(&source->coordinates) : 0;
+    enum ny_element element = part->columns && source->f64 ? NY_OUT_F64 : part->element;
     struct ny_writer *writer;
     int err;
 
@@ -296,8 +330,8 @@ int ny_result_layout(struct ny_store *store, const char *name, struct ny_embeddi
     int err = open_source(&source, store, name);
 
     *layout = source.layout;
-    *components = source.p;
-    if (err == NY_OK && !source.p)
+    *components = ny_coordinates_count(&source.coordinates);
+    if (err == NY_OK && !source.coordinates.pairs)
         err =
             ny_fail(source.ctx, NY_EUSAGE, "'%s' is a dictionary alone: it has no embedding", name);
     close_source(&source);
@@ -309,24 +343,28 @@ int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, s
 {
     struct source source;
     double *wide = NULL;
+    size_t p;
     int err = open_source(&source, store, name);
 
     if (err) goto done;
-    if (!source.p || first + count > source.n) {
+    p = ny_coordinates_count(&source.coordinates);
+    if (!p || first + count > source.n) {
         err = ny_fail(source.ctx, NY_EUSAGE,
                       "'%s' has %llu rows of %zu components; rows %llu to "
                       "%llu are not in it",
-                      name, (unsigned long long)source.n, source.p, (unsigned long long)first,
+                      name, (unsigned long long)source.n, p, (unsigned long long)first,
                       (unsigned long long)(first + count - 1));
         goto done;
     }
+    if (!ny_coordinates_plain(&source.coordinates)) err = reserve_stored(&source, count);
+    if (err) goto done;
     if (!source.f64) {
         err = fill_embedding(&source, first, count, rows);
         goto done;
     }
-    wide = ny_calloc(source.ctx, NY_MEM_IO, count, source.p * sizeof(double));
+    wide = ny_calloc(source.ctx, NY_MEM_IO, count, p * sizeof(double));
     err = wide ? fill_embedding(&source, first, count, wide) : NY_EBUDGET;
-    for (size_t i = 0; err == NY_OK && i < count * source.p; i++)
+    for (size_t i = 0; err == NY_OK && i < count * p; i++)
         rows[i] = (float)wide[i];
 done:
     ny_free(source.ctx, wide);

@@ -138,7 +138,7 @@ static size_t square_bytes(const struct ny_footprint *f)
 static void add_landmarks(const struct ny_footprint *f, struct bill *bill)
 {
     bill->by_purpose[NY_MEM_DICTIONARY] +=
-        ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + sizeof(double));
+        ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + 2 * sizeof(double));
     bill->by_purpose[NY_MEM_SOLVE] += square_bytes(f);
 }
 
@@ -165,12 +165,33 @@ static struct bill accumulate_bill(const struct ny_footprint *f, unsigned worker
     add_landmarks(f, &bill);
     bill.by_purpose[NY_MEM_SOLVE] -= square_bytes(f);
     bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) +
-                                     put_bytes(limit, ny_accumulator_image_bytes(f->m));
+                                     put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
     bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
                                    workers * ny_partial_bytes(f->m, f->gram);
     bill.by_purpose[NY_MEM_TILES] =
-        workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + exact_bytes(f));
+        workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + exact_bytes(f) +
+                   NY_UNIT_ROWS * sizeof(double));
     return bill;
+}
+
+/* A pass for s beside W, then the problem that gives v = B s. */
+static struct bill degrees_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    struct bill pass = common(f, workers, workers), solve = common(f, workers, 1);
+    struct ny_problem problem = ny_settings_problem(f->settings, f->m);
+    size_t pairs = ny_settings_pairs(f->settings), rank = ny_settings_rank(f->settings, f->m);
+
+    (void)limit;
+    add_landmarks(f, &pass);
+    add_landmarks(f, &solve);
+    pass.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + NY_CHUNK_BYTES;
+    pass.by_purpose[NY_MEM_GRAM] =
+        NY_CHUNK_BYTES + 2 * f->m * sizeof(double) + workers * ny_partial_bytes(f->m, NY_GRAM_NONE);
+    pass.by_purpose[NY_MEM_TILES] =
+        workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + exact_bytes(f) +
+                   NY_UNIT_ROWS * sizeof(double));
+    solve.by_purpose[NY_MEM_SOLVE] += f->settings->method->bytes(f->m, pairs, rank, &problem);
+    return total(&pass) > total(&solve) ? pass : solve;
 }
 
 static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
@@ -178,15 +199,15 @@ static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, si
     const struct ny_fit_settings *settings = f->settings;
     struct bill bill = common(f, workers, 1);
     struct ny_problem problem = ny_settings_problem(settings, f->m);
-    size_t map = f->m * settings->components * sizeof(double), image;
-    size_t solve = settings->method->bytes(f->m, settings->components,
+    size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image;
+    size_t solve = settings->method->bytes(f->m, ny_settings_pairs(settings),
                                            ny_settings_rank(settings, f->m), &problem);
     size_t model = 2 * (map + f->m * row_bytes(f)) + put_bytes(limit, map + f->m * row_bytes(f));
 
     add_landmarks(f, &bill);
     if (ny_settings_needs_gram(settings)) {
         bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
-        image = ny_accumulator_image_bytes(f->m); /* when it is loaded, before the rest */
+        image = ny_accumulator_gram_image_bytes(f->m); /* when it is loaded, before the rest */
         if (solve < image) solve = image;
         image = ny_columns_exact_bytes(&f->spec, settings->threads); /* W made again */
         if (solve < image) solve = image;
@@ -201,20 +222,20 @@ static struct bill project_bill(const struct ny_footprint *f, unsigned workers, 
     const struct ny_fit_settings *settings = f->settings;
     struct bill bill = common(f, workers, workers);
     struct ny_embedding_layout layout =
-        ny_embedding_layout(f->points->n, settings->components, element_of(f));
+        ny_embedding_layout(f->points->n, ny_settings_pairs(settings), element_of(f));
     size_t output = ny_embedding_writer_bytes(&layout, batch_bytes(limit));
 
     bill.by_purpose[NY_MEM_MODEL] =
-        f->m * settings->components * sizeof(double) + f->m * row_bytes(f) +
+        f->m * ny_settings_pairs(settings) * sizeof(double) + f->m * row_bytes(f) +
         f->m * sizeof(double);
-    bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, settings->components,
+    bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
                                                        settings->precision, workers) +
                                     workers * exact_bytes(f);
     bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + 2 * output;
     return bill;
 }
 
-enum { PLAN, STATS, SELECT, PREPARE, ACCUMULATE, SOLVE, PROJECT, BILLS };
+enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, BILLS };
 
 /* All of them with the same workers; tile Grams are taken to be f64, until W tells. */
 static void all_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
@@ -224,6 +245,8 @@ static void all_bills(const struct ny_footprint *f, unsigned workers, size_t lim
     bills[STATS] = stats_bill(f, workers, limit);
     bills[SELECT] = select_bill(f, workers, limit);
     bills[PREPARE] = prepare_bill(f, workers);
+    bills[DEGREES] =
+        ny_settings_needs_degrees(f->settings) ? degrees_bill(f, workers, limit) : bills[STATS];
     bills[ACCUMULATE] = ny_settings_needs_gram(f->settings) ? accumulate_bill(f, workers, limit)
                                                             : bills[PREPARE];
     bills[SOLVE] = solve_bill(f, workers, limit);
@@ -264,8 +287,11 @@ static unsigned most_workers(const struct ny_footprint *f, pass_bill *bill, size
 
 unsigned ny_footprint_stage_workers(const struct ny_footprint *f, enum ny_stage stage)
 {
-    return most_workers(f, stage == NY_STAGE_ACCUMULATE ? accumulate_bill : project_bill,
-                        ny_memory_limit(f->ctx));
+    pass_bill *bill = stage == NY_STAGE_DEGREES      ? degrees_bill
+                      : stage == NY_STAGE_ACCUMULATE ? accumulate_bill
+                                                     : project_bill;
+
+    return most_workers(f, bill, ny_memory_limit(f->ctx));
 }
 
 /* Beside so many workers of pass 1. */
@@ -307,6 +333,10 @@ static void grown_bills(const struct ny_footprint *f, unsigned workers, size_t l
 
     all_bills(f, workers, limit, bills);
     bills[PROJECT] = project_bill(f, most > workers ? most : workers, limit);
+    if (ny_settings_needs_degrees(f->settings)) {
+        most = most_workers(f, degrees_bill, limit);
+        bills[DEGREES] = degrees_bill(f, most > workers ? most : workers, limit);
+    }
     if (ny_settings_needs_gram(f->settings)) {
         struct bill coarse = grown_accumulate(f, NY_GRAM_F32, workers, limit);
         struct bill fine = grown_accumulate(f, NY_GRAM_F64, workers, limit);
@@ -338,11 +368,15 @@ void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers,
     prepare = total(&bills[PREPARE]);
     stage_bytes[NY_STAGE_STATS] = total(&bills[STATS]);
     stage_bytes[NY_STAGE_SELECT] = total(&bills[SELECT]);
+    stage_bytes[NY_STAGE_DEGREES] =
+        ny_settings_needs_degrees(footprint->settings) ? total(&bills[DEGREES]) : 0;
     stage_bytes[NY_STAGE_ACCUMULATE] = total(&bills[ACCUMULATE]);
     stage_bytes[NY_STAGE_SOLVE] = total(&bills[SOLVE]);
     stage_bytes[NY_STAGE_PROJECT] = total(&bills[PROJECT]);
     /* Landmarks are prepared by whichever stage a run begins with. */
     if (stage_bytes[NY_STAGE_ACCUMULATE] < prepare) stage_bytes[NY_STAGE_ACCUMULATE] = prepare;
+    if (stage_bytes[NY_STAGE_DEGREES] && stage_bytes[NY_STAGE_DEGREES] < prepare)
+        stage_bytes[NY_STAGE_DEGREES] = prepare;
     if (stage_bytes[NY_STAGE_SOLVE] < prepare) stage_bytes[NY_STAGE_SOLVE] = prepare;
 }
 

@@ -9,7 +9,7 @@
 #include "embed/model.h"
 #include "embed/plan.h"
 
-static const char *const stage_names[] = {"stats", "select",  "accumulate",
+static const char *const stage_names[] = {"stats", "select",  "degrees", "accumulate",
                                           "solve", "project", "done"};
 
 /* Keys of the report that are null until they are known (interface of `info --json`). */
@@ -212,6 +212,7 @@ static void warn_of_other_machine(const struct ny_job *job)
 void ny_job_drop_landmarks(struct ny_job *job)
 {
     ny_columns_free(job->columns);
+    ny_degrees_release(&job->degrees, job->ctx);
     ny_free(job->ctx, job->W.at);
     ny_free(job->ctx, job->a);
     ny_free(job->ctx, job->rows);
@@ -233,7 +234,8 @@ static void release(struct ny_job *job)
 static int run_stages(struct ny_job *job)
 {
     static int (*const run[])(struct ny_job *) = {
-        ny_stage_stats, ny_stage_select, ny_stage_accumulate, ny_stage_solve, ny_stage_project};
+        ny_stage_stats,      ny_stage_select, ny_stage_degrees,
+        ny_stage_accumulate, ny_stage_solve,  ny_stage_project};
     int err = NY_OK;
 
     while (err == NY_OK) {

@@ -1,5 +1,6 @@
 /*
- * A job: stats → select → accumulate → solve → project → done, resumed at its last checkpoint.
+ * A job: stats → select → (degrees →) accumulate → solve → project → done, resumed at its last
+ * checkpoint.
  *
  * Everything a later stage needs from an earlier one is stored when the earlier one ends, in the
  * same transaction as the record that says so (embed/record.h). Parts of a NAME:
@@ -9,6 +10,8 @@
  *   select.0/1   image of a selection under way, two slots in turn
  *   landmarks    m row numbers, in order of selection
  *   residuals    n upper bounds of δ_i, f32 (greedy)
+ *   sums.0/1     image of the sums of the degrees' pass, two slots in turn
+ *   degrees      v[m] and their mean: implicit degrees d_i = c_i·v
  *   gram.0/1     image of the accumulator, two slots in turn; the last one stays with the model
  *   model        embed/model.h
  *   embedding    chunks of whole rows, f32 or f64
@@ -16,12 +19,14 @@
 #ifndef NY_EMBED_JOB_H
 #define NY_EMBED_JOB_H
 
+#include "embed/degrees.h"
 #include "embed/record.h"
 #include "embed/settings.h"
 
 enum ny_stage {
     NY_STAGE_STATS,
     NY_STAGE_SELECT,
+    NY_STAGE_DEGREES,
     NY_STAGE_ACCUMULATE,
     NY_STAGE_SOLVE,
     NY_STAGE_PROJECT,
@@ -55,6 +60,7 @@ struct ny_job {
     struct ny_columns *columns;
     struct ny_matrix W;
     double *a; /* shift: column means of W */
+    struct ny_degrees degrees; /* v = NULL: K is not divided */
     enum ny_gram_precision gram;
     double eta;          /* what decided it (spectral/gram.c) */
     bool coarse; /* the solve stage is at its second attempt (spectral/method.h) */
@@ -103,16 +109,21 @@ int ny_stage_select(struct ny_job *job);
 /* W, the shift a, the tile Gram's precision: recomputed from the landmarks, not stored; W again
  * where a pass had no room for it. */
 int ny_job_prepare(struct ny_job *job);
-/* Gives W, a, columns and rows back. */
+/* Gives W, a, degrees, columns and rows back. */
 void ny_job_drop_landmarks(struct ny_job *job);
 /* Reserves what OpenBLAS will keep with m landmarks. */
 int ny_job_reserve_blas(struct ny_job *job, size_t m);
 /* Sets job->workers to the most with which the pass that comes fits the budget, which may be
  * without W: then that is given back; NY_EBUDGET when not even one does. */
 int ny_job_fit_workers(struct ny_job *job);
+int ny_stage_degrees(struct ny_job *job);
 int ny_stage_accumulate(struct ny_job *job);
 /* job->acc from the last checkpoint, where the job has a pass 1. */
 int ny_job_load_accumulator(struct ny_job *job);
+/* The small problem of the job as it is prepared. */
+struct ny_problem ny_job_problem(const struct ny_job *job);
+/* Gives back what a small problem has used up; sums come again from their checkpoint. */
+void ny_job_drop_problem(struct ny_job *job);
 int ny_stage_solve(struct ny_job *job);
 int ny_stage_project(struct ny_job *job);
 

@@ -6,10 +6,11 @@
 
 #define MAGIC "nystream model\n"
 
-enum { IMAGE_VERSION = 1, CHECKSUM_BYTES = 8, KERNEL_NAME_BYTES = 32 };
+enum { IMAGE_VERSION = 2, CHECKSUM_BYTES = 8, KERNEL_NAME_BYTES = 32 };
 
-/* The image begins with this; then centre[d], factor[d], a[m], P[m·p], q[p], all f64, the raw
- * landmarks, padding to 8 bytes and the checksum. */
+/* The image begins with this, and from version 2 on with image_map; then centre[d], factor[d],
+ * a[m], P[m·p], q[p], where the kernel is divided v[m], where coordinates are scaled their factors,
+ * all f64, the raw landmarks, padding to 8 bytes and the checksum. */
 struct image_header {
     char magic[16];
     uint32_t version, dtype, precision, degree;
@@ -17,6 +18,16 @@ struct image_header {
     double gamma, coef0;
     char kernel[KERNEL_NAME_BYTES];
 };
+
+struct image_map {
+    uint32_t divided, skip, asymmetric, normalize, scaled, reserved;
+    double mean_degree;
+};
+
+static size_t head_bytes(uint32_t version)
+{
+    return sizeof(struct image_header) + (version > 1 ? sizeof(struct image_map) : 0);
+}
 
 void ny_model_free(struct ny_model *model)
 {
@@ -26,6 +37,8 @@ void ny_model_free(struct ny_model *model)
     ny_free(model->ctx, model->a);
     ny_free(model->ctx, model->P);
     ny_free(model->ctx, model->q);
+    ny_degrees_release(&model->degrees, model->ctx);
+    ny_coordinates_release(&model->coordinates, model->ctx);
     ny_free(model->ctx, model);
 }
 
@@ -36,7 +49,7 @@ uint64_t ny_model_dimensions(const struct ny_model *model)
 
 uint64_t ny_model_components(const struct ny_model *model)
 {
-    return model->p;
+    return ny_coordinates_count(&model->coordinates);
 }
 
 static size_t landmark_bytes(const struct ny_model *model)
@@ -44,9 +57,11 @@ static size_t landmark_bytes(const struct ny_model *model)
     return model->m * model->d * ny_dtype_size(model->spec.dtype);
 }
 
-/* A model of the sizes in *sizes, arrays uninitialised. */
+/* A model of the sizes in *sizes, arrays uninitialised; of v and the coordinates' factors it is
+ * asked whether they are there. */
 static int allocate(struct ny_model **out, const struct ny_model *sizes)
 {
+    bool divided = sizes->degrees.v, scaled = sizes->coordinates.scale;
     struct ny_context *ctx = sizes->ctx;
     struct ny_model *model = ny_calloc(ctx, NY_MEM_MODEL, 1, sizeof(*model));
     size_t raw, map;
@@ -55,6 +70,8 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
     if (!model) return NY_EBUDGET;
     *model = *sizes;
     model->spec.geometry = NULL;
+    model->degrees.v = NULL;
+    model->coordinates.scale = NULL;
     if (ny_product(ctx, &raw, model->m, model->d, ny_dtype_size(model->spec.dtype)) ||
         ny_product(ctx, &map, model->m, model->p, sizeof(double)))
         return NY_EBUDGET;
@@ -62,6 +79,11 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
     model->a = ny_alloc(ctx, NY_MEM_MODEL, model->m * sizeof(double));
     model->P = ny_alloc(ctx, NY_MEM_MODEL, map);
     model->q = ny_alloc(ctx, NY_MEM_MODEL, model->p * sizeof(double));
+    if (divided) model->degrees.v = ny_alloc(ctx, NY_MEM_MODEL, model->m * sizeof(double));
+    if (scaled)
+        model->coordinates.scale = ny_alloc(
+            ctx, NY_MEM_MODEL, ny_coordinates_count(&model->coordinates) * sizeof(double));
+    if ((divided && !model->degrees.v) || (scaled && !model->coordinates.scale)) return NY_EBUDGET;
     return model->landmarks && model->a && model->P && model->q ? NY_OK : NY_EBUDGET;
 }
 
@@ -73,12 +95,14 @@ int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
                              .m = parts->m,
                              .d = given->d,
                              .p = parts->p,
-                             .precision = parts->precision};
+                             .precision = parts->precision,
+                             .coordinates = *parts->coordinates};
     struct ny_model *model = NULL;
     struct ny_geometry *geometry;
     int err;
 
     *out = NULL;
+    if (parts->degrees) sizes.degrees = *parts->degrees;
     err = allocate(&model, &sizes);
     if (err) goto done;
     err = ny_geometry_copy(&geometry, sizes.ctx, given->centre, given->factor, given->d);
@@ -87,10 +111,17 @@ int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
     memcpy(model->landmarks, parts->landmarks, landmark_bytes(model));
     memcpy(model->a, parts->a, model->m * sizeof(double));
     for (size_t k = 0; k < model->p; k++) {
-        model->q[k] = parts->q[k] * parts->scale[k];
+        double scale = parts->scale ? parts->scale[k] : 1;
+
+        model->q[k] = parts->q[k] * scale;
         for (size_t i = 0; i < model->m; i++)
-            model->P[i * model->p + k] = parts->P[i * model->p + k] * parts->scale[k];
+            model->P[i * model->p + k] = parts->P[i * model->p + k] * scale;
     }
+    if (model->degrees.v)
+        memcpy(model->degrees.v, parts->degrees->v, model->m * sizeof(double));
+    if (model->coordinates.scale)
+        memcpy(model->coordinates.scale, parts->coordinates->scale,
+               ny_coordinates_count(&model->coordinates) * sizeof(double));
     *out = model;
     model = NULL;
 done:
@@ -100,7 +131,9 @@ done:
 
 static size_t doubles_of(const struct ny_model *model)
 {
-    return 2 * model->d + model->m + model->m * model->p + model->p;
+    return 2 * model->d + model->m + model->m * model->p + model->p +
+           (model->degrees.v ? model->m : 0) +
+           (model->coordinates.scale ? ny_coordinates_count(&model->coordinates) : 0);
 }
 
 static size_t padded(size_t bytes)
@@ -110,7 +143,7 @@ static size_t padded(size_t bytes)
 
 size_t ny_model_image_bytes(const struct ny_model *model)
 {
-    return sizeof(struct image_header) + doubles_of(model) * sizeof(double) +
+    return head_bytes(IMAGE_VERSION) + doubles_of(model) * sizeof(double) +
            padded(landmark_bytes(model)) + CHECKSUM_BYTES;
 }
 
@@ -137,10 +170,15 @@ static void copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
                   {model->a, model->m * sizeof(double)},
                   {model->P, model->m * model->p * sizeof(double)},
                   {model->q, model->p * sizeof(double)},
+                  {model->degrees.v, model->degrees.v ? model->m * sizeof(double) : 0},
+                  {model->coordinates.scale,
+                   model->coordinates.scale
+                       ? ny_coordinates_count(&model->coordinates) * sizeof(double)
+                       : 0},
                   {model->landmarks, landmark_bytes(model)}};
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
-        copy(at, arrays[i].array, arrays[i].bytes);
+        if (arrays[i].bytes) copy(at, arrays[i].array, arrays[i].bytes);
         at += arrays[i].bytes;
     }
 }
@@ -157,19 +195,27 @@ void ny_model_save(const struct ny_model *model, void *image)
                                   .p = model->p,
                                   .gamma = model->spec.params.gamma,
                                   .coef0 = model->spec.params.coef0};
+    struct image_map map = {.divided = model->degrees.v != NULL,
+                            .skip = (uint32_t)model->coordinates.skip,
+                            .asymmetric = model->coordinates.asymmetric,
+                            .normalize = model->coordinates.normalize,
+                            .scaled = model->coordinates.scale != NULL,
+                            .mean_degree = model->degrees.mean};
     size_t bytes = ny_model_image_bytes(model);
     uint64_t checksum;
 
     memset(image, 0, bytes);
     strncpy(header.kernel, model->spec.kernel->name, KERNEL_NAME_BYTES - 1);
     memcpy(image, &header, sizeof(header));
-    copy_arrays((struct ny_model *)model, (char *)image + sizeof(header), to_image);
+    memcpy((char *)image + sizeof(header), &map, sizeof(map));
+    copy_arrays((struct ny_model *)model, (char *)image + head_bytes(IMAGE_VERSION), to_image);
     checksum = ny_checksum(image, bytes - CHECKSUM_BYTES);
     memcpy((char *)image + bytes - CHECKSUM_BYTES, &checksum, CHECKSUM_BYTES);
 }
 
 /* The header's sizes agree with the length of the image, without overflow. */
-static bool sizes_agree(const struct image_header *header, size_t bytes)
+static bool sizes_agree(const struct image_header *header, const struct image_map *map,
+                        size_t bytes)
 {
     size_t entries, raw, total;
 
@@ -177,16 +223,18 @@ static bool sizes_agree(const struct image_header *header, size_t bytes)
         return false;
     if (__builtin_mul_overflow(header->m, header->p, &entries) ||
         __builtin_mul_overflow(header->m, header->d, &raw) || entries > bytes || raw > bytes ||
-        header->d > bytes || header->m > bytes || header->p > bytes)
+        header->d > bytes || header->m > bytes || header->p > bytes || map->skip >= header->p)
         return false;
-    total = sizeof(*header) + CHECKSUM_BYTES +
+    total = head_bytes(header->version) + CHECKSUM_BYTES +
             (2 * header->d + header->m + entries + header->p) * sizeof(double) +
+            ((map->divided ? header->m : 0) + (map->scaled ? header->p - map->skip : 0)) *
+                sizeof(double) +
             padded(raw * ny_dtype_size((enum ny_dtype)header->dtype));
     return total == bytes;
 }
 
 static int check_image(struct ny_context *ctx, const void *image, size_t bytes, const char *where,
-                       struct image_header *header)
+                       struct image_header *header, struct image_map *map)
 {
     uint64_t checksum;
 
@@ -196,13 +244,16 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
                        "'nystream export STORE NAME --part model -o MODEL.nym'",
                        where);
     memcpy(header, image, sizeof(*header));
-    if (header->version != IMAGE_VERSION)
+    if (header->version < 1 || header->version > IMAGE_VERSION)
         return ny_fail(ctx, NY_ESTORE,
                        "%s is a model of version %u; this nystream %s reads "
-                       "version %d",
+                       "versions up to %d",
                        where, header->version, ny_version(), IMAGE_VERSION);
+    *map = (struct image_map){0};
+    if (bytes >= head_bytes(header->version) && header->version > 1)
+        memcpy(map, (const char *)image + sizeof(*header), sizeof(*map));
     memcpy(&checksum, (const char *)image + bytes - CHECKSUM_BYTES, CHECKSUM_BYTES);
-    if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) || !sizes_agree(header, bytes))
+    if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) || !sizes_agree(header, map, bytes))
         return ny_fail(ctx, NY_ESTORE,
                        "%s is a damaged model (%zu bytes, checksum or sizes do not "
                        "agree); export it again",
@@ -215,13 +266,15 @@ int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *ima
                   const char *where)
 {
     struct image_header header;
+    struct image_map map;
+    double present; /* marks an array that is there, for allocate() */
     struct ny_model sizes = {.ctx = ctx}, *model = NULL;
     struct ny_geometry *geometry;
     const double *arrays;
     int err;
 
     *out = NULL;
-    err = check_image(ctx, image, bytes, where, &header);
+    err = check_image(ctx, image, bytes, where, &header, &map);
     if (err) goto done;
     sizes.m = header.m;
     sizes.d = header.d;
@@ -232,6 +285,13 @@ int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *ima
         .kernel = ny_kernel_find(header.kernel),
         .params = {.gamma = header.gamma, .coef0 = header.coef0, .degree = header.degree},
         .dtype = (enum ny_dtype)header.dtype};
+    sizes.degrees = (struct ny_degrees){
+        .m = header.m, .v = map.divided ? &present : NULL, .mean = map.mean_degree};
+    sizes.coordinates = (struct ny_coordinates){.pairs = header.p,
+                                                .skip = map.skip,
+                                                .asymmetric = map.asymmetric,
+                                                .normalize = map.normalize,
+                                                .scale = map.scaled ? &present : NULL};
     if (!sizes.spec.kernel) {
         err =
             ny_fail(ctx, NY_ESTORE, "%s uses the kernel '%s', which this nystream %s does not have",
@@ -240,11 +300,11 @@ int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *ima
     }
     err = allocate(&model, &sizes);
     if (err) goto done;
-    arrays = (const double *)(const void *)((const char *)image + sizeof(header));
+    arrays = (const double *)(const void *)((const char *)image + head_bytes(header.version));
     err = ny_geometry_copy(&geometry, ctx, arrays, arrays + sizes.d, sizes.d);
     if (err) goto done;
     model->spec.geometry = geometry;
-    copy_arrays(model, (char *)image + sizeof(header), from_image);
+    copy_arrays(model, (char *)image + head_bytes(header.version), from_image);
     *out = model;
     model = NULL;
 done:

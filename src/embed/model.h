@@ -1,22 +1,25 @@
 /*
  * The model: all that placing a point needs — the kernel with its frozen width, the geometry, the
- * landmarks, the shift a, and the map (P, q), scaled: y = (c − a)P + q.
+ * landmarks, the shift a, and the map (P, q): y = ((c − a)P + q), divided by √d = √(c·v) where the
+ * kernel is, and what makes coordinates of it.
  */
 #ifndef NY_EMBED_MODEL_H
 #define NY_EMBED_MODEL_H
 
-#include "columns/columns.h"
-#include "embed/tiles.h"
+#include "embed/coordinates.h"
+#include "embed/degrees.h"
 
 struct ny_model {
     struct ny_context *ctx;
     struct ny_columns_spec spec; /* kernel, params, geometry (owned), dtype of the landmarks */
-    size_t m, d, p;
+    size_t m, d, p; /* p: eigenpairs, columns of P */
     enum ny_precision precision;
     void *landmarks; /* m × d raw rows */
     double *a;       /* m */
-    double *P;       /* m × p, columns scaled as the map wants them */
+    double *P;       /* m × p */
     double *q;       /* p */
+    struct ny_degrees degrees; /* v = NULL: the kernel is not divided */
+    struct ny_coordinates coordinates;
 };
 
 /* Takes over nothing; arrays are copied. */
@@ -26,7 +29,9 @@ struct ny_model_parts {
     size_t m, p;
     const void *landmarks;
     const double *a, *P, *q;
-    const double *scale; /* p: column k of P and q_k are multiplied by scale[k] */
+    const double *scale; /* p: column k of P and q_k are multiplied by scale[k]; NULL: 1 */
+    const struct ny_degrees *degrees; /* NULL: not divided */
+    const struct ny_coordinates *coordinates;
 };
 int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts);
 

@@ -37,7 +37,7 @@ static void plan_time(const struct ny_fit_settings *settings, const struct ny_po
 {
     const struct ny_calibration *rate = &plan->rates;
     double n = (double)points->n, d = (double)points->d, m = (double)plan->m;
-    double p = (double)settings->components, small;
+    double p = (double)ny_settings_pairs(settings), small;
     size_t rank = ny_settings_rank(settings, plan->m);
     struct ny_problem problem = ny_settings_problem(settings, plan->m);
     double out_bytes = n * p * (settings->precision == NY_PRECISION_F64 ? 8 : 4);
@@ -49,7 +49,13 @@ static void plan_time(const struct ny_fit_settings *settings, const struct ny_po
         plan->flops += n * m * (2 * d + 0.4 * m);
         plan->stage_s[NY_STAGE_SELECT] = n * m * (2 * d + 0.4 * m) / rate->gemm32;
     }
-    small = settings->method->flops(plan->m, settings->components, rank, &problem);
+    if (ny_settings_needs_degrees(settings)) {
+        plan->passes++;
+        plan->flops += n * m * 2 * d;
+        plan->stage_s[NY_STAGE_DEGREES] =
+            m * m * 2 * d / rate->gemm64 + n * m * 2 * d / rate->gemm32;
+    }
+    small = settings->method->flops(plan->m, ny_settings_pairs(settings), rank, &problem);
     plan->stage_s[NY_STAGE_ACCUMULATE] = m * m * 2 * d / rate->gemm64;
     if (gram) {
         plan->passes++;
@@ -160,7 +166,7 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
     const json_t *stages = json_object_get(ny_job_report(job), "stages");
     const struct ny_fit_settings *settings = job->settings;
     double n = (double)job->points.n, d = (double)job->points.d, m = (double)job->m;
-    double p = (double)settings->components;
+    double p = (double)ny_settings_pairs(settings);
     bool f64 = settings->precision == NY_PRECISION_F64;
     double gemm = f64 ? calibration->gemm64 : calibration->gemm32;
     double gram = f64 || job->gram == NY_GRAM_F64 ? calibration->gram64 : calibration->gram32;

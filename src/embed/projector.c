@@ -7,7 +7,7 @@ static int allocate(struct ny_projector *projector, unsigned workers)
     bool f64 = model->precision == NY_PRECISION_F64;
     size_t entries, element = f64 ? sizeof(double) : sizeof(float);
     void *Y;
-    int err = ny_product(ctx, &entries, (size_t)workers * NY_UNIT_ROWS, model->p, element);
+    int err = ny_product(ctx, &entries, (size_t)workers * NY_UNIT_ROWS, projector->width, element);
 
     if (err) return err;
     Y = ny_alloc(ctx, NY_MEM_TILES, entries);
@@ -17,7 +17,9 @@ static int allocate(struct ny_projector *projector, unsigned workers)
     else
         projector->Y32 = Y;
     projector->sums = ny_calloc(ctx, NY_MEM_TILES, workers, NY_SUMS * sizeof(double));
-    if (!projector->sums) return NY_EBUDGET;
+    projector->unreached = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*projector->unreached));
+    projector->roots = ny_calloc(ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * sizeof(double));
+    if (!projector->sums || !projector->unreached || !projector->roots) return NY_EBUDGET;
     if (f64) return NY_OK;
     projector->P32 = ny_calloc(ctx, NY_MEM_MODEL, model->m, model->p * sizeof(float));
     if (!projector->P32) return NY_EBUDGET;
@@ -31,7 +33,9 @@ int ny_projector_new(struct ny_projector *projector, const struct ny_model *mode
 {
     int err;
 
-    *projector = (struct ny_projector){.model = model};
+    *projector = (struct ny_projector){.model = model,
+                                       .width = ny_coordinates_width(&model->coordinates)};
+    if (model->degrees.v) projector->degree_offset = ny_degrees_offset(&model->degrees, model->a);
     err = ny_model_columns(model, dtype, &projector->columns);
     if (err) goto done;
     err = ny_tiles_new(&projector->tiles, projector->columns, model->a, model->precision, workers);
@@ -54,6 +58,8 @@ void ny_projector_release(struct ny_projector *projector)
     ny_free(ctx, projector->Y32);
     ny_free(ctx, projector->Y64);
     ny_free(ctx, projector->sums);
+    ny_free(ctx, projector->unreached);
+    ny_free(ctx, projector->roots);
     *projector = (struct ny_projector){0};
 }
 
@@ -64,41 +70,55 @@ size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p
     size_t P32 = precision == NY_PRECISION_F64 ? 0 : m * p * sizeof(float);
 
     return ny_columns_bytes(spec, m) + P32 +
-           workers * (ny_tiles_bytes(spec, m, precision) + NY_UNIT_ROWS * p * element);
+           workers * (ny_tiles_bytes(spec, m, precision) +
+                      NY_UNIT_ROWS * ((p + 1) * element + sizeof(double)));
 }
 
-static int project32(struct ny_projector *projector, const struct ny_tile *tile, double *squares)
+/* Y = C′P, then to each row q, 1/√d_i, and that root itself where it is stored. */
+static int project32(struct ny_projector *projector, const struct ny_tile *tile,
+                     const double *roots, double *squares)
 {
     const struct ny_model *model = projector->model;
-    float *at = projector->Y32 + (size_t)tile->worker * NY_UNIT_ROWS * model->p;
-    struct ny_matrix32 Y = ny_matrix32(at, NY_UNIT_ROWS, model->p);
+    size_t width = projector->width, p = model->p;
+    float *at = projector->Y32 + (size_t)tile->worker * NY_UNIT_ROWS * width;
 
     ny_gemm32(1, ny_tiles_c32(&projector->tiles, tile->worker),
-              ny_matrix32(projector->P32, model->m, model->p), 0, Y);
-    for (size_t i = 0; i < tile->rows; i++)
-        for (size_t k = 0; k < model->p; k++) {
-            double y = (double)at[i * model->p + k] + model->q[k];
+              ny_matrix32(projector->P32, model->m, p), 0,
+              ny_cols32(ny_matrix32(at, NY_UNIT_ROWS, width), 0, p));
+    for (size_t i = 0; i < tile->rows; i++) {
+        float *row = at + i * width;
+        double root = roots ? roots[i] : 1;
 
-            at[i * model->p + k] = (float)y;
+        for (size_t k = 0; k < p; k++) {
+            double y = ((double)row[k] + model->q[k]) * root;
+
+            row[k] = (float)y;
             *squares += y * y;
         }
-    return ny_first_not_finite32(at, tile->rows * model->p) ? NY_ENUMERIC : NY_OK;
+        if (width > p) row[p] = (float)root;
+    }
+    return ny_first_not_finite32(at, tile->rows * width) ? NY_ENUMERIC : NY_OK;
 }
 
-static int project64(struct ny_projector *projector, const struct ny_tile *tile, double *squares)
+static int project64(struct ny_projector *projector, const struct ny_tile *tile,
+                     const double *roots, double *squares)
 {
     const struct ny_model *model = projector->model;
-    double *at = projector->Y64 + (size_t)tile->worker * NY_UNIT_ROWS * model->p;
-    struct ny_matrix Y = ny_matrix(at, NY_UNIT_ROWS, model->p);
+    size_t width = projector->width, p = model->p;
+    double *at = projector->Y64 + (size_t)tile->worker * NY_UNIT_ROWS * width;
 
-    ny_gemm(1, ny_tiles_c64(&projector->tiles, tile->worker),
-            ny_matrix(model->P, model->m, model->p), 0, Y);
-    for (size_t i = 0; i < tile->rows; i++)
-        for (size_t k = 0; k < model->p; k++) {
-            at[i * model->p + k] += model->q[k];
-            *squares += at[i * model->p + k] * at[i * model->p + k];
+    ny_gemm(1, ny_tiles_c64(&projector->tiles, tile->worker), ny_matrix(model->P, model->m, p), 0,
+            ny_cols(ny_matrix(at, NY_UNIT_ROWS, width), 0, p));
+    for (size_t i = 0; i < tile->rows; i++) {
+        double *row = at + i * width, root = roots ? roots[i] : 1;
+
+        for (size_t k = 0; k < p; k++) {
+            row[k] = (row[k] + model->q[k]) * root;
+            *squares += row[k] * row[k];
         }
-    return ny_first_not_finite(at, tile->rows * model->p) ? NY_ENUMERIC : NY_OK;
+        if (width > p) row[p] = root;
+    }
+    return ny_first_not_finite(at, tile->rows * width) ? NY_ENUMERIC : NY_OK;
 }
 
 /* Σ_ij c′_ij: what the trace of a kernel centred over D needs. */
@@ -134,19 +154,25 @@ static double sum_entries(const struct ny_projector *projector, const struct ny_
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile)
 {
     const double *diagonal = ny_tiles_diagonal(&projector->tiles, tile->worker);
-    double *sums = projector->sums + (size_t)tile->worker * NY_SUMS;
+    const struct ny_model *model = projector->model;
+    double *sums = projector->sums + (size_t)tile->worker * NY_SUMS, *roots = NULL;
     int err;
 
     err = ny_tiles_compute(&projector->tiles, tile); /* C′ = k(rows, D) − 1aᵀ */
     if (err) return err;
     for (int k = 0; k < NY_SUMS; k++)
         sums[k] = 0;
-    if (projector->model->precision == NY_PRECISION_F64) /* Y = C′P + 1qᵀ */
-        err = project64(projector, tile, &sums[NY_SUM_SQUARES]);
+    if (model->degrees.v) { /* d = C v */
+        roots = projector->roots + (size_t)tile->worker * NY_UNIT_ROWS;
+        ny_degrees_roots(&model->degrees, projector->degree_offset, &projector->tiles, tile, roots,
+                         &projector->unreached[tile->worker]);
+    }
+    if (model->precision == NY_PRECISION_F64) /* Y = 𝒟^-½(C′P + 1qᵀ) */
+        err = project64(projector, tile, roots, &sums[NY_SUM_SQUARES]);
     else
-        err = project32(projector, tile, &sums[NY_SUM_SQUARES]);
+        err = project32(projector, tile, roots, &sums[NY_SUM_SQUARES]);
     if (err)
-        return ny_fail(projector->model->ctx, NY_ENUMERIC,
+        return ny_fail(model->ctx, NY_ENUMERIC,
                        "the embedding of rows %llu to %llu is not finite; rescale the data "
                        "(--scale standard) or choose another width",
                        (unsigned long long)tile->first_row,
@@ -157,9 +183,9 @@ int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile
     return NY_OK;
 }
 
-const void *ny_projector_rows(const struct ny_projector *projector, unsigned worker)
+void *ny_projector_rows(const struct ny_projector *projector, unsigned worker)
 {
-    size_t first = (size_t)worker * NY_UNIT_ROWS * projector->model->p;
+    size_t first = (size_t)worker * NY_UNIT_ROWS * projector->width;
 
     if (projector->Y64) return projector->Y64 + first;
     return projector->Y32 + first;

@@ -6,10 +6,20 @@
 #include "store/store.h"
 
 static const struct ny_map maps[] = {
-    {"svd", "eigenvectors of K as it is", false, NULL, false},
-    {"pca", "principal components: kpca with the linear kernel about the column mean", true,
-     "linear", true},
-    {"kpca", "kernel principal components: K centred", true, NULL, false},
+    {.name = "svd", .summary = "eigenvectors of K as it is"},
+    {.name = "pca",
+     .summary = "principal components: kpca with the linear kernel about the column mean",
+     .additive = true,
+     .kernel = "linear",
+     .centred_rows = true},
+    {.name = "kpca", .summary = "kernel principal components: K centred", .additive = true},
+    {.name = "laplacian",
+     .summary = "spectral clustering: eigenvectors of K divided by its degrees",
+     .divided = true},
+    {.name = "diffusion",
+     .summary = "diffusion map: the same, times eigenvalues to the power of --time",
+     .divided = true,
+     .in_time = true},
 };
 
 const struct ny_map *ny_map_at(size_t index)
@@ -48,9 +58,19 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
     return err;
 }
 
+size_t ny_settings_pairs(const struct ny_fit_settings *settings)
+{
+    return settings->components + settings->map->divided;
+}
+
+bool ny_settings_needs_degrees(const struct ny_fit_settings *settings)
+{
+    return settings->normalisation == NY_DIVIDED_IMPLICIT;
+}
+
 size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m)
 {
-    size_t rank = settings->method->all_ranks ? m : settings->components;
+    size_t rank = settings->method->all_ranks ? m : ny_settings_pairs(settings);
 
     if (settings->rank) rank = settings->rank;
     return rank < m ? rank : m;
@@ -62,7 +82,7 @@ struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, si
                                .normalisation = settings->normalisation,
                                .affine = settings->affine,
                                .f32_tiles = settings->precision == NY_PRECISION_F32,
-                               .components = settings->components,
+                               .components = ny_settings_pairs(settings),
                                .rank = settings->rank,
                                .inner = settings->inner,
                                .randomized = settings->randomized};

@@ -13,6 +13,8 @@ struct ny_map {
     bool additive;      /* K is centred (over D or implicitly) */
     const char *kernel; /* the only kernel it makes sense with; NULL: any */
     bool centred_rows;  /* the linear kernel is taken of rows less their mean */
+    bool divided;       /* K is divided by degrees; the first eigenpair is trivial */
+    bool in_time;       /* coordinates are multiplied by λ̂^t */
 };
 
 const struct ny_map *ny_map_find(const char *name);
@@ -38,6 +40,9 @@ struct ny_fit_settings {
     const char *columns_file; /* precomputed: C */
     size_t components;        /* p */
     size_t rank;              /* k; 0: the method's default */
+    bool asymmetric;          /* diffusion: eigenvectors of 𝒟⁻¹K */
+    double time;              /* diffusion: t */
+    bool row_normalize;
     uint64_t seed;
     unsigned threads;
 };
@@ -47,6 +52,10 @@ bool ny_settings_centred_rows(const struct ny_fit_settings *settings);
 /* The geometry of the store's points; of precomputed columns (d = m): none. */
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          const struct ny_fit_settings *settings, size_t d);
+/* Eigenpairs that the solver finds: the components, and a trivial one for divided maps. */
+size_t ny_settings_pairs(const struct ny_fit_settings *settings);
+/* Degrees come from a pass of their own. */
+bool ny_settings_needs_degrees(const struct ny_fit_settings *settings);
 /* The rank in force with m landmarks: --rank, or the method's default. */
 size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
 /* What the options say of the small problem; for plans, and the beginning of a job's. */

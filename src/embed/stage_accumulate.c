@@ -1,4 +1,8 @@
-/* Stage accumulate, pass 1: s = Cᵀ1, G = CᵀC, t = Σ k(x_i,x_i) over all points. */
+/*
+ * Stage accumulate, pass 1: s = Cᵀ1, G = CᵀC, t = Σ k(x_i,x_i) over all points, each weighted by
+ * 1/d_i where the kernel is divided. Where degrees are implicit (Proposition 2) s has to be known
+ * first: stage degrees is the same pass without G, and its end is v with d_i = c_i·v.
+ */
 #include "embed/job.h"
 
 #include "embed/given_columns.h"
@@ -8,20 +12,30 @@ struct accumulate {
     struct ny_job *job;
     struct ny_tiles tiles;
     struct ny_partial **partial; /* one a worker */
+    enum ny_gram_precision gram;
+    double *roots; /* divided: workers × NY_UNIT_ROWS, d_i^-½ */
+    double degree_offset;
+    struct ny_unreached unreached, *of_tile; /* in all, and in each worker's last tile */
 };
 
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct accumulate *run = arg;
+    const struct ny_degrees *degrees = &run->job->degrees;
     unsigned w = tile->worker;
-    const double *diagonal = ny_tiles_diagonal(&run->tiles, w);
+    struct ny_tile_rows rows = {tile->rows, ny_tiles_diagonal(&run->tiles, w), NULL};
+    double *roots = run->roots + (size_t)w * NY_UNIT_ROWS;
     int err = ny_tiles_compute(&run->tiles, tile); /* C′ = k(tile, D) − 1aᵀ */
 
     if (err) return err;
+    if (degrees->v) { /* C′ ← 𝒟^-½C′ */
+        ny_degrees_roots(degrees, run->degree_offset, &run->tiles, tile, roots, &run->of_tile[w]);
+        rows.weights = roots;
+    }
     if (run->tiles.precision == NY_PRECISION_F64) /* s_u = C′ᵀ1, G_u = C′ᵀC′ */
-        ny_partial_set64(run->partial[w], ny_tiles_c64(&run->tiles, w), tile->rows, diagonal);
+        ny_partial_set64(run->partial[w], ny_tiles_c64(&run->tiles, w), &rows);
     else
-        ny_partial_set(run->partial[w], ny_tiles_c32(&run->tiles, w), tile->rows, diagonal);
+        ny_partial_set(run->partial[w], ny_tiles_c32(&run->tiles, w), &rows);
     return NY_OK;
 }
 
@@ -30,6 +44,7 @@ static int fold(void *arg, const struct ny_tile *tile)
     struct accumulate *run = arg;
 
     ny_accumulator_fold(run->job->acc, run->partial[tile->worker]); /* s += s_u, G += G_u */
+    ny_unreached_add(&run->unreached, &run->of_tile[tile->worker]);
     return NY_OK;
 }
 
@@ -47,14 +62,16 @@ static const void *piece_of(const void *arg, size_t at, size_t count)
     return image->piece;
 }
 
+/* The image is called "sums" in stage degrees, "gram" later. */
 static int save(struct ny_job *job, enum ny_stage next, uint64_t units)
 {
-    struct image image = {job->acc, ny_alloc(job->ctx, NY_MEM_GRAM, NY_CHUNK_BYTES)};
-    struct ny_pieces pieces = {piece_of, &image, ny_accumulator_image_bytes(job->m)};
+    const struct ny_accumulator *acc = job->acc;
+    struct image image = {acc, ny_alloc(job->ctx, NY_MEM_GRAM, NY_CHUNK_BYTES)};
+    struct ny_pieces pieces = {piece_of, &image, ny_accumulator_image_bytes(acc)};
     int err;
 
     if (!image.piece) return NY_EBUDGET;
-    err = ny_job_checkpoint_pieces(job, next, "gram", &pieces, units);
+    err = ny_job_checkpoint_pieces(job, next, acc->G.at ? "gram" : "sums", &pieces, units);
     ny_free(job->ctx, image.piece);
     return err;
 }
@@ -63,19 +80,20 @@ static int checkpoint(void *arg, uint64_t units_done)
 {
     struct accumulate *run = arg;
 
-    return save(run->job, NY_STAGE_ACCUMULATE, units_done);
+    ny_unreached_save(&run->unreached, ny_job_checkpoint(run->job));
+    return save(run->job, run->job->stage, units_done);
 }
 
 /* The accumulator as of the last checkpoint, or zero. */
-static int restore(struct ny_job *job, uint64_t *units)
+static int restore(struct ny_job *job, bool sums, uint64_t *units)
 {
     void *image;
     size_t bytes;
-    int err;
+    int err = sums ? ny_accumulator_new_sums(&job->acc, job->ctx, job->m)
+                   : ny_accumulator_new(&job->acc, job->ctx, job->m);
 
-    err = ny_accumulator_new(&job->acc, job->ctx, job->m);
     if (err) return err;
-    err = ny_job_load_image(job, "gram", &image, &bytes, units);
+    err = ny_job_load_image(job, sums ? "sums" : "gram", &image, &bytes, units);
     if (err == NY_OK && image) ny_accumulator_restore(job->acc, image);
     ny_free(job->ctx, image);
     return err;
@@ -89,9 +107,12 @@ static int allocate(struct accumulate *run)
     err = ny_tiles_new(&run->tiles, job->columns, job->a, job->settings->precision, job->workers);
     if (err) return err;
     run->partial = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->partial));
-    if (!run->partial) return NY_EBUDGET;
+    run->of_tile = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->of_tile));
+    run->roots = ny_calloc(job->ctx, NY_MEM_TILES, job->workers, NY_UNIT_ROWS * sizeof(double));
+    if (!run->partial || !run->of_tile || !run->roots) return NY_EBUDGET;
+    if (job->degrees.v) run->degree_offset = ny_degrees_offset(&job->degrees, job->a);
     for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
-        err = ny_partial_new(&run->partial[w], job->ctx, job->m, job->gram);
+        err = ny_partial_new(&run->partial[w], job->ctx, job->m, run->gram);
     return err;
 }
 
@@ -100,35 +121,86 @@ static void release(struct accumulate *run)
     for (unsigned w = 0; run->partial && w < run->job->workers; w++)
         ny_partial_free(run->partial[w]);
     ny_free(run->job->ctx, run->partial);
+    ny_free(run->job->ctx, run->of_tile);
+    ny_free(run->job->ctx, run->roots);
     ny_tiles_release(&run->tiles);
 }
 
-static int run_pass(struct ny_job *job, uint64_t first_unit)
+static int run_pass(struct ny_job *job, enum ny_gram_precision gram, uint64_t first_unit)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
-    struct accumulate run = {.job = job};
+    struct accumulate run = {.job = job, .gram = gram};
     struct ny_source *source = NULL;
-    double m = (double)job->m, flops = m * (2 * (double)job->points.d + m);
+    double m = (double)job->m;
+    double flops = m * (2 * (double)job->points.d + (gram == NY_GRAM_NONE ? 0 : m));
     int err;
 
+    run.unreached = ny_unreached_load(ny_job_checkpoint(job));
     err = allocate(&run);
     if (err) goto done;
     err = ny_job_open_source(job, first_unit, &source);
     if (err) goto done;
     err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
                                         .source = source,
-                                        .stage = "accumulate",
+                                        .stage = ny_stage_name(job->stage),
                                         .workers = job->workers,
                                         .first_unit = first_unit,
                                         .checkpoint_s = ny_context_checkpoint_s(job->ctx),
                                         .flops_per_row = flops},
                       &work, &run);
     if (err) goto done;
+    err = ny_unreached_check(&run.unreached, job->ctx, job->points.n);
+    if (err) goto done;
     ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
 done:
     ny_job_close_source(job, source);
     release(&run);
     return err;
+}
+
+/* v of the implicit degrees, from the sums of the pass: it destroys W. */
+static int save_degrees(struct ny_job *job)
+{
+    size_t m = job->m;
+    double n = (double)job->points.n, *s = job->acc->s;
+    double *v = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m + 1, sizeof(double));
+    struct ny_problem problem = ny_job_problem(job);
+    int err = NY_EBUDGET;
+
+    if (!v) goto done;
+    for (size_t j = 0; j < m; j++) /* s = s′ + n a */
+        s[j] += n * job->a[j];
+    ny_blas_parallel(job->ctx, m);
+    err = job->settings->method->degrees(&problem, s, v);
+    ny_blas_serial();
+    if (err) goto done;
+    v[m] = ny_dot(s, v, m) / n;
+    err = ny_blob_put(job->store, job->name, "degrees", v, (m + 1) * sizeof(double));
+done:
+    ny_free(job->ctx, v);
+    return err;
+}
+
+int ny_stage_degrees(struct ny_job *job)
+{
+    uint64_t units;
+    int err;
+
+    if (!ny_settings_needs_degrees(job->settings)) return ny_job_save(job, NY_STAGE_ACCUMULATE);
+    err = ny_job_prepare(job);
+    if (err) return err;
+    err = ny_job_fit_workers(job);
+    if (err) return err;
+    err = restore(job, true, &units);
+    if (err) return err;
+    err = run_pass(job, NY_GRAM_NONE, units);
+    if (err) return err;
+    err = save_degrees(job);
+    if (err) return err;
+    ny_job_drop_problem(job);
+    json_object_clear(ny_job_checkpoint(job));
+    ny_job_mark_time(job);
+    return ny_job_save(job, NY_STAGE_ACCUMULATE);
 }
 
 int ny_stage_accumulate(struct ny_job *job)
@@ -141,11 +213,11 @@ int ny_stage_accumulate(struct ny_job *job)
     if (!ny_settings_needs_gram(job->settings)) return ny_job_save(job, NY_STAGE_SOLVE);
     err = ny_job_fit_workers(job);
     if (err) return err;
-    err = restore(job, &units);
+    err = restore(job, false, &units);
     if (err) return err;
     ny_field_set_text(ny_job_report(job), "gram_precision",
                       job->gram == NY_GRAM_F64 ? "f64" : "f32");
-    err = run_pass(job, units);
+    err = run_pass(job, job->gram, units);
     if (err) return err;
     ny_job_mark_time(job);
     return save(job, NY_STAGE_SOLVE, (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
@@ -155,5 +227,6 @@ int ny_job_load_accumulator(struct ny_job *job)
 {
     uint64_t units;
 
-    return job->acc || !ny_settings_needs_gram(job->settings) ? NY_OK : restore(job, &units);
+    return job->acc || !ny_settings_needs_gram(job->settings) ? NY_OK
+                                                              : restore(job, false, &units);
 }

@@ -12,6 +12,7 @@ struct project {
     struct ny_projector projector;
     struct ny_embedding_writer out;
     double sums[NY_SUMS];
+    struct ny_unreached unreached;
 };
 
 static const char *const sum_keys[NY_SUMS] = {"sum_squares", "sum_diagonal", "sum_entries"};
@@ -30,6 +31,7 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
     ny_field_set_count(checkpoint, "rows", rows < job->points.n ? rows : job->points.n);
     for (int k = 0; k < NY_SUMS; k++)
         ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
+    ny_unreached_save(&run->unreached, checkpoint);
     ny_job_mark_time(job);
     err = ny_batch_begin(&batch, job->store);
     if (err) return err;
@@ -55,6 +57,7 @@ static int fold(void *arg, const struct ny_tile *tile)
 
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] += sums[k];
+    ny_unreached_add(&run->unreached, &run->projector.unreached[tile->worker]);
     ny_embedding_add(&run->out, ny_projector_rows(&run->projector, tile->worker), tile->rows);
     if (!ny_embedding_full(&run->out)) return NY_OK;
     return commit(run, tile->unit + 1, NY_STAGE_PROJECT);
@@ -88,6 +91,7 @@ static uint64_t restore_sums(struct project *run)
     if (!saved || saved[0] != 'e') return 0;
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] = ny_field_number(checkpoint, sum_keys[k], 0);
+    run->unreached = ny_unreached_load(checkpoint);
     return ny_field_count(checkpoint, "units", 0);
 }
 
@@ -101,7 +105,9 @@ static void certify_projection(struct project *run)
     double n = (double)job->points.n, m = (double)model->m, shift = 0;
     double trace = run->sums[NY_SUM_DIAGONAL];
 
-    if (ny_settings_needs_gram(job->settings) || !job->settings->method->trace_below) return;
+    if (ny_settings_needs_gram(job->settings) || !job->settings->method->trace_below ||
+        ny_divided(job->settings->normalisation))
+        return;
     for (size_t j = 0; j < model->m; j++)
         shift += model->a[j];
     if (job->settings->normalisation == NY_CENTRED_LANDMARKS)
@@ -142,6 +148,8 @@ static int run_pass(struct project *run, uint64_t first_unit)
                                         .flops_per_row = flops},
                       &work, run);
     if (err) goto done;
+    err = ny_unreached_check(&run->unreached, job->ctx, job->points.n);
+    if (err) goto done;
     ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
 done:
     ny_job_close_source(job, source);
@@ -164,7 +172,7 @@ int ny_stage_project(struct ny_job *job)
     err = ny_projector_new(&run.projector, job->model, NY_DTYPE_NONE, job->workers);
     if (err) goto done;
     units = restore_sums(&run);
-    layout = ny_embedding_layout(job->points.n, job->model->p, element);
+    layout = ny_embedding_layout(job->points.n, run.projector.width, element);
     err = ny_embedding_writer_new(&run.out, job->store, job->name, layout,
                                   units * NY_UNIT_ROWS < job->points.n ? units * NY_UNIT_ROWS
                                                                        : job->points.n);

@@ -35,7 +35,7 @@ static int checkpoint(void *arg, const void *image, size_t bytes)
 static int save_selection(struct ny_job *job, const struct ny_selection *selection)
 {
     json_t *report = ny_job_report(job);
-    enum ny_stage next = job->until == NY_STAGE_SELECT ? NY_STAGE_DONE : NY_STAGE_ACCUMULATE;
+    enum ny_stage next = job->until == NY_STAGE_SELECT ? NY_STAGE_DONE : NY_STAGE_DEGREES;
     int err;
 
     err = ny_blob_put(job->store, job->name, "landmarks", selection->rows,
@@ -143,7 +143,7 @@ static int choose_shift(struct ny_job *job)
         mean_diagonal += job->W.at[i * job->m + i] / (double)job->m;
     }
     err = ny_columns_set_shift(job->columns, job->a);
-    if (err || !ny_settings_needs_gram(job->settings)) return err;
+    if (err || !ny_settings_needs_gram(job->settings) || job->stage == NY_STAGE_DEGREES) return err;
     job->gram = NY_GRAM_F64;
     if (job->settings->precision == NY_PRECISION_F64 || job->settings->method->gram_f64 ||
         json_is_true(json_object_get(job->record, "gram_f64")))
@@ -171,6 +171,25 @@ static int make_square(struct ny_job *job)
                    "(--scale standard) or choose another width");
 }
 
+/* v of the degrees d_i = c_i·v: over D, or what stage degrees left, once it has run. */
+static int load_degrees(struct ny_job *job)
+{
+    enum ny_normalisation normalisation = job->settings->normalisation;
+    size_t m = job->m;
+    double *image;
+    int err;
+
+    if (!ny_divided(normalisation)) return NY_OK;
+    if (normalisation == NY_DIVIDED_LANDMARKS)
+        return ny_degrees_over_landmarks(&job->degrees, job->ctx, job->a, m, job->points.n);
+    if (job->stage == NY_STAGE_DEGREES) return NY_OK;
+    image = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m + 1, sizeof(double));
+    if (!image) return NY_EBUDGET;
+    err = ny_blob_get(job->store, job->name, "degrees", image, (m + 1) * sizeof(double));
+    job->degrees = (struct ny_degrees){.m = m, .v = image, .mean = image[m]};
+    return err;
+}
+
 int ny_job_prepare(struct ny_job *job)
 {
     int err;
@@ -186,5 +205,7 @@ int ny_job_prepare(struct ny_job *job)
     job->a = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, sizeof(double));
     if (!job->a) return NY_EBUDGET;
     err = make_square(job);
-    return err ? err : choose_shift(job);
+    if (err) return err;
+    err = choose_shift(job);
+    return err ? err : load_degrees(job);
 }

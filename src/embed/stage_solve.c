@@ -5,7 +5,7 @@
 
 #include "embed/model.h"
 
-static struct ny_problem problem_of(struct ny_job *job)
+struct ny_problem ny_job_problem(const struct ny_job *job)
 {
     struct ny_problem problem = ny_settings_problem(job->settings, job->m);
 
@@ -13,6 +13,7 @@ static struct ny_problem problem_of(struct ny_job *job)
     problem.n = job->points.n;
     problem.W = job->W;
     problem.a = job->a;
+    problem.v = job->degrees.v;
     problem.acc = job->acc;
     problem.gram = job->gram;
     problem.coarse = job->coarse;
@@ -56,10 +57,35 @@ static void report_solution(struct ny_job *job, const struct ny_solution *soluti
                solution->negative, solution->negative_share);
 }
 
-/* Y = Û Λ̂^½ for every map here. */
+/* What follows Û in the map: Λ̂^½ goes into P itself, diffusion's λ̂^t into the coordinates. */
+static int scale_of(struct ny_job *job, const struct ny_solution *solution, double **scale,
+                    struct ny_coordinates *coordinates)
+{
+    const struct ny_fit_settings *settings = job->settings;
+
+    *scale = NULL;
+    *coordinates = (struct ny_coordinates){.pairs = solution->p,
+                                           .skip = settings->map->divided,
+                                           .asymmetric = settings->asymmetric,
+                                           .normalize = settings->row_normalize};
+    if (settings->map->divided && !settings->map->in_time) return NY_OK;
+    *scale = ny_calloc(job->ctx, NY_MEM_MODEL, solution->p, sizeof(double));
+    if (!*scale) return NY_EBUDGET;
+    for (size_t k = 0; k < solution->p && !settings->map->divided; k++)
+        (*scale)[k] = sqrt(solution->values[k]);
+    if (!settings->map->divided) return NY_OK;
+    coordinates->scale = *scale;
+    for (size_t k = 0; k + 1 < solution->p; k++) {
+        (*scale)[k] = pow(solution->values[k + 1], settings->time);
+        if (settings->asymmetric) (*scale)[k] /= solution->trivial_mean; /* ψ = 𝒟^-½Û/c₀ */
+    }
+    return NY_OK;
+}
+
 static int make_model(struct ny_job *job, const struct ny_solution *solution)
 {
-    double *scale = ny_calloc(job->ctx, NY_MEM_MODEL, solution->p, sizeof(double));
+    struct ny_coordinates coordinates;
+    double *scale;
     struct ny_model_parts parts = {.spec = ny_columns_of(job->columns),
                                    .precision = job->settings->precision,
                                    .m = job->m,
@@ -68,12 +94,14 @@ static int make_model(struct ny_job *job, const struct ny_solution *solution)
                                    .a = job->a,
                                    .P = solution->P.at,
                                    .q = solution->q,
-                                   .scale = scale};
-    int err;
+                                   .degrees = job->degrees.v ? &job->degrees : NULL,
+                                   .coordinates = &coordinates};
+    int err = scale_of(job, solution, &scale, &coordinates);
 
-    if (!scale) return NY_EBUDGET;
-    for (size_t k = 0; k < solution->p; k++)
-        scale[k] = sqrt(solution->values[k]);
+    if (err) return err;
+    parts.scale = coordinates.scale ? NULL : scale;
+    if (!ny_coordinates_plain(&coordinates))
+        ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
     err = ny_model_new(&job->model, &parts);
     ny_free(job->ctx, scale);
     return err;
@@ -93,8 +121,7 @@ static int save_model(struct ny_job *job)
     return err;
 }
 
-/* Gives back what solve has used up; G comes again from its checkpoint. */
-static void drop_problem(struct ny_job *job)
+void ny_job_drop_problem(struct ny_job *job)
 {
     ny_accumulator_free(job->acc);
     job->acc = NULL;
@@ -110,7 +137,7 @@ static int solve_again(struct ny_job *job)
                        "not positive semidefinite on these points, or so wide that only rounding "
                        "is left of it; choose another kernel or width");
     job->coarse = true;
-    drop_problem(job);
+    ny_job_drop_problem(job);
     return NY_OK;
 }
 
@@ -122,7 +149,7 @@ static int accumulate_again(struct ny_job *job)
            "the sums of pass 1 in f32 are too coarse for this result; they are made again in f64");
     ny_field_set_json(job->record, "gram_f64", json_true());
     json_object_clear(ny_job_checkpoint(job));
-    drop_problem(job);
+    ny_job_drop_problem(job);
     ny_job_mark_time(job);
     return ny_job_save(job, NY_STAGE_ACCUMULATE);
 }
@@ -147,7 +174,7 @@ int ny_stage_solve(struct ny_job *job)
     if (err) goto done;
     err = ny_job_load_accumulator(job);
     if (err) goto done;
-    problem = problem_of(job);
+    problem = ny_job_problem(job);
     ny_blas_parallel(job->ctx, job->m);
     err = job->settings->method->solve(&problem, &solution); /* W, s, G → P, q */
     ny_blas_serial();
@@ -161,7 +188,7 @@ int ny_stage_solve(struct ny_job *job)
     if (err) goto done;
     err = save_model(job);
     if (err) goto done;
-    drop_problem(job);
+    ny_job_drop_problem(job);
     ny_job_mark_time(job);
     err = ny_job_save(job, NY_STAGE_PROJECT);
 done:

@@ -15,6 +15,7 @@ struct transform {
     struct ny_projector projector;
     struct ny_writer *writer; /* or, in memory: */
     float *embedding;
+    struct ny_unreached unreached;
 };
 
 static int unit(void *arg, const struct ny_tile *tile)
@@ -27,13 +28,17 @@ static int unit(void *arg, const struct ny_tile *tile)
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct transform *run = arg;
-    const void *rows = ny_projector_rows(&run->projector, tile->worker);
-    size_t p = run->model->p, count = tile->rows * p;
+    const struct ny_coordinates *coordinates = &run->model->coordinates;
+    bool f64 = run->model->precision == NY_PRECISION_F64;
+    void *rows = ny_projector_rows(&run->projector, tile->worker);
+    size_t p = ny_coordinates_count(coordinates), count = tile->rows * p;
     float *out;
 
+    ny_unreached_add(&run->unreached, &run->projector.unreached[tile->worker]);
+    ny_coordinates_apply(coordinates, f64, rows, tile->rows, rows);
     if (run->writer) return ny_writer_rows(run->writer, rows, tile->rows);
     out = run->embedding + tile->first_row * p;
-    if (run->model->precision == NY_PRECISION_F64)
+    if (f64)
         ny_dtype_to_f32(NY_F64, rows, out, count);
     else
         memcpy(out, rows, count * sizeof(float));
@@ -72,6 +77,8 @@ static int run_pass(struct transform *run, struct ny_source *source, unsigned wo
                           .workers = workers,
                           .flops_per_row = 2 * (double)model->m * (double)(model->d + model->p)},
         &work, run);
+    if (err) goto done;
+    err = ny_unreached_check(&run->unreached, model->ctx, source->n);
 done:
     ny_unreserve(model->ctx, NY_MEM_PROCESS, blas);
     return err;
@@ -149,7 +156,8 @@ int ny_transform_file(const struct ny_model *model, const char *input,
     err = ny_source_of_reader(&source, model->ctx, reader, dtype, workers);
     if (err) goto done;
     err = ny_writer_open(&run.writer, model->ctx, output, element,
-                         rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : rows, model->p);
+                         rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : rows,
+                         ny_coordinates_count(&model->coordinates));
     if (err) goto done;
     err = run_pass(&run, source, workers);
     if (err) goto done;

@@ -8,6 +8,23 @@
 /* An f64 tile Gram is summed over strips, so that a strip is all that is ever widened. */
 enum { STRIP = NY_STRIP_ROWS, STRIPS = NY_UNIT_ROWS / NY_STRIP_ROWS };
 
+int ny_accumulator_new_sums(struct ny_accumulator **out, struct ny_context *ctx, size_t m)
+{
+    struct ny_accumulator *acc = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*acc));
+
+    *out = NULL;
+    if (!acc) return NY_EBUDGET;
+    acc->ctx = ctx;
+    acc->m = m;
+    acc->s = ny_calloc(ctx, NY_MEM_GRAM, m, sizeof(*acc->s));
+    if (!acc->s) {
+        ny_accumulator_free(acc);
+        return NY_EBUDGET;
+    }
+    *out = acc;
+    return NY_OK;
+}
+
 int ny_accumulator_new(struct ny_accumulator **out, struct ny_context *ctx, size_t m)
 {
     struct ny_accumulator *acc;
@@ -16,14 +33,10 @@ int ny_accumulator_new(struct ny_accumulator **out, struct ny_context *ctx, size
 
     *out = NULL;
     err = ny_product(ctx, &cells, m, m, 1);
+    if (!err) err = ny_accumulator_new_sums(&acc, ctx, m);
     if (err) return err;
-    acc = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*acc));
-    if (!acc) return NY_EBUDGET;
-    acc->ctx = ctx;
-    acc->m = m;
-    acc->s = ny_calloc(ctx, NY_MEM_GRAM, m, sizeof(*acc->s));
     acc->G = ny_matrix(ny_calloc(ctx, NY_MEM_GRAM, cells, sizeof(double)), m, m);
-    if (!acc->s || !acc->G.at) {
+    if (!acc->G.at) {
         ny_accumulator_free(acc);
         return NY_EBUDGET;
     }
@@ -56,13 +69,14 @@ int ny_partial_new(struct ny_partial **out, struct ny_context *ctx, size_t m,
     part->precision = precision;
     part->m = m;
     part->s = ny_calloc(ctx, NY_MEM_GRAM, m, sizeof(*part->s));
-    if (precision == NY_GRAM_F32) {
+    if (precision == NY_GRAM_F32)
         part->G32 = ny_calloc(ctx, NY_MEM_GRAM, cells, sizeof(*part->G32));
-    } else {
+    if (precision == NY_GRAM_F64) {
         part->G64 = ny_calloc(ctx, NY_MEM_GRAM, cells, sizeof(*part->G64));
         part->C64 = ny_calloc(ctx, NY_MEM_GRAM, strip, sizeof(*part->C64));
     }
-    if (!part->s || (precision == NY_GRAM_F32 ? !part->G32 : !part->G64 || !part->C64)) {
+    if (!part->s || (precision == NY_GRAM_F32 && !part->G32) ||
+        (precision == NY_GRAM_F64 && (!part->G64 || !part->C64))) {
         ny_partial_free(part);
         return NY_EBUDGET;
     }
@@ -87,10 +101,11 @@ size_t ny_accumulator_bytes(size_t m)
 
 size_t ny_partial_bytes(size_t m, enum ny_gram_precision precision)
 {
-    size_t gram = precision == NY_GRAM_F32 ? m * m * sizeof(float)
-                                           : (m + STRIP) * m * sizeof(double);
+    const size_t gram[] = {[NY_GRAM_F32] = m * m * sizeof(float),
+                           [NY_GRAM_F64] = (m + STRIP) * m * sizeof(double),
+                           [NY_GRAM_NONE] = 0};
 
-    return gram + m * sizeof(double) + sizeof(struct ny_partial);
+    return gram[precision] + m * sizeof(double) + sizeof(struct ny_partial);
 }
 
 /* s = Σ rows of C in f64, four rows at a time: s itself is then loaded a quarter as often. */
@@ -126,6 +141,34 @@ static void sum_columns64(struct ny_matrix C, size_t rows, double *restrict s)
             s[j] += C.at[i * C.stride + j];
 }
 
+/* C_i ← w_i c_i, and s = Σ w_i² c_i of the unrounded c_i. */
+static void weigh_rows(struct ny_matrix32 C, const struct ny_tile_rows *rows, double *restrict s)
+{
+    memset(s, 0, C.cols * sizeof(*s));
+    for (size_t i = 0; i < rows->count; i++) {
+        float *restrict c = C.at + i * C.stride, w = (float)rows->weights[i];
+        double square = rows->weights[i] * rows->weights[i];
+
+        for (size_t j = 0; j < C.cols; j++) {
+            s[j] += square * (double)c[j];
+            c[j] *= w;
+        }
+    }
+}
+
+static void weigh_rows64(struct ny_matrix C, const struct ny_tile_rows *rows, double *restrict s)
+{
+    memset(s, 0, C.cols * sizeof(*s));
+    for (size_t i = 0; i < rows->count; i++) {
+        double *restrict c = C.at + i * C.stride, w = rows->weights[i];
+
+        for (size_t j = 0; j < C.cols; j++) {
+            s[j] += w * w * c[j];
+            c[j] *= w;
+        }
+    }
+}
+
 static void gram_in_f64(struct ny_partial *part, struct ny_matrix32 C, size_t rows)
 {
     struct ny_matrix G = ny_matrix(part->G64, part->m, part->m);
@@ -142,34 +185,40 @@ static void gram_in_f64(struct ny_partial *part, struct ny_matrix32 C, size_t ro
     }
 }
 
-static void set_trace(struct ny_partial *part, size_t rows, const double *diagonal)
+static void set_trace(struct ny_partial *part, const struct ny_tile_rows *rows)
 {
-    part->rows = rows;
-    part->t = 0;
-    for (size_t i = 0; i < rows && diagonal; i++)
-        part->t += diagonal[i];
+    part->rows = rows->count;
+    part->t = part->omega = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        double w = rows->weights ? rows->weights[i] : 1;
+
+        part->omega += w * w;
+        if (rows->diagonal) part->t += w * w * rows->diagonal[i];
+    }
 }
 
-void ny_partial_set(struct ny_partial *part, struct ny_matrix32 C, size_t rows,
-                    const double *diagonal)
+void ny_partial_set(struct ny_partial *part, struct ny_matrix32 C, const struct ny_tile_rows *rows)
 {
-    assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows <= C.rows && !C.transposed);
-    set_trace(part, rows, diagonal);
-    sum_columns(C, rows, part->s);
-    if (part->precision == NY_GRAM_F32)
-        ny_gram32(C, 0, ny_matrix32(part->G32, part->m, part->m));
+    assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows->count <= C.rows && !C.transposed);
+    set_trace(part, rows);
+    if (rows->weights)
+        weigh_rows(C, rows, part->s);
     else
-        gram_in_f64(part, C, rows);
+        sum_columns(C, rows->count, part->s);
+    if (part->precision == NY_GRAM_F32) ny_gram32(C, 0, ny_matrix32(part->G32, part->m, part->m));
+    if (part->precision == NY_GRAM_F64) gram_in_f64(part, C, rows->count);
 }
 
-void ny_partial_set64(struct ny_partial *part, struct ny_matrix C, size_t rows,
-                      const double *diagonal)
+void ny_partial_set64(struct ny_partial *part, struct ny_matrix C, const struct ny_tile_rows *rows)
 {
-    assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows <= C.rows && !C.transposed);
-    assert(part->precision == NY_GRAM_F64);
-    set_trace(part, rows, diagonal);
-    sum_columns64(C, rows, part->s);
-    ny_gram(C, 0, ny_matrix(part->G64, part->m, part->m));
+    assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows->count <= C.rows && !C.transposed);
+    assert(part->precision != NY_GRAM_F32);
+    set_trace(part, rows);
+    if (rows->weights)
+        weigh_rows64(C, rows, part->s);
+    else
+        sum_columns64(C, rows->count, part->s);
+    if (part->precision == NY_GRAM_F64) ny_gram(C, 0, ny_matrix(part->G64, part->m, part->m));
 }
 
 static void add32(double *restrict to, const float *restrict from, size_t count)
@@ -187,7 +236,7 @@ static void add64(double *restrict to, const double *restrict from, size_t count
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *part)
 {
     assert(acc->m == part->m);
-    for (size_t i = 0; i < acc->m; i++) {
+    for (size_t i = 0; i < acc->m && part->precision != NY_GRAM_NONE; i++) {
         double *row = acc->G.at + i * acc->G.stride;
         if (part->precision == NY_GRAM_F32)
             add32(row, part->G32 + i * part->m, i + 1);
@@ -196,12 +245,23 @@ void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *pa
     }
     add64(acc->s, part->s, acc->m);
     acc->t += part->t;
+    acc->omega += part->omega;
     acc->rows += part->rows;
 }
 
-size_t ny_accumulator_image_bytes(size_t m)
+static size_t sums_bytes(size_t m)
 {
-    return sizeof(uint64_t) + (1 + m + m * (m + 1) / 2) * sizeof(double);
+    return sizeof(uint64_t) + (2 + m) * sizeof(double);
+}
+
+size_t ny_accumulator_gram_image_bytes(size_t m)
+{
+    return sums_bytes(m) + m * (m + 1) / 2 * sizeof(double);
+}
+
+size_t ny_accumulator_image_bytes(const struct ny_accumulator *acc)
+{
+    return acc->G.at ? ny_accumulator_gram_image_bytes(acc->m) : sums_bytes(acc->m);
 }
 
 /* Bytes first … end−1 of an image that is gone through part by part. */
@@ -223,7 +283,7 @@ static void show(struct window *window, const void *part, size_t bytes)
     window->at += bytes;
 }
 
-/* rows, t, s, then row i of G's lower triangle with i + 1 numbers. */
+/* rows, t, s, then row i of G's lower triangle with i + 1 numbers, ω. */
 void ny_accumulator_save(const struct ny_accumulator *acc, size_t at, size_t count, void *piece)
 {
     struct window window = {.first = at, .end = at + count, .to = piece};
@@ -231,22 +291,25 @@ void ny_accumulator_save(const struct ny_accumulator *acc, size_t at, size_t cou
     show(&window, &acc->rows, sizeof(acc->rows));
     show(&window, &acc->t, sizeof(acc->t));
     show(&window, acc->s, acc->m * sizeof(*acc->s));
-    for (size_t i = 0; i < acc->m && window.at < window.end; i++)
+    for (size_t i = 0; i < acc->m && acc->G.at && window.at < window.end; i++)
         show(&window, acc->G.at + i * acc->G.stride, (i + 1) * sizeof(double));
+    if (window.at < window.end) show(&window, &acc->omega, sizeof(acc->omega));
+}
+
+/* The next part of an image. */
+static const char *take(const char *from, void *part, size_t bytes)
+{
+    memcpy(part, from, bytes);
+    return from + bytes;
 }
 
 void ny_accumulator_restore(struct ny_accumulator *acc, const void *image)
 {
-    const char *from = image;
+    const char *from = take(image, &acc->rows, sizeof(acc->rows));
 
-    memcpy(&acc->rows, from, sizeof(acc->rows));
-    from += sizeof(acc->rows);
-    memcpy(&acc->t, from, sizeof(acc->t));
-    from += sizeof(acc->t);
-    memcpy(acc->s, from, acc->m * sizeof(*acc->s));
-    from += acc->m * sizeof(*acc->s);
-    for (size_t i = 0; i < acc->m; i++) {
-        memcpy(acc->G.at + i * acc->G.stride, from, (i + 1) * sizeof(double));
-        from += (i + 1) * sizeof(double);
-    }
+    from = take(from, &acc->t, sizeof(acc->t));
+    from = take(from, acc->s, acc->m * sizeof(*acc->s));
+    for (size_t i = 0; i < acc->m && acc->G.at; i++)
+        from = take(from, acc->G.at + i * acc->G.stride, (i + 1) * sizeof(double));
+    take(from, &acc->omega, sizeof(acc->omega));
 }

@@ -1,20 +1,25 @@
 /*
  * Pass 1: what the points say together — s = Cᵀ1, G = CᵀC, t = Σ k(x_i,x_i) — of shifted tiles
- * C′ = C − 1aᵀ, from which the unshifted follow in f64 (algorithms.md, trap 1).
+ * C′ = C − 1aᵀ, from which the unshifted follow in f64 (algorithms.md, trap 1). With row weights
+ * w_i² = 1/d_i (divisive normalisation) s = Σ w_i² c_i, G = Σ w_i² c_i c_iᵀ, t = Σ w_i² k(x_i,x_i),
+ * ω = Σ w_i²; without, w = 1 and ω = n.
  */
 #ifndef NY_SPECTRAL_ACCUMULATOR_H
 #define NY_SPECTRAL_ACCUMULATOR_H
 
 #include "linalg/matrix.h"
 
-enum ny_gram_precision { NY_GRAM_F32, NY_GRAM_F64 };
+/* Of the tile Gram; NONE: s, t and ω alone. */
+enum ny_gram_precision { NY_GRAM_F32, NY_GRAM_F64, NY_GRAM_NONE };
 
 struct ny_accumulator {
     struct ny_context *ctx;
     size_t m;
-    double *s;          /* m: s′ = Σ c′_i */
-    struct ny_matrix G; /* m × m, lower triangle: G′ = Σ c′_i c′_iᵀ; the upper one is scratch */
-    double t;           /* Σ k(x_i, x_i) */
+    double *s;          /* m: s′ = Σ w_i² c′_i */
+    struct ny_matrix G; /* m × m, lower triangle: G′ = Σ w_i² c′_i c′_iᵀ; the upper one is scratch.
+                         * at = NULL: sums alone */
+    double t;           /* Σ w_i² k(x_i, x_i) */
+    double omega;       /* Σ w_i² */
     uint64_t rows;
 };
 
@@ -26,11 +31,13 @@ struct ny_partial {
     double *s;
     float *G32;  /* m × m, lower: F32 */
     double *G64, *C64; /* F64: the Gram, and a strip of the tile widened */
-    double t;
+    double t, omega;
     size_t rows;
 };
 
 int ny_accumulator_new(struct ny_accumulator **out, struct ny_context *ctx, size_t m);
+/* Of s, t and ω alone. */
+int ny_accumulator_new_sums(struct ny_accumulator **out, struct ny_context *ctx, size_t m);
 void ny_accumulator_free(struct ny_accumulator *acc);
 int ny_partial_new(struct ny_partial **out, struct ny_context *ctx, size_t m,
                    enum ny_gram_precision precision);
@@ -38,19 +45,26 @@ void ny_partial_free(struct ny_partial *partial);
 size_t ny_accumulator_bytes(size_t m);
 size_t ny_partial_bytes(size_t m, enum ny_gram_precision precision);
 
-/* partial = sums of the tile C (NY_UNIT_ROWS × m, rows beyond `rows` zero) and of diagonal, which
- * may be NULL. */
-void ny_partial_set(struct ny_partial *partial, struct ny_matrix32 C, size_t rows,
-                    const double *diagonal);
-/* The same for a tile in f64; the partial is one of NY_GRAM_F64. */
-void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C, size_t rows,
-                      const double *diagonal);
+/* What a tile brings beside C: `count` rows, k(x,x) and w of each (NULL: 0, and 1). */
+struct ny_tile_rows {
+    size_t count;
+    const double *diagonal, *weights;
+};
+
+/* partial = sums of the tile C (NY_UNIT_ROWS × m, rows beyond `count` zero), whose rows are
+ * multiplied by their weights. */
+void ny_partial_set(struct ny_partial *partial, struct ny_matrix32 C,
+                    const struct ny_tile_rows *rows);
+/* The same for a tile in f64; the partial is not one of NY_GRAM_F32. */
+void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C,
+                      const struct ny_tile_rows *rows);
 /* acc += partial: one step of the left fold. */
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *partial);
 
-/* Image for a checkpoint: s, t, rows and the packed lower triangle of G; saved piece by piece,
- * bytes at … at + count − 1. */
-size_t ny_accumulator_image_bytes(size_t m);
+/* Image for a checkpoint: rows, t, s, the packed lower triangle of G where there is one, ω; saved
+ * piece by piece, bytes at … at + count − 1. */
+size_t ny_accumulator_image_bytes(const struct ny_accumulator *acc);
+size_t ny_accumulator_gram_image_bytes(size_t m);
 void ny_accumulator_save(const struct ny_accumulator *acc, size_t at, size_t count, void *piece);
 void ny_accumulator_restore(struct ny_accumulator *acc, const void *image);
 

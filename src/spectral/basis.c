@@ -44,7 +44,9 @@ static void choose_b(struct ny_basis *basis, const struct ny_problem *problem)
     for (size_t j = 0; j < problem->m; j++) {
         c[j] = 0;
         switch (problem->normalisation) {
-        case NY_RAW: b[j] = (affine ? w1[j] : 0) - a[j]; break;
+        case NY_RAW:
+        case NY_DIVIDED_LANDMARKS:
+        case NY_DIVIDED_IMPLICIT: b[j] = (affine ? w1[j] : 0) - a[j]; break;
         case NY_CENTRED_LANDMARKS:
             b[j] = 0;
             c[j] = affine ? w1[j] - a[j] : 0;
@@ -61,16 +63,16 @@ static void choose_b(struct ny_basis *basis, const struct ny_problem *problem)
         c[j - 1] = c[j] - c1;
 }
 
-/* G ← G′ − s′bᵀ − bs′ᵀ + nbbᵀ, full square from the lower triangle. */
+/* G ← G′ − s′bᵀ − bs′ᵀ + ωbbᵀ, full square from the lower triangle. */
 static void move_gram(const struct ny_problem *problem, const double *b)
 {
     struct ny_accumulator *acc = problem->acc;
     const double *s = acc->s;
-    double n = (double)problem->n;
+    double omega = acc->omega;
 
     for (size_t i = 0; i < acc->m; i++)
         for (size_t j = 0; j <= i; j++)
-            acc->G.at[i * acc->G.stride + j] += n * b[i] * b[j] - s[i] * b[j] - b[i] * s[j];
+            acc->G.at[i * acc->G.stride + j] += omega * b[i] * b[j] - s[i] * b[j] - b[i] * s[j];
     ny_mirror_lower(acc->G);
 }
 
@@ -92,8 +94,20 @@ static double trace_of(const struct ny_problem *problem)
     return acc->t - 2 * sums / m + n * means / m;
 }
 
-/* ‖HA‖₂ of a symmetric A, H = I − 11ᵀ/m, by power iteration on AHA from a fixed start. */
-static int centred_norm(struct ny_context *ctx, struct ny_matrix A, double *norm)
+/* y ← SHS⁻¹y, H = I − 11ᵀ/m; S = I where there are no roots. */
+static void centre_vector(double *y, size_t count, const double *roots)
+{
+    double mean = 0;
+
+    for (size_t i = 0; i < count; i++)
+        mean += (roots ? y[i] / roots[i] : y[i]) / (double)count;
+    for (size_t i = 0; i < count; i++)
+        y[i] -= roots ? mean * roots[i] : mean;
+}
+
+/* ‖S H S⁻¹A‖₂ of a symmetric A = SWS, by power iteration from a fixed start: S(W − 1aᵀ)S. */
+static int centred_norm(struct ny_context *ctx, struct ny_matrix A, const double *roots,
+                        double *norm)
 {
     enum { STEPS = 20 };
     double *x = ny_alloc(ctx, NY_MEM_SOLVE, 2 * A.rows * sizeof(double));
@@ -104,16 +118,13 @@ static int centred_norm(struct ny_context *ctx, struct ny_matrix A, double *norm
     for (size_t i = 0; i < A.rows; i++)
         x[i] = i % 2 ? 1 : -0.5 - (double)(i % 7);
     for (int step = 0; step < STEPS; step++) {
-        double mean = 0, length = sqrt(ny_dot(x, x, A.rows)), before = *norm;
+        double length = sqrt(ny_dot(x, x, A.rows)), before = *norm;
 
         if (!(length > 0)) break;
         for (size_t i = 0; i < A.rows; i++)
             x[i] /= length;
         ny_gemv(1, A, x, 0, y);
-        for (size_t i = 0; i < A.rows; i++)
-            mean += y[i] / (double)A.rows;
-        for (size_t i = 0; i < A.rows; i++)
-            y[i] -= mean;
+        centre_vector(y, A.rows, roots);
         *norm = sqrt(ny_dot(y, y, A.rows));
         if (fabs(*norm - before) <= 1e-2 * *norm) break;
         ny_gemv(1, A, y, 0, x);
@@ -122,23 +133,68 @@ static int centred_norm(struct ny_context *ctx, struct ny_matrix A, double *norm
     return NY_OK;
 }
 
-/* The rank cut; W is still unchanged. Averages and translation take differences of its entries:
- * what they leave of a small σ is noise of the size of W, not of W_R. */
+static bool centred(const struct ny_problem *problem)
+{
+    return problem->normalisation == NY_CENTRED_LANDMARKS ||
+           problem->normalisation == NY_CENTRED_IMPLICIT;
+}
+
+/* The rank cut; W is still unchanged, but for S. Averages and translation take differences of its
+ * entries: what they leave of a small σ is noise of the size of W, not of W_R. */
 static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
 {
     double top, shifted;
     int err;
 
     err = ny_spectral_norm(problem->ctx, problem->W, &top);
-    if (!err) err = centred_norm(problem->ctx, problem->W, &shifted);
+    if (!err)
+        err = centred_norm(problem->ctx, problem->W,
+                           problem->normalisation == NY_DIVIDED_LANDMARKS ? basis->roots : NULL,
+                           &shifted);
     if (err) return err;
     basis->cut = (double)problem->m * 0x1p-53 * top;
     if (problem->f32_tiles) basis->cut = fmax(basis->cut, 0x1p-22 * shifted);
     basis->gram_cut = basis->cut;
     if (problem->coarse)
         basis->gram_cut =
-            fmax(basis->cut, 0x1p-30 * (problem->normalisation == NY_RAW ? top : shifted));
+            fmax(basis->cut, 0x1p-30 * (centred(problem) ? shifted : top));
     return NY_OK;
+}
+
+/* d_j = w_j·v over D, and their roots. */
+static int divide_landmarks(struct ny_problem *problem, struct ny_basis *basis)
+{
+    size_t m = problem->m, count = 0, first = 0;
+    double mean = 0;
+
+    basis->roots = ny_calloc(problem->ctx, NY_MEM_SOLVE, m, sizeof(double));
+    if (!basis->roots) return NY_EBUDGET;
+    ny_gemv(1, problem->W, problem->v, 0, basis->roots);
+    for (size_t j = 0; j < m; j++)
+        mean += basis->roots[j] / (double)m;
+    for (size_t j = m; j-- > 0;) {
+        if (basis->roots[j] > 0 && basis->roots[j] > 0x1p-20 * mean) {
+            basis->roots[j] = 1 / sqrt(basis->roots[j]);
+            continue;
+        }
+        first = j;
+        count++;
+    }
+    if (count)
+        return ny_fail(problem->ctx, NY_ENUMERIC,
+                       "%zu landmarks, the first of them number %zu, have a degree that is not "
+                       "positive: divisive normalisation needs a kernel of positive values, such "
+                       "as --kernel rbf",
+                       count, first);
+    return NY_OK;
+}
+
+/* A ← SAS on the full square. */
+static void scale_square(struct ny_matrix A, const double *roots)
+{
+    for (size_t i = 0; i < A.rows; i++)
+        for (size_t j = 0; j < A.cols; j++)
+            A.at[i * A.stride + j] *= roots[i] * roots[j];
 }
 
 int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
@@ -156,14 +212,22 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
     basis->diagonal = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
     basis->c = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
     if (!basis->b || !basis->diagonal || !basis->c) return NY_EBUDGET;
-    err = choose_cut(problem, basis);
-    if (err) return err;
+    if (ny_divided(problem->normalisation)) {
+        err = divide_landmarks(problem, basis);
+        if (err) return err;
+    }
     choose_b(basis, problem);
     if (problem->acc) {
         basis->trace = trace_of(problem);
         move_gram(problem, basis->b);
         basis->G = problem->acc->G;
     }
+    if (problem->normalisation == NY_DIVIDED_LANDMARKS) {
+        scale_square(basis->W, basis->roots);
+        if (problem->acc) scale_square(basis->G, basis->roots);
+    }
+    err = choose_cut(problem, basis);
+    if (err) return err;
     if (problem->affine) {
         basis->r = m - 1;
         basis->W = translate_square(problem->W);
@@ -182,6 +246,7 @@ void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx)
     ny_free(ctx, basis->b);
     ny_free(ctx, basis->diagonal);
     ny_free(ctx, basis->c);
+    ny_free(ctx, basis->roots);
     *basis = (struct ny_basis){0};
 }
 
@@ -212,8 +277,11 @@ static double sign_entry(const struct ny_basis *basis, struct ny_matrix U, doubl
     return 0;
 }
 
-static int fix_signs(struct ny_basis *basis, struct ny_problem *problem, struct ny_matrix P_R)
+/* Fixes the signs of P_R, for which it needs Û over D; notes the mean of 𝒟^-½Û₁ over it. */
+static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
+                     struct ny_solution *solution)
 {
+    struct ny_matrix P_R = ny_rows(solution->P, 0, basis->r);
     struct ny_matrix U;
     double *at;
 
@@ -222,15 +290,24 @@ static int fix_signs(struct ny_basis *basis, struct ny_problem *problem, struct 
     U = ny_matrix(at, P_R.rows, P_R.cols);
     ny_basis_restore(basis);
     ny_gemm(1, basis->W, P_R, 0, U);
+    for (size_t i = 0; i < P_R.rows && problem->normalisation == NY_DIVIDED_IMPLICIT; i++)
+        for (size_t k = 0; k < P_R.cols; k++)
+            U.at[i * U.stride + k] *= basis->roots[i];
     for (size_t k = 0; k < P_R.cols; k++) {
         double constant = 0;
 
         for (size_t i = 0; i < P_R.rows; i++)
             constant += basis->c[i] * P_R.at[i * P_R.stride + k];
         if (sign_entry(basis, U, constant, k) >= 0) continue;
-        for (size_t i = 0; i < P_R.rows; i++)
+        for (size_t i = 0; i < P_R.rows; i++) {
             P_R.at[i * P_R.stride + k] = -P_R.at[i * P_R.stride + k];
+            U.at[i * U.stride + k] = -U.at[i * U.stride + k];
+        }
     }
+    solution->trivial_mean = NAN;
+    if (basis->roots) solution->trivial_mean = 0;
+    for (size_t i = 0; basis->roots && i < P_R.rows; i++)
+        solution->trivial_mean += basis->roots[i] * U.at[i * U.stride] / (double)P_R.rows;
     ny_free(problem->ctx, at);
     return NY_OK;
 }
@@ -240,7 +317,7 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
 {
     struct ny_matrix P = solution->P;
     size_t m = basis->m, p = solution->p;
-    int err = fix_signs(basis, problem, ny_rows(P, 0, basis->r));
+    int err = fix_signs(basis, problem, solution);
 
     if (err) return err;
     for (size_t k = 0; k < p; k++) {
@@ -255,12 +332,17 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
         } else if (problem->normalisation == NY_CENTRED_LANDMARKS) { /* H·P_R */
             for (size_t i = 0; i < m; i++)
                 P.at[i * p + k] -= sum / (double)m;
+        } else if (problem->normalisation == NY_DIVIDED_LANDMARKS) { /* S·P_R */
+            for (size_t i = 0; i < m; i++)
+                P.at[i * p + k] *= basis->roots[i];
         }
         for (size_t i = 0; i < m; i++)
             offset += P.at[i * p + k] * basis->b[i];
         solution->q[k] = -offset;
     }
-    solution->trace_of = problem->normalisation == NY_RAW ? "raw" : "centred";
+    solution->trace_of = basis->roots       ? "normalised"
+                         : centred(problem) ? "centred"
+                                            : "raw";
     return NY_OK;
 }
 

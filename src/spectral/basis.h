@@ -8,9 +8,13 @@
  *   the affine hull           T = [−1ᵀ; I], m−1      w₁ − a     kernel translated by x₁
  *   affine and implicit       T                      s′/n       the same
  *   affine, averages over D   T                      0          the same           (a = w̄)
+ *   divided, degrees over D   S = 𝒟_D^-½             −a         SWS
+ *   divided, implicit degrees I                      −a         W
  *
- * In all of them ΦᵀΦ = Rᵀ(G′ − s′bᵀ − bs′ᵀ + nbbᵀ)R, the map is P = R·P_R, q = −Pᵀb, and the
- * rows of D itself have features W_R + 1cᵀ (the first one, on the affine hull, cᵀ alone).
+ * In all of them ΦᵀΦ = Rᵀ(G′ − s′bᵀ − bs′ᵀ + ωbbᵀ)R, the map is P = R·P_R, q = −Pᵀb, and the
+ * rows of D itself have features W_R + 1cᵀ (the first one, on the affine hull, cᵀ alone). Divided,
+ * rows count 1/d_i in s′, G′ and ω, and each row of features still has to be divided by √d_i; those
+ * of D with implicit degrees too.
  */
 #ifndef NY_SPECTRAL_BASIS_H
 #define NY_SPECTRAL_BASIS_H
@@ -25,6 +29,7 @@ struct ny_basis {
     double *diagonal;     /* r: of W_R, kept apart */
     double *b;            /* m */
     double *c;            /* r: Φ_D = W_R + 1cᵀ; zero but for implicit averages and affine ones */
+    double *roots;        /* m, divided: d_j^-½ over D; NULL elsewhere */
     double cut;           /* σ of W_R below it is noise: max(m·2⁻⁵³‖W‖₂, with f32 tiles
                            * 2⁻²²‖W − 1aᵀ‖₂), where W − 1aᵀ = HW is what a tile rounds */
     double gram_cut;      /* cut; of a coarse problem max(cut, 2⁻³⁰ of ‖W‖₂, or where K is centred

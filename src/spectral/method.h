@@ -9,12 +9,20 @@
 #include "linalg/eigen.h"
 #include "spectral/accumulator.h"
 
-/* How the map normalises K additively, and over what its averages run. */
+/* How the map normalises K, and over what its averages run: r_i or d_i = c_i·v, with the vector v
+ * of ny_problem. */
 enum ny_normalisation {
     NY_RAW,               /* svd: K as it is */
     NY_CENTRED_LANDMARKS, /* kpca, averages over D: C̃ = (C − 1w̄ᵀ)H */
-    NY_CENTRED_IMPLICIT   /* kpca, averages over all rows of K̃ (Proposition 2) */
+    NY_CENTRED_IMPLICIT,  /* kpca, averages over all rows of K̃ (Proposition 2) */
+    NY_DIVIDED_LANDMARKS, /* laplacian, diffusion, degrees over D: C̃ = 𝒟^-½ C 𝒟_D^-½, v = (n/m)1 */
+    NY_DIVIDED_IMPLICIT   /* degrees of all rows of K̃: 𝒟^-½ C B Cᵀ 𝒟^-½, v = B s */
 };
+
+static inline bool ny_divided(enum ny_normalisation normalisation)
+{
+    return normalisation == NY_DIVIDED_LANDMARKS || normalisation == NY_DIVIDED_IMPLICIT;
+}
 
 enum ny_inner { NY_INNER_AUTO, NY_INNER_EXACT, NY_INNER_RANDOMIZED };
 
@@ -27,10 +35,11 @@ struct ny_problem {
     struct ny_accumulator *acc; /* NULL where the method has no pass 1; may be destroyed */
     enum ny_gram_precision gram;
     enum ny_normalisation normalisation;
+    const double *v;    /* divided: d_i = c_i·v; acc is then that of rows weighted by 1/d_i */
     bool affine;        /* projected: on the affine hull of D */
     bool f32_tiles;     /* decides the rank cut */
     bool coarse;        /* cut what G has rounded away: after a solution in f64 was inaccurate */
-    size_t components;  /* p */
+    size_t components;  /* eigenpairs wanted: p, and a trivial one for divided maps */
     size_t rank;        /* k; 0: the method's default */
     enum ny_inner inner;
     struct ny_randomized randomized;
@@ -47,7 +56,8 @@ struct ny_solution {
     double negative_share;
     double trace_approx;    /* tr K̃ of the matrix the map decomposes; NaN where not defined */
     double trace;           /* tr K of it; NaN likewise */
-    const char *trace_of;   /* raw, centred */
+    const char *trace_of;   /* raw, centred, normalised */
+    double trivial_mean;    /* divided: mean over D of 𝒟^-½Û₁ */
     bool inaccurate;        /* an eigenvalue below −1e-6·λ₁ or a trace above K's: the tile Gram has
                              * lost what matters, to be redone in f64 */
 };
@@ -61,6 +71,9 @@ struct ny_method {
     bool trace_below;   /* K̃ is below K, so that trace_error is defined */
     bool all_ranks;     /* default rank: all; else the components */
     int (*solve)(struct ny_problem *problem, struct ny_solution *solution);
+    /* v with K̃1 = C v, from W and the unshifted s (m), for degrees that are implicit: NULL where
+     * there are none. W is destroyed. */
+    int (*degrees)(struct ny_problem *problem, const double *s, double *v);
     /* For plans: flops of the small problem, and its bytes beyond W and the accumulator. k: the
      * rank in force. */
     double (*flops)(size_t m, size_t p, size_t k, const struct ny_problem *problem);

@@ -239,6 +239,47 @@ done:
     return err;
 }
 
+/* v = W⁺s: then d = C v are the degrees of K̃ = C W⁺ Cᵀ, since K̃1 = C W⁺ s (Proposition 2). */
+static int degrees(struct ny_problem *problem, const double *s, double *v)
+{
+    struct ny_context *ctx = problem->ctx;
+    struct ny_problem raw = *problem;
+    struct ny_basis basis = {0};
+    struct ny_solution unused = {0};
+    double *z = ny_calloc(ctx, NY_MEM_SOLVE, problem->m, sizeof(double)), *at = NULL;
+    struct ny_matrix B;
+    bool full_rank;
+    int err = NY_EBUDGET;
+
+    if (!z) goto done;
+    raw.normalisation = NY_RAW;
+    raw.acc = NULL;
+    err = ny_basis_new(&basis, &raw);
+    if (!err) err = factorise(&raw, &basis, &full_rank);
+    if (err) goto done;
+    memcpy(v, s, problem->m * sizeof(double));
+    if (full_rank) {
+        ny_solve_lower(basis.W, ny_matrix(v, problem->m, 1));
+        ny_solve_lower_t(basis.W, ny_matrix(v, problem->m, 1));
+        goto done;
+    }
+    ny_basis_restore(&basis);
+    B.rows = problem->rank && problem->rank < problem->m ? problem->rank : problem->m;
+    at = ny_calloc(ctx, NY_MEM_SOLVE, B.rows, problem->m * sizeof(double));
+    err = NY_EBUDGET;
+    if (!at) goto done;
+    B = ny_matrix(at, B.rows, problem->m);
+    err = whiten(&raw, &basis, &unused, &B);
+    if (err) goto done;
+    ny_gemv(1, B, s, 0, z);                                             /* v = B Bᵀs */
+    ny_gemv(1, ny_t(B), z, 0, v);
+done:
+    ny_basis_release(&basis, ctx);
+    ny_free(ctx, at);
+    ny_free(ctx, z);
+    return err;
+}
+
 static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
     double M = (double)m, P = (double)p;
@@ -266,6 +307,7 @@ const struct ny_method ny_method_projected = {
     .trace_below = true,
     .all_ranks = true,
     .solve = solve,
+    .degrees = degrees,
     .flops = flops,
     .bytes = bytes,
 };

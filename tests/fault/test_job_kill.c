@@ -360,6 +360,16 @@ static void projected_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+static void diffusion_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.name = "diffusion",
+                            .option = {"map", "diffusion", "normalize", "asymmetric", "landmarks",
+                                       "150"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 static void greedy_goes_on_as_if_unbroken(void **state)
 {
     const struct run run = {.name = "projected, greedy",
@@ -480,6 +490,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nystrom_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(column_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(projected_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(diffusion_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(greedy_goes_on_as_if_unbroken, new_store, remove_store),
     };
 

@@ -125,7 +125,8 @@ static struct ny_accumulator *accumulate(const struct data *data, const double *
             tile[i] = (float)(data->C[first * M + i] - a[i % M]);
         for (size_t i = 0; i < rows; i++)
             diagonal[i] = 1;
-        ny_partial_set(part, ny_matrix32(tile, NY_UNIT_ROWS, M), rows, diagonal);
+        ny_partial_set(part, ny_matrix32(tile, NY_UNIT_ROWS, M),
+                       &(struct ny_tile_rows){rows, diagonal, NULL});
         ny_accumulator_fold(acc, part);
     }
     ny_partial_free(part);

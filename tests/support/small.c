@@ -69,26 +69,64 @@ static void fill_tile(const struct small *set, size_t first, size_t rows, float 
         }
 }
 
-static void accumulate(const struct small *set, enum small_tiles tiles, struct ny_partial *part,
-                       struct ny_accumulator *acc)
+/* d_i = c_i·v, the reciprocal of its root. */
+static double root_of(const struct small *set, size_t i, const double *v)
+{
+    double d = 0;
+
+    for (size_t j = 0; j < set->m; j++)
+        d += set->K[i * set->n + set->D[j]] * v[j];
+    return 1 / sqrt(d);
+}
+
+static void accumulate(const struct small *set, enum small_tiles tiles, const double *v,
+                       struct ny_partial *part, struct ny_accumulator *acc)
 {
     float *c32 = malloc(NY_UNIT_ROWS * set->m * sizeof(*c32));
     double *c64 = malloc(NY_UNIT_ROWS * set->m * sizeof(*c64)), diagonal[TILE];
+    double roots[TILE];
 
     for (size_t first = 0; first < set->n; first += TILE) {
         size_t rows = set->n - first < TILE ? set->n - first : TILE;
 
-        fill_tile(set, first, rows, c32, c64);
-        for (size_t i = 0; i < rows; i++)
+        struct ny_tile_rows tile_rows = {rows, diagonal, v ? roots : NULL};
+
+        for (size_t i = 0; i < rows; i++) {
             diagonal[i] = set->K[(first + i) * (set->n + 1)];
+            if (v) roots[i] = root_of(set, first + i, v);
+        }
+        fill_tile(set, first, rows, c32, c64);
         if (tiles == SMALL_F64)
-            ny_partial_set64(part, ny_matrix(c64, NY_UNIT_ROWS, set->m), rows, diagonal);
+            ny_partial_set64(part, ny_matrix(c64, NY_UNIT_ROWS, set->m), &tile_rows);
         else
-            ny_partial_set(part, ny_matrix32(c32, NY_UNIT_ROWS, set->m), rows, diagonal);
+            ny_partial_set(part, ny_matrix32(c32, NY_UNIT_ROWS, set->m), &tile_rows);
         ny_accumulator_fold(acc, part);
     }
     free(c32);
     free(c64);
+}
+
+static void square_of(const struct small *set, double *W)
+{
+    for (size_t i = 0; i < set->m; i++)
+        for (size_t j = 0; j < set->m; j++)
+            W[i * set->m + j] = set->K[set->D[i] * set->n + set->D[j]];
+}
+
+/* v of a divided kernel, as a fit finds it. */
+static int find_v(const struct small *set, const struct ny_method *method,
+                  struct ny_problem *problem, double *v)
+{
+    double s[SMALL_M_MAX] = {0};
+
+    for (size_t j = 0; j < set->m; j++) {
+        v[j] = (double)set->n / (double)set->m;
+        for (size_t i = 0; i < set->n; i++)
+            s[j] += set->K[i * set->n + set->D[j]];
+    }
+    problem->v = ny_divided(problem->normalisation) ? v : NULL;
+    if (problem->normalisation != NY_DIVIDED_IMPLICIT) return NY_OK;
+    return method->degrees(problem, s, v);
 }
 
 int small_solve(const struct small *set, const struct ny_method *method, enum small_tiles tiles,
@@ -96,32 +134,34 @@ int small_solve(const struct small *set, const struct ny_method *method, enum sm
 {
     enum ny_gram_precision gram = tiles == SMALL_F32 ? NY_GRAM_F32 : NY_GRAM_F64;
     size_t m = set->m, p = problem->components;
-    double *W = malloc(m * m * sizeof(*W));
+    double *W = malloc(m * m * sizeof(*W)), v[SMALL_M_MAX];
     struct ny_accumulator *acc = NULL;
     struct ny_partial *part = NULL;
     int err;
 
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < m; j++)
-            W[i * m + j] = set->K[set->D[i] * set->n + set->D[j]];
-    err = ny_accumulator_new(&acc, problem->ctx, m);
-    if (!err) err = ny_partial_new(&part, problem->ctx, m, gram);
-    if (err) goto done;
-    accumulate(set, tiles, part, acc);
+    square_of(set, W);
     problem->m = m;
     problem->n = set->n;
     problem->W = ny_matrix(W, m, m);
     problem->a = set->a;
-    problem->acc = acc;
     problem->gram = gram;
     problem->f32_tiles = tiles != SMALL_F64;
+    err = find_v(set, method, problem, v);
+    if (!err) err = ny_accumulator_new(&acc, problem->ctx, m);
+    if (!err) err = ny_partial_new(&part, problem->ctx, m, gram);
+    if (err) goto done;
+    accumulate(set, tiles, problem->v, part, acc);
+    square_of(set, W);
+    problem->acc = acc;
     err = method->solve(problem, solution);
     for (size_t i = 0; i < set->n && !err; i++)
         for (size_t k = 0; k < p; k++) {
             U[i * p + k] = solution->q[k];
             for (size_t j = 0; j < m; j++)
                 U[i * p + k] += shifted(set, i, j) * solution->P.at[j * solution->P.stride + k];
+            if (problem->v) U[i * p + k] *= root_of(set, i, problem->v);
         }
+    problem->v = NULL;
 done:
     ny_partial_free(part);
     ny_accumulator_free(acc);

@@ -11,8 +11,17 @@
 
 #include "support/brute.h"
 
+/* K_ij/√(d_i d_j). */
+static void divide(double *K, size_t n, const double *d)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            K[i * n + j] /= sqrt(d[i] * d[j]);
+}
+
 /* What K becomes, entry by entry: translated by the first landmark x₁, k(x,y) − k(x,x₁) − k(x₁,y)
- * + k(x₁,x₁); or less its averages over D, k(x,y) − r(x) − r(y) + w̄. */
+ * + k(x₁,x₁); or less its averages over D, k(x,y) − r(x) − r(y) + w̄; or divided by degrees over
+ * D, d(x) = (n/m) Σ_D k(x,y). */
 static double *normalised(const struct small *set, enum ny_normalisation centring, bool affine)
 {
     size_t n = set->n, m = set->m;
@@ -32,12 +41,18 @@ static double *normalised(const struct small *set, enum ny_normalisation centrin
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             K[i * n + j] = set->K[i * n + j] - r[i] - r[j] + grand;
+    if (centring == NY_DIVIDED_LANDMARKS) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < m; j++)
+                r[i] += set->K[i * n + set->D[j]] * (double)n / (double)m;
+        divide(K, n, r);
+    }
     free(r);
     return K;
 }
 
-/* max(m·2⁻⁵³‖W‖₂, with f32 tiles 2⁻²²‖HW‖₂) of W as it is. */
-static double cut_of(const struct small *set, bool f32)
+/* max(m·2⁻⁵³‖W‖₂, with f32 tiles 2⁻²²‖HW‖₂) of W as it is, or both divided by degrees over D. */
+static double cut_of(const struct small *set, bool divided, bool f32)
 {
     size_t m = set->m;
     double *W = malloc(m * m * sizeof(*W)), *HW = malloc(m * m * sizeof(*HW)), cut;
@@ -54,6 +69,13 @@ static double cut_of(const struct small *set, bool f32)
         for (size_t i = 0; i < m; i++)
             HW[i * m + j] = W[i * m + j] - mean;
     }
+    for (size_t j = 0; j < m && divided; j++)
+        for (size_t i = 0; i < m; i++) {
+            double scale = sqrt(set->a[i] * set->a[j]) * (double)set->n; /* d_j = n a_j */
+
+            W[i * m + j] /= scale;
+            HW[i * m + j] /= scale;
+        }
     brute_eigen(W, m, values, V);
     cut = (double)m * 0x1p-53 * fmax(values[0], -values[m - 1]);
     brute_multiply_t(HW, HW, S, m, m, m);
@@ -79,7 +101,8 @@ void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation
         for (size_t i = 0; i < m; i++)
             w->W[i * m + j] = K[set->D[first + i] * n + set->D[first + j]];
     }
-    w->rank = brute_inverse_root(w->W, m, cut_of(set, f32), rank, B);
+    w->rank = brute_inverse_root(w->W, m, cut_of(set, centring == NY_DIVIDED_LANDMARKS, f32), rank,
+                                 B);
     F = calloc(n * (w->rank + 1), sizeof(*F));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < w->rank; k++)
@@ -90,6 +113,15 @@ void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation
         for (size_t j = 0; j < n; j++)
             for (size_t k = 0; k < w->rank; k++)
                 w->K[i * n + j] += F[i * w->rank + k] * F[j * w->rank + k];
+    if (centring == NY_DIVIDED_IMPLICIT) { /* by the degrees of K̃ */
+        double *d = calloc(n, sizeof(*d));
+
+        for (size_t i = 0; i < n * n; i++)
+            d[i / n] += w->K[i];
+        divide(K, n, d);
+        divide(w->K, n, d);
+        free(d);
+    }
     w->trace = brute_trace(K, n);
     if (centring == NY_CENTRED_IMPLICIT) { /* K̃ loses its mean, and K as much as K̃ does */
         w->trace -= brute_trace(w->K, n);
@@ -189,5 +221,7 @@ void check_trace(const struct wanted *w, const struct ny_solution *solution,
     assert_near(solution->trace, w->trace, tolerance * w->trace);
     assert_near(solution->trace_approx, w->trace_approx, tolerance * w->trace);
     assert_true(w->error <= solution->trace - solution->trace_approx + tolerance * w->trace);
-    assert_string_equal(solution->trace_of, centring == NY_RAW ? "raw" : "centred");
+    assert_string_equal(solution->trace_of, centring == NY_RAW       ? "raw"
+                                            : ny_divided(centring) ? "normalised"
+                                                                   : "centred");
 }

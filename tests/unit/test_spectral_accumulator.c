@@ -85,8 +85,8 @@ static void add_unit(struct ny_accumulator *acc, struct ny_partial *part, size_t
 
     for (size_t i = 0; i < NY_UNIT_ROWS; i++)
         diagonal[i] = i < rows_of(unit) ? 1.5 : NAN;
-    ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false}, rows_of(unit),
-                   diagonal);
+    ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false},
+                   &(struct ny_tile_rows){rows_of(unit), diagonal, NULL});
     ny_accumulator_fold(acc, part);
     free(c);
 }
@@ -188,7 +188,7 @@ static void tiles_in_f64_stay_in_f64(void **state)
                 c[i * STRIDE + j] = j >= M ? NAN : row >= N ? 0 : exact[row * M + j] - a[j];
         }
         ny_partial_set64(part, (struct ny_matrix){c, NY_UNIT_ROWS, M, STRIDE, false},
-                         rows_of(unit), diagonal);
+                   &(struct ny_tile_rows){rows_of(unit), diagonal, NULL});
         ny_accumulator_fold(acc, part);
     }
     assert_int_equal(acc->rows, N);
@@ -229,7 +229,7 @@ static void the_fold_is_a_left_fold(void **state)
         for (size_t unit = 0; unit < 3; unit++) {
             float *c = tile(unit);
             ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false},
-                           rows_of(unit), NULL);
+                           &(struct ny_tile_rows){rows_of(unit), NULL, NULL});
             assert_near(part->t, 0, 0);
             for (size_t p = 0; p < M; p++) {
                 s[p] += part->s[p];
@@ -253,12 +253,12 @@ static void an_image_restores_every_bit(void **state)
     struct ny_accumulator *whole = accumulated(NY_GRAM_F32, 3);
     struct ny_accumulator *first = accumulated(NY_GRAM_F32, 1);
     struct ny_accumulator *resumed = accumulated(NY_GRAM_F64, 2);
-    size_t bytes = ny_accumulator_image_bytes(M);
+    size_t bytes = ny_accumulator_gram_image_bytes(M);
     unsigned char *image = malloc(bytes + 9);
     struct ny_partial *part;
 
     (void)state;
-    assert_int_equal(bytes, 8 * (1 + 1 + M + M * (M + 1) / 2));
+    assert_int_equal(bytes, 8 * (1 + 1 + M + M * (M + 1) / 2 + 1));
     memset(image, 0xAB, bytes + 9);
     for (size_t p = 0; p < M; p++)
         for (size_t q = p + 1; q < M; q++)
@@ -274,6 +274,7 @@ static void an_image_restores_every_bit(void **state)
         add_unit(resumed, part, unit);
     assert_int_equal(resumed->rows, whole->rows);
     assert_memory_equal(&resumed->t, &whole->t, sizeof(double));
+    assert_memory_equal(&resumed->omega, &whole->omega, sizeof(double));
     assert_memory_equal(resumed->s, whole->s, M * sizeof(double));
     for (size_t p = 0; p < M; p++)
         assert_memory_equal(resumed->G.at + p * M, whole->G.at + p * M, (p + 1) * sizeof(double));
@@ -282,6 +283,56 @@ static void an_image_restores_every_bit(void **state)
     ny_accumulator_free(first);
     ny_accumulator_free(resumed);
     free(image);
+}
+
+/* Rows count w_i² in s, G, t and ω, whatever the precision; NONE sums all but G. */
+static void rows_are_weighted(void **state)
+{
+    double weights[NY_UNIT_ROWS], diagonal[NY_UNIT_ROWS];
+    size_t rows = rows_of(2);
+
+    (void)state;
+    for (size_t i = 0; i < rows; i++) {
+        weights[i] = 0.25 + (double)(i % 7);
+        diagonal[i] = 1 + (double)(i % 3);
+    }
+    for (int precision = 0; precision <= NY_GRAM_NONE; precision++) {
+        double s[M] = {0}, G[M * M] = {0}, t = 0, omega = 0;
+        struct ny_tile_rows brought = {rows, diagonal, weights};
+        struct ny_accumulator *acc;
+        struct ny_partial *part;
+        float *c = tile(2);
+
+        for (size_t i = 0; i < rows; i++) {
+            double square = weights[i] * weights[i];
+
+            omega += square;
+            t += square * diagonal[i];
+            for (size_t p = 0; p < M; p++) {
+                s[p] += square * (double)c[i * STRIDE + p];
+                for (size_t q = 0; q <= p; q++)
+                    G[p * M + q] += square * (double)c[i * STRIDE + p] * (double)c[i * STRIDE + q];
+            }
+        }
+        if (precision == NY_GRAM_NONE)
+            assert_int_equal(ny_accumulator_new_sums(&acc, ctx, M), NY_OK);
+        else
+            assert_int_equal(ny_accumulator_new(&acc, ctx, M), NY_OK);
+        assert_int_equal(ny_partial_new(&part, ctx, M, (enum ny_gram_precision)precision), NY_OK);
+        ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false}, &brought);
+        ny_accumulator_fold(acc, part);
+        assert_near(acc->t, t, 1e-12 * t);
+        assert_near(acc->omega, omega, 1e-12 * omega);
+        for (size_t p = 0; p < M; p++) {
+            assert_near(acc->s[p], s[p], 1e-12 * fabs(s[p]) + 1e-12);
+            for (size_t q = 0; q <= p && acc->G.at; q++)
+                assert_near(acc->G.at[p * M + q], G[p * M + q], 1e-5 * sqrt(G[p * M + p] * G[q * M + q]));
+        }
+        assert_true((acc->G.at == NULL) == (precision == NY_GRAM_NONE));
+        ny_partial_free(part);
+        ny_accumulator_free(acc);
+        free(c);
+    }
 }
 
 static void memory_is_announced_and_bounded(void **state)
@@ -327,6 +378,7 @@ int main(void)
         cmocka_unit_test(tiles_in_f64_stay_in_f64),
         cmocka_unit_test(the_fold_is_a_left_fold),
         cmocka_unit_test(an_image_restores_every_bit),
+        cmocka_unit_test(rows_are_weighted),
         cmocka_unit_test(memory_is_announced_and_bounded),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -1,0 +1,44 @@
+/*
+ * From what is stored of a point to its coordinates. Stored are the entries of its row of Û — all
+ * eigenpairs, the trivial one of a divided kernel included, so that eigenvectors can be exported —
+ * and, for asymmetric diffusion, 1/√d_i. svd, kpca and pca store Y = Û Λ̂^½ itself.
+ */
+#ifndef NY_EMBED_COORDINATES_H
+#define NY_EMBED_COORDINATES_H
+
+#include <jansson.h>
+
+#include "base/context.h"
+
+struct ny_coordinates {
+    size_t pairs;    /* of the stored row */
+    size_t skip;     /* 1: the first pair is trivial and no coordinate */
+    bool asymmetric; /* coordinates are multiplied by the entry after the pairs */
+    bool normalize;  /* then every row has length 1; a zero row stays zero */
+    double *scale;   /* pairs − skip factors, before that; NULL: 1 */
+};
+
+/* Elements of a stored row, and coordinates. */
+static inline size_t ny_coordinates_width(const struct ny_coordinates *how)
+{
+    return how->pairs + how->asymmetric;
+}
+
+static inline size_t ny_coordinates_count(const struct ny_coordinates *how)
+{
+    return how->pairs - how->skip;
+}
+
+/* Stored rows are the coordinates. */
+bool ny_coordinates_plain(const struct ny_coordinates *how);
+
+/* rows × width, f32 or f64, to rows × count; `out` may be `stored`. */
+void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void *stored,
+                          size_t rows, void *out);
+
+/* As the record keeps it; a record without is of plain coordinates. release() frees `scale`. */
+json_t *ny_coordinates_json(const struct ny_coordinates *how);
+int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, const json_t *record);
+void ny_coordinates_release(struct ny_coordinates *how, struct ny_context *ctx);
+
+#endif

@@ -1,0 +1,164 @@
+# laplacian and diffusion: kernels divided by their degrees.
+load helper
+
+# Two clouds of 150 points, 12 apart.
+clouds() {
+    table 300 4 | awk -F, 'BEGIN {OFS = ","} {for (j = 1; j <= 4; j++) $j = 3 * $j + (NR > 150) * 6} 1'
+}
+
+clouds_store() {
+    clouds >c.csv
+    nystream import s c.csv -q
+}
+
+# largest_difference A.csv B.csv: over all entries.
+largest_difference() {
+    paste -d, "$1" "$2" | awk -F, '{
+        for (j = 1; j <= NF / 2; j++) {d = $j - $(j + NF / 2); if (d < 0) d = -d; if (d > m) m = d}
+    } END {printf "%.9f\n", m}'
+}
+
+@test "laplacian: one more eigenpair than components, the first one trivial" {
+    clouds_store
+    for approx in nystrom column projected; do
+        ny fit s $approx --map laplacian --approx $approx --landmarks 200 --components 3 \
+            --gamma 0.05 --json
+        exits 0
+        [ "$(field "$output" components)" = 3 ]
+        [ "$(field "$output" status)" = done ]
+        nystream export s $approx --part eigenvalues -o values.csv
+        [ "$(wc -l <values.csv)" = 4 ]
+        awk 'NR == 1 && ($1 < 0.9 || $1 > 1.1) {exit 1} NR > 1 && $1 > last {exit 1} {last = $1}' values.csv
+        nystream export s $approx --part eigenvectors -o u.csv
+        nystream export s $approx -o y.csv
+        [ "$(head -n 1 u.csv | tr ',' '\n' | wc -l)" = 4 ]
+        [ "$(head -n 1 y.csv | tr ',' '\n' | wc -l)" = 3 ]
+        cut -d, -f2-4 u.csv >rest.csv
+        cmp rest.csv y.csv
+        # the trivial one has one sign, the next tells the clouds apart
+        awk -F, 'NR == 1 {s = $1 > 0} ($1 > 0) != s {exit 1}' u.csv
+        awk -F, 'NR == 1 {s = $1 > 0} ($1 > 0) != (NR <= 150 ? s : !s) {exit 1}' y.csv
+    done
+    ny info s projected --json
+    [ "$(field "$output" trace_of)" = normalised ]
+    [ "$(field "$output" passes)" = 3 ]
+    [[ $output == *'"degrees":'* ]]
+}
+
+@test "the eigenvalues of a divided kernel are those of the matrix itself" {
+    clouds_store
+    nystream fit s a --map laplacian --landmarks 300 --components 2 --gamma 0.05 -q
+    # power iteration on D^-1/2 K D^-1/2, less its trivial eigenvector √d
+    wanted=$(awk -F, '{for (j = 1; j <= 4; j++) x[NR, j] = $j} END {
+        n = NR
+        for (i = 1; i <= n; i++) for (k = 1; k <= n; k++) {
+            s = 0
+            for (j = 1; j <= 4; j++) s += (x[i, j] - x[k, j]) ^ 2
+            K[i, k] = exp(-0.05 * s); d[i] += K[i, k]
+        }
+        for (i = 1; i <= n; i++) total += d[i]
+        for (i = 1; i <= n; i++) v[i] = i <= 150 ? 1 : -1
+        for (step = 0; step < 30; step++) {
+            dot = 0; norm = 0
+            for (i = 1; i <= n; i++) dot += v[i] * sqrt(d[i] / total)
+            for (i = 1; i <= n; i++) {v[i] -= dot * sqrt(d[i] / total); norm += v[i] ^ 2}
+            for (i = 1; i <= n; i++) v[i] /= sqrt(norm)
+            value = 0
+            for (i = 1; i <= n; i++) {
+                w[i] = 0
+                for (k = 1; k <= n; k++) w[i] += K[i, k] * v[k] / sqrt(d[i] * d[k])
+                value += w[i] * v[i]
+            }
+            for (i = 1; i <= n; i++) v[i] = w[i]
+        }
+        printf "%.6f", value}' c.csv)
+    nystream export s a --part eigenvalues -o values.csv
+    awk -v w="$wanted" 'NR == 1 && ($1 - 1) ^ 2 > 1e-10 {exit 1} NR == 2 && ($1 - w) ^ 2 > 1e-9 {exit 1}' values.csv
+}
+
+@test "diffusion: eigenvalues to the power of --time, and the random walk" {
+    clouds_store
+    local fit="--map diffusion --landmarks 200 --components 2 --gamma 0.05 -q"
+    nystream fit s one $fit
+    nystream fit s half $fit --time 0.5
+    nystream fit s three $fit --time 3
+    nystream export s one --part eigenvalues -o values.csv
+    for name in half one three; do nystream export s $name -o $name.csv; done
+    nystream fit s l --map laplacian --landmarks 200 --components 2 --gamma 0.05 -q
+    nystream export s l -o l.csv
+    paste -d, l.csv half.csv one.csv three.csv | awk -F, 'NR == FNR {v[NR] = $1; next} {
+        for (k = 1; k <= 2; k++) {
+            if (($k * sqrt(v[k + 1]) - $(k + 2)) ^ 2 > 1e-12) exit 1
+            if (($k * v[k + 1] - $(k + 4)) ^ 2 > 1e-12) exit 1
+            if (($k * v[k + 1] ^ 3 - $(k + 6)) ^ 2 > 1e-12) exit 1
+        }}' values.csv -
+    ny fit s a --map diffusion --time 0
+    usage "--time is a number above 0"
+    # ψ₀ of the walk is constant: what is left is ψ_k = u_k/u_1 up to scale
+    nystream fit s walk $fit --normalize asymmetric --averages implicit
+    nystream export s walk -o walk.csv
+    nystream export s walk --part eigenvectors -o u.csv
+    paste -d, u.csv walk.csv | awk -F, 'NR == FNR {v[NR] = $1; next} {
+        d = $2 / $1 * v[2] - $4; if (d < 0) d = -d
+        if (d > 1e-3 * ($4 < 0 ? -$4 : $4) + 1e-4) exit 1}' values.csv -
+}
+
+@test "new points are placed where the fit placed them, with their own degrees" {
+    clouds_store
+    for how in "laplacian" "laplacian --approx nystrom" "laplacian --row-normalize" \
+        "diffusion --normalize asymmetric --time 2" "diffusion --precision f64"; do
+        nystream fit s r --map $how --landmarks 100 --components 2 --gamma 0.05 --restart -q
+        nystream export s r -o y.csv
+        nystream transform s r --input c.csv -o t.csv
+        cmp y.csv t.csv
+        nystream export s r --part model -o r.nym
+        nystream transform r.nym --input c.csv -o t.csv
+        cmp y.csv t.csv
+    done
+}
+
+@test "--row-normalize: rows of length one, for any map" {
+    clouds_store
+    for map in laplacian kpca; do
+        nystream fit s $map --map $map --row-normalize --landmarks 100 --gamma 0.05 -q
+        nystream export s $map -o y.csv
+        awk -F, '{l = $1 ^ 2 + $2 ^ 2; if (l < 0.9999 || l > 1.0001) exit 1}' y.csv
+        nystream export s $map --part eigenvectors -o u.csv
+        ! cmp -s y.csv u.csv
+    done
+}
+
+@test "a row that no landmark reaches is exit 7: which, how many, what to do" {
+    { clouds; echo 1e4,1e4,1e4,1e4; echo 2e4,2e4,2e4,2e4; } >far.csv
+    nystream import s far.csv -q
+    for approx in nystrom column "projected --averages landmarks" projected; do
+        # landmarks: rows of the clouds alone
+        seq 0 2 298 >d.csv
+        ny fit s a --map laplacian --approx $approx --landmarks-file d.csv --gamma 0.05 -q
+        exits 7
+        says "2 of 302 rows, the first of them row 300"
+        says "rpcholesky"
+    done
+    nystream fit s a --map laplacian --select greedy --tolerance 0.5 --gamma 0.05 -q
+    printf '%s\n' 1,1,1,1 9e4,9e4,9e4,9e4 >new.csv
+    ny transform s a --input new.csv -o t.csv
+    exits 7
+    says "row 1"
+    [ ! -e t.csv ]
+}
+
+@test "what does not go with a divided kernel is refused" {
+    clouds_store
+    ny fit s a --map laplacian --time 2
+    usage "--time acts only with --map diffusion"
+    ny fit s a --map kpca --normalize asymmetric
+    usage "--normalize acts only with --map diffusion"
+    ny fit s a --map diffusion --affine
+    usage "--affine"
+    ny fit s a --map laplacian --approx nystrom --averages implicit
+    usage "--averages implicit"
+    ny fit s a --map laplacian --components 5 --rank 5
+    usage "trivial"
+    ny fit s a --map laplacian --components 50 --landmarks 50
+    usage "trivial"
+}
