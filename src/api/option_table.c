@@ -55,7 +55,8 @@
       "take the landmarks of this result of the same store")                                       \
     X("components", NY_COUNT, 1, true, "P", "2", FIT, "columns of the embedding")                  \
     X("rank", NY_COUNT, 1, true, "K", NULL, FIT,                                                   \
-      "rank kept inside; by default all for projected, else the components")                       \
+      "rank kept inside; by default all for projected, all of each expert for ensemble, else "    \
+      "the components")                                                                            \
     X("kernel", NY_CHOICE, 0, true, "KERNEL", "rbf", FIT | SELECT,                                 \
       "k(x,y); --map pca has the linear one")                                                      \
     X("gamma", NY_WIDTH, 0, true, "G|auto", "auto", FIT | SELECT,                                  \
@@ -68,7 +69,8 @@
     X("coef0", NY_NUMBER, -INFINITY, true, "C", "1", FIT | SELECT,                                 \
       "constant of the polynomial kernel")                                                         \
     X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, FIT,                             \
-      "means and degrees over the landmarks, or over all rows; by default implicit for projected") \
+      "means and degrees over the landmarks, or over all rows; by default implicit for projected " \
+      "and ensemble")                                                                              \
     X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", FIT,                   \
       "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                                     \
     X("time", NY_NUMBER, 0, true, "T", "1", FIT,                                                   \
@@ -82,6 +84,11 @@
       "eigensolver of nystrom and orthonystrom; auto goes by size")                                \
     X("oversample", NY_COUNT, 0, true, "P", "5", FIT, "extra vectors of the randomized solver")    \
     X("power", NY_COUNT, 0, true, "Q", "2", FIT, "power iterations of the randomized solver")      \
+    X("experts", NY_COUNT, 1, true, "N", NULL, FIT,                                                \
+      "ensemble: how many slices of the landmarks; by default of 100 columns, or the rank")        \
+    X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", FIT,                  \
+      "ensemble: of its experts; all but uniform are fitted on the last 20 (ridge: 40) "           \
+      "landmarks")                                                                                 \
     X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT,                     \
       "scale each column by its standard deviation, or by its range")                              \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, FIT | SELECT,                               \

@@ -42,6 +42,8 @@ static const struct condition {
     {"landmarks-file", "select", "given"},
     {"landmarks-from", "select", "given"},
     {"scale", "kernel", "!precomputed"},
+    {"experts", "approx", "ensemble"},
+    {"weights", "approx", "ensemble"},
     {"certify", "approx", "nystrom|projected"},
     {"averages", "map", "!svd"},
     {"normalize", "map", "diffusion"},
@@ -208,7 +210,8 @@ static int check_fit(const struct ny_options *options)
                        "--map %s has the %s kernel, not %s; use --map kpca", map->name, map->kernel,
                        kernel);
     ny_options_size(options, "components", &components);
-    if (ny_options_size(options, "rank", &rank) && components + map->divided > rank)
+    if (ny_options_size(options, "rank", &rank) && components + map->divided > rank &&
+        !is(ny_options_get(options, "approx"), "ensemble"))
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--components %llu%s more than --rank %llu; raise --rank",
                        (unsigned long long)components,

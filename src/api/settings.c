@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "embed/record.h"
+#include "spectral/ensemble.h"
 
 static bool is(const char *text, const char *word)
 {
@@ -172,7 +173,7 @@ static int decide_normalisation(struct ny_context *ctx, const struct ny_options 
     if (!fit->map->additive && !fit->map->divided) return NY_OK;
     if (implicit && !fit->method->implicit)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--averages implicit goes with --approx projected; %s "
+                       "--averages implicit goes with --approx projected and ensemble; %s "
                        "averages over its landmarks",
                        fit->method->name);
     if (fit->affine && !implicit)
@@ -183,6 +184,34 @@ static int decide_normalisation(struct ny_context *ctx, const struct ny_options 
         fit->normalisation = implicit ? NY_CENTRED_IMPLICIT : NY_CENTRED_LANDMARKS;
     else
         fit->normalisation = implicit ? NY_DIVIDED_IMPLICIT : NY_DIVIDED_LANDMARKS;
+    return NY_OK;
+}
+
+/* Greedy selection is not known to find as many as it may: the method looks once more. */
+static int check_ensemble(struct ny_context *ctx, const struct ny_fit_settings *fit)
+{
+    struct ny_problem problem = ny_settings_problem(fit, fit->landmarks);
+    struct ny_ensemble ensemble = ny_ensemble_shape(&problem);
+
+    if (!ensemble.columns)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "the last %zu landmarks serve to weigh the experts, and there are %zu; "
+                       "raise --landmarks, or give --weights uniform",
+                       ensemble.samples, fit->landmarks);
+    if (ensemble.samples && fit->normalisation == NY_DIVIDED_IMPLICIT)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "the degrees of --averages implicit need the weights before they can be "
+                       "fitted; give --weights uniform or --averages landmarks");
+    if (fit->experts > ensemble.columns)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--experts %zu is more than the %zu landmarks that they share; raise "
+                       "--landmarks",
+                       fit->experts, ensemble.columns);
+    if (fit->components > ensemble.experts * ensemble.rank)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--components %zu is more than %zu experts of rank %zu have; raise --rank "
+                       "or --experts",
+                       fit->components, ensemble.experts, ensemble.rank);
     return NY_OK;
 }
 
@@ -200,13 +229,14 @@ static int check_sizes(struct ny_context *ctx, const struct ny_options *options,
                "landmarks; with --select %s use --approx projected",
                fit->method->name, fit->rule->name);
     (void)options;
-    return NY_OK;
+    return is(fit->method->name, "ensemble") ? check_ensemble(ctx, fit) : NY_OK;
 }
 
 static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
                       struct ny_fit_settings *fit)
 {
     const char *inner = ny_options_text(options, "inner");
+    const char *weights = ny_options_text(options, "weights");
     int err;
 
     fit->map = ny_map_find(ny_options_text(options, "map"));
@@ -228,6 +258,10 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
     fit->certify = ny_options_flag(options, "certify");
     fit->components = size_of(options, "components", 2);
     fit->rank = size_of(options, "rank", 0);
+    fit->experts = size_of(options, "experts", 0);
+    fit->weights = is(weights, "exponential") ? NY_WEIGHTS_EXPONENTIAL
+                   : is(weights, "ridge")     ? NY_WEIGHTS_RIDGE
+                                              : NY_WEIGHTS_UNIFORM;
     return check_sizes(ctx, options, fit);
 }
 

@@ -68,14 +68,6 @@ bool ny_settings_needs_degrees(const struct ny_fit_settings *settings)
     return settings->normalisation == NY_DIVIDED_IMPLICIT;
 }
 
-size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m)
-{
-    size_t rank = settings->method->all_ranks ? m : ny_settings_pairs(settings);
-
-    if (settings->rank) rank = settings->rank;
-    return rank < m ? rank : m;
-}
-
 struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m)
 {
     return (struct ny_problem){.m = m,
@@ -85,7 +77,25 @@ struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, si
                                .components = ny_settings_pairs(settings),
                                .rank = settings->rank,
                                .inner = settings->inner,
-                               .randomized = settings->randomized};
+                               .randomized = settings->randomized,
+                               .experts = settings->experts,
+                               .weights = settings->weights};
+}
+
+size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m)
+{
+    struct ny_problem problem = ny_settings_problem(settings, m);
+    size_t rank = settings->method->all_ranks ? m : ny_settings_pairs(settings);
+
+    if (settings->method->rank_of) return settings->method->rank_of(&problem);
+    if (settings->rank) rank = settings->rank;
+    return rank < m ? rank : m;
+}
+
+bool ny_settings_gram_f64(const struct ny_fit_settings *settings)
+{
+    return settings->precision == NY_PRECISION_F64 || settings->method->gram_f64 ||
+           settings->weights != NY_WEIGHTS_UNIFORM;
 }
 
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings)

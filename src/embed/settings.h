@@ -43,6 +43,8 @@ struct ny_fit_settings {
     bool asymmetric;          /* diffusion: eigenvectors of 𝒟⁻¹K */
     double time;              /* diffusion: t */
     bool row_normalize;
+    size_t experts;           /* of an ensemble; 0: by the rank */
+    enum ny_weights weights;
     uint64_t seed;
     unsigned threads;
 };
@@ -60,6 +62,8 @@ bool ny_settings_needs_degrees(const struct ny_fit_settings *settings);
 size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
 /* What the options say of the small problem; for plans, and the beginning of a job's. */
 struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m);
+/* The tile Gram is f64 whatever W says. */
+bool ny_settings_gram_f64(const struct ny_fit_settings *settings);
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                         struct ny_context *ctx, enum ny_dtype dtype,

@@ -145,7 +145,7 @@ static int choose_shift(struct ny_job *job)
     err = ny_columns_set_shift(job->columns, job->a);
     if (err || !ny_settings_needs_gram(job->settings) || job->stage == NY_STAGE_DEGREES) return err;
     job->gram = NY_GRAM_F64;
-    if (job->settings->precision == NY_PRECISION_F64 || job->settings->method->gram_f64 ||
+    if (ny_settings_gram_f64(job->settings) ||
         json_is_true(json_object_get(job->record, "gram_f64")))
         return NY_OK;
     ny_blas_parallel(job->ctx, job->m);

@@ -52,9 +52,12 @@ static void report_solution(struct ny_job *job, const struct ny_solution *soluti
                solution->rank_effective, solution->p);
     if (solution->negative)
         ny_log(job->ctx, NY_LOG_WARNING,
-               "%zu negative eigenvalues of W were dropped (%.2g of the sum of magnitudes): the "
-               "kernel is not positive semidefinite on these points",
-               solution->negative, solution->negative_share);
+               "%zu negative eigenvalues of %s were dropped (%.2g of the sum of magnitudes): %s",
+               solution->negative, solution->negative_weights ? "the ensemble" : "W",
+               solution->negative_share,
+               solution->negative_weights
+                   ? "weights of some experts are negative"
+                   : "the kernel is not positive semidefinite on these points");
 }
 
 /* What follows Û in the map: Λ̂^½ goes into P itself, diffusion's λ̂^t into the coordinates. */

@@ -26,6 +26,9 @@ static inline bool ny_divided(enum ny_normalisation normalisation)
 
 enum ny_inner { NY_INNER_AUTO, NY_INNER_EXACT, NY_INNER_RANDOMIZED };
 
+/* How an ensemble weighs its experts (spectral/ensemble_weights.c). */
+enum ny_weights { NY_WEIGHTS_UNIFORM, NY_WEIGHTS_EXPONENTIAL, NY_WEIGHTS_RIDGE };
+
 struct ny_problem {
     struct ny_context *ctx;
     size_t m;
@@ -43,6 +46,8 @@ struct ny_problem {
     size_t rank;        /* k; 0: the method's default */
     enum ny_inner inner;
     struct ny_randomized randomized;
+    size_t experts;     /* of an ensemble; 0: as many as its rank suggests */
+    enum ny_weights weights;
 };
 
 /* What transform and the certificate need; arrays under NY_MEM_MODEL, ny_solution_release(). */
@@ -54,6 +59,7 @@ struct ny_solution {
     size_t rank_effective;
     size_t negative;        /* negative eigenvalues dropped, and their share of Σ|λ| */
     double negative_share;
+    bool negative_weights; /* they are negative because weights of an ensemble are */
     double trace_approx;    /* tr K̃ of the matrix the map decomposes; NaN where not defined */
     double trace;           /* tr K of it; NaN likewise */
     const char *trace_of;   /* raw, centred, normalised */
@@ -70,6 +76,8 @@ struct ny_method {
     bool implicit;      /* default of --averages */
     bool trace_below;   /* K̃ is below K, so that trace_error is defined */
     bool all_ranks;     /* default rank: all; else the components */
+    /* The rank in force where W is not solved as a whole; else NULL. */
+    size_t (*rank_of)(const struct ny_problem *problem);
     int (*solve)(struct ny_problem *problem, struct ny_solution *solution);
     /* v with K̃1 = C v, from W and the unshifted s (m), for degrees that are implicit: NULL where
      * there are none. W is destroyed. */

@@ -79,6 +79,10 @@ same_bytes() { # OPTION…
     same_bytes --approx orthonystrom --landmarks 300 --components 20
 }
 
+@test "ensemble" {
+    same_bytes --approx ensemble --landmarks 500 --components 10 --weights ridge
+}
+
 @test "projected" {
     same_bytes --approx projected --landmarks 500 --components 10
 }

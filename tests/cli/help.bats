@@ -44,6 +44,7 @@ options_of() {
     ny help fit
     for option in map approx select landmarks tolerance landmarks-file landmarks-from components \
         rank kernel gamma sigma epsilon degree coef0 averages affine no-affine inner oversample \
+        experts weights \
         power seed memory threads precision certify restart scale columns-file json quiet; do
         prints "--$option"
     done

@@ -45,8 +45,36 @@ fits_and_places() { # OPTION…
     ny fit s b --approx orthonystrom --landmarks 200 --select greedy --tolerance 0.3
     exits 0
     says "orthonystrom scales its eigenvalues by n/m"
+    fits_and_places --approx orthonystrom --landmarks 200 --map laplacian --restart
     ny fit s c --approx orthonystrom --certify
     usage "--certify acts only with"
     ny fit s c --approx orthonystrom --averages implicit
     usage "--averages implicit"
+}
+
+@test "ensemble" {
+    local weights
+    for weights in uniform exponential ridge; do
+        fits_and_places --approx ensemble --landmarks 300 --components 5 --weights $weights --restart
+        [[ $output == *'"trace_error": null'* ]]
+    done
+    [ "$(field "$output" rank)" = 87 ] # 260 of 300 landmarks, in three slices
+    fits_and_places --approx ensemble --landmarks 300 --rank 20 --experts 6 --averages landmarks \
+        --restart
+    [ "$(field "$output" rank_effective)" = 120 ]
+    fits_and_places --approx ensemble --landmarks 300 --map diffusion --restart
+    fits_and_places --approx ensemble --landmarks 300 --map laplacian --averages landmarks \
+        --weights ridge --restart
+    ny fit s b --approx ensemble --landmarks 300 --map laplacian --weights ridge
+    usage "the degrees of --averages implicit need the weights before"
+    ny fit s b --approx ensemble --landmarks 40 --weights ridge
+    usage "the last 40 landmarks serve to weigh the experts"
+    ny fit s b --approx ensemble --landmarks 50 --experts 60
+    usage "--experts 60 is more than the 50 landmarks"
+    ny fit s b --approx ensemble --landmarks 50 --experts 5 --rank 2 --components 11
+    usage "--components 11 is more than 5 experts of rank 2"
+    ny fit s b --experts 5
+    usage "--experts acts only with --approx ensemble"
+    ny list s
+    [[ $output != *b* ]]
 }

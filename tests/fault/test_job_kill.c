@@ -370,6 +370,16 @@ static void diffusion_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+static void ensemble_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.name = "ensemble",
+                            .option = {"approx", "ensemble", "landmarks", "150", "weights",
+                                       "ridge"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 static void greedy_goes_on_as_if_unbroken(void **state)
 {
     const struct run run = {.name = "projected, greedy",
@@ -490,6 +500,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nystrom_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(column_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(projected_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(ensemble_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(diffusion_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(greedy_goes_on_as_if_unbroken, new_store, remove_store),
     };

@@ -101,8 +101,8 @@ void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation
         for (size_t i = 0; i < m; i++)
             w->W[i * m + j] = K[set->D[first + i] * n + set->D[first + j]];
     }
-    w->rank = brute_inverse_root(w->W, m, cut_of(set, centring == NY_DIVIDED_LANDMARKS, f32), rank,
-                                 B);
+    w->cut = cut_of(set, centring == NY_DIVIDED_LANDMARKS, f32);
+    w->rank = brute_inverse_root(w->W, m, w->cut, rank, B);
     F = calloc(n * (w->rank + 1), sizeof(*F));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < w->rank; k++)

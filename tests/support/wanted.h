@@ -10,6 +10,7 @@ enum { P = 6 };
 
 /* K̃ = FFᵀ of one normalisation, F = C̃ B for W̃⁺ = BᵀB. */
 struct wanted {
+    double cut;         /* eigenvalues of W̃ below it are rounding */
     size_t rank;        /* of W̃ above the cut, `rank` at most */
     double *C;          /* n × m: columns of the normalised kernel */
     double *W;          /* m × m */

@@ -1,0 +1,438 @@
+/*
+ * Ensemble Nyström (Kumar, Mohri & Talwalkar 2009; Li, Kwok & Lu 2010, section 2.2):
+ * K̃ = Σ_r μ_r C_r W_{r,k}⁺ C_rᵀ over experts, which are slices of the landmarks.
+ *
+ * K̃ = C B Cᵀ with B = blockdiag(μ_r W_{r,k}⁺) = F J Fᵀ, F = blockdiag(√|μ_r| U_rΣ_r^-½), J = ±1
+ * the signs of μ. With S = FᵀGF = V_sΛ_sV_sᵀ the columns of Q = C F V_sΛ_s^-½ are orthonormal, and
+ * K̃ = Q (Λ_s^½V_sᵀJV_sΛ_s^½) Qᵀ: its eigenpairs, which Li et al. call unavailable, are those of
+ * the matrix in the middle, and Û = Q times its vectors. Where no weight is negative, J = I, and
+ * the middle is Λ_s itself.
+ *
+ * One pass serves all experts: their columns lie side by side in C, and G holds C_rᵀC_q of each
+ * pair.
+ */
+#include "spectral/ensemble.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "spectral/methods.h"
+
+struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem)
+{
+    const size_t narrowest = 100; /* of experts by default */
+    struct ny_ensemble ensemble = {0};
+    size_t width = problem->rank > narrowest ? problem->rank : narrowest, sets = 0;
+
+    if (problem->weights == NY_WEIGHTS_EXPONENTIAL) sets = 1;
+    if (problem->weights == NY_WEIGHTS_RIDGE) sets = 2;
+    ensemble.samples = sets * NY_ENSEMBLE_SAMPLES;
+    if (ensemble.samples >= problem->m) return ensemble;
+    ensemble.columns = problem->m - ensemble.samples;
+    ensemble.experts = problem->experts ? problem->experts : (ensemble.columns + width - 1) / width;
+    if (ensemble.experts > ensemble.columns) ensemble.experts = ensemble.columns;
+    ensemble.width = (ensemble.columns + ensemble.experts - 1) / ensemble.experts;
+    ensemble.rank = ensemble.width;
+    if (problem->rank && problem->rank < ensemble.width) ensemble.rank = problem->rank;
+    return ensemble;
+}
+
+size_t ny_ensemble_first(const struct ny_ensemble *ensemble, size_t expert)
+{
+    return expert * ensemble->columns / ensemble->experts;
+}
+
+static size_t slice(const struct ny_ensemble *ensemble, size_t expert)
+{
+    return ny_ensemble_first(ensemble, expert + 1) - ny_ensemble_first(ensemble, expert);
+}
+
+struct ny_matrix ny_ensemble_root(const struct ny_ensemble *ensemble, size_t expert)
+{
+    size_t begin = ensemble->offset[expert];
+    struct ny_matrix rows = ny_rows(ensemble->root, begin, ensemble->offset[expert + 1] - begin);
+
+    return ny_cols(rows, 0, slice(ensemble, expert));
+}
+
+static size_t rank_of(const struct ny_problem *problem)
+{
+    return ny_ensemble_shape(problem).rank;
+}
+
+/* ---- the experts -------------------------------------------------------------------------- */
+
+static int ensemble_new(struct ny_ensemble *ensemble, const struct ny_problem *problem)
+{
+    struct ny_context *ctx = problem->ctx;
+    size_t rows;
+
+    *ensemble = ny_ensemble_shape(problem);
+    if (!ensemble->columns)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "there are %zu landmarks, and %zu of them serve to weigh the experts; give "
+                       "more landmarks or --weights uniform",
+                       problem->m, ensemble->samples);
+    rows = ensemble->experts * ensemble->rank;
+    ensemble->offset = ny_calloc(ctx, NY_MEM_SOLVE, ensemble->experts + 1, sizeof(size_t));
+    ensemble->weight = ny_calloc(ctx, NY_MEM_SOLVE, ensemble->experts, sizeof(double));
+    ensemble->root =
+        ny_matrix(ny_calloc(ctx, NY_MEM_SOLVE, rows, ensemble->width * sizeof(double)), rows,
+                  ensemble->width);
+    return ensemble->offset && ensemble->weight && ensemble->root.at ? NY_OK : NY_EBUDGET;
+}
+
+static void ensemble_release(struct ny_ensemble *ensemble, struct ny_context *ctx)
+{
+    ny_free(ctx, ensemble->offset);
+    ny_free(ctx, ensemble->weight);
+    ny_free(ctx, ensemble->root.at);
+}
+
+/* Σ_r^-½U_rᵀ of what is above the cut in W_r = UΣUᵀ, of each expert. */
+static int whiten(struct ny_problem *problem, struct ny_basis *basis, struct ny_ensemble *ensemble,
+                  struct ny_solution *solution)
+{
+    double *sigma = ny_calloc(problem->ctx, NY_MEM_SOLVE, ensemble->rank, sizeof(double));
+    double total = 0, negative = 0;
+    int err = sigma ? NY_OK : NY_EBUDGET;
+
+    for (size_t r = 0; r < ensemble->experts && !err; r++) {
+        size_t first = ny_ensemble_first(ensemble, r), m_r = slice(ensemble, r), kept = 0;
+        struct ny_matrix W_r = ny_cols(ny_rows(basis->W, first, m_r), first, m_r);
+        struct ny_matrix U = {ensemble->root.at + ensemble->offset[r] * ensemble->root.stride,
+                              ensemble->rank < m_r ? ensemble->rank : m_r, m_r,
+                              ensemble->root.stride, false};
+
+        err = ny_eigen_top(problem->ctx, W_r, U.rows, sigma, U);
+        for (size_t j = 0; j < U.rows && !err; j++) {
+            total += fabs(sigma[j]);
+            if (sigma[j] < -basis->gram_cut) {
+                solution->negative++;
+                negative -= sigma[j];
+            }
+            if (sigma[j] <= basis->gram_cut) continue;
+            for (size_t i = 0; i < m_r; i++)
+                U.at[j * U.stride + i] /= sqrt(sigma[j]);
+            kept = j + 1;
+        }
+        ensemble->offset[r + 1] = ensemble->offset[r] + kept;
+    }
+    solution->negative_share = total > 0 ? negative / total : 0;
+    if (!err && !ensemble->offset[ensemble->experts]) err = ny_basis_empty(problem->ctx);
+    ny_free(problem->ctx, sigma);
+    return err;
+}
+
+/* F: the roots times √|μ_r|. */
+static void apply_weights(struct ny_ensemble *ensemble)
+{
+    for (size_t r = 0; r < ensemble->experts; r++) {
+        struct ny_matrix root = ny_ensemble_root(ensemble, r);
+
+        for (size_t j = 0; j < root.rows; j++)
+            for (size_t i = 0; i < root.cols; i++)
+                root.at[j * root.stride + i] *= sqrt(fabs(ensemble->weight[r]));
+    }
+}
+
+/* ---- the eigenpairs of K̃ ------------------------------------------------------------------ */
+
+/* S = FᵀGF into the lower triangle of W, whose strict upper triangle stays. */
+static int project_gram(struct ny_context *ctx, const struct ny_basis *basis,
+                        const struct ny_ensemble *ensemble, struct ny_matrix S)
+{
+    size_t row = ensemble->columns + S.cols;
+    double *at = ny_alloc(ctx, NY_MEM_SOLVE, ensemble->rank * row * sizeof(double));
+
+    if (!at) return NY_EBUDGET;
+    for (size_t q = 0; q < ensemble->experts; q++) {
+        struct ny_matrix F_q = ny_ensemble_root(ensemble, q);
+        struct ny_matrix FG = ny_matrix(at, F_q.rows, ensemble->columns);
+        struct ny_matrix S_q = ny_matrix(at + F_q.rows * ensemble->columns, F_q.rows, S.cols);
+        struct ny_matrix G_q = ny_rows(basis->G, ny_ensemble_first(ensemble, q), F_q.cols);
+
+        if (!F_q.rows) continue;
+        ny_gemm(1, F_q, ny_cols(G_q, 0, ensemble->columns), 0, FG);
+        for (size_t r = 0; r <= q; r++) {
+            struct ny_matrix F_r = ny_ensemble_root(ensemble, r);
+
+            if (!F_r.rows) continue;
+            ny_gemm(1, ny_cols(FG, ny_ensemble_first(ensemble, r), F_r.cols), ny_t(F_r), 0,
+                    ny_cols(S_q, ensemble->offset[r], F_r.rows));
+        }
+        for (size_t j = 0; j < F_q.rows; j++) {
+            size_t i = ensemble->offset[q] + j;
+
+            memcpy(S.at + i * S.stride, S_q.at + j * S_q.stride, (i + 1) * sizeof(double));
+        }
+    }
+    ny_free(ctx, at);
+    return NY_OK;
+}
+
+/* What S shows of the Gram's precision: it is positive semidefinite; and where the weights are
+ * averages, K̃ is below K, with implicit averages both less their means (n‖Fᵀc‖² of the trace). */
+static void judge(const struct ny_problem *problem, const struct ny_basis *basis,
+                  const struct ny_ensemble *ensemble, struct ny_matrix S,
+                  struct ny_solution *solution)
+{
+    double largest = 0, smallest = 0, sum = 0;
+
+    for (size_t i = 0; i < S.rows; i++) {
+        double s = S.at[i * S.stride + i];
+
+        sum += s;
+        largest = fmax(largest, s);
+        smallest = fmin(smallest, s);
+    }
+    for (size_t r = 0; r < ensemble->experts; r++) {
+        struct ny_matrix F_r = ny_ensemble_root(ensemble, r);
+
+        for (size_t j = 0; j < F_r.rows; j++) {
+            double z = ny_dot(F_r.at + j * F_r.stride,
+                              basis->c + ny_ensemble_first(ensemble, r), F_r.cols);
+
+            if (problem->normalisation == NY_CENTRED_IMPLICIT) sum += (double)problem->n * z * z;
+        }
+    }
+    solution->inaccurate = smallest < -1e-6 * largest || !isfinite(sum);
+    if (problem->weights != NY_WEIGHTS_RIDGE && sum > basis->trace * (1 + 1e-6))
+        solution->inaccurate = true;
+}
+
+/* λ of S below it is rounding. */
+static double noise_of(const struct ny_problem *problem)
+{
+    return problem->gram == NY_GRAM_F32 ? 1e-9 : (double)problem->m * 0x1p-53;
+}
+
+/* P_R = F·Yᵀ, rows of Y the eigenvectors in terms of CF. */
+static void expand(const struct ny_ensemble *ensemble, struct ny_matrix Y,
+                   struct ny_solution *solution)
+{
+    for (size_t r = 0; r < ensemble->experts; r++) {
+        struct ny_matrix F_r = ny_ensemble_root(ensemble, r);
+        struct ny_matrix P_r = ny_rows(solution->P, ny_ensemble_first(ensemble, r), F_r.cols);
+
+        if (F_r.rows && Y.rows)
+            ny_gemm(1, ny_t(F_r), ny_t(ny_cols(Y, ensemble->offset[r], F_r.rows)), 0,
+                    ny_cols(P_r, 0, Y.rows));
+    }
+}
+
+/* All weights positive: S V = V Λ, Y = Λ^-½Vᵀ. */
+static int solve_average(struct ny_problem *problem, const struct ny_ensemble *ensemble,
+                         struct ny_matrix S, struct ny_solution *solution)
+{
+    struct ny_context *ctx = problem->ctx;
+    size_t p = solution->p < S.rows ? solution->p : S.rows, kept = 0;
+    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, p, (S.rows + 1) * sizeof(double));
+    struct ny_matrix V;
+    int err = NY_EBUDGET;
+
+    if (!lambda) goto done;
+    V = ny_matrix(lambda + p, p, S.rows);
+    err = ny_eigen_top(ctx, S, p, lambda, V);
+    if (err) goto done;
+    for (; kept < p && lambda[kept] > noise_of(problem) * lambda[0]; kept++) {
+        solution->values[kept] = lambda[kept];
+        for (size_t i = 0; i < V.cols; i++)
+            V.at[kept * V.stride + i] /= sqrt(lambda[kept]);
+    }
+    expand(ensemble, ny_rows(V, 0, kept), solution);
+done:
+    ny_free(ctx, lambda);
+    return err;
+}
+
+/* T = Λ^½VJVᵀΛ^½, rows of V the eigenvectors of S. */
+static void signed_gram(const struct ny_ensemble *ensemble, const double *lambda,
+                        struct ny_matrix V, struct ny_matrix T)
+{
+    for (size_t i = 0; i < V.rows; i++)
+        memset(T.at + i * T.stride, 0, V.rows * sizeof(double));
+    for (size_t r = 0; r < ensemble->experts; r++) {
+        size_t k_r = ensemble->offset[r + 1] - ensemble->offset[r];
+        struct ny_matrix V_r = ny_cols(V, ensemble->offset[r], k_r);
+
+        if (k_r) ny_gemm(ensemble->weight[r] < 0 ? -1 : 1, V_r, ny_t(V_r), 1, T);
+    }
+    for (size_t i = 0; i < V.rows; i++)
+        for (size_t j = 0; j < V.rows; j++)
+            T.at[i * T.stride + j] *= sqrt(lambda[i]) * sqrt(lambda[j]);
+}
+
+/* Keeps the positive ones of the eigenvalues, and counts what is negative beyond rounding. */
+static size_t keep_positive(const struct ny_problem *problem, const double *values, size_t count,
+                            struct ny_solution *solution)
+{
+    double largest = fmax(values[0], -values[count - 1]), total = 0, negative = 0;
+    double noise = noise_of(problem) * largest;
+    size_t kept = 0;
+
+    solution->negative = 0;
+    for (size_t j = 0; j < count; j++) {
+        total += fabs(values[j]);
+        if (values[j] < -noise) {
+            solution->negative++;
+            negative -= values[j];
+        }
+        if (j < solution->p && values[j] > noise) solution->values[kept++] = values[j];
+    }
+    solution->negative_weights = solution->negative > 0;
+    solution->negative_share = total > 0 ? negative / total : 0;
+    return kept;
+}
+
+/* Some weights negative: T X = X Λ̂, Y = XᵀΛ_s^-½V_sᵀ. T takes the place of G. */
+static int solve_signed(struct ny_problem *problem, struct ny_basis *basis,
+                        const struct ny_ensemble *ensemble, struct ny_matrix S,
+                        struct ny_solution *solution)
+{
+    struct ny_context *ctx = problem->ctx;
+    size_t M = S.rows, r = 0, kept;
+    double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, M, 2 * (M + 1) * sizeof(double));
+    double *y = ny_calloc(ctx, NY_MEM_SOLVE, solution->p, M * sizeof(double));
+    struct ny_matrix V, X, T;
+    int err = NY_EBUDGET;
+
+    if (!lambda || !y) goto done;
+    V = ny_matrix(lambda + M, M, M);
+    err = ny_eigen_top(ctx, S, M, lambda, V);                           /* S V_s = V_s Λ_s */
+    if (err) goto done;
+    while (r < M && lambda[r] > noise_of(problem) * lambda[0])
+        r++;
+    T = (struct ny_matrix){basis->G.at, r, r, basis->G.stride, false};
+    signed_gram(ensemble, lambda, ny_rows(V, 0, r), T);
+    X = ny_matrix(V.at + M * M + M, r, r);
+    err = r ? ny_eigen_top(ctx, T, r, V.at + M * M, X) : ny_basis_empty(ctx);
+    if (err) goto done;
+    kept = keep_positive(problem, V.at + M * M, r, solution);
+    for (size_t j = 0; j < kept; j++)
+        for (size_t i = 0; i < r; i++)
+            X.at[j * r + i] /= sqrt(lambda[i]);
+    if (kept)
+        ny_gemm(1, ny_rows(X, 0, kept), ny_rows(V, 0, r), 0, ny_matrix(y, kept, M));
+    expand(ensemble, ny_matrix(y, kept, M), solution);
+done:
+    ny_free(ctx, y);
+    ny_free(ctx, lambda);
+    return err;
+}
+
+static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
+                          struct ny_solution *solution)
+{
+    struct ny_context *ctx = problem->ctx;
+    struct ny_ensemble ensemble = {0};
+    bool negative = false;
+    struct ny_matrix S;
+    int err = ensemble_new(&ensemble, problem);
+
+    if (!err) err = whiten(problem, basis, &ensemble, solution);        /* W_r⁺ of every expert */
+    if (!err) err = ny_ensemble_weigh(problem, basis, &ensemble);       /* μ */
+    if (err) goto done;
+    for (size_t r = 0; r < ensemble.experts; r++)
+        negative = negative || ensemble.weight[r] < 0;
+    apply_weights(&ensemble);                                           /* B = F J Fᵀ */
+    solution->rank_effective = ensemble.offset[ensemble.experts];
+    S = (struct ny_matrix){basis->W.at, solution->rank_effective, solution->rank_effective,
+                           basis->W.stride, false};
+    err = project_gram(ctx, basis, &ensemble, S);                       /* S = FᵀGF */
+    if (err) goto done;
+    judge(problem, basis, &ensemble, S, solution);
+    err = negative ? solve_signed(problem, basis, &ensemble, S, solution)
+                   : solve_average(problem, &ensemble, S, solution);
+    if (!err) err = ny_basis_finish(basis, problem, solution);
+done:
+    ensemble_release(&ensemble, ctx);
+    return err;
+}
+
+static int solve(struct ny_problem *problem, struct ny_solution *solution)
+{
+    struct ny_basis basis = {0};
+    int err = ny_solution_new(solution, problem);
+
+    if (err == NY_OK) err = ny_basis_new(&basis, problem);
+    if (err == NY_OK) err = solve_in_basis(problem, &basis, solution);
+    ny_basis_release(&basis, problem->ctx);
+    return err;
+}
+
+/* v = B s: then d = C v are the degrees of K̃ = C B Cᵀ. With uniform weights alone: the others are
+ * fitted to a Gram, for which a pass would have to be made before this one. */
+static int degrees(struct ny_problem *problem, const double *s, double *v)
+{
+    struct ny_problem raw = *problem;
+    struct ny_basis basis = {0};
+    struct ny_ensemble ensemble = {0};
+    struct ny_solution unused = {0};
+    double *z = NULL;
+    int err;
+
+    raw.normalisation = NY_RAW;
+    raw.acc = NULL;
+    err = ny_basis_new(&basis, &raw);
+    if (!err) err = ensemble_new(&ensemble, &raw);
+    if (!err) err = whiten(&raw, &basis, &ensemble, &unused);
+    if (err) goto done;
+    err = NY_EBUDGET;
+    z = ny_calloc(problem->ctx, NY_MEM_SOLVE, ensemble.rank, sizeof(double));
+    if (!z) goto done;
+    for (size_t r = 0; r < ensemble.experts; r++) {
+        struct ny_matrix root = ny_ensemble_root(&ensemble, r);
+        size_t first = ny_ensemble_first(&ensemble, r);
+
+        ny_gemv(1, root, s + first, 0, z);                              /* v_r = μ_r W_r⁺ s_r */
+        ny_gemv(1 / (double)ensemble.experts, ny_t(root), z, 0, v + first);
+    }
+    err = NY_OK;
+done:
+    ny_free(problem->ctx, z);
+    ensemble_release(&ensemble, problem->ctx);
+    ny_basis_release(&basis, problem->ctx);
+    return err;
+}
+
+static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+{
+    struct ny_ensemble ensemble = ny_ensemble_shape(problem);
+    double M = (double)(ensemble.experts * k), w = (double)ensemble.width, P = (double)p;
+    double each = 4.0 / 3 * w * w * w, all = 4.0 / 3 * M * M * M;
+
+    if (problem->weights == NY_WEIGHTS_RIDGE) all *= 4;
+    each += 2 * (double)m * w * (double)k;
+    return (double)ensemble.experts * each + all + M * M * w + 2 * M * w * P;
+}
+
+/* Whether ridge weights are negative cannot be foreseen. */
+static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+{
+    struct ny_ensemble ensemble = ny_ensemble_shape(problem);
+    size_t M = ensemble.experts * k, weigh = ny_ensemble_weigh_bytes(&ensemble);
+    size_t gram = k * (ensemble.columns + M) * sizeof(double);
+    size_t pairs = p * (M + 1) * sizeof(double) + ny_eigen_top_bytes(M, p), most;
+    size_t whole = (2 * (M + 1) + p) * M * sizeof(double) + ny_eigen_top_bytes(M, M);
+
+    if (problem->weights == NY_WEIGHTS_RIDGE) pairs = whole;
+    most = pairs > m * p * sizeof(double) ? pairs : m * p * sizeof(double);
+    if (most < gram) most = gram;
+    if (most < weigh) most = weigh;
+    return most + M * ensemble.width * sizeof(double) +
+           (5 * m + 2 * ensemble.experts + 1) * sizeof(double);
+}
+
+const struct ny_method ny_method_ensemble = {
+    .name = "ensemble",
+    .summary = "weighted mean of many small nystrom approximations; two passes",
+    .needs_gram = true,
+    .implicit = true,
+    .all_ranks = true,
+    .rank_of = rank_of,
+    .solve = solve,
+    .degrees = degrees,
+    .flops = flops,
+    .bytes = bytes,
+};
