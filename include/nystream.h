@@ -127,7 +127,8 @@ enum ny_option_group {
     NY_GROUP_SELECT = 4, /* the selection's part of the fit options */
     NY_GROUP_COMMON = 8, /* memory threads */
     NY_GROUP_READ = 16,  /* how a file is read, for transform: format header label-column … */
-    NY_GROUP_EMBED = 32  /* what only the one call ny_embed_file() has: tmpdir … */
+    NY_GROUP_EMBED = 32, /* what only the one call ny_embed_file() has: tmpdir … */
+    NY_GROUP_PLAN = 64   /* what only ny_gamma_grid() has: gamma-grid */
 };
 
 struct ny_option_info {
@@ -192,6 +193,13 @@ NY_API int ny_remove(struct ny_context *context, const char *path, const char *n
  * when it does not fit ("fits" is false and memory_min_bytes says what would). */
 NY_API int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
                    struct ny_report **report);
+/* What the kernel's width does: for each of several widths, all from one sample of a few thousand
+ * rows, the trace_error to expect of a fit with these options and uniform landmarks, and how fast
+ * the spectrum falls: "grid", an array of {gamma sigma epsilon trace_error top_share rank_90
+ * effective_rank mean_kernel reading}. Option gamma-grid is the list of widths; without it, or
+ * "auto", they go around gamma. No pass over the points. */
+NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
+                         const struct ny_options *options, struct ny_report **report);
 /* Runs a fit, or resumes it from its last checkpoint; the result is stored under `name`. The plan
  * is logged first; NY_EBUDGET when it does not fit. *report (may be NULL) as ny_result_report(). */
 NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,

@@ -1,4 +1,4 @@
-/* ny_plan, ny_fit, ny_select. */
+/* ny_plan, ny_gamma_grid, ny_fit, ny_select. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "api/settings.h"
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "embed/gamma_grid.h"
 #include "embed/plan.h"
 #include "io/identity.h"
 
@@ -41,6 +42,42 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
 done:
     ny_settings_release(&settings, context);
     ny_store_close(store);
+    return err;
+}
+
+int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_options *options,
+                  struct ny_report **report)
+{
+    const char *widths = ny_options_text(options, "gamma-grid");
+    struct ny_store *store = NULL;
+    struct ny_owned_settings settings = {0};
+    struct ny_gamma_grid grid;
+    struct ny_points_info points;
+    int err;
+
+    *report = NULL;
+    ny_error_clear(context);
+    ny_fields_begin();
+    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
+    err = ny_store_open(&store, context, path);
+    if (err) goto done;
+    err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN);
+    if (err) goto done;
+    if (!settings.fit.kernel->has_gamma) {
+        err = ny_fail(context, NY_EUSAGE, "--gamma-grid does not act on the %s kernel",
+                      settings.fit.kernel->name);
+        goto done;
+    }
+    err = ny_points_info(store, &points);
+    if (err == NY_OK)
+        err = ny_gamma_grid_make(store, &settings.fit, widths ? widths : "auto", &grid);
+    if (err) goto done;
+    err = ny_report_of_json(report, context, ny_gamma_grid_json(&grid, &settings.fit, &points));
+done:
+    ny_settings_release(&settings, context);
+    ny_store_close(store);
+    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err;
 }
 

@@ -15,6 +15,7 @@
 #define COMMON NY_GROUP_COMMON
 #define READ NY_GROUP_READ
 #define EMBED NY_GROUP_EMBED
+#define PLAN NY_GROUP_PLAN
 
 /* name, kind, least, in the identity, argument, default, groups, summary */
 #define OPTION_MAP(X)                                                                              \
@@ -65,6 +66,9 @@
       "the same for rbf, as gamma = 1/(2 S^2)")                                                    \
     X("epsilon", NY_WIDTH, 0, true, "E|auto", NULL, FIT | SELECT,                                  \
       "the same for rbf, as gamma = 1/E")                                                          \
+    X("gamma-grid", NY_TEXT, 0, false, "[LIST]", NULL, PLAN,                                       \
+      "compare widths instead: for each of 0.01,0.1,1, or by default of some around --gamma, "     \
+      "the error to expect and how fast the spectrum falls")                                       \
     X("degree", NY_COUNT, 1, true, "N", "3", FIT | SELECT, "of the polynomial kernel")             \
     X("coef0", NY_NUMBER, -INFINITY, true, "C", "1", FIT | SELECT,                                 \
       "constant of the polynomial kernel")                                                         \

@@ -80,7 +80,8 @@ static const struct ny_rule *rule_of(const struct ny_options *options)
 static bool kernel_takes(const struct ny_options *options, const char *name)
 {
     const struct ny_kernel *kernel;
-    bool gamma = is(name, "gamma"), width = is(name, "sigma") || is(name, "epsilon");
+    bool gamma = is(name, "gamma") || is(name, "gamma-grid");
+    bool width = is(name, "sigma") || is(name, "epsilon");
     bool polynomial = is(name, "degree") || is(name, "coef0");
 
     if (!gamma && !width && !polynomial) return true;

@@ -87,13 +87,28 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
     return NY_OK;
 }
 
+/* "[LIST]": the value may be left out, and what follows is one only where it is numbers. */
+static bool takes_next(const struct cursor *cursor, const struct option_view *view)
+{
+    const struct command *command = cursor->command;
+    const char *next;
+
+    if (view->argument[0] != '[') return true;
+    if (cursor->next >= command->argc) return false;
+    next = command->argv[cursor->next];
+    return strcmp(next, "auto") == 0 ||
+           (next[0] != '\0' && strspn(next, "0123456789.,eE+-") == strlen(next));
+}
+
 /* `value` is what follows "=", or NULL: then the next word, where the option takes one. */
 static int set_option(struct cursor *cursor, const struct option_view *view, const char *name,
                       const char *value)
 {
     struct command *command = cursor->command;
 
-    if (view->argument && !value) {
+    if (view->argument && !value && !takes_next(cursor, view)) {
+        value = "auto";
+    } else if (view->argument && !value) {
         if (cursor->next >= command->argc)
             return cli_fail(command, NY_EUSAGE, "--%s needs a value (%s)", name, view->argument);
         value = command->argv[cursor->next++];

@@ -180,6 +180,11 @@ void cli_print_stages(FILE *file, const char *label, const json_t *facts);
 /* The certificate in sentences. */
 void cli_print_certificate(FILE *file, const json_t *facts);
 
+/* ---- gamma_grid.c ------------------------------------------------------------------------- */
+
+/* The table of ny_gamma_grid(). */
+void cli_print_gamma_grid(FILE *file, const json_t *facts);
+
 /* ---- help.c, man.c, completion.c ---------------------------------------------------------- */
 
 void cli_print_overview(FILE *file);

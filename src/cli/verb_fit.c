@@ -86,15 +86,29 @@ static void watch_plan(struct command *command)
     if (chatty(command)) ny_context_set_plan(command->context, on_plan, command);
 }
 
+static int show_gamma_grid(struct command *command, const struct ny_report *report)
+{
+    json_t *facts = cli_facts(report);
+
+    if (!facts) return cli_fail(command, NY_EBUDGET, "no memory to print the widths");
+    cli_print_gamma_grid(stdout, facts);
+    json_decref(facts);
+    return NY_OK;
+}
+
 int cli_run_plan(struct command *command)
 {
+    bool grid = ny_options_get(command->options, "gamma-grid");
     struct ny_report *report = NULL;
-    int status = ny_plan(command->context, command->operands[0], command->options, &report);
+    int status = (grid ? ny_gamma_grid : ny_plan)(command->context, command->operands[0],
+                                                  command->options, &report);
 
     if (status)
         status = cli_fail_library(command, status);
     else if (command->json)
         status = cli_print_json(command, report);
+    else if (grid)
+        status = show_gamma_grid(command, report);
     else
         status = show_plan(command, stdout, report);
     ny_report_free(report);

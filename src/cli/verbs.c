@@ -25,10 +25,15 @@ static const struct verb verbs[] = {
      "Reads every byte of a store and checks it against its checksum. Prints `ok`, or each "
      "damaged block with its rows, and then exits 5.",
      cli_run_verify},
-    {"plan", "STORE", 1, 1, NY_GROUP_FIT | COMMON, EVERY,
-     "passes, flops, memory, disk and time of a fit, before anything runs",
+    {"plan", "STORE", 1, 1, NY_GROUP_FIT | NY_GROUP_PLAN | COMMON, EVERY,
+     "passes, flops, memory, disk and time of a fit, before anything runs; and its kernel width",
      "Says what `fit` with the same options would cost on this machine, and whether it fits in "
-     "the memory budget; if not, the smallest budget that does. Exits 0 either way.",
+     "the memory budget; if not, the smallest budget that does. Exits 0 either way. With "
+     "--gamma-grid helps to choose the kernel's width instead: from one sample of a few thousand "
+     "rows it prints, for several widths, the trace error to expect with as many uniform "
+     "landmarks, the share of the trace in the components, how many eigenvalues hold 90 % of it, "
+     "the effective rank (sum of eigenvalues)²/(sum of squares), and the mean of k(x,y) over pairs "
+     "of rows: 1 where all rows look alike, 0 where none sees another.",
      cli_run_plan},
     {"fit", "STORE NAME", 2, 2, NY_GROUP_FIT | COMMON, EVERY, "compute an embedding, or resume it",
      "Selects landmarks, accumulates, solves, projects; the result is stored under NAME. It "

@@ -135,6 +135,33 @@ size_t ny_cholesky(struct ny_matrix A)
     return 0;
 }
 
+int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double tolerance,
+                        size_t *order, size_t *rank)
+{
+    size_t m = A.rows;
+    double *work;
+    lapack_int *pivots, found = 0, info;
+    int err = ny_check_order(ctx, m, 2);
+
+    assert(A.rows == A.cols);
+    *rank = 0;
+    if (err || !m) return err;
+    err = ny_check_lower(ctx, A, "the matrix to factor");
+    if (err) return err;
+    work = ny_alloc(ctx, NY_MEM_SOLVE, m * (2 * sizeof(*work) + sizeof(*pivots)));
+    if (!work) return NY_EBUDGET;
+    pivots = (lapack_int *)(void *)(work + 2 * m);
+    info = LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, ny_lapack_lower(A), ny_blas_int(m), A.at,
+                               ny_blas_stride(A.stride), pivots, &found, tolerance, work);
+    assert(info >= 0);
+    (void)info;
+    *rank = (size_t)found;
+    for (size_t i = 0; i < m; i++)
+        order[i] = (size_t)pivots[i] - 1;
+    ny_free(ctx, work);
+    return NY_OK;
+}
+
 /* B ← op(L)⁻¹ B */
 static void solve_left(struct ny_matrix L, bool transpose, struct ny_matrix B)
 {

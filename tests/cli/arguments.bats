@@ -28,7 +28,7 @@ load helper
     ny fit s a --map isomap
     usage "--map is one of "
     says "not 'isomap'"
-    ny fit s a --approx ensemble
+    ny fit s a --approx lanczos
     usage "--approx is one of"
 }
 

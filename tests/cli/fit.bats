@@ -28,6 +28,33 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     exits 4
 }
 
+@test "plan --gamma-grid compares widths, in words and as JSON" {
+    store s 500 3
+    ny plan s --gamma-grid --landmarks 50
+    exits 0
+    prints "50 uniform landmarks and 450 other rows"
+    prints "trace error"
+    [ "$(grep -c '[0-9] %' <<<"$output")" -ge 7 ]
+    [ "$(grep -c '^\*' <<<"$output")" -eq 1 ]
+    ny plan s --gamma-grid 0.1,10 --landmarks 50 --json
+    exits 0
+    has_keys "$output" grid gamma sigma epsilon trace_error top_share effective_rank mean_kernel reading
+    [ "$(grep -c '"gamma"' <<<"$output")" -eq 2 ]
+    ny plan --gamma-grid s --landmarks 50 # the next word is no list
+    exits 0
+    ny plan s --gamma-grid=1,x
+    usage "0.01,0.1,1"
+    ny plan s --gamma-grid --kernel linear
+    usage "does not act on the linear kernel"
+    ny fit s a --gamma-grid
+    usage "not an option of fit"
+    awk 'BEGIN {for (i = 0; i < 50; i++) print i "," 1000 * (i * 7 % 11)}' >unscaled.csv
+    nystream import unscaled unscaled.csv -q
+    ny plan unscaled --gamma-grid
+    exits 0
+    says "column 2 (from 1) alone"
+}
+
 @test "a budget that cannot work is exit 8 and names one that does" {
     store s 3000 8
     ny fit s a --landmarks 2000 --memory 1M -q

@@ -1,0 +1,315 @@
+/*
+ * plan --gamma-grid: each figure recomputed by brute force from the same sample; and the
+ * trace_error that it expects, against the one that a fit certifies.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "base/random.h"
+#include "nystream.h"
+#include "support/brute.h"
+#include "support/store_case.h"
+
+enum { N = 90, D = 3, M = 12, COMPONENTS = 4 };
+
+static char directory[128], store[160];
+static struct ny_context *ctx;
+static float x[N * D];
+
+static int start(void **state)
+{
+    (void)state;
+    case_directory(directory);
+    snprintf(store, sizeof(store), "%s/s.nys", directory);
+    if (ny_context_new(&ctx)) return -1;
+    for (size_t i = 0; i < N * D; i++)
+        x[i] = (float)(ny_hash01(4, NY_STREAM_DATA, i) * (double)(1 + i % D));
+    memcpy(x + 7 * D, x + 60 * D, sizeof(float) * D); /* duplicates */
+    return ny_append_rows(ctx, store, x, N, D, NULL) ? -1 : 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    ny_context_free(ctx);
+    case_remove(directory);
+    return 0;
+}
+
+struct kind {
+    const char *kernel, *map;
+};
+
+static const struct kind kinds[] = {{"rbf", "svd"},
+                                    {"rbf", "kpca"},
+                                    {"laplacian", "kpca"},
+                                    {"polynomial", "svd"},
+                                    {"polynomial", "kpca"},
+                                    {"rbf", "laplacian"},
+                                    {"polynomial", "diffusion"}};
+
+static double kernel_value(const char *kernel, double gamma, const float *a, const float *b)
+{
+    double dot = 0, square = 0, absolute = 0;
+
+    for (size_t k = 0; k < D; k++) {
+        double difference = (double)a[k] - (double)b[k];
+
+        dot += (double)a[k] * (double)b[k];
+        square += difference * difference;
+        absolute += fabs(difference);
+    }
+    if (strcmp(kernel, "rbf") == 0) return exp(-gamma * square);
+    if (strcmp(kernel, "laplacian") == 0) return exp(-gamma * absolute);
+    return pow(gamma * dot + 1, 3);
+}
+
+static void set(struct ny_options *options, const char *name, const char *value)
+{
+    if (ny_options_set(options, name, value)) fail_msg("%s", ny_context_message(ctx));
+}
+
+static struct ny_options *options_of(const struct kind *kind)
+{
+    struct ny_options *options;
+    char text[16];
+
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    set(options, "map", kind->map);
+    set(options, "kernel", kind->kernel);
+    snprintf(text, sizeof(text), "%d", M);
+    set(options, "landmarks", text);
+    snprintf(text, sizeof(text), "%d", COMPONENTS);
+    set(options, "components", text);
+    set(options, "select", "uniform");
+    return options;
+}
+
+/* Rows in the order of their hash: the first M are the landmarks. */
+static void sample_order(size_t order[N])
+{
+    for (size_t i = 0; i < N; i++)
+        order[i] = i;
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = i + 1; j < N; j++)
+            if (ny_hash01(0, NY_STREAM_LANDMARKS, order[j]) <
+                ny_hash01(0, NY_STREAM_LANDMARKS, order[i])) {
+                size_t swapped = order[i];
+
+                order[i] = order[j];
+                order[j] = swapped;
+            }
+}
+
+/* Σ of k(x,x) − ‖B k_D(x)‖² over all rows, W⁺ = BᵀB; that of landmarks is 0. */
+static double residual_sum(const double *K, const double *weight)
+{
+    double W[M * M], B[M * M], sum = 0;
+    size_t rank;
+
+    for (size_t i = 0; i < M * M; i++)
+        W[i] = K[i / M * N + i % M];
+    rank = brute_inverse_root(W, M, 1e-13 * brute_trace(W, M), M, B);
+    for (size_t i = 0; i < N; i++) {
+        double delta = K[i * N + i];
+
+        for (size_t r = 0; r < rank; r++) {
+            double z = 0;
+
+            for (size_t j = 0; j < M; j++)
+                z += B[r * M + j] * K[i * N + j];
+            delta -= z * z;
+        }
+        sum += weight[i] * delta;
+    }
+    return sum;
+}
+
+static double field(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+static void near(const json_t *row, const char *key, double want, double tolerance)
+{
+    double got = field(row, key);
+
+    if (!(fabs(got - want) <= tolerance * fabs(want)))
+        fail_msg("%s is %.15g, not %.15g", key, got, want);
+}
+
+static void check_row(const struct kind *kind, const json_t *row, const size_t *order)
+{
+    static double K[N * N], V[N * N];
+    bool divided = strcmp(kind->map, "kpca") && strcmp(kind->map, "svd");
+    double values[N], weight[N], gamma = field(row, "gamma"), pairs = 0, residual, trace;
+    double sum = 0, squares = 0, top = 0, held = 0;
+    size_t trivial = divided, rank_90 = 0;
+
+    for (size_t i = 0; i < N * N; i++) {
+        K[i] = kernel_value(kind->kernel, gamma, x + order[i / N] * D, x + order[i % N] * D);
+        if (i / N != i % N) pairs += K[i] / (N * (N - 1));
+    }
+    near(row, "mean_kernel", pairs, 1e-6);
+    for (size_t i = 0; i < N; i++) {
+        double degree = 0;
+
+        for (size_t j = 0; j < N; j++)
+            degree += K[i * N + j];
+        weight[i] = divided ? 1 / degree : 1;
+    }
+    residual = residual_sum(K, weight);
+    for (size_t i = 0; i < N * N; i++)
+        K[i] *= sqrt(weight[i / N] * weight[i % N]);
+    if (strcmp(kind->map, "kpca") == 0) brute_centre(K, N);
+    trace = brute_trace(K, N);
+    near(row, "trace_error", residual / trace, 1e-4);
+    brute_eigen(K, N, values, V);
+    for (size_t k = trivial; k < N; k++) {
+        if (values[k] > 0) sum += values[k];
+        if (values[k] > 0) squares += values[k] * values[k];
+        if (k < trivial + COMPONENTS) top += values[k];
+    }
+    while (held < 0.9 * sum)
+        held += values[trivial + rank_90++];
+    near(row, "top_share", top / sum, 1e-6);
+    near(row, "effective_rank", sum * sum / squares, 1e-6);
+    near(row, "rank_90", (double)rank_90, 0);
+    assert_non_null(json_string_value(json_object_get(row, "reading")));
+    if (strcmp(kind->kernel, "rbf") == 0) {
+        near(row, "sigma", sqrt(0.5 / gamma), 1e-12);
+        near(row, "epsilon", 1 / gamma, 1e-12);
+    } else {
+        assert_true(json_is_null(json_object_get(row, "sigma")));
+    }
+}
+
+static json_t *grid_of(const struct kind *kind, const char *widths)
+{
+    struct ny_options *options = options_of(kind);
+    struct ny_report *report;
+    json_t *json;
+
+    set(options, "gamma-grid", widths);
+    if (ny_gamma_grid(ctx, store, options, &report)) fail_msg("%s", ny_context_message(ctx));
+    json = json_loads(ny_report_json(report), 0, NULL);
+    assert_non_null(json);
+    ny_report_free(report);
+    ny_options_free(options);
+    return json;
+}
+
+static void figures_are_those_of_brute_force(void **state)
+{
+    size_t order[N];
+
+    (void)state;
+    sample_order(order);
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        json_t *json = grid_of(&kinds[k], "0.05,0.5,4");
+        const json_t *grid = json_object_get(json, "grid"), *row;
+        size_t i;
+
+        assert_int_equal(json_array_size(grid), 3);
+        near(json, "landmarks", M, 0);
+        near(json, "sample_rows", N, 0);
+        json_array_foreach((json_t *)grid, i, row)
+        {
+            check_row(&kinds[k], row, order);
+        }
+        json_decref(json);
+    }
+}
+
+/* The default grid goes around the width that a fit would choose, and tells its certificate. */
+static void a_fit_certifies_what_was_expected(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        struct ny_options *options = options_of(&kinds[k]);
+        json_t *json = grid_of(&kinds[k], "auto");
+        const json_t *grid = json_object_get(json, "grid");
+        const json_t *centre = json_array_get(grid, json_array_size(grid) / 2);
+        struct ny_report *report;
+        double gamma, error;
+
+        set(options, "approx", "projected");
+        set(options, "precision", "f64");
+        if (ny_fit(ctx, store, "fit", options, &report)) fail_msg("%s", ny_context_message(ctx));
+        assert_true(ny_report_number(report, "gamma", &gamma));
+        assert_true(ny_report_number(report, "trace_error", &error));
+        near(json, "centre", gamma, 1e-12);
+        near(centre, "gamma", gamma, 1e-12);
+        /* Implicit averages and degrees are those of K̃, the grid's are those of K. */
+        near(centre, "trace_error", error, strcmp(kinds[k].map, "svd") == 0 ? 1e-6 : 0.2);
+        assert_int_equal(ny_remove(ctx, store, "fit"), NY_OK);
+        ny_report_free(report);
+        ny_options_free(options);
+        json_decref(json);
+    }
+}
+
+/* A budget too small for the sample makes a smaller one. */
+static void a_small_budget_makes_a_small_sample(void **state)
+{
+    static const struct kind rbf = {"rbf", "svd"};
+    static float more[3000 * D];
+    char other[160];
+    struct ny_options *options = options_of(&rbf);
+    struct ny_report *report;
+    double rows;
+
+    (void)state;
+    snprintf(other, sizeof(other), "%s/large.nys", directory);
+    for (size_t i = 0; i < 3000 * D; i++)
+        more[i] = (float)ny_hash01(5, NY_STREAM_DATA, i);
+    assert_int_equal(ny_append_rows(ctx, other, more, 3000, D, NULL), NY_OK);
+    set(options, "memory", "80M");
+    set(options, "gamma-grid", "1");
+    if (ny_gamma_grid(ctx, other, options, &report)) fail_msg("%s", ny_context_message(ctx));
+    assert_true(ny_report_number(report, "sample_rows", &rows));
+    assert_true(rows >= 200 && rows < 2012);
+    ny_report_free(report);
+    ny_options_free(options);
+    ny_context_set_memory(ctx, 0);
+}
+
+static void lists_that_are_none_are_refused(void **state)
+{
+    static const char *const lists[] = {"x", "1,", ",1", "0", "-1", "1;2", "inf", "nan", "1,,2"};
+    static const struct kind rbf = {"rbf", "svd"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        struct ny_options *options = options_of(&rbf);
+        struct ny_report *report;
+
+        set(options, "gamma-grid", lists[i]);
+        assert_int_equal(ny_gamma_grid(ctx, store, options, &report), NY_EUSAGE);
+        assert_non_null(strstr(ny_context_message(ctx), "0.01,0.1,1"));
+        ny_options_free(options);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_are_those_of_brute_force),
+        cmocka_unit_test(a_fit_certifies_what_was_expected),
+        cmocka_unit_test(a_small_budget_makes_a_small_sample),
+        cmocka_unit_test(lists_that_are_none_are_refused),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
