@@ -54,6 +54,32 @@ int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size
     return NY_OK;
 }
 
+/* Rows that are multiplied before they are finished: as many as stay in the cache nearest to the
+ * core, and enough to be worth reading the landmarks for. A GEMM is given the whole strip: its
+ * shape is in its bits. */
+static size_t rows_at_a_time(const struct ny_columns *columns)
+{
+    const size_t cache_bytes = 128 << 10, group = 4 * NY_BYTE_ROWS; /* of NY_DIRECT_ROWS too */
+    size_t rows = cache_bytes / (columns->count * sizeof(float)) / group * group;
+
+    if (columns->frame.way == NY_WAY_GEMM || rows > NY_STRIP_ROWS) return NY_STRIP_ROWS;
+    return rows < group ? group : rows;
+}
+
+static struct ny_strip rows_of(const struct ny_columns *columns, const struct ny_strip *strip,
+                               size_t first, size_t count)
+{
+    size_t d = columns->spec.geometry->d, left = strip->count - first;
+    bool bytes = columns->frame.way == NY_WAY_BYTES;
+
+    return (struct ny_strip){
+        .raw = (const unsigned char *)strip->raw + first * columns->row_bytes,
+        .count = left < count ? left : count,
+        .rows = bytes ? NULL : strip->rows + first * d,
+        .norms = strip->norms + first,
+        .byte_terms = bytes ? strip->byte_terms + first : NULL};
+}
+
 static int tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                       const struct ny_tile *tile, size_t first, struct ny_matrix32 K)
 {
@@ -63,6 +89,7 @@ static int tile_strip(const struct ny_columns *columns, struct ny_columns_worksp
                                .shift = columns->shift,
                                .shift_low = columns->shift_low};
     size_t left = tile->rows > first ? tile->rows - first : 0;
+    size_t piece = rows_at_a_time(columns);
     struct ny_strip strip = {.count = 0};
     int err = NY_OK;
 
@@ -70,9 +97,12 @@ static int tile_strip(const struct ny_columns *columns, struct ny_columns_worksp
         err = ny_columns_strip(columns, workspace, tile, first,
                                left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS, &strip);
     if (err) return err;
-    if (left) {
-        ny_strip_base(columns, &strip, 0, K);
-        finish_rows(columns, &strip, &how, K);
+    for (size_t i = 0; i < strip.count; i += piece) {
+        struct ny_strip part = rows_of(columns, &strip, i, piece);
+        struct ny_matrix32 rows = ny_rows32(K, i, K.rows - i < piece ? K.rows - i : piece);
+
+        ny_strip_base(columns, &part, 0, rows);
+        finish_rows(columns, &part, &how, rows);
     }
     for (size_t i = strip.count; i < NY_STRIP_ROWS; i++)
         memset(K.at + i * K.stride, 0, K.cols * sizeof(float));
