@@ -30,6 +30,15 @@ struct ny_columns_spec {
     enum ny_dtype dtype;                /* of raw rows */
 };
 
+/* How a strip's base quantity is computed; a function of the spec and the CPU alone. */
+enum ny_way {
+    NY_WAY_GEMM,
+    NY_WAY_DIRECT, /* ‖x−y‖₁, and everything in at most NY_DIRECT_COLUMNS columns */
+    NY_WAY_BYTES,  /* ‖x−y‖² of u8, by exact integer dot products */
+    NY_WAY_GIVEN   /* precomputed: a row holds its kernel values, landmark by landmark */
+};
+enum ny_way ny_way_of(const struct ny_columns_spec *spec);
+
 struct ny_columns;
 
 /* No landmarks yet. */

@@ -5,14 +5,6 @@
 #include "columns/columns.h"
 #include "columns/vector.h"
 
-/* How a strip's base quantity is computed; a function of the spec and the CPU alone. */
-enum ny_way {
-    NY_WAY_GEMM,
-    NY_WAY_DIRECT, /* ‖x−y‖₁, and everything in at most NY_DIRECT_COLUMNS columns */
-    NY_WAY_BYTES,  /* ‖x−y‖² of u8, by exact integer dot products */
-    NY_WAY_GIVEN   /* precomputed: a row holds its kernel values, landmark by landmark */
-};
-
 /* Up to here a direct loop beats a GEMM, which has too little to do for each entry. */
 enum { NY_DIRECT_COLUMNS = 8 };
 
@@ -33,7 +25,6 @@ struct ny_frame {
 
 int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, double gamma);
 void ny_frame_release(struct ny_frame *frame, struct ny_context *ctx);
-enum ny_way ny_way_of(const struct ny_columns_spec *spec);
 
 /* A row in f64; and a row in f32 through `scratch` (d), of unit length where the kernel asks for
  * that, with its squared norm. */

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +14,17 @@
 #include "base/cpu.h"
 #include "base/random.h"
 #include "base/thread.h"
+#include "columns/vector.h"
 #include "embed/record.h"
 #include "linalg/eigen.h"
 #include "stream/source.h"
 
 enum { TILE_COLS = 512, TILE_DEPTH = 512, EIGEN_SIZE = 512, EIGEN_COUNT = 16 };
 enum {
+    BYTE_ROWS = 4 * NY_BYTE_ROWS,
+    DIRECT_ROWS = 4 * NY_DIRECT_ROWS,
+    DIRECT_DEPTH = 8,
+    EXACT_COUNT = 4096,
     A_CELLS = NY_STRIP_ROWS * TILE_DEPTH,
     B_CELLS = TILE_COLS * TILE_DEPTH,
     C_CELLS = TILE_COLS * TILE_COLS,
@@ -25,23 +32,115 @@ enum {
     PROBE_ROOM = PROBE_BYTES + 4096 /* with the threads' own */
 };
 
-static const double quick_s = 0.005, full_s = 0.3;
+static const double quick_s = 0.003, full_s = 0.15;
 
-/* One product to time: each thread repeats it on matrices of its own until the time is up. */
+enum { GEMM32, GRAM32, GEMM64, GRAM64, BYTES, DIRECT, EXP32, EXP64, KINDS };
+
+/* Each thread repeats each kind of work, on matrices of its own, until its time is up. */
 struct probe {
     struct ny_context *ctx;
     double seconds;
-    int kind;      /* an index of `rates` below */
-    double *flops; /* one a worker */
+    double (*rates)[KINDS]; /* one a worker; operations a second */
 };
 
-enum { GEMM32, GRAM32, GEMM64, GRAM64, KINDS };
+/* Where a rate is kept, under which name, and what it is guessed to be for a thread where there is
+ * no memory to measure it. */
+static const struct rate {
+    const char *key;
+    size_t offset;
+    double guess;
+} kinds[KINDS] = {
+    [GEMM32] = {"gemm32_flops", offsetof(struct ny_calibration, gemm32), 1e11},
+    [GRAM32] = {"gram32_flops", offsetof(struct ny_calibration, gram32), 8e10},
+    [GEMM64] = {"gemm64_flops", offsetof(struct ny_calibration, gemm64), 5e10},
+    [GRAM64] = {"gram64_flops", offsetof(struct ny_calibration, gram64), 4e10},
+    [BYTES] = {"bytes_flops", offsetof(struct ny_calibration, bytes), 4e11},
+    [DIRECT] = {"direct_flops", offsetof(struct ny_calibration, direct), 4e10},
+    [EXP32] = {"exp32", offsetof(struct ny_calibration, exp32), 3e9},
+    [EXP64] = {"exp64", offsetof(struct ny_calibration, exp64), 1e8},
+};
+
+static double *rate_at(struct ny_calibration *c, int kind)
+{
+    return (double *)(void *)((char *)c + kinds[kind].offset);
+}
+
+double ny_calibration_tile(const struct ny_calibration *c, enum ny_way way, bool f64)
+{
+    switch (way) {
+    case NY_WAY_GIVEN:
+        return INFINITY;
+    case NY_WAY_BYTES:
+        return f64 ? c->gemm64 : c->bytes;
+    case NY_WAY_DIRECT:
+        return f64 ? c->gemm64 : c->direct;
+    default:
+        return f64 ? c->gemm64 : c->gemm32;
+    }
+}
+
+/* Exact distances of groups of rows from panels of landmarks, as columns/strip.c takes them. */
+static void run_bytes(const double *A, const double *B, float *c)
+{
+    ny_byte_square_fn *byte_square = ny_vector_byte_square();
+    static const uint32_t norms[NY_PANEL];
+    struct ny_byte_rows rows = {.term = {0}};
+
+    for (size_t p = 0; p < TILE_COLS / NY_PANEL; p++)
+        for (size_t i = 0; i + NY_BYTE_ROWS <= BYTE_ROWS; i += NY_BYTE_ROWS) {
+            for (size_t r = 0; r < NY_BYTE_ROWS; r++)
+                rows.row[r] = (const uint8_t *)A + (i + r) * TILE_DEPTH;
+            byte_square(&rows, TILE_DEPTH / 4, (const int8_t *)B + p * NY_PANEL * TILE_DEPTH, norms,
+                        (float(*)[NY_PANEL])c);
+        }
+}
+
+static void run_direct(const float *a, const float *b, float *c)
+{
+    for (size_t p = 0; p < TILE_COLS / NY_PANEL; p++)
+        for (size_t i = 0; i < DIRECT_ROWS; i += NY_DIRECT_ROWS)
+            ny_vector()->direct->absolute(a + i * DIRECT_DEPTH, DIRECT_DEPTH,
+                                          b + p * NY_PANEL * DIRECT_DEPTH,
+                                          c + i * TILE_COLS + p * NY_PANEL, TILE_COLS);
+}
+
+static void run_exponentials(float *c)
+{
+    static const float zeros[TILE_COLS];
+    const struct ny_kernel_params params = {.gamma = 1};
+    struct ny_pointwise how = {
+        .params = &params, .y_norm = zeros, .shift = zeros, .shift_low = zeros};
+
+    for (size_t i = 0; i < DIRECT_ROWS; i++)
+        ny_vector()->pointwise->exponential(&how, 1, c + i * TILE_COLS, TILE_COLS);
+}
+
+static void run_exact_exponentials(double *C)
+{
+    const struct ny_kernel_params params = {.gamma = 1};
+    const struct ny_kernel *rbf = ny_kernel_find("rbf");
+
+    for (size_t i = 0; i < EXACT_COUNT; i++)
+        C[i] = rbf->apply(&params, (double)i / EXACT_COUNT, 0, 0);
+}
 
 static void run_once(int kind, double *A, double *B, double *C)
 {
     float *a = (float *)A, *b = (float *)B, *c = (float *)C;
 
     switch (kind) {
+    case BYTES:
+        run_bytes(A, B, c);
+        break;
+    case DIRECT:
+        run_direct(a, b, c);
+        break;
+    case EXP32:
+        run_exponentials(c);
+        break;
+    case EXP64:
+        run_exact_exponentials(C);
+        break;
     case GEMM32:
         ny_gemm32(1, ny_matrix32(a, NY_STRIP_ROWS, TILE_DEPTH),
                   ny_t32(ny_matrix32(b, TILE_COLS, TILE_DEPTH)), 0,
@@ -63,31 +162,49 @@ static void run_once(int kind, double *A, double *B, double *C)
     }
 }
 
-static double flops_once(int kind)
+/* Of run_once(): flops, or exponentials. */
+static double operations(int kind)
 {
     double cols = TILE_COLS, depth = TILE_DEPTH;
 
-    return kind == GRAM32 || kind == GRAM64 ? cols * cols * depth
-                                            : 2 * NY_STRIP_ROWS * cols * depth;
+    switch (kind) {
+    case GRAM32:
+    case GRAM64:
+        return cols * cols * depth;
+    case BYTES:
+        return 2 * BYTE_ROWS * cols * depth;
+    case DIRECT:
+        return 2 * DIRECT_ROWS * cols * DIRECT_DEPTH;
+    case EXP32:
+        return DIRECT_ROWS * cols;
+    case EXP64:
+        return EXACT_COUNT;
+    default:
+        return 2 * NY_STRIP_ROWS * cols * depth;
+    }
 }
 
 static int run_probe(void *arg, unsigned worker)
 {
     struct probe *probe = arg;
     double *at = ny_alloc(probe->ctx, NY_MEM_OTHER, PROBE_BYTES);
-    double start_s, elapsed_s, done = 0;
 
     if (!at) return NY_EBUDGET;
     ny_gaussian(1, NY_STREAM_SAMPLE, 0, at, 4096);
     for (size_t i = 4096; i < A_CELLS + B_CELLS; i++)
         at[i] = at[i % 4096];
-    start_s = ny_now();
-    do {
-        run_once(probe->kind, at, at + A_CELLS, at + A_CELLS + B_CELLS);
-        done += flops_once(probe->kind);
-        elapsed_s = ny_now() - start_s;
-    } while (elapsed_s < probe->seconds);
-    probe->flops[worker] = done / elapsed_s;
+    for (int kind = 0; kind < KINDS; kind++) {
+        /* A CPU without products of bytes takes them as it takes others. */
+        int work = kind == BYTES && !ny_vector_byte_square() ? GEMM32 : kind;
+        double start_s = ny_now(), elapsed_s, done = 0;
+
+        do {
+            run_once(work, at, at + A_CELLS, at + A_CELLS + B_CELLS);
+            done += operations(work);
+            elapsed_s = ny_now() - start_s;
+        } while (elapsed_s < probe->seconds);
+        probe->rates[worker][kind] = done / elapsed_s;
+    }
     ny_free(probe->ctx, at);
     return NY_OK;
 }
@@ -106,26 +223,20 @@ size_t ny_calibration_bytes(unsigned threads, size_t room)
 /* Rates of all threads; of a machine that we know where there is no memory to measure. */
 static int measure_products(struct ny_context *ctx, double seconds, double rates[KINDS])
 {
-    static const double guess[KINDS] = {
-        [GEMM32] = 1e11, [GRAM32] = 8e10, [GEMM64] = 5e10, [GRAM64] = 4e10};
     unsigned threads = ny_context_threads(ctx), at_once = probes(threads, ny_memory_left(ctx));
-    double *flops;
-    int err = NY_OK;
+    struct probe probe = {ctx, seconds, NULL};
+    int err;
 
     for (int kind = 0; kind < KINDS; kind++)
-        rates[kind] = guess[kind] * threads;
+        rates[kind] = at_once ? 0 : kinds[kind].guess * threads;
     if (!at_once) return NY_OK;
-    flops = ny_calloc(ctx, NY_MEM_OTHER, at_once, sizeof(double));
-    if (!flops) return NY_EBUDGET;
-    for (int kind = 0; kind < KINDS && err == NY_OK; kind++) {
-        struct probe probe = {ctx, seconds, kind, flops};
-
-        err = ny_parallel(ctx, at_once, run_probe, &probe);
-        rates[kind] = 0;
-        for (unsigned w = 0; err == NY_OK && w < at_once; w++)
-            rates[kind] += flops[w] * threads / at_once;
-    }
-    ny_free(ctx, flops);
+    probe.rates = ny_calloc(ctx, NY_MEM_OTHER, at_once, sizeof(*probe.rates));
+    if (!probe.rates) return NY_EBUDGET;
+    err = ny_parallel(ctx, at_once, run_probe, &probe);
+    for (unsigned w = 0; w < at_once && err == NY_OK; w++)
+        for (int kind = 0; kind < KINDS; kind++)
+            rates[kind] += probe.rates[w][kind] * threads / at_once;
+    ny_free(ctx, probe.rates);
     return err;
 }
 
@@ -173,13 +284,12 @@ static bool cache_path(char *folder, char *file, size_t size)
 
 json_t *ny_calibration_json(const struct ny_calibration *c)
 {
+    struct ny_calibration rates = *c;
     json_t *json = json_object();
 
     ny_field_set_text(json, "key", c->key);
-    ny_field_set_number(json, "gemm32_flops", c->gemm32);
-    ny_field_set_number(json, "gram32_flops", c->gram32);
-    ny_field_set_number(json, "gemm64_flops", c->gemm64);
-    ny_field_set_number(json, "gram64_flops", c->gram64);
+    for (int kind = 0; kind < KINDS; kind++)
+        ny_field_set_number(json, kinds[kind].key, *rate_at(&rates, kind));
     ny_field_set_number(json, "eigen_flops", c->eigen);
     ny_field_set_number(json, "disk_write_bytes", c->disk_write);
     return json;
@@ -189,19 +299,19 @@ static bool load(struct ny_calibration *c)
 {
     char folder[1024], file[1024];
     json_t *json, *entry;
+    bool whole = true;
 
     if (!cache_path(folder, file, sizeof(folder))) return false;
     json = json_load_file(file, 0, NULL);
     entry = json_object_get(json, c->key);
-    c->gemm32 = ny_field_number(entry, "gemm32_flops", 0);
-    c->gram32 = ny_field_number(entry, "gram32_flops", 0);
-    c->gemm64 = ny_field_number(entry, "gemm64_flops", 0);
-    c->gram64 = ny_field_number(entry, "gram64_flops", 0);
+    for (int kind = 0; kind < KINDS; kind++) {
+        *rate_at(c, kind) = ny_field_number(entry, kinds[kind].key, 0);
+        whole = whole && *rate_at(c, kind) > 0; /* older versions measured less */
+    }
     c->eigen = ny_field_number(entry, "eigen_flops", 0);
     c->disk_write = ny_field_number(entry, "disk_write_bytes", 0);
     json_decref(json);
-    return c->gemm32 > 0 && c->gram32 > 0 && c->gemm64 > 0 && c->gram64 > 0 && c->eigen > 0 &&
-           c->disk_write > 0;
+    return whole && c->eigen > 0 && c->disk_write > 0;
 }
 
 /* Kept under a temporary name first, so that readers never see half of it. */
@@ -246,16 +356,14 @@ static double measure_disk(struct ny_context *ctx, size_t bytes)
 
 static void fill(struct ny_calibration *c, const double rates[KINDS])
 {
-    c->gemm32 = rates[GEMM32];
-    c->gram32 = rates[GRAM32];
-    c->gemm64 = rates[GEMM64];
-    c->gram64 = rates[GRAM64];
+    for (int kind = 0; kind < KINDS; kind++)
+        *rate_at(c, kind) = rates[kind];
 }
 
 int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibration)
 {
     /* What a quick look leaves out, in the proportions of the machines we know. */
-    const double eigen_of_gemm64 = 0.11, disk_guess = 5e8, rate_guess = 5e10;
+    const double eigen_of_gemm64 = 0.11, disk_guess = 5e8;
     double rates[KINDS];
     int err;
 
@@ -267,7 +375,7 @@ int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibratio
         /* A plan is made under any budget: it says which one would do. */
         ny_error_clear(ctx);
         for (int kind = 0; kind < KINDS; kind++)
-            rates[kind] = rate_guess * ny_context_threads(ctx);
+            rates[kind] = kinds[kind].guess * ny_context_threads(ctx);
     } else if (err) {
         return err;
     }

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "base/context.h"
+#include "columns/columns.h"
 
 struct ny_calibration {
     char key[256]; /* CPU family, threads, BLAS */
@@ -15,6 +15,8 @@ struct ny_calibration {
     double gram32; /* flop/s (m² a row) of f32 tile Grams */
     double gemm64; /* flop/s of f64 products: W, the small problem */
     double gram64;
+    double bytes, direct; /* flop/s (2d an entry) of tiles by NY_WAY_BYTES and NY_WAY_DIRECT */
+    double exp32, exp64;  /* exponentials/s in tiles, and of exact values */
     double eigen;      /* flop/s of dsyevr on (4/3)m³ */
     double disk_write; /* bytes/s, fsync included */
     bool quick;        /* from the short measurement */
@@ -27,6 +29,8 @@ size_t ny_calibration_bytes(unsigned threads, size_t room);
 /* Measures for about two seconds and keeps it; a cache folder that cannot be written is only noted.
  */
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
+/* flop/s of what a tile takes before its exponentials, by the way and the precision used. */
+double ny_calibration_tile(const struct ny_calibration *calibration, enum ny_way way, bool f64);
 json_t *ny_calibration_json(const struct ny_calibration *calibration);
 
 #endif

@@ -1,6 +1,7 @@
 #include "embed/plan.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "embed/embedding.h"
 #include "embed/given_columns.h"
@@ -32,44 +33,109 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
     return err;
 }
 
-static void plan_time(const struct ny_fit_settings *settings, const struct ny_points_info *points,
-                      struct ny_plan *plan)
+/* Seconds of pieces of the work, with all threads. */
+struct prices {
+    const struct ny_calibration *rate;
+    enum ny_way way;
+    bool f64, exponential;
+    double d;
+};
+
+static struct prices prices_of(const struct ny_calibration *rate,
+                               const struct ny_fit_settings *settings,
+                               const struct ny_columns_spec *spec)
 {
+    return (struct prices){.rate = rate,
+                           .way = ny_way_of(spec),
+                           .f64 = settings->precision == NY_PRECISION_F64,
+                           .exponential = spec->kernel->can_minus_one,
+                           .d = (double)spec->geometry->d};
+}
+
+/* The products of so many entries of C. */
+static double product_s(const struct prices *price, double entries)
+{
+    return 2 * entries * price->d / ny_calibration_tile(price->rate, price->way, price->f64);
+}
+
+static double tile_s(const struct prices *price, double entries)
+{
+    double exponentials = price->f64 ? price->rate->exp64 : price->rate->exp32;
+
+    return product_s(price, entries) + (price->exponential ? entries / exponentials : 0);
+}
+
+static double gram_s(const struct prices *price, bool f64, double n, double m)
+{
+    return n * m * m / (f64 ? price->rate->gram64 : price->rate->gram32);
+}
+
+static double map_s(const struct prices *price, double entries, double p)
+{
+    return 2 * entries * p / (price->f64 ? price->rate->gemm64 : price->rate->gemm32);
+}
+
+/* W: half of it is computed, in f64. */
+static double square_s(const struct prices *price, double m)
+{
+    return m * m * price->d / price->rate->gemm64 + m * m / 2 / price->rate->exp64;
+}
+
+/* A pass takes longer where the budget leaves threads out of it. */
+static double slowdown(const struct ny_footprint *footprint, enum ny_stage stage)
+{
+    unsigned workers = ny_footprint_stage_workers(footprint, stage);
+
+    return (double)footprint->settings->threads / (workers ? workers : 1);
+}
+
+static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan)
+{
+    const struct ny_fit_settings *settings = footprint->settings;
     const struct ny_calibration *rate = &plan->rates;
-    double n = (double)points->n, d = (double)points->d, m = (double)plan->m;
+    struct prices price = prices_of(rate, settings, &footprint->spec);
+    double n = (double)footprint->points->n, d = price.d, m = (double)plan->m, entries = n * m;
+    const double narrow = 16; /* reading C takes as long as a product with so many columns */
     double p = (double)ny_settings_pairs(settings), small;
     size_t rank = ny_settings_rank(settings, plan->m);
     struct ny_problem problem = ny_settings_problem(settings, plan->m);
-    double out_bytes = n * p * (settings->precision == NY_PRECISION_F64 ? 8 : 4);
+    double out_bytes = n * p * (price.f64 ? 8 : 4);
     bool gram = ny_settings_needs_gram(settings);
+    bool gram_f64 = price.f64 || settings->method->gram_f64;
 
     /* Greedy: a kernel block and a substitution a row, most of them left early (limits: 60 %). */
     if (settings->rule->by_tolerance) {
         plan->passes++;
-        plan->flops += n * m * (2 * d + 0.4 * m);
-        plan->stage_s[NY_STAGE_SELECT] = n * m * (2 * d + 0.4 * m) / rate->gemm32;
+        plan->flops += entries * (2 * d + 0.4 * m);
+        plan->stage_s[NY_STAGE_SELECT] =
+            tile_s(&price, entries) + entries * 0.4 * m / rate->gemm32;
     }
     if (ny_settings_needs_degrees(settings)) {
         plan->passes++;
-        plan->flops += n * m * 2 * d;
+        plan->flops += entries * 2 * d;
         plan->stage_s[NY_STAGE_DEGREES] =
-            m * m * 2 * d / rate->gemm64 + n * m * 2 * d / rate->gemm32;
+            square_s(&price, m) +
+            tile_s(&price, entries) * slowdown(footprint, NY_STAGE_DEGREES);
     }
     small = settings->method->flops(plan->m, ny_settings_pairs(settings), rank, &problem);
-    plan->stage_s[NY_STAGE_ACCUMULATE] = m * m * 2 * d / rate->gemm64;
     if (gram) {
         plan->passes++;
-        plan->flops += n * m * (2 * d + m);
-        plan->stage_s[NY_STAGE_ACCUMULATE] +=
-            n * m * 2 * d / rate->gemm32 + n * m * m / rate->gram32;
+        plan->flops += entries * (2 * d + m);
+        plan->stage_s[NY_STAGE_ACCUMULATE] =
+            square_s(&price, m) +
+            (tile_s(&price, entries) + gram_s(&price, gram_f64, n, m)) *
+            slowdown(footprint, NY_STAGE_ACCUMULATE);
     }
     plan->stage_s[NY_STAGE_SOLVE] = gram || settings->inner == NY_INNER_EXACT
                                         ? small / (3 * rate->eigen)
                                         : small / rate->gemm64;
+    if (!gram) plan->stage_s[NY_STAGE_SOLVE] += square_s(&price, m);
     plan->passes++;
-    plan->flops += small + 2 * n * m * (d + p);
-    plan->stage_s[NY_STAGE_PROJECT] =
-        2 * n * m * (d + p) / rate->gemm32 + out_bytes / rate->disk_write;
+    plan->flops += small + 2 * entries * (d + p);
+    plan->stage_s[NY_STAGE_PROJECT] = (tile_s(&price, entries) +
+                                       map_s(&price, entries, p < narrow ? narrow : p)) *
+                                          slowdown(footprint, NY_STAGE_PROJECT) +
+                                      out_bytes / rate->disk_write;
     plan->disk_bytes = (uint64_t)(out_bytes + m * p * 8 + m * d * 8 + (gram ? 8 * m * m : 0));
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         plan->seconds += plan->stage_s[stage];
@@ -127,7 +193,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     plan_memory(&footprint, plan);
     err = ny_calibration_get(ctx, &plan->rates);
     if (err) goto done;
-    plan_time(settings, &points, plan);
+    plan_time(&footprint, plan);
 done:
     ny_geometry_free(geometry, ctx);
     return err;
@@ -163,18 +229,21 @@ json_t *ny_plan_json(const struct ny_plan *plan)
 
 double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct ny_job *job)
 {
-    const json_t *stages = json_object_get(ny_job_report(job), "stages");
+    static const char *const passes[] = {"degrees", "accumulate", "project"};
+    const json_t *report = ny_job_report(job), *stages = json_object_get(report, "stages");
+    const char *gram = ny_field_text(report, "gram_precision");
     const struct ny_fit_settings *settings = job->settings;
-    double n = (double)job->points.n, d = (double)job->points.d, m = (double)job->m;
-    double p = (double)ny_settings_pairs(settings);
-    bool f64 = settings->precision == NY_PRECISION_F64;
-    double gemm = f64 ? calibration->gemm64 : calibration->gemm32;
-    double gram = f64 || job->gram == NY_GRAM_F64 ? calibration->gram64 : calibration->gram32;
-    double ideal_s = 2 * n * m * (d + p) / gemm;
-    double wall_s =
-        ny_field_number(stages, "accumulate", 0) + ny_field_number(stages, "project", 0);
+    struct ny_columns_spec spec = ny_job_spec(job);
+    struct prices price = prices_of(calibration, settings, &spec);
+    double n = (double)job->points.n, m = (double)job->m, wall_s = 0;
+    double ideal_s = product_s(&price, n * m) +
+                     map_s(&price, n * m, (double)ny_settings_pairs(settings));
 
-    if (ny_settings_needs_gram(settings)) ideal_s += 2 * n * m * d / gemm + n * m * m / gram;
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++)
+        wall_s += ny_field_number(stages, passes[i], 0);
+    if (ny_settings_needs_degrees(settings)) ideal_s += product_s(&price, n * m);
+    if (gram)
+        ideal_s += product_s(&price, n * m) + gram_s(&price, strcmp(gram, "f64") == 0, n, m);
     return ideal_s > 0 ? wall_s / ideal_s : NAN;
 }
 
