@@ -100,7 +100,7 @@
     X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", FIT,                                      \
       "of the tiles and of the embedding; sums are f64 always")                                    \
     X("certify", NY_SWITCH, 0, true, NULL, "no", FIT,                                              \
-      "a pass more to measure the error exactly: of nystrom, and the residuals of greedy")         \
+      "a pass more to measure exactly: the error of nystrom, the residuals of a rule")         \
     X("restart", NY_SWITCH, 0, false, NULL, "no", FIT | SELECT,                                    \
       "replace a result of this name that has other options")                                      \
     X("seed", NY_COUNT, 0, true, "S", "0", IMPORT | FIT | SELECT,                                  \

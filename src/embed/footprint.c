@@ -119,13 +119,14 @@ static struct bill select_bill(const struct ny_footprint *f, unsigned workers, s
                                            .dictionary = f->settings->dictionary,
                                            .workers = workers};
 
-    if (!f->settings->rule->by_tolerance) {
+    if (!f->settings->rule->bytes) {
         *dictionary = 4 * f->m * sizeof(uint64_t);
         return bill;
     }
-    image = ny_greedy_image_bytes(&request, f->m);
-    *dictionary = ny_greedy_bytes(&request, f->m) + image;
-    bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + put_bytes(limit, image);
+    image = f->settings->rule->image_bytes(&request, f->m);
+    *dictionary = f->settings->rule->bytes(&request, f->m) + image;
+    bill.by_purpose[NY_MEM_STORE] +=
+        source_bytes(f, workers) + gather_bytes(f, NY_UNIT_ROWS) + put_bytes(limit, image);
     return bill;
 }
 

@@ -9,7 +9,7 @@
  *   geometry     centre[d], factor[d]: frozen in stage stats
  *   select.0/1   image of a selection under way, two slots in turn
  *   landmarks    m row numbers, in order of selection
- *   residuals    n upper bounds of δ_i, f32 (greedy)
+ *   residuals    n upper bounds of δ_i, f32 (greedy, rpcholesky)
  *   sums.0/1     image of the sums of the degrees' pass, two slots in turn
  *   degrees      v[m] and their mean: implicit degrees d_i = c_i·v
  *   gram.0/1     image of the accumulator, two slots in turn; the last one stays with the model
@@ -75,7 +75,7 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
 
 /* Runs from the record's stage to the end; the caller holds the NAME's lock. `record` is brought up
  * to date. `plan`: of the same settings; NULL for a dictionary alone.
- * Passes: one for greedy selection, one to accumulate, one to project. */
+ * Passes: those of the selection, one to accumulate, one to project. */
 int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
                json_t *record, const struct ny_plan *plan);
 

@@ -109,6 +109,13 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
         plan->flops += entries * (2 * d + 0.4 * m);
         plan->stage_s[NY_STAGE_SELECT] =
             tile_s(&price, entries) + entries * 0.4 * m / rate->gemm32;
+    } else if (settings->rule->bytes) {
+        /* rpcholesky: k(x,x) of all rows, and in f64 a few candidates for each landmark. */
+        double looked_at = n < 4 * m ? n : 4 * m;
+
+        plan->passes++;
+        plan->flops += looked_at * m * (2 * d + m);
+        plan->stage_s[NY_STAGE_SELECT] = looked_at * m * (2 * d + m) / rate->gemm64;
     }
     if (ny_settings_needs_degrees(settings)) {
         plan->passes++;

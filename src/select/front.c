@@ -397,3 +397,33 @@ int ny_exact_schur(struct ny_exact *exact, const struct ny_front *front,
     if (rank) ny_gemm(-1, Z, ny_t(Z), 1, S);
     return NY_OK;
 }
+
+/* Column `taken` of V is the new one of the factor of S. */
+static void eliminate(struct ny_exact *exact, size_t count, size_t i, size_t taken)
+{
+    double *S = exact->S, *v = exact->V + taken * NY_FRONT_BLOCK, pivot = sqrt(S[i * count + i]);
+
+    for (size_t j = i + 1; j < count; j++)
+        v[j] = S[j * count + i] / pivot;
+    for (size_t j = i + 1; j < count; j++)
+        for (size_t l = i + 1; l <= j; l++)
+            S[j * count + l] -= v[j] * v[l];
+}
+
+int ny_exact_join(struct ny_exact *exact, const struct ny_front *block,
+                  struct ny_dictionary *dictionary, uint64_t row, size_t i, size_t taken)
+{
+    double more[NY_FRONT_BLOCK];
+    struct ny_factor_row factor = {.Z = exact->Z + i * exact->stride,
+                                   .Z_count = dictionary->rank - taken,
+                                   .more = more,
+                                   .more_count = taken,
+                                   .pivot = sqrt(exact->S[i * block->count + i])};
+    int err;
+
+    for (size_t t = 0; t < taken; t++)
+        more[t] = exact->V[t * NY_FRONT_BLOCK + i];
+    err = ny_dictionary_push(dictionary, row, &factor, block->scale[i]);
+    if (!err) eliminate(exact, block->count, i, taken);
+    return err;
+}

@@ -95,5 +95,9 @@ void ny_exact_move(struct ny_exact *exact, size_t to, size_t from, size_t done);
 /* S = K_BB − ZZᵀ after the last step; the lower triangle is used. */
 int ny_exact_schur(struct ny_exact *exact, const struct ny_front *front,
                    const struct ny_dictionary *dictionary, size_t rank);
+/* Row i of the block, of which `taken` joined before, joins the dictionary as `row`: its row of L,
+ * then one step of a Cholesky factorisation of S, which takes it off the rows after it. */
+int ny_exact_join(struct ny_exact *exact, const struct ny_front *block,
+                  struct ny_dictionary *dictionary, uint64_t row, size_t i, size_t taken);
 
 #endif

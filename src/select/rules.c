@@ -14,7 +14,15 @@ static const struct ny_rule rules[] = {
      .summary = "in row order, each row that the chosen ones represent worse than the tolerance "
                 "(online; bounds every entry of K)",
      .by_tolerance = true,
-     .select = ny_select_greedy},
+     .select = ny_select_greedy,
+     .bytes = ny_greedy_bytes,
+     .image_bytes = ny_greedy_image_bytes},
+    {.name = "rpcholesky",
+     .summary = "at random, in proportion to how badly those before represent a row (the least "
+                "error for its size)",
+     .select = ny_select_rpcholesky,
+     .bytes = ny_rpcholesky_bytes,
+     .image_bytes = ny_rpcholesky_image_bytes},
     {.name = "given", .summary = "the rows listed in --landmarks-file", .select = ny_select_given},
 };
 

@@ -18,9 +18,9 @@ struct ny_selection_request {
     size_t landmarks;         /* m, or a cap for greedy (SIZE_MAX: none) */
     struct ny_dictionary_options dictionary; /* greedy */
     const uint64_t *given;    /* `given`: landmarks row numbers */
-    bool certify;             /* greedy: a second pass makes the residuals exact on the final D */
+    bool certify;             /* a last pass makes the residuals exact on the final D */
     unsigned workers;
-    /* greedy: state kept over a kill. `checkpoint` is called between units with the selection's
+    /* State kept over a kill. `checkpoint` is called between units with the selection's
      * image; a resumed run hands the last image back in `image`. */
     int (*checkpoint)(void *arg, const void *image, size_t bytes);
     void *checkpoint_arg;
@@ -48,6 +48,10 @@ struct ny_rule {
     bool by_tolerance; /* needs --tolerance; --landmarks is a cap */
     bool uniform;      /* every subset equally likely: what the n/m scaling of nystrom assumes */
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
+    /* Of a rule that reads the points: memory of a selection that ends with m landmarks, and of
+     * its checkpoints. NULL: it needs the row numbers alone. */
+    size_t (*bytes)(const struct ny_selection_request *request, size_t m);
+    size_t (*image_bytes)(const struct ny_selection_request *request, size_t m);
 };
 
 const struct ny_rule *ny_rule_find(const char *name);

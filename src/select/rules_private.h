@@ -12,5 +12,12 @@ int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, si
 int ny_select_uniform(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_given(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_greedy(const struct ny_selection_request *request, struct ny_selection *selection);
+int ny_select_rpcholesky(const struct ny_selection_request *request,
+                         struct ny_selection *selection);
+
+/* Of each rule with a state: memory of a selection that ends with m landmarks, and of its
+ * checkpoints. */
+size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m);
+size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, size_t m);
 
 #endif

@@ -94,3 +94,7 @@ same_bytes() { # OPTION…
 @test "projected over a greedy dictionary" {
     same_bytes --approx projected --select greedy --tolerance 0.3 --landmarks 300
 }
+
+@test "projected over landmarks of rpcholesky" {
+    same_bytes --approx projected --select rpcholesky --landmarks 300
+}

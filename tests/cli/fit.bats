@@ -407,6 +407,24 @@ t.csv" ]
     [[ $output == "{"*"}" ]]
 }
 
+@test "rpcholesky leaves a smaller error than uniform, and stops at the rank of K" {
+    awk 'BEGIN {srand(1); for (i = 0; i < 4000; i++) {s = i % 50 ? 1 : 30; print s * rand() "," s * rand() "," s * rand()}}' >t.csv
+    nystream import s t.csv -q
+    ny fit s u --select uniform --landmarks 60 --gamma 0.01 --json -q
+    local uniform=$(field "$output" trace_error)
+    ny fit s r --select rpcholesky --landmarks 60 --gamma 0.01 --json -q
+    exits 0
+    awk -v u="$uniform" -v r="$(field "$output" trace_error)" 'BEGIN {exit !(r > 0 && 20 * r < u)}'
+    ny select s linear --select rpcholesky --kernel linear --landmarks 20 --json
+    exits 0
+    [ "$(field "$output" landmarks)" = 3 ]
+    [[ $stderr == *"3 landmarks represent all rows"* ]]
+    ny select s indefinite --select rpcholesky --kernel polynomial --coef0 -1000 --degree 1 --gamma 1
+    exits 7
+    ny fit s c --select rpcholesky --tolerance 0.1
+    exits 2
+}
+
 @test "--certify measures the residuals of greedy on the final dictionary" {
     store s
     ny fit s loose --select greedy --tolerance 0.2 --gamma 0.3 --json -q

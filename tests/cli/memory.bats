@@ -94,6 +94,10 @@ fits_both() {
     fits_both 12 --approx projected --select greedy --tolerance 0.1 --landmarks 300
 }
 
+@test "projected over landmarks of rpcholesky" {
+    fits_both 12 --approx projected --select rpcholesky --landmarks 300
+}
+
 @test "export and transform keep 32, 64, 128 and 256 MiB" {
     local budget
     nystream fit "$files/large.nys" e --landmarks 200 --components 40 -q --restart

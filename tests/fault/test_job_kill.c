@@ -390,6 +390,16 @@ static void greedy_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+static void rpcholesky_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.name = "projected, rpcholesky",
+                            .option = {"approx", "projected", "select", "rpcholesky", "gamma",
+                                       "1e-4", "landmarks", "150"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 /* ---- import -------------------------------------------------------------------------------- */
 
 static void write_table(const char *path, uint64_t first, uint64_t rows)
@@ -503,6 +513,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ensemble_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(diffusion_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(greedy_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(rpcholesky_goes_on_as_if_unbroken, new_store,
+                                        remove_store),
     };
 
     return cmocka_run_group_tests_name("jobs killed at any moment", tests, start, stop);

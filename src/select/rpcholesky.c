@@ -1,0 +1,358 @@
+/*
+ * rpcholesky: randomly pivoted Cholesky (Chen, Epperly, Tropp & Webber 2023). Each next landmark is
+ * drawn with probability ∝ its residual δ(x) = k(x,x) − ‖L⁻¹k_D(x)‖² against those before.
+ *
+ * Accelerated by rejection (Epperly, Tropp & Webber, "Embrace rejection", 2024): candidates are
+ * drawn ∝ stored upper bounds u of δ, k(x,x) at first, and accepted with probability δ/u; whatever
+ * the bounds are, those accepted have the distribution above. So only candidates are looked at, in
+ * blocks, until few of them are accepted; then one pass renews all bounds.
+ */
+#include "select/rpcholesky.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "select/greedy.h"
+#include "select/rules_private.h"
+#include "store/store.h"
+
+static int open_worker(struct ny_pivot_worker *worker, const struct ny_columns_spec *spec)
+{
+    int err = ny_front_new(&worker->front, spec);
+
+    if (!err) err = ny_exact_new(&worker->exact, spec->ctx);
+    if (!err) err = ny_columns_workspace_new(&worker->workspace, spec);
+    if (err) return err;
+    worker->again = ny_calloc(spec->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(*worker->again));
+    worker->bounds = ny_calloc(spec->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(*worker->bounds));
+    return worker->again && worker->bounds ? NY_OK : NY_EBUDGET;
+}
+
+static uint64_t units_of(uint64_t n)
+{
+    return (n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
+}
+
+static int open_selection(struct ny_rpcholesky *rp, const struct ny_selection_request *request)
+{
+    const struct ny_dictionary_options options = {.landmarks_max = request->landmarks};
+    struct ny_context *ctx = request->ctx;
+    int err;
+
+    rp->ctx = ctx;
+    rp->request = request;
+    rp->n = request->n;
+    rp->m = request->landmarks < request->n ? request->landmarks : (size_t)request->n;
+    rp->now = (struct ny_pivot_progress){.measuring = true, .least_share = 1};
+    rp->saved_s = ny_now();
+    rp->workers = request->workers ? request->workers : 1;
+    if (!rp->m) return ny_fail(ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");
+    err = ny_dictionary_new(&rp->dictionary, request->spec, &options);
+    if (err) return err;
+    rp->bounds = ny_calloc(ctx, NY_MEM_DICTIONARY, rp->n, sizeof(*rp->bounds));
+    rp->sums = ny_calloc(ctx, NY_MEM_DICTIONARY, units_of(rp->n) + 1, sizeof(*rp->sums));
+    rp->worker = ny_calloc(ctx, NY_MEM_TILES, rp->workers, sizeof(*rp->worker));
+    if (!rp->bounds || !rp->sums || !rp->worker) return NY_EBUDGET;
+    for (unsigned w = 0; !err && w < rp->workers; w++)
+        err = open_worker(&rp->worker[w], request->spec);
+    return err;
+}
+
+static void close_selection(struct ny_rpcholesky *rp)
+{
+    for (unsigned w = 0; rp->worker && w < rp->workers; w++) {
+        ny_front_free(&rp->worker[w].front);
+        ny_exact_free(&rp->worker[w].exact, rp->ctx);
+        ny_columns_workspace_free(rp->worker[w].workspace);
+        ny_free(rp->ctx, rp->worker[w].again);
+        ny_free(rp->ctx, rp->worker[w].bounds);
+    }
+    ny_free(rp->ctx, rp->worker);
+    ny_free(rp->ctx, rp->bounds);
+    ny_free(rp->ctx, rp->sums);
+    ny_dictionary_free(rp->dictionary);
+}
+
+size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
+{
+    const struct ny_columns_spec *spec = request->spec;
+    unsigned workers = request->workers ? request->workers : 1;
+
+    return sizeof(struct ny_rpcholesky) + ny_dictionary_bytes(spec, m) +
+           request->n * sizeof(float) + (units_of(request->n) + 1) * sizeof(double) +
+           ny_columns_exact_bytes(spec, workers) +
+           workers * (ny_front_bytes(spec, m) + ny_columns_workspace_bytes(spec) +
+                      sizeof(struct ny_pivot_worker) +
+                      NY_UNIT_ROWS * (sizeof(bool) + sizeof(float)));
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+/* Both in f64 and in row order, so that a draw finds its row by adding up again. */
+static double unit_sum(const struct ny_rpcholesky *rp, uint64_t unit)
+{
+    uint64_t first = unit * NY_UNIT_ROWS, left = rp->n - first;
+    uint64_t end = first + (left < NY_UNIT_ROWS ? left : NY_UNIT_ROWS);
+    double sum = 0;
+
+    for (uint64_t row = first; row < end; row++)
+        sum += (double)rp->bounds[row];
+    return sum;
+}
+
+static double add_up(struct ny_rpcholesky *rp)
+{
+    uint64_t units = units_of(rp->n);
+
+    for (uint64_t unit = 0; unit < units; unit++)
+        rp->sums[unit + 1] = rp->sums[unit] + unit_sum(rp, unit);
+    return rp->sums[units];
+}
+
+/* A row with probability ∝ its bound, from a number uniform in (0,1). */
+static uint64_t draw(const struct ny_rpcholesky *rp, double uniform)
+{
+    uint64_t low = 0, high = units_of(rp->n), row, chosen;
+    double target = uniform * rp->sums[high], sum = 0;
+
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (rp->sums[middle] > target)
+            high = middle;
+        else
+            low = middle;
+    }
+    target -= rp->sums[low];
+    chosen = low * NY_UNIT_ROWS;
+    for (row = chosen; row < rp->n && row < (low + 1) * NY_UNIT_ROWS; row++) {
+        if (!(rp->bounds[row] > 0)) continue;
+        chosen = row;
+        sum += (double)rp->bounds[row];
+        if (sum > target) break;
+    }
+    return chosen;
+}
+
+/* How many candidates to look at next, up to the window's end: about as many as the landmarks that
+ * are missing will take. It decides what is read at once, not what is selected. */
+static size_t next_candidates(const struct ny_rpcholesky *rp)
+{
+    size_t left = NY_PIVOT_WINDOW - (size_t)rp->now.judged;
+    size_t missing = rp->m - ny_dictionary_count(rp->dictionary);
+    double rate = ((double)rp->now.accepted + 1) / ((double)rp->now.judged + 2);
+    double wanted = 1.25 * (double)missing / rate;
+    size_t blocks = (size_t)(wanted / NY_FRONT_BLOCK) + 1;
+
+    return wanted < (double)left && blocks * NY_FRONT_BLOCK < left ? blocks * NY_FRONT_BLOCK : left;
+}
+
+/* ---- accepting ------------------------------------------------------------------------------ */
+
+/* In order: each candidate against what those accepted before it left of S. Those accepted are
+ * moved to the block's begin, from where their columns are added. */
+static int decide(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_front *block)
+{
+    struct ny_dictionary *dictionary = rp->dictionary;
+    size_t count = block->count, taken = 0;
+
+    for (size_t i = 0; i < count && ny_dictionary_count(dictionary) < rp->m; i++) {
+        uint64_t row = rp->window_row[block->index[i]];
+        double delta = exact->S[i * count + i], k = block->k[i], bound = (double)rp->bounds[row];
+        double uniform = ny_hash01(rp->request->seed, NY_STREAM_REJECTION, 2 * rp->now.drawn + 1);
+        int err;
+
+        if (!(delta >= -NY_NOT_PSD * fabs(k)) || !isfinite(delta))
+            return ny_pivot_not_psd(rp, row, delta, k);
+        if (delta <= ny_pivot_zero(rp)) delta = 0;
+        rp->now.drawn++;
+        rp->window_bound[rp->now.judged++] =
+            ny_greedy_bound(delta > 0 ? delta + ny_greedy_slack(block, i, dictionary->rank) : 0);
+        if (!(uniform * bound < delta)) continue;
+        err = ny_exact_join(exact, block, dictionary, row, i, taken);
+        if (err) return err;
+        if (delta < rp->now.least_share * k) rp->now.least_share = delta / k;
+        rp->window_bound[rp->now.judged - 1] = 0;
+        rp->now.accepted++;
+        ny_front_move(block, taken++, i);
+    }
+    return ny_dictionary_extend(dictionary, block->raw, taken, NULL);
+}
+
+static int decide_block(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_front *block)
+{
+    struct ny_prefix now = ny_dictionary_now(rp->dictionary);
+    int err = ny_front_begin(block, rp->dictionary);
+
+    if (!err) err = ny_exact_begin(exact, block, rp->dictionary, now.rank);
+    for (size_t from = 0; !err && from < now.rank; from = ny_front_next(from, now.rank))
+        err = ny_exact_step(exact, block, rp->dictionary, &now, from);
+    if (!err) err = ny_exact_schur(exact, block, rp->dictionary, now.rank);
+    return err ? err : decide(rp, exact, block);
+}
+
+/* Between two blocks, as a pass does it between two units. */
+static int rest(struct ny_rpcholesky *rp)
+{
+    int interrupted = ny_check_interrupt(rp->ctx), err = NY_OK;
+
+    if (rp->request->checkpoint &&
+        (interrupted || ny_now() - rp->saved_s >= rp->request->checkpoint_s))
+        err = ny_pivot_checkpoint(rp, 0);
+    return err ? err : interrupted;
+}
+
+/* The next candidates of the window: drawn, read in the order of the store, decided in the order
+ * they were drawn in. */
+static int look_at(struct ny_rpcholesky *rp, size_t count)
+{
+    struct ny_pivot_worker *worker = &rp->worker[0];
+    struct ny_front *front = &worker->front;
+    size_t first = (size_t)rp->now.judged;
+    int err;
+
+    for (size_t i = 0; i < count; i++) {
+        rp->window_row[first + i] =
+            draw(rp, ny_hash01(rp->request->seed, NY_STREAM_REJECTION, 2 * (rp->now.drawn + i)));
+        front->index[i] = (uint32_t)(first + i);
+    }
+    front->count = count;
+    front->done = 0;
+    worker->exact.flops = 0;
+    err = ny_points_gather(rp->request->store, rp->window_row + first, count, front->raw);
+    if (!err) err = ny_columns_diagonal(rp->dictionary->none, front->raw, count, front->k);
+    for (size_t at = 0; !err && at < count && ny_dictionary_count(rp->dictionary) < rp->m;
+         at += NY_FRONT_BLOCK) {
+        struct ny_front block =
+            ny_front_view(front, at, count - at < NY_FRONT_BLOCK ? count - at : NY_FRONT_BLOCK);
+
+        err = decide_block(rp, &worker->exact, &block);
+        if (!err) err = rest(rp);
+    }
+    rp->now.flops += worker->exact.flops;
+    return err;
+}
+
+/* The bounds of the window's candidates fall to what was seen of them. */
+static void lower_bounds(struct ny_rpcholesky *rp)
+{
+    for (size_t i = 0; i < rp->now.judged; i++)
+        if (rp->window_bound[i] < rp->bounds[rp->window_row[i]])
+            rp->bounds[rp->window_row[i]] = rp->window_bound[i];
+}
+
+/* When few were accepted, the bounds of most rows are too far above. Where rows keep bounds up to
+ * the mean of δ, which the accepted share tells, every other candidate is accepted afterwards. */
+static void end_window(struct ny_rpcholesky *rp)
+{
+    double share = (double)rp->now.accepted / NY_PIVOT_WINDOW;
+
+    /* What is left after all rows were measured to the end, and is never accepted, is rounding. */
+    rp->now.exhausted = rp->now.fresh && !rp->now.accepted && !(rp->now.enough > 0);
+    rp->now.enough = share * rp->sums[units_of(rp->n)] / (double)rp->n;
+    lower_bounds(rp);
+    rp->now.measuring = !rp->now.exhausted && rp->now.accepted < NY_PIVOT_ACCEPTED_LEAST;
+    rp->now.judged = rp->now.accepted = rp->now.fresh = 0;
+}
+
+static int draw_window(struct ny_rpcholesky *rp)
+{
+    int err = NY_OK;
+
+    if (!(add_up(rp) > 0)) {
+        rp->now.exhausted = true;
+        return NY_OK;
+    }
+    while (!err && rp->now.judged < NY_PIVOT_WINDOW &&
+           ny_dictionary_count(rp->dictionary) < rp->m)
+        err = look_at(rp, next_candidates(rp));
+    if (!err && ny_dictionary_count(rp->dictionary) < rp->m) end_window(rp);
+    return err;
+}
+
+/* ---- the rule ------------------------------------------------------------------------------- */
+
+static int select_from(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)
+{
+    int err = NY_OK;
+
+    while (!err) {
+        if (rp->now.measuring) {
+            err = ny_pivot_measure(rp, source, first_unit);
+            first_unit = 0;
+        } else if (ny_dictionary_count(rp->dictionary) < rp->m && !rp->now.exhausted) {
+            err = draw_window(rp);
+        } else if (rp->request->certify && !rp->now.certified &&
+                   ny_dictionary_count(rp->dictionary)) {
+            rp->now.measuring = rp->now.certified = true;
+            rp->now.enough = -1;
+        } else {
+            break;
+        }
+    }
+    return err;
+}
+
+static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
+{
+    size_t m = ny_dictionary_count(rp->dictionary);
+    double sum = 0, largest = 0;
+    int err;
+
+    if (!m)
+        return ny_fail(rp->ctx, NY_EDATA,
+                       "all %llu rows have k(x,x) = 0: there is nothing to select from",
+                       (unsigned long long)rp->n);
+    if (m < rp->m)
+        ny_log(rp->ctx, NY_LOG_WARNING,
+               "%zu landmarks represent all rows, so that --landmarks %zu are not to be had", m,
+               rp->m);
+    err = ny_selection_rows(selection, rp->ctx, m);
+    if (err) return err;
+    for (size_t i = 0; i < m; i++)
+        selection->rows[i] = ny_dictionary_rows(rp->dictionary)[i];
+    selection->flops = rp->now.flops;
+    selection->passes = (unsigned)rp->now.measured;
+    selection->rows_read = rp->now.measured * rp->n;
+    if (rp->now.measured < 2) return NY_OK; /* bounds are k(x,x) but for a few rows */
+    if (!rp->now.certified) lower_bounds(rp);
+    for (uint64_t i = 0; i < rp->n; i++) {
+        sum += (double)rp->bounds[i];
+        if ((double)rp->bounds[i] > largest) largest = (double)rp->bounds[i];
+    }
+    selection->residual_max = largest;
+    selection->residual_mean = sum / (double)rp->n;
+    selection->residuals = rp->bounds;
+    rp->bounds = NULL;
+    return NY_OK;
+}
+
+int ny_select_rpcholesky(const struct ny_selection_request *request,
+                         struct ny_selection *selection)
+{
+    struct ny_rpcholesky *rp = ny_calloc(request->ctx, NY_MEM_DICTIONARY, 1, sizeof(*rp));
+    struct ny_source *source = NULL;
+    uint64_t first_unit = 0;
+    int err = NY_EBUDGET;
+
+    ny_selection_clear(selection);
+    if (!rp) return NY_EBUDGET;
+    err = open_selection(rp, request);
+    if (!err && request->image) err = ny_pivot_restore(rp, &first_unit);
+    if (err) goto done;
+    if (request->image_owner) {
+        ny_free(request->ctx, *request->image_owner);
+        *request->image_owner = NULL;
+    }
+    err = ny_source_of_points(&source, request->store, request->n, rp->workers);
+    if (err) goto done;
+    ny_blas_serial();
+    err = select_from(rp, source, first_unit);
+    if (!err) err = leave(rp, selection);
+done:
+    ny_source_free(source);
+    close_selection(rp);
+    ny_free(request->ctx, rp);
+    return err;
+}

@@ -1,0 +1,71 @@
+/* The state of one randomly pivoted selection; for rpcholesky*.c. */
+#ifndef NY_SELECT_RPCHOLESKY_H
+#define NY_SELECT_RPCHOLESKY_H
+
+#include "select/front.h"
+#include "select/rules.h"
+
+/* Acceptance is judged, and bounds are renewed, after windows of this many candidates: a function
+ * of the candidates alone, whatever tiles and budget are. Below 2 % a pass measures all residuals.
+ */
+enum { NY_PIVOT_WINDOW = NY_UNIT_ROWS, NY_PIVOT_ACCEPTED_LEAST = 41 };
+
+struct ny_pivot_worker {
+    struct ny_front front;
+    struct ny_exact exact;
+    struct ny_columns_workspace *workspace;
+    bool *again;   /* rows of the unit that f32 left to f64 */
+    float *bounds; /* of the unit, which the fold takes over */
+    bool bad;    /* a residual that no positive semi-definite kernel has */
+    uint64_t bad_row;
+    double bad_delta, bad_k;
+};
+
+/* What is kept over a kill, beside the dictionary, the window's candidates and the bounds. */
+struct ny_pivot_progress {
+    uint64_t drawn;     /* candidates so far: the counter of their random numbers */
+    uint64_t judged;    /* of them, in the present window: 0 … NY_PIVOT_WINDOW */
+    uint64_t accepted;  /* of those */
+    uint64_t fresh;     /* the window is the first one after all residuals were measured */
+    uint64_t measuring; /* a pass is under way, which sets all bounds */
+    uint64_t measured;  /* passes so far */
+    uint64_t exhausted; /* all residuals are 0: the rank of K is reached */
+    uint64_t certified; /* measured, on the final dictionary and in f64 */
+    double largest;     /* of k(x,x) over all rows */
+    double least_share; /* of δ/k(x,x), over the landmarks when they joined */
+    double enough;      /* a bound down to which a pass need not measure */
+    double flops;
+};
+
+struct ny_rpcholesky {
+    struct ny_context *ctx;
+    const struct ny_selection_request *request;
+    struct ny_dictionary *dictionary;
+    uint64_t n;
+    size_t m; /* wanted */
+    struct ny_pivot_progress now;
+    float *bounds; /* u_i ≥ δ_i, each from its row's last visit; proposals are drawn ∝ u */
+    double *sums;  /* Σ u over the units before unit i */
+    /* The window's candidates, and what their bounds are after it. */
+    uint64_t window_row[NY_PIVOT_WINDOW];
+    float window_bound[NY_PIVOT_WINDOW];
+    double saved_s; /* when the last checkpoint was made */
+    unsigned workers;
+    struct ny_pivot_worker *worker;
+};
+
+/* A pass that measures δ of all rows on the present dictionary (rpcholesky_measure.c). */
+int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit);
+int ny_pivot_not_psd(const struct ny_rpcholesky *rp, uint64_t row, double delta, double k);
+/* A δ up to here is rounding. */
+static inline double ny_pivot_zero(const struct ny_rpcholesky *rp)
+{
+    return (double)rp->m * 0x1p-52 * rp->now.largest;
+}
+
+/* The pass's checkpoint; and back: *first_unit is where a pass under way goes on
+ * (rpcholesky_image.c). */
+int ny_pivot_checkpoint(void *arg, uint64_t units_done);
+int ny_pivot_restore(struct ny_rpcholesky *rp, uint64_t *first_unit);
+
+#endif

@@ -1,0 +1,205 @@
+/* The pass that measures δ of all rows on the present dictionary, and sets their bounds. */
+#include "select/rpcholesky.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "select/greedy.h"
+
+int ny_pivot_not_psd(const struct ny_rpcholesky *rp, uint64_t row, double delta, double k)
+{
+    return ny_fail(rp->ctx, NY_ENUMERIC,
+                   "row %llu has a residual of %g with k(x,x) = %g: kernel '%s' with these "
+                   "parameters is not positive semi-definite on these data; choose another kernel "
+                   "or --select uniform",
+                   (unsigned long long)row, delta, k, rp->request->spec->kernel->name);
+}
+
+static void note_bad(struct ny_pivot_worker *worker, uint64_t row, double delta, double k)
+{
+    if (worker->bad && worker->bad_row < row) return;
+    worker->bad = true;
+    worker->bad_row = row;
+    worker->bad_delta = delta;
+    worker->bad_k = k;
+}
+
+/* Nothing is selected yet: δ = k(x,x). */
+static void set_diagonal(struct ny_pivot_worker *worker, uint64_t first_row)
+{
+    const struct ny_front *front = &worker->front;
+
+    for (size_t i = 0; i < front->count; i++) {
+        if (!(front->k[i] >= 0) || !isfinite(front->k[i]))
+            note_bad(worker, first_row + i, front->k[i], front->k[i]);
+        worker->bounds[i] = ny_greedy_bound(front->k[i]);
+    }
+}
+
+/* δ only falls with more columns: rows leave as soon as their bound is low enough. Those whose δ is
+ * below NY_EXACT_BELOW·k(x,x) go on in f64: f32 cannot say how small it is. */
+static void leave32(const struct ny_rpcholesky *rp, struct ny_pivot_worker *worker)
+{
+    struct ny_front *front = &worker->front;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < front->count; i++) {
+        double delta = front->delta[i], scale = front->scale[i], band = NY_BAND * scale;
+
+        if (delta >= -band && delta + band <= rp->now.enough)
+            worker->bounds[front->index[i]] = ny_greedy_bound(delta + band);
+        else if (delta >= NY_EXACT_BELOW * scale && delta <= scale + band)
+            ny_front_move(front, kept++, i);
+        else
+            worker->again[front->index[i]] = true;
+    }
+    front->count = kept;
+}
+
+static int measure32(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
+                     const struct ny_prefix *prefix)
+{
+    struct ny_front *front = &worker->front;
+    int err = ny_front_reserve(front, prefix->rank);
+
+    while (!err && front->count && front->done < prefix->rank) {
+        ny_front_step(front, rp->dictionary, prefix, ny_front_next(front->done, prefix->rank));
+        leave32(rp, worker);
+    }
+    for (size_t i = 0; !err && i < front->count; i++)
+        worker->bounds[front->index[i]] =
+            ny_greedy_bound(front->delta[i] + NY_BAND * front->scale[i]);
+    return err;
+}
+
+static void leave64(const struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
+                    struct ny_front *block, uint64_t first_row, size_t done)
+{
+    double zero = ny_pivot_zero(rp);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < block->count; i++) {
+        double delta = worker->exact.delta[i];
+        double bound = delta > zero ? delta + ny_greedy_slack(block, i, done) : 0;
+
+        if (!(delta >= -NY_NOT_PSD * fabs(block->k[i])) || !isfinite(delta))
+            note_bad(worker, first_row + block->index[i], delta, block->k[i]);
+        worker->bounds[block->index[i]] = ny_greedy_bound(bound);
+        if (bound <= rp->now.enough) continue;
+        ny_exact_move(&worker->exact, kept, i, done);
+        ny_front_move(block, kept++, i);
+    }
+    block->count = kept;
+}
+
+/* In steps that are short, so that rows leave soon. */
+static int measure_block(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
+                         struct ny_front *block, size_t rank, uint64_t first_row)
+{
+    enum { STEP = NY_PANEL / 8 };
+    int err = ny_exact_begin(&worker->exact, block, rp->dictionary, rank);
+
+    for (size_t from = 0, to; !err && block->count && from < rank; from = to) {
+        struct ny_prefix prefix = {.tail = rp->dictionary->panels[from / NY_PANEL]->columns};
+
+        to = rank - from < STEP ? rank : from + STEP;
+        prefix.rank = to;
+        err = ny_exact_step(&worker->exact, block, rp->dictionary, &prefix, from);
+        if (!err) leave64(rp, worker, block, first_row, to);
+    }
+    return err;
+}
+
+static int measure64(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker, size_t rank,
+                     uint64_t first_row)
+{
+    struct ny_front *front = &worker->front;
+    int err = NY_OK;
+
+    for (size_t first = 0; !err && first < front->count; first += NY_FRONT_BLOCK) {
+        size_t left = front->count - first;
+        struct ny_front block =
+            ny_front_view(front, first, left < NY_FRONT_BLOCK ? left : NY_FRONT_BLOCK);
+
+        err = measure_block(rp, worker, &block, rank, first_row);
+    }
+    return err;
+}
+
+/* Loads the rows of `wanted`. */
+static int load(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
+                const struct ny_tile *tile, const bool *wanted)
+{
+    struct ny_front *front = &worker->front;
+    int err = ny_front_load(front, rp->dictionary, worker->workspace, tile);
+    size_t kept = 0;
+
+    if (err) return err;
+    err = ny_front_begin(front, rp->dictionary);
+    for (size_t i = 0; i < front->count; i++)
+        if (wanted[i]) ny_front_move(front, kept++, i);
+    front->count = kept;
+    return err;
+}
+
+/* f32 where it can say something: its substitution needs pivots that are not small. */
+static int measure_unit(void *arg, const struct ny_tile *tile)
+{
+    struct ny_rpcholesky *rp = arg;
+    struct ny_pivot_worker *worker = &rp->worker[tile->worker];
+    struct ny_prefix prefix = ny_dictionary_now(rp->dictionary);
+    bool exact = rp->now.certified || rp->now.least_share < NY_EXACT_BELOW;
+    int err;
+
+    worker->bad = false;
+    worker->front.flops = worker->exact.flops = 0;
+    memcpy(worker->bounds, rp->bounds + tile->first_row, tile->rows * sizeof(*worker->bounds));
+    for (size_t i = 0; i < tile->rows; i++)
+        worker->again[i] = !prefix.rank || (double)worker->bounds[i] > rp->now.enough;
+    err = load(rp, worker, tile, worker->again);
+    if (err) return err;
+    if (!prefix.rank) {
+        set_diagonal(worker, tile->first_row);
+        return NY_OK;
+    }
+    if (exact) return measure64(rp, worker, prefix.rank, tile->first_row);
+    memset(worker->again, 0, NY_UNIT_ROWS * sizeof(*worker->again));
+    err = measure32(rp, worker, &prefix);
+    if (!err) err = load(rp, worker, tile, worker->again);
+    return err ? err : measure64(rp, worker, prefix.rank, tile->first_row);
+}
+
+static int take_over(void *arg, const struct ny_tile *tile)
+{
+    struct ny_rpcholesky *rp = arg;
+    struct ny_pivot_worker *worker = &rp->worker[tile->worker];
+
+    rp->now.flops += worker->front.flops + worker->exact.flops;
+    memcpy(rp->bounds + tile->first_row, worker->bounds, tile->rows * sizeof(*worker->bounds));
+    if (!worker->bad) return NY_OK;
+    return ny_pivot_not_psd(rp, worker->bad_row, worker->bad_delta, worker->bad_k);
+}
+
+int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)
+{
+    const struct ny_pass pass = {.ctx = rp->ctx,
+                                 .source = source,
+                                 .stage = "select",
+                                 .workers = rp->workers,
+                                 .first_unit = first_unit,
+                                 .checkpoint_s = rp->request->checkpoint_s};
+    const struct ny_pass_work work = {.unit = measure_unit,
+                                      .fold = take_over,
+                                      .checkpoint = rp->request->checkpoint ? ny_pivot_checkpoint
+                                                                            : NULL};
+    int err = ny_pass_run(&pass, &work, rp);
+
+    if (err) return err;
+    rp->now.measuring = false;
+    rp->now.fresh = true;
+    rp->now.measured++;
+    for (uint64_t i = 0; rp->now.measured == 1 && i < rp->n; i++)
+        if ((double)rp->bounds[i] > rp->now.largest) rp->now.largest = (double)rp->bounds[i];
+    return NY_OK;
+}

@@ -1,0 +1,227 @@
+/* Selections from a store, and what they are to be compared with: rows, kernels and residuals with
+ * plain loops in f64. */
+#ifndef TESTS_PROPERTY_SELECTION_CASE_H
+#define TESTS_PROPERTY_SELECTION_CASE_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "select/rules.h"
+#include "support/store_case.h"
+
+static struct ny_context *ctx;
+static char directory[128];
+
+static int start(void **state)
+{
+    (void)state;
+    case_directory(directory);
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    case_remove(directory);
+    assert_int_equal(ny_memory_used(ctx), 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+struct rows {
+    size_t n, d;
+    float *x;
+    struct ny_store *store;
+};
+
+/* Clusters of Gaussian points about `offset`, with every seventh row a copy of an earlier one. */
+static struct rows blobs(size_t n, size_t d, double spread, double offset)
+{
+    struct rows r = {.n = n, .d = d, .x = malloc(n * d * sizeof(float))};
+
+    for (size_t i = 0; i < n; i++) {
+        size_t cluster = ny_hash64(2, NY_STREAM_DATA, i) % 64;
+        double centre[16], noise[16];
+
+        ny_gaussian(1, NY_STREAM_DATA, cluster * d, centre, d);
+        ny_gaussian(3, NY_STREAM_DATA, i * d, noise, d);
+        for (size_t k = 0; k < d; k++)
+            r.x[i * d + k] = (float)(offset + centre[k] + spread * noise[k]);
+        if (i % 7 == 6) memcpy(r.x + i * d, r.x + i / 2 * d, d * sizeof(float));
+    }
+    return r;
+}
+
+static void keep_rows(struct rows *r)
+{
+    static int number;
+    const struct ny_ingest_spec spec = {.d = r->d, .dtype = NY_F32};
+    const struct ny_rows rows = {.values = r->x, .count = r->n, .consumed = r->n};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+    char path[200];
+
+    snprintf(path, sizeof(path), "%s/%d.nys", directory, number++);
+    assert_int_equal(ny_store_create(&r->store, ctx, path), NY_OK);
+    assert_int_equal(ny_ingest_begin(&ingest, r->store, &spec, &consumed), NY_OK);
+    assert_int_equal(ny_ingest_rows(ingest, &rows), NY_OK);
+    assert_int_equal(ny_ingest_commit(ingest), NY_OK);
+    ny_ingest_free(ingest);
+}
+
+static void free_rows(struct rows *r)
+{
+    ny_store_close(r->store);
+    free(r->x);
+}
+
+struct kind {
+    const char *kernel;
+    struct ny_kernel_params params;
+};
+
+static double plain_kernel(const struct kind *kind, const struct rows *r, size_t i, size_t j)
+{
+    double dot = 0, square = 0, power = 1;
+
+    for (size_t k = 0; k < r->d; k++) {
+        double x = (double)r->x[i * r->d + k], y = (double)r->x[j * r->d + k];
+        dot += x * y;
+        square += (x - y) * (x - y);
+    }
+    if (!strcmp(kind->kernel, "rbf")) return exp(-kind->params.gamma * square);
+    if (!strcmp(kind->kernel, "linear")) return dot;
+    for (unsigned k = 0; k < kind->params.degree; k++)
+        power *= kind->params.gamma * dot + kind->params.coef0;
+    return power;
+}
+
+/* A selection by `rule`; what the request leaves open is filled in. */
+static int run_rule(const char *rule, const struct kind *kind, const struct rows *r,
+                    struct ny_selection_request request, struct ny_selection *selection)
+{
+    double centre[16] = {0}, factor[16];
+    struct ny_geometry *geometry;
+    struct ny_columns_spec spec;
+    int err;
+
+    for (size_t k = 0; k < r->d; k++)
+        factor[k] = 1;
+    assert_int_equal(ny_geometry_copy(&geometry, ctx, centre, factor, r->d), NY_OK);
+    spec = (struct ny_columns_spec){.ctx = ctx,
+                                    .kernel = ny_kernel_find(kind->kernel),
+                                    .params = kind->params,
+                                    .geometry = geometry,
+                                    .dtype = NY_F32};
+    request.ctx = ctx;
+    request.store = r->store;
+    request.n = r->n;
+    request.spec = &spec;
+    err = ny_rule_find(rule)->select(&request, selection);
+    ny_geometry_free(geometry, ctx);
+    return err;
+}
+
+static struct ny_selection must_run(const char *rule, const struct kind *kind,
+                                    const struct rows *r, struct ny_selection_request request)
+{
+    struct ny_selection selection;
+
+    if (run_rule(rule, kind, r, request, &selection)) fail_msg("%s", ny_context_message(ctx));
+    return selection;
+}
+
+static void assert_same_selection(const struct ny_selection *a, const struct ny_selection *b,
+                                  size_t n)
+{
+    assert_int_equal(a->m, b->m);
+    assert_memory_equal(a->rows, b->rows, a->m * sizeof(*a->rows));
+    assert_true((a->residuals == NULL) == (b->residuals == NULL));
+    if (a->residuals) {
+        assert_memory_equal(a->residuals, b->residuals, n * sizeof(*a->residuals));
+        assert_true(a->residual_max == b->residual_max && a->residual_mean == b->residual_mean);
+    }
+    assert_true(a->passes == b->passes && a->rows_read == b->rows_read);
+}
+
+/* ---- images --------------------------------------------------------------------------------- */
+
+struct images {
+    size_t count;
+    struct image {
+        void *at;
+        size_t bytes;
+    } image[256];
+};
+
+static int keep_image(void *arg, const void *image, size_t bytes)
+{
+    struct images *images = arg;
+
+    assert_true(images->count < 256);
+    images->image[images->count] = (struct image){malloc(bytes), bytes};
+    memcpy(images->image[images->count++].at, image, bytes);
+    return NY_OK;
+}
+
+static void free_images(struct images *images)
+{
+    for (size_t i = 0; i < images->count; i++)
+        free(images->image[i].at);
+    images->count = 0;
+}
+
+/* With images kept between any two steps: other workers and budgets leave the same, and each image
+ * leads to the end of the unbroken run. */
+static void check_bytes(const char *rule, const struct kind *kind, const struct rows *r,
+                        struct ny_selection_request request)
+{
+    struct images one = {0}, other = {0};
+    struct ny_selection a, b;
+
+    request.checkpoint = keep_image;
+    request.checkpoint_arg = &one;
+    request.workers = 1;
+    a = must_run(rule, kind, r, request);
+    assert_true(one.count > 2);
+    request.checkpoint_arg = &other;
+    for (unsigned workers = 2; workers <= 3; workers++) {
+        request.workers = workers;
+        if (workers == 3) ny_context_set_memory(ctx, ny_memory_used(ctx) + (120u << 20));
+        b = must_run(rule, kind, r, request);
+        ny_context_set_memory(ctx, 0);
+        assert_same_selection(&a, &b, r->n);
+        assert_int_equal(other.count, one.count);
+        for (size_t i = 0; i < one.count; i++) {
+            assert_int_equal(one.image[i].bytes, other.image[i].bytes);
+            assert_memory_equal(one.image[i].at, other.image[i].at, one.image[i].bytes);
+        }
+        free_images(&other);
+        ny_selection_release(&b, ctx);
+    }
+    for (size_t i = 0; i < one.count; i += 1 + one.count / 12) {
+        request.image = one.image[i].at;
+        request.image_bytes = one.image[i].bytes;
+        b = must_run(rule, kind, r, request);
+        assert_same_selection(&a, &b, r->n);
+        assert_int_equal(other.count, one.count - 1 - i);
+        free_images(&other);
+        ny_selection_release(&b, ctx);
+    }
+    request.image_bytes--;
+    assert_int_equal(run_rule(rule, kind, r, request, &b), NY_ESTORE);
+    ny_error_clear(ctx);
+    free_images(&one);
+    ny_selection_release(&a, ctx);
+}
+
+#endif

@@ -1,0 +1,380 @@
+/* select/rpcholesky: against the probabilities of randomly pivoted Cholesky (Chen, Epperly, Tropp &
+ * Webber 2023), and residuals recomputed row by row. */
+#include "property/selection_case.h"
+
+/* ---- residuals ------------------------------------------------------------------------------ */
+
+struct factor {
+    const uint64_t *rows;
+    size_t m;
+    double *L; /* capacity², of which m rows are there */
+    size_t capacity;
+};
+
+/* δ of a row, and its z = L⁻¹k. */
+static double substitute(const struct factor *f, const struct kind *kind, const struct rows *r,
+                         size_t row, double *z)
+{
+    double delta = plain_kernel(kind, r, row, row);
+
+    for (size_t a = 0; a < f->m; a++) {
+        const double *L = f->L + a * f->capacity;
+
+        z[a] = plain_kernel(kind, r, row, (size_t)f->rows[a]);
+        for (size_t b = 0; b < a; b++)
+            z[a] -= L[b] * z[b];
+        z[a] /= L[a];
+        delta -= z[a] * z[a];
+    }
+    return delta;
+}
+
+static struct factor factor_of(const struct kind *kind, const struct rows *r, const uint64_t *rows,
+                               size_t m)
+{
+    struct factor f = {.rows = rows, .L = calloc(m * m, sizeof(double)), .capacity = m};
+
+    for (; f.m < m; f.m++) {
+        double *L = f.L + f.m * m;
+
+        L[f.m] = sqrt(substitute(&f, kind, r, (size_t)rows[f.m], L));
+    }
+    return f;
+}
+
+/* Bounds are above δ; exact: they are δ. */
+static void check_residuals(const struct kind *kind, const struct rows *r,
+                            const struct ny_selection *selection, bool exact)
+{
+    size_t m = selection->m;
+    struct factor f = factor_of(kind, r, selection->rows, m);
+    double *z = malloc(m * sizeof(double)), largest = 0, sum = 0;
+
+    assert_non_null(selection->residuals);
+    for (size_t i = 0; i < r->n; i++) {
+        double bound = (double)selection->residuals[i], k = plain_kernel(kind, r, i, i);
+        double delta = substitute(&f, kind, r, i, z);
+
+        if (!(bound >= delta - 1e-11 * k))
+            fail_msg("row %zu: bound %g below δ = %g", i, bound, delta);
+        if (exact && !(bound <= delta * (1 + 1e-6) + 1e-11 * k))
+            fail_msg("row %zu: %g is not δ = %g", i, bound, delta);
+        largest = bound > largest ? bound : largest;
+        sum += bound;
+    }
+    assert_true(selection->residual_max == largest);
+    assert_true(fabs(selection->residual_mean * (double)r->n - sum) <= 1e-12 * sum);
+    free(f.L);
+    free(z);
+}
+
+/* ---- the distribution ----------------------------------------------------------------------- */
+
+enum { POINTS = 6, CELLS = POINTS * POINTS * POINTS };
+
+/* δ of all rows after the `m` first of D; returns their sum. */
+static double residuals(const struct kind *kind, const struct rows *r, const uint64_t *D, size_t m,
+                        double delta[POINTS])
+{
+    struct factor f = factor_of(kind, r, D, m);
+    double sum = 0, z[3];
+
+    for (size_t i = 0; i < POINTS; i++) {
+        delta[i] = substitute(&f, kind, r, i, z);
+        for (size_t a = 0; a < m; a++)
+            if (D[a] == i) delta[i] = 0;
+        sum += delta[i];
+    }
+    free(f.L);
+    return sum;
+}
+
+/* P(a, b, c) of the first three landmarks. */
+static void exact_probabilities(const struct kind *kind, const struct rows *r, double P[CELLS])
+{
+    double d0[POINTS], d1[POINTS], d2[POINTS];
+    double sum0 = residuals(kind, r, NULL, 0, d0);
+
+    for (uint64_t a = 0; a < POINTS; a++) {
+        double sum1 = residuals(kind, r, (uint64_t[]){a}, 1, d1);
+
+        for (uint64_t b = 0; b < POINTS; b++) {
+            double sum2 = b == a ? 1 : residuals(kind, r, (uint64_t[]){a, b}, 2, d2);
+
+            for (size_t c = 0; c < POINTS; c++)
+                P[(a * POINTS + b) * POINTS + c] =
+                    b == a ? 0 : d0[a] / sum0 * (d1[b] / sum1) * (d2[c] / sum2);
+        }
+    }
+}
+
+/* Pearson's χ² of `draws` selections with as many seeds; cells that expect fewer than five are one.
+ * The bound is that of one in ten thousand (Wilson & Hilferty). */
+static void check_distribution(const struct kind *kind, const struct rows *r, size_t draws,
+                               unsigned passes_least)
+{
+    double P[CELLS], rest = 0, square = 0, degrees = -1, root;
+    size_t seen[CELLS] = {0}, seen_rest = 0;
+    unsigned most = 0;
+
+    exact_probabilities(kind, r, P);
+    for (size_t seed = 0; seed < draws; seed++) {
+        struct ny_selection s = must_run(
+            "rpcholesky", kind, r, (struct ny_selection_request){.seed = seed, .landmarks = 3});
+
+        assert_int_equal(s.m, 3);
+        seen[(s.rows[0] * POINTS + s.rows[1]) * POINTS + s.rows[2]]++;
+        if (s.passes > most) most = s.passes;
+        ny_selection_release(&s, ctx);
+    }
+    assert_true(most >= passes_least);
+    for (size_t i = 0; i < CELLS; i++) {
+        double expected = P[i] * (double)draws;
+
+        if (expected < 5) {
+            rest += expected;
+            seen_rest += seen[i];
+            if (P[i] == 0) assert_int_equal(seen[i], 0);
+            continue;
+        }
+        square += ((double)seen[i] - expected) * ((double)seen[i] - expected) / expected;
+        degrees++;
+    }
+    if (rest >= 5) {
+        square += ((double)seen_rest - rest) * ((double)seen_rest - rest) / rest;
+        degrees++;
+    }
+    assert_true(degrees > 5);
+    root = 1 - 2 / (9 * degrees) + 3.72 * sqrt(2 / (9 * degrees));
+    if (square > degrees * root * root * root)
+        fail_msg("%s: χ² = %g with %g degrees of freedom", kind->kernel, square, degrees);
+}
+
+static void landmarks_have_the_papers_distribution(void **state)
+{
+    static const struct {
+        struct kind kind;
+        double spread;
+        size_t draws;
+        unsigned passes; /* in some selection: the rejections were too many */
+    } cases[] = {
+        {{"rbf", {.gamma = 0.3}}, 0.5, 1500, 1},
+        {{"polynomial", {.gamma = 0.3, .coef0 = 1, .degree = 2}}, 0.5, 1500, 1},
+        {{"rbf", {.gamma = 1e-4}}, 0.5, 250, 2}, /* δ is measured in f32 */
+        {{"rbf", {.gamma = 1e-6}}, 0.5, 250, 2}, /* in f64 */
+    };
+
+    (void)state;
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct rows r = blobs(POINTS, 3, cases[c].spread, 0);
+
+        keep_rows(&r);
+        check_distribution(&cases[c].kind, &r, cases[c].draws, cases[c].passes);
+        free_rows(&r);
+    }
+}
+
+/* Of a large set: landmarks are drawn across units. */
+static void the_first_landmark_follows_the_diagonal(void **state)
+{
+    enum { N = 10000, DRAWS = 600, PARTS = 10 };
+    const struct kind kind = {"linear", {.gamma = 1}};
+    struct rows r = blobs(N, 2, 0.5, 1);
+    double share[PARTS] = {0}, sum = 0, square = 0;
+    size_t seen[PARTS] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < r.d; k++)
+            r.x[i * r.d + k] *= (float)(1 + (double)(i / 1000));
+    keep_rows(&r);
+    for (size_t i = 0; i < N; i++) {
+        share[i / 1000] += plain_kernel(&kind, &r, i, i);
+        sum += plain_kernel(&kind, &r, i, i);
+    }
+    for (uint64_t seed = 0; seed < DRAWS; seed++) {
+        struct ny_selection s =
+            must_run("rpcholesky", &kind, &r,
+                     (struct ny_selection_request){.seed = seed, .landmarks = 1, .workers = 1});
+
+        seen[s.rows[0] / 1000]++;
+        ny_selection_release(&s, ctx);
+    }
+    for (size_t p = 0; p < PARTS; p++) {
+        double expected = share[p] / sum * DRAWS, off = (double)seen[p] - expected;
+
+        square += off * off / expected;
+    }
+    assert_true(square < 33.7); /* one in ten thousand, nine degrees of freedom */
+    free_rows(&r);
+}
+
+/* ---- bounds --------------------------------------------------------------------------------- */
+
+static void residuals_are_bounds_and_exact_when_certified(void **state)
+{
+    static const struct {
+        struct kind kind;
+        size_t m;
+        unsigned passes;
+    } cases[] = {
+        {{"rbf", {.gamma = 0.3}}, 300, 2},  /* one more, in f32 */
+        {{"rbf", {.gamma = 0.01}}, 100, 3}, /* and in f64 */
+        {{"polynomial", {.gamma = 0.01, .coef0 = 1, .degree = 3}}, 30, 2},
+    };
+
+    (void)state;
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct ny_selection_request request = {.landmarks = cases[c].m, .workers = 2};
+        struct rows r = blobs(6500, 4, 0.2, 0);
+        struct ny_selection plain, certified;
+
+        keep_rows(&r);
+        plain = must_run("rpcholesky", &cases[c].kind, &r, request);
+        assert_int_equal(plain.m, cases[c].m);
+        assert_true(plain.passes >= cases[c].passes);
+        assert_true(plain.rows_read == plain.passes * r.n && plain.flops > 0);
+        check_residuals(&cases[c].kind, &r, &plain, false);
+        request.certify = true;
+        certified = must_run("rpcholesky", &cases[c].kind, &r, request);
+        assert_int_equal(certified.passes, plain.passes + 1);
+        assert_memory_equal(certified.rows, plain.rows, plain.m * sizeof(*plain.rows));
+        check_residuals(&cases[c].kind, &r, &certified, true);
+        ny_selection_release(&plain, ctx);
+        ny_selection_release(&certified, ctx);
+        free_rows(&r);
+    }
+}
+
+/* Where k(x,x) was all that was measured, there is nothing to say about residuals. */
+static void residuals_are_not_known_without_a_pass(void **state)
+{
+    const struct kind kind = {"rbf", {.gamma = 3}};
+    struct rows r = blobs(3000, 4, 0.5, 0);
+    struct ny_selection s;
+
+    (void)state;
+    keep_rows(&r);
+    s = must_run("rpcholesky", &kind, &r,
+                 (struct ny_selection_request){.landmarks = 20, .workers = 2});
+    assert_true(s.passes == 1 && !s.residuals && isnan(s.residual_max) && isnan(s.residual_mean) &&
+                isnan(s.tolerance));
+    ny_selection_release(&s, ctx);
+    free_rows(&r);
+}
+
+static void same_bytes_for_any_workers_budget_and_kill(void **state)
+{
+    static const struct {
+        struct kind kind;
+        size_t m;
+        bool certify;
+    } cases[] = {
+        {{"rbf", {.gamma = 0.5}}, 350, false},
+        {{"rbf", {.gamma = 0.01}}, 60, true},
+        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}}, 40, false},
+    };
+    struct rows r = blobs(9000, 4, 0.2, 0);
+
+    (void)state;
+    keep_rows(&r);
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+        check_bytes("rpcholesky", &cases[c].kind, &r,
+                    (struct ny_selection_request){
+                        .landmarks = cases[c].m, .certify = cases[c].certify, .seed = 3});
+    free_rows(&r);
+}
+
+/* ---- edges ---------------------------------------------------------------------------------- */
+
+static void ends_at_the_rank_of_K(void **state)
+{
+    const struct kind linear = {"linear", {.gamma = 1}}, rbf = {"rbf", {.gamma = 0.5}};
+    struct ny_selection_request request = {.landmarks = 50, .workers = 2};
+    struct rows r = blobs(5000, 4, 0.5, 0);
+    struct ny_selection s;
+
+    (void)state;
+    memset(r.x + 7 * r.d, 0, 100 * r.d * sizeof(float)); /* k(x,x) = 0: never chosen */
+    keep_rows(&r);
+    s = must_run("rpcholesky", &linear, &r, request);
+    assert_int_equal(s.m, 4);
+    for (size_t i = 0; i < s.m; i++)
+        assert_true(s.rows[i] < 7 || s.rows[i] >= 107);
+    assert_true(s.residual_max == 0);
+    ny_selection_release(&s, ctx);
+    free_rows(&r);
+    r = blobs(3000, 4, 0.5, 0);
+    for (size_t i = 10; i < r.n; i++) /* ten different rows */
+        memcpy(r.x + i * r.d, r.x + i % 6 * r.d, r.d * sizeof(float));
+    keep_rows(&r);
+    s = must_run("rpcholesky", &rbf, &r, request);
+    assert_int_equal(s.m, 9); /* blobs(): row 6 is a copy of row 3 */
+    ny_selection_release(&s, ctx);
+    free_rows(&r);
+}
+
+static void selects_all_rows_when_asked_for_more(void **state)
+{
+    const struct kind kind = {"rbf", {.gamma = 2}};
+    struct rows r = blobs(6, 4, 1, 0);
+    struct ny_selection s;
+    bool seen[6] = {false};
+
+    (void)state;
+    keep_rows(&r);
+    s = must_run("rpcholesky", &kind, &r, (struct ny_selection_request){.landmarks = 100});
+    assert_int_equal(s.m, 6);
+    for (size_t i = 0; i < s.m; i++) {
+        assert_false(seen[s.rows[i]]);
+        seen[s.rows[i]] = true;
+    }
+    ny_selection_release(&s, ctx);
+    free_rows(&r);
+}
+
+static void refuses_what_it_cannot_select_from(void **state)
+{
+    const struct kind linear = {"linear", {.gamma = 1}};
+    const struct kind negative = {"polynomial", {.gamma = 1, .coef0 = -300, .degree = 1}};
+    const struct kind indefinite = {"polynomial", {.gamma = 1, .coef0 = -1, .degree = 2}};
+    struct ny_selection_request request = {.landmarks = 50, .workers = 2};
+    struct rows r = blobs(3000, 4, 0.5, 3);
+    struct ny_selection s;
+
+    (void)state;
+    keep_rows(&r);
+    assert_int_equal(run_rule("rpcholesky", &negative, &r, request, &s), NY_ENUMERIC);
+    assert_non_null(strstr(ny_context_message(ctx), "row 0 has a residual"));
+    ny_error_clear(ctx);
+    assert_int_equal(run_rule("rpcholesky", &indefinite, &r, request, &s), NY_ENUMERIC);
+    assert_non_null(strstr(ny_context_message(ctx), "not positive semi-definite"));
+    ny_error_clear(ctx);
+    request.landmarks = 0;
+    assert_int_equal(run_rule("rpcholesky", &linear, &r, request, &s), NY_EUSAGE);
+    ny_error_clear(ctx);
+    free_rows(&r);
+    r = blobs(3000, 4, 0.5, 3);
+    memset(r.x, 0, r.n * r.d * sizeof(float));
+    keep_rows(&r);
+    request.landmarks = 5;
+    assert_int_equal(run_rule("rpcholesky", &linear, &r, request, &s), NY_EDATA);
+    ny_error_clear(ctx);
+    free_rows(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(landmarks_have_the_papers_distribution),
+        cmocka_unit_test(the_first_landmark_follows_the_diagonal),
+        cmocka_unit_test(residuals_are_bounds_and_exact_when_certified),
+        cmocka_unit_test(residuals_are_not_known_without_a_pass),
+        cmocka_unit_test(same_bytes_for_any_workers_budget_and_kill),
+        cmocka_unit_test(ends_at_the_rank_of_K),
+        cmocka_unit_test(selects_all_rows_when_asked_for_more),
+        cmocka_unit_test(refuses_what_it_cannot_select_from),
+    };
+
+    return cmocka_run_group_tests_name("rpcholesky", tests, start, stop);
+}
