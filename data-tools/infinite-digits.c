@@ -9,6 +9,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -27,6 +28,7 @@ static const char usage[] =
     "  -n N               images to write\n"
     "  -o OUT             where to; standard output without it\n"
     "  --labels-out FILE  their labels as IDX, from LABELS (IDX, plain or .gz)\n"
+    "  --classes 0,1,…    only the originals with these LABELS\n"
     "  --first I          start at image I of the endless list (0)\n"
     "  --format idx|npy   of OUT (idx); npy is N x pixels, uint8\n"
     "  --seed S           (0)\n"
@@ -40,7 +42,8 @@ enum { FIELDS = 1024, CHUNK = 8192, WIDTH_MAX = 64 };
 
 struct digits {
     struct ny_context *ctx;
-    const unsigned char *images; /* originals × pixels */
+    unsigned char *images; /* originals × pixels */
+    unsigned char *labels; /* originals, or NULL */
     uint64_t originals;
     size_t rows, columns, pixels;
     float *fields;                      /* FIELDS × pixels, mean square 1 */
@@ -223,21 +226,6 @@ static void write_idx_head(FILE *file, const uint64_t *sizes, int dimensions)
     write_bytes(file, head, (size_t)(4 + 4 * dimensions));
 }
 
-static void write_npy_head(FILE *file, uint64_t n, size_t pixels)
-{
-    /* magic, version 1.0, length of the dictionary: 118 bytes, so that the whole is 128 */
-    static const char start[10] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
-    char dictionary[119];
-    int length = snprintf(dictionary, sizeof dictionary,
-                          "{'descr': '|u1', 'fortran_order': False, 'shape': (%llu, %zu), }",
-                          (unsigned long long)n, pixels);
-
-    memset(dictionary + length, ' ', sizeof dictionary - (size_t)length);
-    dictionary[117] = '\n';
-    write_bytes(file, start, sizeof start);
-    write_bytes(file, dictionary, 118);
-}
-
 static FILE *open_output(const char *path)
 {
     FILE *file = path ? fopen(path, "wb") : stdout;
@@ -259,32 +247,62 @@ static void write_images(struct digits *d, FILE *file, uint64_t first, uint64_t 
     close_output(file);
 }
 
-static void write_labels(const struct digits *d, const char *labels, const char *path,
-                         const uint64_t range[2])
+static void write_labels(const struct digits *d, const char *path, const uint64_t range[2])
 {
-    uint32_t count;
-    const unsigned char *values = read_idx(d->ctx, labels, 1, &count);
     FILE *file = open_output(path);
 
-    if (count != d->originals)
-        tool_fail(NY_EDATA, "%s has %u labels for %llu images.", labels, count,
-                  (unsigned long long)d->originals);
     write_idx_head(file, &range[1], 1);
     for (uint64_t i = range[0]; i < range[0] + range[1]; i++)
-        write_bytes(file, values + i % d->originals, 1);
+        write_bytes(file, d->labels + i % d->originals, 1);
     close_output(file);
 }
 
-static void prepare(struct digits *d, const char *images, double width)
+static void read_labels(struct digits *d, const char *path)
+{
+    uint32_t count;
+
+    d->labels = read_idx(d->ctx, path, 1, &count);
+    if (count != d->originals)
+        tool_fail(NY_EDATA, "%s has %u labels for %llu images.", path, count,
+                  (unsigned long long)d->originals);
+}
+
+/* Leaves out the originals of other classes. */
+static void keep_classes(struct digits *d, const char *classes)
+{
+    bool wanted[256] = {false};
+    uint64_t kept = 0;
+
+    for (const char *at = classes; *at;) {
+        char *end;
+        unsigned long class = strtoul(at, &end, 10);
+
+        if (end == at || class > 255 || (*end && *end != ','))
+            tool_fail(NY_EUSAGE, "--classes is a list like 0,1,9, not \"%s\".", classes);
+        wanted[class] = true;
+        at = *end ? end + 1 : end;
+    }
+    for (uint64_t i = 0; i < d->originals; i++) {
+        if (!wanted[d->labels[i]]) continue;
+        memmove(d->images + kept * d->pixels, d->images + i * d->pixels, d->pixels);
+        d->labels[kept++] = d->labels[i];
+    }
+    if (!kept) tool_fail(NY_EDATA, "No image is of the classes %s.", classes);
+    d->originals = kept;
+}
+
+static void prepare(struct digits *d, const char *const paths[2], const char *classes, double width)
 {
     uint32_t sizes[3];
 
     d->ctx = tool_start();
-    d->images = read_idx(d->ctx, images, 3, sizes);
+    d->images = read_idx(d->ctx, paths[0], 3, sizes);
     d->originals = sizes[0];
     d->rows = sizes[1];
     d->columns = sizes[2];
     d->pixels = d->rows * d->columns;
+    if (paths[1]) read_labels(d, paths[1]);
+    if (classes) keep_classes(d, classes);
     d->reach = (long)ceil(3 * width);
     for (long k = -d->reach; k <= d->reach; k++)
         d->gaussian[k + d->reach] = exp(-0.5 * (double)(k * k) / (width * width));
@@ -297,11 +315,13 @@ int main(int argc, char **argv)
 {
     struct digits d = {.alpha = 1.2};
     const char *paths[2] = {0}, *out = NULL, *labels_out = NULL, *format = "idx";
+    const char *classes = NULL;
     uint64_t range[2] = {0, 0}; /* first, count */
     double width = 4;
     const struct tool_option options[] = {{"-n", TOOL_COUNT, &range[1]},
                                           {"-o", TOOL_TEXT, &out},
                                           {"--labels-out", TOOL_TEXT, &labels_out},
+                                          {"--classes", TOOL_TEXT, &classes},
                                           {"--first", TOOL_COUNT, &range[0]},
                                           {"--format", TOOL_TEXT, &format},
                                           {"--seed", TOOL_COUNT, &d.seed},
@@ -318,15 +338,16 @@ int main(int argc, char **argv)
         tool_fail(NY_EUSAGE, "An IDX file holds at most %u images; use --format npy.", UINT32_MAX);
     if (!(width > 0 && 3 * width <= WIDTH_MAX))
         tool_fail(NY_EUSAGE, "--smooth must be above 0 and at most %d.", WIDTH_MAX / 3);
-    if (labels_out && !paths[1])
-        tool_fail(NY_EUSAGE, "--labels-out needs the LABELS of the originals (see --help).");
-    prepare(&d, paths[0], width);
-    if (labels_out) write_labels(&d, paths[1], labels_out, range);
+    if ((labels_out || classes) && !paths[1])
+        tool_fail(NY_EUSAGE, "--labels-out and --classes need the LABELS of the originals (see "
+                             "--help).");
+    prepare(&d, paths, classes, width);
+    if (labels_out) write_labels(&d, labels_out, range);
     file = open_output(out);
     if (!strcmp(format, "idx"))
         write_idx_head(file, (const uint64_t[3]){range[1], d.rows, d.columns}, 3);
     else
-        write_npy_head(file, range[1], d.pixels);
+        tool_write_npy_head(file, NY_U8, range[1], d.pixels);
     write_images(&d, file, range[0], range[1]);
     tool_end(d.ctx);
     return 0;

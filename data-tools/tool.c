@@ -113,6 +113,24 @@ void *tool_alloc(struct ny_context *ctx, size_t count, size_t size)
     return own(memory);
 }
 
+void tool_write_npy_head(FILE *file, enum ny_dtype dtype, uint64_t n, uint64_t d)
+{
+    static const char *const names[] = {
+        [NY_U8] = "|u1", [NY_I16] = "<i2", [NY_F32] = "<f4", [NY_F64] = "<f8"};
+    /* magic, version 1.0, length of the dictionary: 118 bytes, so that the whole is 128 */
+    static const char start[10] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
+    char dictionary[119];
+    int length = snprintf(dictionary, sizeof dictionary,
+                          "{'descr': '%s', 'fortran_order': False, 'shape': (%llu, %llu), }",
+                          names[dtype], (unsigned long long)n, (unsigned long long)d);
+
+    memset(dictionary + length, ' ', sizeof dictionary - (size_t)length);
+    dictionary[117] = '\n';
+    if (fwrite(start, 1, sizeof start, file) != sizeof start ||
+        fwrite(dictionary, 1, 118, file) != 118)
+        tool_fail(NY_EIO, "Cannot write the output.");
+}
+
 /* Room for `rows` rows in all. */
 static void grow(struct ny_context *ctx, struct tool_table *table, size_t rows, bool labels)
 {

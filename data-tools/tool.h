@@ -5,8 +5,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/context.h"
+#include "base/dtype.h"
 
 enum tool_kind {
     TOOL_TEXT,   /* value: const char ** */
@@ -42,6 +44,9 @@ void tool_end(struct ny_context *ctx);
 
 /* Zeroed; ends the tool when there is no memory. */
 void *tool_alloc(struct ny_context *ctx, size_t count, size_t size);
+
+/* The header of an n × d npy file in row order. */
+void tool_write_npy_head(FILE *file, enum ny_dtype dtype, uint64_t n, uint64_t d);
 
 struct tool_table {
     float *values;  /* n × d */

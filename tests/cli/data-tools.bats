@@ -66,6 +66,16 @@ bytes() {
     head -c 128 out.npy | grep -aq "'descr': '|u1', 'fortran_order': False, 'shape': (20, 16)"
 }
 
+@test "infinite-digits: of some classes only" {
+    make_images
+    infinite-digits images labels --classes 7,0 -n 5 --labels-out kept.labels -o kept
+    cmp <(tail -c +17 kept | head -c 16) <(tail -c +17 images | head -c 16)
+    cmp <(tail -c +33 kept | head -c 16) <(tail -c +49 images | head -c 16)
+    [ "$(bytes kept.labels 8 5 | xargs)" = "7 0 7 0 7" ]
+    run infinite-digits images labels --classes 5 -n 5 -o none
+    [ "$status" -eq 3 ]
+}
+
 @test "infinite-digits: bad input is named" {
     make_images
     head -c 40 images >short
@@ -144,7 +154,7 @@ bytes() {
 }
 
 @test "every tool explains itself" {
-    for tool in infinite-digits swiss-roll knn-accuracy; do
+    for tool in infinite-digits swiss-roll knn-accuracy windows; do
         run $tool --help
         [ "$status" -eq 0 ]
         [[ $output == "$tool "* ]]
@@ -152,4 +162,45 @@ bytes() {
         [ "$status" -eq 2 ]
         [[ $output == *--nonsense* ]]
     done
+}
+
+# Two leads, 11 times: 1 … 11 and 101 … 111, as int16 npy.
+make_series() {
+    local i header="{'descr': '<i2', 'fortran_order': False, 'shape': (11, 2), }"
+    printf '\223NUMPY\1\0\166\0%-117s\n' "$header"
+    for ((i = 1; i <= 11; i++)); do
+        printf "\\$(printf %o $i)\\0\\$(printf %o $((100 + i)))\\0"
+    done
+}
+
+# points FILE: the int16 values of an npy file, three on a line
+points() {
+    tail -c +129 "$1" | od -An -v -td2 -w6 | awk '{print $1, $2, $3}'
+}
+
+@test "windows: of one lead, not crossing recordings, and a last one that is shorter" {
+    make_series >s.npy
+    windows s.npy --length 3 --record 4 -o w.npy
+    [ "$(points w.npy)" = "$(printf '%s\n' '1 2 3' '2 3 4' '5 6 7' '6 7 8' '9 10 11')" ]
+    [[ $(head -c 128 w.npy) == *"'<i2'"*"(5, 3)"* ]]
+    windows - --length 3 --stride 4 --lead 1 <s.npy >v.npy
+    [ "$(points v.npy)" = "$(printf '%s\n' '101 102 103' '105 106 107' '109 110 111')" ]
+    [[ $(head -c 128 v.npy) == *"(3, 3)"* ]]
+}
+
+@test "windows: a pipe into import keeps their type" {
+    make_series >s.npy
+    windows s.npy --length 3 | "$NYSTREAM_BUILD/nystream" import s.nys - -q
+    "$NYSTREAM_BUILD/nystream" info s.nys --json | grep -q '"dtype": "i16"'
+    "$NYSTREAM_BUILD/nystream" info s.nys --json | grep -q '"n": 9'
+}
+
+@test "windows: refuses what gives none" {
+    make_series >s.npy
+    run windows s.npy --length 12
+    [ "$status" -eq 3 ] && [[ $output == *"no recording of 12 times"* ]]
+    run windows s.npy --lead 2
+    [ "$status" -ne 0 ] && [ -n "$output" ]
+    run windows s.npy --stride 0
+    [ "$status" -eq 2 ]
 }
