@@ -45,11 +45,14 @@
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", FIT,                                    \
       "how K is approximated from its landmark columns")                                           \
     X("select", NY_CHOICE, 0, true, "RULE", "uniform", FIT | SELECT,                               \
-      "how landmarks are chosen: at random, from a file or a result, or online to --tolerance")    \
+      "how landmarks are chosen: at random, from a file or a result, or for small residuals")    \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", FIT | SELECT,                                   \
-      "number of landmarks; with --select greedy the most there may be, none by default")          \
+      "number of landmarks; with --tolerance the most there may be, none by default")              \
     X("tolerance", NY_NUMBER, 0, true, "E", NULL, FIT | SELECT,                                    \
-      "greedy: no row keeps a residual above this")                                                \
+      "greedy: no row keeps a residual above this; without it, the one that gives --landmarks "    \
+      "is found")                                                                                  \
+    X("pilot", NY_SWITCH, 0, true, NULL, "yes", FIT | SELECT,                                      \
+      "greedy without --tolerance: begin near the one that hashed rows suggest, not at 1")         \
     X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, FIT | SELECT,                             \
       "row numbers of the landmarks, in order")                                                    \
     X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, FIT | SELECT,                              \

@@ -89,8 +89,10 @@ static bool kernel_takes(const struct ny_options *options, const char *name)
     return gamma ? kernel->has_gamma : width ? kernel->has_sigma : kernel->has_polynomial;
 }
 
+/* Without a tolerance, greedy finds the one that gives --landmarks. */
 static bool rule_takes(const struct ny_options *options, const char *name)
 {
+    if (is(name, "pilot")) return rule_of(options)->by_tolerance && !typed(options, "tolerance");
     return !is(name, "tolerance") || rule_of(options)->by_tolerance;
 }
 
@@ -107,7 +109,8 @@ static bool implied(const struct ny_options *options, const char *name, const ch
         *value =
             ny_method_find(ny_options_get(options, "approx"))->implicit ? "implicit" : "landmarks";
     if (*value) return true;
-    if (is(name, "landmarks") && rule_of(options)->by_tolerance) return true;
+    if (is(name, "landmarks") && rule_of(options)->by_tolerance && typed(options, "tolerance"))
+        return true;
     return is(name, "gamma") && (typed(options, "sigma") || typed(options, "epsilon"));
 }
 
@@ -162,8 +165,9 @@ static int check_tables(const struct ny_options *options)
             return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act on the %s kernel",
                            table[i].name, kernel_of(options)->name);
         if (!rule_takes(options, table[i].name))
-            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --select %s",
-                           table[i].name, rule_of(options)->name);
+            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --select %s%s",
+                           table[i].name, rule_of(options)->name,
+                           rule_of(options)->by_tolerance ? " and --tolerance" : "");
     }
     return NY_OK;
 }
@@ -173,10 +177,6 @@ static int check_selection(const struct ny_options *options)
     const char *select = ny_options_get(options, "select");
     bool file = typed(options, "landmarks-file"), from = typed(options, "landmarks-from");
 
-    if (is(select, "greedy") && !typed(options, "tolerance"))
-        return ny_fail(
-            options->ctx, NY_EUSAGE,
-            "--select greedy needs --tolerance, the largest residual that a row may keep");
     if (is(select, "given") && !file && !from)
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--select given needs --landmarks-file F.npy or --landmarks-from NAME");

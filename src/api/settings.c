@@ -301,6 +301,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (err) return err;
     fit->dictionary.tolerance = number_of(options, "tolerance", NAN);
     fit->dictionary.landmarks_max = fit->landmarks;
+    fit->pilot = ny_options_flag(options, "pilot");
     fit->dictionary.affine = fit->rule->by_tolerance && affine_selection(options);
     return groups & NY_GROUP_FIT ? decide_fit(ctx, options, fit) : NY_OK;
 }

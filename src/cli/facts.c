@@ -38,6 +38,7 @@ static const struct fact {
     {"epsilon", "epsilon", PLAIN},
     {"landmarks", "landmarks", COUNT},
     {"tolerance", "tolerance", PLAIN},
+    {"pilot_tolerance", "pilot's tolerance", PLAIN},
     {"components", "components", COUNT},
     {"rank", "rank", COUNT},
     {"rank_effective", "effective rank", COUNT},

@@ -117,6 +117,7 @@ static struct bill select_bill(const struct ny_footprint *f, unsigned workers, s
                                            .spec = &f->spec,
                                            .landmarks = f->settings->landmarks,
                                            .dictionary = f->settings->dictionary,
+                                           .pilot = f->settings->pilot,
                                            .workers = workers};
 
     if (!f->settings->rule->bytes) {

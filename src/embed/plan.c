@@ -24,7 +24,7 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
     int err = NY_OK;
 
     plan->m = settings->landmarks < points->n ? settings->landmarks : (size_t)points->n;
-    if (!settings->rule->by_tolerance) return NY_OK;
+    if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
     if (settings->gamma_auto)
         err = ny_columns_auto_gamma(&spec, store, points->n, settings->seed, &spec.params.gamma);
     if (err == NY_OK) err = ny_greedy_estimate(&request, SAMPLE_ROWS, &plan->m);
@@ -89,6 +89,20 @@ static double slowdown(const struct ny_footprint *footprint, enum ny_stage stage
     return (double)footprint->settings->threads / (workers ? workers : 1);
 }
 
+/* A kernel block and a substitution a row, most of them left early (limits: 60 %). Without a
+ * tolerance: a dozen runs, most of which skip nearly all rows; measured on images. */
+static void plan_greedy(const struct ny_fit_settings *settings, const struct prices *price,
+                        double entries, struct ny_plan *plan)
+{
+    bool searches = isnan(settings->dictionary.tolerance);
+    double runs = !searches ? 1 : settings->pilot ? 2.5 : 5, m = (double)plan->m;
+
+    plan->passes += searches ? 12 : 1;
+    plan->flops += runs * entries * (2 * price->d + 0.4 * m);
+    plan->stage_s[NY_STAGE_SELECT] =
+        runs * (tile_s(price, entries) + entries * 0.4 * m / price->rate->gemm32);
+}
+
 static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan)
 {
     const struct ny_fit_settings *settings = footprint->settings;
@@ -103,12 +117,8 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
     bool gram = ny_settings_needs_gram(settings);
     bool gram_f64 = price.f64 || settings->method->gram_f64;
 
-    /* Greedy: a kernel block and a substitution a row, most of them left early (limits: 60 %). */
     if (settings->rule->by_tolerance) {
-        plan->passes++;
-        plan->flops += entries * (2 * d + 0.4 * m);
-        plan->stage_s[NY_STAGE_SELECT] =
-            tile_s(&price, entries) + entries * 0.4 * m / rate->gemm32;
+        plan_greedy(settings, &price, entries, plan);
     } else if (settings->rule->bytes) {
         /* rpcholesky: k(x,x) of all rows, and in f64 a few candidates for each landmark. */
         double looked_at = n < 4 * m ? n : 4 * m;

@@ -32,7 +32,8 @@ struct ny_fit_settings {
     enum ny_precision precision;
     enum ny_inner inner;
     struct ny_randomized randomized;
-    struct ny_dictionary_options dictionary;
+    struct ny_dictionary_options dictionary; /* tolerance NaN: --landmarks exactly */
+    bool pilot;                              /* … beginning near the tolerance of a sample */
     bool affine; /* of the approximation: --affine typed with projected */
     bool certify;
     size_t landmarks;         /* m wanted */

@@ -49,6 +49,7 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
         ny_field_set_number(report, "residual_mean", selection->residual_mean);
     }
     ny_field_set_number(report, "tolerance", selection->tolerance);
+    ny_field_set_number(report, "pilot_tolerance", selection->pilot_tolerance);
     ny_field_set_count(report, "landmarks", selection->m);
     for (unsigned pass = 0; pass < selection->passes; pass++)
         ny_job_count_pass(job, selection->rows_read / selection->passes,
@@ -81,6 +82,7 @@ int ny_stage_select(struct ny_job *job)
                                             .seed = settings->seed,
                                             .landmarks = settings->landmarks,
                                             .dictionary = settings->dictionary,
+                                            .pilot = settings->pilot,
                                             .given = settings->given,
                                             .certify = settings->certify,
                                             .workers = job->workers,

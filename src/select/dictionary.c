@@ -192,6 +192,31 @@ int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, const vo
     return NY_OK;
 }
 
+int ny_dictionary_truncate(struct ny_dictionary *dictionary, size_t count, double largest)
+{
+    struct ny_context *ctx = dictionary->spec.ctx;
+    size_t rank = dictionary->options.affine && count ? count - 1 : count, b = rank / NY_PANEL;
+    struct ny_columns *tail;
+    int err = ny_dictionary_tail(&tail, dictionary, rank);
+
+    if (err) return err;
+    if (tail) {
+        ny_columns_free(dictionary->panels[b]->columns);
+        dictionary->panels[b++]->columns = tail;
+    }
+    for (; b < NY_PANELS_MAX && dictionary->panels[b]; b++) {
+        free_panel(ctx, dictionary->panels[b]);
+        dictionary->panels[b] = NULL;
+    }
+    dictionary->count = count;
+    dictionary->rank = rank;
+    dictionary->largest = largest;
+    if (count) return NY_OK;
+    ny_columns_free(dictionary->origin);
+    dictionary->origin = NULL;
+    return ny_columns_new(&dictionary->origin, &dictionary->spec);
+}
+
 /* ---- readers -------------------------------------------------------------------------------- */
 
 struct ny_prefix ny_dictionary_now(const struct ny_dictionary *dictionary)

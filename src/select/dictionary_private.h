@@ -76,4 +76,7 @@ int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
 int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size_t count,
                          const double *origin_k);
 
+/* Back to the first `count` landmarks, when `largest` was this. */
+int ny_dictionary_truncate(struct ny_dictionary *dictionary, size_t count, double largest);
+
 #endif

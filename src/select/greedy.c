@@ -1,9 +1,10 @@
 /*
- * greedy: Algorithm 1 of Ouimet & Bengio (2005). A row joins the dictionary when its residual
- * δ = k(x,x) − ‖L⁻¹k_D(x)‖² against the rows that joined before it is above ε. Blocked, and still
- * the dictionary of the sequential algorithm in f64: residuals only fall as the dictionary grows,
- * so what an older dictionary rejects stays rejected (greedy_unit.c, in parallel and in f32 with a
- * guard band), and the rest is decided in order and in f64 (greedy_fold.c).
+ * greedy: Algorithm 1 of Ouimet & Bengio (2005), which Algorithm 2 (greedy_search.c) runs several
+ * times. A row joins the dictionary when its residual δ = k(x,x) − ‖L⁻¹k_D(x)‖² against the rows
+ * that joined before it is above ε. Blocked, and still the dictionary of the sequential algorithm
+ * in f64: residuals only fall as the dictionary grows, so what an older dictionary rejects stays
+ * rejected (greedy_unit.c, in parallel and in f32 with a guard band), and the rest is decided in
+ * order and in f64 (greedy_fold.c).
  */
 #include "select/greedy.h"
 
@@ -23,27 +24,32 @@ static int open_worker(struct ny_greedy_worker *worker, const struct ny_columns_
 int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *request, uint64_t n)
 {
     const struct ny_columns_spec *spec = request->spec;
+    struct ny_dictionary_options options = request->dictionary;
     struct ny_context *ctx = request->ctx;
+    bool searches = ny_greedy_searches(request);
     int err;
 
     *greedy = (struct ny_greedy){.ctx = ctx,
                                  .request = request,
                                  .tolerance = request->dictionary.tolerance,
                                  .landmarks_max = request->dictionary.landmarks_max,
-                                 .measure = true,
                                  .n = n,
                                  .workers = request->workers ? request->workers : 1};
     if (request->landmarks < greedy->landmarks_max) greedy->landmarks_max = request->landmarks;
-    if (!(greedy->tolerance > 0) || !isfinite(greedy->tolerance))
+    if (!searches && (!(greedy->tolerance > 0) || !isfinite(greedy->tolerance)))
         return ny_fail(ctx, NY_EUSAGE, "--tolerance %g: the greedy selection needs one above 0",
                        greedy->tolerance);
     if (!greedy->landmarks_max)
         return ny_fail(ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");
-    err = ny_dictionary_new(&greedy->dictionary, spec, &request->dictionary);
+    if (searches) options.tolerance = 0; /* no part of its identity */
+    err = ny_dictionary_new(&greedy->dictionary, spec, &options);
     if (err) return err;
     greedy->residuals = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(*greedy->residuals));
+    if (searches) greedy->kept = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(*greedy->kept));
     greedy->worker = ny_calloc(ctx, NY_MEM_TILES, greedy->workers, sizeof(*greedy->worker));
-    if (!greedy->residuals || !greedy->worker) return NY_EBUDGET;
+    if (!greedy->residuals || (searches && !greedy->kept) || !greedy->worker) return NY_EBUDGET;
+    for (uint64_t i = 0; i < n; i++)
+        greedy->residuals[i] = INFINITY;
     for (unsigned w = 0; !err && w < greedy->workers; w++)
         err = open_worker(&greedy->worker[w], spec);
     return err;
@@ -58,8 +64,24 @@ void ny_greedy_close(struct ny_greedy *greedy)
     }
     ny_free(greedy->ctx, greedy->worker);
     ny_free(greedy->ctx, greedy->residuals);
+    ny_free(greedy->ctx, greedy->kept);
     ny_greedy_drop_prefixes(greedy);
     ny_dictionary_free(greedy->dictionary);
+}
+
+bool ny_greedy_searches(const struct ny_selection_request *request)
+{
+    return isnan(request->dictionary.tolerance);
+}
+
+int ny_greedy_begin(struct ny_greedy *greedy)
+{
+    int err = NY_OK;
+
+    ny_greedy_drop_prefixes(greedy);
+    for (uint64_t unit = 0; unit < NY_GREEDY_AHEAD && !err; unit++)
+        err = ny_greedy_set_prefix(greedy, unit);
+    return err;
 }
 
 int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit,
@@ -71,7 +93,8 @@ int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t f
                                  .workers = greedy->workers,
                                  .first_unit = first_unit,
                                  .ahead_max = NY_GREEDY_AHEAD,
-                                 .checkpoint_s = greedy->request->checkpoint_s};
+                                 .checkpoint_s = greedy->request->checkpoint_s,
+                                 .skip = ny_greedy_skip};
     const struct ny_pass_work work = {.unit = ny_greedy_unit,
                                       .fold = ny_greedy_fold,
                                       .checkpoint = checkpoints ? ny_greedy_checkpoint : NULL};
@@ -80,12 +103,20 @@ int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t f
     return ny_pass_run(&pass, &work, greedy);
 }
 
+static size_t bounds_bytes(const struct ny_selection_request *request)
+{
+    return (ny_greedy_searches(request) ? 2 : 1) * request->n * sizeof(float);
+}
+
 size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
     unsigned workers = request->workers ? request->workers : 1;
+    size_t bounds = bounds_bytes(request);
+    size_t pilot = request->pilot ? ny_greedy_pilot_bytes(request, m) : 0;
 
-    return ny_dictionary_bytes(spec, m) + request->n * sizeof(float) +
+    /* A pilot is over, but for its few bounds, when those of all rows are made. */
+    return ny_dictionary_bytes(spec, m) + (bounds > pilot ? bounds : pilot) +
            NY_GREEDY_AHEAD * ny_columns_bytes(spec, NY_PANEL) +
            workers * (ny_front_bytes(spec, m) + ny_columns_workspace_bytes(spec));
 }
@@ -95,7 +126,7 @@ size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t 
     const struct ny_columns_spec *spec = request->spec;
     size_t row_bytes = spec->geometry->d * ny_dtype_size(spec->dtype), heads = 1024;
 
-    return heads + request->n * sizeof(float) +
+    return heads + bounds_bytes(request) +
            m * (sizeof(uint64_t) + sizeof(double) + row_bytes) + m * (m + 1) / 2 * sizeof(double);
 }
 
@@ -133,7 +164,7 @@ static void measure(const struct ny_greedy *greedy, struct ny_selection *selecti
     selection->residual_mean = sum / (double)greedy->n;
 }
 
-static int leave(struct ny_greedy *greedy, struct ny_selection *selection, uint64_t first_unit)
+static int leave(struct ny_greedy *greedy, struct ny_selection *selection)
 {
     size_t m = ny_dictionary_count(greedy->dictionary);
     int err;
@@ -151,13 +182,10 @@ static int leave(struct ny_greedy *greedy, struct ny_selection *selection, uint6
     greedy->residuals = NULL;
     selection->tolerance = greedy->tolerance;
     selection->flops = greedy->flops;
-    selection->rows_read = greedy->n - first_unit * NY_UNIT_ROWS;
-    if (first_unit * NY_UNIT_ROWS > greedy->n) selection->rows_read = 0;
-    selection->passes = 1;
-    if (greedy->request->certify) {
-        selection->passes++;
-        selection->rows_read += greedy->n;
-    }
+    selection->rows_read = greedy->rows_read;
+    selection->passes = greedy->kept ? (unsigned)greedy->search.runs : 1;
+    if (greedy->request->certify) selection->passes++;
+    selection->pilot_tolerance = greedy->kept ? greedy->search.pilot : NAN;
     return NY_OK;
 }
 
@@ -166,12 +194,12 @@ static int leave(struct ny_greedy *greedy, struct ny_selection *selection, uint6
 static int certify(struct ny_greedy *greedy, struct ny_source *source)
 {
     double tolerance = greedy->tolerance;
-    int err = NY_OK;
+    int err;
 
     greedy->tolerance = -INFINITY;
+    greedy->stops = false;
     greedy->landmarks_max = ny_dictionary_count(greedy->dictionary);
-    for (uint64_t unit = 0; unit < NY_GREEDY_AHEAD && !err; unit++)
-        err = ny_greedy_set_prefix(greedy, unit);
+    err = ny_greedy_begin(greedy);
     if (!err) err = ny_greedy_run(greedy, source, 0, false);
     greedy->tolerance = tolerance;
     return err;
@@ -192,14 +220,17 @@ int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_
         ny_free(request->ctx, *request->image_owner);
         *request->image_owner = NULL;
     }
-    err = ny_greedy_run(&greedy, source, first_unit, request->checkpoint != NULL);
+    if (ny_greedy_searches(request))
+        err = ny_greedy_search(&greedy, source, first_unit);
+    else
+        err = ny_greedy_run(&greedy, source, first_unit, request->checkpoint != NULL);
     if (err == NY_EBUDGET) {
         ny_error_clear(greedy.ctx);
         err = out_of_memory(&greedy);
     }
     if (!err && request->certify && ny_dictionary_count(greedy.dictionary))
         err = certify(&greedy, source);
-    if (!err) err = leave(&greedy, selection, first_unit);
+    if (!err) err = leave(&greedy, selection);
 done:
     ny_greedy_close(&greedy);
     return err;
@@ -207,14 +238,18 @@ done:
 
 int ny_select_greedy(const struct ny_selection_request *request, struct ny_selection *selection)
 {
+    struct ny_selection_request piloted = *request;
     struct ny_source *source;
     unsigned workers = request->workers ? request->workers : 1;
-    int err;
+    int err = NY_OK;
 
     ny_selection_clear(selection);
+    if (ny_greedy_searches(request) && request->pilot && !request->image)
+        err = ny_greedy_pilot(request, &piloted.tolerance_high);
+    if (err) return err;
     err = ny_source_of_points(&source, request->store, request->n, workers);
     if (err) return err;
-    err = ny_greedy_select_from(request, source, selection);
+    err = ny_greedy_select_from(&piloted, source, selection);
     ny_source_free(source);
     return err;
 }

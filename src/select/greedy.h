@@ -22,15 +22,31 @@ struct ny_greedy_worker {
     struct ny_columns_workspace *workspace;
 };
 
+/* Where Algorithm 2 is: plain numbers, which its checkpoints hold. */
+struct ny_greedy_search {
+    double low, high;    /* ε⁺, ε⁻ */
+    double epsilon;      /* ε of the run under way */
+    double pilot;        /* the first ε⁻ where a pilot chose it, else NaN */
+    double largest;      /* of D, as in struct ny_prefix */
+    uint64_t landmarks;  /* of D: the largest dictionary so far that was too small */
+    uint64_t step;       /* enum ny_greedy_step */
+    uint64_t halvings, runs;
+};
+
 struct ny_greedy {
     struct ny_context *ctx;
     const struct ny_selection_request *request;
     struct ny_dictionary *dictionary;
     double tolerance;
     size_t landmarks_max;
-    bool measure; /* after the cap, go on to measure residuals; else skip the rest */
+    bool stops;     /* a row above ε that meets a full dictionary ends the run: … */
+    bool too_large; /* … and this is set. Else it is measured */
     uint64_t n;
-    float *residuals;
+    float *residuals; /* n upper bounds of δ, each from its row's last visit; ∞ before the first */
+    float *kept;      /* Algorithm 2: the same against D, while a run goes beyond it; else NULL */
+    struct ny_greedy_search search;
+    double checkpoint_s; /* when the last was made */
+    uint64_t rows_read;
     double flops;
     uint64_t fold_row; /* first row of the unit that is folded; and the rank of its prefix */
     size_t fold_rank;
@@ -46,12 +62,22 @@ void ny_greedy_close(struct ny_greedy *greedy);
 /* The rule, on the rows of any source; request->n of them. */
 int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_source *source,
                           struct ny_selection *selection);
-/* Runs Algorithm 1 over the source from unit `first_unit` on. */
+/* Runs Algorithm 1 over the source from unit `first_unit` on, with the dictionary and the bounds
+ * that there are; a run from its begin on is given its prefixes by ny_greedy_begin(). */
+int ny_greedy_begin(struct ny_greedy *greedy);
 int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit,
                   bool checkpoints);
+/* Algorithm 2 (greedy_search.c), likewise. */
+int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit);
+/* Without --tolerance it is Algorithm 2. */
+bool ny_greedy_searches(const struct ny_selection_request *request);
 
 /* m after n rows, from the rows that joined among the first `seen`. */
 size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint64_t n);
+/* An ε whose dictionary is a little smaller than the m that is asked for, from hashed rows; NaN
+ * where there are too few for that. */
+int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon);
+size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t m);
 
 static inline bool ny_greedy_full(const struct ny_greedy *greedy)
 {
@@ -59,6 +85,7 @@ static inline bool ny_greedy_full(const struct ny_greedy *greedy)
 }
 
 /* ---- deciding (greedy_unit.c, greedy_fold.c) ---- */
+bool ny_greedy_skip(void *arg, uint64_t unit);
 int ny_greedy_unit(void *arg, const struct ny_tile *tile);
 int ny_greedy_fold(void *arg, const struct ny_tile *tile);
 /* One step of the screening of a front, in f32: rows that are decided leave it. `prefix` says which
@@ -68,6 +95,8 @@ void ny_greedy_screen(struct ny_greedy *greedy, struct ny_front *front, uint64_t
 /* True where the rows of this front cannot be screened in f32 at this tolerance. */
 bool ny_greedy_needs_f64(const struct ny_greedy *greedy, const struct ny_front *front,
                          double largest);
+bool ny_greedy_rejects(const struct ny_greedy *greedy, const struct ny_front *front, size_t i,
+                       const struct ny_prefix *prefix, double delta);
 /* Upper bound of a residual as a float: rounded up, never negative. */
 float ny_greedy_bound(double delta);
 double ny_greedy_slack(const struct ny_front *front, size_t i, size_t rank);

@@ -1,4 +1,4 @@
-/* How large a dictionary will be, from a sample. */
+/* How large a dictionary will be at an ε, and which ε gives a size: from a sample. */
 #include "select/greedy.h"
 
 #include <math.h>
@@ -57,57 +57,126 @@ static size_t sample_rows(uint64_t *rows, size_t sample, uint64_t seed, uint64_t
     return kept;
 }
 
-static int grow_on_sample(const struct ny_selection_request *request, const void *values,
-                          size_t count, size_t *m)
+struct sample {
+    size_t count;
+    void *values; /* raw rows, in the order of their numbers */
+};
+
+static int draw(const struct ny_selection_request *request, size_t wanted, struct sample *sample)
+{
+    size_t row_bytes = request->spec->geometry->d * ny_dtype_size(request->spec->dtype);
+    uint64_t *rows = ny_alloc(request->ctx, NY_MEM_DICTIONARY, wanted * sizeof(*rows));
+    int err = NY_EBUDGET;
+
+    *sample = (struct sample){0};
+    if (!rows) goto done;
+    sample->count = sample_rows(rows, wanted, request->seed, request->n);
+    sample->values = ny_alloc(request->ctx, NY_MEM_TILES, sample->count * row_bytes);
+    if (!sample->values) goto done;
+    err = ny_points_gather(request->store, rows, sample->count, sample->values);
+done:
+    ny_free(request->ctx, rows);
+    return err;
+}
+
+/* m that Algorithm 1 will reach at this ε on all rows. The sample's dictionary ends at `most`. */
+static int expect(const struct ny_selection_request *request, const struct sample *sample,
+                  double tolerance, size_t most, size_t *m)
 {
     const struct ny_columns_spec *spec = request->spec;
     struct ny_selection_request small = *request;
     struct ny_source *source = NULL;
     struct ny_greedy greedy;
     size_t reached;
-    uint64_t seen = count;
+    uint64_t seen = sample->count;
     int err;
 
-    small.n = count;
-    if (small.landmarks > SAMPLE_LANDMARKS_MAX) small.landmarks = SAMPLE_LANDMARKS_MAX;
-    err = ny_greedy_open(&greedy, &small, count);
-    greedy.measure = false;
+    small.n = sample->count;
+    small.landmarks = most < SAMPLE_LANDMARKS_MAX ? most : SAMPLE_LANDMARKS_MAX;
+    small.dictionary.tolerance = tolerance;
+    small.dictionary.landmarks_max = SIZE_MAX;
+    err = ny_greedy_open(&greedy, &small, small.n);
+    greedy.stops = true;
     if (!err)
-        err = ny_source_of_memory(&source, request->ctx, values, spec->dtype, count,
+        err = ny_source_of_memory(&source, request->ctx, sample->values, spec->dtype, small.n,
                                   spec->geometry->d);
     if (!err) err = ny_greedy_run(&greedy, source, 0, false);
     if (err) goto done;
     reached = ny_dictionary_count(greedy.dictionary);
-    if (ny_greedy_full(&greedy)) seen = greedy.dictionary->rows[reached - 1] + 1;
+    if (greedy.too_large) seen = greedy.dictionary->rows[reached - 1] + 1;
     /* The sample's rows stand for the store's in its order: the same growth, on more rows. */
     *m = ny_greedy_extrapolate(greedy.dictionary->rows, reached, seen, request->n);
-    if (*m > request->landmarks) *m = request->landmarks;
-    if (*m > request->dictionary.landmarks_max) *m = request->dictionary.landmarks_max;
 done:
     ny_source_free(source);
     ny_greedy_close(&greedy);
     return err;
 }
 
-int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample, size_t *m)
+int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample_rows_max,
+                       size_t *m)
 {
     size_t row_bytes = request->spec->geometry->d * ny_dtype_size(request->spec->dtype);
     size_t room = ny_memory_left(request->ctx) / SAMPLE_BYTES_SHARE / row_bytes;
-    uint64_t *rows;
-    void *values = NULL;
-    int err = NY_EBUDGET;
+    size_t count = sample_rows_max < room ? sample_rows_max : room, most = request->landmarks;
+    struct sample sample;
+    int err;
 
-    if (sample > request->n) sample = (size_t)request->n;
-    if (sample > room) sample = room;
-    rows = ny_alloc(request->ctx, NY_MEM_DICTIONARY, sample * sizeof(*rows));
-    if (!rows) return NY_EBUDGET;
-    sample = sample_rows(rows, sample, request->seed, request->n);
-    values = ny_alloc(request->ctx, NY_MEM_TILES, sample * row_bytes);
-    if (!values) goto done;
-    err = ny_points_gather(request->store, rows, sample, values);
-    if (!err) err = grow_on_sample(request, values, sample, m);
-done:
-    ny_free(request->ctx, values);
-    ny_free(request->ctx, rows);
+    if (count > request->n) count = (size_t)request->n;
+    if (most > request->dictionary.landmarks_max) most = request->dictionary.landmarks_max;
+    err = draw(request, count, &sample);
+    if (!err) err = expect(request, &sample, request->dictionary.tolerance, most, m);
+    if (*m > most) *m = most;
+    ny_free(request->ctx, sample.values);
+    return err;
+}
+
+/* ---- the pilot of Algorithm 2 --------------------------------------------------------------- */
+
+/* Rows for a pilot: 0 where there are too few to tell anything, or too few to gain anything. */
+static size_t pilot_rows(const struct ny_selection_request *request, size_t m)
+{
+    enum { ROWS_PER_LANDMARK = 4, SHARE = 4, LEAST = 512, MOST = 8192 };
+    size_t rows = m < MOST / ROWS_PER_LANDMARK ? m * ROWS_PER_LANDMARK : MOST;
+
+    if (rows > request->n / SHARE) rows = (size_t)(request->n / SHARE);
+    return rows < LEAST ? 0 : rows;
+}
+
+size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t m)
+{
+    size_t row_bytes = request->spec->geometry->d * ny_dtype_size(request->spec->dtype);
+    size_t wish_bytes = 3 * sizeof(uint64_t); /* a row's number, and its place in a gather */
+
+    return pilot_rows(request, m) * (row_bytes + wish_bytes);
+}
+
+/* Bisection in log ε, for an expected m of 80 to 92 % of what is asked for: too
+ * few landmarks cost no more than the runs that add the rest, too many a whole run. */
+int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon)
+{
+    enum { EVALUATIONS_MAX = 24 };
+    const double close = 1.02, least = 0.80 * (double)request->landmarks;
+    const double most = 0.92 * (double)request->landmarks;
+    size_t m = request->landmarks, count = pilot_rows(request, m);
+    double low = 0, high = INFINITY, tried = 1;
+    struct sample sample;
+    int err;
+
+    *epsilon = NAN;
+    if (!count) return NY_OK;
+    err = draw(request, count, &sample);
+    for (int i = 0; !err && i < EVALUATIONS_MAX && high > close * low; i++) {
+        size_t expected = 0;
+
+        err = expect(request, &sample, tried, m, &expected);
+        if ((double)expected > most)
+            low = tried;
+        else
+            high = tried;
+        if (high == tried && (double)expected >= least) break;
+        tried = isinf(high) ? 10 * low : low > 0 ? sqrt(low * high) : high / 10;
+    }
+    if (!err) *epsilon = isinf(high) ? low : high;
+    ny_free(request->ctx, sample.values);
     return err;
 }

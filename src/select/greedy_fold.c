@@ -34,8 +34,10 @@ static int start(struct ny_greedy *greedy, struct ny_front *front, uint64_t firs
         err = ny_dictionary_start(greedy->dictionary, row, front->raw + first * front->row_bytes,
                                   front->k[first]);
         if (err) return err;
-        for (uint64_t i = 0; greedy->dictionary->options.affine && i < row; i++)
-            greedy->residuals[i] = ny_greedy_bound(front->k[first]);
+        for (uint64_t i = 0; i < row; i++)
+            greedy->residuals[i] =
+                greedy->dictionary->options.affine ? ny_greedy_bound(front->k[first]) : 0;
+        greedy->residuals[row] = 0;
         first++;
     }
     for (size_t i = first; i < front->count; i++)
@@ -89,10 +91,16 @@ static int decide(struct ny_greedy *greedy, struct ny_exact *exact, struct ny_fr
     for (size_t i = 0; i < count; i++) {
         uint64_t row = first_row + block->index[i];
         double delta = exact->S[i * count + i];
+        struct ny_prefix now = ny_dictionary_now(dictionary);
+        bool joins = !ny_greedy_rejects(greedy, block, i, &now, delta);
 
         if (!(delta >= -NY_NOT_PSD * fabs(block->k[i])) || !isfinite(delta))
             return not_psd(greedy, row, delta, block->k[i]);
-        if (delta > greedy->tolerance && !ny_greedy_full(greedy)) {
+        if (joins && ny_greedy_full(greedy) && greedy->stops) {
+            greedy->too_large = true;
+            return NY_END;
+        }
+        if (joins && !ny_greedy_full(greedy)) {
             err = push(greedy, exact, block, first_row, i, taken);
             if (err) return err;
             eliminate(exact, count, i, taken);
@@ -100,7 +108,7 @@ static int decide(struct ny_greedy *greedy, struct ny_exact *exact, struct ny_fr
             ny_front_move(block, taken++, i);
         } else {
             greedy->residuals[row] =
-                ny_greedy_bound(delta + ny_greedy_slack(block, i, dictionary->rank));
+                ny_greedy_bound(delta + ny_greedy_slack(block, i, now.rank));
         }
     }
     return ny_dictionary_extend(dictionary, block->raw, taken,
@@ -152,7 +160,8 @@ static int screen_slice(struct ny_greedy *greedy, struct ny_front *front, size_t
 
         if (err) return err;
         slice = ny_front_view(front, first, count);
-        ny_greedy_screen(greedy, &slice, first_row, &now, ny_greedy_full(greedy));
+        ny_greedy_screen(greedy, &slice, first_row, &now,
+                         ny_greedy_full(greedy) && !greedy->stops);
         greedy->flops += slice.flops;
     }
     rows = *front;
@@ -194,6 +203,8 @@ int ny_greedy_fold(void *arg, const struct ny_tile *tile)
     struct ny_front *front = &worker->front;
     int err = NY_OK;
 
+    if (tile->skipped) return ny_greedy_set_prefix(greedy, tile->unit + NY_GREEDY_AHEAD);
+    greedy->rows_read += tile->rows;
     if (!greedy->dictionary->count) err = start(greedy, front, tile->first_row);
     if (!err && greedy->dictionary->count &&
         !greedy->prefix[tile->unit % NY_GREEDY_AHEAD].started)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+
 /* ---- prefixes ------------------------------------------------------------------------------- */
 
 static void drop_tail(struct ny_context *ctx, struct ny_tail *tail)
@@ -53,44 +55,61 @@ int ny_greedy_set_prefix(struct ny_greedy *greedy, uint64_t unit)
 
 void ny_greedy_drop_prefixes(struct ny_greedy *greedy)
 {
-    for (size_t i = 0; i < NY_GREEDY_AHEAD; i++)
+    for (size_t i = 0; i < NY_GREEDY_AHEAD; i++) {
         drop_tail(greedy->ctx, greedy->tails[i]);
+        greedy->tails[i] = NULL;
+        greedy->prefix[i] = (struct ny_prefix){0};
+    }
 }
 
 /* ---- image ---------------------------------------------------------------------------------- */
 
 struct image_head {
-    uint64_t magic, n, units_done, rows_done, dictionary_bytes, landmarks_max;
+    uint64_t magic, n, units_done, rows_done, kept_rows, dictionary_bytes, landmarks_max;
+    uint64_t rows_read;
     double flops;
+    struct ny_greedy_search search;
     struct {
         uint64_t rank, started;
         double largest;
     } prefix[NY_GREEDY_AHEAD];
 };
 
-#define IMAGE_MAGIC UINT64_C(0x31796465657247)
+#define IMAGE_MAGIC UINT64_C(0x32796465657247)
 
-/* head, dictionary, residual bounds of the rows done. */
-int ny_greedy_checkpoint(void *arg, uint64_t units_done)
+static struct image_head head_of(const struct ny_greedy *greedy, uint64_t units_done)
 {
-    struct ny_greedy *greedy = arg;
+    uint64_t rows = units_done * NY_UNIT_ROWS;
     struct image_head head = {.magic = IMAGE_MAGIC,
                               .n = greedy->n,
                               .units_done = units_done,
+                              .rows_done = rows < greedy->n ? rows : greedy->n,
+                              .kept_rows = greedy->kept ? greedy->n : 0,
+                              .dictionary_bytes = ny_dictionary_image_bytes(greedy->dictionary),
                               .landmarks_max = greedy->landmarks_max,
-                              .flops = greedy->flops};
-    size_t bytes;
-    char *image;
-    int err;
+                              .rows_read = greedy->rows_read,
+                              .flops = greedy->flops,
+                              .search = greedy->search};
 
-    head.rows_done = units_done * NY_UNIT_ROWS < greedy->n ? units_done * NY_UNIT_ROWS : greedy->n;
-    head.dictionary_bytes = ny_dictionary_image_bytes(greedy->dictionary);
     for (size_t i = 0; i < NY_GREEDY_AHEAD; i++) {
         head.prefix[i].rank = greedy->prefix[i].rank;
         head.prefix[i].started = greedy->prefix[i].started;
         head.prefix[i].largest = greedy->prefix[i].largest;
     }
-    bytes = sizeof(head) + head.dictionary_bytes + head.rows_done * sizeof(float);
+    return head;
+}
+
+/* head, dictionary, residual bounds of the rows done, and those against D. */
+int ny_greedy_checkpoint(void *arg, uint64_t units_done)
+{
+    struct ny_greedy *greedy = arg;
+    struct image_head head = head_of(greedy, units_done);
+    size_t bytes =
+        sizeof(head) + head.dictionary_bytes + (head.rows_done + head.kept_rows) * sizeof(float);
+    char *image, *bounds;
+    int err;
+
+    greedy->checkpoint_s = ny_now();
     image = bytes <= ny_memory_left(greedy->ctx)
                 ? ny_alloc(greedy->ctx, NY_MEM_DICTIONARY, bytes)
                 : NULL;
@@ -102,8 +121,11 @@ int ny_greedy_checkpoint(void *arg, uint64_t units_done)
     }
     memcpy(image, &head, sizeof(head));
     ny_dictionary_save(greedy->dictionary, image + sizeof(head));
-    memcpy(image + sizeof(head) + head.dictionary_bytes, greedy->residuals,
-           head.rows_done * sizeof(float));
+    bounds = image + sizeof(head) + head.dictionary_bytes;
+    memcpy(bounds, greedy->residuals, head.rows_done * sizeof(float));
+    if (greedy->kept)
+        memcpy(bounds + head.rows_done * sizeof(float), greedy->kept,
+               head.kept_rows * sizeof(float));
     err = greedy->request->checkpoint(greedy->request->checkpoint_arg, image, bytes);
     ny_free(greedy->ctx, image);
     return err;
@@ -117,16 +139,17 @@ static int not_ours(const struct ny_greedy *greedy)
 
 static bool is_ours(const struct ny_greedy *greedy, const struct image_head *head, size_t bytes)
 {
-    uint64_t residuals = head->rows_done * sizeof(float);
+    uint64_t residuals = (head->rows_done + head->kept_rows) * sizeof(float);
 
     return head->magic == IMAGE_MAGIC && head->n == greedy->n && head->rows_done <= greedy->n &&
+           head->kept_rows == (greedy->kept ? greedy->n : 0) &&
            head->landmarks_max == greedy->landmarks_max && residuals <= bytes - sizeof(*head) &&
            head->dictionary_bytes == bytes - sizeof(*head) - residuals;
 }
 
 int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
 {
-    const char *image = greedy->request->image;
+    const char *image = greedy->request->image, *bounds;
     size_t bytes = greedy->request->image_bytes;
     struct image_head head = {0};
     int err;
@@ -135,8 +158,14 @@ int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
     if (!is_ours(greedy, &head, bytes)) return not_ours(greedy);
     err = ny_dictionary_restore(greedy->dictionary, image + sizeof(head), head.dictionary_bytes);
     if (err) return err;
-    memcpy(greedy->residuals, image + sizeof(head) + head.dictionary_bytes,
-           head.rows_done * sizeof(float));
+    bounds = image + sizeof(head) + head.dictionary_bytes;
+    if (greedy->kept) {
+        memcpy(greedy->kept, bounds + head.rows_done * sizeof(float), greedy->n * sizeof(float));
+        memcpy(greedy->residuals, greedy->kept, greedy->n * sizeof(float));
+    }
+    memcpy(greedy->residuals, bounds, head.rows_done * sizeof(float));
+    greedy->search = head.search;
+    greedy->rows_read = head.rows_read;
     greedy->flops = head.flops;
     *first_unit = head.units_done;
     for (size_t i = 0; i < NY_GREEDY_AHEAD; i++) {

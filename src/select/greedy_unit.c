@@ -69,21 +69,29 @@ void ny_greedy_screen(struct ny_greedy *greedy, struct ny_front *front, uint64_t
     if (full) drop_measured(greedy, front, first_row);
 }
 
+/* δ ≤ ε, or δ that is 0 as far as f64 can tell: large landmarks leave more than the row's own. */
+bool ny_greedy_rejects(const struct ny_greedy *greedy, const struct ny_front *front, size_t i,
+                       const struct ny_prefix *prefix, double delta)
+{
+    return delta <= greedy->tolerance || delta <= ny_greedy_slack(front, i, prefix->rank) ||
+           delta <= ((double)prefix->rank + 16) * 0x1p-52 * prefix->largest;
+}
+
 /* f64: a row with δ ≤ ε is rejected; a δ below zero is for the fold to complain about, in order. */
 static void drop_exact(struct ny_greedy *greedy, struct ny_front *front, struct ny_exact *exact,
-                       uint64_t first_row, size_t done, bool measured)
+                       uint64_t first_row, const struct ny_prefix *seen, bool measured)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < front->count; i++) {
         double delta = exact->delta[i];
 
-        if ((delta <= greedy->tolerance || measured) &&
+        if ((measured || ny_greedy_rejects(greedy, front, i, seen, delta)) &&
             delta >= -NY_NOT_PSD * fabs(front->k[i])) {
             greedy->residuals[first_row + front->index[i]] =
-                ny_greedy_bound(delta + ny_greedy_slack(front, i, done));
+                ny_greedy_bound(delta + ny_greedy_slack(front, i, seen->rank));
         } else {
-            ny_exact_move(exact, kept, i, done);
+            ny_exact_move(exact, kept, i, seen->rank);
             ny_front_move(front, kept++, i);
         }
     }
@@ -95,6 +103,7 @@ static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worke
                         const struct ny_tile *tile, const struct ny_prefix *prefix, bool full)
 {
     struct ny_front *front = &worker->front;
+    struct ny_prefix seen = *prefix;
     size_t rows = front->count, kept = 0;
 
     for (size_t first = 0; first < rows; first += NY_FRONT_BLOCK) {
@@ -105,7 +114,8 @@ static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worke
         for (size_t from = 0; !err && view.count && from < prefix->rank;) {
             err = ny_exact_step(&worker->exact, &view, greedy->dictionary, prefix, from);
             from = ny_front_next(from, prefix->rank);
-            drop_exact(greedy, &view, &worker->exact, tile->first_row, from,
+            seen.rank = from;
+            drop_exact(greedy, &view, &worker->exact, tile->first_row, &seen,
                        full && from == prefix->rank);
         }
         if (!err) err = ny_exact_keep(&worker->exact, &view, kept, prefix->rank);
@@ -117,6 +127,31 @@ static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worke
     return NY_OK;
 }
 
+/* An earlier run, against fewer landmarks, measured no more than ε. */
+static bool known(const struct ny_greedy *greedy, uint64_t row)
+{
+    return (double)greedy->residuals[row] <= greedy->tolerance;
+}
+
+bool ny_greedy_skip(void *arg, uint64_t unit)
+{
+    const struct ny_greedy *greedy = arg;
+    uint64_t first = unit * NY_UNIT_ROWS, row = first;
+
+    while (row < greedy->n && row < first + NY_UNIT_ROWS && known(greedy, row))
+        row++;
+    return row > first && (row == greedy->n || row == first + NY_UNIT_ROWS);
+}
+
+static void drop_known(const struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < front->count; i++)
+        if (!known(greedy, first_row + front->index[i])) ny_front_move(front, kept++, i);
+    front->count = kept;
+}
+
 int ny_greedy_unit(void *arg, const struct ny_tile *tile)
 {
     struct ny_greedy *greedy = arg;
@@ -124,14 +159,13 @@ int ny_greedy_unit(void *arg, const struct ny_tile *tile)
     const struct ny_prefix *prefix = &greedy->prefix[tile->unit % NY_GREEDY_AHEAD];
     struct ny_front *front = &worker->front;
     size_t landmarks = prefix->rank + (greedy->dictionary->options.affine && prefix->started);
-    bool full = prefix->started && landmarks >= greedy->landmarks_max;
+    bool full = prefix->started && landmarks >= greedy->landmarks_max && !greedy->stops;
     int err;
 
     front->flops = worker->exact.flops = 0;
-    front->count = 0;
-    if (full && !greedy->measure) return NY_OK;
     err = ny_front_load(front, greedy->dictionary, worker->workspace, tile);
     if (err || !prefix->started) return err;
+    drop_known(greedy, front, tile->first_row);
     err = ny_front_begin(front, greedy->dictionary);
     if (err) return err;
     if (ny_greedy_needs_f64(greedy, front, prefix->largest))

@@ -12,7 +12,7 @@ static const struct ny_rule rules[] = {
      .select = ny_select_uniform},
     {.name = "greedy",
      .summary = "in row order, each row that the chosen ones represent worse than the tolerance "
-                "(online; bounds every entry of K)",
+                "(online; bounds every entry of K); or as many landmarks as asked for",
      .by_tolerance = true,
      .select = ny_select_greedy,
      .bytes = ny_greedy_bytes,
@@ -43,7 +43,7 @@ const struct ny_rule *ny_rule_find(const char *name)
 void ny_selection_clear(struct ny_selection *selection)
 {
     *selection = (struct ny_selection){
-        .residual_max = NAN, .residual_mean = NAN, .tolerance = NAN};
+        .residual_max = NAN, .residual_mean = NAN, .tolerance = NAN, .pilot_tolerance = NAN};
 }
 
 int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m)

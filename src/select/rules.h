@@ -15,8 +15,10 @@ struct ny_selection_request {
     uint64_t n; /* rows of the job */
     const struct ny_columns_spec *spec;
     uint64_t seed;
-    size_t landmarks;         /* m, or a cap for greedy (SIZE_MAX: none) */
-    struct ny_dictionary_options dictionary; /* greedy */
+    size_t landmarks;         /* m, or a cap for greedy with a tolerance (SIZE_MAX: none) */
+    struct ny_dictionary_options dictionary; /* greedy; tolerance NaN: Algorithm 2, m landmarks */
+    double tolerance_high;    /* greedy without a tolerance: the first ε⁻; 0: 1 */
+    bool pilot;               /* … or chosen by a pilot on hashed rows of the store */
     const uint64_t *given;    /* `given`: landmarks row numbers */
     bool certify;             /* a last pass makes the residuals exact on the final D */
     unsigned workers;
@@ -37,7 +39,8 @@ struct ny_selection {
     float *residuals;     /* n upper bounds of δ, each from its row's last visit, rounded up; NULL
                            * unless the rule measures them */
     double residual_max, residual_mean; /* NaN where residuals is NULL */
-    double tolerance;     /* greedy: ε in force; else NaN */
+    double tolerance;     /* greedy: ε that the residuals keep; else NaN */
+    double pilot_tolerance; /* … and the first ε⁻ that a pilot chose for it; else NaN */
     double flops;
     uint64_t rows_read;
     unsigned passes;
@@ -45,7 +48,7 @@ struct ny_selection {
 
 struct ny_rule {
     const char *name, *summary;
-    bool by_tolerance; /* needs --tolerance; --landmarks is a cap */
+    bool by_tolerance; /* takes --tolerance, and then --landmarks is a cap */
     bool uniform;      /* every subset equally likely: what the n/m scaling of nystrom assumes */
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
     /* Of a rule that reads the points: memory of a selection that ends with m landmarks, and of

@@ -43,6 +43,7 @@ static int take(struct run *run, struct ny_tile *tile)
     }
     tile->unit = run->next;
     tile->first_row = run->next * NY_UNIT_ROWS;
+    tile->skipped = pass->skip && pass->skip(run->arg, tile->unit);
     err = pass->source->ops->take(pass->source, tile);
     if (err == NY_OK) run->next++;
     ny_mutex_unlock(&run->lock);
@@ -80,15 +81,16 @@ static int checkpoint(struct run *run, uint64_t units_done)
 static int fold(struct run *run, const struct ny_tile *tile)
 {
     const struct ny_pass *pass = run->pass;
-    double rows = (double)tile->rows;
+    double rows_read = tile->skipped ? 0 : (double)tile->rows;
     int err;
 
     err = wait_for_turn(run, tile);
     if (err) return err;
     if (run->work->fold) err = run->work->fold(run->arg, tile);
+    if (err == NY_END) stop(run);
     if (err) return err;
-    ny_meter_add(&run->meter, tile->rows, rows * pass->source->stored_bytes_per_row,
-                 rows * pass->flops_per_row);
+    ny_meter_add(&run->meter, tile->rows, rows_read * pass->source->stored_bytes_per_row,
+                 rows_read * pass->flops_per_row);
     err = checkpoint(run, tile->unit + 1);
     if (err) return err;
     ny_mutex_lock(&run->lock);
@@ -105,7 +107,7 @@ static int work(void *arg, unsigned worker)
     int err;
 
     while ((err = take(run, &tile)) == NY_OK) {
-        err = run->work->unit(run->arg, &tile);
+        if (!tile.skipped) err = run->work->unit(run->arg, &tile);
         if (err) break;
         err = fold(run, &tile);
         if (err) break;

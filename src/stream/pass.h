@@ -15,7 +15,8 @@
 struct ny_pass_work {
     /* In parallel: reads the tile with ny_tile_strip(), writes into buffers of tile->worker. */
     int (*unit)(void *arg, const struct ny_tile *tile);
-    /* In unit order, one at a time, on the worker that did the unit. May be NULL. */
+    /* In unit order, one at a time, on the worker that did the unit; NY_END: the pass has seen
+     * enough. May be NULL. */
     int (*fold)(void *arg, const struct ny_tile *tile);
     /* Between two folds, at least every checkpoint_s seconds and before an interrupt is obeyed:
      * units < units_done are folded. May be NULL. */
@@ -31,10 +32,14 @@ struct ny_pass {
     uint64_t ahead_max;  /* unit u starts only when unit u − ahead_max is folded; 0: no bound */
     double checkpoint_s;
     double flops_per_row; /* for the progress */
+    /* True where nothing has to be read of a unit: it goes to `fold` at once, tile->skipped. Asked
+     * in unit order, before any row of the unit is read. May be NULL. */
+    bool (*skip)(void *arg, uint64_t unit);
 };
 
-/* Runs to the end of the source. On an error the pass stops, and what is folded stays folded.
- * NY_EINTERRUPTED / NY_ETERMINATED after a checkpoint when the context was interrupted. */
+/* Runs to the end of the source, or until a fold says NY_END. On an error the pass stops, and what
+ * is folded stays folded. NY_EINTERRUPTED / NY_ETERMINATED after a checkpoint when the context was
+ * interrupted. */
 int ny_pass_run(const struct ny_pass *pass, const struct ny_pass_work *work, void *arg);
 
 #endif

@@ -54,6 +54,7 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     if (tile->first_row >= base->n) return NY_END;
     left = base->n - tile->first_row;
     tile->rows = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
+    if (tile->skipped) return NY_OK;
     next = (tile->first_row + tile->rows - 1) / source->block_rows + 1 + source->ahead_blocks;
     if (next > source->blocks) next = source->blocks;
     if (source->asked < tile->first_row / source->block_rows)

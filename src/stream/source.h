@@ -17,6 +17,7 @@ struct ny_tile {
     uint64_t unit, first_row;
     size_t rows; /* NY_UNIT_ROWS but in the last unit */
     unsigned worker;
+    bool skipped; /* no strip of it will be asked for */
 };
 
 /* The contract of a source. */

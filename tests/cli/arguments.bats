@@ -175,8 +175,8 @@ load helper
     usage "--degree does not act on the rbf kernel"
     ny fit s a --tolerance 0.1
     usage "--tolerance does not act with --select uniform"
-    ny fit s a --select greedy
-    usage "needs --tolerance"
+    ny fit s a --select greedy --tolerance 0.1 --no-pilot
+    usage "--pilot does not act with --select greedy and --tolerance"
     ny fit s a --components 9 --rank 5
     usage "--components 9 is more than --rank 5"
     ny plan s --map pca --kernel rbf

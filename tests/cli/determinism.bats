@@ -98,3 +98,7 @@ same_bytes() { # OPTION…
 @test "projected over landmarks of rpcholesky" {
     same_bytes --approx projected --select rpcholesky --landmarks 300
 }
+
+@test "projected over a greedy dictionary of a size" {
+    same_bytes --approx projected --select greedy --landmarks 60
+}

@@ -441,3 +441,43 @@ t.csv" ]
     ny fit s c --approx column --certify -q
     exits 2
 }
+
+@test "greedy finds the tolerance that gives --landmarks" {
+    store s
+    ny fit s size --select greedy --landmarks 30
+    exits 0
+    says "30 landmarks: tolerance"
+    ny info s size --json
+    [ "$(field "$output" landmarks)" = 30 ]
+    [ "$(field "$output" pilot_tolerance)" = null ] # too few rows for one
+    awk -v a="$(field "$output" residual_max)" -v b="$(field "$output" tolerance)" \
+        'BEGIN {exit !(a > 0 && a <= b * 1.000001)}'
+    ny plan s --select greedy --landmarks 30 --json
+    [ "$(field "$output" landmarks)" = 30 ]
+    [ "$(field "$output" landmarks_estimated)" = false ]
+    ny select s default --select greedy -q
+    exits 0
+}
+
+@test "greedy begins with a pilot, or at 1 as the paper does" {
+    table 6000 5 >t.csv
+    nystream import s t.csv -q
+    ny select s a --select greedy --landmarks 200 --json -q
+    exits 0
+    [ "$(field "$output" landmarks)" = 200 ]
+    awk -v a="$(field "$output" tolerance)" -v b="$(field "$output" pilot_tolerance)" \
+        'BEGIN {exit !(a > 0 && a < 1 && b > a / 2 && b < 2 * a)}'
+    ny select s b --select greedy --landmarks 200 --no-pilot --json -q
+    exits 0
+    [ "$(field "$output" landmarks)" = 200 ]
+    [ "$(field "$output" pilot_tolerance)" = null ]
+}
+
+@test "greedy ends at the rank of K, with a warning" {
+    store s
+    ny select s a --select greedy --landmarks 50 --kernel linear --no-affine
+    exits 0
+    says "warning: 4 landmarks span all rows, up to rounding: the rank of K does not allow 50"
+    ny info s a --json
+    [ "$(field "$output" landmarks)" = 4 ]
+}

@@ -400,6 +400,16 @@ static void rpcholesky_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+static void greedy_of_a_size_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.name = "projected, greedy of a size",
+                            .option = {"approx", "projected", "select", "greedy", "landmarks",
+                                       "150"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 /* ---- import -------------------------------------------------------------------------------- */
 
 static void write_table(const char *path, uint64_t first, uint64_t rows)
@@ -514,6 +524,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(diffusion_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(greedy_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(rpcholesky_goes_on_as_if_unbroken, new_store,
+                                        remove_store),
+        cmocka_unit_test_setup_teardown(greedy_of_a_size_goes_on_as_if_unbroken, new_store,
                                         remove_store),
     };
 

@@ -1,10 +1,12 @@
-/* The greedy selection, literally: data, kernels and Algorithm 1 with plain loops in f64. */
+/* The greedy selection, literally: data, kernels, Algorithms 1 and 2 with plain loops in f64;
+ * and the selection under test, on rows in memory. */
 #ifndef TESTS_PROPERTY_GREEDY_CASE_H
 #define TESTS_PROPERTY_GREEDY_CASE_H
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +47,9 @@ struct kind {
     const char *kernel;
     struct ny_kernel_params params;
     bool affine;
-    double tolerance;
+    double tolerance; /* NaN: Algorithm 2, which stops at `cap` landmarks */
     size_t cap;
+    double high; /* its first ε⁻; 0: 1 */
 };
 
 static double power(double x, unsigned degree)
@@ -90,13 +93,14 @@ struct dictionary {
     double *L; /* capacity² */
 };
 
-static double substitute(const struct dictionary *D, const struct kind *kind, const struct rows *r,
-                         size_t i, double *z)
+/* δ of row i, and its z in L z = k; ends where δ is ε or less: it only falls. */
+static double substitute_above(const struct dictionary *D, const struct kind *kind,
+                               const struct rows *r, size_t i, double *z, double epsilon)
 {
     size_t first = D->m - D->rank;
     double delta = kernel_of(kind, r, i, i, D->rows[0]);
 
-    for (size_t a = 0; a < D->rank; a++) {
+    for (size_t a = 0; a < D->rank && delta > epsilon; a++) {
         z[a] = kernel_of(kind, r, i, D->rows[first + a], D->rows[0]);
         for (size_t b = 0; b < a; b++)
             z[a] -= D->L[a * D->capacity + b] * z[b];
@@ -106,39 +110,262 @@ static double substitute(const struct dictionary *D, const struct kind *kind, co
     return delta;
 }
 
-static struct dictionary algorithm1(const struct kind *kind, const struct rows *r, size_t capacity)
+static double substitute(const struct dictionary *D, const struct kind *kind, const struct rows *r,
+                         size_t i, double *z)
 {
-    struct dictionary D = {.capacity = capacity,
-                           .rows = malloc(capacity * sizeof(size_t)),
-                           .L = calloc(capacity * capacity, sizeof(double))};
-    double *z = malloc(capacity * sizeof(*z));
+    return substitute_above(D, kind, r, i, z, -INFINITY);
+}
 
-    for (size_t i = 0; i < r->n && D.m < kind->cap; i++) {
-        if (!D.m) {
-            double k = plain_kernel(kind, r, i, i);
-            if (!(k > 0)) continue;
-            D.rows[D.m++] = i;
-            if (kind->affine) continue;
-            D.L[0] = sqrt(k);
-            D.rank = 1;
-            continue;
-        }
-        double delta = substitute(&D, kind, r, i, z);
-        if (delta <= kind->tolerance) continue;
-        assert_true(D.m < capacity);
-        memcpy(D.L + D.rank * capacity, z, D.rank * sizeof(*z));
-        D.L[D.rank * capacity + D.rank] = sqrt(delta);
-        D.rows[D.m++] = i;
-        D.rank++;
-    }
-    free(z);
-    return D;
+static struct dictionary no_dictionary(size_t capacity)
+{
+    return (struct dictionary){.capacity = capacity,
+                               .rows = malloc(capacity * sizeof(size_t)),
+                               .L = calloc(capacity * capacity, sizeof(double))};
 }
 
 static void free_dictionary(struct dictionary *D)
 {
     free(D->rows);
     free(D->L);
+}
+
+static void add(struct dictionary *D, size_t i, const double *z, double delta)
+{
+    assert_true(D->m < D->capacity);
+    D->rows[D->m++] = i;
+    if (!z) return; /* affine: the origin */
+    memcpy(D->L + D->rank * D->capacity, z, D->rank * sizeof(*z));
+    D->L[D->rank * D->capacity + D->rank] = sqrt(delta);
+    D->rank++;
+}
+
+static bool is_in(const struct dictionary *D, size_t i)
+{
+    for (size_t a = 0; a < D->m; a++)
+        if (D->rows[a] == i) return true;
+    return false;
+}
+
+/* What rounding may leave of a δ that is 0: that lets no row in. */
+static double zero(const struct dictionary *D, const struct kind *kind, const struct rows *r,
+                   double k)
+{
+    double largest = k;
+
+    for (size_t a = 0; a < D->m; a++)
+        largest = fmax(largest, kernel_of(kind, r, D->rows[a], D->rows[a], D->rows[0]));
+    return ((double)D->rank + 16) * 0x1p-52 * largest;
+}
+
+/* Algorithm 1 over the data set without D, from D on: ends as soon as there are `most`, or before
+ * a row is taken for which there is no more room. */
+static void algorithm1_from(struct dictionary *D, const struct kind *kind, const struct rows *r,
+                            double epsilon, size_t most)
+{
+    double *z = malloc(D->capacity * sizeof(*z));
+
+    for (size_t i = 0; i < r->n && D->m < most; i++) {
+        double k = plain_kernel(kind, r, i, i), delta;
+
+        if (is_in(D, i)) continue;
+        if (!D->m) {
+            if (k > 0) add(D, i, kind->affine ? NULL : z, k);
+            continue;
+        }
+        delta = substitute_above(D, kind, r, i, z, epsilon);
+        if (delta > epsilon && delta > zero(D, kind, r, k)) add(D, i, z, delta);
+    }
+    free(z);
+}
+
+/* ---- the selection under test --------------------------------------------------------------- */
+
+static struct ny_context *ctx;
+static bool certifies; /* --certify */
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_int_equal(ny_memory_used(ctx), 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+struct images {
+    size_t count;
+    struct image {
+        void *at;
+        size_t bytes;
+    } image[400];
+};
+
+static int keep_image(void *arg, const void *image, size_t bytes)
+{
+    struct images *images = arg;
+
+    assert_true(images->count < 400);
+    images->image[images->count] = (struct image){malloc(bytes), bytes};
+    memcpy(images->image[images->count++].at, image, bytes);
+    return NY_OK;
+}
+
+static void free_images(struct images *images)
+{
+    for (size_t i = 0; i < images->count; i++)
+        free(images->image[i].at);
+    images->count = 0;
+}
+
+static struct ny_geometry *plain_geometry(size_t d)
+{
+    double centre[64] = {0}, factor[64];
+    struct ny_geometry *geometry;
+
+    for (size_t k = 0; k < d; k++)
+        factor[k] = 1;
+    assert_int_equal(ny_geometry_copy(&geometry, ctx, centre, factor, d), NY_OK);
+    return geometry;
+}
+
+/* Rows in memory, which counts what is asked of it. */
+struct counted {
+    struct ny_source base;
+    struct ny_source *rows;
+    atomic_uint_fast64_t count;
+};
+
+static int take_counted(struct ny_source *source, struct ny_tile *tile)
+{
+    struct ny_source *rows = ((struct counted *)source)->rows;
+
+    return rows->ops->take(rows, tile);
+}
+
+static int strip_counted(struct ny_source *source, const struct ny_tile *tile, size_t first,
+                         size_t count, void *out)
+{
+    struct counted *counted = (struct counted *)source;
+
+    if (tile->skipped) return ny_fail(ctx, NY_EINTERNAL, "a strip of a skipped unit");
+    atomic_fetch_add(&counted->count, count);
+    return counted->rows->ops->strip(counted->rows, tile, first, count, out);
+}
+
+static int run_from(const struct kind *kind, const struct rows *r, unsigned workers,
+                    struct images *images, const struct image *from,
+                    struct ny_selection *selection)
+{
+    struct ny_geometry *geometry = plain_geometry(r->d);
+    const struct ny_columns_spec spec = {.ctx = ctx,
+                                         .kernel = ny_kernel_find(kind->kernel),
+                                         .params = kind->params,
+                                         .geometry = geometry,
+                                         .dtype = NY_F32};
+    struct ny_selection_request request = {
+        .ctx = ctx,
+        .n = r->n,
+        .spec = &spec,
+        .landmarks = kind->cap,
+        .tolerance_high = kind->high,
+        .dictionary = {.affine = kind->affine,
+                       .tolerance = kind->tolerance,
+                       .landmarks_max = SIZE_MAX},
+        .certify = certifies,
+        .workers = workers,
+        .checkpoint = images ? keep_image : NULL,
+        .checkpoint_arg = images,
+        .image = from ? from->at : NULL,
+        .image_bytes = from ? from->bytes : 0};
+    static const struct ny_source_ops ops = {take_counted, strip_counted, NULL};
+    struct counted counted = {.count = 0};
+    int err;
+
+    assert_int_equal(ny_source_of_memory(&counted.rows, ctx, r->x, NY_F32, r->n, r->d), NY_OK);
+    counted.base = *counted.rows;
+    counted.base.ops = &ops;
+    err = ny_greedy_select_from(&request, &counted.base, selection);
+    /* Units that were taken ahead when a run stopped are read in vain. */
+    if (!err && !from)
+        assert_in_range(atomic_load(&counted.count), selection->rows_read,
+                        selection->rows_read +
+                            selection->passes * NY_GREEDY_AHEAD * NY_UNIT_ROWS);
+    ny_source_free(counted.rows);
+    ny_geometry_free(geometry, ctx);
+    return err;
+}
+
+static void run(const struct kind *kind, const struct rows *r, unsigned workers,
+                struct images *images, struct ny_selection *selection)
+{
+    int err = run_from(kind, r, workers, images, NULL, selection);
+
+    if (err) fail_msg("%s", ny_context_message(ctx));
+}
+
+static void assert_same_selection(const struct ny_selection *a, const struct ny_selection *b,
+                                  size_t n)
+{
+    assert_int_equal(a->m, b->m);
+    assert_memory_equal(a->rows, b->rows, a->m * sizeof(*a->rows));
+    assert_memory_equal(a->residuals, b->residuals, n * sizeof(*a->residuals));
+    assert_true(a->residual_max == b->residual_max && a->residual_mean == b->residual_mean);
+    assert_true(a->flops == b->flops && a->rows_read == b->rows_read);
+    assert_true(a->tolerance == b->tolerance && a->passes == b->passes);
+}
+
+/* The images hold dictionary, L and bounds: equal images are equal bytes of all of them. */
+static void check_workers(const struct kind *kind, const struct rows *r)
+{
+    struct images one = {0}, other = {0};
+    struct ny_selection a, b;
+
+    run(kind, r, 1, &one, &a);
+    assert_true(one.count >= (r->n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
+    for (unsigned workers = 2; workers <= 4; workers++) {
+        if (workers == 3) ny_context_set_memory(ctx, ny_memory_used(ctx) + (120u << 20));
+        run(kind, r, workers, &other, &b);
+        ny_context_set_memory(ctx, 0);
+        assert_same_selection(&a, &b, r->n);
+        assert_int_equal(other.count, one.count);
+        for (size_t i = 0; i < one.count; i++) {
+            assert_int_equal(one.image[i].bytes, other.image[i].bytes);
+            assert_memory_equal(one.image[i].at, other.image[i].at, one.image[i].bytes);
+        }
+        free_images(&other);
+        ny_selection_release(&b, ctx);
+    }
+    free_images(&one);
+    ny_selection_release(&a, ctx);
+}
+
+/* From every `step`th image. */
+static void check_resumes(const struct kind *kind, const struct rows *r, size_t step)
+{
+    struct images images = {0}, rest = {0};
+    struct ny_selection a, b;
+    size_t last;
+
+    run(kind, r, 2, &images, &a);
+    assert_true(images.count >= (r->n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
+    last = images.count - 1;
+    for (size_t i = 0; i <= last; i += step) {
+        assert_int_equal(run_from(kind, r, 3, &rest, &images.image[i], &b), NY_OK);
+        assert_same_selection(&a, &b, r->n);
+        assert_int_equal(rest.count, last - i);
+        if (rest.count)
+            assert_memory_equal(rest.image[rest.count - 1].at, images.image[last].at,
+                                images.image[last].bytes);
+        free_images(&rest);
+        ny_selection_release(&b, ctx);
+    }
+    free_images(&images);
+    ny_selection_release(&a, ctx);
 }
 
 #endif

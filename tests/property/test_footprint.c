@@ -42,10 +42,12 @@ static const struct fit fits[] = {
     {40, {"select", "greedy", "tolerance", "0.3", "landmarks", "300"}},
     {40, {"select", "greedy", "tolerance", "1e-5", "landmarks", "200", "map", "svd"}},
     {40, {"select", "greedy", "tolerance", "0.3", "landmarks", "300", "threads", "1"}},
+    {40, {"select", "greedy", "landmarks", "300", "map", "svd"}},
     {40, {"select", "rpcholesky", "landmarks", "300", "gamma", "0.001"}},
     {40, {"select", "rpcholesky", "landmarks", "300", "certify", "yes", "threads", "1"}},
     {700, {"select", "rpcholesky", "landmarks", "200", "map", "svd"}},
     {700, {"approx", "nystrom", "landmarks", "100"}},
+    {700, {"select", "greedy", "landmarks", "200"}},
     {700, {"approx", "projected", "landmarks", "300", "scale", "standard"}},
     {700, {"approx", "column", "landmarks", "200", "precision", "f64", "threads", "3"}},
 };

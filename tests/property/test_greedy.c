@@ -4,109 +4,12 @@
  */
 #include "property/greedy_case.h"
 
-static struct ny_context *ctx;
-
-static int start(void **state)
+static struct dictionary algorithm1(const struct kind *kind, const struct rows *r, size_t capacity)
 {
-    (void)state;
-    return ny_context_new(&ctx);
-}
+    struct dictionary D = no_dictionary(capacity);
 
-static int stop(void **state)
-{
-    (void)state;
-    assert_int_equal(ny_memory_used(ctx), 0);
-    ny_context_free(ctx);
-    return 0;
-}
-
-/* ---- the selection under test --------------------------------------------------------------- */
-
-struct images {
-    size_t count;
-    struct image {
-        void *at;
-        size_t bytes;
-    } image[16];
-};
-
-static int keep_image(void *arg, const void *image, size_t bytes)
-{
-    struct images *images = arg;
-
-    assert_true(images->count < 16);
-    images->image[images->count] = (struct image){malloc(bytes), bytes};
-    memcpy(images->image[images->count++].at, image, bytes);
-    return NY_OK;
-}
-
-static void free_images(struct images *images)
-{
-    for (size_t i = 0; i < images->count; i++)
-        free(images->image[i].at);
-    images->count = 0;
-}
-
-static struct ny_geometry *plain_geometry(size_t d)
-{
-    double centre[64] = {0}, factor[64];
-    struct ny_geometry *geometry;
-
-    for (size_t k = 0; k < d; k++)
-        factor[k] = 1;
-    assert_int_equal(ny_geometry_copy(&geometry, ctx, centre, factor, d), NY_OK);
-    return geometry;
-}
-
-static int run_from(const struct kind *kind, const struct rows *r, unsigned workers,
-                    struct images *images, const struct image *from,
-                    struct ny_selection *selection)
-{
-    struct ny_geometry *geometry = plain_geometry(r->d);
-    const struct ny_columns_spec spec = {.ctx = ctx,
-                                         .kernel = ny_kernel_find(kind->kernel),
-                                         .params = kind->params,
-                                         .geometry = geometry,
-                                         .dtype = NY_F32};
-    struct ny_selection_request request = {
-        .ctx = ctx,
-        .n = r->n,
-        .spec = &spec,
-        .landmarks = kind->cap,
-        .dictionary = {.affine = kind->affine,
-                       .tolerance = kind->tolerance,
-                       .landmarks_max = SIZE_MAX},
-        .workers = workers,
-        .checkpoint = images ? keep_image : NULL,
-        .checkpoint_arg = images,
-        .image = from ? from->at : NULL,
-        .image_bytes = from ? from->bytes : 0};
-    struct ny_source *source;
-    int err;
-
-    assert_int_equal(ny_source_of_memory(&source, ctx, r->x, NY_F32, r->n, r->d), NY_OK);
-    err = ny_greedy_select_from(&request, source, selection);
-    ny_source_free(source);
-    ny_geometry_free(geometry, ctx);
-    return err;
-}
-
-static void run(const struct kind *kind, const struct rows *r, unsigned workers,
-                struct images *images, struct ny_selection *selection)
-{
-    int err = run_from(kind, r, workers, images, NULL, selection);
-
-    if (err) fail_msg("%s", ny_context_message(ctx));
-}
-
-static void assert_same_selection(const struct ny_selection *a, const struct ny_selection *b,
-                                  size_t n)
-{
-    assert_int_equal(a->m, b->m);
-    assert_memory_equal(a->rows, b->rows, a->m * sizeof(*a->rows));
-    assert_memory_equal(a->residuals, b->residuals, n * sizeof(*a->residuals));
-    assert_true(a->residual_max == b->residual_max && a->residual_mean == b->residual_mean);
-    assert_true(a->flops == b->flops);
+    algorithm1_from(&D, kind, r, kind->tolerance, kind->cap);
+    return D;
 }
 
 /* Same rows, same order; bounds above the truth, and not far above ε where the row was rejected. */
@@ -151,24 +54,24 @@ static void finds_the_dictionary_of_algorithm_1(void **state)
         double offset;
         size_t m_least, m_most;
     } cases[] = {
-        {{"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX}, 0, 30, 250},
-        {{"rbf", {.gamma = 0.3}, true, 0.5, SIZE_MAX}, 0, 30, 250},
-        {{"rbf", {.gamma = 0.01}, false, 1e-3, SIZE_MAX}, 0, 30, 250},
-        {{"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX}, 3, 30, 250},
-        {{"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX}, 0, 30, 400},
-        {{"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX}, 0, 30, 400},
-        {{"rbf", {.gamma = 10}, false, 1e-9, 300}, 0, 300, 300},
-        {{"laplacian", {.gamma = 0.05}, false, 0.1, SIZE_MAX}, 0, 30, 300},
-        {{"linear", {.gamma = 1}, false, 0.05, SIZE_MAX}, 0, 6, 6},
-        {{"linear", {.gamma = 1}, true, 0.05, SIZE_MAX}, 40, 7, 7},
-        {{"linear", {.gamma = 1}, false, 1e-7, SIZE_MAX}, 0, 6, 6},
-        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, false, 0.02, SIZE_MAX}, 0, 20, 84},
-        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, 0.02, SIZE_MAX}, 0, 20, 84},
-        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, false, 3, SIZE_MAX}, 0, 5, 28},
-        {{"rbf", {.gamma = 0.3}, false, 0.3, 40}, 0, 40, 40},
-        {{"rbf", {.gamma = 0.3}, true, 0.3, 41}, 0, 41, 41},
-        {{"rbf", {.gamma = 0.3}, true, 0.3, 1}, 0, 1, 1},
-        {{"rbf", {.gamma = 0.3}, false, 2, SIZE_MAX}, 0, 1, 1},
+        {{"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX, 0}, 0, 30, 250},
+        {{"rbf", {.gamma = 0.3}, true, 0.5, SIZE_MAX, 0}, 0, 30, 250},
+        {{"rbf", {.gamma = 0.01}, false, 1e-3, SIZE_MAX, 0}, 0, 30, 250},
+        {{"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX, 0}, 3, 30, 250},
+        {{"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX, 0}, 0, 30, 400},
+        {{"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX, 0}, 0, 30, 400},
+        {{"rbf", {.gamma = 10}, false, 1e-9, 300, 0}, 0, 300, 300},
+        {{"laplacian", {.gamma = 0.05}, false, 0.1, SIZE_MAX, 0}, 0, 30, 300},
+        {{"linear", {.gamma = 1}, false, 0.05, SIZE_MAX, 0}, 0, 6, 6},
+        {{"linear", {.gamma = 1}, true, 0.05, SIZE_MAX, 0}, 40, 7, 7},
+        {{"linear", {.gamma = 1}, false, 1e-7, SIZE_MAX, 0}, 0, 6, 6},
+        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, false, 0.02, SIZE_MAX, 0}, 0, 20, 84},
+        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, 0.02, SIZE_MAX, 0}, 0, 20, 84},
+        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, false, 3, SIZE_MAX, 0}, 0, 5, 28},
+        {{"rbf", {.gamma = 0.3}, false, 0.3, 40, 0}, 0, 40, 40},
+        {{"rbf", {.gamma = 0.3}, true, 0.3, 41, 0}, 0, 41, 41},
+        {{"rbf", {.gamma = 0.3}, true, 0.3, 1, 0}, 0, 1, 1},
+        {{"rbf", {.gamma = 0.3}, false, 2, SIZE_MAX, 0}, 0, 1, 1},
     };
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
@@ -183,7 +86,7 @@ static void finds_the_dictionary_of_algorithm_1(void **state)
 static void finds_it_across_panels(void **state)
 {
     (void)state;
-    const struct kind kind = {"rbf", {.gamma = 0.5}, false, 0.65, SIZE_MAX};
+    const struct kind kind = {"rbf", {.gamma = 0.5}, false, 0.65, SIZE_MAX, 0};
     struct rows r = blobs(10500, 6, 0.5, 0);
 
     check(&kind, &r, 520, 1000);
@@ -196,8 +99,8 @@ static void affine_is_the_papers_residual(void **state)
 {
     (void)state;
     enum { MOST = 200 };
-    const struct kind kind = {"rbf", {.gamma = 0.1}, true, 0.2, SIZE_MAX};
-    const struct kind plain = {"rbf", {.gamma = 0.1}, false, 0.2, SIZE_MAX};
+    const struct kind kind = {"rbf", {.gamma = 0.1}, true, 0.2, SIZE_MAX, 0};
+    const struct kind plain = {"rbf", {.gamma = 0.1}, false, 0.2, SIZE_MAX, 0};
     struct rows r = blobs(3000, 6, 0.3, 0);
     double *inverse = calloc(MOST * MOST, sizeof(double)), k[MOST], a[MOST];
     size_t D[MOST], m = 1;
@@ -237,40 +140,19 @@ static void affine_is_the_papers_residual(void **state)
     free(r.x);
 }
 
-/* The images hold dictionary, L and bounds: equal images are equal bytes of all of them. */
 static void same_bytes_for_any_workers_and_budget(void **state)
 {
     (void)state;
     static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, false, 0.2, SIZE_MAX},
-        {"rbf", {.gamma = 0.3}, true, 0.2, 300},
-        {"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, 0.02, SIZE_MAX},
+        {"rbf", {.gamma = 0.3}, false, 0.2, SIZE_MAX, 0},
+        {"rbf", {.gamma = 0.3}, true, 0.2, 300, 0},
+        {"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX, 0},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, 0.02, SIZE_MAX, 0},
     };
     struct rows r = blobs(12500, 6, 0.4, 0);
 
-    for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++) {
-        struct images one = {0}, other = {0};
-        struct ny_selection a, b;
-
-        run(&kinds[c], &r, 1, &one, &a);
-        assert_int_equal(one.count, 7);
-        for (unsigned workers = 2; workers <= 4; workers++) {
-            if (workers == 3) ny_context_set_memory(ctx, ny_memory_used(ctx) + (120u << 20));
-            run(&kinds[c], &r, workers, &other, &b);
-            ny_context_set_memory(ctx, 0);
-            assert_same_selection(&a, &b, r.n);
-            assert_int_equal(other.count, one.count);
-            for (size_t i = 0; i < one.count; i++) {
-                assert_int_equal(one.image[i].bytes, other.image[i].bytes);
-                assert_memory_equal(one.image[i].at, other.image[i].at, one.image[i].bytes);
-            }
-            free_images(&other);
-            ny_selection_release(&b, ctx);
-        }
-        free_images(&one);
-        ny_selection_release(&a, ctx);
-    }
+    for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++)
+        check_workers(&kinds[c], &r);
     free(r.x);
 }
 
@@ -278,38 +160,21 @@ static void resumes_to_the_same_bytes(void **state)
 {
     (void)state;
     static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, false, 0.15, SIZE_MAX},
-        {"rbf", {.gamma = 0.3}, true, 0.2, 270},
-        {"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX},
+        {"rbf", {.gamma = 0.3}, false, 0.15, SIZE_MAX, 0},
+        {"rbf", {.gamma = 0.3}, true, 0.2, 270, 0},
+        {"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX, 0},
     };
     struct rows r = blobs(12500, 6, 0.4, 0);
 
-    for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++) {
-        struct images images = {0}, rest = {0};
-        struct ny_selection a, b;
-
-        run(&kinds[c], &r, 2, &images, &a);
-        assert_int_equal(images.count, 7);
-        for (size_t i = 0; i < images.count; i++) {
-            assert_int_equal(run_from(&kinds[c], &r, 3, &rest, &images.image[i], &b), NY_OK);
-            assert_same_selection(&a, &b, r.n);
-            assert_int_equal(rest.count, images.count - 1 - i);
-            if (rest.count)
-                assert_memory_equal(rest.image[rest.count - 1].at, images.image[6].at,
-                                    images.image[6].bytes);
-            free_images(&rest);
-            ny_selection_release(&b, ctx);
-        }
-        free_images(&images);
-        ny_selection_release(&a, ctx);
-    }
+    for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++)
+        check_resumes(&kinds[c], &r, 1);
     free(r.x);
 }
 
 static void refuses_an_image_of_another_selection(void **state)
 {
     (void)state;
-    struct kind kind = {"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX};
+    struct kind kind = {"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX, 0};
     struct rows r = blobs(5000, 6, 0.4, 0);
     struct images images = {0};
     struct ny_selection selection;
@@ -321,6 +186,9 @@ static void refuses_an_image_of_another_selection(void **state)
     kind.tolerance = 0.5;
     kind.cap = 100;
     assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
+    kind.tolerance = NAN; /* Algorithm 2 */
+    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
+    kind.tolerance = 0.5;
     kind.cap = SIZE_MAX;
     images.image[1].bytes -= 4;
     assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
@@ -354,12 +222,12 @@ static void bounds_every_entry_of_the_kernel_matrix(void **state)
 {
     (void)state;
     static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, false, 0.3, SIZE_MAX},
-        {"rbf", {.gamma = 0.3}, true, 0.3, SIZE_MAX},
-        {"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX},
-        {"rbf", {.gamma = 0.01}, false, 1e-6, SIZE_MAX},
-        {"linear", {.gamma = 1}, true, 3, SIZE_MAX},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, true, 0.5, SIZE_MAX},
+        {"rbf", {.gamma = 0.3}, false, 0.3, SIZE_MAX, 0},
+        {"rbf", {.gamma = 0.3}, true, 0.3, SIZE_MAX, 0},
+        {"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX, 0},
+        {"rbf", {.gamma = 0.01}, false, 1e-6, SIZE_MAX, 0},
+        {"linear", {.gamma = 1}, true, 3, SIZE_MAX, 0},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, true, 0.5, SIZE_MAX, 0},
     };
     struct rows r = blobs(700, 6, 0.4, 0);
 
@@ -392,7 +260,7 @@ static void bounds_every_entry_of_the_kernel_matrix(void **state)
 static void skips_zero_rows_at_the_begin(void **state)
 {
     (void)state;
-    struct kind kind = {"linear", {.gamma = 1}, false, 0.05, SIZE_MAX};
+    struct kind kind = {"linear", {.gamma = 1}, false, 0.05, SIZE_MAX, 0};
     struct rows r = blobs(3000, 6, 0.4, 1);
     struct ny_selection selection;
 
@@ -417,7 +285,7 @@ static void refuses_a_kernel_that_is_not_psd(void **state)
 {
     (void)state;
     const struct kind kind = {
-        "polynomial", {.gamma = 1, .coef0 = -3, .degree = 1}, false, 0.05, SIZE_MAX};
+        "polynomial", {.gamma = 1, .coef0 = -3, .degree = 1}, false, 0.05, SIZE_MAX, 0};
     struct rows r = blobs(3000, 6, 0.4, 2);
     struct ny_selection selection;
 
@@ -432,12 +300,12 @@ static void refuses_a_kernel_that_is_not_psd(void **state)
 static void refuses_a_tolerance_that_is_none(void **state)
 {
     (void)state;
-    static const double bad[] = {0, -1, NAN, INFINITY};
-    struct kind kind = {"linear", {.gamma = 1}, false, 0, SIZE_MAX};
+    static const double bad[] = {0, -1, INFINITY};
+    struct kind kind = {"linear", {.gamma = 1}, false, 0, SIZE_MAX, 0};
     struct rows r = blobs(10, 6, 0.4, 2);
     struct ny_selection selection;
 
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 3; i++) {
         kind.tolerance = bad[i];
         assert_int_equal(run_from(&kind, &r, 1, NULL, NULL, &selection), NY_EUSAGE);
         ny_error_clear(ctx);
@@ -448,7 +316,7 @@ static void refuses_a_tolerance_that_is_none(void **state)
 static void says_how_far_the_budget_went(void **state)
 {
     (void)state;
-    const struct kind kind = {"rbf", {.gamma = 5}, false, 0.01, SIZE_MAX};
+    const struct kind kind = {"rbf", {.gamma = 5}, false, 0.01, SIZE_MAX, 0};
     struct rows r = blobs(9000, 6, 0.6, 0);
     struct ny_selection selection;
 

@@ -215,6 +215,12 @@ static void defaults_follow_other_options(void **state)
     set("kernel", "polynomial");
     assert_string_equal(ny_options_get(options, "degree"), "3");
     set("select", "greedy");
+    assert_true(ny_options_size(options, "landmarks", &landmarks));
+    assert_int_equal(landmarks, 1000);
+    assert_string_equal(ny_options_get(options, "pilot"), "yes");
+    landmarks = 7;
+    set("tolerance", "0.1");
+    assert_null(ny_options_get(options, "pilot"));
     assert_false(ny_options_size(options, "landmarks", &landmarks));
     assert_int_equal(landmarks, 7);
     set("landmarks", "0500");
@@ -247,8 +253,10 @@ static void checks_options_against_each_other(void **state)
         {{{"gamma", "3"}, {"kernel", "laplacian"}}, NULL},
         {{{"gamma", "3"}, {"map", "pca"}}, "--gamma does not act on the linear"},
         {{{"tolerance", "0.1"}}, "--tolerance does not act with --select uniform"},
-        {{{"select", "greedy"}}, "needs --tolerance"},
-        {{{"select", "greedy"}, {"landmarks", "9"}}, "needs --tolerance"},
+        {{{"select", "greedy"}, {"landmarks", "9"}, {"pilot", "no"}}, NULL},
+        {{{"select", "greedy"}, {"tolerance", "0.1"}, {"pilot", "no"}},
+         "--pilot does not act with --select greedy and --tolerance"},
+        {{{"pilot", "no"}}, "--pilot does not act with --select uniform"},
         {{{"select", "greedy"}, {"tolerance", "0.1"}, {"landmarks", "9"}}, NULL},
         {{{"select", "given"}}, "needs --landmarks-file"},
         {{{"select", "uniform"}, {"landmarks-from", "a"}}, "acts only with --select given"},

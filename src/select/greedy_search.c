@@ -1,0 +1,149 @@
+/*
+ * Algorithm 2 of Ouimet & Bengio (2005): a dictionary of m landmarks with an almost minimal ε. ε⁻
+ * gives too few landmarks, ε⁺ too many; the bracket is halved until a run of Algorithm 1 stops at m
+ * exactly. Each run starts from D, the last dictionary that was too small, and only adds to it; a
+ * run that was too large is thrown away, with the bounds that it measured.
+ *
+ * Numbers in brackets are the paper's lines. Bounds against D make later runs cheap: rows, and
+ * whole units unread, whose residual was ε or less before cannot join (greedy_unit.c).
+ */
+#include "select/greedy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+enum ny_greedy_step {
+    BRACKET, /* [4–13] */
+    HALVE,   /* [14–24] */
+    FILL,    /* [25] */
+    FOUND
+};
+
+enum { HALVINGS_MAX = 40 };
+
+static void start(struct ny_greedy *greedy)
+{
+    double high = greedy->request->tolerance_high;
+
+    greedy->search = (struct ny_greedy_search){.low = 0,
+                                               .high = high > 0 ? high : 1, /* [2, 3] */
+                                               .pilot = high > 0 ? high : NAN};
+    greedy->search.epsilon = greedy->search.high;
+}
+
+/* D = the dictionary of this run. */
+static void keep(struct ny_greedy *greedy)
+{
+    memcpy(greedy->kept, greedy->residuals, greedy->n * sizeof(*greedy->kept));
+    greedy->search.landmarks = greedy->dictionary->count;
+    greedy->search.largest = greedy->dictionary->largest;
+}
+
+/* Back to D. */
+static int throw_away(struct ny_greedy *greedy)
+{
+    memcpy(greedy->residuals, greedy->kept, greedy->n * sizeof(*greedy->kept));
+    return ny_dictionary_truncate(greedy->dictionary, (size_t)greedy->search.landmarks,
+                                  greedy->search.largest);
+}
+
+/* ε below which no δ can be told from 0, and halving leads nowhere. */
+static double rounding(const struct ny_greedy *greedy)
+{
+    return ((double)greedy->dictionary->rank + 16) * 0x1p-52 * greedy->dictionary->largest;
+}
+
+/* What the run under way was good for, and ε of the next one. */
+static int conclude(struct ny_greedy *greedy)
+{
+    struct ny_greedy_search *search = &greedy->search;
+    bool exactly = !greedy->too_large && ny_greedy_full(greedy);
+    int err = NY_OK;
+
+    search->runs++;
+    if (exactly || (search->step == FILL && search->low <= 0)) { /* [5, 17, 26] */
+        if (search->step != FILL) search->high = search->epsilon;
+        search->step = FOUND;
+        return NY_OK;
+    }
+    if (greedy->too_large) { /* [7–10, 19–20] */
+        search->low = search->epsilon;
+        if (search->step == BRACKET) search->high = 10 * search->epsilon;
+        err = throw_away(greedy);
+    } else { /* [11–13, 21–22] */
+        search->high = search->epsilon;
+        keep(greedy);
+        if (search->step == FILL) {
+            /* ε⁺ gave too many from an older D, which had fewer; from this one it does not. The
+             * paper has no line for that: the search goes on below. */
+            search->low = 0;
+            search->halvings = 0;
+        }
+        search->step = HALVE;
+    }
+    if (search->step == BRACKET)
+        search->epsilon = search->high; /* [4] */
+    else if (search->step == HALVE && search->halvings++ < HALVINGS_MAX &&
+             search->high > rounding(greedy))
+        search->epsilon = search->low + (search->high - search->low) / 2; /* [15] */
+    else {
+        search->step = FILL;
+        search->epsilon = search->low; /* [25] */
+    }
+    return err;
+}
+
+/* The run that comes, from D on. */
+static int begin(struct ny_greedy *greedy)
+{
+    const struct ny_selection_request *request = greedy->request;
+    int err = ny_greedy_begin(greedy);
+
+    /* Runs may be shorter than the time between two checkpoints of a pass. */
+    if (!err && request->checkpoint && greedy->search.runs &&
+        ny_now() - greedy->checkpoint_s >= request->checkpoint_s / 2)
+        err = ny_greedy_checkpoint(greedy, 0);
+    return err;
+}
+
+static void tell(const struct ny_greedy *greedy)
+{
+    const struct ny_greedy_search *search = &greedy->search;
+    size_t m = ny_dictionary_count(greedy->dictionary);
+
+    if (!ny_greedy_full(greedy))
+        ny_log(greedy->ctx, NY_LOG_WARNING,
+               "%zu landmarks span all rows, up to rounding: the rank of K does not allow %zu",
+               m, greedy->landmarks_max);
+    ny_log(greedy->ctx, NY_LOG_NOTE, "%zu landmarks: tolerance %.6g, found in %llu runs", m,
+           greedy->tolerance, (unsigned long long)search->runs);
+}
+
+int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit)
+{
+    struct ny_greedy_search *search = &greedy->search;
+    bool resumed = greedy->request->image != NULL;
+    int err = NY_OK;
+
+    if (!resumed) {
+        start(greedy);
+        keep(greedy);
+    }
+    greedy->checkpoint_s = ny_now();
+    while (!err && search->step != FOUND) {
+        greedy->tolerance = search->epsilon;
+        greedy->too_large = false;
+        greedy->stops = search->step != FILL;
+        if (!resumed) err = begin(greedy);
+        if (!err) err = ny_greedy_run(greedy, source, resumed ? first_unit : 0,
+                                      greedy->request->checkpoint != NULL);
+        resumed = false;
+        if (!err && !ny_dictionary_count(greedy->dictionary)) return NY_OK; /* all k(x,x) = 0 */
+        if (!err) err = conclude(greedy);
+    }
+    greedy->tolerance = search->high;
+    if (!err) tell(greedy);
+    return err;
+}

@@ -1,0 +1,256 @@
+/*
+ * select/greedy without a tolerance: against Algorithm 2 of Ouimet & Bengio (2005) written with
+ * plain loops in f64, one row at a time.
+ */
+#include "property/greedy_case.h"
+
+static void copy(struct dictionary *to, const struct dictionary *from)
+{
+    memcpy(to->rows, from->rows, from->m * sizeof(*to->rows));
+    memcpy(to->L, from->L, from->rank * from->capacity * sizeof(*to->L));
+    to->m = from->m;
+    to->rank = from->rank;
+}
+
+/* Algorithm 2 for m = kind->cap, line by line; *epsilon: what its residuals keep. */
+static struct dictionary algorithm2(const struct kind *kind, const struct rows *r, double *epsilon)
+{
+    size_t m = kind->cap;
+    struct dictionary D = no_dictionary(m + 1), run = no_dictionary(m + 1);
+    double low = 0, high = kind->high > 0 ? kind->high : 1; /* 2, 3 */
+
+    for (;; low = high, high *= 10) { /* 8–10 */
+        run.m = run.rank = 0;
+        algorithm1_from(&run, kind, r, high, m + 1); /* 4 */
+        if (run.m <= m) break;
+    }
+    copy(&D, &run); /* 12 */
+    while (D.m < m) {
+        for (int i = 0; D.m < m && i < 40; i++) { /* 14 */
+            double middle = low + (high - low) / 2;
+
+            copy(&run, &D);
+            algorithm1_from(&run, kind, r, middle, m + 1); /* 16 */
+            if (run.m > m) {
+                low = middle; /* 20 */
+                continue;
+            }
+            high = middle; /* 22; and 18, when there are m */
+            copy(&D, &run);
+        }
+        if (D.m == m) break;
+        algorithm1_from(&D, kind, r, low, m); /* 25 */
+        if (D.m == m || low <= 0) break;
+        high = low; /* too few even so: D has grown since ε⁺ was too small for it */
+        low = 0;
+    }
+    *epsilon = high;
+    free_dictionary(&run);
+    return D;
+}
+
+/* Same rows in the same order, same ε; every bound above the brute-force δ on the dictionary, and
+ * no residual above ε. */
+static void check_search(const struct kind *kind, const struct rows *r)
+{
+    double epsilon, *z = malloc((kind->cap + 1) * sizeof(*z));
+    struct dictionary D = algorithm2(kind, r, &epsilon);
+    struct ny_selection selection;
+
+    run(kind, r, 2, NULL, &selection);
+    for (size_t i = 0; i < D.m && i < selection.m; i++)
+        if (selection.rows[i] != D.rows[i])
+            fail_msg("landmark %zu is row %zu, not %zu", i, (size_t)selection.rows[i], D.rows[i]);
+    assert_int_equal(selection.m, D.m);
+    /* Halving ends where rounding begins, which the loops do not know. */
+    if (D.m == kind->cap)
+        assert_true(selection.tolerance == epsilon);
+    else
+        assert_true(selection.tolerance >= epsilon && selection.tolerance <= 1e-10);
+    epsilon = selection.tolerance;
+    for (size_t i = 0; i < r->n; i++) {
+        double scale = plain_kernel(kind, r, i, i), bound = (double)selection.residuals[i];
+        double delta = substitute(&D, kind, r, i, z);
+
+        if (!(bound >= delta - 1e-11 * scale))
+            fail_msg("row %zu: bound %g below δ = %g", i, bound, delta);
+        assert_true(bound <= epsilon * (1 + 1e-6) + 1e-11 * scale);
+    }
+    assert_true(selection.residual_max <= epsilon * (1 + 1e-6) + 1e-10);
+    assert_true(selection.rows_read <= selection.passes * r->n);
+    ny_selection_release(&selection, ctx);
+    free_dictionary(&D);
+    free(z);
+}
+
+static void finds_the_dictionary_of_algorithm_2(void **state)
+{
+    (void)state;
+    static const struct kind kinds[] = {
+        {"rbf", {.gamma = 0.3}, false, NAN, 100, 0},
+        {"rbf", {.gamma = 0.3}, true, NAN, 100, 0},
+        {"rbf", {.gamma = 0.3}, true, NAN, 61, 0.55},
+        {"rbf", {.gamma = 0.3}, false, NAN, 61, 1e-3}, /* has to be raised, three times */
+        {"rbf", {.gamma = 0.01}, true, NAN, 90, 2e-3},
+        {"rbf", {.gamma = 0.003}, false, NAN, 70, 0}, /* ends where all is f64 */
+        {"laplacian", {.gamma = 0.05}, false, NAN, 80, 0},
+        {"linear", {.gamma = 1}, false, NAN, 5, 0},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, NAN, 60, 0},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, false, NAN, 25, 7},
+        {"rbf", {.gamma = 0.3}, true, NAN, 1, 0},
+        {"rbf", {.gamma = 0.3}, false, NAN, 2, 0},
+    };
+    struct rows r = blobs(4500, 6, 0.3, 0);
+
+    for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++)
+        check_search(&kinds[c], &r);
+    free(r.x);
+}
+
+/* Four points at equal distances, many times each: one joins, or all. */
+static void finds_it_where_halving_does_not(void **state)
+{
+    (void)state;
+    const struct kind kinds[] = {{"rbf", {.gamma = 1}, false, NAN, 3, 0},
+                                 {"rbf", {.gamma = 1}, true, NAN, 3, 0}};
+    struct rows r = {5000, 4, calloc(5000 * 4, sizeof(float))};
+
+    for (size_t i = 0; i < r.n; i++)
+        r.x[i * 4 + ny_hash64(5, NY_STREAM_DATA, i) % 4] = 1;
+    for (size_t c = 0; c < 2; c++)
+        check_search(&kinds[c], &r);
+    free(r.x);
+}
+
+/* Fewer directions than landmarks: all of them, and no row twice. */
+static void ends_at_the_rank_of_the_kernel_matrix(void **state)
+{
+    (void)state;
+    static const struct kind kinds[] = {
+        {"linear", {.gamma = 1}, false, NAN, 40, 0},
+        {"linear", {.gamma = 1}, true, NAN, 40, 0.1},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, false, NAN, 60, 0},
+    };
+    static const size_t rank[] = {6, 7, 28};
+    struct rows r = blobs(4500, 6, 0.3, 2);
+
+    for (size_t c = 0; c < 3; c++) {
+        struct ny_selection selection;
+
+        check_search(&kinds[c], &r);
+        run(&kinds[c], &r, 1, NULL, &selection);
+        assert_int_equal(selection.m, rank[c]);
+        ny_selection_release(&selection, ctx);
+    }
+    free(r.x);
+}
+
+/* Rows whose bounds are small enough are not read again; here, most of the units. */
+static void reads_only_what_may_join(void **state)
+{
+    (void)state;
+    const struct kind kind = {"rbf", {.gamma = 0.3}, false, NAN, 60, 0};
+    struct rows r = blobs(4000, 6, 0.3, 0), more = {40000, 6, malloc(40000 * 6 * sizeof(float))};
+    struct ny_selection selection;
+
+    /* After the first 4,000 rows come their copies. */
+    for (size_t i = 0; i < more.n; i++)
+        memcpy(more.x + i * 6, r.x + i % 4000 * 6, 6 * sizeof(float));
+    run(&kind, &more, 2, NULL, &selection);
+    assert_int_equal(selection.m, 60);
+    assert_true(selection.passes > 4);
+    assert_true(selection.rows_read < selection.passes * more.n / 2);
+    ny_selection_release(&selection, ctx);
+    free(r.x);
+    free(more.x);
+}
+
+/* --certify: δ of each row on the final dictionary, by brute force. */
+static void certified_residuals_are_exact(void **state)
+{
+    (void)state;
+    const struct kind kind = {"rbf", {.gamma = 0.3}, true, NAN, 50, 0};
+    struct rows r = blobs(3000, 6, 0.3, 0);
+    double epsilon, z[51], sum = 0, largest = 0;
+    struct dictionary D = algorithm2(&kind, &r, &epsilon);
+    struct ny_selection selection;
+
+    certifies = true;
+    run(&kind, &r, 2, NULL, &selection);
+    certifies = false;
+    for (size_t i = 0; i < r.n; i++) {
+        double delta = fmax(substitute(&D, &kind, &r, i, z), 0);
+
+        assert_true(fabs((double)selection.residuals[i] - delta) < 1e-6);
+        sum += delta;
+        largest = fmax(largest, delta);
+    }
+    assert_true(fabs(selection.residual_mean - sum / (double)r.n) < 1e-7);
+    assert_true(fabs(selection.residual_max - largest) < 1e-7 && largest <= epsilon);
+    ny_selection_release(&selection, ctx);
+    free_dictionary(&D);
+    free(r.x);
+}
+
+static void same_bytes_for_any_workers_and_budget(void **state)
+{
+    (void)state;
+    const struct kind kind = {"rbf", {.gamma = 0.3}, true, NAN, 270, 0.4};
+    struct rows r = blobs(10500, 6, 0.4, 0);
+
+    check_workers(&kind, &r);
+    free(r.x);
+}
+
+/* Within a run and between two, from too large ones too, and while the rank is being filled. */
+static void resumes_to_the_same_bytes(void **state)
+{
+    (void)state;
+    static const struct kind kinds[] = {
+        {"rbf", {.gamma = 0.3}, true, NAN, 90, 0},
+        {"linear", {.gamma = 1}, false, NAN, 9, 0},
+    };
+    struct rows r = blobs(4500, 6, 0.4, 0);
+
+    for (size_t c = 0; c < 2; c++)
+        check_resumes(&kinds[c], &r, 3);
+    free(r.x);
+}
+
+static void refuses_an_image_of_another_selection(void **state)
+{
+    (void)state;
+    struct kind kind = {"rbf", {.gamma = 0.3}, false, NAN, 50, 0};
+    struct rows r = blobs(5000, 6, 0.4, 0);
+    struct images images = {0};
+    struct ny_selection selection;
+
+    run(&kind, &r, 1, &images, &selection);
+    ny_selection_release(&selection, ctx);
+    kind.tolerance = 0.4;
+    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
+    kind.tolerance = NAN;
+    kind.cap = 51;
+    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
+    kind.cap = 50;
+    images.image[1].bytes -= 4;
+    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
+    free_images(&images);
+    free(r.x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(finds_the_dictionary_of_algorithm_2, start, stop),
+        cmocka_unit_test_setup_teardown(finds_it_where_halving_does_not, start, stop),
+        cmocka_unit_test_setup_teardown(ends_at_the_rank_of_the_kernel_matrix, start, stop),
+        cmocka_unit_test_setup_teardown(certified_residuals_are_exact, start, stop),
+        cmocka_unit_test_setup_teardown(reads_only_what_may_join, start, stop),
+        cmocka_unit_test_setup_teardown(same_bytes_for_any_workers_and_budget, start, stop),
+        cmocka_unit_test_setup_teardown(resumes_to_the_same_bytes, start, stop),
+        cmocka_unit_test_setup_teardown(refuses_an_image_of_another_selection, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
