@@ -118,6 +118,7 @@ static struct bill select_bill(const struct ny_footprint *f, unsigned workers, s
                                            .landmarks = f->settings->landmarks,
                                            .dictionary = f->settings->dictionary,
                                            .pilot = f->settings->pilot,
+                                           .diagonal = ny_settings_diagonal(f->settings),
                                            .workers = workers};
 
     if (!f->settings->rule->bytes) {
@@ -127,7 +128,7 @@ static struct bill select_bill(const struct ny_footprint *f, unsigned workers, s
     image = f->settings->rule->image_bytes(&request, f->m);
     *dictionary = f->settings->rule->bytes(&request, f->m) + image;
     bill.by_purpose[NY_MEM_STORE] +=
-        source_bytes(f, workers) + gather_bytes(f, NY_UNIT_ROWS) + put_bytes(limit, image);
+        source_bytes(f, workers) + gather_bytes(f, NY_UNIT_ROWS + f->m) + put_bytes(limit, image);
     return bill;
 }
 

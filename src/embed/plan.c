@@ -103,6 +103,16 @@ static void plan_greedy(const struct ny_fit_settings *settings, const struct pri
         runs * (tile_s(price, entries) + entries * 0.4 * m / price->rate->gemm32);
 }
 
+static double selection_flops(const struct ny_footprint *footprint, size_t m)
+{
+    const struct ny_selection_request request = {
+        .n = footprint->points->n,
+        .spec = &footprint->spec,
+        .diagonal = ny_settings_diagonal(footprint->settings)};
+
+    return footprint->settings->rule->flops(&request, m);
+}
+
 static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan)
 {
     const struct ny_fit_settings *settings = footprint->settings;
@@ -119,13 +129,13 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
 
     if (settings->rule->by_tolerance) {
         plan_greedy(settings, &price, entries, plan);
-    } else if (settings->rule->bytes) {
-        /* rpcholesky: k(x,x) of all rows, and in f64 a few candidates for each landmark. */
-        double looked_at = n < 4 * m ? n : 4 * m;
+    } else if (settings->rule->flops) {
+        double work = selection_flops(footprint, plan->m);
 
         plan->passes++;
-        plan->flops += looked_at * m * (2 * d + m);
-        plan->stage_s[NY_STAGE_SELECT] = looked_at * m * (2 * d + m) / rate->gemm64;
+        plan->flops += work;
+        plan->stage_s[NY_STAGE_SELECT] =
+            work / (settings->rule->in_f64 ? rate->gemm64 : rate->gemm32);
     }
     if (ny_settings_needs_degrees(settings)) {
         plan->passes++;

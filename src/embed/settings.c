@@ -98,6 +98,12 @@ bool ny_settings_gram_f64(const struct ny_fit_settings *settings)
            settings->weights != NY_WEIGHTS_UNIFORM;
 }
 
+enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings)
+{
+    if (settings->map->divided) return NY_DIAGONAL_DIVIDED;
+    return settings->map->additive ? NY_DIAGONAL_CENTRED : NY_DIAGONAL_RAW;
+}
+
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings)
 {
     return settings->method->needs_gram || settings->certify;

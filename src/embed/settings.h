@@ -65,6 +65,8 @@ size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
 struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m);
 /* The tile Gram is f64 whatever W says. */
 bool ny_settings_gram_f64(const struct ny_fit_settings *settings);
+/* The weights of weighted selection: the diagonal of the matrix that the map decomposes. */
+enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings);
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                         struct ny_context *ctx, enum ny_dtype dtype,

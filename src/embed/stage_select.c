@@ -83,6 +83,7 @@ int ny_stage_select(struct ny_job *job)
                                             .landmarks = settings->landmarks,
                                             .dictionary = settings->dictionary,
                                             .pilot = settings->pilot,
+                                            .diagonal = ny_settings_diagonal(settings),
                                             .given = settings->given,
                                             .certify = settings->certify,
                                             .workers = job->workers,

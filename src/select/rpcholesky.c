@@ -87,6 +87,15 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
                       NY_UNIT_ROWS * (sizeof(bool) + sizeof(float)));
 }
 
+/* Four candidates a landmark, and their substitution: k(x,x) costs nothing beside that. */
+double ny_rpcholesky_flops(const struct ny_selection_request *request, size_t m)
+{
+    double candidates = 4 * (double)m, d = (double)request->spec->geometry->d;
+
+    if (candidates > (double)request->n) candidates = (double)request->n;
+    return candidates * (double)m * (2 * d + (double)m);
+}
+
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 /* Both in f64 and in row order, so that a draw finds its row by adding up again. */

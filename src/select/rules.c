@@ -22,7 +22,15 @@ static const struct ny_rule rules[] = {
                 "error for its size)",
      .select = ny_select_rpcholesky,
      .bytes = ny_rpcholesky_bytes,
-     .image_bytes = ny_rpcholesky_image_bytes},
+     .image_bytes = ny_rpcholesky_image_bytes,
+     .flops = ny_rpcholesky_flops,
+     .in_f64 = true},
+    {.name = "weighted",
+     .summary = "at random, in proportion to the diagonal of the matrix that the map decomposes",
+     .select = ny_select_weighted,
+     .bytes = ny_weighted_bytes,
+     .image_bytes = ny_weighted_image_bytes,
+     .flops = ny_weighted_flops},
     {.name = "given", .summary = "the rows listed in --landmarks-file", .select = ny_select_given},
 };
 

@@ -9,6 +9,9 @@
 
 struct ny_store;
 
+/* Whose diagonal are the weights of the map's matrix: K as it is, centred, divided by degrees. */
+enum ny_diagonal { NY_DIAGONAL_RAW, NY_DIAGONAL_CENTRED, NY_DIAGONAL_DIVIDED };
+
 struct ny_selection_request {
     struct ny_context *ctx;
     struct ny_store *store;
@@ -19,6 +22,7 @@ struct ny_selection_request {
     struct ny_dictionary_options dictionary; /* greedy; tolerance NaN: Algorithm 2, m landmarks */
     double tolerance_high;    /* greedy without a tolerance: the first ε⁻; 0: 1 */
     bool pilot;               /* … or chosen by a pilot on hashed rows of the store */
+    enum ny_diagonal diagonal; /* weighted */
     const uint64_t *given;    /* `given`: landmarks row numbers */
     bool certify;             /* a last pass makes the residuals exact on the final D */
     unsigned workers;
@@ -55,6 +59,9 @@ struct ny_rule {
      * its checkpoints. NULL: it needs the row numbers alone. */
     size_t (*bytes)(const struct ny_selection_request *request, size_t m);
     size_t (*image_bytes)(const struct ny_selection_request *request, size_t m);
+    /* For plans: the work expected, where a sample does not tell it; in_f64: most of it is f64. */
+    double (*flops)(const struct ny_selection_request *request, size_t m);
+    bool in_f64;
 };
 
 const struct ny_rule *ny_rule_find(const char *name);

@@ -14,10 +14,15 @@ int ny_select_given(const struct ny_selection_request *request, struct ny_select
 int ny_select_greedy(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_rpcholesky(const struct ny_selection_request *request,
                          struct ny_selection *selection);
+int ny_select_weighted(const struct ny_selection_request *request, struct ny_selection *selection);
 
 /* Of each rule with a state: memory of a selection that ends with m landmarks, and of its
- * checkpoints. */
+ * checkpoints; work. */
 size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m);
 size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, size_t m);
+double ny_rpcholesky_flops(const struct ny_selection_request *request, size_t m);
+double ny_weighted_flops(const struct ny_selection_request *request, size_t m);
+size_t ny_weighted_bytes(const struct ny_selection_request *request, size_t m);
+size_t ny_weighted_image_bytes(const struct ny_selection_request *request, size_t m);
 
 #endif

@@ -95,6 +95,10 @@ same_bytes() { # OPTION…
     same_bytes --approx projected --select greedy --tolerance 0.3 --landmarks 300
 }
 
+@test "projected over weighted landmarks" {
+    same_bytes --approx projected --select weighted --landmarks 300
+}
+
 @test "projected over landmarks of rpcholesky" {
     same_bytes --approx projected --select rpcholesky --landmarks 300
 }

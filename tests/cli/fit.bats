@@ -425,6 +425,27 @@ t.csv" ]
     exits 2
 }
 
+@test "weighted landmarks follow the diagonal of the map's matrix" {
+    table 3000 3 >t.csv
+    nystream import s t.csv -q
+    ny fit s u --select uniform --landmarks 50 --map svd -q
+    ny fit s w --select weighted --landmarks 50 --map svd
+    exits 0
+    says "weighted selection is uniform here"
+    nystream export s u --part landmarks -o u.csv
+    nystream export s w --part landmarks -o w.csv
+    cmp u.csv w.csv
+    local map
+    for map in kpca laplacian; do
+        ny fit s $map --select weighted --landmarks 50 --map $map --json -q
+        exits 0
+        [ "$(field "$output" landmarks)" = 50 ]
+        nystream export s $map --part landmarks -o $map.csv
+    done
+    ! cmp -s kpca.csv laplacian.csv
+    ! cmp -s kpca.csv u.csv
+}
+
 @test "--certify measures the residuals of greedy on the final dictionary" {
     store s
     ny fit s loose --select greedy --tolerance 0.2 --gamma 0.3 --json -q

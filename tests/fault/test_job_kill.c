@@ -410,6 +410,16 @@ static void greedy_of_a_size_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+static void weighted_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.name = "projected, weighted",
+                            .option = {"approx", "projected", "select", "weighted", "landmarks",
+                                       "150"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 /* ---- import -------------------------------------------------------------------------------- */
 
 static void write_table(const char *path, uint64_t first, uint64_t rows)
@@ -523,6 +533,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(ensemble_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(diffusion_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(greedy_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(weighted_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(rpcholesky_goes_on_as_if_unbroken, new_store,
                                         remove_store),
         cmocka_unit_test_setup_teardown(greedy_of_a_size_goes_on_as_if_unbroken, new_store,

@@ -1,0 +1,50 @@
+#include "select/draws.h"
+
+static bool before(struct ny_draw a, struct ny_draw b)
+{
+    return a.key < b.key || (a.key == b.key && a.row < b.row);
+}
+
+static void sift_down(struct ny_draws *draws, size_t i)
+{
+    struct ny_draw *heap = draws->heap, moving = heap[i];
+
+    for (size_t child; (child = 2 * i + 1) < draws->count; i = child) {
+        if (child + 1 < draws->count && before(heap[child], heap[child + 1])) child++;
+        if (!before(moving, heap[child])) break;
+        heap[i] = heap[child];
+    }
+    heap[i] = moving;
+}
+
+static void sift_up(struct ny_draws *draws, size_t i)
+{
+    struct ny_draw *heap = draws->heap, moving = heap[i];
+
+    for (; i > 0 && before(heap[(i - 1) / 2], moving); i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = moving;
+}
+
+void ny_draws_offer(struct ny_draws *draws, struct ny_draw draw)
+{
+    if (draws->count < draws->m) {
+        draws->heap[draws->count] = draw;
+        sift_up(draws, draws->count++);
+    } else if (before(draw, draws->heap[0])) {
+        draws->heap[0] = draw;
+        sift_down(draws, 0);
+    }
+}
+
+void ny_draws_take(struct ny_draws *draws, uint64_t *rows)
+{
+    while (draws->count) {
+        struct ny_draw last = draws->heap[--draws->count];
+
+        rows[draws->count] = draws->count ? draws->heap[0].row : last.row;
+        if (!draws->count) break;
+        draws->heap[0] = last;
+        sift_down(draws, 0);
+    }
+}

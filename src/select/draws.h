@@ -1,0 +1,21 @@
+/* The m smallest of many keys, each with its row: whatever order they are offered in. */
+#ifndef NY_SELECT_DRAWS_H
+#define NY_SELECT_DRAWS_H
+
+#include "base/context.h"
+
+struct ny_draw {
+    double key;
+    uint64_t row; /* decides between equal keys */
+};
+
+struct ny_draws {
+    size_t m, count;
+    struct ny_draw *heap; /* room for m; the largest of those kept on top */
+};
+
+void ny_draws_offer(struct ny_draws *draws, struct ny_draw draw);
+/* The rows of those kept, ascending by key; none are kept afterwards. */
+void ny_draws_take(struct ny_draws *draws, uint64_t *rows);
+
+#endif

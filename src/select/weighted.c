@@ -1,0 +1,333 @@
+/*
+ * weighted: without replacement, each next landmark with probability ∝ the weight of its row. Those
+ * are the m smallest of −ln h(row)/w (Efraimidis & Spirakis 2006), found in one pass. Weights are
+ * the diagonal of the matrix that the map decomposes, whose averages a pilot of m uniform landmarks
+ * tells: c − a has the row mean r_i − w̄, where a are the column means of the pilot's W.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "columns/columns.h"
+#include "select/draws.h"
+#include "select/rules_private.h"
+#include "store/store.h"
+
+/* A row that the pilot hardly reaches has the weight of one at this share of the mean degree. */
+#define LEAST_DEGREE 0x1p-20
+
+struct worker {
+    struct ny_columns_workspace *workspace;
+    float *C;  /* NY_UNIT_ROWS × pilot landmarks */
+    double *k; /* k(x,x) of the unit, and then its weights */
+};
+
+struct weighted {
+    struct ny_context *ctx;
+    const struct ny_selection_request *request;
+    struct ny_columns *pilot; /* no landmarks where weights are k(x,x) */
+    size_t pilot_m;
+    double mean; /* w̄ of the pilot */
+    struct ny_draws draws;
+    unsigned workers;
+    struct worker *worker;
+};
+
+static size_t landmarks_of(const struct ny_selection_request *request)
+{
+    return request->landmarks < request->n ? request->landmarks : (size_t)request->n;
+}
+
+/* ---- the pilot ------------------------------------------------------------------------------ */
+
+/* a, the column means of W, in f64 and a few rows of W at a time. */
+static int set_means(struct weighted *w)
+{
+    enum { ROWS = 256 };
+    size_t m = w->pilot_m, row_bytes = w->request->spec->geometry->d *
+                                       ny_dtype_size(w->request->spec->dtype);
+    double *a = ny_calloc(w->ctx, NY_MEM_DICTIONARY, m, sizeof(*a));
+    double *W = ny_alloc(w->ctx, NY_MEM_DICTIONARY, ROWS * m * sizeof(*W));
+    int err = a && W ? NY_OK : NY_EBUDGET;
+
+    for (size_t first = 0; !err && first < m; first += ROWS) {
+        size_t count = m - first < ROWS ? m - first : ROWS;
+
+        err = ny_columns_exact(w->pilot, (const char *)ny_columns_raw(w->pilot) + first * row_bytes,
+                               count, 0, ny_matrix(W, count, m));
+        for (size_t i = 0; !err && i < count; i++)
+            for (size_t j = 0; j < m; j++)
+                a[j] += W[i * m + j] / (double)m;
+    }
+    for (size_t j = 0; !err && j < m; j++)
+        w->mean += a[j] / (double)m;
+    if (!err) err = ny_columns_set_shift(w->pilot, a);
+    ny_free(w->ctx, a);
+    ny_free(w->ctx, W);
+    return err;
+}
+
+static int open_pilot(struct weighted *w)
+{
+    const struct ny_columns_spec *spec = w->request->spec;
+    struct ny_selection uniform;
+    void *raw = NULL;
+    int err = ny_columns_new(&w->pilot, spec);
+
+    if (err || w->request->diagonal == NY_DIAGONAL_RAW) return err;
+    err = ny_select_uniform(w->request, &uniform);
+    if (err) goto done;
+    raw = ny_calloc(w->ctx, NY_MEM_DICTIONARY, uniform.m,
+                    spec->geometry->d * ny_dtype_size(spec->dtype));
+    err = raw ? ny_points_gather(w->request->store, uniform.rows, uniform.m, raw) : NY_EBUDGET;
+    if (!err) err = ny_columns_append(w->pilot, raw, uniform.m);
+    w->pilot_m = uniform.m;
+    if (!err) err = set_means(w);
+done:
+    ny_free(w->ctx, raw);
+    ny_selection_release(&uniform, w->ctx);
+    return err;
+}
+
+static int open_selection(struct weighted *w)
+{
+    const struct ny_columns_spec *spec = w->request->spec;
+    size_t bytes;
+    int err = open_pilot(w);
+
+    if (!err) err = ny_product(w->ctx, &bytes, NY_UNIT_ROWS, w->pilot_m, sizeof(float));
+    if (err) return err;
+    w->draws.heap = ny_calloc(w->ctx, NY_MEM_DICTIONARY, w->draws.m, sizeof(struct ny_draw));
+    w->worker = ny_calloc(w->ctx, NY_MEM_TILES, w->workers, sizeof(*w->worker));
+    if (!w->draws.heap || !w->worker) return NY_EBUDGET;
+    for (unsigned i = 0; i < w->workers; i++) {
+        err = ny_columns_workspace_new(&w->worker[i].workspace, spec);
+        if (err) return err;
+        w->worker[i].k = ny_calloc(w->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+        if (!w->worker[i].k) return NY_EBUDGET;
+        if (!bytes) continue;
+        w->worker[i].C = ny_alloc(w->ctx, NY_MEM_TILES, bytes);
+        if (!w->worker[i].C) return NY_EBUDGET;
+    }
+    return NY_OK;
+}
+
+static void close_selection(struct weighted *w)
+{
+    for (unsigned i = 0; w->worker && i < w->workers; i++) {
+        ny_columns_workspace_free(w->worker[i].workspace);
+        ny_free(w->ctx, w->worker[i].C);
+        ny_free(w->ctx, w->worker[i].k);
+    }
+    ny_free(w->ctx, w->worker);
+    ny_free(w->ctx, w->draws.heap);
+    ny_columns_free(w->pilot);
+}
+
+size_t ny_weighted_bytes(const struct ny_selection_request *request, size_t m)
+{
+    const size_t square_rows = 256, draws = 3; /* the pilot's, ours, and row numbers */
+    const struct ny_columns_spec *spec = request->spec;
+    size_t row_bytes = spec->geometry->d * ny_dtype_size(spec->dtype);
+    size_t pilot = request->diagonal == NY_DIAGONAL_RAW ? 0 : m;
+    unsigned workers = request->workers ? request->workers : 1;
+    size_t opening = pilot * (row_bytes + (square_rows + 1) * sizeof(double)) +
+                     ny_columns_exact_bytes(spec, workers);
+    size_t pass = workers * (NY_UNIT_ROWS * (pilot * sizeof(float) + sizeof(double)) +
+                             sizeof(struct worker) + ny_columns_workspace_bytes(spec));
+
+    return ny_columns_bytes(spec, pilot ? pilot : 1) + draws * m * sizeof(struct ny_draw) +
+           (opening > pass ? opening : pass);
+}
+
+double ny_weighted_flops(const struct ny_selection_request *request, size_t m)
+{
+    if (request->diagonal == NY_DIAGONAL_RAW) return 0;
+    return 2.0 * (double)request->n * (double)m * (double)request->spec->geometry->d;
+}
+
+/* ---- the pass ------------------------------------------------------------------------------- */
+
+/* k(x,x) of the unit. */
+static int diagonal_of(struct weighted *w, struct worker *worker, const struct ny_tile *tile)
+{
+    for (size_t first = 0; first < tile->rows; first += NY_STRIP_ROWS) {
+        size_t count = tile->rows - first < NY_STRIP_ROWS ? tile->rows - first : NY_STRIP_ROWS;
+        struct ny_strip strip;
+        int err = ny_columns_strip(w->pilot, worker->workspace, tile, first, count, &strip);
+
+        if (!err) err = ny_columns_diagonal(w->pilot, strip.raw, count, worker->k + first);
+        if (err) return err;
+    }
+    return NY_OK;
+}
+
+/* The diagonal of the normalised K: k_ii − 2r_i + w̄ = ‖φ(x_i) − their mean‖², or k_ii/d_i. */
+static double weight(const struct weighted *w, double k, double row_mean)
+{
+    double degree = row_mean + w->mean, least = LEAST_DEGREE * w->mean;
+
+    if (w->request->diagonal == NY_DIAGONAL_CENTRED) return k - w->mean - 2 * row_mean;
+    return k / (degree > least ? degree : least);
+}
+
+static int weigh_unit(void *arg, const struct ny_tile *tile)
+{
+    struct weighted *w = arg;
+    struct worker *worker = &w->worker[tile->worker];
+    size_t m = w->pilot_m;
+    int err;
+
+    if (!m) return diagonal_of(w, worker, tile);
+    err = ny_columns_tile(w->pilot, worker->workspace, tile,
+                          ny_matrix32(worker->C, NY_UNIT_ROWS, m), worker->k);
+    for (size_t i = 0; !err && i < tile->rows; i++) {
+        double sum = 0;
+
+        for (size_t j = 0; j < m; j++)
+            sum += (double)worker->C[i * m + j];
+        worker->k[i] = weight(w, worker->k[i], sum / (double)m);
+    }
+    return err;
+}
+
+static int offer_unit(void *arg, const struct ny_tile *tile)
+{
+    struct weighted *w = arg;
+    const double *weights = w->worker[tile->worker].k;
+
+    for (size_t i = 0; i < tile->rows; i++) {
+        uint64_t row = tile->first_row + i;
+
+        if (!isfinite(weights[i]))
+            return ny_fail(w->ctx, NY_ENUMERIC,
+                           "row %llu has the weight %g; rescale the data (--scale standard) or "
+                           "choose another width",
+                           (unsigned long long)row, weights[i]);
+        if (weights[i] > 0)
+            ny_draws_offer(&w->draws,
+                           (struct ny_draw){-log(ny_hash01(w->request->seed, NY_STREAM_WEIGHTED,
+                                                           row)) / weights[i],
+                                            row});
+    }
+    return NY_OK;
+}
+
+/* ---- image ---------------------------------------------------------------------------------- */
+
+struct image_head {
+    uint64_t magic, n, m, diagonal, units_done, count;
+};
+
+#define IMAGE_MAGIC UINT64_C(0x3174686769655747)
+
+size_t ny_weighted_image_bytes(const struct ny_selection_request *request, size_t m)
+{
+    (void)request;
+    return sizeof(struct image_head) + m * sizeof(struct ny_draw);
+}
+
+/* head, the draws kept so far. */
+static int checkpoint(void *arg, uint64_t units_done)
+{
+    struct weighted *w = arg;
+    const struct image_head head = {
+        IMAGE_MAGIC, w->request->n, w->draws.m, w->request->diagonal, units_done, w->draws.count};
+    size_t kept = w->draws.count * sizeof(struct ny_draw);
+    char *image = ny_alloc(w->ctx, NY_MEM_DICTIONARY, sizeof(head) + kept);
+    int err;
+
+    if (!image) return NY_EBUDGET;
+    memcpy(image, &head, sizeof(head));
+    memcpy(image + sizeof(head), w->draws.heap, kept);
+    err = w->request->checkpoint(w->request->checkpoint_arg, image, sizeof(head) + kept);
+    ny_free(w->ctx, image);
+    return err;
+}
+
+static int restore(struct weighted *w, uint64_t *first_unit)
+{
+    size_t bytes = w->request->image_bytes;
+    struct image_head head = {0};
+
+    if (bytes >= sizeof(head)) memcpy(&head, w->request->image, sizeof(head));
+    if (head.magic != IMAGE_MAGIC || head.n != w->request->n || head.m != w->draws.m ||
+        head.diagonal != (uint64_t)w->request->diagonal || head.count > head.m ||
+        bytes != sizeof(head) + head.count * sizeof(struct ny_draw))
+        return ny_fail(w->ctx, NY_ESTORE,
+                       "the saved state does not belong to this selection; run it anew");
+    memcpy(w->draws.heap, (const char *)w->request->image + sizeof(head), bytes - sizeof(head));
+    w->draws.count = (size_t)head.count;
+    *first_unit = head.units_done;
+    return NY_OK;
+}
+
+/* ---- the rule ------------------------------------------------------------------------------- */
+
+static int run_pass(struct weighted *w, uint64_t first_unit)
+{
+    const struct ny_selection_request *request = w->request;
+    struct ny_source *source;
+    const struct ny_pass_work work = {.unit = weigh_unit,
+                                      .fold = offer_unit,
+                                      .checkpoint = request->checkpoint ? checkpoint : NULL};
+    struct ny_pass pass = {.ctx = w->ctx,
+                           .stage = "select",
+                           .workers = w->workers,
+                           .first_unit = first_unit,
+                           .checkpoint_s = request->checkpoint_s};
+    int err = ny_source_of_points(&source, request->store, request->n, w->workers);
+
+    if (err) return err;
+    pass.source = source;
+    ny_blas_serial();
+    err = ny_pass_run(&pass, &work, w);
+    ny_source_free(source);
+    return err;
+}
+
+static int leave(struct weighted *w, struct ny_selection *selection)
+{
+    const struct ny_selection_request *request = w->request;
+    size_t m = w->draws.count;
+    int err;
+
+    if (!m)
+        return ny_fail(w->ctx, NY_EDATA,
+                       "all %llu rows have weight 0: there is nothing to select from",
+                       (unsigned long long)request->n);
+    if (m < w->draws.m)
+        ny_log(w->ctx, NY_LOG_WARNING,
+               "%zu rows have a weight above 0, so that --landmarks %zu are not to be had", m,
+               w->draws.m);
+    err = ny_selection_rows(selection, w->ctx, m);
+    if (err) return err;
+    ny_draws_take(&w->draws, selection->rows);
+    selection->passes = 1;
+    selection->rows_read = request->n;
+    selection->flops = ny_weighted_flops(request, w->pilot_m);
+    return NY_OK;
+}
+
+int ny_select_weighted(const struct ny_selection_request *request, struct ny_selection *selection)
+{
+    struct weighted w = {.ctx = request->ctx,
+                         .request = request,
+                         .draws.m = landmarks_of(request),
+                         .workers = request->workers ? request->workers : 1};
+    uint64_t first_unit = 0;
+    int err;
+
+    ny_selection_clear(selection);
+    if (request->diagonal == NY_DIAGONAL_RAW && request->spec->kernel->constant_diagonal) {
+        ny_log(w.ctx, NY_LOG_NOTE, "all rows have k(x,x) = 1: weighted selection is uniform here");
+        return ny_select_uniform(request, selection);
+    }
+    if (!w.draws.m) return ny_fail(w.ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");
+    err = open_selection(&w);
+    if (!err && request->image) err = restore(&w, &first_unit);
+    if (!err) err = run_pass(&w, first_unit);
+    if (!err) err = leave(&w, selection);
+    close_selection(&w);
+    return err;
+}
