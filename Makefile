@@ -221,6 +221,8 @@ fuzz-run: $(FUZZERS)
 
 bench: all tools $(BENCHMARKS) ## speed, as ratios measured in one run (tests/bench/run)
 	@BUILD=$(BUILD) tests/bench/run
+bench-large: all tools $(BENCHMARKS) ## fits of 3 and 31 million points (NYSTREAM_DATA, tests/bench/large)
+	@BUILD=$(BUILD) tests/bench/large
 
 lint: all ## layers, names, sizes, symbols, options against help
 	@BUILD=$(abspath $(BUILD)) tests/lint/run

@@ -1,0 +1,42 @@
+# What the benchmarks share: medians and ratios, walls, rows of the table, a folder for the data.
+set -eu
+build=$(realpath "${BUILD:-build}")
+here=$(mktemp -d "${TMPDIR:-/tmp}/nystream-bench-XXXXXX")
+export PATH="$build:$build/data-tools:$build/tests/bench:$PATH"
+. tests/cli/cgroup.bash
+BATS_TEST_NUMBER=0
+
+clean_up() {
+    remove_cgroup
+    rm -rf "$here"
+}
+trap clean_up EXIT
+
+median() { sort -g | awk '{v[NR] = $1} END {print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'; }
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%.2f", a / b}'; }
+now() { date +%s.%N; }
+line() { printf '| %s | %s | %s |\n' "$@"; }
+has() { case " $rows " in *" $1 "*) ;; *) return 1 ;; esac; }
+
+# Seconds of a command's wall.
+wall() {
+    local start
+    start=$(now)
+    "$@" >"$here/log" 2>&1 || { cat "$here/log" >&2; exit 1; }
+    awk -v a="$start" -v b="$(now)" 'BEGIN {print b - a}'
+}
+
+# held MIB COMMAND…: in a memory cgroup for that budget where one can be made.
+held() {
+    local budget=$(($1 << 20)) status=0
+    shift
+    new_cgroup || { "$@"; return; }
+    within "$budget" "$@" || status=$?
+    no_oom >&2 || status=1
+    remove_cgroup
+    return $status
+}
+confined() { if new_cgroup; then remove_cgroup; echo "in a cgroup"; else echo "no cgroup here"; fi; }
+
+# of FILE KEY: a number of a JSON report.
+of() { awk -F'[:,]' -v key="\"$2\"" '$1 ~ key && $2 ~ /^ *[0-9]/ {print $2 + 0; exit}' CONVFMT=%.17g OFMT=%.17g "$1"; }
