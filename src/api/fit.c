@@ -245,10 +245,11 @@ static int announce(const struct request *request, struct ny_plan *plan)
     return ny_fail(
         request->ctx, NY_EBUDGET,
         "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %zu "
-        "bytes; give --memory %zuM, or fewer landmarks",
+        "bytes; give --memory %zuM, or %s",
         plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0, plan->m,
         plan->m_estimated ? " (estimated)" : "", ny_memory_limit(request->ctx),
-        (plan->memory_min_bytes >> 20) + 1);
+        (plan->memory_min_bytes >> 20) + 1,
+        request->settings.fit.rule->all ? "landmarks (--approx projected)" : "fewer landmarks");
 }
 
 static int run_job(struct request *request)

@@ -38,7 +38,7 @@ static const struct condition {
     const char *option, *governor, *values;
 } conditions[] = {
     {"columns-file", "kernel", "precomputed"},
-    {"landmarks", "select", "!given"},
+    {"landmarks", "select", "!given|all"},
     {"landmarks-file", "select", "given"},
     {"landmarks-from", "select", "given"},
     {"scale", "kernel", "!precomputed"},
@@ -48,7 +48,7 @@ static const struct condition {
     {"averages", "map", "!svd"},
     {"normalize", "map", "diffusion"},
     {"time", "map", "diffusion"},
-    {"rank", "approx", "!column|orthonystrom"},
+    {"rank", "approx", "!column|orthonystrom|exact"},
     {"inner", "approx", "nystrom|orthonystrom"},
     {"oversample", "approx", "nystrom|orthonystrom"},
     {"oversample", "inner", "!exact"},
@@ -103,6 +103,8 @@ static bool implied(const struct ny_options *options, const char *name, const ch
     if (is(name, "select") &&
         (typed(options, "landmarks-file") || typed(options, "landmarks-from")))
         *value = "given";
+    else if (is(name, "select") && is(ny_options_get(options, "approx"), "exact"))
+        *value = "all";
     if (is(name, "kernel")) *value = ny_map_find(ny_options_get(options, "map"))->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
     if (is(name, "averages"))
@@ -172,11 +174,16 @@ static int check_tables(const struct ny_options *options)
     return NY_OK;
 }
 
-static int check_selection(const struct ny_options *options)
+static int check_selection(const struct ny_options *options, unsigned groups)
 {
     const char *select = ny_options_get(options, "select");
     bool file = typed(options, "landmarks-file"), from = typed(options, "landmarks-from");
 
+    if (groups & NY_GROUP_FIT && is(ny_options_get(options, "approx"), "exact") &&
+        !is(select, "all"))
+        return ny_fail(options->ctx, NY_EUSAGE,
+                       "--approx exact takes every row; landmarks are selected with another "
+                       "--approx, such as projected");
     if (is(select, "given") && !file && !from)
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--select given needs --landmarks-file F.npy or --landmarks-from NAME");
@@ -255,7 +262,7 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
     if (!err && groups & (NY_GROUP_FIT | NY_GROUP_SELECT)) {
         err = check_tables(options);
         if (!err) err = check_limits(options);
-        if (!err) err = check_selection(options);
+        if (!err) err = check_selection(options, groups);
         if (!err) err = check_affine(options, groups);
     }
     if (!err && groups & NY_GROUP_FIT) err = check_fit(options);

@@ -130,6 +130,7 @@ static int decide_landmarks(struct ny_store *store, const struct ny_options *opt
     else if (from)
         err = landmarks_of_result(store, from, settings);
     fit->given = settings->given;
+    if (fit->rule->all) fit->landmarks = (size_t)n;
     if (err || fit->given || n == 0) return err;
     if (fit->landmarks > n && fit->landmarks != SIZE_MAX) {
         if (ny_options_is_set(options, "landmarks"))
@@ -228,6 +229,11 @@ static int check_sizes(struct ny_context *ctx, const struct ny_options *options,
                "%s scales its eigenvalues by n/m, which assumes uniform "
                "landmarks; with --select %s use --approx projected",
                fit->method->name, fit->rule->name);
+    if (fit->method->all_rows)
+        ny_log(ctx, NY_LOG_WARNING,
+               "the model of %s is all %zu points: transform compares each new point with all of "
+               "them",
+               fit->method->name, fit->landmarks);
     (void)options;
     return is(fit->method->name, "ensemble") ? check_ensemble(ctx, fit) : NY_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "embed/coordinates.h"
 #include "io/writer.h"
+#include "spectral/method.h"
 
 enum { PIECE_BYTES = 4 << 20 };
 
@@ -281,6 +282,8 @@ static int write_part(struct source *source, const struct part *part, const char
 static int write_model(struct source *source, const char *output)
 {
     size_t bytes = (size_t)ny_field_count(source->record, "model_bytes", 0);
+    const char *approx = ny_field_text(source->report, "approx");
+    const struct ny_method *method = approx ? ny_method_find(approx) : NULL;
     struct ny_writer *writer = NULL;
     void *image;
     int err;
@@ -288,6 +291,12 @@ static int write_model(struct source *source, const char *output)
     if (!bytes)
         return ny_fail(source->ctx, NY_EUSAGE, "'%s' is a dictionary alone: it has no model",
                        source->name);
+    if (method && method->all_rows)
+        return ny_fail(source->ctx, NY_EUSAGE,
+                       "the model of '%s' is all points of %s, which %s needs to place others; "
+                       "place them with 'nystream transform %s %s'",
+                       source->name, ny_store_path(source->store), method->name,
+                       ny_store_path(source->store), source->name);
     image = ny_alloc(source->ctx, NY_MEM_MODEL, bytes);
     if (!image) return NY_EBUDGET;
     err = ny_blob_get(source->store, source->name, "model", image, bytes);

@@ -106,7 +106,8 @@ static void certify_projection(struct project *run)
     double trace = run->sums[NY_SUM_DIAGONAL];
 
     if (ny_settings_needs_gram(job->settings) || !job->settings->method->trace_below ||
-        ny_divided(job->settings->normalisation))
+        ny_divided(job->settings->normalisation) ||
+        json_is_number(json_object_get(report, "trace_error")))
         return;
     for (size_t j = 0; j < model->m; j++)
         shift += model->a[j];

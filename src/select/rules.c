@@ -31,6 +31,11 @@ static const struct ny_rule rules[] = {
      .bytes = ny_weighted_bytes,
      .image_bytes = ny_weighted_image_bytes,
      .flops = ny_weighted_flops},
+    {.name = "all",
+     .summary = "every row, in order: for few points",
+     .all = true,
+     .uniform = true,
+     .select = ny_select_all},
     {.name = "given", .summary = "the rows listed in --landmarks-file", .select = ny_select_given},
 };
 

@@ -53,6 +53,7 @@ struct ny_selection {
 struct ny_rule {
     const char *name, *summary;
     bool by_tolerance; /* takes --tolerance, and then --landmarks is a cap */
+    bool all;          /* every row, whatever --landmarks would say */
     bool uniform;      /* every subset equally likely: what the n/m scaling of nystrom assumes */
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
     /* Of a rule that reads the points: memory of a selection that ends with m landmarks, and of

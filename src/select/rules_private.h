@@ -11,6 +11,7 @@ int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, si
 
 int ny_select_uniform(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_given(const struct ny_selection_request *request, struct ny_selection *selection);
+int ny_select_all(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_greedy(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_rpcholesky(const struct ny_selection_request *request,
                          struct ny_selection *selection);

@@ -76,6 +76,7 @@ struct ny_method {
     bool implicit;      /* default of --averages */
     bool trace_below;   /* K̃ is below K, so that trace_error is defined */
     bool all_ranks;     /* default rank: all; else the components */
+    bool all_rows;      /* every row is a landmark: new points are compared with all of them */
     /* The rank in force where W is not solved as a whole; else NULL. */
     size_t (*rank_of)(const struct ny_problem *problem);
     int (*solve)(struct ny_problem *problem, struct ny_solution *solution);

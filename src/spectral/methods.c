@@ -8,6 +8,7 @@ static const struct ny_method *const methods[] = {
     &ny_method_orthonystrom,
     &ny_method_projected,
     &ny_method_ensemble,
+    &ny_method_exact,
 };
 
 const struct ny_method *ny_method_at(size_t index)

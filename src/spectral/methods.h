@@ -9,5 +9,6 @@ extern const struct ny_method ny_method_column;
 extern const struct ny_method ny_method_orthonystrom;
 extern const struct ny_method ny_method_projected;
 extern const struct ny_method ny_method_ensemble;
+extern const struct ny_method ny_method_exact;
 
 #endif

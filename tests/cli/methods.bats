@@ -78,3 +78,57 @@ fits_and_places() { # OPTION…
     ny list s
     [[ $output != *b* ]]
 }
+
+@test "exact" {
+    head -n 600 t.csv >few.csv
+    rm -r s
+    nystream import s few.csv -q
+    rm t.csv
+    cp few.csv t.csv
+    local map least
+    for map in svd kpca laplacian; do
+        fits_and_places --approx exact --components 4 --map $map --restart
+        [ "$(field "$output" landmarks)" = 600 ]
+        [ "$(field "$output" select)" = all ]
+        [[ $output == *'"trace_error": 0.'* ]]
+    done
+    says "transform compares each new point with all of them"
+    ny plan s --approx exact
+    says "transform compares each new point with all of them"
+    ny export s a --part model -o a.nym
+    usage "is all points of s, which exact needs to place others"
+    [ ! -e a.nym ]
+    ny fit s b --approx exact --landmarks 100
+    usage "--landmarks does not act with --select all"
+    ny fit s b --approx exact --select greedy --tolerance 0.1
+    usage "--approx exact takes every row"
+    ny fit s b --approx exact --averages implicit
+    usage "--averages implicit"
+    least=$(field "$(nystream plan s --json --approx exact 2>/dev/null)" memory_min_bytes)
+    ny fit s b --approx exact --memory $((least - 1))
+    exits 8
+    says "this fit needs $least bytes"
+    ny fit s b --approx exact --memory "$least" --threads 1
+    exits 0
+    nystream fit s c --approx exact --threads 2 -q
+    nystream export s b -o b.npy
+    nystream export s c -o c.npy
+    cmp b.npy c.npy
+    # killed on the way, it goes on to the same
+    local moment pid
+    for moment in 0.02 0.05 0.1; do
+        nystream fit s e --approx exact --threads 2 -q 2>/dev/null &
+        pid=$!
+        sleep $moment
+        kill -TERM $pid 2>/dev/null || true
+        wait $pid || true
+    done
+    nystream fit s e --approx exact -q
+    nystream export s e -o e.npy
+    cmp b.npy e.npy
+    # the whole of projected is that too
+    nystream fit s d --select all -q
+    nystream export s d -o d.csv
+    nystream export s b -o b.csv
+    same_numbers b.csv d.csv
+}

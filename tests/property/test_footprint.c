@@ -71,16 +71,16 @@ static int stop(void **state)
     return 0;
 }
 
-static void import(const char *path, size_t d)
+static void import(const char *path, size_t rows, size_t d)
 {
-    float *values = malloc(ROWS * d * sizeof(float));
+    float *values = malloc(rows * d * sizeof(float));
     struct ny_context *ctx;
 
     assert_non_null(values);
-    for (size_t i = 0; i < ROWS * d; i++)
+    for (size_t i = 0; i < rows * d; i++)
         values[i] = (float)ny_hash01(3, NY_STREAM_DATA, i);
     assert_int_equal(ny_context_new(&ctx), NY_OK);
-    assert_int_equal(ny_append_rows(ctx, path, values, ROWS, d, NULL), NY_OK);
+    assert_int_equal(ny_append_rows(ctx, path, values, rows, d, NULL), NY_OK);
     ny_context_free(ctx);
     free(values);
 }
@@ -164,11 +164,28 @@ static void the_plan_covers_what_is_charged(void **state)
         uint64_t least;
 
         snprintf(path, sizeof(path), "%s/%zu.nys", directory, fits[i].d);
-        if (fits[i].d != d) import(path, fits[i].d);
+        if (fits[i].d != d) import(path, ROWS, fits[i].d);
         d = fits[i].d;
         least = check(&fits[i], path, (uint64_t)1 << 30);
         check(&fits[i], path, least);
     }
+}
+
+/* Where every row is a landmark there have to be few of them. */
+static void the_plan_of_few_points(void **state)
+{
+    static const struct fit few[] = {
+        {30, {"approx", "exact", "components", "100"}},
+        {30, {"approx", "exact", "map", "laplacian", "precision", "f64"}},
+        {30, {"select", "all", "map", "svd"}},
+    };
+    char path[200];
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/few.nys", directory);
+    import(path, 1500, 30);
+    for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++)
+        check(&few[i], path, check(&few[i], path, (uint64_t)1 << 30));
 }
 
 /* One byte less is refused before anything is written, and the message says what would do. */
@@ -203,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_plan_covers_what_is_charged),
+        cmocka_unit_test(the_plan_of_few_points),
         cmocka_unit_test(a_smaller_budget_is_refused),
     };
 

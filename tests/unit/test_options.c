@@ -239,13 +239,32 @@ static void landmarks_of_a_file_imply_given(void **state)
     check_refuses(NY_GROUP_FIT, "--landmarks does not act with --select given");
 }
 
-/* Each row: options set, then the words of the refusal; NULL: accepted. */
+/* Options set, then the words of the refusal; NULL: accepted. */
+struct check {
+    const char *pairs[3][2];
+    const char *words;
+};
+
+static void check_all(const struct check *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ny_options *kept = options;
+
+        assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+        for (int k = 0; k < 3 && cases[i].pairs[k][0]; k++)
+            set(cases[i].pairs[k][0], cases[i].pairs[k][1]);
+        if (cases[i].words)
+            check_refuses(NY_GROUP_FIT, cases[i].words);
+        else if (ny_options_check(options, NY_GROUP_FIT))
+            fail_msg("case %zu refused: %s", i, ny_context_message(ctx));
+        ny_options_free(options);
+        options = kept;
+    }
+}
+
 static void checks_options_against_each_other(void **state)
 {
-    static const struct {
-        const char *pairs[3][2];
-        const char *words;
-    } cases[] = {
+    static const struct check cases[] = {
         {{{"degree", "3"}}, "--degree does not act on the rbf kernel"},
         {{{"coef0", "3"}, {"kernel", "linear"}}, "--coef0 does not act on the linear"},
         {{{"sigma", "3"}, {"kernel", "laplacian"}}, "--sigma does not act on the laplacian"},
@@ -269,12 +288,29 @@ static void checks_options_against_each_other(void **state)
         {{{"map", "pca"}, {"kernel", "rbf"}}, "--map pca has the linear kernel"},
         {{{"map", "pca"}, {"kernel", "linear"}}, NULL},
         {{{"map", "svd"}, {"averages", "implicit"}}, "--averages does not act with --map svd"},
+        {{{"affine", "yes"}}, NULL},
+        {{{"columns-file", "c"}, {"landmarks-file", "d"}, {"scale", "unit"}},
+         "--scale does not act with --kernel precomputed"},
+        {{{"degree", "4294967298"}, {"kernel", "polynomial"}}, "--degree is at most 2147483647"},
+    };
+
+    (void)state;
+    check_all(cases, sizeof(cases) / sizeof(cases[0]));
+    set("labels", "l");
+    set("label-column", "1");
+    check_refuses(NY_GROUP_IMPORT, "give one");
+    set("affine", NULL);
+    check_refuses(NY_GROUP_SELECT, "--affine acts only with --select greedy");
+}
+
+static void checks_options_against_the_approximation(void **state)
+{
+    static const struct check cases[] = {
         {{{"inner", "exact"}}, "--inner acts only with --approx nystrom"},
         {{{"approx", "nystrom"}, {"inner", "exact"}, {"power", "1"}},
          "--power does not act with --inner exact"},
         {{{"approx", "nystrom"}, {"oversample", "9"}, {"power", "1"}}, NULL},
         {{{"approx", "column"}, {"affine", "yes"}}, "--affine acts only"},
-        {{{"affine", "yes"}}, NULL},
         {{{"components", "9"}, {"rank", "8"}}, "--components 9 is more than --rank 8"},
         {{{"components", "8"}, {"rank", "8"}}, NULL},
         {{{"rank", "1"}}, "--components 2 is more than --rank 1"},
@@ -283,32 +319,19 @@ static void checks_options_against_each_other(void **state)
         {{{"inner", "randomized"}, {"approx", "orthonystrom"}}, NULL},
         {{{"components", "9"}, {"rank", "8"}, {"approx", "ensemble"}}, NULL},
         {{{"experts", "8"}, {"approx", "projected"}}, "--experts acts only with --approx ensemble"},
+        {{{"approx", "exact"}}, NULL},
+        {{{"approx", "exact"}, {"select", "all"}}, NULL},
+        {{{"approx", "exact"}, {"select", "uniform"}}, "--approx exact takes every row"},
+        {{{"approx", "exact"}, {"landmarks-file", "f"}}, "--approx exact takes every row"},
+        {{{"approx", "exact"}, {"landmarks", "9"}}, "--landmarks does not act with --select all"},
+        {{{"approx", "exact"}, {"tolerance", "9"}}, "--tolerance does not act with --select all"},
+        {{{"approx", "exact"}, {"rank", "9"}}, "--rank does not act with --approx exact"},
         {{{"weights", "ridge"}}, "--weights acts only with --approx ensemble"},
-        {{{"columns-file", "c"}, {"landmarks-file", "d"}, {"scale", "unit"}},
-         "--scale does not act with --kernel precomputed"},
-        {{{"degree", "4294967298"}, {"kernel", "polynomial"}}, "--degree is at most 2147483647"},
         {{{"power", "4294967298"}, {"approx", "nystrom"}}, "--power is at most 2147483647"},
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct ny_options *kept = options;
-
-        assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-        for (int k = 0; k < 3 && cases[i].pairs[k][0]; k++)
-            set(cases[i].pairs[k][0], cases[i].pairs[k][1]);
-        if (cases[i].words)
-            check_refuses(NY_GROUP_FIT, cases[i].words);
-        else if (ny_options_check(options, NY_GROUP_FIT))
-            fail_msg("case %zu refused: %s", i, ny_context_message(ctx));
-        ny_options_free(options);
-        options = kept;
-    }
-    set("labels", "l");
-    set("label-column", "1");
-    check_refuses(NY_GROUP_IMPORT, "give one");
-    set("affine", NULL);
-    check_refuses(NY_GROUP_SELECT, "--affine acts only with --select greedy");
+    check_all(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static uint64_t fingerprint_with(const char *name, const char *value)
@@ -464,6 +487,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(defaults_follow_other_options, start, stop),
         cmocka_unit_test_setup_teardown(landmarks_of_a_file_imply_given, start, stop),
         cmocka_unit_test_setup_teardown(checks_options_against_each_other, start, stop),
+        cmocka_unit_test_setup_teardown(checks_options_against_the_approximation, start, stop),
         cmocka_unit_test_setup_teardown(fingerprint_is_of_what_is_in_force, start, stop),
         cmocka_unit_test_setup_teardown(differences_are_named, start, stop),
         cmocka_unit_test_setup_teardown(a_path_of_any_bytes_has_an_identity, start, stop),

@@ -1,0 +1,49 @@
+/*
+ * The eigenpairs of K itself: Nyström's method with every row a landmark, in order. Then C = W = K,
+ * averages over the landmarks are the true ones, Û = C U Σ⁺ = U, and new points are placed by the
+ * Nyström formula over all stored ones. What is left out of K are the pairs that are not asked for.
+ */
+#include "spectral/nystrom.h"
+
+static int solve(struct ny_problem *problem, struct ny_solution *solution)
+{
+    struct ny_problem whole = *problem;
+    int err;
+
+    whole.inner = NY_INNER_EXACT;
+    whole.acc = NULL;
+    err = ny_method_nystrom.solve(&whole, solution); /* leaves the normalised K in W */
+    if (err) return err;
+    solution->trace = solution->trace_approx = 0;
+    for (size_t i = 0; i < problem->m; i++)
+        solution->trace += problem->W.at[i * problem->W.stride + i];
+    for (size_t k = 0; k < solution->p; k++)
+        solution->trace_approx += solution->values[k];
+    return NY_OK;
+}
+
+static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+{
+    struct ny_problem whole = *problem;
+
+    whole.inner = NY_INNER_EXACT;
+    return ny_nystrom_flops(m, p, k, &whole);
+}
+
+static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+{
+    struct ny_problem whole = *problem;
+
+    whole.inner = NY_INNER_EXACT;
+    return ny_nystrom_bytes(m, p, k, &whole);
+}
+
+const struct ny_method ny_method_exact = {
+    .name = "exact",
+    .summary = "eigenvectors of K itself, for few points: all of them are landmarks",
+    .trace_below = true,
+    .all_rows = true,
+    .solve = solve,
+    .flops = flops,
+    .bytes = bytes,
+};

@@ -1,0 +1,251 @@
+/* spectral/exact.c against Jacobi on K, and every other method against it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "spectral/methods.h"
+#include "support/brute.h"
+#include "support/small.h"
+#include "support/wanted.h"
+
+enum { N = 60, D = 3 };
+
+static const struct ny_method *const methods[] = {
+    &ny_method_nystrom,   &ny_method_column,   &ny_method_orthonystrom,
+    &ny_method_projected, &ny_method_ensemble, &ny_method_exact};
+enum { METHODS = 6 };
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+/* Every row a landmark, in order. */
+static void all_rows(struct small *set, enum small_kernel kernel)
+{
+    small_new(set, kernel, N, D, N);
+    memset(set->a, 0, sizeof(set->a));
+    for (size_t j = 0; j < N; j++) {
+        set->D[j] = j;
+        for (size_t i = 0; i < N; i++)
+            set->a[j] += set->K[i * N + j] / N;
+    }
+}
+
+/* K normalised by its true averages. */
+static double *normalised(const struct small *set, enum ny_normalisation normalisation)
+{
+    double *K = malloc(N * N * sizeof(*K)), d[N] = {0};
+
+    memcpy(K, set->K, N * N * sizeof(*K));
+    if (normalisation == NY_CENTRED_LANDMARKS || normalisation == NY_CENTRED_IMPLICIT)
+        brute_centre(K, N);
+    for (size_t i = 0; i < N * N; i++)
+        d[i / N] += K[i];
+    for (size_t i = 0; i < N * N && ny_divided(normalisation); i++)
+        K[i] /= sqrt(d[i / N] * d[i % N]);
+    return K;
+}
+
+static const char *trace_of(enum ny_normalisation normalisation)
+{
+    if (ny_divided(normalisation)) return "normalised";
+    return normalisation == NY_RAW ? "raw" : "centred";
+}
+
+static void check_exact(const struct small *set, enum small_tiles tiles,
+                        enum ny_normalisation normalisation)
+{
+    struct ny_problem problem = {.ctx = ctx, .normalisation = normalisation, .components = P};
+    double values[N], *V = malloc(N * N * sizeof(*V)), *K = normalised(set, normalisation);
+    double U[N * P], trace = brute_trace(K, N), kept = 0;
+    struct ny_solution solution;
+
+    brute_eigen(K, N, values, V);
+    assert_int_equal(small_solve(set, &ny_method_exact, tiles, &problem, &solution, U), NY_OK);
+    for (size_t k = 0; k < P; k++) {
+        double gap = values[k] - values[k + 1];
+
+        if (k > 0) gap = fmin(gap, values[k - 1] - values[k]);
+        if (k >= solution.rank_effective) {
+            assert_true(values[k] < 1e-6 * values[0]);
+            continue;
+        }
+        kept += values[k];
+        assert_near(solution.values[k], values[k], 1e-12 * values[0]);
+        if (gap > 1e-6 * values[0])
+            check_column(set, U, k, V + k * N, 1e-12 * values[0] / gap * values[0] / values[k]);
+        assert_true(sign_of(set, U + k, P) > 0);
+    }
+    assert_near(solution.trace, trace, 1e-12 * trace);
+    assert_near(solution.trace_approx, kept, 1e-6 * trace);
+    assert_string_equal(solution.trace_of, trace_of(normalisation));
+    ny_solution_release(&solution, ctx);
+    free(K);
+    free(V);
+}
+
+static void eigenpairs_of_k(void **state)
+{
+    static const enum ny_normalisation normalisations[] = {NY_RAW, NY_CENTRED_LANDMARKS,
+                                                           NY_DIVIDED_LANDMARKS};
+
+    (void)state;
+    for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
+        struct small set;
+
+        all_rows(&set, (enum small_kernel)kernel);
+        for (size_t c = 0; c < 3; c++) {
+            check_exact(&set, SMALL_F64, normalisations[c]);
+            check_exact(&set, SMALL_F32, normalisations[c]);
+        }
+        small_free(&set);
+    }
+}
+
+/* Nothing is left out: nothing is lost. */
+static void no_error_at_full_rank(void **state)
+{
+    struct ny_problem problem = {.ctx = ctx, .normalisation = NY_RAW, .components = N};
+    double *U = malloc(N * N * sizeof(*U));
+    struct ny_solution solution;
+    struct small set;
+
+    (void)state;
+    all_rows(&set, SMALL_NARROW);
+    assert_int_equal(small_solve(&set, &ny_method_exact, SMALL_F64, &problem, &solution, U), NY_OK);
+    assert_int_equal(solution.rank_effective, N);
+    assert_near(solution.trace - solution.trace_approx, 0, 1e-13 * solution.trace);
+    ny_solution_release(&solution, ctx);
+    small_free(&set);
+    free(U);
+}
+
+/* With every row a landmark there is nothing to approximate. */
+static void every_method_is_exact_over_all_rows(void **state)
+{
+    static const enum ny_normalisation normalisations[] = {NY_RAW, NY_CENTRED_LANDMARKS,
+                                                           NY_CENTRED_IMPLICIT};
+    struct small set;
+
+    (void)state;
+    all_rows(&set, SMALL_NARROW);
+    for (size_t c = 0; c < 3; c++) {
+        double values[N], *V = malloc(N * N * sizeof(*V)), *K = normalised(&set, normalisations[c]);
+
+        brute_eigen(K, N, values, V);
+        for (size_t i = 0; i < METHODS; i++) {
+            struct ny_problem problem = {.ctx = ctx,
+                                         .normalisation = normalisations[c],
+                                         .components = P,
+                                         .inner = NY_INNER_EXACT,
+                                         .experts = 1};
+            struct ny_solution solution;
+            double U[N * P];
+
+            if (normalisations[c] == NY_CENTRED_IMPLICIT && !methods[i]->implicit) continue;
+            assert_int_equal(
+                small_solve(&set, methods[i], SMALL_F64, &problem, &solution, U), NY_OK);
+            for (size_t k = 0; k < P; k++) {
+                assert_near(solution.values[k], values[k], 1e-8 * values[0]);
+                check_column(&set, U, k, V + k * N, 1e-6);
+            }
+            ny_solution_release(&solution, ctx);
+        }
+        free(K);
+        free(V);
+    }
+    small_free(&set);
+}
+
+/* ‖K − ÛΛ̂Ûᵀ‖_F */
+static double error_of(const double *K, const double *U, const double *values)
+{
+    double error = 0;
+
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++) {
+            double entry = K[i * N + j];
+
+            for (size_t k = 0; k < P; k++)
+                entry -= U[i * P + k] * values[k] * U[j * P + k];
+            error += entry * entry;
+        }
+    return sqrt(error);
+}
+
+/* None is below the best of rank P, which exact has; with most rows landmarks none is far above. */
+static void errors_against_exact(void **state)
+{
+    static const size_t sizes[] = {20, 50};
+    double errors[2][METHODS], best = 0;
+
+    (void)state;
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < METHODS; i++) {
+            struct ny_problem problem = {.ctx = ctx,
+                                         .normalisation = NY_RAW,
+                                         .components = P,
+                                         .inner = NY_INNER_EXACT,
+                                         .experts = 2};
+            struct ny_solution solution;
+            struct small set;
+            double U[N * P];
+
+            small_new(&set, SMALL_RBF, N, D, sizes[s]);
+            if (methods[i]->all_rows) {
+                small_free(&set);
+                all_rows(&set, SMALL_RBF);
+            }
+            assert_int_equal(
+                small_solve(&set, methods[i], SMALL_F64, &problem, &solution, U), NY_OK);
+            errors[s][i] = error_of(set.K, U, solution.values);
+            if (methods[i]->all_rows) {
+                double values[N], *V = malloc(N * N * sizeof(*V)), rest = 0;
+
+                brute_eigen(set.K, N, values, V);
+                for (size_t k = P; k < N; k++)
+                    rest += values[k] * values[k];
+                best = sqrt(rest);
+                assert_near(errors[s][i], best, 1e-10 * values[0]);
+                free(V);
+            }
+            ny_solution_release(&solution, ctx);
+            small_free(&set);
+        }
+    for (size_t i = 0; i < METHODS; i++) {
+        assert_true(errors[0][i] >= best * (1 - 1e-9));
+        assert_true(errors[1][i] >= best * (1 - 1e-9));
+        assert_true(errors[1][i] <= 1.5 * best);
+        assert_true(errors[1][i] <= errors[0][i] + 1e-9 * best);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eigenpairs_of_k),
+        cmocka_unit_test(no_error_at_full_rank),
+        cmocka_unit_test(every_method_is_exact_over_all_rows),
+        cmocka_unit_test(errors_against_exact),
+    };
+
+    return cmocka_run_group_tests_name("the exact method, and others against it", tests, start,
+                                       stop);
+}
