@@ -151,10 +151,12 @@ static struct bill prepare_bill(const struct ny_footprint *f, unsigned workers)
     struct bill bill = common(f, workers, 1);
     size_t gather = gather_bytes(f, f->m) + f->m * row_bytes(f);
     size_t square = ny_columns_exact_bytes(&f->spec, f->settings->threads);
+    size_t tiles = ny_job_check_tiles_bytes(&f->spec, f->m);
     size_t choose = ny_settings_needs_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
     size_t *solve = &bill.by_purpose[NY_MEM_SOLVE];
 
     add_landmarks(f, &bill);
+    if (square < tiles) square = tiles;
     *solve += gather > square ? gather : square;
     *solve += choose;
     return bill;

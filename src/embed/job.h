@@ -109,6 +109,9 @@ int ny_stage_select(struct ny_job *job);
 /* W, the shift a, the tile Gram's precision: recomputed from the landmarks, not stored; W again
  * where a pass had no room for it. */
 int ny_job_prepare(struct ny_job *job);
+/* NY_ENUMERIC where f32 tiles of the landmarks are not W: huge offsets, outliers, underflow. */
+int ny_job_check_tiles(struct ny_job *job);
+size_t ny_job_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m);
 /* Gives W, a, degrees, columns and rows back. */
 void ny_job_drop_landmarks(struct ny_job *job);
 /* Reserves what OpenBLAS will keep with m landmarks. */

@@ -209,6 +209,8 @@ int ny_job_prepare(struct ny_job *job)
     if (!job->a) return NY_EBUDGET;
     err = make_square(job);
     if (err) return err;
+    err = ny_job_check_tiles(job);
+    if (err) return err;
     err = choose_shift(job);
     return err ? err : load_degrees(job);
 }

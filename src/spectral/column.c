@@ -8,12 +8,21 @@
 
 #include "spectral/basis.h"
 
-static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
+/* What rounding may leave in the eigenvalues of G, of which the largest is `top`, and which had the
+ * trace `before` it was moved and centred. */
+static double noise_of(const struct ny_problem *problem, double top, double before)
+{
+    double share = (double)problem->m * 0x1p-53;
+
+    if (problem->f32_tiles) share = fmax(share, 0x1p-44);
+    return share * fmax(top, before);
+}
+
+static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis, double before,
                           struct ny_solution *solution)
 {
     struct ny_context *ctx = problem->ctx;
-    double n = (double)problem->n, m = (double)problem->m;
-    double noise = problem->f32_tiles ? fmax(m * 0x1p-53, 0x1p-44) : m * 0x1p-53;
+    double n = (double)problem->n, m = (double)problem->m, noise;
     size_t p = solution->p, k = p < basis->r ? p : basis->r;
     double *squares = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
     double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
@@ -23,7 +32,8 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     if (!squares || !at) goto done;
     err = ny_eigen_top(ctx, basis->G, k, squares, V);                  /* G = V Σ_C² Vᵀ */
     if (err) goto done;
-    for (size_t j = 0; j < k && squares[j] > noise * squares[0]; j++) {
+    noise = k > 0 ? noise_of(problem, squares[0], before) : 0;
+    for (size_t j = 0; j < k && squares[j] > noise; j++) {
         double sigma = sqrt(squares[j]);
 
         solution->rank_effective = j + 1;
@@ -42,10 +52,13 @@ done:
 static int solve(struct ny_problem *problem, struct ny_solution *solution)
 {
     struct ny_basis basis = {0};
+    double before = 0;
     int err = ny_solution_new(solution, problem);
 
+    for (size_t i = 0; i < problem->m; i++)
+        before += problem->acc->G.at[i * (problem->acc->G.stride + 1)];
     if (err == NY_OK) err = ny_basis_new(&basis, problem);
-    if (err == NY_OK) err = solve_in_basis(problem, &basis, solution);
+    if (err == NY_OK) err = solve_in_basis(problem, &basis, before, solution);
     ny_basis_release(&basis, problem->ctx);
     return err;
 }

@@ -185,6 +185,17 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     done
 }
 
+@test "points that f32 cannot tell apart are refused, and f64 is not" {
+    { table 300 3; echo 1e12,1e12,1e12; } >far.csv
+    nystream import s far.csv --dtype f64 -q
+    ny fit s a --landmarks 40 --gamma 4
+    exits 7
+    says "f32 cannot tell these points apart"
+    says "--precision f64"
+    ny fit s a --landmarks 40 --gamma 4 --precision f64 -q
+    exits 0
+}
+
 @test "a column that makes up the distances alone is named" {
     table 300 3 | awk -F, '{print $1 "," 100 * $2 "," $3}' >unscaled.csv
     nystream import s unscaled.csv -q

@@ -1,0 +1,368 @@
+/*
+ * Data that numerics stumble over, through every method of the table and every dense map: results
+ * are finite, orthonormal where that is promised, of a rank that is reported — or there is none,
+ * and a sentence that says why. Never a NaN.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "nystream.h"
+#include "spectral/methods.h"
+#include "support/store_case.h"
+
+enum { N = 240, D_MAX = 8, M = 40, P = 5, OPTIONS = 8 };
+
+static char directory[128], store[160], file[160];
+static struct ny_context *ctx;
+static unsigned stores;
+
+static int start(void **state)
+{
+    (void)state;
+    case_directory(directory);
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    ny_context_free(ctx);
+    case_remove(directory);
+    return 0;
+}
+
+/* ---- data --------------------------------------------------------------------------------- */
+
+static double noise(size_t row, size_t column)
+{
+    return ny_hash01(9, NY_STREAM_DATA, row * D_MAX + column) - 0.5;
+}
+
+static double plain(size_t row, size_t column)
+{
+    return noise(row, column);
+}
+
+static double duplicates(size_t row, size_t column)
+{
+    return noise(row % 10, column);
+}
+
+static double mostly_equal(size_t row, size_t column)
+{
+    return row % 24 == 5 ? noise(row, column) : 0.25;
+}
+
+static double pairs(size_t row, size_t column)
+{
+    return noise(row / 2, column) + (row % 2 ? 1e-7 : 0);
+}
+
+static double huge(size_t row, size_t column)
+{
+    return 1e30 * noise(row, column);
+}
+
+static double minute(size_t row, size_t column)
+{
+    return 1e-30 * noise(row, column);
+}
+
+static double constant_columns(size_t row, size_t column)
+{
+    return column % 2 ? 3 : noise(row, column);
+}
+
+static double far_away(size_t row, size_t column)
+{
+    return 1e6 + 4 * noise(row, column);
+}
+
+static double outlier(size_t row, size_t column)
+{
+    return row == 17 ? 1e12 : noise(row, column);
+}
+
+static const struct data {
+    const char *name;
+    double (*value)(size_t row, size_t column);
+    size_t d;
+    const char *options[OPTIONS];
+    size_t rank; /* of K at most */
+    bool void_of; /* the matrix of a map may be nothing but rounding: NY_ENUMERIC then */
+} data[] = {
+    {"plain", plain, 5, {NULL}, M, false},
+    {"duplicates", duplicates, 5, {NULL}, 10, false},
+    {"mostly equal", mostly_equal, 5, {NULL}, 11, false},
+    {"pairs 1e-7 apart", pairs, 5, {NULL}, M, false},
+    {"less rank than landmarks", plain, 3, {"kernel", "linear"}, 3, true},
+    {"polynomial of low rank", plain, 2, {"kernel", "polynomial", "degree", "2"}, 6, false},
+    {"tiny width", plain, 5, {"gamma", "1e9"}, M, true},
+    {"huge width", plain, 5, {"gamma", "1e-14"}, M, true},
+    {"wide", plain, 5, {"gamma", "1e-4"}, M, false},
+    {"1e30", huge, 5, {NULL}, M, false},
+    {"1e-30", minute, 5, {NULL}, M, false},
+    {"1e30 linear", huge, 5, {"kernel", "linear"}, 5, true},
+    {"1e-30 linear", minute, 5, {"kernel", "linear"}, 5, true},
+    {"1e30 laplacian", huge, 5, {"kernel", "laplacian"}, M, false},
+    {"constant columns", constant_columns, 6, {"scale", "standard"}, M, false},
+    {"constant columns, by range", constant_columns, 6, {"scale", "unit"}, M, false},
+    {"far away", far_away, 3, {NULL}, M, false},
+    {"an outlier", outlier, 5, {NULL}, M, true},
+};
+
+static void import_values(const float *x, size_t d)
+{
+    snprintf(store, sizeof(store), "%s/%u.nys", directory, stores++);
+    snprintf(file, sizeof(file), "%s/out.npy", directory);
+    if (ny_append_rows(ctx, store, x, N, d, NULL)) fail_msg("%s", ny_context_message(ctx));
+}
+
+static void import_rows(const struct data *set)
+{
+    float *x = malloc(sizeof(*x) * N * set->d);
+
+    for (size_t i = 0; i < N * set->d; i++)
+        x[i] = (float)set->value(i / set->d, i % set->d);
+    import_values(x, set->d);
+    free(x);
+}
+
+/* ---- fits --------------------------------------------------------------------------------- */
+
+static void set_option(struct ny_options *options, const char *name, const char *value)
+{
+    if (ny_options_set(options, name, value)) fail_msg("%s", ny_context_message(ctx));
+}
+
+struct fitted {
+    const struct data *set;
+    const char *method, *map, *precision;
+    size_t rank;
+};
+
+/* landmarks: false for methods that have none. */
+static struct ny_options *options_of(const struct fitted *fit, bool landmarks)
+{
+    const struct data *set = fit->set;
+    struct ny_options *options;
+    char number[16];
+
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    set_option(options, "approx", fit->method);
+    set_option(options, "map", fit->map);
+    set_option(options, "precision", fit->precision);
+    snprintf(number, sizeof(number), "%d", M);
+    if (landmarks) set_option(options, "landmarks", number);
+    snprintf(number, sizeof(number), "%d", P);
+    set_option(options, "components", number);
+    for (size_t i = 0; i + 1 < OPTIONS && set->options[i]; i += 2)
+        set_option(options, set->options[i], set->options[i + 1]);
+    return options;
+}
+
+/* A matrix that was exported as npy; *cols of it. */
+static double *read_part(const char *part, size_t *cols)
+{
+    char header[129] = "";
+    double *values;
+    FILE *in;
+    int rows = 0, width = 1;
+    bool f64;
+
+    if (ny_export(ctx, store, "fit", part, file)) fail_msg("%s", ny_context_message(ctx));
+    in = fopen(file, "rb");
+    assert_non_null(in);
+    assert_int_equal(fread(header, 1, 128, in), 128);
+    f64 = strstr(header + 10, "f8") != NULL;
+    assert_true(sscanf(strstr(header + 10, "'shape': ("), "'shape': (%d, %d", &rows, &width) >= 1);
+    *cols = (size_t)width;
+    values = malloc(sizeof(*values) * (size_t)(rows * width));
+    for (int i = 0; i < rows * width; i++) {
+        float single;
+
+        if (f64) {
+            assert_int_equal(fread(&values[i], sizeof(double), 1, in), 1);
+        } else {
+            assert_int_equal(fread(&single, sizeof(single), 1, in), 1);
+            values[i] = (double)single;
+        }
+    }
+    fclose(in);
+    return values;
+}
+
+static void wrong(const struct fitted *fit, const char *what, double value)
+{
+    fail_msg("%s, %s, %s, %s: %s %g", fit->set->name, fit->method, fit->map, fit->precision, what,
+             value);
+}
+
+/* Û is orthonormal as far as the rank goes; beyond it is zero. */
+static void check_orthonormal(const struct fitted *fit, const double *U, size_t cols)
+{
+    double tolerance = strcmp(fit->precision, "f64") == 0 ? 1e-5 : 1e-3;
+
+    for (size_t a = 0; a < cols; a++)
+        for (size_t b = 0; b <= a; b++) {
+            double dot = 0, want = a == b && a < fit->rank ? 1 : 0;
+
+            for (size_t i = 0; i < N; i++)
+                dot += U[i * cols + a] * U[i * cols + b];
+            if (!(fabs(dot - want) <= tolerance)) wrong(fit, "u·u", dot - want);
+        }
+}
+
+static void check_result(struct fitted *fit, const struct ny_report *report)
+{
+    size_t cols, pairs_found;
+    double *Y = read_part("embedding", &cols), *U = read_part("eigenvectors", &pairs_found), *values;
+    double rank;
+
+    if (!ny_report_number(report, "rank_effective", &rank)) wrong(fit, "no rank_effective", 0);
+    if (!(rank >= 1 && rank <= (double)fit->set->rank)) wrong(fit, "rank_effective", rank);
+    fit->rank = (size_t)rank;
+    for (size_t i = 0; i < N * P; i++)
+        if (!isfinite(Y[i])) wrong(fit, "y", Y[i]);
+    for (size_t i = 0; i < N * pairs_found; i++)
+        if (!isfinite(U[i])) wrong(fit, "u", U[i]);
+    if (strcmp(fit->method, "nystrom") != 0) check_orthonormal(fit, U, pairs_found);
+    values = read_part("eigenvalues", &cols);
+    for (size_t k = 0; k < pairs_found; k++)
+        if (!(isfinite(values[k]) && (k == 0 || values[k] <= values[k - 1])))
+            wrong(fit, "eigenvalue", values[k]);
+    free(values);
+    free(U);
+    free(Y);
+}
+
+static void check_fit(struct fitted *fit)
+{
+    struct ny_options *options = options_of(fit, true);
+    struct ny_report *report = NULL;
+    int err = ny_fit(ctx, store, "fit", options, &report);
+
+    if (err == NY_EUSAGE) {
+        ny_options_free(options);
+        options = options_of(fit, false);
+        err = ny_fit(ctx, store, "fit", options, &report);
+    }
+    if (err == NY_OK) {
+        check_result(fit, report);
+        assert_int_equal(ny_remove(ctx, store, "fit"), NY_OK);
+    } else if (err != NY_ENUMERIC || !fit->set->void_of) {
+        fail_msg("%s, %s, %s, %s: %s", fit->set->name, fit->method, fit->map, fit->precision,
+                 ny_context_message(ctx));
+    }
+    ny_report_free(report);
+    ny_options_free(options);
+}
+
+static void every_method_on_awkward_data(void **state)
+{
+    static const char *const maps[] = {"svd", "kpca", "kpca", "laplacian"};
+    static const char *const precisions[] = {"f32", "f32", "f64", "f32"};
+    const struct ny_method *method;
+
+    (void)state;
+    for (size_t set = 0; set < sizeof(data) / sizeof(data[0]); set++) {
+        import_rows(&data[set]);
+        for (size_t i = 0; (method = ny_method_at(i)); i++)
+            for (size_t k = 0; k < 4; k++) {
+                struct fitted fit = {&data[set], method->name, maps[k], precisions[k], 0};
+
+                check_fit(&fit);
+            }
+    }
+}
+
+/* ---- near-duplicates ---------------------------------------------------------------------- */
+
+enum { SAME, NEAR, NONE, TWINS };
+
+/* Row N−1 is row 0, or is 1e-7 away from it; both are landmarks, or only row 0 is. */
+static double *fit_twins(const char *method, const char *map, int twins)
+{
+    const struct data set = {"twins", plain, 4, {NULL}, M, false};
+    const struct fitted fit = {&set, method, map, "f32", 0};
+    struct ny_options *options = options_of(&fit, false);
+    float x[N * 4];
+    char list[160];
+    size_t cols;
+    double *Y = NULL;
+    FILE *out;
+
+    for (size_t i = 0; i < N * set.d; i++)
+        x[i] = (float)plain(i / set.d, i % set.d);
+    for (size_t k = 0; k < set.d; k++)
+        x[(N - 1) * set.d + k] = (float)((double)x[k] + (twins == NEAR ? 1e-7 : 0));
+    import_values(x, set.d);
+    snprintf(list, sizeof(list), "%s/landmarks.txt", directory);
+    out = fopen(list, "w");
+    for (int j = 0; j < M - 1; j++)
+        fprintf(out, "%d\n", j);
+    if (twins != NONE) fprintf(out, "%d\n", N - 1);
+    fclose(out);
+    set_option(options, "landmarks-file", list);
+    if (ny_fit(ctx, store, "fit", options, NULL) == NY_OK)
+        Y = read_part("embedding", &cols);
+    else if (ny_context_error(ctx)->status != NY_EUSAGE)
+        fail_msg("%s, %s: %s", method, map, ny_context_message(ctx));
+    ny_options_free(options);
+    return Y;
+}
+
+static void same_embedding(const double *X, const double *Y, const char *method, const char *map)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < N * P; i++)
+        largest = fmax(largest, fabs(X[i]));
+    for (size_t i = 0; i < N * P; i++)
+        if (!(fabs(X[i] - Y[i]) <= 1e-3 * largest))
+            fail_msg("%s, %s: row %zu, component %zu: %g and %g", method, map, i / P, i % P, X[i],
+                     Y[i]);
+}
+
+/* A landmark as good as twice there is no more than twice there; and where W is inverted, no more
+ * than once. */
+static void near_duplicates_wreck_nothing(void **state)
+{
+    static const char *const maps[] = {"svd", "kpca", "laplacian"};
+    const struct ny_method *method;
+    size_t tried = 0;
+
+    (void)state;
+    for (size_t i = 0; (method = ny_method_at(i)); i++)
+        for (size_t k = 0; k < 3; k++) {
+            double *Y[TWINS];
+
+            for (int twins = 0; twins < TWINS; twins++)
+                Y[twins] = fit_twins(method->name, maps[k], twins);
+            if (Y[SAME]) same_embedding(Y[SAME], Y[NEAR], method->name, maps[k]);
+            if (strcmp(method->name, "projected") == 0)
+                same_embedding(Y[NONE], Y[NEAR], method->name, maps[k]);
+            tried += Y[SAME] != NULL;
+            for (int twins = 0; twins < TWINS; twins++)
+                free(Y[twins]);
+        }
+    assert_true(tried >= 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_method_on_awkward_data),
+        cmocka_unit_test(near_duplicates_wreck_nothing),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
