@@ -70,7 +70,7 @@ RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(
 # What the goals need that is not installed: a first step installs it, a second make goes on.
 ifndef SETUP_DONE
 SETUP   := $(if $(filter check check-% asan ubsan tsan coverage lint,$(MAKECMDGOALS)),check) \
-           $(if $(filter demo,$(MAKECMDGOALS)),demo) $(if $(filter fuzz,$(MAKECMDGOALS)),fuzz)
+           $(foreach goal,demo fuzz papers,$(filter $(goal),$(MAKECMDGOALS)))
 MISSING := $(if $(strip $(SETUP)),$(shell data-tools/setup --missing build $(SETUP)))
 endif
 
@@ -175,6 +175,11 @@ $(BUILD)/data-tools/scatter: TOOL_LIBS = $(CAIRO_LIBS)
 demo: all tools ## 70,000 real images: import, fit, certificate, held-out accuracy, picture
 	@BUILD=$(BUILD) data-tools/demo
 
+PAPERS := li-2010 talwalkar-2013 ouimet-2005 homrighausen-2011
+papers: all ## the papers' experiments, on the data in NYSTREAM_DATA (PAPERS=name… or all)
+	@for paper in $(PAPERS); do echo "== $$paper"; \
+	  NYSTREAM=$(abspath $(BUILD)/nystream) nice data-tools/papers/$$paper $(PAPERS_FLAGS) || exit 1; done
+
 check: all tools docs $(TESTS) ## unit, property, fault and command-line tests
 	@$(RUN_TESTS) $(TESTS) $(CLI_TESTS)
 
@@ -269,5 +274,5 @@ endif
 .SECONDARY:
 .DELETE_ON_ERROR:
 FORCE:
-.PHONY: all docs tools demo check check-unit check-long check-all dev asan ubsan tsan coverage \
+.PHONY: all docs tools demo papers check check-unit check-long check-all dev asan ubsan tsan coverage \
         fuzz fuzz-run bench lint format install uninstall clean help FORCE
