@@ -99,7 +99,8 @@
     X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT,                     \
       "scale each column by its standard deviation, or by its range")                              \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, FIT | SELECT,                               \
-      "precomputed kernel columns, with --landmarks-file")                                         \
+      "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of K, so " \
+      "there is no trace error")                                                                   \
     X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", FIT,                                      \
       "of the tiles and of the embedding; sums are f64 always")                                    \
     X("certify", NY_SWITCH, 0, true, NULL, "no", FIT,                                              \
