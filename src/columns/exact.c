@@ -19,7 +19,7 @@ struct job {
     const struct ny_columns *columns;
     const unsigned char *x, *y;
     size_t x_count, y_count, x_rows, y_rows;
-    bool symmetric;
+    bool symmetric, direct;
     struct ny_matrix K;
 };
 
@@ -74,7 +74,7 @@ static void load_rows(const struct job *job, const unsigned char *raw, size_t co
     memset(norms + count, 0, (rows - count) * sizeof(double));
 }
 
-/* Where direct sums are used for all entries: there is no GEMM, or it would be small. */
+/* Where direct sums are used for all entries: there is no GEMM, or it would be small or narrow. */
 static bool is_direct(const struct ny_columns *columns)
 {
     return columns->spec.kernel->base == NY_BASE_ABSOLUTE ||
@@ -104,7 +104,7 @@ static double base_of(const struct job *job, const struct scratch *s, size_t i, 
     const double *x = s->x + i * d, *y = s->y + j * d;
     double norms = s->x_norms[i] + s->y_norms[j], dot, square;
 
-    if (is_direct(columns)) return direct_base(columns, x, y);
+    if (job->direct) return direct_base(columns, x, y);
     dot = s->dots[i * job->y_rows + j];
     if (columns->spec.kernel->base == NY_BASE_DOT) return dot;
     square = norms - 2 * dot;
@@ -119,7 +119,7 @@ static void block(const struct job *job, const struct scratch *s, size_t x_first
     size_t x_end = x_first + job->x_rows < job->x_count ? x_first + job->x_rows : job->x_count;
     size_t y_end = y_first + job->y_rows < job->y_count ? y_first + job->y_rows : job->y_count;
 
-    if (!is_direct(columns))
+    if (!job->direct)
         ny_gemm(1, ny_matrix(s->x, job->x_rows, d), ny_t(ny_matrix(s->y, job->y_rows, d)), 0,
                 ny_matrix(s->dots, job->x_rows, job->y_rows));
     for (size_t i = x_first; i < x_end; i++) {
@@ -146,7 +146,8 @@ static int run_items(void *arg, size_t first, size_t count)
 {
     const struct job *job = arg;
     const struct ny_columns *columns = job->columns;
-    size_t across = blocks_of(job->y_count, job->y_rows), bi = 0, bj = first, loaded = SIZE_MAX;
+    size_t across = blocks_of(job->y_count, job->y_rows), bi = 0, bj = first;
+    size_t loaded = SIZE_MAX, loaded_y = SIZE_MAX;
     struct scratch s = {0};
     int err = scratch_init(&s, job);
 
@@ -161,8 +162,10 @@ static int run_items(void *arg, size_t first, size_t count)
             load_rows(job, job->x + x_first * columns->row_bytes,
                       x_left < job->x_rows ? x_left : job->x_rows, job->x_rows, s.x, s.x_norms);
         loaded = bi;
-        load_rows(job, job->y + y_first * columns->row_bytes,
-                  y_left < job->y_rows ? y_left : job->y_rows, job->y_rows, s.y, s.y_norms);
+        if (loaded_y != bj)
+            load_rows(job, job->y + y_first * columns->row_bytes,
+                      y_left < job->y_rows ? y_left : job->y_rows, job->y_rows, s.y, s.y_norms);
+        loaded_y = bj;
         block(job, &s, x_first, y_first);
         if (++bj < (job->symmetric ? bi + 1 : across)) continue;
         bj = 0;
@@ -190,7 +193,8 @@ int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t 
                       .x_count = count,
                       .y_count = K.cols,
                       .x_rows = SHORT_ROWS,
-                      .y_rows = BLOCK_ROWS,
+                      .y_rows = K.cols == 1 ? 1 : BLOCK_ROWS, /* as for the origin of a hull */
+                      .direct = K.cols == 1 || is_direct(columns),
                       .K = K};
     size_t items = items_of(&job);
 
@@ -209,6 +213,7 @@ int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, 
                       .x_rows = block_rows,
                       .y_rows = block_rows,
                       .symmetric = true,
+                      .direct = is_direct(columns),
                       .K = K};
     const double small = 1e7; /* multiply-adds that are not worth a thread */
     size_t items = items_of(&job);

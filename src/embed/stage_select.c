@@ -49,7 +49,8 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
         ny_field_set_number(report, "residual_mean", selection->residual_mean);
     }
     ny_field_set_number(report, "tolerance", selection->tolerance);
-    ny_field_set_number(report, "pilot_tolerance", selection->pilot_tolerance);
+    ny_field_set_number(report, "pilot_tolerance_low", selection->pilot_low);
+    ny_field_set_number(report, "pilot_tolerance_high", selection->pilot_high);
     ny_field_set_count(report, "landmarks", selection->m);
     for (unsigned pass = 0; pass < selection->passes; pass++)
         ny_job_count_pass(job, selection->rows_read / selection->passes,

@@ -185,7 +185,8 @@ static int leave(struct ny_greedy *greedy, struct ny_selection *selection)
     selection->rows_read = greedy->rows_read;
     selection->passes = greedy->kept ? (unsigned)greedy->search.runs : 1;
     if (greedy->request->certify) selection->passes++;
-    selection->pilot_tolerance = greedy->kept ? greedy->search.pilot : NAN;
+    selection->pilot_low = greedy->kept ? greedy->search.pilot_low : NAN;
+    selection->pilot_high = greedy->kept ? greedy->search.pilot_high : NAN;
     return NY_OK;
 }
 
@@ -245,7 +246,7 @@ int ny_select_greedy(const struct ny_selection_request *request, struct ny_selec
 
     ny_selection_clear(selection);
     if (ny_greedy_searches(request) && request->pilot && !request->image)
-        err = ny_greedy_pilot(request, &piloted.tolerance_high);
+        err = ny_greedy_pilot(request, &piloted.tolerance_low, &piloted.tolerance_high);
     if (err) return err;
     err = ny_source_of_points(&source, request->store, request->n, workers);
     if (err) return err;

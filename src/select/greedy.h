@@ -26,7 +26,7 @@ struct ny_greedy_worker {
 struct ny_greedy_search {
     double low, high;    /* ε⁺, ε⁻ */
     double epsilon;      /* ε of the run under way */
-    double pilot;        /* the first ε⁻ where a pilot chose it, else NaN */
+    double pilot_low, pilot_high; /* the first ones, where a pilot chose them, else NaN */
     double largest;      /* of D, as in struct ny_prefix */
     uint64_t landmarks;  /* of D: the largest dictionary so far that was too small */
     uint64_t step;       /* enum ny_greedy_step */
@@ -74,9 +74,10 @@ bool ny_greedy_searches(const struct ny_selection_request *request);
 
 /* m after n rows, from the rows that joined among the first `seen`. */
 size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint64_t n);
-/* An ε whose dictionary is a little smaller than the m that is asked for, from hashed rows; NaN
- * where there are too few for that. */
-int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon);
+/* ε⁺ and ε⁻ whose dictionaries are larger, and a little smaller, than the m that is asked for, as
+ * hashed rows suggest; NaN where there are too few for that. */
+int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon_low,
+                    double *epsilon_high);
 size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t m);
 
 static inline bool ny_greedy_full(const struct ny_greedy *greedy)

@@ -150,33 +150,51 @@ size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t 
     return pilot_rows(request, m) * (row_bytes + wish_bytes);
 }
 
-/* Bisection in log ε, for an expected m of 80 to 92 % of what is asked for: too
- * few landmarks cost no more than the runs that add the rest, too many a whole run. */
-int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon)
+/* Too large a bracket costs short runs; ε⁻ that gives too many landmarks costs a whole one, ε⁺ that
+ * gives too few makes the search begin anew. So m expected at ε⁻ is to be 80 to 92 % of what is
+ * asked for, and at ε⁺ a third more. */
+static const double pilot_least = 0.8, pilot_aim = 0.86, pilot_most = 0.92, pilot_plenty = 1.33;
+
+/* Between two ε, where the straight line through log m and log ε meets the m that is aimed at. */
+static double between(double low, double low_m, double high, double high_m, double aim)
+{
+    double share = log(low_m / aim) / log(low_m / fmax(high_m, 1));
+
+    return low * pow(high / low, fmin(fmax(share, 0.1), 0.9));
+}
+
+int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon_low,
+                    double *epsilon_high)
 {
     enum { EVALUATIONS_MAX = 24 };
-    const double close = 1.02, least = 0.80 * (double)request->landmarks;
-    const double most = 0.92 * (double)request->landmarks;
-    size_t m = request->landmarks, count = pilot_rows(request, m);
-    double low = 0, high = INFINITY, tried = 1;
+    const double close = 1.02, step = 3.1622776601683795, m = (double)request->landmarks;
+    size_t count = pilot_rows(request, request->landmarks);
+    double low = 0, low_m = 0, high = INFINITY, high_m = 0, tried = 1;
     struct sample sample;
     int err;
 
-    *epsilon = NAN;
+    *epsilon_low = *epsilon_high = NAN;
     if (!count) return NY_OK;
+    *epsilon_low = 0;
     err = draw(request, count, &sample);
     for (int i = 0; !err && i < EVALUATIONS_MAX && high > close * low; i++) {
         size_t expected = 0;
 
-        err = expect(request, &sample, tried, m, &expected);
-        if ((double)expected > most)
+        err = expect(request, &sample, tried, request->landmarks, &expected);
+        if ((double)expected >= pilot_plenty * m) *epsilon_low = fmax(*epsilon_low, tried);
+        if ((double)expected > pilot_most * m) {
             low = tried;
-        else
+            low_m = (double)expected;
+        } else {
             high = tried;
-        if (high == tried && (double)expected >= least) break;
-        tried = isinf(high) ? 10 * low : low > 0 ? sqrt(low * high) : high / 10;
+            high_m = (double)expected;
+        }
+        if (high_m >= pilot_least * m) break;
+        tried = isinf(high) ? step * low
+                : low > 0   ? between(low, low_m, high, high_m, pilot_aim * m)
+                            : high / step;
     }
-    if (!err) *epsilon = isinf(high) ? low : high;
+    *epsilon_high = isinf(high) ? low : high;
     ny_free(request->ctx, sample.values);
     return err;
 }

@@ -25,12 +25,16 @@ enum { HALVINGS_MAX = 40 };
 
 static void start(struct ny_greedy *greedy)
 {
-    double high = greedy->request->tolerance_high;
+    struct ny_greedy_search *search = &greedy->search;
+    double low = greedy->request->tolerance_low, high = greedy->request->tolerance_high;
 
-    greedy->search = (struct ny_greedy_search){.low = 0,
-                                               .high = high > 0 ? high : 1, /* [2, 3] */
-                                               .pilot = high > 0 ? high : NAN};
-    greedy->search.epsilon = greedy->search.high;
+    *search = (struct ny_greedy_search){
+        .low = 0, .high = 1, .pilot_low = NAN, .pilot_high = NAN}; /* [2, 3] */
+    if (high > 0) {
+        search->low = search->pilot_low = low;
+        search->high = search->pilot_high = high;
+    }
+    search->epsilon = search->high;
 }
 
 /* D = the dictionary of this run. */

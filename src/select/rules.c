@@ -56,7 +56,8 @@ const struct ny_rule *ny_rule_find(const char *name)
 void ny_selection_clear(struct ny_selection *selection)
 {
     *selection = (struct ny_selection){
-        .residual_max = NAN, .residual_mean = NAN, .tolerance = NAN, .pilot_tolerance = NAN};
+        .residual_max = NAN, .residual_mean = NAN, .tolerance = NAN, .pilot_low = NAN,
+        .pilot_high = NAN};
 }
 
 int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m)

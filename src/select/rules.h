@@ -20,7 +20,8 @@ struct ny_selection_request {
     uint64_t seed;
     size_t landmarks;         /* m, or a cap for greedy with a tolerance (SIZE_MAX: none) */
     struct ny_dictionary_options dictionary; /* greedy; tolerance NaN: Algorithm 2, m landmarks */
-    double tolerance_high;    /* greedy without a tolerance: the first ε⁻; 0: 1 */
+    double tolerance_low, tolerance_high; /* greedy without a tolerance: the first bracket ε⁺, ε⁻;
+                                           * high 0: from 0 to 1, */
     bool pilot;               /* … or chosen by a pilot on hashed rows of the store */
     enum ny_diagonal diagonal; /* weighted */
     const uint64_t *given;    /* `given`: landmarks row numbers */
@@ -44,7 +45,7 @@ struct ny_selection {
                            * unless the rule measures them */
     double residual_max, residual_mean; /* NaN where residuals is NULL */
     double tolerance;     /* greedy: ε that the residuals keep; else NaN */
-    double pilot_tolerance; /* … and the first ε⁻ that a pilot chose for it; else NaN */
+    double pilot_low, pilot_high; /* … and the bracket that a pilot chose for it; else NaN */
     double flops;
     uint64_t rows_read;
     unsigned passes;

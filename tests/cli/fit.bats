@@ -481,7 +481,7 @@ t.csv" ]
     says "30 landmarks: tolerance"
     ny info s size --json
     [ "$(field "$output" landmarks)" = 30 ]
-    [ "$(field "$output" pilot_tolerance)" = null ] # too few rows for one
+    [ "$(field "$output" pilot_tolerance_high)" = null ] # too few rows for one
     awk -v a="$(field "$output" residual_max)" -v b="$(field "$output" tolerance)" \
         'BEGIN {exit !(a > 0 && a <= b * 1.000001)}'
     ny plan s --select greedy --landmarks 30 --json
@@ -497,12 +497,12 @@ t.csv" ]
     ny select s a --select greedy --landmarks 200 --json -q
     exits 0
     [ "$(field "$output" landmarks)" = 200 ]
-    awk -v a="$(field "$output" tolerance)" -v b="$(field "$output" pilot_tolerance)" \
+    awk -v a="$(field "$output" tolerance)" -v b="$(field "$output" pilot_tolerance_high)" \
         'BEGIN {exit !(a > 0 && a < 1 && b > a / 2 && b < 2 * a)}'
     ny select s b --select greedy --landmarks 200 --no-pilot --json -q
     exits 0
     [ "$(field "$output" landmarks)" = 200 ]
-    [ "$(field "$output" pilot_tolerance)" = null ]
+    [ "$(field "$output" pilot_tolerance_high)" = null ]
 }
 
 @test "greedy ends at the rank of K, with a warning" {

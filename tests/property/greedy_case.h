@@ -50,6 +50,7 @@ struct kind {
     double tolerance; /* NaN: Algorithm 2, which stops at `cap` landmarks */
     size_t cap;
     double high; /* its first ε⁻; 0: 1 */
+    double low;  /* and ε⁺ */
 };
 
 static double power(double x, unsigned degree)
@@ -272,6 +273,7 @@ static int run_from(const struct kind *kind, const struct rows *r, unsigned work
         .n = r->n,
         .spec = &spec,
         .landmarks = kind->cap,
+        .tolerance_low = kind->low,
         .tolerance_high = kind->high,
         .dictionary = {.affine = kind->affine,
                        .tolerance = kind->tolerance,

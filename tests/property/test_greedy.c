@@ -54,24 +54,24 @@ static void finds_the_dictionary_of_algorithm_1(void **state)
         double offset;
         size_t m_least, m_most;
     } cases[] = {
-        {{"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX, 0}, 0, 30, 250},
-        {{"rbf", {.gamma = 0.3}, true, 0.5, SIZE_MAX, 0}, 0, 30, 250},
-        {{"rbf", {.gamma = 0.01}, false, 1e-3, SIZE_MAX, 0}, 0, 30, 250},
-        {{"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX, 0}, 3, 30, 250},
-        {{"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX, 0}, 0, 30, 400},
-        {{"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX, 0}, 0, 30, 400},
-        {{"rbf", {.gamma = 10}, false, 1e-9, 300, 0}, 0, 300, 300},
-        {{"laplacian", {.gamma = 0.05}, false, 0.1, SIZE_MAX, 0}, 0, 30, 300},
-        {{"linear", {.gamma = 1}, false, 0.05, SIZE_MAX, 0}, 0, 6, 6},
-        {{"linear", {.gamma = 1}, true, 0.05, SIZE_MAX, 0}, 40, 7, 7},
-        {{"linear", {.gamma = 1}, false, 1e-7, SIZE_MAX, 0}, 0, 6, 6},
-        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, false, 0.02, SIZE_MAX, 0}, 0, 20, 84},
-        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, 0.02, SIZE_MAX, 0}, 0, 20, 84},
-        {{"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, false, 3, SIZE_MAX, 0}, 0, 5, 28},
-        {{"rbf", {.gamma = 0.3}, false, 0.3, 40, 0}, 0, 40, 40},
-        {{"rbf", {.gamma = 0.3}, true, 0.3, 41, 0}, 0, 41, 41},
-        {{"rbf", {.gamma = 0.3}, true, 0.3, 1, 0}, 0, 1, 1},
-        {{"rbf", {.gamma = 0.3}, false, 2, SIZE_MAX, 0}, 0, 1, 1},
+        {{"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX, 0, 0}, 0, 30, 250},
+        {{"rbf", {.gamma = 0.3}, true, 0.5, SIZE_MAX, 0, 0}, 0, 30, 250},
+        {{"rbf", {.gamma = 0.01}, false, 1e-3, SIZE_MAX, 0, 0}, 0, 30, 250},
+        {{"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX, 0, 0}, 3, 30, 250},
+        {{"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX, 0, 0}, 0, 30, 400},
+        {{"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX, 0, 0}, 0, 30, 400},
+        {{"rbf", {.gamma = 10}, false, 1e-9, 300, 0, 0}, 0, 300, 300},
+        {{"laplacian", {.gamma = 0.05}, false, 0.1, SIZE_MAX, 0, 0}, 0, 30, 300},
+        {{"linear", {.gamma = 1}, false, 0.05, SIZE_MAX, 0, 0}, 0, 6, 6},
+        {{"linear", {.gamma = 1}, true, 0.05, SIZE_MAX, 0, 0}, 40, 7, 7},
+        {{"linear", {.gamma = 1}, false, 1e-7, SIZE_MAX, 0, 0}, 0, 6, 6},
+        {{"polynomial", {0.2, 1, 3}, false, 0.02, SIZE_MAX, 0, 0}, 0, 20, 84},
+        {{"polynomial", {0.2, 1, 3}, true, 0.02, SIZE_MAX, 0, 0}, 0, 20, 84},
+        {{"polynomial", {0.2, 1, 2}, false, 3, SIZE_MAX, 0, 0}, 0, 5, 28},
+        {{"rbf", {.gamma = 0.3}, false, 0.3, 40, 0, 0}, 0, 40, 40},
+        {{"rbf", {.gamma = 0.3}, true, 0.3, 41, 0, 0}, 0, 41, 41},
+        {{"rbf", {.gamma = 0.3}, true, 0.3, 1, 0, 0}, 0, 1, 1},
+        {{"rbf", {.gamma = 0.3}, false, 2, SIZE_MAX, 0, 0}, 0, 1, 1},
     };
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
@@ -86,7 +86,7 @@ static void finds_the_dictionary_of_algorithm_1(void **state)
 static void finds_it_across_panels(void **state)
 {
     (void)state;
-    const struct kind kind = {"rbf", {.gamma = 0.5}, false, 0.65, SIZE_MAX, 0};
+    const struct kind kind = {"rbf", {.gamma = 0.5}, false, 0.65, SIZE_MAX, 0, 0};
     struct rows r = blobs(10500, 6, 0.5, 0);
 
     check(&kind, &r, 520, 1000);
@@ -99,8 +99,8 @@ static void affine_is_the_papers_residual(void **state)
 {
     (void)state;
     enum { MOST = 200 };
-    const struct kind kind = {"rbf", {.gamma = 0.1}, true, 0.2, SIZE_MAX, 0};
-    const struct kind plain = {"rbf", {.gamma = 0.1}, false, 0.2, SIZE_MAX, 0};
+    const struct kind kind = {"rbf", {.gamma = 0.1}, true, 0.2, SIZE_MAX, 0, 0};
+    const struct kind plain = {"rbf", {.gamma = 0.1}, false, 0.2, SIZE_MAX, 0, 0};
     struct rows r = blobs(3000, 6, 0.3, 0);
     double *inverse = calloc(MOST * MOST, sizeof(double)), k[MOST], a[MOST];
     size_t D[MOST], m = 1;
@@ -144,10 +144,10 @@ static void same_bytes_for_any_workers_and_budget(void **state)
 {
     (void)state;
     static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, false, 0.2, SIZE_MAX, 0},
-        {"rbf", {.gamma = 0.3}, true, 0.2, 300, 0},
-        {"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX, 0},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, 0.02, SIZE_MAX, 0},
+        {"rbf", {.gamma = 0.3}, false, 0.2, SIZE_MAX, 0, 0},
+        {"rbf", {.gamma = 0.3}, true, 0.2, 300, 0, 0},
+        {"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX, 0, 0},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, 0.02, SIZE_MAX, 0, 0},
     };
     struct rows r = blobs(12500, 6, 0.4, 0);
 
@@ -160,9 +160,9 @@ static void resumes_to_the_same_bytes(void **state)
 {
     (void)state;
     static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, false, 0.15, SIZE_MAX, 0},
-        {"rbf", {.gamma = 0.3}, true, 0.2, 270, 0},
-        {"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX, 0},
+        {"rbf", {.gamma = 0.3}, false, 0.15, SIZE_MAX, 0, 0},
+        {"rbf", {.gamma = 0.3}, true, 0.2, 270, 0, 0},
+        {"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX, 0, 0},
     };
     struct rows r = blobs(12500, 6, 0.4, 0);
 
@@ -174,7 +174,7 @@ static void resumes_to_the_same_bytes(void **state)
 static void refuses_an_image_of_another_selection(void **state)
 {
     (void)state;
-    struct kind kind = {"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX, 0};
+    struct kind kind = {"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX, 0, 0};
     struct rows r = blobs(5000, 6, 0.4, 0);
     struct images images = {0};
     struct ny_selection selection;
@@ -222,12 +222,12 @@ static void bounds_every_entry_of_the_kernel_matrix(void **state)
 {
     (void)state;
     static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, false, 0.3, SIZE_MAX, 0},
-        {"rbf", {.gamma = 0.3}, true, 0.3, SIZE_MAX, 0},
-        {"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX, 0},
-        {"rbf", {.gamma = 0.01}, false, 1e-6, SIZE_MAX, 0},
-        {"linear", {.gamma = 1}, true, 3, SIZE_MAX, 0},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, true, 0.5, SIZE_MAX, 0},
+        {"rbf", {.gamma = 0.3}, false, 0.3, SIZE_MAX, 0, 0},
+        {"rbf", {.gamma = 0.3}, true, 0.3, SIZE_MAX, 0, 0},
+        {"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX, 0, 0},
+        {"rbf", {.gamma = 0.01}, false, 1e-6, SIZE_MAX, 0, 0},
+        {"linear", {.gamma = 1}, true, 3, SIZE_MAX, 0, 0},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, true, 0.5, SIZE_MAX, 0, 0},
     };
     struct rows r = blobs(700, 6, 0.4, 0);
 
@@ -260,7 +260,7 @@ static void bounds_every_entry_of_the_kernel_matrix(void **state)
 static void skips_zero_rows_at_the_begin(void **state)
 {
     (void)state;
-    struct kind kind = {"linear", {.gamma = 1}, false, 0.05, SIZE_MAX, 0};
+    struct kind kind = {"linear", {.gamma = 1}, false, 0.05, SIZE_MAX, 0, 0};
     struct rows r = blobs(3000, 6, 0.4, 1);
     struct ny_selection selection;
 
@@ -285,7 +285,7 @@ static void refuses_a_kernel_that_is_not_psd(void **state)
 {
     (void)state;
     const struct kind kind = {
-        "polynomial", {.gamma = 1, .coef0 = -3, .degree = 1}, false, 0.05, SIZE_MAX, 0};
+        "polynomial", {.gamma = 1, .coef0 = -3, .degree = 1}, false, 0.05, SIZE_MAX, 0, 0};
     struct rows r = blobs(3000, 6, 0.4, 2);
     struct ny_selection selection;
 
@@ -301,7 +301,7 @@ static void refuses_a_tolerance_that_is_none(void **state)
 {
     (void)state;
     static const double bad[] = {0, -1, INFINITY};
-    struct kind kind = {"linear", {.gamma = 1}, false, 0, SIZE_MAX, 0};
+    struct kind kind = {"linear", {.gamma = 1}, false, 0, SIZE_MAX, 0, 0};
     struct rows r = blobs(10, 6, 0.4, 2);
     struct ny_selection selection;
 
@@ -316,7 +316,7 @@ static void refuses_a_tolerance_that_is_none(void **state)
 static void says_how_far_the_budget_went(void **state)
 {
     (void)state;
-    const struct kind kind = {"rbf", {.gamma = 5}, false, 0.01, SIZE_MAX, 0};
+    const struct kind kind = {"rbf", {.gamma = 5}, false, 0.01, SIZE_MAX, 0, 0};
     struct rows r = blobs(9000, 6, 0.6, 0);
     struct ny_selection selection;
 

@@ -17,7 +17,7 @@ static struct dictionary algorithm2(const struct kind *kind, const struct rows *
 {
     size_t m = kind->cap;
     struct dictionary D = no_dictionary(m + 1), run = no_dictionary(m + 1);
-    double low = 0, high = kind->high > 0 ? kind->high : 1; /* 2, 3 */
+    double low = kind->low, high = kind->high > 0 ? kind->high : 1; /* 2, 3 */
 
     for (;; low = high, high *= 10) { /* 8–10 */
         run.m = run.rank = 0;
@@ -87,18 +87,19 @@ static void finds_the_dictionary_of_algorithm_2(void **state)
 {
     (void)state;
     static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, false, NAN, 100, 0},
-        {"rbf", {.gamma = 0.3}, true, NAN, 100, 0},
-        {"rbf", {.gamma = 0.3}, true, NAN, 61, 0.55},
-        {"rbf", {.gamma = 0.3}, false, NAN, 61, 1e-3}, /* has to be raised, three times */
-        {"rbf", {.gamma = 0.01}, true, NAN, 90, 2e-3},
-        {"rbf", {.gamma = 0.003}, false, NAN, 70, 0}, /* ends where all is f64 */
-        {"laplacian", {.gamma = 0.05}, false, NAN, 80, 0},
-        {"linear", {.gamma = 1}, false, NAN, 5, 0},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, NAN, 60, 0},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, false, NAN, 25, 7},
-        {"rbf", {.gamma = 0.3}, true, NAN, 1, 0},
-        {"rbf", {.gamma = 0.3}, false, NAN, 2, 0},
+        {"rbf", {.gamma = 0.3}, false, NAN, 100, 0, 0},
+        {"rbf", {.gamma = 0.3}, true, NAN, 100, 0, 0},
+        {"rbf", {.gamma = 0.3}, true, NAN, 61, 0.55, 0.3},
+        {"rbf", {.gamma = 0.3}, false, NAN, 100, 0.55, 0.54}, /* an ε⁺ that is too large */
+        {"rbf", {.gamma = 0.3}, false, NAN, 61, 1e-3, 0}, /* has to be raised, three times */
+        {"rbf", {.gamma = 0.01}, true, NAN, 90, 2e-3, 0},
+        {"rbf", {.gamma = 0.003}, false, NAN, 70, 0, 0}, /* ends where all is f64 */
+        {"laplacian", {.gamma = 0.05}, false, NAN, 80, 0, 0},
+        {"linear", {.gamma = 1}, false, NAN, 5, 0, 0},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, true, NAN, 60, 0, 0},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 3}, false, NAN, 25, 7, 0},
+        {"rbf", {.gamma = 0.3}, true, NAN, 1, 0, 0},
+        {"rbf", {.gamma = 0.3}, false, NAN, 2, 0, 0},
     };
     struct rows r = blobs(4500, 6, 0.3, 0);
 
@@ -111,8 +112,8 @@ static void finds_the_dictionary_of_algorithm_2(void **state)
 static void finds_it_where_halving_does_not(void **state)
 {
     (void)state;
-    const struct kind kinds[] = {{"rbf", {.gamma = 1}, false, NAN, 3, 0},
-                                 {"rbf", {.gamma = 1}, true, NAN, 3, 0}};
+    const struct kind kinds[] = {{"rbf", {.gamma = 1}, false, NAN, 3, 0, 0},
+                                 {"rbf", {.gamma = 1}, true, NAN, 3, 0, 0}};
     struct rows r = {5000, 4, calloc(5000 * 4, sizeof(float))};
 
     for (size_t i = 0; i < r.n; i++)
@@ -127,9 +128,9 @@ static void ends_at_the_rank_of_the_kernel_matrix(void **state)
 {
     (void)state;
     static const struct kind kinds[] = {
-        {"linear", {.gamma = 1}, false, NAN, 40, 0},
-        {"linear", {.gamma = 1}, true, NAN, 40, 0.1},
-        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, false, NAN, 60, 0},
+        {"linear", {.gamma = 1}, false, NAN, 40, 0, 0},
+        {"linear", {.gamma = 1}, true, NAN, 40, 0.1, 0},
+        {"polynomial", {.gamma = 0.2, .coef0 = 1, .degree = 2}, false, NAN, 60, 0, 0},
     };
     static const size_t rank[] = {6, 7, 28};
     struct rows r = blobs(4500, 6, 0.3, 2);
@@ -149,7 +150,7 @@ static void ends_at_the_rank_of_the_kernel_matrix(void **state)
 static void reads_only_what_may_join(void **state)
 {
     (void)state;
-    const struct kind kind = {"rbf", {.gamma = 0.3}, false, NAN, 60, 0};
+    const struct kind kind = {"rbf", {.gamma = 0.3}, false, NAN, 60, 0, 0};
     struct rows r = blobs(4000, 6, 0.3, 0), more = {40000, 6, malloc(40000 * 6 * sizeof(float))};
     struct ny_selection selection;
 
@@ -169,7 +170,7 @@ static void reads_only_what_may_join(void **state)
 static void certified_residuals_are_exact(void **state)
 {
     (void)state;
-    const struct kind kind = {"rbf", {.gamma = 0.3}, true, NAN, 50, 0};
+    const struct kind kind = {"rbf", {.gamma = 0.3}, true, NAN, 50, 0, 0};
     struct rows r = blobs(3000, 6, 0.3, 0);
     double epsilon, z[51], sum = 0, largest = 0;
     struct dictionary D = algorithm2(&kind, &r, &epsilon);
@@ -195,7 +196,7 @@ static void certified_residuals_are_exact(void **state)
 static void same_bytes_for_any_workers_and_budget(void **state)
 {
     (void)state;
-    const struct kind kind = {"rbf", {.gamma = 0.3}, true, NAN, 270, 0.4};
+    const struct kind kind = {"rbf", {.gamma = 0.3}, true, NAN, 270, 0.4, 0};
     struct rows r = blobs(10500, 6, 0.4, 0);
 
     check_workers(&kind, &r);
@@ -207,8 +208,8 @@ static void resumes_to_the_same_bytes(void **state)
 {
     (void)state;
     static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, true, NAN, 90, 0},
-        {"linear", {.gamma = 1}, false, NAN, 9, 0},
+        {"rbf", {.gamma = 0.3}, true, NAN, 90, 0, 0},
+        {"linear", {.gamma = 1}, false, NAN, 9, 0, 0},
     };
     struct rows r = blobs(4500, 6, 0.4, 0);
 
@@ -220,7 +221,7 @@ static void resumes_to_the_same_bytes(void **state)
 static void refuses_an_image_of_another_selection(void **state)
 {
     (void)state;
-    struct kind kind = {"rbf", {.gamma = 0.3}, false, NAN, 50, 0};
+    struct kind kind = {"rbf", {.gamma = 0.3}, false, NAN, 50, 0, 0};
     struct rows r = blobs(5000, 6, 0.4, 0);
     struct images images = {0};
     struct ny_selection selection;
