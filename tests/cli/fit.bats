@@ -418,6 +418,27 @@ t.csv" ]
     [[ $output == "{"*"}" ]]
 }
 
+# Times come from the rates kept: with rates of our own they are known.
+@test "plan: a tile is priced by its way, and a Gram by its precision" {
+    local key
+    npy_u8 2000 20 >b.npy
+    nystream import b b.npy -q
+    store s 2000 3
+    ny bench --json
+    exits 0
+    key=$(sed -n 's/.*"key": "\(.*\)",/\1/p' <<<"$output")
+    printf '{"%s": {"gemm32_flops": 1e9, "gram32_flops": 1e9, "gemm64_flops": 1e12, "gram64_flops": 5e8,
+        "bytes_flops": 1e9, "direct_flops": 1e6, "exp32": 1e12, "exp64": 1e12, "eigen_flops": 1e12,
+        "disk_write_bytes": 1e12}}' "$key" >"$XDG_CACHE_HOME/nystream/calibration.json"
+    planned() { # STORE METHOD STAGE
+        field "$(nystream plan "$1" --json --approx "$2" --select uniform --landmarks 200)" "$3"
+    }
+    # 2,000 · 200² flops at half the rate; and 2 · 2,000 · 200 · 3 flops at 1e6 a second
+    awk -v f64="$(planned b column accumulate)" -v f32="$(planned b projected accumulate)" \
+        'BEGIN {exit !(f64 - f32 > 0.0799 && f64 - f32 < 0.0801)}'
+    awk -v s="$(planned s nystrom project)" 'BEGIN {exit !(s > 2.4 && s < 2.5)}'
+}
+
 @test "rpcholesky leaves a smaller error than uniform, and stops at the rank of K" {
     awk 'BEGIN {srand(1); for (i = 0; i < 4000; i++) {s = i % 50 ? 1 : 30; print s * rand() "," s * rand() "," s * rand()}}' >t.csv
     nystream import s t.csv -q
