@@ -15,7 +15,8 @@ static const struct verb verbs[] = {
      "npy, CSV and TSV, LIBSVM, IDX, fvecs and bvecs are understood, text and IDX also gzipped. "
      "An import is all or nothing: until it ends, readers see the store as before; after an "
      "interruption the same command goes on where it stopped. A store that has points is only "
-     "added to with --append.",
+     "added to with --append: run again after it was killed, even at its very end, that command "
+     "adds what was missing; run again after it ended, it adds the rows once more.",
      cli_run_import},
     {"info", "STORE [NAME]", 1, 2, 0, EVERY, "what is in a store, or all about one result",
      "Shows what a store holds: rows, columns, element type, size, labels, results. With NAME "

@@ -403,6 +403,22 @@ static int report_all(struct ny_context *ctx)
     return err;
 }
 
+static int grid_all(struct ny_context *ctx)
+{
+    static const char *const set[][2] = {
+        {"landmarks", "20"}, {"gamma-grid", "1,10"}, {"memory", "60M"}};
+    struct ny_options *options = NULL;
+    struct ny_report *report = NULL;
+    int err = ny_options_new(&options, ctx);
+
+    for (size_t i = 0; err == NY_OK && i < sizeof(set) / sizeof(set[0]); i++)
+        err = ny_options_set(options, set[i][0], set[i][1]);
+    if (err == NY_OK) err = ny_gamma_grid(ctx, store, options, &report);
+    ny_report_free(report);
+    ny_options_free(options);
+    return err;
+}
+
 static void nothing(void)
 {
 }
@@ -413,6 +429,7 @@ static const struct work works[] = {
     {"transform", transform_table, check_placed, undo_output},
     {"export", export_old, check_old, undo_output},
     {"report", report_all, nothing, nothing},
+    {"gamma grid", grid_all, nothing, nothing},
 };
 
 /* ---- the loop ------------------------------------------------------------------------------ */
