@@ -405,14 +405,12 @@ static int report_all(struct ny_context *ctx)
 
 static int grid_all(struct ny_context *ctx)
 {
-    static const char *const set[][2] = {
-        {"landmarks", "20"}, {"gamma-grid", "1,10"}, {"memory", "60M"}};
     struct ny_options *options = NULL;
     struct ny_report *report = NULL;
     int err = ny_options_new(&options, ctx);
 
-    for (size_t i = 0; err == NY_OK && i < sizeof(set) / sizeof(set[0]); i++)
-        err = ny_options_set(options, set[i][0], set[i][1]);
+    if (err == NY_OK) err = ny_options_set(options, "memory", "60M");
+    if (err == NY_OK) err = ny_options_set(options, "gamma-grid", "1,10");
     if (err == NY_OK) err = ny_gamma_grid(ctx, store, options, &report);
     ny_report_free(report);
     ny_options_free(options);
