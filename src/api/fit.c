@@ -87,7 +87,8 @@ static void describe(struct request *request)
     json_t *report = json_object_get(request->record, "report");
     const struct ny_fit_settings *fit = &request->settings.fit;
 
-    ny_field_set_text(report, "select", fit->rule->name);
+    if (!(request->groups & NY_GROUP_FIT) || !fit->method->whole)
+        ny_field_set_text(report, "select", fit->rule->name);
     ny_field_set_text(report, "kernel", fit->kernel->name);
     ny_field_set_count(report, "seed", fit->seed);
     ny_field_set_count(report, "threads", fit->threads);
@@ -242,6 +243,12 @@ static int announce(const struct request *request, struct ny_plan *plan)
     ny_announce_plan(request->ctx, announced);
     ny_report_free(announced);
     if (plan->fits) return NY_OK;
+    if (plan->whole)
+        return ny_fail(request->ctx, NY_EBUDGET,
+                       "this fit needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "
+                       "--memory %zuM, or fewer components",
+                       plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0,
+                       ny_memory_limit(request->ctx), (plan->memory_min_bytes >> 20) + 1);
     return ny_fail(
         request->ctx, NY_EBUDGET,
         "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %zu "

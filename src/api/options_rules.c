@@ -7,6 +7,7 @@
 
 #include "api/options_private.h"
 #include "embed/settings.h"
+#include "spectral/whole.h"
 
 static const char *typed(const struct ny_options *options, const char *name)
 {
@@ -48,11 +49,11 @@ static const struct condition {
     {"averages", "map", "!svd"},
     {"normalize", "map", "diffusion"},
     {"time", "map", "diffusion"},
-    {"rank", "approx", "!column|orthonystrom|exact"},
+    {"rank", "approx", "!column|orthonystrom|exact|gaussian"},
     {"inner", "approx", "nystrom|orthonystrom"},
-    {"oversample", "approx", "nystrom|orthonystrom"},
+    {"oversample", "approx", "nystrom|orthonystrom|randomized"},
     {"oversample", "inner", "!exact"},
-    {"power", "approx", "nystrom|orthonystrom"},
+    {"power", "approx", "nystrom|orthonystrom|randomized"},
     {"power", "inner", "!exact"},
 };
 
@@ -71,9 +72,12 @@ static const struct ny_kernel *kernel_of(const struct ny_options *options)
     return ny_kernel_find(ny_options_get(options, "kernel"));
 }
 
+/* Of a method without landmarks, which takes none, the first. */
 static const struct ny_rule *rule_of(const struct ny_options *options)
 {
-    return ny_rule_find(ny_options_get(options, "select"));
+    const char *name = ny_options_get(options, "select");
+
+    return name ? ny_rule_find(name) : ny_rule_at(0);
 }
 
 /* Whether `name` is a parameter that the kernel in force has, or not one of a kernel at all. */
@@ -94,6 +98,19 @@ static bool rule_takes(const struct ny_options *options, const char *name)
 {
     if (is(name, "pilot")) return rule_of(options)->by_tolerance && !typed(options, "tolerance");
     return !is(name, "tolerance") || rule_of(options)->by_tolerance;
+}
+
+/* Methods that work on all of K choose no landmarks; of some --landmarks is the number of random
+ * columns. */
+static bool method_takes(const struct ny_options *options, const char *name)
+{
+    const struct ny_whole *whole;
+
+    if (!one_of(name, "select|tolerance|landmarks|landmarks-file|landmarks-from|averages|affine|"
+                      "columns-file"))
+        return true;
+    whole = ny_method_find(ny_options_get(options, "approx"))->whole;
+    return !whole || (is(name, "landmarks") && whole->landmarks);
 }
 
 /* The default of `name` where typed options or tables decide it: true, and *value it or NULL. */
@@ -124,6 +141,7 @@ const char *ny_options_get(const struct ny_options *options, const char *name)
     if (index < 0) return NULL;
     if (options->typed[index]) return options->typed[index];
     if (!kernel_takes(options, name) || !rule_takes(options, name)) return NULL;
+    if (!method_takes(options, name)) return NULL;
     for (size_t i = 0; i < CONDITIONS; i++)
         if (is(name, conditions[i].option) && !acts(options, &conditions[i])) return NULL;
     return implied(options, name, &value) ? value : ny_option_table()[index].fallback;
@@ -156,6 +174,18 @@ static int check_conditions(const struct ny_options *options, unsigned groups)
     return NY_OK;
 }
 
+static int check_method(const struct ny_options *options)
+{
+    const struct ny_option_info *table = ny_option_table();
+
+    for (int i = 0; table[i].name; i++)
+        if (options->typed[i] && !method_takes(options, table[i].name))
+            return ny_fail(options->ctx, NY_EUSAGE,
+                           "--%s does not act with --approx %s, which works on all of K",
+                           table[i].name, ny_options_get(options, "approx"));
+    return NY_OK;
+}
+
 /* Typed parameters that the kernel or the rule in force does not have. */
 static int check_tables(const struct ny_options *options)
 {
@@ -184,6 +214,12 @@ static int check_selection(const struct ny_options *options, unsigned groups)
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--approx exact takes every row; landmarks are selected with another "
                        "--approx, such as projected");
+    if (groups & NY_GROUP_FIT && is(ny_options_get(options, "kernel"), "precomputed") &&
+        ny_method_find(ny_options_get(options, "approx"))->whole)
+        return ny_fail(options->ctx, NY_EUSAGE,
+                       "--approx %s works on all of K, and --kernel precomputed has some columns "
+                       "of it",
+                       ny_options_get(options, "approx"));
     if (is(select, "given") && !file && !from)
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--select given needs --landmarks-file F.npy or --landmarks-from NAME");
@@ -258,7 +294,8 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
     int err;
 
     ny_error_clear(options->ctx);
-    err = check_conditions(options, groups);
+    err = groups & NY_GROUP_FIT ? check_method(options) : NY_OK;
+    if (!err) err = check_conditions(options, groups);
     if (!err && groups & (NY_GROUP_FIT | NY_GROUP_SELECT)) {
         err = check_tables(options);
         if (!err) err = check_limits(options);

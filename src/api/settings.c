@@ -165,7 +165,7 @@ static int decide_kernel(struct ny_context *ctx, const struct ny_options *option
 static int decide_normalisation(struct ny_context *ctx, const struct ny_options *options,
                                 struct ny_fit_settings *fit)
 {
-    bool implicit = is(ny_options_text(options, "averages"), "implicit");
+    bool implicit = fit->method->whole || is(ny_options_text(options, "averages"), "implicit");
 
     fit->normalisation = NY_RAW;
     fit->asymmetric = is(ny_options_text(options, "normalize"), "asymmetric");
@@ -216,9 +216,12 @@ static int check_ensemble(struct ny_context *ctx, const struct ny_fit_settings *
     return NY_OK;
 }
 
-static int check_sizes(struct ny_context *ctx, const struct ny_options *options,
-                       struct ny_fit_settings *fit)
+static int check_sizes(struct ny_context *ctx, uint64_t n, struct ny_fit_settings *fit)
 {
+    if (fit->method->whole && ny_settings_pairs(fit) > n)
+        return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %llu rows",
+                       fit->components, fit->map->divided ? " and the trivial one are" : " is",
+                       (unsigned long long)n);
     if (ny_settings_pairs(fit) > fit->landmarks)
         return ny_fail(ctx, NY_EUSAGE,
                        "--components %zu%s more than the %zu landmarks; raise --landmarks",
@@ -234,11 +237,10 @@ static int check_sizes(struct ny_context *ctx, const struct ny_options *options,
                "the model of %s is all %zu points: transform compares each new point with all of "
                "them",
                fit->method->name, fit->landmarks);
-    (void)options;
     return is(fit->method->name, "ensemble") ? check_ensemble(ctx, fit) : NY_OK;
 }
 
-static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
+static int decide_fit(struct ny_context *ctx, const struct ny_options *options, uint64_t n,
                       struct ny_fit_settings *fit)
 {
     const char *inner = ny_options_text(options, "inner");
@@ -268,7 +270,7 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
     fit->weights = is(weights, "exponential") ? NY_WEIGHTS_EXPONENTIAL
                    : is(weights, "ridge")     ? NY_WEIGHTS_RIDGE
                                               : NY_WEIGHTS_UNIFORM;
-    return check_sizes(ctx, options, fit);
+    return check_sizes(ctx, n, fit);
 }
 
 /* The affine hull is the default where the map centres: greedy under kpca and pca. */
@@ -285,6 +287,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_fit_settings *fit = &settings->fit;
+    const char *select = ny_options_text(options, "select");
     struct ny_points_info points;
     int err;
 
@@ -298,7 +301,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
                        ny_store_path(store), points.n ? "one row" : "no points");
     fit->threads = ny_context_threads(ctx);
     fit->seed = size_of(options, "seed", 0);
-    fit->rule = ny_rule_find(ny_options_text(options, "select"));
+    fit->rule = select ? ny_rule_find(select) : ny_rule_at(0); /* not asked, without landmarks */
     fit->map = ny_map_find("kpca");
     if (!fit->rule) return ny_fail(ctx, NY_EINTERNAL, "a rule of the option table is missing");
     err = decide_kernel(ctx, options, fit);
@@ -309,7 +312,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     fit->dictionary.landmarks_max = fit->landmarks;
     fit->pilot = ny_options_flag(options, "pilot");
     fit->dictionary.affine = fit->rule->by_tolerance && affine_selection(options);
-    return groups & NY_GROUP_FIT ? decide_fit(ctx, options, fit) : NY_OK;
+    return groups & NY_GROUP_FIT ? decide_fit(ctx, options, points.n, fit) : NY_OK;
 }
 
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx)

@@ -1,5 +1,6 @@
 /* ny_transform*, ny_model_*. */
 #include "embed/transform.h"
+#include "embed/transform_points.h"
 
 #include "api/settings.h"
 
@@ -11,18 +12,37 @@ static int transform(const struct ny_model *model, const char *input, const char
     return ny_transform_file(model, input, &reading, output);
 }
 
+/* By the result's model; by all points where it has none. */
+static int transform_by_result(struct ny_store *store, const char *name, const char *input,
+                               const char *output, const struct ny_options *import)
+{
+    struct ny_reader_options reading = ny_settings_reader(import);
+    struct ny_model *model = NULL;
+    json_t *record = NULL;
+    int err = ny_record_need_done(store, name, &record);
+    bool by_points = ny_result_needs_points(record);
+
+    json_decref(record);
+    if (err) return err;
+    if (by_points) return ny_transform_points(store, name, input, &reading, output);
+    err = ny_model_of_result(&model, store, name);
+    if (err == NY_OK) err = transform(model, input, output, import);
+    ny_model_free(model);
+    return err;
+}
+
 int ny_transform(struct ny_context *context, const char *path, const char *name, const char *input,
                  const char *output, const struct ny_options *import)
 {
-    struct ny_model *model = NULL;
+    struct ny_store *store = NULL;
     int err;
 
     ny_error_clear(context);
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
-    err = ny_model_open(&model, context, path, name);
-    if (err == NY_OK) err = transform(model, input, output, import);
-    ny_model_free(model);
+    err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = transform_by_result(store, name, input, output, import);
+    ny_store_close(store);
     ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err;
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "embed/coordinates.h"
+#include "embed/transform_points.h"
 #include "io/writer.h"
 #include "spectral/method.h"
 
@@ -286,8 +287,9 @@ static int write_model(struct source *source, const char *output)
     const struct ny_method *method = approx ? ny_method_find(approx) : NULL;
     struct ny_writer *writer = NULL;
     void *image;
-    int err;
+    int err = ny_result_has_model(source->ctx, source->name, source->record);
 
+    if (err) return err;
     if (!bytes)
         return ny_fail(source->ctx, NY_EUSAGE, "'%s' is a dictionary alone: it has no model",
                        source->name);

@@ -1,6 +1,7 @@
 /* Memory of a fit, stage by stage: the sums of what each stage allocates. */
 #include "embed/embedding.h"
 #include "embed/plan.h"
+#include "embed/products.h"
 #include "embed/projector.h"
 
 /* Dirty pages of LMDB and the copy they are made from (store.h: ny_batch_bytes_max). */
@@ -132,9 +133,69 @@ static struct bill select_bill(const struct ny_footprint *f, unsigned workers, s
     return bill;
 }
 
+/* ---- methods that work on all of K --------------------------------------------------------- */
+
+static struct ny_products products_of(const struct ny_footprint *f)
+{
+    return ny_products_of(f->settings, f->points->n);
+}
+
+/* The products, then what follows from each; both beside their state. */
+static struct bill multiply_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    struct bill bill = common(f, workers, workers);
+    struct ny_products products = products_of(f);
+    size_t state = ny_products_state_bytes(&products);
+
+    bill.by_purpose[NY_MEM_OTHER] += state;
+    bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + put_bytes(limit, state);
+    bill.by_purpose[NY_MEM_TILES] =
+        ny_kernel_product_bytes(&f->spec, f->points->n, products.w, f->settings->precision,
+                                workers) +
+        workers * exact_bytes(f);
+    bill.by_purpose[NY_MEM_SOLVE] = ny_orthonormalise_bytes(products.r);
+    return bill;
+}
+
+static struct bill reduce_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    const size_t hashed_bytes = 32 << 10; /* the rows that decide signs */
+    struct bill bill = common(f, workers, 1);
+    struct ny_products products = products_of(f);
+    size_t r = products.r, reduce = f->settings->method->whole->bytes(r);
+    size_t eigen = ny_eigen_top_bytes(r, products.rank);
+    size_t roots = (size_t)f->points->n * sizeof(double);
+    size_t pairs = ny_settings_pairs(f->settings), map = r * pairs * sizeof(double);
+
+    bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
+    bill.by_purpose[NY_MEM_STORE] +=
+        put_bytes(limit, products.divided && map < roots ? roots : map);
+    bill.by_purpose[NY_MEM_DICTIONARY] = hashed_bytes;
+    bill.by_purpose[NY_MEM_SOLVE] = map + r * (r + products.rank + 6) * sizeof(double) +
+                                    (reduce > eigen ? reduce : eigen);
+    return bill;
+}
+
+static struct bill write_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    struct bill bill = common(f, workers, 1);
+    struct ny_products products = products_of(f);
+    size_t width = ny_settings_pairs(f->settings) + f->settings->asymmetric;
+    struct ny_embedding_layout layout = ny_embedding_layout(f->points->n, width, element_of(f));
+
+    bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
+    bill.by_purpose[NY_MEM_SOLVE] =
+        width * (products.r * sizeof(double) + NY_UNIT_ROWS * (sizeof(double) + sizeof(float)));
+    bill.by_purpose[NY_MEM_STORE] += 2 * ny_embedding_writer_bytes(&layout, batch_bytes(limit));
+    return bill;
+}
+
+/* ---- methods with landmarks ---------------------------------------------------------------- */
+
+/* Of W. */
 static size_t square_bytes(const struct ny_footprint *f)
 {
-    return f->m * f->m * sizeof(double);
+    return f->settings->method->whole ? 0 : f->m * f->m * sizeof(double);
 }
 
 /* Landmarks, W and the shift, which all stages between select and project hold. */
@@ -155,6 +216,7 @@ static struct bill prepare_bill(const struct ny_footprint *f, unsigned workers)
     size_t choose = ny_settings_needs_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
     size_t *solve = &bill.by_purpose[NY_MEM_SOLVE];
 
+    if (f->settings->method->whole) return bill;
     add_landmarks(f, &bill);
     if (square < tiles) square = tiles;
     *solve += gather > square ? gather : square;
@@ -163,7 +225,8 @@ static struct bill prepare_bill(const struct ny_footprint *f, unsigned workers)
 }
 
 /* Without W, which is made again for solve where it would cost a worker. */
-static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+static struct bill landmark_accumulate_bill(const struct ny_footprint *f, unsigned workers,
+                                            size_t limit)
 {
     struct bill bill = common(f, workers, workers);
 
@@ -199,7 +262,8 @@ static struct bill degrees_bill(const struct ny_footprint *f, unsigned workers, 
     return total(&pass) > total(&solve) ? pass : solve;
 }
 
-static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+static struct bill landmark_solve_bill(const struct ny_footprint *f, unsigned workers,
+                                       size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
     struct bill bill = common(f, workers, 1);
@@ -222,7 +286,8 @@ static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, si
     return bill;
 }
 
-static struct bill project_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+static struct bill landmark_project_bill(const struct ny_footprint *f, unsigned workers,
+                                         size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
     struct bill bill = common(f, workers, workers);
@@ -240,6 +305,26 @@ static struct bill project_bill(const struct ny_footprint *f, unsigned workers, 
     return bill;
 }
 
+/* ---- stages -------------------------------------------------------------------------------- */
+
+static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    return f->settings->method->whole ? multiply_bill(f, workers, limit)
+                                      : landmark_accumulate_bill(f, workers, limit);
+}
+
+static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    return f->settings->method->whole ? reduce_bill(f, workers, limit)
+                                      : landmark_solve_bill(f, workers, limit);
+}
+
+static struct bill project_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    return f->settings->method->whole ? write_bill(f, workers, limit)
+                                      : landmark_project_bill(f, workers, limit);
+}
+
 enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, BILLS };
 
 /* All of them with the same workers; tile Grams are taken to be f64, until W tells. */
@@ -252,8 +337,9 @@ static void all_bills(const struct ny_footprint *f, unsigned workers, size_t lim
     bills[PREPARE] = prepare_bill(f, workers);
     bills[DEGREES] =
         ny_settings_needs_degrees(f->settings) ? degrees_bill(f, workers, limit) : bills[STATS];
-    bills[ACCUMULATE] = ny_settings_needs_gram(f->settings) ? accumulate_bill(f, workers, limit)
-                                                            : bills[PREPARE];
+    bills[ACCUMULATE] = f->settings->method->whole || ny_settings_needs_gram(f->settings)
+                            ? accumulate_bill(f, workers, limit)
+                            : bills[PREPARE];
     bills[SOLVE] = solve_bill(f, workers, limit);
     bills[PROJECT] = project_bill(f, workers, limit);
 }
@@ -341,6 +427,10 @@ static void grown_bills(const struct ny_footprint *f, unsigned workers, size_t l
     if (ny_settings_needs_degrees(f->settings)) {
         most = most_workers(f, degrees_bill, limit);
         bills[DEGREES] = degrees_bill(f, most > workers ? most : workers, limit);
+    }
+    if (f->settings->method->whole) {
+        most = most_workers(f, accumulate_bill, limit);
+        bills[ACCUMULATE] = accumulate_bill(f, most > workers ? most : workers, limit);
     }
     if (ny_settings_needs_gram(f->settings)) {
         struct bill coarse = grown_accumulate(f, NY_GRAM_F32, workers, limit);

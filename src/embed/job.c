@@ -227,6 +227,7 @@ void ny_job_drop_landmarks(struct ny_job *job)
 static void release(struct ny_job *job)
 {
     ny_model_free(job->model);
+    ny_free(job->ctx, job->state);
     ny_accumulator_free(job->acc);
     ny_job_drop_landmarks(job);
     ny_geometry_free(job->geometry, job->ctx);

@@ -15,6 +15,13 @@
  *   gram.0/1     image of the accumulator, two slots in turn; the last one stays with the model
  *   model        embed/model.h
  *   embedding    chunks of whole rows, f32 or f64
+ *
+ * Of methods that work on all of K, which have no landmarks (embed/products.h), instead of gram and
+ * model:
+ *
+ *   products.0/1 image of the products under way; gone when the job is done
+ *   map          r × p: the embedding is the basis times this
+ *   extension    what places new points (embed/transform_points.h)
  */
 #ifndef NY_EMBED_JOB_H
 #define NY_EMBED_JOB_H
@@ -66,6 +73,7 @@ struct ny_job {
     bool coarse; /* the solve stage is at its second attempt (spectral/method.h) */
     struct ny_accumulator *acc;
     struct ny_model *model;
+    double *state; /* of a method on all of K (embed/products.h) */
     struct ny_reader *columns_reader; /* of a precomputed kernel, while a pass runs */
 };
 
@@ -129,5 +137,14 @@ struct ny_problem ny_job_problem(const struct ny_job *job);
 void ny_job_drop_problem(struct ny_job *job);
 int ny_stage_solve(struct ny_job *job);
 int ny_stage_project(struct ny_job *job);
+/* Eigenvalues and certificate; what is known when the last stage ends. */
+struct ny_solution;
+void ny_job_report_solution(struct ny_job *job, const struct ny_solution *solution);
+/* What follows Û in the map: Λ̂^½ goes into the stored rows themselves, diffusion's λ̂^t into the
+ * coordinates, which then hold *scale. ny_free() that; NULL: 1. */
+struct ny_coordinates;
+int ny_job_scale(const struct ny_job *job, const struct ny_solution *solution, double **scale,
+                 struct ny_coordinates *coordinates);
+void ny_job_report_end(struct ny_job *job);
 
 #endif

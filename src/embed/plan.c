@@ -5,6 +5,7 @@
 
 #include "embed/embedding.h"
 #include "embed/given_columns.h"
+#include "embed/products.h"
 
 /* m of the plan: what was asked for, or for greedy what a sample says. */
 static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings *settings,
@@ -23,6 +24,11 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
                                            .workers = 1};
     int err = NY_OK;
 
+    if (settings->method->whole) {
+        plan->whole = true;
+        plan->m = ny_products_of(settings, points->n).order;
+        return NY_OK;
+    }
     plan->m = settings->landmarks < points->n ? settings->landmarks : (size_t)points->n;
     if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
     if (settings->gamma_auto)
@@ -111,6 +117,35 @@ static double selection_flops(const struct ny_footprint *footprint, size_t m)
         .diagonal = ny_settings_diagonal(footprint->settings)};
 
     return footprint->settings->rule->flops(&request, m);
+}
+
+/* Of all products with K; of what follows from them. */
+static void plan_products(const struct ny_footprint *footprint, struct ny_plan *plan)
+{
+    const struct ny_fit_settings *settings = footprint->settings;
+    const struct ny_calibration *rate = &plan->rates;
+    struct prices price = prices_of(rate, settings, &footprint->spec);
+    struct ny_products products = ny_products_of(settings, footprint->points->n);
+    double n = (double)footprint->points->n, r = (double)products.r;
+    double width = (double)(ny_settings_pairs(settings) + settings->asymmetric);
+    double small = settings->method->whole->flops(n, r, &settings->randomized) + 9 * r * r * r;
+    double out_bytes = n * width * (price.f64 ? 8 : 4);
+    double state = (double)ny_products_state_bytes(&products);
+
+    plan->passes = products.steps;
+    plan->flops = ny_products_flops(&products, (size_t)footprint->points->d) + small +
+                  2 * n * r * width;
+    plan->stage_s[NY_STAGE_ACCUMULATE] =
+        slowdown(footprint, NY_STAGE_ACCUMULATE) *
+            (tile_s(&price, ny_products_entries(&products)) +
+             map_s(&price, n * n, ny_products_columns(&products))) +
+        state / rate->disk_write;
+    plan->stage_s[NY_STAGE_SOLVE] = small / rate->gemm64;
+    plan->stage_s[NY_STAGE_PROJECT] =
+        2 * n * r * width / rate->gemm64 + out_bytes / rate->disk_write;
+    plan->disk_bytes = (uint64_t)(out_bytes + 2 * state + r * width * 8);
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        plan->seconds += plan->stage_s[stage];
 }
 
 static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan)
@@ -220,7 +255,10 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     plan_memory(&footprint, plan);
     err = ny_calibration_get(ctx, &plan->rates);
     if (err) goto done;
-    plan_time(&footprint, plan);
+    if (settings->method->whole)
+        plan_products(&footprint, plan);
+    else
+        plan_time(&footprint, plan);
 done:
     ny_geometry_free(geometry, ctx);
     return err;
@@ -248,7 +286,10 @@ json_t *ny_plan_json(const struct ny_plan *plan)
     }
     ny_field_set_json(json, "stages", stages);
     ny_field_set_json(json, "stage_memory_bytes", bytes);
-    ny_field_set_count(json, "landmarks", plan->m);
+    if (plan->whole)
+        ny_field_set_json(json, "landmarks", json_null());
+    else
+        ny_field_set_count(json, "landmarks", plan->m);
     ny_field_set_json(json, "landmarks_estimated", json_boolean(plan->m_estimated));
     ny_field_set_count(json, "workers", plan->workers);
     return json;
@@ -271,6 +312,12 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
     if (ny_settings_needs_degrees(settings)) ideal_s += product_s(&price, n * m);
     if (gram)
         ideal_s += product_s(&price, n * m) + gram_s(&price, strcmp(gram, "f64") == 0, n, m);
+    if (settings->method->whole) {
+        struct ny_products products = ny_products_of(settings, job->points.n);
+
+        ideal_s = product_s(&price, ny_products_entries(&products)) +
+                  map_s(&price, n * n, ny_products_columns(&products));
+    }
     return ideal_s > 0 ? wall_s / ideal_s : NAN;
 }
 
@@ -289,12 +336,13 @@ int ny_job_fit_workers(struct ny_job *job)
     workers = ny_footprint_stage_workers(&footprint, job->stage);
     if (!workers)
         return ny_fail(job->ctx, NY_EBUDGET,
-                       "%zu landmarks need a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; "
-                       "give --memory %zuM or fewer landmarks",
-                       job->m, ny_footprint_minimum(&footprint),
+                       "this fit needs a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; "
+                       "give --memory %zuM or fewer %s",
+                       ny_footprint_minimum(&footprint),
                        (double)ny_footprint_minimum(&footprint) / 1048576.0,
                        (double)ny_memory_limit(job->ctx) / 1048576.0,
-                       (ny_footprint_minimum(&footprint) >> 20) + 1);
+                       (ny_footprint_minimum(&footprint) >> 20) + 1,
+                       job->settings->method->whole ? "components" : "landmarks");
     job->workers = workers;
     if (job->stage == NY_STAGE_ACCUMULATE && !ny_footprint_keeps_square(&footprint, workers)) {
         ny_free(job->ctx, job->W.at);

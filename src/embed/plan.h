@@ -12,7 +12,8 @@
 #include "embed/job.h"
 
 struct ny_plan {
-    size_t m; /* landmarks: given, or estimated for greedy */
+    bool whole; /* of a method on all of K: no landmarks */
+    size_t m; /* landmarks: given, or estimated for greedy; of products, their order */
     bool m_estimated;
     unsigned workers; /* that fit the budget, at least 1 */
     bool fits;

@@ -65,7 +65,7 @@ size_t ny_settings_pairs(const struct ny_fit_settings *settings)
 
 bool ny_settings_needs_degrees(const struct ny_fit_settings *settings)
 {
-    return settings->normalisation == NY_DIVIDED_IMPLICIT;
+    return settings->normalisation == NY_DIVIDED_IMPLICIT && !settings->method->whole;
 }
 
 struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m)

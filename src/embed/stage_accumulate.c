@@ -6,6 +6,7 @@
 #include "embed/job.h"
 
 #include "embed/given_columns.h"
+#include "embed/products.h"
 #include "stream/pass.h"
 
 struct accumulate {
@@ -208,6 +209,7 @@ int ny_stage_accumulate(struct ny_job *job)
     uint64_t units;
     int err;
 
+    if (job->settings->method->whole) return ny_products_accumulate(job);
     err = ny_job_prepare(job);
     if (err) return err;
     if (!ny_settings_needs_gram(job->settings)) return ny_job_save(job, NY_STAGE_SOLVE);

@@ -4,6 +4,7 @@
 #include "embed/embedding.h"
 #include "embed/given_columns.h"
 #include "embed/plan.h"
+#include "embed/products.h"
 #include "embed/projector.h"
 #include "stream/pass.h"
 
@@ -117,12 +118,10 @@ static void certify_projection(struct project *run)
     ny_field_set_number(report, "trace_error", (trace - run->sums[NY_SUM_SQUARES]) / trace);
 }
 
-static void report_end(struct project *run)
+void ny_job_report_end(struct ny_job *job)
 {
-    struct ny_job *job = run->job;
     json_t *report = ny_job_report(job);
 
-    certify_projection(run);
     ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&job->plan->rates, job));
     ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
     ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
@@ -165,6 +164,7 @@ int ny_stage_project(struct ny_job *job)
     uint64_t units;
     int err;
 
+    if (job->settings->method->whole) return ny_products_project(job);
     err = load_model(job);
     if (err) goto done;
     job->m = job->model->m;
@@ -181,7 +181,8 @@ int ny_stage_project(struct ny_job *job)
     err = run_pass(&run, units);
     if (err) goto done;
     ny_job_mark_time(job);
-    report_end(&run);
+    certify_projection(&run);
+    ny_job_report_end(job);
     err = commit(&run, (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS, NY_STAGE_DONE);
 done:
     ny_embedding_writer_release(&run.out);

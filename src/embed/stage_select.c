@@ -71,6 +71,8 @@ int ny_stage_select(struct ny_job *job)
     size_t bytes;
     int err;
 
+    if (job->until != NY_STAGE_SELECT && settings->method->whole) /* nothing to select */
+        return ny_job_save(job, NY_STAGE_ACCUMULATE);
     err = ny_job_load_frozen(job);
     if (err) goto done;
     err = ny_job_load_image(job, "select", &image, &bytes, &units);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "embed/model.h"
+#include "embed/products.h"
 
 struct ny_problem ny_job_problem(const struct ny_job *job)
 {
@@ -29,7 +30,7 @@ static json_t *json_of_values(const double *values, size_t count, double factor)
     return array;
 }
 
-static void report_solution(struct ny_job *job, const struct ny_solution *solution)
+void ny_job_report_solution(struct ny_job *job, const struct ny_solution *solution)
 {
     json_t *report = ny_job_report(job);
     double trace_error = (solution->trace - solution->trace_approx) / solution->trace;
@@ -60,9 +61,8 @@ static void report_solution(struct ny_job *job, const struct ny_solution *soluti
                    : "the kernel is not positive semidefinite on these points");
 }
 
-/* What follows Û in the map: Λ̂^½ goes into P itself, diffusion's λ̂^t into the coordinates. */
-static int scale_of(struct ny_job *job, const struct ny_solution *solution, double **scale,
-                    struct ny_coordinates *coordinates)
+int ny_job_scale(const struct ny_job *job, const struct ny_solution *solution, double **scale,
+                 struct ny_coordinates *coordinates)
 {
     const struct ny_fit_settings *settings = job->settings;
 
@@ -99,7 +99,7 @@ static int make_model(struct ny_job *job, const struct ny_solution *solution)
                                    .q = solution->q,
                                    .degrees = job->degrees.v ? &job->degrees : NULL,
                                    .coordinates = &coordinates};
-    int err = scale_of(job, solution, &scale, &coordinates);
+    int err = ny_job_scale(job, solution, &scale, &coordinates);
 
     if (err) return err;
     parts.scale = coordinates.scale ? NULL : scale;
@@ -173,6 +173,7 @@ int ny_stage_solve(struct ny_job *job)
     struct ny_problem problem;
     int err;
 
+    if (job->settings->method->whole) return ny_products_solve(job);
     err = ny_job_prepare(job);
     if (err) goto done;
     err = ny_job_load_accumulator(job);
@@ -186,7 +187,7 @@ int ny_stage_solve(struct ny_job *job)
         err = accumulate_again(job);
         goto done;
     }
-    report_solution(job, &solution);
+    ny_job_report_solution(job, &solution);
     err = make_model(job, &solution);
     if (err) goto done;
     err = save_model(job);

@@ -8,6 +8,7 @@
 
 #include "embed/projector.h"
 #include "embed/record.h"
+#include "embed/transform_points.h"
 #include "stream/pass.h"
 
 struct transform {
@@ -198,6 +199,8 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
 
     *out = NULL;
     err = ny_record_need_done(store, name, &record);
+    if (err) goto done;
+    err = ny_result_has_model(ctx, name, record);
     if (err) goto done;
     bytes = (size_t)ny_field_count(record, "model_bytes", 0);
     if (!bytes) {

@@ -68,8 +68,11 @@ struct ny_solution {
                              * lost what matters, to be redone in f64 */
 };
 
+struct ny_whole;
+
 struct ny_method {
     const char *name, *summary;
+    const struct ny_whole *whole; /* works on all of K: no landmarks, no `solve` */
     bool needs_gram;    /* makes pass 1 */
     bool gram_f64;      /* its tile Gram is always f64 */
     bool uniform_only;  /* its n/m scaling assumes uniform landmarks: others warn */

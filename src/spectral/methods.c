@@ -9,6 +9,8 @@ static const struct ny_method *const methods[] = {
     &ny_method_projected,
     &ny_method_ensemble,
     &ny_method_exact,
+    &ny_method_randomized,
+    &ny_method_gaussian,
 };
 
 const struct ny_method *ny_method_at(size_t index)

@@ -10,5 +10,7 @@ extern const struct ny_method ny_method_orthonystrom;
 extern const struct ny_method ny_method_projected;
 extern const struct ny_method ny_method_ensemble;
 extern const struct ny_method ny_method_exact;
+extern const struct ny_method ny_method_randomized;
+extern const struct ny_method ny_method_gaussian;
 
 #endif

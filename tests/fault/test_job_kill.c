@@ -104,7 +104,7 @@ static int run_alone(const struct run *run, const char *path, const char *name, 
     if (err) return err;
     ny_context_set_threads(ctx, 2);
     if (broken) ny_context_set_checkpoint(ctx, 0);
-    if (broken) ny_context_set_memory(ctx, run->file[0] ? 32 << 20 : 64 << 20);
+    if (broken) ny_context_set_memory(ctx, run->file[0] ? 32 << 20 : 96 << 20);
     err = ny_options_new(&options, ctx);
     if (err == NY_OK) err = set_all(options, run);
     if (err == NY_OK && run->file[0])
@@ -341,6 +341,25 @@ static void nystrom_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+static void randomized_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.name = "randomized, laplacian",
+                            .option = {"approx", "randomized", "map", "laplacian", "power", "0",
+                                       "oversample", "2"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
+static void gaussian_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.name = "gaussian",
+                            .option = {"approx", "gaussian", "landmarks", "8"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 static void column_goes_on_as_if_unbroken(void **state)
 {
     const struct run run = {.name = "column",
@@ -528,6 +547,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(imports_go_on_as_if_unbroken),
         cmocka_unit_test_setup_teardown(nystrom_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(randomized_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(gaussian_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(column_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(projected_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(ensemble_goes_on_as_if_unbroken, new_store, remove_store),

@@ -1,0 +1,108 @@
+/*
+ * Gaussian projection: Homrighausen & McDonald 2011, Algorithm 2: one product with K. Their B, the
+ * least squares solution of B QᵀΩ = QᵀY, is not symmetric; (B + Bᵀ)/2 is taken.
+ */
+#include <string.h>
+
+#include "base/random.h"
+#include "spectral/methods.h"
+#include "spectral/whole.h"
+
+/* Rows of Ω that are made again at a time. */
+enum { CHUNK_ROWS = 256 };
+
+static unsigned products(const struct ny_randomized *how)
+{
+    (void)how;
+    return 1;
+}
+
+static int next(struct ny_sketch *sketch, unsigned step)
+{
+    (void)step;
+    for (size_t i = 0; i < sketch->V.rows; i++)
+        memcpy(sketch->V.at + i * sketch->V.stride, sketch->Y.at + i * sketch->Y.stride,
+               sketch->V.cols * sizeof(double));
+    return ny_orthonormalise(sketch->ctx, sketch->V); /* Q = orth(Y) */
+}
+
+/* S = QᵀΩ; Ω is made again. */
+static void project_gaussian(const struct ny_sketch *sketch, double *chunk, struct ny_matrix S)
+{
+    size_t n = sketch->V.rows, r = sketch->V.cols;
+
+    for (size_t first = 0; first < n; first += CHUNK_ROWS) {
+        size_t count = n - first < CHUNK_ROWS ? n - first : CHUNK_ROWS;
+
+        ny_gaussian(sketch->randomized.seed, NY_STREAM_RANGE, (uint64_t)first * r, chunk,
+                    count * r);
+        ny_gemm(1, ny_t(ny_rows(sketch->V, first, count)), ny_matrix(chunk, count, r), first > 0,
+                S);
+    }
+}
+
+/* B S = T by orthogonal factors of Sᵀ = Z Lᵀ: B = T Z L⁻¹. Z comes in place of Sᵀ, whose columns
+ * are S's rows; X (r × r) is left with Bᵀ = L⁻ᵀ Zᵀ Tᵀ. */
+static int least_squares(struct ny_context *ctx, struct ny_matrix S, struct ny_matrix T,
+                         struct ny_matrix Z, struct ny_matrix L, struct ny_matrix X)
+{
+    size_t r = S.rows;
+    int err;
+
+    for (size_t i = 0; i < r; i++)
+        for (size_t j = 0; j < r; j++)
+            Z.at[j * r + i] = S.at[i * r + j];
+    err = ny_orthonormalise(ctx, Z);
+    if (err) return err;
+    ny_gemm(1, S, Z, 0, L);
+    ny_gemm(1, ny_t(Z), ny_t(T), 0, X);
+    ny_solve_lower_t(L, X);
+    if (ny_first_not_finite(X.at, r * r))
+        return ny_fail(ctx, NY_ENUMERIC,
+                       "the random columns of --approx gaussian happen to be dependent; give "
+                       "another --seed or another number of --landmarks");
+    return NY_OK;
+}
+
+static int reduce(struct ny_sketch *sketch, struct ny_matrix B)
+{
+    size_t r = B.rows;
+    double *at = ny_calloc(sketch->ctx, NY_MEM_SOLVE, 4 * r + CHUNK_ROWS, r * sizeof(double));
+    struct ny_matrix S = ny_matrix(at, r, r), T = ny_matrix(at + r * r, r, r);
+    struct ny_matrix Z = ny_matrix(at + 2 * r * r, r, r), L = ny_matrix(at + 3 * r * r, r, r);
+    int err;
+
+    if (!at) return NY_EBUDGET;
+    project_gaussian(sketch, at + 4 * r * r, S);         /* S = QᵀΩ */
+    ny_gemm(1, ny_t(sketch->V), sketch->Y, 0, T);        /* T = QᵀY */
+    err = least_squares(sketch->ctx, S, T, Z, L, B);
+    ny_symmetrise(B);
+    ny_free(sketch->ctx, at);
+    return err;
+}
+
+static size_t bytes(size_t r)
+{
+    return (4 * r + CHUNK_ROWS) * r * sizeof(double) + ny_orthonormalise_bytes(r);
+}
+
+static double flops(double n, double r, const struct ny_randomized *how)
+{
+    (void)how;
+    return 8 * n * r * r + 10 * r * r * r;
+}
+
+static const struct ny_whole whole = {.landmarks = true,
+                                      .products = products,
+                                      .start = ny_sketch_gaussian,
+                                      .next = next,
+                                      .reduce = reduce,
+                                      .bytes = bytes,
+                                      .flops = flops};
+
+const struct ny_method ny_method_gaussian = {
+    .name = "gaussian",
+    .summary = "K projected on the range of one product with random columns; never stored",
+    .implicit = true,
+    .whole = &whole,
+};

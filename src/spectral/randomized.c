@@ -1,0 +1,83 @@
+/*
+ * Randomized eigenpairs of K itself: Li, Kwok & Lu 2010, Algorithm 1 (Halko, Martinsson & Tropp),
+ * with Y orthonormalised between products and B = QᵀKQ.
+ */
+#include <string.h>
+
+#include "base/random.h"
+#include "base/thread.h"
+#include "spectral/methods.h"
+#include "spectral/whole.h"
+
+static int gaussian_rows(void *arg, size_t first, size_t count)
+{
+    const struct ny_sketch *sketch = arg;
+    size_t r = sketch->V.cols;
+
+    for (size_t i = first; i < first + count; i++)
+        ny_gaussian(sketch->randomized.seed, NY_STREAM_RANGE, (uint64_t)i * r,
+                    sketch->V.at + i * sketch->V.stride, r);
+    return NY_OK;
+}
+
+int ny_sketch_gaussian(struct ny_sketch *sketch)
+{
+    return ny_parallel_ranges(sketch->ctx, sketch->V.rows, gaussian_rows, sketch);
+}
+
+void ny_symmetrise(struct ny_matrix B)
+{
+    for (size_t i = 0; i < B.rows; i++)
+        for (size_t j = 0; j < i; j++) {
+            double mean = (B.at[i * B.stride + j] + B.at[j * B.stride + i]) / 2;
+
+            B.at[i * B.stride + j] = B.at[j * B.stride + i] = mean;
+        }
+}
+
+static unsigned products(const struct ny_randomized *how)
+{
+    return how->power + 1;
+}
+
+static int start(struct ny_sketch *sketch)
+{
+    int err = ny_sketch_gaussian(sketch); /* Ω */
+
+    return err || sketch->randomized.power ? err : ny_orthonormalise(sketch->ctx, sketch->V);
+}
+
+static int next(struct ny_sketch *sketch, unsigned step)
+{
+    if (step == sketch->randomized.power) return NY_OK; /* Y = KQ: what B is made of */
+    for (size_t i = 0; i < sketch->V.rows; i++)
+        memcpy(sketch->V.at + i * sketch->V.stride, sketch->Y.at + i * sketch->Y.stride,
+               sketch->V.cols * sizeof(double));
+    return ny_orthonormalise(sketch->ctx, sketch->V); /* Q = orth(Y) */
+}
+
+static int reduce(struct ny_sketch *sketch, struct ny_matrix B)
+{
+    ny_gemm(1, ny_t(sketch->V), sketch->Y, 0, B); /* B = Qᵀ(KQ) */
+    ny_symmetrise(B);
+    return NY_OK;
+}
+
+static double flops(double n, double r, const struct ny_randomized *how)
+{
+    return n * r * r * (4.0 * how->power + 2);
+}
+
+static const struct ny_whole whole = {.products = products,
+                                      .start = start,
+                                      .next = next,
+                                      .reduce = reduce,
+                                      .bytes = ny_orthonormalise_bytes,
+                                      .flops = flops};
+
+const struct ny_method ny_method_randomized = {
+    .name = "randomized",
+    .summary = "randomized eigenpairs of K itself, never stored: n*n kernel values a product",
+    .implicit = true,
+    .whole = &whole,
+};

@@ -1,0 +1,38 @@
+/*
+ * Methods that work on all of A, the normalised K, by products A·V with n × r matrices: A itself
+ * comes tile by tile (embed/kernel_product.h) and is never stored. The part of such a method that
+ * is not the product: what V is at first, what it becomes after each product, and the small
+ * matrix B with A ≈ V B Vᵀ that is left of A in the end.
+ */
+#ifndef NY_SPECTRAL_WHOLE_H
+#define NY_SPECTRAL_WHOLE_H
+
+#include "spectral/method.h"
+
+struct ny_sketch {
+    struct ny_context *ctx;
+    struct ny_randomized randomized;
+    struct ny_matrix V, Y; /* n × r each; stride beyond r is the caller's */
+};
+
+struct ny_whole {
+    bool landmarks; /* --landmarks is the number r of columns; else it is rank + oversample */
+    unsigned (*products)(const struct ny_randomized *how);
+    /* V before the first product. */
+    int (*start)(struct ny_sketch *sketch);
+    /* Y = AV is there, of product `step`: V becomes what the next product takes, or after the last
+     * one the basis Q. */
+    int (*next)(struct ny_sketch *sketch, unsigned step);
+    /* B (r × r, symmetric, both triangles), of V = Q and the last Y. */
+    int (*reduce)(struct ny_sketch *sketch, struct ny_matrix B);
+    /* What these charge at most, V and Y apart. */
+    size_t (*bytes)(size_t r);
+    double (*flops)(double n, double r, const struct ny_randomized *how);
+};
+
+/* V ← Ω, standard normal numbers, the same for any stride. */
+int ny_sketch_gaussian(struct ny_sketch *sketch);
+/* B ← (B + Bᵀ)/2 */
+void ny_symmetrise(struct ny_matrix B);
+
+#endif

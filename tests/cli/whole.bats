@@ -1,0 +1,172 @@
+# randomized and gaussian: approximations by products with all of K, as a user types them.
+load helper
+
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    table 5000 5 >t.csv
+    nystream import s t.csv -q
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp -r "$BATS_FILE_TMPDIR/s" .
+    ln -s "$BATS_FILE_TMPDIR/t.csv" .
+}
+
+# near TOLERANCE A.csv B.csv: all within it, of the largest.
+near() {
+    paste -d, "$2" "$3" | awk -F, -v tolerance="$1" '{
+        for (j = 1; j <= NF / 2; j++) {
+            x = $j < 0 ? -$j : $j; e = $j - $(j + NF / 2); e = e < 0 ? -e : e
+            if (x > top) top = x
+            if (e > worst) worst = e
+        }
+    } END { if (!(NR > 1 && top > 0 && worst <= tolerance * top)) { print worst, top; exit 1 } }'
+}
+
+# places TOLERANCE OPTION…: a fit, whose training rows come back to where they were.
+places() {
+    local tolerance=$1
+    shift
+    ny fit s a --json --restart "$@"
+    exits 0
+    [ "$(field "$output" status)" = done ]
+    nystream export s a -o a.csv
+    nystream transform s a --input t.csv -o b.csv
+    near "$tolerance" a.csv b.csv
+}
+
+@test "randomized: plan, fit, report, new points" {
+    ny plan s --approx randomized --components 3 --power 4 --json
+    exits 0
+    [[ $output == *'"fits": true'* ]]
+    [ "$(field "$output" landmarks)" = null ]
+    [ "$(field "$output" passes)" = 5 ]
+    places 1e-4 --approx randomized --components 3 --rank 12 --power 4
+    ny info s a --json
+    [ "$(field "$output" landmarks)" = null ]
+    [ "$(field "$output" select)" = null ]
+    [ "$(field "$output" trace_error)" = null ]
+    [ "$(field "$output" rank)" = 12 ]
+    [ "$(field "$output" passes)" = 5 ]
+    [ "$(field "$output" trace_of)" = centred ]
+}
+
+@test "gaussian: plan, fit, report, new points" {
+    ny plan s --approx gaussian --landmarks 300 --json
+    exits 0
+    [ "$(field "$output" passes)" = 1 ]
+    places 1e-3 --approx gaussian --landmarks 300
+    ny info s a --json
+    [ "$(field "$output" passes)" = 1 ]
+    ny fit s b --approx gaussian --landmarks 9000 --components 2
+    exits 0
+    says "--landmarks 9000 is more than the 5000 rows"
+}
+
+@test "every map, in both precisions" {
+    local map
+    for map in svd pca kpca laplacian diffusion; do
+        places 4e-3 --approx randomized --power 4 --rank 8 --map $map
+        cp a.csv narrow.csv
+        places 4e-3 --approx randomized --power 4 --rank 8 --map $map --precision f64
+        near 1e-4 narrow.csv a.csv
+    done
+    places 0.05 --approx randomized --power 4 --rank 8 --map diffusion --normalize asymmetric \
+        --time 2 --row-normalize
+    places 4e-3 --approx gaussian --landmarks 200 --map laplacian
+}
+
+@test "the leading eigenvalues are those that landmarks find, at more cost" {
+    nystream fit s exactly --landmarks 1500 --components 4 --map svd -q
+    nystream fit s randomized --approx randomized --components 4 --map svd --power 4 -q
+    nystream fit s gaussian --approx gaussian --landmarks 400 --components 4 --map svd -q
+    for name in exactly randomized gaussian; do
+        nystream export s $name --part eigenvalues -o $name.csv
+    done
+    near 1e-3 exactly.csv randomized.csv
+    near 1e-2 exactly.csv gaussian.csv
+}
+
+@test "the same bytes for any threads and budget, and new points in other types" {
+    local options=(--approx randomized --components 3)
+    nystream fit s a "${options[@]}" --threads 1 -q
+    nystream fit s b "${options[@]}" --threads 3 -q
+    least=$(nystream plan s "${options[@]}" --json | sed -n 's/.*"memory_min_bytes": \([0-9]*\).*/\1/p')
+    nystream fit s c "${options[@]}" --memory "$least" -q
+    for name in a b c; do
+        nystream export s $name -o $name.npy
+        nystream transform s $name --input t.csv -o $name.t.npy --threads 2
+    done
+    cmp a.npy b.npy
+    cmp a.npy c.npy
+    cmp a.t.npy b.t.npy
+    nystream transform s a --input t.csv --dtype f64 -o wide.csv
+    nystream transform s a --input t.csv -o narrow.csv --memory 200M
+    near 1e-4 wide.csv narrow.csv
+}
+
+@test "a budget that is too small is refused, and the one that is named works" {
+    ny fit s a --approx randomized --components 3 --memory 40M
+    exits 8
+    says "this fit needs"
+    least=$(sed -n 's/.*needs \([0-9]*\) bytes.*/\1/p' <<<"$stderr")
+    ny fit s a --approx randomized --components 3 --memory "$least"
+    exits 0
+    ny fit s b --approx randomized --components 3 --memory $((least - 1))
+    exits 8
+}
+
+@test "options that do not act are refused" {
+    ny fit s a --approx randomized --select uniform
+    usage "--select does not act with --approx randomized"
+    ny fit s a --approx randomized --landmarks 10
+    usage "--landmarks does not act with --approx randomized"
+    ny fit s a --approx gaussian --landmarks-from b
+    usage "--landmarks-from does not act with --approx gaussian"
+    ny fit s a --approx gaussian --averages implicit
+    usage "--averages does not act with --approx gaussian"
+    ny fit s a --approx gaussian --affine
+    usage "--affine does not act with --approx gaussian"
+    ny fit s a --approx gaussian --select greedy --tolerance 0.1
+    usage "does not act with --approx gaussian"
+    ny fit s a --approx gaussian --certify
+    usage "--certify acts only with"
+    ny fit s a --approx gaussian --rank 3
+    usage "--rank does not act with --approx gaussian"
+    ny fit s a --approx gaussian --power 3
+    usage "--power acts only with"
+    ny fit s a --approx randomized --kernel precomputed --columns-file t.csv
+    usage "--columns-file does not act with --approx randomized"
+    ny fit s a --approx randomized --kernel precomputed
+    usage "works on all of K"
+    ny fit s a --approx randomized --components 6000
+    usage "more than the 5000 rows"
+    ny fit s a --approx gaussian --landmarks 10 --components 11
+    usage "more than the 10 landmarks"
+}
+
+@test "there is no model apart from the store" {
+    nystream fit s a --approx randomized -q
+    ny export s a --part model -o a.nym
+    usage "places new points by all points of the store"
+    ny export s a --part landmarks -o a.npy
+    exits 2
+    [ ! -e a.nym ] && [ ! -e a.npy ]
+}
+
+@test "a row that has no degree is named" {
+    { cat t.csv; echo -1,-1,-1,-1,-1; } >far.csv
+    nystream import far far.csv -q
+    ny fit far a --approx randomized --map laplacian --kernel linear
+    exits 7
+    says "1 of 5001 rows, the first of them row 5000,"
+    nystream import more t.csv -q
+    nystream fit more a --approx randomized --map laplacian --gamma 50 -q
+    printf '900,900,900,900,900\n' >new.csv
+    ny transform more a --input new.csv -o new.out.csv
+    exits 7
+    says "row 0"
+}

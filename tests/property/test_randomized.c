@@ -1,0 +1,269 @@
+/* spectral/randomized.c from its definition by plain loops; and whole fits whose random range is
+ * all of space, so that every map has its exact eigenpairs. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "nystream.h"
+#include "spectral/methods.h"
+#include "spectral/whole.h"
+#include "support/brute.h"
+#include "support/small.h"
+#include "support/store_case.h"
+
+enum { N = 70, R = 12, D = 4, ROWS = 64, P = 3 };
+
+static struct ny_context *ctx;
+static char directory[128];
+
+static int start(void **state)
+{
+    (void)state;
+    case_directory(directory);
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    case_remove(directory);
+    return 0;
+}
+
+static void near_to(double x, double y, double tolerance)
+{
+    if (!(fabs(x - y) <= tolerance)) fail_msg("%.17g is not %.17g within %g", x, y, tolerance);
+}
+
+/* ---- the method on a dense matrix ---------------------------------------------------------- */
+
+/* Columns of X (n × r) one after the other less those before, twice, of length 1. */
+static void gram_schmidt(double *X, size_t n, size_t r)
+{
+    for (size_t k = 0; k < r; k++) {
+        double length = 0;
+
+        for (size_t l = 0; l < 2 * k; l++) {
+            double dot = 0;
+
+            for (size_t i = 0; i < n; i++)
+                dot += X[i * r + k] * X[i * r + l % k];
+            for (size_t i = 0; i < n; i++)
+                X[i * r + k] -= dot * X[i * r + l % k];
+        }
+        for (size_t i = 0; i < n; i++)
+            length += X[i * r + k] * X[i * r + k];
+        for (size_t i = 0; i < n; i++)
+            X[i * r + k] /= sqrt(length);
+    }
+}
+
+/* Eigenvalues of QᵀKQ, Q an orthonormal basis of K^q Ω. */
+static void wanted_values(const double *K, unsigned power, uint64_t seed, double *values)
+{
+    double Q[N * R], Y[N * R], B[R * R], V[R * R];
+
+    ny_gaussian(seed, NY_STREAM_RANGE, 0, Q, N * R);
+    gram_schmidt(Q, N, R);
+    for (unsigned q = 0; q < power; q++) {
+        brute_multiply(K, Q, Y, N, N, R);
+        memcpy(Q, Y, sizeof(Q));
+        gram_schmidt(Q, N, R);
+    }
+    brute_multiply(K, Q, Y, N, N, R);
+    brute_multiply_t(Q, Y, B, N, R, R);
+    brute_eigen(B, R, values, V);
+}
+
+/* Runs the method with products by plain loops; V and Y have columns of their own beside. */
+static void found_values(const double *K, unsigned power, uint64_t seed, double *values)
+{
+    enum { STRIDE = R + 2 };
+    const struct ny_whole *whole = ny_method_randomized.whole;
+    double V[N * STRIDE] = {0}, Y[N * STRIDE] = {0}, B[R * R], vectors[R * R];
+    struct ny_sketch sketch = {.ctx = ctx,
+                               .randomized = {.power = power, .seed = seed},
+                               .V = {V, N, R, STRIDE, false},
+                               .Y = {Y, N, R, STRIDE, false}};
+
+    assert_int_equal(whole->products(&sketch.randomized), power + 1);
+    assert_int_equal(whole->start(&sketch), NY_OK);
+    for (unsigned step = 0; step <= power; step++) {
+        brute_multiply(K, V, Y, N, N, STRIDE);
+        assert_int_equal(whole->next(&sketch, step), NY_OK);
+    }
+    assert_int_equal(whole->reduce(&sketch, ny_matrix(B, R, R)), NY_OK);
+    for (size_t i = 0; i < R; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_true(B[i * R + j] == B[j * R + i]);
+    brute_eigen(B, R, values, vectors);
+}
+
+static void it_is_the_range_of_powers(void **state)
+{
+    static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_WIDE, SMALL_LINEAR};
+
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        struct small set;
+        double wanted[R], found[R], exact[N], *V = malloc(N * N * sizeof(*V));
+
+        small_new(&set, kernels[k], N, D, R);
+        brute_eigen(set.K, N, exact, V);
+        for (unsigned power = 0; power < 4; power++) {
+            wanted_values(set.K, power, 5, wanted);
+            found_values(set.K, power, 5, found);
+            for (size_t j = 0; j < R; j++) {
+                near_to(found[j], wanted[j], 1e-7 * exact[0]);
+                assert_true(found[j] <= exact[j] + 1e-12 * exact[0]); /* Ritz values */
+            }
+        }
+        for (size_t j = 0; j < 4; j++)
+            near_to(found[j], exact[j], 1e-3 * exact[j]);
+        free(V);
+        small_free(&set);
+    }
+}
+
+/* ---- whole fits ---------------------------------------------------------------------------- */
+
+static float points[ROWS * D];
+
+static void fill_points(void)
+{
+    for (size_t i = 0; i < ROWS * D; i++)
+        points[i] = (float)(ny_hash01(11, NY_STREAM_DATA, i) + (i / D < ROWS / 3 ? 0.7 : 0));
+}
+
+/* The matrix of a map, dense. */
+static void matrix_of(const char *map, double gamma, double *K)
+{
+    double degree[ROWS] = {0};
+
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t j = 0; j < ROWS; j++) {
+            double dot = 0, square = 0;
+
+            for (size_t l = 0; l < D; l++) {
+                double x = (double)points[i * D + l], y = (double)points[j * D + l];
+
+                dot += x * y;
+                square += (x - y) * (x - y);
+            }
+            K[i * ROWS + j] = strcmp(map, "pca") == 0 ? dot : exp(-gamma * square);
+            degree[i] += K[i * ROWS + j];
+        }
+    if (strcmp(map, "kpca") == 0 || strcmp(map, "pca") == 0) brute_centre(K, ROWS);
+    if (strcmp(map, "laplacian") == 0 || strcmp(map, "diffusion") == 0)
+        for (size_t i = 0; i < ROWS; i++)
+            for (size_t j = 0; j < ROWS; j++)
+                K[i * ROWS + j] /= sqrt(degree[i] * degree[j]);
+}
+
+/* Coordinate k of all rows, its sign by the rule that the largest entry is positive. */
+static void coordinate_of(const char *map, const double *values, const double *V, size_t k,
+                          double *y)
+{
+    bool divided = strcmp(map, "laplacian") == 0 || strcmp(map, "diffusion") == 0;
+    size_t pair = k + divided, largest = 0;
+    double factor = strcmp(map, "laplacian") == 0   ? 1
+                    : strcmp(map, "diffusion") == 0 ? values[pair]
+                                                    : sqrt(values[pair]);
+
+    for (size_t i = 0; i < ROWS; i++)
+        if (fabs(V[pair * ROWS + i]) > fabs(V[pair * ROWS + largest])) largest = i;
+    for (size_t i = 0; i < ROWS; i++)
+        y[i] = V[pair * ROWS + i] * factor * (V[pair * ROWS + largest] < 0 ? -1 : 1);
+}
+
+static void read_matrix(const char *path, double *Y)
+{
+    FILE *file = fopen(path, "r");
+
+    assert_non_null(file);
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t k = 0; k < P; k++)
+            assert_int_equal(fscanf(file, k + 1 < P ? "%lf," : "%lf\n", &Y[i * P + k]), 1);
+    fclose(file);
+}
+
+static void check_fit(const char *approx, const char *map, const char *precision)
+{
+    const char *const option[][2] = {{"approx", approx},         {"map", map},
+                                     {"components", "3"},        {"precision", precision},
+                                     {strcmp(approx, "gaussian") == 0 ? "landmarks" : "oversample",
+                                      "64"}};
+    double K[ROWS * ROWS], V[ROWS * ROWS], values[ROWS], y[ROWS], Y[ROWS * P], T[ROWS * P];
+    double tolerance = strcmp(precision, "f64") == 0 ? 1e-8 : 3e-5, gamma = 0;
+    char store[160], in[160], out[160], again[160];
+    struct ny_options *options;
+    struct ny_report *report;
+
+    snprintf(store, sizeof(store), "%s/s.nys", directory);
+    snprintf(in, sizeof(in), "%s/in.csv", directory);
+    snprintf(out, sizeof(out), "%s/out.csv", directory);
+    snprintf(again, sizeof(again), "%s/again.csv", directory);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++)
+        assert_int_equal(ny_options_set(options, option[i][0], option[i][1]), NY_OK);
+    assert_int_equal(ny_options_set(options, "restart", "yes"), NY_OK);
+    if (ny_fit(ctx, store, "x", options, &report)) fail_msg("%s", ny_context_message(ctx));
+    if (strcmp(map, "pca") != 0) assert_true(ny_report_number(report, "gamma", &gamma));
+    assert_int_equal(ny_export(ctx, store, "x", "embedding", out), NY_OK);
+    if (ny_transform(ctx, store, "x", in, again, NULL)) fail_msg("%s", ny_context_message(ctx));
+    read_matrix(out, Y);
+    read_matrix(again, T);
+    matrix_of(map, gamma, K);
+    brute_eigen(K, ROWS, values, V);
+    for (size_t k = 0; k < P; k++) {
+        coordinate_of(map, values, V, k, y);
+        for (size_t i = 0; i < ROWS; i++) {
+            near_to(Y[i * P + k], y[i], tolerance);
+            near_to(T[i * P + k], y[i], tolerance);
+        }
+    }
+    ny_report_free(report);
+    ny_options_free(options);
+}
+
+static void a_range_of_all_space_gives_exact_maps(void **state)
+{
+    static const char *const maps[] = {"svd", "pca", "kpca", "laplacian", "diffusion"};
+    char path[160];
+    FILE *file;
+
+    (void)state;
+    fill_points();
+    snprintf(path, sizeof(path), "%s/s.nys", directory);
+    assert_int_equal(ny_append_rows(ctx, path, points, ROWS, D, NULL), NY_OK);
+    snprintf(path, sizeof(path), "%s/in.csv", directory);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < ROWS * D; i++)
+        fprintf(file, "%.9g%c", (double)points[i], i % D + 1 < D ? ',' : '\n');
+    fclose(file);
+    for (size_t m = 0; m < sizeof(maps) / sizeof(maps[0]); m++) {
+        check_fit("randomized", maps[m], "f64");
+        check_fit("randomized", maps[m], "f32");
+        check_fit("gaussian", maps[m], "f64");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(it_is_the_range_of_powers, start, stop),
+        cmocka_unit_test_setup_teardown(a_range_of_all_space_gives_exact_maps, start, stop),
+    };
+
+    return cmocka_run_group_tests_name("randomized eigenpairs of all of K", tests, NULL, NULL);
+}
