@@ -20,15 +20,18 @@ struct import {
     struct ny_store *store;
     struct ny_reader_options reading;
     bool append, shuffle, raw;
+    enum ny_reading layout; /* --layout */
     uint64_t seed, fingerprint;
     struct ny_ingest_spec spec;
     struct ny_ingest *ingest;
     struct ny_shuffle *order; /* with --shuffle */
-    size_t row_bytes, batch_rows;
+    size_t row_bytes, batch_rows; /* of dense rows; of the file that is being read */
     char *values;
+    struct ny_csr sparse; /* the batch, of a file with sparse rows */
     double *labels;
     uint64_t *source;
-    char *record;               /* one shuffled row: values, label, source */
+    char *record; /* one shuffled row, see shuffle_batch() */
+    size_t record_bytes;
     uint64_t skip;              /* rows that an earlier run of the same import committed */
     uint64_t drained;           /* shuffled rows that came out again */
     uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
@@ -41,6 +44,7 @@ struct import {
 static int store_batch(struct import *import, const struct ny_row_batch *batch)
 {
     struct ny_rows rows = {.values = batch->values,
+                           .sparse = batch->sparse,
                            .labels = import->spec.labels ? batch->labels : NULL,
                            .source = import->spec.source ? batch->source : NULL,
                            .count = batch->count,
@@ -50,17 +54,63 @@ static int store_batch(struct import *import, const struct ny_row_batch *batch)
     return ny_ingest_rows(import->ingest, &rows);
 }
 
+/* A shuffled row: this, then its values, or its column numbers (padded to 8 bytes) and values. */
+struct shuffled {
+    double label;
+    uint64_t source;
+    uint64_t nnz, sparse;
+};
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static int record_room(struct import *import, size_t bytes)
+{
+    char *larger;
+
+    if (bytes <= import->record_bytes) return NY_OK;
+    larger = ny_resize(import->ctx, NY_MEM_IO, import->record, 2 * bytes);
+    if (!larger) return NY_EBUDGET;
+    import->record = larger;
+    import->record_bytes = 2 * bytes;
+    return NY_OK;
+}
+
+static int shuffle_row(struct import *import, const struct ny_row_batch *batch, size_t i)
+{
+    struct shuffled head = {.label = batch->labels[i], .source = batch->source[i]};
+    size_t element = ny_dtype_size(import->spec.dtype), bytes = sizeof(head) + import->row_bytes;
+    struct ny_sparse row = {0, NULL, NULL};
+    int err;
+
+    if (batch->sparse) {
+        row = ny_csr_row(batch->sparse, i);
+        head.sparse = 1;
+        head.nnz = row.count;
+        bytes = sizeof(head) + padded(row.count * sizeof(uint32_t)) + row.count * element;
+    }
+    err = record_room(import, bytes);
+    if (err) return err;
+    memcpy(import->record, &head, sizeof(head));
+    if (!batch->sparse) {
+        memcpy(import->record + sizeof(head), import->values + i * import->row_bytes,
+               import->row_bytes);
+    } else if (row.count) {
+        memcpy(import->record + sizeof(head), row.index, row.count * sizeof(uint32_t));
+        memcpy(import->record + sizeof(head) + padded(row.count * sizeof(uint32_t)), row.value,
+               row.count * element);
+    }
+    return ny_shuffle_add(import->order, head.source, import->record, bytes);
+}
+
 static int shuffle_batch(struct import *import, const struct ny_row_batch *batch)
 {
     int err = NY_OK;
 
-    for (size_t i = 0; i < batch->count && err == NY_OK; i++) {
-        memcpy(import->record, import->values + i * import->row_bytes, import->row_bytes);
-        memcpy(import->record + import->row_bytes, &import->labels[i], sizeof(double));
-        memcpy(import->record + import->row_bytes + sizeof(double), &import->source[i],
-               sizeof(uint64_t));
-        err = ny_shuffle_add(import->order, import->source[i], import->record);
-    }
+    for (size_t i = 0; i < batch->count && err == NY_OK; i++)
+        err = shuffle_row(import, batch, i);
     return err;
 }
 
@@ -70,6 +120,8 @@ static int read_batch(struct import *import, struct ny_reader *reader, struct ny
 
     *batch = (struct ny_row_batch){
         .values = import->values, .labels = import->labels, .source = import->source};
+    if (ny_reader_table(reader)->layout == NY_CSR) batch->sparse = &import->sparse;
+    import->sparse.rows = 0;
     err = ny_reader_next(reader, import->batch_rows, batch);
     for (size_t i = 0; err == NY_OK && i < batch->count; i++)
         import->source[i] += import->consumed;
@@ -101,6 +153,15 @@ static int skip_rows(struct import *import, struct ny_reader *reader, struct ny_
     return err;
 }
 
+/* Bytes, for the progress. */
+static double batch_size(const struct import *import, const struct ny_row_batch *batch)
+{
+    size_t value_bytes = sizeof(uint32_t) + ny_dtype_size(import->spec.dtype);
+
+    return batch->sparse ? (double)(ny_csr_nnz(batch->sparse) * value_bytes)
+                         : (double)(batch->count * import->row_bytes);
+}
+
 static int read_file(struct import *import, struct ny_reader *reader)
 {
     struct ny_row_batch batch = {0};
@@ -114,7 +175,7 @@ static int read_file(struct import *import, struct ny_reader *reader)
         if (err == NY_OK) err = read_batch(import, reader, &batch);
         if (err) break;
         err = import->order ? shuffle_batch(import, &batch) : store_batch(import, &batch);
-        ny_meter_add(&import->meter, batch.count, (double)(batch.count * import->row_bytes), 0);
+        ny_meter_add(&import->meter, batch.count, batch_size(import, &batch), 0);
     }
     /* The end may have passed over dropped rows. */
     import->consumed += batch.consumed > consumed ? batch.consumed : consumed;
@@ -122,40 +183,62 @@ static int read_file(struct import *import, struct ny_reader *reader)
     return err == NY_END ? NY_OK : err;
 }
 
-static int store_shuffled(void *arg, const void *record)
+static int store_shuffled(void *arg, const void *record, size_t bytes)
 {
     struct import *import = arg;
-    const char *at = record;
-    double label;
-    uint64_t source;
-    struct ny_rows rows = {.values = record,
-                           .labels = import->spec.labels ? &label : NULL,
-                           .source = &source,
+    const struct shuffled *head = record;
+    char *at = (char *)(uintptr_t)(head + 1);
+    uint32_t start[2] = {0, (uint32_t)head->nnz};
+    struct ny_csr sparse = {.dtype = import->spec.dtype,
+                            .rows = 1,
+                            .start = start,
+                            .index = (uint32_t *)(void *)at,
+                            .value = at + padded(head->nnz * sizeof(uint32_t))};
+    struct ny_rows rows = {.values = at,
+                           .sparse = head->sparse ? &sparse : NULL,
+                           .labels = import->spec.labels ? &head->label : NULL,
+                           .source = &head->source,
                            .count = 1,
                            .consumed = ++import->drained,
                            .dropped = import->dropped};
 
-    if (import->drained <= import->skip) return NY_OK;
-    memcpy(&label, at + import->row_bytes, sizeof(label));
-    memcpy(&source, at + import->row_bytes + sizeof(label), sizeof(source));
-    return ny_ingest_rows(import->ingest, &rows);
+    (void)bytes;
+    return import->drained <= import->skip ? NY_OK : ny_ingest_rows(import->ingest, &rows);
 }
 
 /* ---- beginning and end -------------------------------------------------------------------- */
 
-static int allocate(struct import *import)
+/* Buffers for a batch of the file, about as large as a share of the budget. */
+static int allocate(struct import *import, const struct ny_table *table)
 {
     struct ny_context *ctx = import->ctx;
-    size_t budget = ny_memory_limit(ctx) / 16, rows;
+    size_t budget = ny_memory_limit(ctx) / 16, element = ny_dtype_size(table->dtype), rows, bytes;
+    bool sparse = table->layout == NY_CSR;
 
-    rows = (budget < batch_bytes ? budget : batch_bytes) / (import->row_bytes + 1);
+    import->row_bytes = sparse ? 0 : (size_t)table->d * element;
+    bytes = sparse ? (size_t)table->slots * (sizeof(uint32_t) + element) + sizeof(uint32_t)
+                   : import->row_bytes + 1;
+    rows = (budget < batch_bytes ? budget : batch_bytes) / bytes;
     import->batch_rows = rows ? rows : 1;
+    import->sparse.dtype = table->dtype;
+    ny_free(ctx, import->values);
+    ny_free(ctx, import->labels);
+    ny_free(ctx, import->source);
     import->values = ny_calloc(ctx, NY_MEM_IO, import->batch_rows, import->row_bytes);
     import->labels = ny_calloc(ctx, NY_MEM_IO, import->batch_rows, sizeof(double));
     import->source = ny_calloc(ctx, NY_MEM_IO, import->batch_rows, sizeof(uint64_t));
-    import->record = ny_alloc(ctx, NY_MEM_IO, import->row_bytes + 16);
-    return import->values && import->labels && import->source && import->record ? NY_OK
-                                                                                : NY_EBUDGET;
+    return import->values && import->labels && import->source ? NY_OK : NY_EBUDGET;
+}
+
+/* The layout of a store that holds no points yet. Of rows that came dense, nobody knows how few are
+ * not 0. */
+static void choose_layout(struct import *import, const struct ny_table *table)
+{
+    const uint64_t expected_share = 16;
+
+    if (table->layout == NY_DENSE && import->layout != NY_READ_SPARSE) return;
+    import->spec.layout = NY_CSR;
+    import->spec.row_nnz = table->layout == NY_CSR ? table->nnz : table->d / expected_share + 1;
 }
 
 /* The first file decides d and dtype; the later ones must agree. */
@@ -171,16 +254,16 @@ static int begin(struct import *import, const struct ny_reader *reader)
                                            .raw = import->raw,
                                            .append = import->append,
                                            .fingerprint = import->fingerprint};
-    import->row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
+    choose_layout(import, table);
     import->reading.dtype = table->dtype;
     import->reading.dims = table->d;
     import->reading.dims_of = "the file before it has";
-    err = allocate(import);
-    if (err) return err;
+    if (import->reading.reading == NY_READ_AUTO)
+        import->reading.reading = table->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
     err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
     if (err || !import->shuffle) return err;
     return ny_shuffle_new(&import->order, import->ctx, ny_store_path(import->store), import->seed,
-                          import->row_bytes + 16, ny_memory_limit(import->ctx) / 8);
+                          ny_memory_limit(import->ctx) / 8);
 }
 
 static int check_same_shape(const struct import *import, const struct ny_reader *reader,
@@ -220,6 +303,21 @@ static int keep_class_names(struct import *import, const struct ny_reader *reade
     return count ? ny_ingest_class_names(import->ingest, names, count) : NY_OK;
 }
 
+/* A store keeps the layout that it has. */
+static int check_layout(struct import *import, const struct ny_points_info *info)
+{
+    bool sparse = info->row_slots > 0;
+
+    if (info->n == 0) return NY_OK;
+    if (import->layout != NY_READ_AUTO && sparse != (import->layout == NY_READ_SPARSE))
+        return ny_fail(import->ctx, NY_EUSAGE,
+                       "--layout: the rows of %s are %s; leave the option out, and rows to append "
+                       "are converted",
+                       ny_store_path(import->store), sparse ? "sparse" : "dense");
+    import->reading.reading = sparse ? NY_READ_SPARSE : NY_READ_DENSE;
+    return NY_OK;
+}
+
 /* A LIBSVM file is as wide as its largest index: one that is appended is as wide as the points. */
 static int open_file(struct import *import, const char *file, struct ny_reader **reader)
 {
@@ -228,6 +326,7 @@ static int open_file(struct import *import, const char *file, struct ny_reader *
     int err = ny_points_info(import->store, &info);
 
     *reader = NULL;
+    if (!err) err = check_layout(import, &info);
     if (err) return err;
     if (import->reading.format && strcmp(import->reading.format, "libsvm") == 0 &&
         !import->reading.dims) {
@@ -263,6 +362,7 @@ static int import_files(struct import *import, const char *const *files, size_t 
         } else {
             err = check_same_shape(import, reader, files[i]);
         }
+        if (err == NY_OK) err = allocate(import, ny_reader_table(reader));
         if (err == NY_OK) err = read_file(import, reader);
         if (err == NY_OK) err = keep_class_names(import, reader);
         ny_reader_close(reader);
@@ -290,6 +390,7 @@ static void release(struct import *import)
     ny_free(import->ctx, import->labels);
     ny_free(import->ctx, import->source);
     ny_free(import->ctx, import->record);
+    ny_csr_release(&import->sparse, import->ctx);
     ny_store_close(import->store);
 }
 
@@ -324,6 +425,8 @@ static int describe(struct import *import, double seconds, struct ny_report **re
     ny_field_set_json(object, "n", json_integer((json_int_t)info.n));
     ny_field_set_json(object, "d", json_integer((json_int_t)info.d));
     ny_field_set_json(object, "dtype", json_string(ny_dtype_name(info.dtype)));
+    ny_field_set_json(object, "format", json_string(info.row_slots ? "sparse" : "dense"));
+    ny_field_set_json(object, "nnz", json_integer((json_int_t)info.nnz));
     ny_field_set_json(object, "rows",
                         json_integer((json_int_t)(import->consumed - import->dropped)));
     ny_field_set_json(object, "dropped", json_integer((json_int_t)import->dropped));
@@ -346,10 +449,17 @@ static int finish(struct import *import, int err)
     return err;
 }
 
+static enum ny_reading layout_of(const char *word)
+{
+    if (strcmp(word, "auto") == 0) return NY_READ_AUTO;
+    return strcmp(word, "sparse") == 0 ? NY_READ_SPARSE : NY_READ_DENSE;
+}
+
 int ny_import(struct ny_context *context, const char *path, const char *const *files, size_t count,
               const struct ny_options *options, struct ny_report **report)
 {
-    struct import import = {.ctx = context, .reading = ny_settings_reader(options)};
+    struct import import = {
+        .ctx = context, .reading = ny_settings_reader(options), .layout = NY_READ_AUTO};
     uint64_t memory = ny_context_memory(context), seed = 0;
     double started_s = ny_now();
     size_t reserved = 0;
@@ -365,10 +475,12 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
         if (err) goto done;
         import.append = ny_options_flag(options, "append");
         import.shuffle = ny_options_flag(options, "shuffle");
+        import.layout = layout_of(ny_options_text(options, "layout"));
         import.raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
         ny_options_size(options, "seed", &seed);
     }
     import.seed = seed;
+    import.reading.reading = import.layout;
     import.fingerprint = fingerprint_of(options, files, count);
     if (count > 1 && import.reading.labels_file) {
         err = ny_fail(context, NY_EUSAGE,

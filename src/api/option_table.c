@@ -30,6 +30,8 @@
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", IMPORT | READ,                   \
       "element type to keep; auto: as the file has it")                                            \
     X("append", NY_SWITCH, 0, true, NULL, "no", IMPORT, "add to the points that the store has")    \
+    X("layout", NY_CHOICE, 0, true, "auto|dense|sparse", "auto", IMPORT | EMBED,                   \
+      "how rows are kept; auto: LIBSVM rows sparse where less than an eighth is not 0")            \
     X("codec", NY_CHOICE, 0, true, "auto|raw", "auto", IMPORT,                                     \
       "auto: blocks are LZ4-compressed where that saves a quarter; raw: never")                    \
     X("shuffle", NY_SWITCH, 0, true, NULL, "no", IMPORT,                                           \

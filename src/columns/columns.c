@@ -23,7 +23,7 @@ int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec)
     columns = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, 1, sizeof(*columns));
     if (!columns) goto done;
     columns->spec = *spec;
-    columns->row_bytes = spec->geometry->d * ny_dtype_size(spec->dtype);
+    columns->row_bytes = ny_raw_bytes(spec);
     err = ny_frame_init(&columns->frame, spec, spec->kernel->has_gamma ? spec->params.gamma : 1);
     if (err) goto done;
     *out = columns;
@@ -40,6 +40,7 @@ void ny_columns_free(struct ny_columns *columns)
     if (!columns) return;
     ctx = columns->spec.ctx;
     ny_frame_release(&columns->frame, ctx);
+    ny_sparse_index_release(&columns->index, ctx);
     ny_free(ctx, columns->raw);
     ny_free(ctx, columns->rows);
     ny_free(ctx, columns->norms);
@@ -156,7 +157,11 @@ int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count
         columns->shift[j] = columns->minus_one ? -1.0f : 0.0f;
         columns->shift_low[j] = 0;
     }
-    columns->count = total;
+    if (columns->frame.way == NY_WAY_SPARSE)
+        err = ny_sparse_index_extend(&columns->index,
+                                     &(struct ny_sparse_frame){&columns->spec, &columns->frame},
+                                     columns->raw, total);
+    if (!err) columns->count = total;
 done:
     ny_free(ctx, scratch);
     ny_free(ctx, row);
@@ -180,8 +185,11 @@ const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns)
 
 size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m)
 {
-    size_t d = spec->geometry->d, each = d * ny_dtype_size(spec->dtype) + 4 * sizeof(float);
+    size_t d = spec->geometry->d, each = ny_raw_bytes(spec) + 4 * sizeof(float);
 
+    if (spec->slots)
+        return round_up(m) * each + ny_sparse_index_bytes(spec, m) + sizeof(struct ny_columns) +
+               12 * 128;
     if (ny_way_of(spec) == NY_WAY_BYTES)
         each += 4 * ny_byte_quads(d) + sizeof(uint32_t);
     else if (ny_way_of(spec) != NY_WAY_GIVEN)

@@ -1,6 +1,9 @@
 /*
  * Columns: tiles of C = k(rows, landmarks), shifted so that f32 keeps what matters.
  *
+ * Rows are dense, or sparse (spec.slots): then landmarks are kept as columns of non-zeros, and base
+ * quantities are summed in f64 over what a row and a landmark have in common (columns/sparse.c).
+ *
  * Geometry (centre, scale) and kernel width are frozen at the first fit and part of the model.
  * With shift a, a tile holds C − 1aᵀ (algorithms.md, traps 1 and 2); where mean(W) > ½ and the
  * kernel allows it, it is computed as (k − 1) − (a − 1).
@@ -9,6 +12,7 @@
 #define NY_COLUMNS_COLUMNS_H
 
 #include "base/dtype.h"
+#include "base/sparse.h"
 #include "columns/kernel.h"
 #include "linalg/matrix.h"
 #include "stream/source.h"
@@ -16,7 +20,8 @@
 enum ny_scale { NY_SCALE_NONE, NY_SCALE_STANDARD, NY_SCALE_UNIT };
 
 /* A prepared row is (x − centre)·factor, column by column. centre is the column mean μ₀ for
- * distances and centred linear kernels (pca), 0 for other dot products unless --scale asks. */
+ * distances and centred linear kernels (pca), 0 for other dot products unless --scale asks. Of
+ * sparse rows it is 0 but for pca, as subtracting it would fill them. */
 struct ny_geometry {
     size_t d;
     double *centre, *factor; /* d each */
@@ -28,6 +33,7 @@ struct ny_columns_spec {
     struct ny_kernel_params params;
     const struct ny_geometry *geometry; /* outlives the columns */
     enum ny_dtype dtype;                /* of raw rows */
+    size_t slots;                       /* raw rows are records with so many; 0: dense */
 };
 
 /* How a strip's base quantity is computed; a function of the spec and the CPU alone. */
@@ -35,11 +41,18 @@ enum ny_way {
     NY_WAY_GEMM,
     NY_WAY_DIRECT, /* ‖x−y‖₁, and everything in at most NY_DIRECT_COLUMNS columns */
     NY_WAY_BYTES,  /* ‖x−y‖² of u8, by exact integer dot products */
+    NY_WAY_SPARSE, /* sparse rows: f64 sums over an index of the landmarks */
     NY_WAY_GIVEN   /* precomputed: a row holds its kernel values, landmark by landmark */
 };
 enum ny_way ny_way_of(const struct ny_columns_spec *spec);
 
 struct ny_columns;
+
+/* Bytes of a raw row. */
+static inline size_t ny_raw_bytes(const struct ny_columns_spec *spec)
+{
+    return ny_row_bytes(spec->dtype, spec->geometry->d, spec->slots);
+}
 
 /* No landmarks yet. */
 int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec);
@@ -48,7 +61,7 @@ void ny_columns_free(struct ny_columns *columns);
  * computed. Room grows at least by doubling. */
 int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count);
 size_t ny_columns_count(const struct ny_columns *columns);   /* m */
-const void *ny_columns_raw(const struct ny_columns *columns); /* m × d, spec.dtype */
+const void *ny_columns_raw(const struct ny_columns *columns); /* m raw rows */
 const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns);
 /* Bytes for m landmarks added at once; and of one worker's workspace. */
 size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m);
@@ -78,7 +91,7 @@ int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspac
 
 /* Prepared strip: `count` ≤ NY_STRIP_ROWS raw rows → f32 rows and norms, padded with zeros. */
 struct ny_strip {
-    const void *raw; /* count × d, spec.dtype */
+    const void *raw; /* count raw rows */
     size_t count;
     /* For ny_columns_block(): NY_STRIP_ROWS prepared rows (in units of the kernel's width) with
      * their norms, summed in f64; on the integer path the sums of bytes instead. */
@@ -106,12 +119,15 @@ int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, 
                             struct ny_matrix K);
 /* What these charge while they run, on so many threads, beside K. */
 size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads);
+/* … and the square of m rows. */
+size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, unsigned threads);
 
 /* ---- geometry and width ------------------------------------------------------------------- */
 
 struct ny_store;
-/* From the store's column statistics. centred: subtract the mean. NY_SCALE_*: per column; a
- * constant column gets factor 1 (none), 0 (standard, unit). NY_EDATA when a scale overflows. */
+/* From the store's column statistics. centred: subtract the mean, as NY_SCALE_* (per column) does
+ * where rows are dense; a constant column gets factor 1 (none), 0 (standard, unit). NY_EDATA when a
+ * scale overflows. */
 int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_scale scale,
                     bool centred);
 /* From given arrays of d (a stored model). */

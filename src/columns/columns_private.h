@@ -3,6 +3,7 @@
 #define NY_COLUMNS_COLUMNS_PRIVATE_H
 
 #include "columns/columns.h"
+#include "columns/sparse_index.h"
 #include "columns/vector.h"
 
 /* Up to here a direct loop beats a GEMM, which has too little to do for each entry. */
@@ -18,9 +19,12 @@ enum { NY_DIRECT_COLUMNS = 8 };
  */
 struct ny_frame {
     enum ny_way way;
-    double *centre, *factor; /* d each */
+    double *centre, *factor; /* d each; of sparse rows those of the geometry, times unit */
+    double unit;             /* that power of two */
     struct ny_kernel_params params;       /* for prepared rows */
     struct ny_kernel_params strip_params; /* for what ny_strip_base() gives */
+    double centre_norm;                   /* ‖centre·factor‖², for sparse rows */
+    bool centred;                         /* … and whether that is not 0 */
 };
 
 int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, double gamma);
@@ -47,6 +51,7 @@ struct ny_columns {
     uint32_t *byte_norms;     /* bytes: ‖y‖² */
     float *shift, *shift_low; /* a, or a − 1, in two parts */
     float *zeros;             /* the shift of unshifted blocks */
+    struct ny_sparse_index index; /* sparse: of the raw rows, which are kept beside */
 };
 
 struct ny_columns_workspace {

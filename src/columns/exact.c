@@ -56,7 +56,14 @@ size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threa
 {
     size_t rows = 2 * BLOCK_ROWS, d = spec->geometry->d;
 
+    if (spec->slots) return 0;
+
     return threads * (rows * (d + 1) + BLOCK_ROWS * BLOCK_ROWS) * sizeof(double);
+}
+
+size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, unsigned threads)
+{
+    return spec->slots ? ny_sparse_index_bytes(spec, m) : ny_columns_exact_bytes(spec, threads);
 }
 
 /* `count` raw rows from row `first` on, prepared and padded with zero rows to `rows`. */
@@ -198,6 +205,7 @@ int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t 
                       .K = K};
     size_t items = items_of(&job);
 
+    if (columns->spec.slots) return ny_sparse_exact(columns, rows, count, first, K);
     return items ? run_items(&job, 0, items) : NY_OK;
 }
 
@@ -221,6 +229,7 @@ int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, 
                   (double)columns->spec.geometry->d;
     int err;
 
+    if (columns->spec.slots) return ny_sparse_exact_square(columns, rows, count, K);
     if (!items) return NY_OK;
     err = work < small ? run_items(&job, 0, items)
                        : ny_parallel_ranges(columns->spec.ctx, items, run_items, &job);

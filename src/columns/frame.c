@@ -22,6 +22,7 @@ enum ny_way ny_way_of(const struct ny_columns_spec *spec)
     size_t d = spec->geometry->d;
 
     if (spec->kernel->base == NY_BASE_GIVEN) return NY_WAY_GIVEN;
+    if (spec->slots) return NY_WAY_SPARSE;
     if (spec->kernel->base == NY_BASE_ABSOLUTE || d <= NY_DIRECT_COLUMNS) return NY_WAY_DIRECT;
     if (spec->kernel->base == NY_BASE_SQUARE && spec->dtype == NY_U8 && d <= byte_columns_max &&
         ny_vector_byte_square() && unscaled_integers(spec))
@@ -36,6 +37,17 @@ static int unit_exponent(enum ny_base_quantity base, double gamma)
     return base == NY_BASE_ABSOLUTE ? (int)lrint(log2(gamma)) : 0;
 }
 
+/* Only dot products depend on the centre. */
+static void centre_sparse(struct ny_frame *frame, const struct ny_geometry *geometry)
+{
+    for (size_t k = 0; k < geometry->d; k++) {
+        double centre = geometry->centre[k] * (geometry->factor[k] * frame->unit);
+
+        frame->centre_norm += centre * centre;
+    }
+    frame->centred = frame->centre_norm > 0;
+}
+
 int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, double gamma)
 {
     enum ny_base_quantity base = spec->kernel->base;
@@ -43,7 +55,14 @@ int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, do
     int exponent = unit_exponent(base, gamma);
     bool whole = is_distance(base) && unscaled_integers(spec);
 
-    *frame = (struct ny_frame){.way = ny_way_of(spec), .params = spec->params};
+    *frame = (struct ny_frame){
+        .way = ny_way_of(spec), .params = spec->params, .unit = ldexp(1, exponent)};
+    frame->params.gamma = ldexp(gamma, base == NY_BASE_SQUARE ? -2 * exponent : -exponent);
+    frame->strip_params = frame->params;
+    if (frame->way == NY_WAY_SPARSE) {
+        centre_sparse(frame, geometry);
+        return NY_OK;
+    }
     frame->centre = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
     frame->factor = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
     if (!frame->centre || !frame->factor) return NY_EBUDGET;
@@ -51,9 +70,8 @@ int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, do
         frame->centre[k] = whole ? rint(geometry->centre[k]) : geometry->centre[k];
         frame->factor[k] = ldexp(geometry->factor[k], exponent);
     }
-    frame->params.gamma = ldexp(gamma, base == NY_BASE_SQUARE ? -2 * exponent : -exponent);
     /* distances of bytes are those of raw rows */
-    frame->strip_params = frame->way == NY_WAY_BYTES ? spec->params : frame->params;
+    if (frame->way == NY_WAY_BYTES) frame->strip_params = spec->params;
     return NY_OK;
 }
 
@@ -66,6 +84,18 @@ void ny_frame_release(struct ny_frame *frame, struct ny_context *ctx)
 void ny_frame_row(const struct ny_frame *frame, const struct ny_columns_spec *spec,
                   const void *raw, double *out)
 {
+    const struct ny_geometry *geometry = spec->geometry;
+
+    if (spec->slots) { /* for the few that are wanted in full */
+        struct ny_sparse row = ny_sparse_of(raw, spec->slots);
+
+        for (size_t k = 0; k < geometry->d; k++)
+            out[k] = -geometry->centre[k] * (geometry->factor[k] * frame->unit);
+        for (size_t k = 0; k < row.count; k++)
+            out[row.index[k]] += ny_dtype_at(spec->dtype, row.value, k) *
+                                 (geometry->factor[row.index[k]] * frame->unit);
+        return;
+    }
     ny_vector()->prepare->row[spec->dtype](raw, frame->centre, frame->factor, spec->geometry->d,
                                            out);
 }

@@ -54,15 +54,19 @@ int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_sc
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_points_stats stats = {0};
+    struct ny_points_info info;
+    bool shifted;
     int err;
 
     *out = NULL;
-    err = ny_points_stats(store, &stats);
+    err = ny_points_info(store, &info);
+    if (!err) err = ny_points_stats(store, &stats);
     if (err) goto done;
+    shifted = scale != NY_SCALE_NONE && !info.row_slots; /* sparse rows stay so */
     err = geometry_alloc(out, ctx, stats.d);
     if (err) goto done;
     for (size_t k = 0; k < stats.d; k++)
-        (*out)->centre[k] = centred || scale != NY_SCALE_NONE ? stats.mean[k] : 0;
+        (*out)->centre[k] = centred || shifted ? stats.mean[k] : 0;
     err = set_factors(*out, store, &stats, scale);
     if (err == NY_OK) goto done;
     ny_geometry_free(*out, ctx);

@@ -10,22 +10,23 @@ int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_
     int err;
 
     *out = NULL;
-    err = ny_product(spec->ctx, &strip, NY_STRIP_ROWS, d, sizeof(double));
+    err = ny_product(spec->ctx, &strip, NY_STRIP_ROWS, spec->slots ? spec->slots : d,
+                     2 * sizeof(double));
     if (err) return err;
     err = NY_EBUDGET;
     workspace = ny_calloc(spec->ctx, NY_MEM_TILES, 1, sizeof(*workspace));
     if (!workspace) goto done;
     workspace->ctx = spec->ctx;
     workspace->raw = ny_alloc(spec->ctx, NY_MEM_TILES,
-                              NY_STRIP_ROWS * d * ny_dtype_size(spec->dtype) + sizeof(uint32_t));
+                              NY_STRIP_ROWS * ny_raw_bytes(spec) + sizeof(uint32_t));
     workspace->norms = ny_calloc(spec->ctx, NY_MEM_TILES, NY_STRIP_ROWS, sizeof(float));
-    workspace->scratch = ny_alloc(spec->ctx, NY_MEM_TILES, d * sizeof(double));
+    workspace->scratch = ny_alloc(spec->ctx, NY_MEM_TILES, spec->slots ? 0 : d * sizeof(double));
     if (!workspace->raw || !workspace->norms || !workspace->scratch) goto done;
     if (ny_way_of(spec) == NY_WAY_BYTES) {
         workspace->byte_terms =
             ny_calloc(spec->ctx, NY_MEM_TILES, NY_STRIP_ROWS, sizeof(uint32_t));
         if (!workspace->byte_terms) goto done;
-    } else {
+    } else if (!spec->slots) {
         workspace->rows = ny_calloc(spec->ctx, NY_MEM_TILES, NY_STRIP_ROWS * d, sizeof(float));
         if (!workspace->rows) goto done;
     }
@@ -53,8 +54,10 @@ void ny_columns_workspace_free(struct ny_columns_workspace *workspace)
 
 size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec)
 {
-    size_t d = spec->geometry->d, each = d * ny_dtype_size(spec->dtype) + sizeof(float);
+    size_t d = spec->geometry->d, each = ny_raw_bytes(spec) + sizeof(float);
 
+    if (spec->slots)
+        return NY_STRIP_ROWS * each + sizeof(struct ny_columns_workspace) + 6 * 128;
     each += ny_way_of(spec) == NY_WAY_BYTES ? sizeof(uint32_t) : d * sizeof(float);
     return NY_STRIP_ROWS * each + d * sizeof(double) + sizeof(struct ny_columns_workspace) +
            6 * 128;
@@ -98,7 +101,7 @@ int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspa
     if (err) return err;
     if (columns->frame.way == NY_WAY_BYTES)
         prepare_bytes(columns, workspace, count);
-    else
+    else if (columns->frame.way != NY_WAY_SPARSE)
         prepare_floats(columns, workspace, count);
     *strip = (struct ny_strip){.raw = workspace->raw,
                                .count = count,
@@ -194,6 +197,8 @@ void ny_strip_base(const struct ny_columns *columns, const struct ny_strip *stri
     if (columns->frame.way == NY_WAY_GIVEN) {
         for (size_t i = 0; i < strip->count; i++)
             memcpy(K.at + i * K.stride, strip->rows + i * d + first, K.cols * sizeof(float));
+    } else if (columns->frame.way == NY_WAY_SPARSE) {
+        ny_sparse_strip_base(columns, strip, first, K);
     } else if (columns->frame.way == NY_WAY_DIRECT) {
         base_direct(columns, strip, first, K);
     } else if (columns->frame.way == NY_WAY_BYTES) {

@@ -36,6 +36,7 @@ int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size
             diagonal[i] = NAN;
         return NY_OK;
     }
+    if (spec->slots) return ny_sparse_diagonals(columns, rows, count, diagonal);
     if (!spec->kernel->constant_diagonal) {
         row = ny_calloc(spec->ctx, NY_MEM_TILES, d, sizeof(double));
         if (!row) return NY_EBUDGET;
@@ -75,7 +76,7 @@ static struct ny_strip rows_of(const struct ny_columns *columns, const struct ny
     return (struct ny_strip){
         .raw = (const unsigned char *)strip->raw + first * columns->row_bytes,
         .count = left < count ? left : count,
-        .rows = bytes ? NULL : strip->rows + first * d,
+        .rows = strip->rows ? strip->rows + first * d : NULL,
         .norms = strip->norms + first,
         .byte_terms = bytes ? strip->byte_terms + first : NULL};
 }

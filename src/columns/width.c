@@ -91,19 +91,28 @@ static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
                     const struct ny_frame *frame, size_t count)
 {
     const struct ny_prepare_ops *ops = ny_vector()->prepare;
-    size_t d = spec->geometry->d, row_bytes = d * ny_dtype_size(spec->dtype);
+    size_t d = spec->geometry->d, row_bytes = ny_raw_bytes(spec);
+    const struct ny_sparse_frame in = {spec, frame};
 
     for (size_t i = 0; i < count; i++) {
         double quantity;
 
-        ny_frame_row(frame, spec, pairs->raw + 2 * i * row_bytes, pairs->x);
-        ny_frame_row(frame, spec, pairs->raw + (2 * i + 1) * row_bytes, pairs->y);
-        quantity = spec->kernel->base == NY_BASE_SQUARE ? ops->square(pairs->x, pairs->y, d)
-                                                        : ops->absolute(pairs->x, pairs->y, d);
+        const unsigned char *x = pairs->raw + 2 * i * row_bytes, *y = x + row_bytes;
+
+        if (spec->slots) {
+            quantity = ny_sparse_pair(&in, x, y);
+        } else {
+            ny_frame_row(frame, spec, x, pairs->x);
+            ny_frame_row(frame, spec, y, pairs->y);
+            quantity = spec->kernel->base == NY_BASE_SQUARE
+                           ? ops->square(pairs->x, pairs->y, d)
+                           : ops->absolute(pairs->x, pairs->y, d);
+        }
         if (quantity != 0)
             pairs->quantity[pairs->count++] = quantity;
         else
-            pairs->underflow |= memcmp(pairs->x, pairs->y, d * sizeof(double)) != 0;
+            pairs->underflow |= spec->slots ? !ny_sparse_equal(&in, x, y)
+                                            : memcmp(pairs->x, pairs->y, d * sizeof(double)) != 0;
     }
 }
 
@@ -120,7 +129,7 @@ static int measure_all(struct pairs *pairs, const struct ny_columns_spec *spec,
         if (err) return err;
         for (size_t i = 0; i < 2 * count; i++)
             pairs->numbers[i] = hashed_row(seed, 2 * first + i, n);
-        err = ny_points_gather(store, pairs->numbers, 2 * count, pairs->raw);
+        err = ny_points_gather(store, spec->slots, pairs->numbers, 2 * count, pairs->raw);
         if (err) return err;
         measure(pairs, spec, frame, count);
     }
@@ -155,7 +164,7 @@ int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *s
     }
     err = ny_frame_init(&frame, spec, 1);
     if (err) goto done;
-    err = pairs_init(&pairs, spec->ctx, d, d * ny_dtype_size(spec->dtype));
+    err = pairs_init(&pairs, spec->ctx, d, ny_raw_bytes(spec));
     if (err) goto done;
     err = n ? measure_all(&pairs, spec, &frame, store, n, seed) : NY_OK;
     if (err) goto done;

@@ -15,6 +15,7 @@ static int compute(struct ny_job *job, struct ny_matrix32 K, size_t rows)
     int err = ny_source_of_memory(&source, job->ctx, ny_columns_raw(job->columns), spec->dtype,
                                   rows, spec->geometry->d);
 
+    if (err == NY_OK) ny_source_of_memory_slots(source, spec->slots, false);
     if (err == NY_OK) err = ny_columns_workspace_new(&workspace, spec);
     if (err == NY_OK)
         err = ny_columns_strip(job->columns, workspace,

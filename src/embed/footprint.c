@@ -30,7 +30,7 @@ static size_t element_of(const struct ny_footprint *f)
 
 static size_t row_bytes(const struct ny_footprint *f)
 {
-    return (size_t)f->points->d * ny_dtype_size(f->points->dtype);
+    return ny_points_row_bytes(f->points);
 }
 
 static size_t batch_bytes(size_t limit)
@@ -53,7 +53,7 @@ static size_t gather_bytes(const struct ny_footprint *f, size_t rows)
 {
     const size_t wish_bytes = 16;
 
-    return 2 * (size_t)f->points->block_rows * row_bytes(f) + rows * wish_bytes;
+    return 2 * ny_points_block_bytes(f->points) + rows * wish_bytes;
 }
 
 /* Process, BLAS, decoders, geometry and the statistics that it is made from. */
@@ -73,8 +73,7 @@ static size_t source_bytes(const struct ny_footprint *f, unsigned workers)
 {
     const size_t reader_bytes = (size_t)2 << 20;
 
-    return ny_source_of_points_bytes((size_t)f->points->block_rows, (size_t)f->points->d,
-                                     f->points->dtype, workers) +
+    return ny_source_of_points_bytes(f->points, workers) +
            (f->settings->columns_file ? reader_bytes : 0);
 }
 
@@ -211,7 +210,7 @@ static struct bill prepare_bill(const struct ny_footprint *f, unsigned workers)
 {
     struct bill bill = common(f, workers, 1);
     size_t gather = gather_bytes(f, f->m) + f->m * row_bytes(f);
-    size_t square = ny_columns_exact_bytes(&f->spec, f->settings->threads);
+    size_t square = ny_columns_square_bytes(&f->spec, f->m, f->settings->threads);
     size_t tiles = ny_job_check_tiles_bytes(&f->spec, f->m);
     size_t choose = ny_settings_needs_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
     size_t *solve = &bill.by_purpose[NY_MEM_SOLVE];

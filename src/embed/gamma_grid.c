@@ -38,12 +38,12 @@ static size_t min_of(size_t a, size_t b)
 
 /* ---- the sample --------------------------------------------------------------------------- */
 
-static double sample_bytes(const struct sample *s, size_t d, enum ny_dtype dtype)
+static double sample_bytes(const struct sample *s, const struct ny_columns_spec *spec)
 {
     double rows = (double)s->rows, spectrum = (double)min_of(s->rows, SPECTRUM_MAX);
 
     return 8 * (2 * rows * rows + spectrum * spectrum + 40 * spectrum) +
-           rows * (double)(d * ny_dtype_size(dtype) + 64);
+           rows * (double)(ny_raw_bytes(spec) + 64);
 }
 
 /* As many rows as the budget holds, in the same proportion. */
@@ -51,12 +51,12 @@ static void choose_sizes(struct sample *s, const struct ny_columns_spec *spec, s
                          uint64_t n)
 {
     double room = 0.75 * (double)ny_memory_left(s->ctx) -
-                  (double)ny_columns_exact_bytes(spec, s->settings->threads);
+                  (double)ny_columns_square_bytes(spec, wanted, s->settings->threads);
 
     s->m = min_of(wanted, LANDMARKS_MAX);
     s->tested = (size_t)(n - s->m < TESTED_MAX ? n - s->m : TESTED_MAX);
     s->rows = s->m + s->tested;
-    while (s->rows > ROWS_MIN && sample_bytes(s, spec->geometry->d, spec->dtype) > room) {
+    while (s->rows > ROWS_MIN && sample_bytes(s, spec) > room) {
         s->m = s->m > 1 ? s->m - (s->m + 3) / 4 : 1;
         s->tested -= s->tested / 4;
         s->rows = s->m + s->tested;
@@ -133,10 +133,10 @@ static int take_sample(struct sample *s, struct ny_store *store, const struct ny
 
     if (err) goto done;
     raw = ny_calloc(s->ctx, NY_MEM_TILES, s->rows,
-                    spec->geometry->d * ny_dtype_size(spec->dtype));
+                    ny_raw_bytes(spec));
     err = NY_EBUDGET;
     if (!raw) goto done;
-    err = ny_points_gather(store, selection.rows, s->rows, raw);
+    err = ny_points_gather(store, spec->slots, selection.rows, s->rows, raw);
     if (err == NY_OK) err = measure_base(s, spec, raw);
 done:
     ny_free(s->ctx, raw);
@@ -394,7 +394,7 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     if (err) goto done;
     err = ny_geometry_warn_dominant(geometry, store, settings->kernel->base);
     if (err) goto done;
-    spec = ny_settings_spec(settings, ctx, points.dtype, geometry);
+    spec = ny_settings_spec(settings, ctx, &points, geometry);
     err = choose_widths(store, settings, &spec, widths, grid);
     if (err) goto done;
     s.n = (double)points.n;

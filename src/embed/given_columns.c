@@ -33,6 +33,7 @@ int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings 
                          (unsigned long long)table->rows, (unsigned long long)points->n);
     points->d = table->d;
     points->dtype = table->dtype;
+    points->row_slots = 0;
     points->block_rows = NY_UNIT_ROWS;
     ny_reader_close(reader);
     return err;
@@ -79,12 +80,13 @@ int ny_job_open_source(struct ny_job *job, uint64_t first_unit, struct ny_source
 
     *source = NULL;
     if (!job->settings->columns_file)
-        return ny_source_of_points(source, job->store, job->points.n, job->workers);
+        return ny_source_of_points(source, job->store, job->points.n,
+                                   (size_t)job->points.row_slots, job->workers);
     err = open_file(job->ctx, job->settings->columns_file, &job->columns_reader);
     if (err == NY_OK && first_unit)
         err = ny_reader_skip(job->columns_reader, first_unit * NY_UNIT_ROWS, 0);
     if (err) return err;
-    return ny_source_of_reader(source, job->ctx, job->columns_reader, job->points.dtype,
+    return ny_source_of_reader(source, job->ctx, job->columns_reader, job->points.dtype, 0,
                                job->workers);
 }
 

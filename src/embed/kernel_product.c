@@ -174,7 +174,7 @@ static int load_panel(struct run *run, unsigned worker, uint64_t panel)
     if (err) return err;
     for (size_t first = 0; first < tile.rows; first += NY_STRIP_ROWS) {
         size_t count = tile.rows - first < NY_STRIP_ROWS ? tile.rows - first : NY_STRIP_ROWS;
-        size_t row_bytes = product->points->d * ny_dtype_size(product->points->dtype);
+        size_t row_bytes = ny_raw_bytes(product->spec);
 
         err = ny_tile_strip(&tile, first, count, (char *)side->raw + first * row_bytes);
         if (err) return err;
@@ -292,7 +292,7 @@ size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, s
 {
     size_t panel = ny_kernel_product_panel(n), d = spec->geometry->d;
     size_t each = ny_columns_bytes(spec, panel) + ny_tiles_bytes(spec, panel, precision) +
-                  panel * (sizeof(double) + d * ny_dtype_size(spec->dtype)) +
+                  panel * (sizeof(double) + ny_raw_bytes(spec)) +
                   4 * NY_UNIT_ROWS * w * element_of(precision) + 2 * w * sizeof(double) +
                   sizeof(struct side) + 8 * 128;
 
@@ -306,7 +306,7 @@ static int allocate_side(struct run *run, unsigned worker)
     const struct ny_kernel_product *product = run->product;
     struct ny_context *ctx = product->spec->ctx;
     struct side *side = &run->side[worker];
-    size_t row_bytes = product->points->d * ny_dtype_size(product->points->dtype), Y;
+    size_t row_bytes = ny_raw_bytes(product->spec), Y;
     void **const rows[] = {&side->V_panel, &side->V_unit, &side->Y_unit, &side->Y_panel};
     uint64_t panel;
     int err = ny_product(ctx, &Y, NY_UNIT_ROWS, run->w, element_of(product->precision));

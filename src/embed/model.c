@@ -3,14 +3,16 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "embed/model_sparse.h"
 
 #define MAGIC "nystream model\n"
 
-enum { IMAGE_VERSION = 2, CHECKSUM_BYTES = 8, KERNEL_NAME_BYTES = 32 };
+/* Models of sparse landmarks have a version of their own. */
+enum { IMAGE_VERSION = 2, SPARSE_VERSION = 3, CHECKSUM_BYTES = 8, KERNEL_NAME_BYTES = 32 };
 
 /* The image begins with this, and from version 2 on with image_map; then centre[d], factor[d],
  * a[m], P[m·p], q[p], where the kernel is divided v[m], where coordinates are scaled their factors,
- * all f64, the raw landmarks, padding to 8 bytes and the checksum. */
+ * all f64, the raw landmarks (sparse: embed/model_sparse.h), padding to 8 bytes, the checksum. */
 struct image_header {
     char magic[16];
     uint32_t version, dtype, precision, degree;
@@ -22,6 +24,13 @@ struct image_header {
 struct image_map {
     uint32_t divided, skip, asymmetric, normalize, scaled, reserved;
     double mean_degree;
+};
+
+/* What an image says about itself. */
+struct image_parts {
+    struct image_header header;
+    struct image_map map;
+    struct ny_sparse_image sparse; /* slots 0: dense landmarks */
 };
 
 static size_t head_bytes(uint32_t version)
@@ -54,7 +63,7 @@ uint64_t ny_model_components(const struct ny_model *model)
 
 static size_t landmark_bytes(const struct ny_model *model)
 {
-    return model->m * model->d * ny_dtype_size(model->spec.dtype);
+    return model->m * ny_row_bytes(model->spec.dtype, model->d, model->spec.slots);
 }
 
 /* A model of the sizes in *sizes, arrays uninitialised; of v and the coordinates' factors it is
@@ -72,7 +81,8 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
     model->spec.geometry = NULL;
     model->degrees.v = NULL;
     model->coordinates.scale = NULL;
-    if (ny_product(ctx, &raw, model->m, model->d, ny_dtype_size(model->spec.dtype)) ||
+    if (ny_product(ctx, &raw, model->m,
+                   ny_row_bytes(model->spec.dtype, model->d, model->spec.slots), 1) ||
         ny_product(ctx, &map, model->m, model->p, sizeof(double)))
         return NY_EBUDGET;
     model->landmarks = ny_alloc(ctx, NY_MEM_MODEL, raw);
@@ -143,8 +153,14 @@ static size_t padded(size_t bytes)
 
 size_t ny_model_image_bytes(const struct ny_model *model)
 {
-    return head_bytes(IMAGE_VERSION) + doubles_of(model) * sizeof(double) +
-           padded(landmark_bytes(model)) + CHECKSUM_BYTES;
+    struct ny_sparse_image sparse =
+        ny_sparse_image_of(&model->spec, model->landmarks, model->spec.slots ? model->m : 0,
+                           model->d);
+    size_t landmarks = model->spec.slots ? ny_sparse_image_bytes(&sparse)
+                                         : padded(landmark_bytes(model));
+
+    return head_bytes(IMAGE_VERSION) + doubles_of(model) * sizeof(double) + landmarks +
+           CHECKSUM_BYTES;
 }
 
 /* Writes or reads the arrays of the model at `at`, in the order of the format. */
@@ -160,7 +176,8 @@ static void *from_image(void *image, void *array, size_t bytes)
     return memcpy(array, image, bytes);
 }
 
-static void copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
+/* All but sparse landmarks, which are to follow at what it returns. */
+static char *copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
 {
     struct {
         void *array;
@@ -175,18 +192,19 @@ static void copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
                    model->coordinates.scale
                        ? ny_coordinates_count(&model->coordinates) * sizeof(double)
                        : 0},
-                  {model->landmarks, landmark_bytes(model)}};
+                  {model->landmarks, model->spec.slots ? 0 : landmark_bytes(model)}};
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
         if (arrays[i].bytes) copy(at, arrays[i].array, arrays[i].bytes);
         at += arrays[i].bytes;
     }
+    return at;
 }
 
 void ny_model_save(const struct ny_model *model, void *image)
 {
     struct image_header header = {.magic = MAGIC,
-                                  .version = IMAGE_VERSION,
+                                  .version = model->spec.slots ? SPARSE_VERSION : IMAGE_VERSION,
                                   .dtype = (uint32_t)model->spec.dtype,
                                   .precision = (uint32_t)model->precision,
                                   .degree = model->spec.params.degree,
@@ -201,41 +219,57 @@ void ny_model_save(const struct ny_model *model, void *image)
                             .normalize = model->coordinates.normalize,
                             .scaled = model->coordinates.scale != NULL,
                             .mean_degree = model->degrees.mean};
+    struct ny_sparse_image sparse;
     size_t bytes = ny_model_image_bytes(model);
     uint64_t checksum;
+    char *after;
 
     memset(image, 0, bytes);
     strncpy(header.kernel, model->spec.kernel->name, KERNEL_NAME_BYTES - 1);
     memcpy(image, &header, sizeof(header));
     memcpy((char *)image + sizeof(header), &map, sizeof(map));
-    copy_arrays((struct ny_model *)model, (char *)image + head_bytes(IMAGE_VERSION), to_image);
+    after = copy_arrays((struct ny_model *)model, (char *)image + head_bytes(IMAGE_VERSION),
+                        to_image);
+    if (model->spec.slots) {
+        sparse = ny_sparse_image_of(&model->spec, model->landmarks, model->m, model->d);
+        ny_sparse_image_save(&sparse, model->landmarks, after);
+    }
     checksum = ny_checksum(image, bytes - CHECKSUM_BYTES);
     memcpy((char *)image + bytes - CHECKSUM_BYTES, &checksum, CHECKSUM_BYTES);
 }
 
-/* The header's sizes agree with the length of the image, without overflow. */
-static bool sizes_agree(const struct image_header *header, const struct image_map *map,
-                        size_t bytes)
+/* The header's sizes agree with the length of the image, without overflow; fills parts->sparse. */
+static bool sizes_agree(struct image_parts *parts, const char *image, size_t bytes)
 {
+    const struct image_header *header = &parts->header;
+    const struct image_map *map = &parts->map;
     size_t entries, raw, total;
 
     if (header->dtype < NY_U8 || header->dtype > NY_F64 || !header->m || !header->d || !header->p)
         return false;
     if (__builtin_mul_overflow(header->m, header->p, &entries) ||
-        __builtin_mul_overflow(header->m, header->d, &raw) || entries > bytes || raw > bytes ||
-        header->d > bytes || header->m > bytes || header->p > bytes || map->skip >= header->p)
+        __builtin_mul_overflow(header->m, header->d, &raw) || entries > bytes ||
+        (header->version != SPARSE_VERSION && raw > bytes) || header->d > bytes ||
+        header->m > bytes || header->p > bytes || map->skip >= header->p)
         return false;
     total = head_bytes(header->version) + CHECKSUM_BYTES +
             (2 * header->d + header->m + entries + header->p) * sizeof(double) +
             ((map->divided ? header->m : 0) + (map->scaled ? header->p - map->skip : 0)) *
-                sizeof(double) +
-            padded(raw * ny_dtype_size((enum ny_dtype)header->dtype));
-    return total == bytes;
+                sizeof(double);
+    if (header->version == SPARSE_VERSION) {
+        parts->sparse = (struct ny_sparse_image){
+            .m = header->m, .d = header->d, .dtype = (enum ny_dtype)header->dtype};
+        return total <= bytes && ny_sparse_image_open(&parts->sparse,
+                                                      image + total - CHECKSUM_BYTES,
+                                                      bytes - total);
+    }
+    return total + padded(raw * ny_dtype_size((enum ny_dtype)header->dtype)) == bytes;
 }
 
 static int check_image(struct ny_context *ctx, const void *image, size_t bytes, const char *where,
-                       struct image_header *header, struct image_map *map)
+                       struct image_parts *parts)
 {
+    struct image_header *header = &parts->header;
     uint64_t checksum;
 
     if (bytes < sizeof(*header) + CHECKSUM_BYTES || memcmp(image, MAGIC, sizeof(MAGIC) - 1) != 0)
@@ -244,16 +278,17 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
                        "'nystream export STORE NAME --part model -o MODEL.nym'",
                        where);
     memcpy(header, image, sizeof(*header));
-    if (header->version < 1 || header->version > IMAGE_VERSION)
+    if (header->version < 1 || header->version > SPARSE_VERSION)
         return ny_fail(ctx, NY_ESTORE,
                        "%s is a model of version %u; this nystream %s reads "
                        "versions up to %d",
-                       where, header->version, ny_version(), IMAGE_VERSION);
-    *map = (struct image_map){0};
+                       where, header->version, ny_version(), SPARSE_VERSION);
+    parts->map = (struct image_map){0};
     if (bytes >= head_bytes(header->version) && header->version > 1)
-        memcpy(map, (const char *)image + sizeof(*header), sizeof(*map));
+        memcpy(&parts->map, (const char *)image + sizeof(*header), sizeof(parts->map));
     memcpy(&checksum, (const char *)image + bytes - CHECKSUM_BYTES, CHECKSUM_BYTES);
-    if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) || !sizes_agree(header, map, bytes))
+    if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) ||
+        !sizes_agree(parts, image, bytes))
         return ny_fail(ctx, NY_ESTORE,
                        "%s is a damaged model (%zu bytes, checksum or sizes do not "
                        "agree); export it again",
@@ -265,46 +300,54 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
 int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
                   const char *where)
 {
-    struct image_header header;
-    struct image_map map;
+    struct image_parts parts = {0};
+    const struct image_header *header = &parts.header;
+    const struct image_map *map = &parts.map;
     double present; /* marks an array that is there, for allocate() */
     struct ny_model sizes = {.ctx = ctx}, *model = NULL;
     struct ny_geometry *geometry;
     const double *arrays;
+    const char *after;
     int err;
 
     *out = NULL;
-    err = check_image(ctx, image, bytes, where, &header, &map);
+    err = check_image(ctx, image, bytes, where, &parts);
     if (err) goto done;
-    sizes.m = header.m;
-    sizes.d = header.d;
-    sizes.p = header.p;
-    sizes.precision = (enum ny_precision)header.precision;
+    sizes.m = header->m;
+    sizes.d = header->d;
+    sizes.p = header->p;
+    sizes.precision = (enum ny_precision)header->precision;
     sizes.spec = (struct ny_columns_spec){
         .ctx = ctx,
-        .kernel = ny_kernel_find(header.kernel),
-        .params = {.gamma = header.gamma, .coef0 = header.coef0, .degree = header.degree},
-        .dtype = (enum ny_dtype)header.dtype};
+        .kernel = ny_kernel_find(header->kernel),
+        .params = {.gamma = header->gamma, .coef0 = header->coef0, .degree = header->degree},
+        .dtype = (enum ny_dtype)header->dtype,
+        .slots = parts.sparse.slots};
     sizes.degrees = (struct ny_degrees){
-        .m = header.m, .v = map.divided ? &present : NULL, .mean = map.mean_degree};
-    sizes.coordinates = (struct ny_coordinates){.pairs = header.p,
-                                                .skip = map.skip,
-                                                .asymmetric = map.asymmetric,
-                                                .normalize = map.normalize,
-                                                .scale = map.scaled ? &present : NULL};
+        .m = header->m, .v = map->divided ? &present : NULL, .mean = map->mean_degree};
+    sizes.coordinates = (struct ny_coordinates){.pairs = header->p,
+                                                .skip = map->skip,
+                                                .asymmetric = map->asymmetric,
+                                                .normalize = map->normalize,
+                                                .scale = map->scaled ? &present : NULL};
     if (!sizes.spec.kernel) {
         err =
             ny_fail(ctx, NY_ESTORE, "%s uses the kernel '%s', which this nystream %s does not have",
-                    where, header.kernel, ny_version());
+                    where, header->kernel, ny_version());
         goto done;
     }
     err = allocate(&model, &sizes);
     if (err) goto done;
-    arrays = (const double *)(const void *)((const char *)image + head_bytes(header.version));
+    arrays = (const double *)(const void *)((const char *)image + head_bytes(header->version));
     err = ny_geometry_copy(&geometry, ctx, arrays, arrays + sizes.d, sizes.d);
     if (err) goto done;
     model->spec.geometry = geometry;
-    copy_arrays(model, (char *)image + head_bytes(header.version), from_image);
+    after = copy_arrays(model, (char *)image + head_bytes(header->version), from_image);
+    if (parts.sparse.slots && !ny_sparse_image_load(&parts.sparse, after, model->landmarks)) {
+        err = ny_fail(ctx, NY_ESTORE, "the landmarks of %s cannot be; export the model again",
+                      where);
+        goto done;
+    }
     *out = model;
     model = NULL;
 done:
@@ -321,20 +364,31 @@ enum ny_dtype ny_model_common_dtype(const struct ny_model *model, enum ny_dtype 
     return NY_F32;
 }
 
-static int widened_landmarks(const struct ny_model *model, enum ny_dtype dtype, void **out)
+/* The landmarks as raw rows of another spec. */
+static int widened_landmarks(const struct ny_model *model, const struct ny_columns_spec *to,
+                             void **out)
 {
-    size_t entries = model->m * model->d;
+    size_t from_bytes = ny_raw_bytes(&model->spec), bytes = ny_raw_bytes(to);
 
-    *out = ny_calloc(model->ctx, NY_MEM_MODEL, entries, ny_dtype_size(dtype));
+    *out = ny_calloc(model->ctx, NY_MEM_MODEL, model->m, bytes);
     if (!*out) return NY_EBUDGET;
-    if (dtype == NY_F32)
-        ny_dtype_to_f32(model->spec.dtype, model->landmarks, *out, entries);
-    else
-        ny_dtype_to_f64(model->spec.dtype, model->landmarks, *out, entries);
+    for (size_t i = 0; i < model->m; i++) {
+        const char *from = (const char *)model->landmarks + i * from_bytes;
+        void *row = (char *)*out + i * bytes;
+
+        if (to->slots)
+            ny_sparse_pack_as(row, to->slots, to->dtype, ny_sparse_of(from, model->spec.slots),
+                              model->spec.dtype);
+        else if (to->dtype == NY_F32)
+            ny_dtype_to_f32(model->spec.dtype, from, row, model->d);
+        else
+            ny_dtype_to_f64(model->spec.dtype, from, row, model->d);
+    }
     return NY_OK;
 }
 
-int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, struct ny_columns **out)
+int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t slots,
+                     struct ny_columns **out)
 {
     struct ny_columns_spec spec = model->spec;
     void *widened = NULL;
@@ -342,7 +396,9 @@ int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, struct n
 
     *out = NULL;
     spec.dtype = ny_model_common_dtype(model, dtype);
-    if (spec.dtype != model->spec.dtype) err = widened_landmarks(model, spec.dtype, &widened);
+    if (slots > spec.slots) spec.slots = slots;
+    if (spec.dtype != model->spec.dtype || spec.slots != model->spec.slots)
+        err = widened_landmarks(model, &spec, &widened);
     if (err) goto done;
     err = ny_columns_new(out, &spec);
     if (err) goto done;

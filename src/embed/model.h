@@ -14,7 +14,7 @@ struct ny_model {
     struct ny_columns_spec spec; /* kernel, params, geometry (owned), dtype of the landmarks */
     size_t m, d, p; /* p: eigenpairs, columns of P */
     enum ny_precision precision;
-    void *landmarks; /* m × d raw rows */
+    void *landmarks; /* m raw rows */
     double *a;       /* m */
     double *P;       /* m × p */
     double *q;       /* p */
@@ -43,8 +43,10 @@ int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *ima
                   const char *where);
 
 /* Columns with the model's landmarks and shift, for raw rows of `dtype`, to which the landmarks are
- * widened; NY_DTYPE_NONE: the landmarks' own. */
-int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, struct ny_columns **out);
+ * widened; NY_DTYPE_NONE: the landmarks' own. Of a sparse model: for records of `slots`, at least
+ * the model's own; 0: those. */
+int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t slots,
+                     struct ny_columns **out);
 /* The dtype in which rows of `dtype` and the landmarks are both exact. */
 enum ny_dtype ny_model_common_dtype(const struct ny_model *model, enum ny_dtype dtype);
 

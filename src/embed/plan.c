@@ -247,7 +247,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d);
     if (err) goto done;
     footprint.points = &points;
-    footprint.spec = ny_settings_spec(settings, ctx, points.dtype, geometry);
+    footprint.spec = ny_settings_spec(settings, ctx, &points, geometry);
     plan->m = m;
     if (!m) err = decide_landmarks(store, settings, &points, footprint.spec, plan);
     if (err) goto done;

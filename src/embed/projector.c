@@ -29,14 +29,14 @@ static int allocate(struct ny_projector *projector, unsigned workers)
 }
 
 int ny_projector_new(struct ny_projector *projector, const struct ny_model *model,
-                     enum ny_dtype dtype, unsigned workers)
+                     enum ny_dtype dtype, size_t slots, unsigned workers)
 {
     int err;
 
     *projector = (struct ny_projector){.model = model,
                                        .width = ny_coordinates_width(&model->coordinates)};
     if (model->degrees.v) projector->degree_offset = ny_degrees_offset(&model->degrees, model->a);
-    err = ny_model_columns(model, dtype, &projector->columns);
+    err = ny_model_columns(model, dtype, slots, &projector->columns);
     if (err) goto done;
     err = ny_tiles_new(&projector->tiles, projector->columns, model->a, model->precision, workers);
     if (err) goto done;

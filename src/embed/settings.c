@@ -34,8 +34,9 @@ const struct ny_map *ny_map_find(const char *name)
     return NULL;
 }
 
-bool ny_settings_centred_rows(const struct ny_fit_settings *settings)
+bool ny_settings_centred_rows(const struct ny_fit_settings *settings, bool sparse)
 {
+    if (sparse) return settings->map->centred_rows; /* else as they are */
     return settings->kernel->base == NY_BASE_SQUARE || settings->kernel->base == NY_BASE_ABSOLUTE ||
            settings->map->centred_rows || settings->scale != NY_SCALE_NONE;
 }
@@ -44,11 +45,16 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          const struct ny_fit_settings *settings, size_t d)
 {
     struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_info points;
     double *neutral;
     int err;
 
-    if (!settings->columns_file)
-        return ny_geometry_new(out, store, settings->scale, ny_settings_centred_rows(settings));
+    if (!settings->columns_file) {
+        err = ny_points_info(store, &points);
+        if (err) return err;
+        return ny_geometry_new(out, store, settings->scale,
+                               ny_settings_centred_rows(settings, points.row_slots > 0));
+    }
     neutral = ny_calloc(ctx, NY_MEM_OTHER, 2 * d, sizeof(double));
     if (!neutral) return NY_EBUDGET;
     for (size_t j = 0; j < d; j++)
@@ -110,12 +116,14 @@ bool ny_settings_needs_gram(const struct ny_fit_settings *settings)
 }
 
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
-                                        struct ny_context *ctx, enum ny_dtype dtype,
+                                        struct ny_context *ctx,
+                                        const struct ny_points_info *points,
                                         const struct ny_geometry *geometry)
 {
     return (struct ny_columns_spec){.ctx = ctx,
                                     .kernel = settings->kernel,
                                     .params = settings->params,
                                     .geometry = geometry,
-                                    .dtype = dtype};
+                                    .dtype = points->dtype,
+                                    .slots = (size_t)points->row_slots};
 }

@@ -51,7 +51,7 @@ struct ny_fit_settings {
 };
 
 /* The centre is subtracted where differences are taken, and for maps that say so. */
-bool ny_settings_centred_rows(const struct ny_fit_settings *settings);
+bool ny_settings_centred_rows(const struct ny_fit_settings *settings, bool sparse);
 /* The geometry of the store's points; of precomputed columns (d = m): none. */
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          const struct ny_fit_settings *settings, size_t d);
@@ -69,7 +69,8 @@ bool ny_settings_gram_f64(const struct ny_fit_settings *settings);
 enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings);
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
-                                        struct ny_context *ctx, enum ny_dtype dtype,
+                                        struct ny_context *ctx,
+                                        const struct ny_points_info *points,
                                         const struct ny_geometry *geometry);
 
 #endif

@@ -18,7 +18,7 @@ struct ny_shift_sample {
 /* Row by row: they lie anywhere. */
 static int read_sample(struct ny_source *points, uint64_t seed, void *rows)
 {
-    size_t row_bytes = points->d * ny_dtype_size(points->dtype);
+    size_t row_bytes = ny_row_bytes(points->dtype, points->d, points->slots);
     int err = NY_OK;
 
     for (size_t i = 0; i < SAMPLE_ROWS && err == NY_OK; i++) {
@@ -41,7 +41,7 @@ int ny_shift_sample_new(struct ny_shift_sample **out, const struct ny_columns_sp
     *out = NULL;
     if (!sample) goto done;
     *sample = (struct ny_shift_sample){.ctx = ctx, .workers = workers};
-    rows = ny_calloc(ctx, NY_MEM_TILES, SAMPLE_ROWS, points->d * ny_dtype_size(points->dtype));
+    rows = ny_calloc(ctx, NY_MEM_TILES, SAMPLE_ROWS, ny_raw_bytes(spec));
     sample->workspace = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*sample->workspace));
     sample->C = ny_calloc(ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * SAMPLE_ROWS * sizeof(float));
     if (!rows || !sample->workspace || !sample->C) goto done;
@@ -76,9 +76,7 @@ void ny_shift_sample_free(struct ny_shift_sample *sample)
 
 size_t ny_shift_sample_bytes(const struct ny_columns_spec *spec, unsigned workers)
 {
-    size_t d = spec->geometry->d;
-
-    return ny_columns_bytes(spec, SAMPLE_ROWS) + SAMPLE_ROWS * d * ny_dtype_size(spec->dtype) +
+    return ny_columns_bytes(spec, SAMPLE_ROWS) + SAMPLE_ROWS * ny_raw_bytes(spec) +
            workers * (ny_columns_workspace_bytes(spec) +
                       NY_UNIT_ROWS * SAMPLE_ROWS * sizeof(float) + sizeof(void *)) +
            sizeof(struct ny_shift_sample) + 4 * 128;

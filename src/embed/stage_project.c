@@ -170,7 +170,8 @@ int ny_stage_project(struct ny_job *job)
     job->m = job->model->m;
     err = ny_job_fit_workers(job);
     if (err) goto done;
-    err = ny_projector_new(&run.projector, job->model, NY_DTYPE_NONE, job->workers);
+    err = ny_projector_new(&run.projector, job->model, NY_DTYPE_NONE,
+                           (size_t)job->points.row_slots, job->workers);
     if (err) goto done;
     units = restore_sums(&run);
     layout = ny_embedding_layout(job->points.n, run.projector.width, element);

@@ -20,7 +20,7 @@ int ny_job_load_frozen(struct ny_job *job)
 struct ny_columns_spec ny_job_spec(const struct ny_job *job)
 {
     struct ny_columns_spec spec =
-        ny_settings_spec(job->settings, job->ctx, job->points.dtype, job->geometry);
+        ny_settings_spec(job->settings, job->ctx, &job->points, job->geometry);
 
     spec.params = job->params;
     return spec;
@@ -112,13 +112,13 @@ static int load_landmarks(struct ny_job *job, void *raw)
     if (ny_blob_get(job->store, job->name, "landmarks", job->rows, job->m * sizeof(uint64_t)))
         return ny_context_error(job->ctx)->status;
     if (job->settings->columns_file) return ny_given_columns_gather(job, raw);
-    return ny_points_gather(job->store, job->rows, job->m, raw);
+    return ny_points_gather(job->store, (size_t)job->points.row_slots, job->rows, job->m, raw);
 }
 
 static int make_columns(struct ny_job *job)
 {
     struct ny_columns_spec spec = ny_job_spec(job);
-    size_t row_bytes = (size_t)job->points.d * ny_dtype_size(job->points.dtype);
+    size_t row_bytes = ny_points_row_bytes(&job->points);
     void *raw = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, row_bytes);
     int err = NY_EBUDGET;
 

@@ -27,7 +27,7 @@ static int check_points(const struct ny_job *job)
 static int decide_width(struct ny_job *job)
 {
     struct ny_columns_spec spec =
-        ny_settings_spec(job->settings, job->ctx, job->points.dtype, job->geometry);
+        ny_settings_spec(job->settings, job->ctx, &job->points, job->geometry);
     json_t *report = ny_job_report(job);
     double gamma = job->settings->params.gamma;
     int err;

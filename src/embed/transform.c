@@ -47,13 +47,18 @@ static int fold(void *arg, const struct ny_tile *tile)
 }
 
 /* Workers whose tiles fit what is left of the budget. */
-static unsigned workers_that_fit(const struct ny_model *model, size_t row_bytes)
+static unsigned workers_that_fit(const struct ny_model *model, enum ny_dtype dtype, size_t slots)
 {
     struct ny_context *ctx = model->ctx;
+    struct ny_columns_spec spec = model->spec;
     unsigned workers = ny_context_threads(ctx);
+    size_t row_bytes = ny_row_bytes(dtype, model->d, slots);
+
+    spec.dtype = dtype;
+    spec.slots = slots;
 
     while (workers > 1 &&
-           ny_projector_bytes(&model->spec, model->m, model->p, model->precision, workers) +
+           ny_projector_bytes(&spec, model->m, model->p, model->precision, workers) +
                    ny_blas_bytes(workers, workers, model->m) + workers * NY_UNIT_ROWS * row_bytes >
                ny_memory_left(ctx))
         workers--;
@@ -69,7 +74,7 @@ static int run_pass(struct transform *run, struct ny_source *source, unsigned wo
 
     err = ny_reserve(model->ctx, NY_MEM_PROCESS, blas);
     if (err) return err;
-    err = ny_projector_new(&run->projector, model, source->dtype, workers);
+    err = ny_projector_new(&run->projector, model, source->dtype, source->slots, workers);
     if (err) goto done;
     err = ny_pass_run(
         &(struct ny_pass){.ctx = model->ctx,
@@ -95,6 +100,7 @@ static int open_input(const struct ny_model *model, const char *input,
     options.dims = model->d;
     options.dims_of = "the model has";
     options.nan_drop = false;
+    options.reading = model->spec.slots ? NY_READ_SPARSE : NY_READ_DENSE;
     if (options.dtype == NY_DTYPE_NONE && model->spec.dtype == NY_F64) options.dtype = NY_F64;
     return ny_reader_open(out, model->ctx, input, &options);
 }
@@ -104,7 +110,8 @@ static int count_rows(const struct ny_model *model, const char *input,
                       const struct ny_reader_options *options, uint64_t *rows)
 {
     struct ny_reader *reader = NULL;
-    struct ny_row_batch batch = {0};
+    struct ny_csr sparse = {0};
+    struct ny_row_batch batch = {.sparse = &sparse};
     struct stat status;
     size_t row_bytes;
     int err;
@@ -113,16 +120,21 @@ static int count_rows(const struct ny_model *model, const char *input,
     if (stat(input, &status) != 0 || !S_ISREG(status.st_mode)) return NY_OK;
     err = open_input(model, input, options, &reader);
     if (err) return err;
-    row_bytes = model->d * ny_dtype_size(ny_reader_table(reader)->dtype);
+    sparse.dtype = ny_reader_table(reader)->dtype;
+    row_bytes = ny_reader_table(reader)->layout == NY_CSR ? 0
+                                                          : model->d * ny_dtype_size(sparse.dtype);
     batch.values = ny_alloc(model->ctx, NY_MEM_IO, NY_UNIT_ROWS * row_bytes);
     if (!batch.values) err = NY_EBUDGET;
-    while (err == NY_OK)
+    while (err == NY_OK) {
+        sparse.rows = 0;
         err = ny_reader_next(reader, NY_UNIT_ROWS, &batch);
+    }
     if (err == NY_END) {
         *rows = batch.consumed;
         err = NY_OK;
     }
     ny_free(model->ctx, batch.values);
+    ny_csr_release(&sparse, model->ctx);
     ny_reader_close(reader);
     return err;
 }
@@ -136,6 +148,15 @@ static int rows_of(const struct ny_model *model, const char *input,
     return count_rows(model, input, options, rows);
 }
 
+/* Slots for the model's landmarks and for the rows of a file; dense ones may be full. */
+static size_t slots_for(const struct ny_model *model, const struct ny_table *table)
+{
+    size_t slots = (size_t)(table->layout == NY_CSR ? table->slots : table->d);
+
+    if (!model->spec.slots) return 0;
+    return slots > model->spec.slots ? slots : model->spec.slots;
+}
+
 int ny_transform_file(const struct ny_model *model, const char *input,
                       const struct ny_reader_options *options, const char *output)
 {
@@ -144,6 +165,7 @@ int ny_transform_file(const struct ny_model *model, const char *input,
     struct ny_source *source = NULL;
     enum ny_element element = model->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32;
     enum ny_dtype dtype;
+    size_t slots;
     unsigned workers;
     uint64_t rows;
     int err;
@@ -153,8 +175,9 @@ int ny_transform_file(const struct ny_model *model, const char *input,
     err = rows_of(model, input, options, reader, output, &rows);
     if (err) goto done;
     dtype = ny_model_common_dtype(model, ny_reader_table(reader)->dtype);
-    workers = workers_that_fit(model, model->d * ny_dtype_size(dtype));
-    err = ny_source_of_reader(&source, model->ctx, reader, dtype, workers);
+    slots = slots_for(model, ny_reader_table(reader));
+    workers = workers_that_fit(model, dtype, slots);
+    err = ny_source_of_reader(&source, model->ctx, reader, dtype, slots, workers);
     if (err) goto done;
     err = ny_writer_open(&run.writer, model->ctx, output, element,
                          rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : rows,
@@ -172,6 +195,21 @@ done:
     return err;
 }
 
+/* Slots for the model's landmarks and for dense rows that become sparse ones. */
+static size_t fullest_row(const struct ny_model *model, const float *values, uint64_t rows)
+{
+    size_t most = model->spec.slots;
+
+    for (uint64_t i = 0; i < rows; i++) {
+        size_t count = 0;
+
+        for (size_t k = 0; k < model->d; k++)
+            count += values[i * model->d + k] != 0;
+        if (count > most) most = count;
+    }
+    return most;
+}
+
 int ny_transform_memory(const struct ny_model *model, const float *values, uint64_t rows,
                         float *embedding)
 {
@@ -183,7 +221,10 @@ int ny_transform_memory(const struct ny_model *model, const float *values, uint6
         return ny_fail(model->ctx, NY_EDATA, "row %zu of the rows to transform holds NaN or Inf",
                        (ny_first_not_finite32(values, (size_t)rows * model->d) - 1) / model->d);
     err = ny_source_of_memory(&source, model->ctx, values, NY_F32, rows, model->d);
-    if (err == NY_OK) err = run_pass(&run, source, workers_that_fit(model, 0));
+    if (err == NY_OK && model->spec.slots)
+        ny_source_of_memory_slots(source, fullest_row(model, values, rows), true);
+    if (err == NY_OK)
+        err = run_pass(&run, source, workers_that_fit(model, NY_F32, source->slots));
     ny_projector_release(&run.projector);
     ny_source_free(source);
     return err;

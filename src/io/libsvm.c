@@ -1,5 +1,5 @@
-/* LIBSVM's sparse text, "label index:value …", into dense rows. Indices begin at 1, or at 0 where
- * index 0 occurs: a file is read once before, from a pipe its beginning decides. */
+/* LIBSVM's sparse text, "label index:value …", into dense or sparse rows. Indices begin at 1, or at
+ * 0 where index 0 occurs: a file is read once before, from a pipe its beginning decides. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -7,6 +7,10 @@
 #include "io/text.h"
 
 enum { PROBE_LINES = 8, LOOK_BYTES = 64 * 1024 };
+
+/* Rows are kept sparse where fewer than one in so many values is not 0: in memory a value takes two
+ * numbers, and products of sparse rows are slower than those of a GEMM. */
+enum { DENSE_SHARE = 8 };
 
 #define ULL(x) ((unsigned long long)(x))
 #define INDEX_MAX ((uint64_t)INT32_MAX)
@@ -16,11 +20,13 @@ struct libsvm {
     uint64_t largest; /* index met */
     bool zero, any;   /* index 0 met; any met */
     bool looking;     /* only those are wanted yet */
+    uint64_t looked, pairs, pairs_most; /* in all the lines that were looked at; in the longest */
 };
 
 struct line {
     const char *at;
     bool missing; /* a value is NaN or Inf: the row is to be dropped */
+    size_t pairs; /* so far; of a sparse row: values that are kept */
     const char *label;
     size_t label_length;
 };
@@ -143,6 +149,20 @@ static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previo
         reader->options.dims_of ? reader->options.dims_of : "");
 }
 
+/* One pair behind the others of the row that is not yet counted in *csr. */
+static enum outcome take_sparse(struct ny_reader *reader, struct line *line, struct ny_csr *csr,
+                                const char *at, uint64_t column, double value)
+{
+    size_t k = ny_csr_nnz(csr) + line->pairs;
+
+    if (ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, k + 1)) return FAILED;
+    if (!ny_text_store(csr->dtype, csr->value, k, value))
+        return wrong(reader, at, ny_text_unfit(csr->dtype));
+    csr->index[k] = (uint32_t)column;
+    line->pairs += ny_dtype_at(csr->dtype, csr->value, k) != 0;
+    return ROW;
+}
+
 /* One pair into the row, or into what is looked for. */
 static enum outcome take(struct ny_reader *reader, struct line *line, void *to, uint64_t *previous)
 {
@@ -168,13 +188,16 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
         if (index > libsvm->largest) libsvm->largest = index;
         libsvm->zero |= index == 0;
         libsvm->any = true;
+        line->pairs++;
         return ROW;
     }
     if (isnan(value) && reader->nan == NY_NAN_ERROR)
         return wrong(reader, at, "is not a finite number; --nan drop leaves such rows out");
     line->missing |= isnan(value);
-    if (!isnan(value) &&
-        !ny_text_store(reader->table.dtype, to, (size_t)(index - libsvm->base), value))
+    if (isnan(value)) return ROW;
+    index -= libsvm->base;
+    if (reader->table.layout == NY_CSR) return take_sparse(reader, line, to, at, index, value);
+    if (!ny_text_store(reader->table.dtype, to, (size_t)index, value))
         return wrong(reader, at, ny_text_unfit(reader->table.dtype));
     return ROW;
 }
@@ -234,8 +257,12 @@ static int look(struct ny_reader *reader, uint64_t *rows)
     struct line line;
 
     libsvm->looking = true;
-    for (*rows = 0; (outcome = next_line(reader, &line, NULL)) == ROW; ++*rows)
+    for (*rows = 0; (outcome = next_line(reader, &line, NULL)) == ROW; ++*rows) {
+        libsvm->pairs += line.pairs;
+        if (line.pairs > libsvm->pairs_most) libsvm->pairs_most = line.pairs;
         pass_line(bytes, &line);
+    }
+    libsvm->looked = *rows;
     libsvm->looking = false;
     libsvm->base = libsvm->zero ? 0 : 1;
     if (outcome == FAILED) return ny_context_error(reader->ctx)->status;
@@ -244,6 +271,21 @@ static int look(struct ny_reader *reader, uint64_t *rows)
     bytes->line = 1;
     if (outcome == CUT) *rows = NY_ROWS_UNKNOWN;
     return NY_OK;
+}
+
+/* What a pipe has not sent yet may be fuller. */
+static void choose_layout(const struct ny_reader *reader, struct ny_table *table)
+{
+    const struct libsvm *libsvm = reader->state;
+    uint64_t rows = libsvm->looked ? libsvm->looked : 1;
+    bool few = (double)libsvm->pairs * DENSE_SHARE < (double)rows * (double)table->d;
+
+    if (reader->options.reading == NY_READ_DENSE) return;
+    if (reader->options.reading == NY_READ_AUTO && !few) return;
+    table->layout = NY_CSR;
+    table->nnz = (libsvm->pairs + rows - 1) / rows;
+    table->slots = reader->bytes->regular ? libsvm->pairs_most : table->d;
+    if (!table->slots) table->slots = 1;
 }
 
 static int open_libsvm(struct ny_reader *reader)
@@ -274,6 +316,7 @@ static int open_libsvm(struct ny_reader *reader)
     table->d = options->dims ? options->dims : libsvm->largest + 1 - libsvm->base;
     table->dtype = options->dtype ? options->dtype : NY_F32;
     table->labels = true;
+    choose_layout(reader, table);
     return NY_OK;
 }
 
@@ -285,16 +328,28 @@ static int take_label(struct ny_reader *reader, const struct line *line, double 
                             line->label_length, value);
 }
 
+/* The row that was read counts; it may have no value at all. */
+static int keep_sparse(struct ny_reader *reader, struct ny_csr *csr, const struct line *line)
+{
+    size_t nnz = ny_csr_nnz(csr) + line->pairs;
+    int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, nnz);
+
+    if (!err) csr->start[++csr->rows] = (uint32_t)nnz;
+    return err;
+}
+
 static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
     size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
 
     for (size_t r = 0; r < max_rows; r++) {
-        void *to = (char *)batch->values + batch->count * row_bytes;
+        bool sparse = reader->table.layout == NY_CSR;
+        void *to = sparse ? (void *)batch->sparse
+                          : (void *)((char *)batch->values + batch->count * row_bytes);
         double value = (double)NAN;
         struct line line;
 
-        memset(to, 0, row_bytes);
+        if (!sparse) memset(to, 0, row_bytes);
         switch (next_line(reader, &line, to)) {
         case ROW:
             break;
@@ -308,6 +363,7 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
         } else {
             int err = reader->options.labels_file ? NY_OK : take_label(reader, &line, &value);
 
+            if (!err && sparse) err = keep_sparse(reader, batch->sparse, &line);
             if (err) return err;
             if (batch->labels) batch->labels[batch->count] = value;
             if (batch->source) batch->source[batch->count] = reader->consumed;

@@ -223,6 +223,7 @@ static int labels_end_early(struct ny_reader *reader, uint64_t labels, struct ny
 
     while (!err && total == NY_ROWS_UNKNOWN) {
         rows->count = 0;
+        if (reader->table.layout == NY_CSR) rows->sparse->rows = 0;
         err = reader->entry->format->next(reader, max_rows, rows);
         if (err == NY_END) total = reader->consumed;
     }
@@ -304,24 +305,27 @@ int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batc
 /* Reads rows and forgets them: their words and their damage count as when they were delivered. */
 static int skip_by_reading(struct ny_reader *reader, uint64_t target)
 {
-    struct ny_row_batch rows = {0};
+    struct ny_csr sparse = {.dtype = reader->table.dtype};
+    struct ny_row_batch rows = {.sparse = &sparse};
     size_t row_bytes, most;
     int err = ny_product(reader->ctx, &row_bytes, (size_t)reader->table.d,
                          ny_dtype_size(reader->table.dtype), 1);
 
     if (err) return err;
     most = row_bytes < SKIP_BYTES ? SKIP_BYTES / row_bytes : 1;
+    if (reader->table.layout == NY_CSR) row_bytes = 0; /* rows go to `sparse` */
     rows.values = ny_alloc(reader->ctx, NY_MEM_IO, most * row_bytes);
     if (!rows.values) return NY_EBUDGET;
     while (!err && reader->consumed < target) {
         uint64_t left = target - reader->consumed;
 
-        rows.count = 0;
+        rows.count = sparse.rows = 0;
         err = ny_check_interrupt(reader->ctx);
         if (!err)
             err = reader->entry->format->next(reader, left < most ? (size_t)left : most, &rows);
     }
     ny_free(reader->ctx, rows.values);
+    ny_csr_release(&sparse, reader->ctx);
     return err == NY_END ? NY_OK : err;
 }
 

@@ -8,8 +8,12 @@
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "base/sparse.h"
 
 #define NY_ROWS_UNKNOWN UINT64_MAX
+
+/* Rows of formats that may be sparse: as dense ones, or as the file's density suggests. */
+enum ny_reading { NY_READ_DENSE, NY_READ_AUTO, NY_READ_SPARSE };
 
 enum ny_header { NY_HEADER_AUTO, NY_HEADER_YES, NY_HEADER_NO };
 
@@ -22,6 +26,7 @@ struct ny_reader_options {
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
     uint64_t dims;            /* libsvm: d; others: must agree; 0: from the data */
     const char *dims_of;      /* who wants dims, for messages; NULL: "--dims says" */
+    enum ny_reading reading;  /* libsvm; auto: sparse where fewer than one in eight is not 0 */
     bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
 };
 
@@ -29,6 +34,8 @@ struct ny_table {
     uint64_t d;
     uint64_t rows; /* NY_ROWS_UNKNOWN when the file does not say */
     enum ny_dtype dtype;
+    enum ny_layout layout;
+    uint64_t nnz, slots; /* sparse: values of a row on average, rounded up; of the fullest row */
     bool labels;
     const char *format;
 };
@@ -44,7 +51,8 @@ const struct ny_table *ny_reader_table(const struct ny_reader *reader);
 
 /* Buffers of the caller, each for max_rows; labels and source may be NULL. */
 struct ny_row_batch {
-    void *values;     /* max_rows × d in the table's dtype */
+    void *values;     /* max_rows × d in the table's dtype; of a sparse table: */
+    struct ny_csr *sparse; /* rows are added to those that are there; grows under NY_MEM_IO */
     double *labels;   /* NaN where missing */
     uint64_t *source; /* row number in this file, 0-based */
     size_t count;     /* out: rows delivered */

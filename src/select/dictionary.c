@@ -7,7 +7,7 @@
 
 static size_t row_bytes(const struct ny_columns_spec *spec)
 {
-    return spec->geometry->d * ny_dtype_size(spec->dtype);
+    return ny_raw_bytes(spec);
 }
 
 int ny_dictionary_new(struct ny_dictionary **out, const struct ny_columns_spec *spec,
@@ -276,7 +276,7 @@ struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary)
 /* ---- image ---------------------------------------------------------------------------------- */
 
 struct image_head {
-    uint64_t magic, count, rank, row_bytes, affine;
+    uint64_t magic, count, rank, row, affine; /* row: its bytes, or of a sparse one the slots */
     double origin_k, largest, tolerance;
 };
 
@@ -287,22 +287,31 @@ static size_t padded(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
-static size_t image_bytes(const struct ny_dictionary *dictionary, size_t count, size_t rank)
+static size_t image_bytes(size_t count, size_t rank, size_t bytes)
 {
     return sizeof(struct image_head) + count * sizeof(uint64_t) + rank * sizeof(double) +
-           padded(count * row_bytes(&dictionary->spec)) + rank * (rank + 1) / 2 * sizeof(double);
+           padded(count * bytes) + rank * (rank + 1) / 2 * sizeof(double);
+}
+
+/* Rows that were appended since may have more values than any before: more slots than the image. */
+static size_t image_row_bytes(const struct ny_columns_spec *spec, uint64_t row)
+{
+    if (!spec->slots) return row == row_bytes(spec) ? (size_t)row : 0;
+    return row <= spec->slots ? ny_row_bytes(spec->dtype, spec->geometry->d, (size_t)row) : 0;
 }
 
 size_t ny_dictionary_image_bytes(const struct ny_dictionary *dictionary)
 {
-    return image_bytes(dictionary, dictionary->count, dictionary->rank);
+    return image_bytes(dictionary->count, dictionary->rank, row_bytes(&dictionary->spec));
 }
 
 /* head, row numbers, shifts, L row by row, raw landmarks. */
 void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
 {
+    const struct ny_columns_spec *spec = &dictionary->spec;
     const struct image_head head = {IMAGE_MAGIC, dictionary->count, dictionary->rank,
-                                    row_bytes(&dictionary->spec), dictionary->options.affine,
+                                    spec->slots ? spec->slots : row_bytes(spec),
+                                    dictionary->options.affine,
                                     dictionary->origin_k, dictionary->largest,
                                     dictionary->options.tolerance};
     size_t bytes = row_bytes(&dictionary->spec), rank = dictionary->rank;
@@ -338,15 +347,29 @@ static int check_image(const struct ny_dictionary *dictionary, const struct imag
                        size_t bytes)
 {
     uint64_t origin = dictionary->options.affine && head->count ? 1 : 0;
+    size_t row = image_row_bytes(&dictionary->spec, head->row);
 
-    if (head->magic == IMAGE_MAGIC && head->row_bytes == row_bytes(&dictionary->spec) &&
+    if (head->magic == IMAGE_MAGIC && row > 0 &&
         head->affine == (uint64_t)dictionary->options.affine &&
         head->tolerance == dictionary->options.tolerance && head->count == head->rank + origin &&
         head->count <= (uint64_t)NY_PANELS_MAX * NY_PANEL &&
-        image_bytes(dictionary, head->count, head->rank) == bytes)
+        image_bytes(head->count, head->rank, row) == bytes)
         return NY_OK;
     return ny_fail(dictionary->spec.ctx, NY_ESTORE,
                    "the saved dictionary does not belong to this selection; run it anew");
+}
+
+/* The image's landmarks with the slots of now; NULL: they do not fit the budget. */
+static char *with_slots(const struct ny_columns_spec *spec, const char *raw, size_t count,
+                        size_t slots)
+{
+    size_t from = ny_row_bytes(spec->dtype, spec->geometry->d, slots), to = row_bytes(spec);
+    char *rows = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, count, to);
+
+    for (size_t i = 0; rows && i < count; i++)
+        ny_sparse_pack(rows + i * to, spec->slots, spec->dtype,
+                       ny_sparse_of(raw + i * from, slots));
+    return rows;
 }
 
 int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, size_t bytes)
@@ -354,6 +377,7 @@ int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, s
     struct image_head head = {0};
     size_t d_bytes = row_bytes(&dictionary->spec), origin;
     const char *rows, *shift, *L, *raw;
+    char *widened = NULL;
     int err;
 
     if (bytes >= sizeof(head)) memcpy(&head, image, sizeof(head));
@@ -363,18 +387,22 @@ int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, s
     shift = rows + head.count * sizeof(uint64_t);
     L = shift + head.rank * sizeof(double);
     raw = L + head.rank * (head.rank + 1) / 2 * sizeof(double);
+    if (dictionary->spec.slots != 0 && head.row != dictionary->spec.slots) {
+        raw = widened = with_slots(&dictionary->spec, raw, head.count, (size_t)head.row);
+        if (!widened) return NY_EBUDGET;
+    }
     origin = head.count - head.rank;
     dictionary->origin_k = head.origin_k;
     err = reserve_rows(dictionary, head.count);
     if (!err && origin) err = ny_columns_append(dictionary->origin, raw, 1);
-    if (err) return err;
+    if (err) goto done;
     dictionary->count = origin;
     for (size_t r = 0; r < head.rank; r++) {
         struct ny_factor_row factor = {.Z = (const double *)(const void *)L, .Z_count = r};
 
         memcpy(&factor.pivot, L + r * sizeof(double), sizeof(double));
         err = ny_dictionary_push(dictionary, 0, &factor, head.largest);
-        if (err) return err;
+        if (err) goto done;
         L += (r + 1) * sizeof(double);
     }
     memcpy(dictionary->rows, rows, head.count * sizeof(uint64_t));
@@ -386,5 +414,7 @@ int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, s
                (left < NY_PANEL ? left : NY_PANEL) * sizeof(double));
     }
     dictionary->largest = head.largest;
+done:
+    ny_free(dictionary->spec.ctx, widened);
     return err;
 }

@@ -8,10 +8,10 @@ enum { FRONT_ROWS = NY_UNIT_ROWS + NY_STRIP_ROWS };
 int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec)
 {
     struct ny_context *ctx = spec->ctx;
-    size_t d = spec->geometry->d, bytes;
+    size_t d = spec->slots ? spec->slots : spec->geometry->d, bytes;
     int err;
 
-    *front = (struct ny_front){.ctx = ctx, .d = d, .row_bytes = d * ny_dtype_size(spec->dtype)};
+    *front = (struct ny_front){.ctx = ctx, .d = d, .row_bytes = ny_raw_bytes(spec)};
     err = ny_product(ctx, &bytes, FRONT_ROWS, d, sizeof(double));
     if (err) return err;
     front->index = ny_alloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS * sizeof(*front->index));
@@ -45,10 +45,11 @@ void ny_front_free(struct ny_front *front)
 
 size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t columns)
 {
-    size_t d = spec->geometry->d;
+    size_t prepared = spec->slots ? 0 : spec->geometry->d;
+    size_t square = spec->slots ? ny_columns_square_bytes(spec, NY_FRONT_BLOCK, 1) : 0;
 
-    return NY_UNIT_ROWS * (d * ny_dtype_size(spec->dtype) + 4 * sizeof(double) + 8) +
-           FRONT_ROWS * (d + 1) * sizeof(float) +
+    return NY_UNIT_ROWS * (ny_raw_bytes(spec) + 4 * sizeof(double) + 8) + square +
+           FRONT_ROWS * (prepared + 1) * sizeof(float) +
            (columns + NY_PANEL) * (FRONT_ROWS * sizeof(float) +
                                 (NY_FRONT_BLOCK + NY_EARLY_ROWS) * sizeof(double)) +
            2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK * sizeof(double);

@@ -124,7 +124,7 @@ size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
 size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
-    size_t row_bytes = spec->geometry->d * ny_dtype_size(spec->dtype), heads = 1024;
+    size_t row_bytes = ny_raw_bytes(spec), heads = 1024;
 
     return heads + bounds_bytes(request) +
            m * (sizeof(uint64_t) + sizeof(double) + row_bytes) + m * (m + 1) / 2 * sizeof(double);
@@ -248,7 +248,7 @@ int ny_select_greedy(const struct ny_selection_request *request, struct ny_selec
     if (ny_greedy_searches(request) && request->pilot && !request->image)
         err = ny_greedy_pilot(request, &piloted.tolerance_low, &piloted.tolerance_high);
     if (err) return err;
-    err = ny_source_of_points(&source, request->store, request->n, workers);
+    err = ny_source_of_points(&source, request->store, request->n, request->spec->slots, workers);
     if (err) return err;
     err = ny_greedy_select_from(&piloted, source, selection);
     ny_source_free(source);

@@ -64,7 +64,7 @@ struct sample {
 
 static int draw(const struct ny_selection_request *request, size_t wanted, struct sample *sample)
 {
-    size_t row_bytes = request->spec->geometry->d * ny_dtype_size(request->spec->dtype);
+    size_t row_bytes = ny_raw_bytes(request->spec);
     uint64_t *rows = ny_alloc(request->ctx, NY_MEM_DICTIONARY, wanted * sizeof(*rows));
     int err = NY_EBUDGET;
 
@@ -73,7 +73,8 @@ static int draw(const struct ny_selection_request *request, size_t wanted, struc
     sample->count = sample_rows(rows, wanted, request->seed, request->n);
     sample->values = ny_alloc(request->ctx, NY_MEM_TILES, sample->count * row_bytes);
     if (!sample->values) goto done;
-    err = ny_points_gather(request->store, rows, sample->count, sample->values);
+    err = ny_points_gather(request->store, request->spec->slots, rows, sample->count,
+                           sample->values);
 done:
     ny_free(request->ctx, rows);
     return err;
@@ -100,6 +101,7 @@ static int expect(const struct ny_selection_request *request, const struct sampl
     if (!err)
         err = ny_source_of_memory(&source, request->ctx, sample->values, spec->dtype, small.n,
                                   spec->geometry->d);
+    if (!err) ny_source_of_memory_slots(source, spec->slots, false);
     if (!err) err = ny_greedy_run(&greedy, source, 0, false);
     if (err) goto done;
     reached = ny_dictionary_count(greedy.dictionary);
@@ -115,7 +117,7 @@ done:
 int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample_rows_max,
                        size_t *m)
 {
-    size_t row_bytes = request->spec->geometry->d * ny_dtype_size(request->spec->dtype);
+    size_t row_bytes = ny_raw_bytes(request->spec);
     size_t room = ny_memory_left(request->ctx) / SAMPLE_BYTES_SHARE / row_bytes;
     size_t count = sample_rows_max < room ? sample_rows_max : room, most = request->landmarks;
     struct sample sample;
@@ -144,7 +146,7 @@ static size_t pilot_rows(const struct ny_selection_request *request, size_t m)
 
 size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t m)
 {
-    size_t row_bytes = request->spec->geometry->d * ny_dtype_size(request->spec->dtype);
+    size_t row_bytes = ny_raw_bytes(request->spec);
     size_t wish_bytes = 3 * sizeof(uint64_t); /* a row's number, and its place in a gather */
 
     return pilot_rows(request, m) * (row_bytes + wish_bytes);

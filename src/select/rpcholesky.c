@@ -229,7 +229,8 @@ static int look_at(struct ny_rpcholesky *rp, size_t count)
     front->count = count;
     front->done = 0;
     worker->exact.flops = 0;
-    err = ny_points_gather(rp->request->store, rp->window_row + first, count, front->raw);
+    err = ny_points_gather(rp->request->store, rp->request->spec->slots, rp->window_row + first,
+                           count, front->raw);
     if (!err) err = ny_columns_diagonal(rp->dictionary->none, front->raw, count, front->k);
     for (size_t at = 0; !err && at < count && ny_dictionary_count(rp->dictionary) < rp->m;
          at += NY_FRONT_BLOCK) {
@@ -354,7 +355,8 @@ int ny_select_rpcholesky(const struct ny_selection_request *request,
         ny_free(request->ctx, *request->image_owner);
         *request->image_owner = NULL;
     }
-    err = ny_source_of_points(&source, request->store, request->n, rp->workers);
+    err = ny_source_of_points(&source, request->store, request->n, request->spec->slots,
+                              rp->workers);
     if (err) goto done;
     ny_blas_serial();
     err = select_from(rp, source, first_unit);

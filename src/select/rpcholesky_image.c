@@ -20,7 +20,7 @@ static size_t window_bytes(const struct ny_rpcholesky *rp)
 size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
-    size_t row_bytes = spec->geometry->d * ny_dtype_size(spec->dtype), heads = 1024;
+    size_t row_bytes = ny_raw_bytes(spec), heads = 1024;
 
     return heads + NY_PIVOT_WINDOW * (sizeof(uint64_t) + sizeof(float)) +
            request->n * sizeof(float) + m * (sizeof(uint64_t) + sizeof(double) + row_bytes) +

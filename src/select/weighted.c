@@ -44,8 +44,7 @@ static size_t landmarks_of(const struct ny_selection_request *request)
 static int set_means(struct weighted *w)
 {
     enum { ROWS = 256 };
-    size_t m = w->pilot_m, row_bytes = w->request->spec->geometry->d *
-                                       ny_dtype_size(w->request->spec->dtype);
+    size_t m = w->pilot_m, row_bytes = ny_raw_bytes(w->request->spec);
     double *a = ny_calloc(w->ctx, NY_MEM_DICTIONARY, m, sizeof(*a));
     double *W = ny_alloc(w->ctx, NY_MEM_DICTIONARY, ROWS * m * sizeof(*W));
     int err = a && W ? NY_OK : NY_EBUDGET;
@@ -78,8 +77,9 @@ static int open_pilot(struct weighted *w)
     err = ny_select_uniform(w->request, &uniform);
     if (err) goto done;
     raw = ny_calloc(w->ctx, NY_MEM_DICTIONARY, uniform.m,
-                    spec->geometry->d * ny_dtype_size(spec->dtype));
-    err = raw ? ny_points_gather(w->request->store, uniform.rows, uniform.m, raw) : NY_EBUDGET;
+                    ny_raw_bytes(spec));
+    err = raw ? ny_points_gather(w->request->store, spec->slots, uniform.rows, uniform.m, raw)
+              : NY_EBUDGET;
     if (!err) err = ny_columns_append(w->pilot, raw, uniform.m);
     w->pilot_m = uniform.m;
     if (!err) err = set_means(w);
@@ -128,7 +128,7 @@ size_t ny_weighted_bytes(const struct ny_selection_request *request, size_t m)
 {
     const size_t square_rows = 256, draws = 3; /* the pilot's, ours, and row numbers */
     const struct ny_columns_spec *spec = request->spec;
-    size_t row_bytes = spec->geometry->d * ny_dtype_size(spec->dtype);
+    size_t row_bytes = ny_raw_bytes(spec);
     size_t pilot = request->diagonal == NY_DIAGONAL_RAW ? 0 : m;
     unsigned workers = request->workers ? request->workers : 1;
     size_t opening = pilot * (row_bytes + (square_rows + 1) * sizeof(double)) +
@@ -276,7 +276,8 @@ static int run_pass(struct weighted *w, uint64_t first_unit)
                            .workers = w->workers,
                            .first_unit = first_unit,
                            .checkpoint_s = request->checkpoint_s};
-    int err = ny_source_of_points(&source, request->store, request->n, w->workers);
+    int err = ny_source_of_points(&source, request->store, request->n, request->spec->slots,
+                                  w->workers);
 
     if (err) return err;
     pass.source = source;

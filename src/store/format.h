@@ -19,6 +19,7 @@
  * that no entry can vanish, appear, move or change its size in silence.
  *
  * Points: key = kind, number. Block b holds rows b·B … b·B + B − 1; all but the last are full.
+ * Blocks of sparse rows are encoded as store/csr.h says; all else is as for dense ones.
  * What an unfinished import has staged is invisible: blocks beyond the manifest's n, and, under
  * kind | NY_STAGED, the block that was the short last one and the one being filled.
  */
@@ -76,8 +77,11 @@ struct ny_manifest {
     uint64_t source_from; /* first block with row numbers of the source */
     uint64_t digest;      /* chain over the checksums of the full blocks */
     uint64_t tail_digest; /* checksum of the short one */
+    /* Of sparse rows alone; the manifest of dense ones ends here. */
+    uint64_t nnz, row_nnz, block_nnz; /* values in all, in the fullest row, in the fullest block */
 };
-_Static_assert(sizeof(struct ny_manifest) == 96, "part of the format");
+_Static_assert(sizeof(struct ny_manifest) == 120, "part of the format");
+#define NY_DENSE_MANIFEST_BYTES ((size_t)96)
 
 struct ny_stats_record {
     uint64_t n, d;
@@ -93,9 +97,16 @@ struct ny_progress_record {
 };
 _Static_assert(sizeof(struct ny_progress_record) == 88, "part of the format");
 
+/* At the end of the progress of sparse rows, about the blocks that are full. */
+struct ny_sparse_progress {
+    uint64_t block_rows, nnz, row_nnz, block_nnz;
+};
+
 /* Bounds of the format. */
 #define NY_BLOCK_BYTES ((uint64_t)1 << 20)     /* raw, but at least one row */
 #define NY_BLOCK_ROWS_MAX ((uint64_t)1 << 20)
+#define NY_SPARSE_BLOCK_ROWS_MAX ((uint64_t)1 << 16)
+#define NY_BLOCK_NNZ_MAX ((uint64_t)1 << 27)   /* of sparse rows */
 #define NY_ROW_BYTES_MAX ((uint64_t)1 << 30)
 #define NY_COLUMNS_MAX ((uint64_t)1 << 24)
 #define NY_ROWS_MAX ((uint64_t)1 << 44)

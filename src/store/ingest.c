@@ -14,9 +14,6 @@ static int check_spec(struct ny_store *store, const struct ny_ingest_spec *spec)
     struct ny_context *ctx = store->ctx;
     size_t element = ny_dtype_size(spec->dtype);
 
-    if (spec->layout != NY_DENSE)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "the store keeps dense rows only: give sparse rows out as dense ones");
     if (element == 0) return ny_fail(ctx, NY_EINTERNAL, "rows of no type cannot be imported");
     if (spec->d == 0)
         return ny_fail(ctx, NY_EDATA, "rows without columns cannot be imported; give d ≥ 1");
@@ -66,8 +63,11 @@ static void choose_layout(struct ny_ingest *ingest)
         base->layout = (uint32_t)spec->layout;
         base->flags = spec->labels ? NY_FLAG_LABELS : 0;
         base->d = spec->d;
-        base->block_rows = ny_block_rows_for(spec->d, spec->dtype);
+        base->block_rows = spec->layout == NY_CSR
+                               ? ny_sparse_block_rows_for(spec->row_nnz, spec->dtype)
+                               : ny_block_rows_for(spec->d, spec->dtype);
     }
+    ingest->is_sparse = base->layout == NY_CSR;
     ingest->dtype = (enum ny_dtype)base->dtype;
     ingest->block_rows = base->block_rows;
     ingest->has[NY_KIND_POINTS] = true;
@@ -79,6 +79,7 @@ static void choose_layout(struct ny_ingest *ingest)
         ingest->elements[kind] = (size_t)ny_elements((enum ny_kind)kind, base->d);
         ingest->element_bytes[kind] = ny_element_bytes((enum ny_kind)kind, ingest->dtype);
     }
+    if (ingest->is_sparse) ingest->elements[NY_KIND_POINTS] = 0; /* not in the buffer */
 }
 
 /* Bytes of a full block of this kind. */
@@ -103,7 +104,7 @@ static void choose_group(struct ny_ingest *ingest)
     if (share > left / 4) share = left / 4;
     ingest->group = share / (raw + ingest->room_bytes);
     if (ingest->group > most) ingest->group = most;
-    if (ingest->group < 1) ingest->group = 1;
+    if (ingest->group < 1 || ingest->is_sparse) ingest->group = 1;
     /* The last transaction writes the last two blocks, whatever the bound. */
     ingest->dirty_max = ny_dirty_bytes_max(ctx);
     if (ingest->dirty_max > left / 4) ingest->dirty_max = left / 4;
@@ -133,7 +134,7 @@ static int allocate(struct ny_ingest *ingest)
     ingest->moments = (struct ny_moments){.d = d, .cells = (double *)(void *)(ingest->stats + 1)};
     err = ny_reserve(ctx, NY_MEM_STORE, ingest->dirty_max + cells);
     if (!err) ingest->reserved = ingest->dirty_max + cells;
-    return err;
+    return err || !ingest->is_sparse ? err : ny_ingest_sparse_allocate(ingest);
 }
 
 /* ---- beginning ----------------------------------------------------------------------------- */
@@ -156,6 +157,9 @@ static int start_anew(struct ny_ingest *ingest)
     int end, err = ny_ingest_drop(ingest, ingest->base.n);
 
     if (err) return err;
+    ingest->sparse.rows = 0;
+    ingest->full = (struct ny_sparse_progress){ingest->block_rows, ingest->base.nnz,
+                                               ingest->base.row_nnz, ingest->base.block_nnz};
     ingest->full_bytes = ingest->base.full_bytes;
     ingest->digest = ingest->base.digest;
     ingest->staged_open = ny_no_block;
@@ -230,6 +234,7 @@ void ny_ingest_free(struct ny_ingest *ingest)
     ny_free(ingest->ctx, ingest->packed);
     ny_free(ingest->ctx, ingest->stats);
     ny_free(ingest->ctx, ingest->classes);
+    ny_ingest_sparse_free(ingest);
     ny_free(ingest->ctx, ingest);
 }
 
@@ -248,19 +253,10 @@ static int inexact(struct ny_ingest *ingest, const struct ny_rows *rows, size_t 
                       ingest->store->path);
 }
 
-/* Rows at … at+count−1 of the batch to the end of the buffer. */
-static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at, size_t count)
+/* Labels and source row numbers of rows that are in the buffer, which now count. */
+static void take_marks(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at,
+                       size_t count)
 {
-    size_t d = ingest->moments.d, in_bytes = ny_dtype_size(ingest->spec.dtype), done;
-    char *out = ingest->buffer[NY_KIND_POINTS] +
-                ingest->filled * d * ingest->element_bytes[NY_KIND_POINTS];
-
-    done = ny_convert_exactly(ingest->spec.dtype, (const char *)rows->values + at * d * in_bytes,
-                              ingest->dtype, out, count * d);
-    if (done < count * d) {
-        ingest->filled += done / d; /* for the row's number in the message */
-        return inexact(ingest, rows, at * d + done);
-    }
     if (ingest->has[NY_KIND_LABELS])
         memcpy((double *)(void *)ingest->buffer[NY_KIND_LABELS] + ingest->filled, rows->labels + at,
                count * sizeof(double));
@@ -271,6 +267,29 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_
             source[i] = ingest->spec.source ? rows->source[at + i] : ny_ingest_total(ingest) + i;
     }
     ingest->filled += count;
+}
+
+/* Rows at … at+count−1 of the batch to the end of the buffer. */
+static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at, size_t count)
+{
+    size_t d = ingest->moments.d, in_bytes = ny_dtype_size(ingest->spec.dtype), done;
+    char *out = ingest->buffer[NY_KIND_POINTS] +
+                ingest->filled * d * ingest->element_bytes[NY_KIND_POINTS];
+    int err;
+
+    if (ingest->is_sparse) {
+        err = ny_ingest_sparse_take(ingest, rows, at, count);
+        if (err) return err;
+        take_marks(ingest, rows, at, count);
+        return NY_OK;
+    }
+    done = ny_convert_exactly(ingest->spec.dtype, (const char *)rows->values + at * d * in_bytes,
+                              ingest->dtype, out, count * d);
+    if (done < count * d) {
+        ingest->filled += done / d; /* for the row's number in the message */
+        return inexact(ingest, rows, at * d + done);
+    }
+    take_marks(ingest, rows, at, count);
     return NY_OK;
 }
 
@@ -318,6 +337,10 @@ int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows)
     if ((ingest->spec.labels && !rows->labels) || (ingest->spec.source && !rows->source))
         return ny_fail(ingest->ctx, NY_EINTERNAL, "rows came without the labels or row numbers "
                                                   "that were announced");
+    if (rows->sparse && !ingest->is_sparse)
+        return keep_failure(ingest, ny_fail(ingest->ctx, NY_EINTERNAL,
+                                            "sparse rows came for the dense ones of %s",
+                                            ingest->store->path));
     if (ny_ingest_total(ingest) + rows->count > NY_ROWS_MAX)
         return keep_failure(ingest,
                             ny_fail(ingest->ctx, NY_EDATA, "a store takes %llu rows at most",

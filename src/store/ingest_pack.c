@@ -29,6 +29,10 @@ void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
                                  .kind = (enum ny_kind)kind};
 
         if (!ingest->has[kind]) continue;
+        if (kind == NY_KIND_POINTS && ingest->is_sparse) {
+            ny_ingest_sparse_pack(ingest, packed, rows);
+            continue;
+        }
         packed->stored = block_rows_at(ingest, kind, index);
         packed->bytes = rows * row_bytes(ingest, kind);
         frame.raw_bytes = (uint32_t)packed->bytes;
@@ -69,6 +73,17 @@ struct counting {
     atomic_bool infinite;
 };
 
+static bool count_block(const struct ny_ingest *ingest, struct ny_moments *moments, size_t at,
+                        size_t rows, size_t first, size_t count)
+{
+    const char *values = ingest->buffer[NY_KIND_POINTS] + at * row_bytes(ingest, NY_KIND_POINTS);
+    const struct ny_csr_part part = {&ingest->sparse, at, rows};
+
+    if (ingest->is_sparse)
+        return ny_moments_add_sparse(moments, &part, first, count, &ingest->sparse_sums);
+    return ny_moments_add(moments, ingest->dtype, values, rows, first, count);
+}
+
 /* One share of the columns, block after block. Rows of the first block that the store already had
  * are in the moments. */
 static int count_columns(void *arg, size_t first, size_t count)
@@ -78,14 +93,12 @@ static int count_columns(void *arg, size_t first, size_t count)
     struct ny_moments moments = ingest->moments;
     size_t block_rows = (size_t)ingest->block_rows;
     size_t known = (size_t)(moments.n - ingest->first_block * ingest->block_rows);
-    size_t bytes = row_bytes(ingest, NY_KIND_POINTS);
 
     for (size_t at = known; at < c->rows;) {
         size_t end = (at / block_rows + 1) * block_rows;
         size_t rows = (end < c->rows ? end : c->rows) - at;
 
-        if (!ny_moments_add(&moments, ingest->dtype, ingest->buffer[NY_KIND_POINTS] + at * bytes,
-                            rows, first, count))
+        if (!count_block(ingest, &moments, at, rows, first, count))
             atomic_store(&c->infinite, true);
         moments.n += rows;
         at += rows;
@@ -100,6 +113,7 @@ static int find_infinite(struct ny_ingest *ingest, size_t rows)
     uint64_t before = ingest->first_block * ingest->block_rows;
     size_t known = ingest->base.n > before ? (size_t)(ingest->base.n - before) : 0;
 
+    if (ingest->is_sparse) return ny_ingest_sparse_infinite(ingest, known, rows);
     for (size_t i = known * d; i < rows * d; i++) {
         double value = ny_value_at(ingest->dtype, ingest->buffer[NY_KIND_POINTS], i);
         uint64_t row = before + i / d - ingest->base.n;
@@ -164,6 +178,7 @@ static void move_down(struct ny_ingest *ingest, size_t blocks)
 {
     size_t gone = blocks * (size_t)ingest->block_rows;
 
+    if (ingest->is_sparse) ny_ingest_sparse_clear(ingest);
     ingest->filled -= gone;
     ingest->first_block += blocks;
     for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++)

@@ -12,6 +12,7 @@
 #ifndef NY_STORE_INGEST_PRIVATE_H
 #define NY_STORE_INGEST_PRIVATE_H
 
+#include "store/csr.h"
 #include "store/statistics.h"
 #include "store/store_private.h"
 
@@ -34,6 +35,12 @@ struct ny_ingest {
     bool has[NY_BLOCK_KINDS + 1];
     size_t element_bytes[NY_BLOCK_KINDS + 1], elements[NY_BLOCK_KINDS + 1]; /* of a row */
     uint64_t block_rows;
+    bool is_sparse;                    /* points are packed in `sparse`, not in the buffer */
+    struct ny_csr sparse;              /* the block that is being filled */
+    struct ny_sparse_progress full;    /* of the blocks that are full */
+    struct ny_sparse_sums sparse_sums;
+    char *sparse_room;                 /* that block encoded, then packed */
+    size_t sparse_room_bytes, encoded_bytes;
 
     size_t group;                     /* blocks that the buffer holds */
     char *buffer[NY_BLOCK_KINDS + 1]; /* group × block_rows rows of each kind */
@@ -72,6 +79,28 @@ int ny_ingest_count_open(struct ny_ingest *ingest);
 /* Puts the packed block under its key, `flag` 0 or NY_STAGED. */
 int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag);
 int ny_ingest_write_begin(struct ny_ingest *ingest);
+
+/* ---- sparse rows (ingest_sparse.c) ---- */
+
+int ny_ingest_sparse_allocate(struct ny_ingest *ingest);
+void ny_ingest_sparse_free(struct ny_ingest *ingest);
+/* Rows at … at+count−1 of the batch behind those of the block, sparse or dense. */
+int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at,
+                          size_t count);
+/* Room for blocks of so many values. */
+int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz);
+/* Encodes and packs the first `rows` rows of the block. */
+void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, size_t rows);
+/* The full block is counted in `full`, and gone. */
+void ny_ingest_sparse_clear(struct ny_ingest *ingest);
+/* What `full` is with the rows of the unfinished block. */
+struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest);
+/* Loads `rows` rows of an unfinished block, under its key, from what the manifest or the progress
+ * record says; as ny_csr_read(). */
+int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_view *view, unsigned flag,
+                          size_t rows, uint64_t block_nnz, const char **wrong);
+/* The first value of the block's rows from row `known` on that is not finite, or NY_OK. */
+int ny_ingest_sparse_infinite(struct ny_ingest *ingest, size_t known, size_t rows);
 
 /* ---- what is staged (ingest_staged.c) ---- */
 

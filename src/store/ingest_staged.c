@@ -46,12 +46,19 @@ static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
                                        .digest = ingest->digest};
 }
 
-/* The record, and `cells` bytes of the statistics: all of them where an import is to go on, none
- * when it is published. */
+/* With so many bytes of the statistics: all of them, and for sparse rows what their blocks hold,
+ * where an import is to go on; none when it is published. */
+static size_t progress_bytes(const struct ny_ingest *ingest, size_t cells)
+{
+    return sizeof(struct ny_progress_record) + cells +
+           (ingest->is_sparse && cells ? sizeof(struct ny_sparse_progress) : 0);
+}
+
 static int write_progress(struct ny_ingest *ingest, size_t cells)
 {
     struct ny_progress_record record = progress_of(ingest);
-    size_t bytes = sizeof(record) + cells;
+    struct ny_sparse_progress sparse = ny_ingest_sparse_total(ingest);
+    size_t bytes = progress_bytes(ingest, cells);
     struct ny_key key = ny_points_key(NY_KIND_PROGRESS, 0);
     struct ny_frame frame = {.store = ingest->store->id,
                              .raw_bytes = (uint32_t)bytes,
@@ -62,6 +69,9 @@ static int write_progress(struct ny_ingest *ingest, size_t cells)
     if (!raw) return NY_EBUDGET;
     memcpy(raw, &record, sizeof(record));
     memcpy(raw + sizeof(record), ingest->moments.cells, cells);
+    sparse.nnz = ingest->full.nnz; /* the unfinished block is counted when it is full */
+    if (bytes > sizeof(record) + cells)
+        memcpy(raw + sizeof(record) + cells, &sparse, sizeof(sparse));
     err = ny_write_record(&ingest->write, &key, &frame, raw);
     ny_free(ingest->ctx, raw);
     return err;
@@ -112,6 +122,7 @@ static bool same_import(const struct ny_ingest *ingest, const struct ny_progress
 static int load_open(struct ny_ingest *ingest, struct ny_view *view, unsigned kind, unsigned flag,
                      size_t rows)
 {
+    bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse;
     size_t bytes = rows * ingest->elements[kind] * ingest->element_bytes[kind];
     struct ny_want want = {.key = ny_points_key(kind | flag, ingest->first_block),
                            .frame = {.store = ingest->store->id,
@@ -123,20 +134,29 @@ static int load_open(struct ny_ingest *ingest, struct ny_view *view, unsigned ki
                            .capacity = bytes};
     const char *wrong;
 
+    if (sparse)
+        return ny_ingest_sparse_load(ingest, view, flag, rows, ingest->full.block_nnz, &wrong);
     return ny_view_read(view, &want, ingest->buffer[kind], &wrong);
 }
 
 static int take_up(struct ny_ingest *ingest, struct ny_view *view,
                    const struct ny_progress_record *record)
 {
+    const char *cells = (const char *)(record + 1);
     size_t rows = (size_t)(record->rows % ingest->block_rows);
     int err = NY_OK;
 
+    if (ingest->is_sparse) {
+        memcpy(&ingest->full, cells + moments_bytes(ingest), sizeof(ingest->full));
+        if (ingest->full.block_rows != ingest->block_rows) return NY_END;
+        err = ny_ingest_sparse_reserve(ingest, (size_t)ingest->full.block_nnz);
+        if (err) return err;
+    }
     ingest->first_block = record->rows / ingest->block_rows;
     for (unsigned kind = 1; !err && rows > 0 && kind <= NY_BLOCK_KINDS; kind++)
         if (ingest->has[kind]) err = load_open(ingest, view, kind, NY_STAGED, rows);
     if (err) return NY_END; /* what is staged is of no use, and nobody has seen it */
-    memcpy(ingest->moments.cells, record + 1, moments_bytes(ingest));
+    memcpy(ingest->moments.cells, cells, moments_bytes(ingest));
     ingest->moments.n = record->stat_rows;
     ingest->filled = rows;
     ingest->staged_open = rows ? ingest->first_block : ny_no_block;
@@ -177,7 +197,7 @@ int ny_ingest_finished(struct ny_ingest *ingest, bool *finished, uint64_t *rows)
 
 int ny_ingest_resume(struct ny_ingest *ingest)
 {
-    size_t bytes = sizeof(struct ny_progress_record) + moments_bytes(ingest);
+    size_t bytes = progress_bytes(ingest, moments_bytes(ingest));
     struct ny_want want = want_progress(ingest, bytes);
     struct ny_progress_record *record = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     struct ny_view *view;
@@ -216,13 +236,16 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
         if (kind == NY_KIND_SOURCE && !(ingest->base.flags & NY_FLAG_SOURCE))
             for (size_t i = 0; i < rows; i++) /* they came from where they are */
                 source[i] = ingest->first_block * ingest->block_rows + i;
+        else if (kind == NY_KIND_POINTS && ingest->is_sparse)
+            err = ny_ingest_sparse_load(ingest, view, 0, rows, ingest->base.block_nnz, &wrong);
         else err = ny_block_read(view, &ingest->base, (enum ny_kind)kind, ingest->first_block,
                                  ingest->buffer[kind], &wrong);
-        if (err)
+        if (wrong)
             ny_block_damaged(ingest->store, &ingest->base, (enum ny_kind)kind, ingest->first_block,
                              wrong);
     }
     end = ny_view_end(view);
+    ingest->full.nnz -= ny_csr_nnz(&ingest->sparse);
     return err ? err : end;
 }
 
@@ -304,6 +327,8 @@ struct moving {
     size_t bytes;
     const char *wrong;
     struct ny_frame frame;
+    char *room;
+    size_t room_bytes;
 };
 
 static int copy_staged(void *arg)
@@ -316,8 +341,8 @@ static int copy_staged(void *arg)
     if (mdb_get(ingest->write.txn, ingest->write.env->table, &m->key, &value)) return NY_OK;
     m->bytes = value.mv_size;
     m->wrong = ny_frame_check(&m->frame, value.mv_data, value.mv_size);
-    if (!m->wrong && m->bytes > ingest->group * ingest->room_bytes) m->wrong = "its size is wrong";
-    if (!m->wrong) memcpy(ingest->room, value.mv_data, value.mv_size);
+    if (!m->wrong && m->bytes > m->room_bytes) m->wrong = "its size is wrong";
+    if (!m->wrong) memcpy(m->room, value.mv_data, value.mv_size);
     return NY_OK;
 }
 
@@ -325,7 +350,11 @@ static int copy_staged(void *arg)
 static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
 {
     struct ny_key from = ny_points_key(kind | NY_STAGED, block), to = ny_points_key(kind, block);
+    bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse;
     struct moving m = {.ingest = ingest,
+                       .room = sparse ? ingest->sparse_room : ingest->room,
+                       .room_bytes = sparse ? ingest->sparse_room_bytes
+                                            : ingest->group * ingest->room_bytes,
                        .key = {from.bytes, from.data},
                        .frame = {.store = ingest->store->id,
                                  .number = block,
@@ -339,7 +368,7 @@ static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
                           "block %llu, staged by this import, is damaged: %s; start it again",
                           (unsigned long long)block, m.wrong);
     err = ny_write_room(&ingest->write, &to, m.bytes, &room);
-    if (!err) memcpy(room, ingest->room, m.bytes);
+    if (!err) memcpy(room, m.room, m.bytes);
     if (!err) err = ny_write_delete(&ingest->write, &from);
     return err;
 }
@@ -373,8 +402,9 @@ static int write_manifest(struct ny_ingest *ingest)
     struct ny_manifest m = ingest->base;
     struct ny_key key = ny_points_key(NY_KIND_MANIFEST, 0);
     struct ny_frame frame = {.store = ingest->store->id,
-                             .raw_bytes = sizeof(m),
+                             .raw_bytes = (uint32_t)ny_manifest_bytes(m.layout),
                              .kind = NY_KIND_MANIFEST};
+    struct ny_sparse_progress sparse = ny_ingest_sparse_total(ingest);
 
     m.n = ny_ingest_total(ingest);
     m.classes = ingest->class_count;
@@ -384,6 +414,9 @@ static int write_manifest(struct ny_ingest *ingest)
     m.tail_digest = ingest->filled ? tail->header.checksum : 0;
     m.dropped += ingest->dropped;
     m.txn = mdb_txn_id(ingest->write.txn);
+    m.nnz = sparse.nnz;
+    m.row_nnz = sparse.row_nnz;
+    m.block_nnz = sparse.block_nnz;
     if (ingest->has[NY_KIND_SOURCE]) {
         m.flags |= NY_FLAG_SOURCE;
         m.source_from = ingest->source_from;

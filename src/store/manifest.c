@@ -36,27 +36,55 @@ static int record_damaged(struct ny_store *store, const char *record, const char
                       "the %s of %s is damaged: %s", record, store->path, wrong);
 }
 
+uint64_t ny_sparse_block_rows_for(uint64_t row_nnz, enum ny_dtype dtype)
+{
+    uint64_t row_bytes = sizeof(uint32_t) + row_nnz * (sizeof(uint32_t) + ny_dtype_size(dtype));
+    uint64_t rows = 1;
+
+    while (2 * rows <= NY_SPARSE_BLOCK_ROWS_MAX && 2 * rows * row_bytes <= NY_BLOCK_BYTES)
+        rows *= 2;
+    return rows;
+}
+
+size_t ny_manifest_bytes(uint32_t layout)
+{
+    return layout == NY_CSR ? sizeof(struct ny_manifest) : NY_DENSE_MANIFEST_BYTES;
+}
+
+/* Of sparse rows: the block's rows were chosen from the first import. */
+static bool plausible_sparse(const struct ny_manifest *m)
+{
+    return m->block_rows > 0 && m->block_rows <= NY_SPARSE_BLOCK_ROWS_MAX &&
+           (m->block_rows & (m->block_rows - 1)) == 0 && m->row_nnz <= m->d &&
+           m->row_nnz <= m->block_nnz && m->block_nnz <= m->nnz &&
+           m->block_nnz <= m->block_rows * m->row_nnz && m->block_nnz <= NY_BLOCK_NNZ_MAX;
+}
+
 /* Checksums vouch for what was written; these bounds, for who wrote it. */
 static bool plausible(const struct ny_manifest *m)
 {
     if (m->n == 0) return true;
-    return m->dtype >= NY_U8 && m->dtype <= NY_F64 && m->layout == NY_DENSE && m->d > 0 &&
-           m->d <= NY_COLUMNS_MAX && m->n <= NY_ROWS_MAX &&
-           m->block_rows == ny_block_rows_for(m->d, (enum ny_dtype)m->dtype);
+    return m->dtype >= NY_U8 && m->dtype <= NY_F64 && m->d > 0 && m->d <= NY_COLUMNS_MAX &&
+           m->n <= NY_ROWS_MAX &&
+           (m->layout == NY_CSR ? plausible_sparse(m)
+                                : m->layout == NY_DENSE &&
+                                      m->block_rows ==
+                                          ny_block_rows_for(m->d, (enum ny_dtype)m->dtype));
 }
 
 const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest)
 {
     struct ny_want want = {.key = ny_points_key(NY_KIND_MANIFEST, 0),
                            .frame = {.store = view->store->id,
-                                     .kind = NY_KIND_MANIFEST,
-                                     .raw_bytes = sizeof(*manifest)},
-                           .exact = true,
+                                     .kind = NY_KIND_MANIFEST},
                            .capacity = sizeof(*manifest)};
     const char *wrong;
-    int err = ny_view_read(view, &want, manifest, &wrong);
+    int err;
 
-    if (!err && plausible(manifest)) return NULL;
+    memset(manifest, 0, sizeof(*manifest));
+    err = ny_view_read(view, &want, manifest, &wrong);
+    if (!err && want.frame.raw_bytes == ny_manifest_bytes(manifest->layout) && plausible(manifest))
+        return NULL;
     memset(manifest, 0, sizeof(*manifest));
     manifest->block_rows = 1;
     if (err == NY_END) return NULL; /* nothing was imported yet */
@@ -74,6 +102,7 @@ int ny_points_info(struct ny_store *store, struct ny_points_info *info)
 {
     struct ny_manifest m;
     struct ny_view *view;
+    bool sparse;
     int end, err = ny_view_begin(&view, store, store->points);
 
     memset(info, 0, sizeof(*info));
@@ -81,6 +110,7 @@ int ny_points_info(struct ny_store *store, struct ny_points_info *info)
     err = ny_manifest_read(view, &m);
     end = ny_view_end(view);
     if (err || end) return err ? err : end;
+    sparse = m.n > 0 && m.layout == NY_CSR;
     *info = (struct ny_points_info){
         .n = m.n,
         .d = m.d,
@@ -88,7 +118,11 @@ int ny_points_info(struct ny_store *store, struct ny_points_info *info)
         .layout = (enum ny_layout)m.layout,
         .block_rows = m.block_rows,
         .blocks = (m.n + m.block_rows - 1) / m.block_rows,
-        .raw_bytes = m.n * m.d * ny_dtype_size((enum ny_dtype)m.dtype),
+        .nnz = sparse ? m.nnz : m.n * m.d,
+        .row_slots = sparse ? (m.row_nnz ? m.row_nnz : 1) : 0,
+        .block_nnz = m.block_nnz,
+        .raw_bytes = sparse ? m.nnz * (sizeof(uint32_t) + ny_dtype_size((enum ny_dtype)m.dtype))
+                            : m.n * m.d * ny_dtype_size((enum ny_dtype)m.dtype),
         .stored_bytes = m.full_bytes + m.tail_bytes,
         .dropped = m.dropped,
         .txn = m.txn,

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "base/memory.h"
+#include "store/csr.h"
 #include "store/guard.h"
 #include "store/page.h"
 #include "store/store_private.h"
@@ -18,7 +19,19 @@ uint64_t ny_elements(enum ny_kind kind, uint64_t d)
     return kind == NY_KIND_POINTS ? d : 1;
 }
 
-/* Bytes of a row in blocks of this kind. */
+size_t ny_points_row_bytes(const struct ny_points_info *info)
+{
+    return ny_row_bytes(info->dtype, (size_t)info->d, (size_t)info->row_slots);
+}
+
+size_t ny_points_block_bytes(const struct ny_points_info *info)
+{
+    if (info->row_slots)
+        return ny_csr_room_bytes((size_t)info->block_rows, (size_t)info->block_nnz, info->dtype);
+    return (size_t)info->block_rows * ny_points_row_bytes(info);
+}
+
+/* Bytes of a row in blocks of this kind; those of sparse points have no fixed size. */
 static size_t row_bytes(const struct ny_manifest *m, enum ny_kind kind)
 {
     return (size_t)ny_elements(kind, m->d) * ny_element_bytes(kind, (enum ny_dtype)m->dtype);
@@ -70,8 +83,10 @@ static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
 
     if (err) return err;
     err = ny_manifest_read(view, m);
-    if (!err && ny_rows_in_block(m, block) == 0)
-        err = ny_fail(store->ctx, NY_EINTERNAL, "block %llu was asked for, and %s has %llu rows",
+    if (!err && (ny_rows_in_block(m, block) == 0 ||
+                 (kind == NY_KIND_POINTS && m->layout != NY_DENSE)))
+        err = ny_fail(store->ctx, NY_EINTERNAL,
+                      "block %llu was asked for, and %s has %llu rows of that layout",
                       (unsigned long long)block, store->path, (unsigned long long)m->n);
     if (!err) err = ny_block_read(view, m, kind, block, out, &wrong);
     end = ny_view_end(view); /* a torn read without locks looks like damage, and is none */
@@ -96,24 +111,40 @@ struct cache {
     struct ny_manifest m;
     enum ny_kind kind;
     size_t row_bytes;
-    char *rows;
+    size_t slots;               /* of points: rows are records; 0: dense */
+    struct ny_points_info info; /* of sparse points */
+    char *rows;                 /* or the room of a sparse block */
     size_t reserved;
     uint64_t block; /* UINT64_MAX: none yet */
 };
 
-static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind)
+static int check_layout(struct cache *cache)
+{
+    bool sparse = cache->kind == NY_KIND_POINTS && cache->m.n && cache->m.layout == NY_CSR;
+
+    if (sparse == (cache->slots > 0)) return NY_OK;
+    return ny_fail(cache->store->ctx, NY_EINTERNAL, "the rows of %s are %s, not as asked for",
+                   cache->store->path, sparse ? "sparse" : "dense");
+}
+
+static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind,
+                      size_t slots)
 {
     struct ny_view *view;
     size_t bytes;
     int end, err = ny_view_begin(&view, store, store->points);
 
-    *cache = (struct cache){.store = store, .kind = kind, .block = UINT64_MAX};
+    *cache = (struct cache){.store = store, .kind = kind, .slots = slots, .block = UINT64_MAX};
     if (err) return err;
     err = ny_manifest_read(view, &cache->m);
     end = ny_view_end(view);
+    if (!err && !end) err = check_layout(cache);
+    if (!err && !end && slots) err = ny_points_info(store, &cache->info);
     if (err || end) return err ? err : end;
-    cache->row_bytes = row_bytes(&cache->m, kind);
-    bytes = (size_t)cache->m.block_rows * cache->row_bytes;
+    cache->row_bytes =
+        slots ? ny_row_bytes(cache->info.dtype, 0, slots) : row_bytes(&cache->m, kind);
+    bytes = slots ? ny_points_block_bytes(&cache->info)
+                  : (size_t)cache->m.block_rows * cache->row_bytes;
     err = ny_reserve(store->ctx, NY_MEM_STORE, bytes); /* of the map */
     if (err) return err;
     cache->reserved = bytes;
@@ -138,16 +169,39 @@ static int check_range(const struct cache *cache, uint64_t first, size_t count)
 
 static int cache_load(struct cache *cache, uint64_t block)
 {
+    size_t count;
     int err;
 
     if (cache->block == block) return NY_OK;
     cache->block = UINT64_MAX;
-    err = load_block(cache->store, cache->kind, block, &cache->m, cache->rows);
+    if (cache->slots)
+        err = ny_points_read_sparse(cache->store, &cache->info, block, cache->rows, &count);
+    else
+        err = load_block(cache->store, cache->kind, block, &cache->m, cache->rows);
     if (!err) cache->block = block;
     return err;
 }
 
-/* Whole blocks go straight to `out`. */
+/* Rows at … at+count−1 of the block that is loaded. */
+static int cache_copy(const struct cache *cache, uint64_t at, size_t count, char *out)
+{
+    if (!cache->slots) {
+        memcpy(out, cache->rows + at * cache->row_bytes, count * cache->row_bytes);
+        return NY_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct ny_sparse row = ny_sparse_block_row(cache->rows, at + i);
+
+        if (row.count > cache->slots)
+            return ny_fail(cache->store->ctx, NY_EINTERNAL,
+                           "a row of %s has %zu values where %zu were expected",
+                           cache->store->path, row.count, cache->slots);
+        ny_sparse_pack(out + i * cache->row_bytes, cache->slots, cache->info.dtype, row);
+    }
+    return NY_OK;
+}
+
+/* Whole blocks of dense rows go straight to `out`. */
 static int read_range(struct cache *cache, uint64_t first, size_t count, char *out)
 {
     uint64_t block_rows = cache->m.block_rows;
@@ -157,11 +211,11 @@ static int read_range(struct cache *cache, uint64_t first, size_t count, char *o
         uint64_t block = first / block_rows, at = first % block_rows;
         size_t piece = count < block_rows - at ? count : (size_t)(block_rows - at);
 
-        if (piece == block_rows) {
+        if (piece == block_rows && !cache->slots) {
             err = load_block(cache->store, cache->kind, block, &cache->m, out);
         } else {
             err = cache_load(cache, block);
-            if (!err) memcpy(out, cache->rows + at * cache->row_bytes, piece * cache->row_bytes);
+            if (!err) err = cache_copy(cache, at, piece, out);
         }
         out += piece * cache->row_bytes;
         first += piece;
@@ -170,10 +224,10 @@ static int read_range(struct cache *cache, uint64_t first, size_t count, char *o
     return err;
 }
 
-int ny_points_read(struct ny_store *store, uint64_t first, size_t count, void *rows)
+int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t count, void *rows)
 {
     struct cache cache;
-    int err = cache_init(&cache, store, NY_KIND_POINTS);
+    int err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 
     if (!err) err = read_range(&cache, first, count, rows);
     cache_release(&cache);
@@ -192,11 +246,12 @@ static int by_row(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-int ny_points_gather(struct ny_store *store, const uint64_t *rows, size_t count, void *out)
+int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+                     void *out)
 {
     struct cache cache;
     struct wish *wishes = NULL;
-    int err = cache_init(&cache, store, NY_KIND_POINTS);
+    int err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 
     if (err) goto done;
     wishes = ny_calloc(store->ctx, NY_MEM_STORE, count, sizeof(*wishes));
@@ -210,9 +265,9 @@ int ny_points_gather(struct ny_store *store, const uint64_t *rows, size_t count,
         uint64_t row = wishes[i].row;
 
         err = cache_load(&cache, row / cache.m.block_rows);
-        if (err) break;
-        memcpy((char *)out + wishes[i].position * cache.row_bytes,
-               cache.rows + row % cache.m.block_rows * cache.row_bytes, cache.row_bytes);
+        if (!err)
+            err = cache_copy(&cache, row % cache.m.block_rows, 1,
+                             (char *)out + wishes[i].position * cache.row_bytes);
     }
 done:
     ny_free(store->ctx, wishes);
@@ -223,7 +278,7 @@ done:
 int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels)
 {
     struct cache cache;
-    int err = cache_init(&cache, store, NY_KIND_LABELS);
+    int err = cache_init(&cache, store, NY_KIND_LABELS, 0);
 
     if (!err && !(cache.m.flags & NY_FLAG_LABELS)) {
         err = check_range(&cache, first, count);
@@ -238,7 +293,7 @@ int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, doubl
 int ny_points_source(struct ny_store *store, uint64_t first, size_t count, uint64_t *source)
 {
     struct cache cache;
-    int err = cache_init(&cache, store, NY_KIND_SOURCE);
+    int err = cache_init(&cache, store, NY_KIND_SOURCE, 0);
     uint64_t kept_from = UINT64_MAX;
 
     if (!err) err = check_range(&cache, first, count);

@@ -170,3 +170,79 @@ bool ny_moments_add(struct ny_moments *m, enum ny_dtype dtype, const void *rows,
     }
     return finite;
 }
+
+/* ---- sparse rows --------------------------------------------------------------------------- */
+
+/* Calls the body for each value x of the rows in columns first … end−1, as column j. */
+#define FOR_VALUES(body)                                                                           \
+    for (size_t i = rows->at; i < rows->at + rows->count; i++) {                                   \
+        struct ny_sparse row = ny_csr_row(rows->csr, i);                                           \
+                                                                                                   \
+        for (size_t k = 0; k < row.count; k++) {                                                   \
+            size_t j = row.index[k];                                                               \
+            double x;                                                                              \
+                                                                                                   \
+            if (j < first || j >= end) continue;                                                   \
+            x = ny_dtype_at(rows->csr->dtype, row.value, k);                                       \
+            body                                                                                   \
+        }                                                                                          \
+    }
+
+/* Two passes, as for dense floats; the moments of count values and of rows − count zeros follow
+ * from those of the values. */
+static void sum_values(const struct ny_csr_part *rows, size_t first, size_t end, double *least,
+                       double *most, const struct ny_sparse_sums *sums)
+{
+    FOR_VALUES({
+        sums->count[j]++;
+        sums->mean[j] += x;
+        least[j] = x < least[j] ? x : least[j];
+        most[j] = x > most[j] ? x : most[j];
+    })
+    for (size_t j = first; j < end; j++)
+        sums->mean[j] = sums->count[j] ? sums->mean[j] / (double)sums->count[j] : 0;
+    FOR_VALUES({
+        double away = x - sums->mean[j];
+
+        sums->m2[j] += away * away;
+    })
+}
+
+bool ny_moments_add_sparse(struct ny_moments *m, const struct ny_csr_part *rows, size_t first,
+                           size_t count, const struct ny_sparse_sums *sums)
+{
+    double *mean = m->cells, *m2 = mean + m->d, *least = m2 + m->d, *most = least + m->d;
+    double a = (double)m->n, b = (double)rows->count, share = b / (a + b);
+    size_t end = first + count;
+    bool finite = true;
+
+    if (rows->count == 0) return true;
+    memset(sums->mean + first, 0, count * sizeof(*sums->mean));
+    memset(sums->m2 + first, 0, count * sizeof(*sums->m2));
+    memset(sums->count + first, 0, count * sizeof(*sums->count));
+    for (size_t j = first; m->n == 0 && j < end; j++) {
+        mean[j] = m2[j] = 0;
+        least[j] = INFINITY;
+        most[j] = -INFINITY;
+    }
+    sum_values(rows, first, end, least, most, sums);
+    for (size_t j = first; j < end; j++) {
+        double c = sums->count[j], block_mean = sums->mean[j] * (c / b);
+        double block_m2 = sums->m2[j] + sums->mean[j] * sums->mean[j] * c * ((b - c) / b);
+        double delta = block_mean - mean[j];
+
+        if (c < b) { /* there are zeros */
+            least[j] = least[j] < 0 ? least[j] : 0;
+            most[j] = most[j] > 0 ? most[j] : 0;
+        }
+        finite = finite && isfinite(block_mean) && isfinite(block_m2);
+        if (m->n == 0) {
+            mean[j] = block_mean;
+            m2[j] = block_m2;
+        } else {
+            mean[j] += delta * share;
+            m2[j] += block_m2 + delta * delta * a * share;
+        }
+    }
+    return finite;
+}

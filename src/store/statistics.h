@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/dtype.h"
+#include "base/sparse.h"
 
 /* Four arrays of d, one after another: mean, M2, minimum, maximum. */
 struct ny_moments {
@@ -21,5 +22,19 @@ struct ny_moments {
  * matters in the last bits: always a block of the store. False: a value is not finite. */
 bool ny_moments_add(struct ny_moments *moments, enum ny_dtype dtype, const void *rows,
                     size_t count_rows, size_t first, size_t count);
+
+/* What the columns of one block of sparse rows say, d of each. */
+struct ny_sparse_sums {
+    double *mean, *m2; /* of the values that are kept */
+    uint32_t *count;   /* of them */
+};
+/* Rows at … at+count−1 of packed ones. */
+struct ny_csr_part {
+    const struct ny_csr *csr;
+    size_t at, count;
+};
+/* The same for sparse rows; what a row does not keep is 0. */
+bool ny_moments_add_sparse(struct ny_moments *moments, const struct ny_csr_part *rows, size_t first,
+                           size_t count, const struct ny_sparse_sums *sums);
 
 #endif

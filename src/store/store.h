@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "base/sparse.h"
 
 struct ny_store;
 
@@ -36,15 +37,16 @@ void ny_store_guard_sigbus(void);
 
 /* ---- points: what is there ---------------------------------------------------------------- */
 
-enum ny_layout { NY_DENSE = 0, NY_CSR = 1 };
-
 struct ny_points_info {
     uint64_t n, d;
     enum ny_dtype dtype;
     enum ny_layout layout;
     uint64_t block_rows; /* power of two; all blocks but the last have this many rows */
     uint64_t blocks;
-    uint64_t raw_bytes;    /* n × d × element size */
+    uint64_t nnz;        /* values that are kept: of dense rows all */
+    uint64_t row_slots;  /* sparse: values of the fullest row, at least 1; dense: 0 */
+    uint64_t block_nnz;  /* sparse: values of the fullest block */
+    uint64_t raw_bytes;    /* dense: n × d × element size; sparse: column numbers and values */
     uint64_t stored_bytes; /* sum of the stored values, headers included */
     uint64_t dropped;      /* rows that --nan drop left out, over all imports */
     uint64_t txn;          /* LMDB transaction that wrote the manifest */
@@ -74,14 +76,26 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
 
 /* ---- points: reading ---------------------------------------------------------------------- */
 
-/* Decodes block `block` into `rows` (block_rows × d elements, packed); *count = rows in it, cut at
- * the store's n. Verifies checksum, id, number, sizes: NY_ESTORE names block and rows. Thread-safe.
- * Copies; never hands out a pointer into the map. */
+/* Bytes of a row in memory: dense, or a record of info->row_slots (base/sparse.h). */
+size_t ny_points_row_bytes(const struct ny_points_info *info);
+/* Bytes that a block takes while it is read. */
+size_t ny_points_block_bytes(const struct ny_points_info *info);
+
+/* Decodes block `block` of dense rows into `rows` (block_rows × d elements, packed); *count = rows
+ * in it, cut at the store's n. Verifies checksum, id, number, sizes: NY_ESTORE names block and
+ * rows. Thread-safe. Copies; never hands out a pointer into the map. */
 int ny_points_read_block(struct ny_store *store, uint64_t block, void *rows, size_t *count);
-/* Rows first … first+count−1 / the rows listed (any order), in the store's dtype, packed. Gather
- * reads each block once, in block order. */
-int ny_points_read(struct ny_store *store, uint64_t first, size_t count, void *rows);
-int ny_points_gather(struct ny_store *store, const uint64_t *rows, size_t count, void *out);
+/* The same for sparse rows, cut at info->n, into ny_points_block_bytes() of room, where
+ * ny_sparse_block_row() finds a row. */
+int ny_points_read_sparse(struct ny_store *store, const struct ny_points_info *info, uint64_t block,
+                          void *room, size_t *count);
+struct ny_sparse ny_sparse_block_row(const void *room, size_t i);
+/* Rows first … first+count−1 / the rows listed (any order), in the store's dtype, one after
+ * another: of a dense store (slots 0) or as records of so many slots. Gather reads each block once,
+ * in block order. */
+int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t count, void *rows);
+int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+                     void *out);
 /* Labels (NaN where missing; 0 where the store has none) and source row numbers (the row number
  * itself where none are kept). */
 int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels);
@@ -111,7 +125,8 @@ struct ny_ingest_spec {
     uint64_t d;
     enum ny_dtype dtype; /* of the rows handed over; an append converts to the store's dtype where
                           * that is exact, else NY_EDATA */
-    enum ny_layout layout;
+    enum ny_layout layout; /* of a store that holds no points yet; one that does keeps its own */
+    uint64_t row_nnz;      /* sparse: values of a row on average, for the size of blocks */
     bool labels, source;
     bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
     bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */
@@ -120,7 +135,8 @@ struct ny_ingest_spec {
 };
 
 struct ny_rows {
-    const void *values;     /* count × d, packed, in the spec's dtype */
+    const void *values;     /* count × d, packed, in the spec's dtype; or: */
+    const struct ny_csr *sparse; /* the rows; the store must be sparse, too */
     const double *labels;   /* count, or NULL when spec.labels is false */
     const uint64_t *source; /* count source row numbers, or NULL when spec.source is false */
     size_t count;

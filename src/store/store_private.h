@@ -191,6 +191,10 @@ int ny_manifest_read(struct ny_view *view, struct ny_manifest *manifest);
 /* The statistics record, header and cells, into room for all of it. */
 int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *record);
 uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype);
+/* The same for sparse rows of so many values on average. */
+uint64_t ny_sparse_block_rows_for(uint64_t row_nnz, enum ny_dtype dtype);
+/* Bytes of a manifest, which depend on the layout. */
+size_t ny_manifest_bytes(uint32_t layout);
 /* Rows of a block under this manifest. */
 uint64_t ny_rows_in_block(const struct ny_manifest *manifest, uint64_t block);
 size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype);

@@ -4,6 +4,7 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "store/csr.h"
 #include "store/guard.h"
 #include "store/store_private.h"
 
@@ -51,6 +52,31 @@ static struct ny_manifest manifest_now(const struct verifying *v, struct ny_view
     return ny_manifest_fetch(view, &now) ? v->m : now;
 }
 
+/* Rows of points. Sparse ones take as much room as the fullest block has now. */
+static int read_points(struct verifying *v, struct ny_view *view, const struct ny_manifest *now,
+                        uint64_t block, const char **wrong)
+{
+    struct ny_csr_image image = {.rows = (size_t)ny_rows_in_block(now, block)};
+    size_t bytes;
+
+    if (now->layout == NY_DENSE) {
+        ny_block_read(view, now, NY_KIND_POINTS, block, v->block, wrong);
+        return NY_OK;
+    }
+    bytes = ny_csr_bound((size_t)now->block_rows, (size_t)now->block_nnz,
+                         (enum ny_dtype)now->dtype);
+    if (bytes > v->room) {
+        char *larger = ny_resize(v->store->ctx, NY_MEM_STORE, v->block, bytes);
+
+        if (!larger) return NY_EBUDGET;
+        v->block = larger;
+        v->room = bytes;
+    }
+    image.at = v->block;
+    ny_csr_read(view, now, ny_points_key(NY_KIND_POINTS, block), &image, wrong);
+    return NY_OK;
+}
+
 static int verify_block(struct verifying *v, enum ny_kind kind, uint64_t block)
 {
     static const char *const names[] = {[NY_KIND_POINTS] = "points",
@@ -64,9 +90,10 @@ static int verify_block(struct verifying *v, enum ny_kind kind, uint64_t block)
 
     if (err) return err;
     now = manifest_now(v, view);
-    ny_block_read(view, &now, kind, block, v->block, &wrong);
+    if (kind == NY_KIND_POINTS) err = read_points(v, view, &now, block, &wrong);
+    else ny_block_read(view, &now, kind, block, v->block, &wrong);
     end = ny_view_end(view);
-    if (end || !wrong) return end;
+    if (err || end || !wrong) return err ? err : end;
     snprintf(what, sizeof(what), "%s of block %llu: %s", names[kind], (unsigned long long)block,
              wrong);
     return report(v, block, what);
@@ -163,6 +190,8 @@ static int verify_points(struct verifying *v)
     struct ny_view *view;
     char what[NY_WHY_BYTES];
     const char *wrong;
+    enum ny_dtype dtype;
+    size_t points;
     int err = ny_view_begin(&view, v->store, v->store->points);
 
     if (err) return err;
@@ -173,9 +202,12 @@ static int verify_points(struct verifying *v)
         snprintf(what, sizeof(what), "the manifest, without which no point can be read: %s", wrong);
         return report(v, UINT64_MAX, what);
     }
+    dtype = (enum ny_dtype)v->m.dtype;
     v->room = (size_t)v->m.block_rows * 8; /* labels, source; points may be more */
-    if (v->room < (size_t)v->m.block_rows * v->m.d * ny_dtype_size((enum ny_dtype)v->m.dtype))
-        v->room = (size_t)v->m.block_rows * v->m.d * ny_dtype_size((enum ny_dtype)v->m.dtype);
+    points = v->m.layout == NY_CSR
+                 ? ny_csr_bound((size_t)v->m.block_rows, (size_t)v->m.block_nnz, dtype)
+                 : (size_t)v->m.block_rows * v->m.d * ny_dtype_size(dtype);
+    if (v->room < points) v->room = points;
     v->block = ny_alloc(v->store->ctx, NY_MEM_STORE, v->room);
     if (!v->block) return NY_EBUDGET;
     err = verify_blocks(v);

@@ -8,7 +8,8 @@
 struct memory_source {
     struct ny_source base;
     const char *rows;
-    size_t row_bytes;
+    size_t row_bytes; /* as they are kept */
+    bool dense;       /* and are to become records */
 };
 
 static int take(struct ny_source *base, struct ny_tile *tile)
@@ -26,14 +27,32 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
 {
     const struct memory_source *source = (const struct memory_source *)base;
 
-    memcpy(rows, source->rows + (tile->first_row + first) * source->row_bytes,
-           count * source->row_bytes);
+    const char *from = source->rows + (tile->first_row + first) * source->row_bytes;
+    size_t bytes = ny_row_bytes(base->dtype, base->d, base->slots);
+
+    if (!source->dense) {
+        memcpy(rows, from, count * source->row_bytes);
+        return NY_OK;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!ny_sparse_from_dense(from + i * source->row_bytes, base->d, base->dtype,
+                                  (char *)rows + i * bytes, base->slots))
+            return ny_fail(base->ctx, NY_EINTERNAL, "a row has more than %zu values", base->slots);
     return NY_OK;
 }
 
 static void release(struct ny_source *base)
 {
     ny_free(base->ctx, base);
+}
+
+void ny_source_of_memory_slots(struct ny_source *base, size_t slots, bool dense)
+{
+    struct memory_source *source = (struct memory_source *)base;
+
+    base->slots = slots;
+    source->dense = dense && slots > 0;
+    source->row_bytes = ny_row_bytes(base->dtype, base->d, source->dense ? 0 : slots);
 }
 
 int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const void *rows,

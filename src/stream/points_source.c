@@ -19,7 +19,7 @@ struct slot {
     unsigned users;
     bool ready;
     uint64_t used_at; /* the slot used longest ago is reused first */
-    char *rows;
+    char *rows; /* or the room of a sparse block */
 };
 
 static const uint64_t no_block = UINT64_MAX;
@@ -27,6 +27,7 @@ static const uint64_t no_block = UINT64_MAX;
 struct points_source {
     struct ny_source base;
     struct ny_store *store;
+    struct ny_points_info info; /* with the n of the pass */
     size_t row_bytes;
     uint64_t block_rows, blocks;
     uint64_t ahead_blocks, asked; /* blocks < asked were asked for */
@@ -39,9 +40,9 @@ struct points_source {
     size_t mapped_bytes; /* reserved for the blocks that are being decoded */
 };
 
-size_t ny_source_of_points_bytes(size_t block_rows, size_t d, enum ny_dtype dtype, unsigned workers)
+size_t ny_source_of_points_bytes(const struct ny_points_info *points, unsigned workers)
 {
-    size_t block = block_rows * d * ny_dtype_size(dtype);
+    size_t block = ny_points_block_bytes(points);
 
     return (workers + 1) * (block + sizeof(struct slot)) + workers * block;
 }
@@ -84,7 +85,10 @@ static struct slot *find_slot(struct points_source *source, uint64_t block)
 static int decode(struct points_source *source, struct slot *slot)
 {
     size_t count;
-    int err = ny_points_read_block(source->store, slot->block, slot->rows, &count);
+    int err = source->info.row_slots
+                  ? ny_points_read_sparse(source->store, &source->info, slot->block, slot->rows,
+                                          &count)
+                  : ny_points_read_block(source->store, slot->block, slot->rows, &count);
 
     ny_points_done_with(source->store, slot->block, 1);
     ny_mutex_lock(&source->lock);
@@ -126,6 +130,27 @@ static void unpin(struct points_source *source, struct slot *slot)
     ny_cond_broadcast(&source->changed);
 }
 
+/* Rows first … first+count−1 of a decoded block. */
+static int copy_rows(const struct points_source *source, const struct slot *slot, uint64_t first,
+                     size_t count, char *out)
+{
+    const struct ny_source *base = &source->base;
+
+    if (!base->slots) {
+        memcpy(out, slot->rows + first * source->row_bytes, count * source->row_bytes);
+        return NY_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct ny_sparse row = ny_sparse_block_row(slot->rows, first + i);
+
+        if (row.count > base->slots)
+            return ny_fail(base->ctx, NY_EINTERNAL, "a row has %zu values where %zu were expected",
+                           row.count, base->slots);
+        ny_sparse_pack(out + i * source->row_bytes, base->slots, base->dtype, row);
+    }
+    return NY_OK;
+}
+
 static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
                  void *rows)
 {
@@ -144,10 +169,11 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
         err = pin(source, row / source->block_rows, &slot);
         ny_mutex_unlock(&source->lock);
         if (err) return err;
-        memcpy(out, slot->rows + in_block * source->row_bytes, piece * source->row_bytes);
+        err = copy_rows(source, slot, in_block, piece, out);
         ny_mutex_lock(&source->lock);
         unpin(source, slot);
         ny_mutex_unlock(&source->lock);
+        if (err) return err;
         out += piece * source->row_bytes;
         row += piece;
         count -= piece;
@@ -185,7 +211,7 @@ static int allocate_slots(struct points_source *source, size_t block_bytes)
     return NY_OK;
 }
 
-int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n,
+int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n, size_t slots,
                         unsigned workers)
 {
     static const struct ny_source_ops ops = {take, strip, release};
@@ -198,6 +224,9 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
     *out = NULL;
     err = ny_points_info(store, &info);
     if (err) return err;
+    if ((info.row_slots > 0) != (slots > 0))
+        return ny_fail(ctx, NY_EINTERNAL, "the points of %s have another layout than expected",
+                       ny_store_path(store));
     source = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*source));
     if (!source) return NY_EBUDGET;
     stored = (double)info.stored_bytes / (double)(info.n ? info.n : 1);
@@ -205,10 +234,13 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
                                       .ctx = ctx,
                                       .dtype = info.dtype,
                                       .d = (size_t)info.d,
+                                      .slots = slots,
                                       .n = n,
                                       .stored_bytes_per_row = stored};
     source->store = store;
-    source->row_bytes = (size_t)info.d * ny_dtype_size(info.dtype);
+    source->info = info;
+    source->info.n = n;
+    source->row_bytes = ny_row_bytes(info.dtype, (size_t)info.d, slots);
     source->block_rows = info.block_rows;
     source->blocks = (n + info.block_rows - 1) / info.block_rows;
     source->ahead_blocks = (uint64_t)(AHEAD_BYTES / (stored * (double)info.block_rows + 1));
@@ -216,7 +248,7 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
     source->slots = workers + 1;
     ny_mutex_init(&source->lock);
     ny_cond_init(&source->changed);
-    err = allocate_slots(source, (size_t)info.block_rows * source->row_bytes);
+    err = allocate_slots(source, ny_points_block_bytes(&info));
     if (err)
         release(&source->base);
     else

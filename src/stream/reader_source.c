@@ -7,23 +7,34 @@
 #include "base/memory.h"
 #include "io/reader.h"
 
+/* A worker's unit, as read. */
+struct unit {
+    char *values;       /* dense rows, or */
+    struct ny_csr rows; /* sparse ones */
+    char *row;          /* a dense row on its way to a record, in the type that is handed out */
+};
+
 struct reader_source {
     struct ny_source base;
     struct ny_reader *reader;
     enum ny_dtype read_dtype;
-    size_t row_bytes; /* as read */
-    char *units;      /* workers × one unit */
+    bool sparse;      /* as read */
+    size_t row_bytes; /* of a dense row, as read */
+    unsigned workers;
+    struct unit *unit;
 };
 
 static int take(struct ny_source *base, struct ny_tile *tile)
 {
     struct reader_source *source = (struct reader_source *)base;
-    char *unit = source->units + tile->worker * NY_UNIT_ROWS * source->row_bytes;
+    struct unit *unit = &source->unit[tile->worker];
     int err = NY_OK;
 
     tile->rows = 0;
+    unit->rows.rows = 0;
     while (tile->rows < NY_UNIT_ROWS && err == NY_OK) {
-        struct ny_row_batch batch = {.values = unit + tile->rows * source->row_bytes};
+        struct ny_row_batch batch = {.values = unit->values + tile->rows * source->row_bytes,
+                                     .sparse = source->sparse ? &unit->rows : NULL};
 
         err = ny_reader_next(source->reader, NY_UNIT_ROWS - tile->rows, &batch);
         if (err == NY_OK) tile->rows += batch.count;
@@ -32,59 +43,122 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     return err;
 }
 
+static void convert(enum ny_dtype from, const void *in, enum ny_dtype to, void *out, size_t count)
+{
+    if (from == to)
+        memcpy(out, in, count * ny_dtype_size(to));
+    else if (to == NY_F32)
+        ny_dtype_to_f32(from, in, out, count);
+    else
+        ny_dtype_to_f64(from, in, out, count);
+}
+
+/* One row as a record. */
+static int record(const struct reader_source *source, const struct unit *unit, size_t i, void *out)
+{
+    const struct ny_source *base = &source->base;
+    struct ny_sparse row;
+
+    if (!source->sparse) {
+        convert(source->read_dtype, unit->values + i * source->row_bytes, base->dtype, unit->row,
+                base->d);
+        if (ny_sparse_from_dense(unit->row, base->d, base->dtype, out, base->slots)) return NY_OK;
+    } else {
+        row = ny_csr_row(&unit->rows, i);
+        if (row.count <= base->slots) {
+            ny_sparse_pack_as(out, base->slots, base->dtype, row, source->read_dtype);
+            return NY_OK;
+        }
+    }
+    return ny_fail(base->ctx, NY_EINTERNAL, "a row has more than %zu values", base->slots);
+}
+
 static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
                  void *rows)
 {
     const struct reader_source *source = (const struct reader_source *)base;
-    const char *at = source->units + (tile->worker * NY_UNIT_ROWS + first) * source->row_bytes;
+    const struct unit *unit = &source->unit[tile->worker];
+    size_t bytes = ny_row_bytes(base->dtype, base->d, base->slots);
+    int err = NY_OK;
 
-    if (base->dtype == source->read_dtype)
-        memcpy(rows, at, count * source->row_bytes);
-    else if (base->dtype == NY_F32)
-        ny_dtype_to_f32(source->read_dtype, at, rows, count * base->d);
-    else
-        ny_dtype_to_f64(source->read_dtype, at, rows, count * base->d);
-    return NY_OK;
+    if (!base->slots) {
+        convert(source->read_dtype, unit->values + first * source->row_bytes, base->dtype, rows,
+                count * base->d);
+        return NY_OK;
+    }
+    for (size_t i = 0; i < count && err == NY_OK; i++)
+        err = record(source, unit, first + i, (char *)rows + i * bytes);
+    return err;
 }
 
 static void release(struct ny_source *base)
 {
     struct reader_source *source = (struct reader_source *)base;
 
-    ny_free(base->ctx, source->units);
+    for (unsigned w = 0; source->unit && w < source->workers; w++) {
+        ny_free(base->ctx, source->unit[w].values);
+        ny_free(base->ctx, source->unit[w].row);
+        ny_csr_release(&source->unit[w].rows, base->ctx);
+    }
+    ny_free(base->ctx, source->unit);
     ny_free(base->ctx, source);
 }
 
+/* Sparse rows take what room they need when they come. */
+static int allocate(struct reader_source *source)
+{
+    struct ny_context *ctx = source->base.ctx;
+    size_t bytes;
+
+    if (ny_product(ctx, &bytes, source->sparse ? 0 : source->row_bytes, NY_UNIT_ROWS, 1))
+        return NY_EBUDGET;
+    source->unit = ny_calloc(ctx, NY_MEM_IO, source->workers, sizeof(*source->unit));
+    if (!source->unit) return NY_EBUDGET;
+    for (unsigned w = 0; w < source->workers; w++) {
+        struct unit *unit = &source->unit[w];
+
+        unit->rows.dtype = source->read_dtype;
+        unit->values = ny_alloc(ctx, NY_MEM_IO, bytes);
+        unit->row = ny_alloc(ctx, NY_MEM_IO,
+                             source->base.slots && !source->sparse
+                                 ? ny_row_bytes(source->base.dtype, source->base.d, 0)
+                                 : 0);
+        if (!unit->values || !unit->row) return NY_EBUDGET;
+    }
+    return NY_OK;
+}
+
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
-                        enum ny_dtype dtype, unsigned workers)
+                        enum ny_dtype dtype, size_t slots, unsigned workers)
 {
     static const struct ny_source_ops ops = {take, strip, release};
     const struct ny_table *table = ny_reader_table(reader);
     struct reader_source *source;
-    size_t bytes;
-    int err = NY_EBUDGET;
+    int err;
 
     *out = NULL;
     source = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*source));
     if (!source) return NY_EBUDGET;
     source->reader = reader;
     source->read_dtype = table->dtype;
+    source->sparse = table->layout == NY_CSR;
     source->row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
+    source->workers = workers;
     source->base = (struct ny_source){
         .ops = &ops,
         .ctx = ctx,
         .dtype = dtype,
         .d = (size_t)table->d,
+        .slots = slots,
         .n = table->rows == NY_ROWS_UNKNOWN ? 0 : table->rows,
-        .stored_bytes_per_row = (double)source->row_bytes,
+        .stored_bytes_per_row =
+            source->sparse ? (double)(table->nnz * (sizeof(uint32_t) + ny_dtype_size(table->dtype)))
+                           : (double)source->row_bytes,
     };
-    if (ny_product(ctx, &bytes, source->row_bytes, NY_UNIT_ROWS, workers)) goto done;
-    source->units = ny_alloc(ctx, NY_MEM_IO, bytes);
-    if (!source->units) goto done;
-    *out = &source->base;
-    source = NULL;
-    err = NY_OK;
-done:
-    if (source) release(&source->base);
+    err = allocate(source);
+    if (err)
+        release(&source->base);
+    else
+        *out = &source->base;
     return err;
 }

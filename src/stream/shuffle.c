@@ -11,8 +11,8 @@
 
 enum { BUCKETS = 256, PIECE_BYTES_MIN = 4096 };
 
-/* A bucket's records fill a piece in memory; full pieces go to the file, chained by their number.
- */
+/* A bucket's records follow one another; they fill a piece in memory, full pieces go to the file,
+ * chained by their number. */
 struct bucket {
     size_t fill; /* bytes in the piece */
     uint64_t records;
@@ -25,8 +25,7 @@ struct ny_shuffle {
     const char *folder;
     int fd;
     uint64_t seed;
-    size_t entry_bytes; /* hash + record */
-    size_t piece_bytes; /* a multiple of entry_bytes */
+    size_t piece_bytes;
     uint64_t pieces;    /* in the file */
     char *buffer;       /* BUCKETS pieces */
     struct bucket bucket[BUCKETS];
@@ -43,7 +42,7 @@ void ny_shuffle_free(struct ny_shuffle *shuffle)
 }
 
 int ny_shuffle_new(struct ny_shuffle **out, struct ny_context *ctx, const char *folder,
-                   uint64_t seed, size_t record_bytes, size_t memory)
+                   uint64_t seed, size_t memory)
 {
     struct ny_shuffle *shuffle = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*shuffle));
     size_t piece = memory / BUCKETS, bytes;
@@ -55,10 +54,8 @@ int ny_shuffle_new(struct ny_shuffle **out, struct ny_context *ctx, const char *
     shuffle->folder = folder;
     shuffle->seed = seed;
     shuffle->fd = -1;
-    shuffle->entry_bytes = sizeof(uint64_t) + record_bytes;
     if (piece < PIECE_BYTES_MIN) piece = PIECE_BYTES_MIN;
-    shuffle->piece_bytes =
-        (piece + shuffle->entry_bytes - 1) / shuffle->entry_bytes * shuffle->entry_bytes;
+    shuffle->piece_bytes = piece;
     if (ny_product(ctx, &bytes, shuffle->piece_bytes, BUCKETS, 1)) goto done;
     shuffle->buffer = ny_alloc(ctx, NY_MEM_IO, bytes);
     if (!shuffle->buffer) goto done;
@@ -113,24 +110,52 @@ static int spill(struct ny_shuffle *shuffle, struct bucket *bucket, char *piece)
     return NY_OK;
 }
 
-int ny_shuffle_add(struct ny_shuffle *shuffle, uint64_t row, const void *record)
+/* Before each record, which is padded to a multiple of 8 bytes. */
+struct head {
+    uint64_t hash, bytes;
+};
+
+static size_t padded(size_t bytes)
 {
-    uint64_t hash = ny_hash64(shuffle->seed, NY_STREAM_SHUFFLE, row);
-    size_t number = (size_t)(hash >> 56);
+    return (bytes + 7) / 8 * 8;
+}
+
+/* More of a record, which may go on in the next piece. */
+static int put(struct ny_shuffle *shuffle, size_t number, const void *data, size_t bytes)
+{
     struct bucket *bucket = &shuffle->bucket[number];
     char *piece = shuffle->buffer + number * shuffle->piece_bytes;
+    int err = NY_OK;
 
-    memcpy(piece + bucket->fill, &hash, sizeof(hash));
-    memcpy(piece + bucket->fill + sizeof(hash), record, shuffle->entry_bytes - sizeof(hash));
-    bucket->fill += shuffle->entry_bytes;
-    bucket->records++;
-    return bucket->fill == shuffle->piece_bytes ? spill(shuffle, bucket, piece) : NY_OK;
+    for (size_t done = 0; err == NY_OK && done < bytes;) {
+        size_t room = shuffle->piece_bytes - bucket->fill;
+        size_t some = bytes - done < room ? bytes - done : room;
+
+        memcpy(piece + bucket->fill, (const char *)data + done, some);
+        bucket->fill += some;
+        done += some;
+        if (bucket->fill == shuffle->piece_bytes) err = spill(shuffle, bucket, piece);
+    }
+    return err;
+}
+
+int ny_shuffle_add(struct ny_shuffle *shuffle, uint64_t row, const void *record, size_t bytes)
+{
+    struct head head = {ny_hash64(shuffle->seed, NY_STREAM_SHUFFLE, row), bytes};
+    size_t number = (size_t)(head.hash >> 56);
+    static const char zeros[8];
+    int err = put(shuffle, number, &head, sizeof(head));
+
+    if (!err) err = put(shuffle, number, record, bytes);
+    if (!err) err = put(shuffle, number, zeros, padded(bytes) - bytes);
+    shuffle->bucket[number].records++;
+    return err;
 }
 
 /* Where a record of the bucket is, with its hash: what is sorted. */
 struct entry {
     uint64_t hash;
-    size_t at;
+    size_t at, bytes;
 };
 
 static int by_hash(const void *a, const void *b)
@@ -164,13 +189,16 @@ static int drain_bucket(struct ny_shuffle *shuffle, size_t number, ny_record_fn 
 
     if (!data || !entries) goto done;
     err = load_bucket(shuffle, number, data);
-    for (size_t i = 0; i < count && err == NY_OK; i++) {
-        entries[i].at = i;
-        memcpy(&entries[i].hash, data + i * shuffle->entry_bytes, sizeof(uint64_t));
+    for (size_t i = 0, at = 0; i < count && err == NY_OK; i++) {
+        struct head head;
+
+        memcpy(&head, data + at, sizeof(head));
+        entries[i] = (struct entry){head.hash, at + sizeof(head), (size_t)head.bytes};
+        at += sizeof(head) + padded((size_t)head.bytes);
     }
     if (err == NY_OK) qsort(entries, count, sizeof(*entries), by_hash);
     for (size_t i = 0; i < count && err == NY_OK; i++)
-        err = each(arg, data + entries[i].at * shuffle->entry_bytes + sizeof(uint64_t));
+        err = each(arg, data + entries[i].at, entries[i].bytes);
 done:
     ny_free(shuffle->ctx, entries);
     ny_free(shuffle->ctx, data);

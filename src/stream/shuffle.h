@@ -10,16 +10,16 @@
 
 struct ny_shuffle;
 
-/* record_bytes: of one row with all that goes along. `folder` holds the file (rows × record_bytes
- * + 8 a row). Memory under NY_MEM_IO: about `memory` bytes. */
+/* `folder` holds the file (all records, and 16 to 23 bytes each). Memory under NY_MEM_IO: about
+ * `memory` bytes. */
 int ny_shuffle_new(struct ny_shuffle **out, struct ny_context *ctx, const char *folder,
-                   uint64_t seed, size_t record_bytes, size_t memory);
+                   uint64_t seed, size_t memory);
 void ny_shuffle_free(struct ny_shuffle *shuffle);
-/* `row`: what is hashed. */
-int ny_shuffle_add(struct ny_shuffle *shuffle, uint64_t row, const void *record);
+/* `row`: what is hashed. A record is one row with all that goes along. */
+int ny_shuffle_add(struct ny_shuffle *shuffle, uint64_t row, const void *record, size_t bytes);
 /* All records in order, to `each`; once, after the last _add. NY_EBUDGET when a bucket does not fit
  * in what is left of the budget. */
-typedef int ny_record_fn(void *arg, const void *record);
+typedef int ny_record_fn(void *arg, const void *record, size_t bytes); /* aligned to 8 */
 int ny_shuffle_drain(struct ny_shuffle *shuffle, ny_record_fn *each, void *arg);
 
 #endif

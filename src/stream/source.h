@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "base/sparse.h"
 
 /* Every BLAS call of a pass has the shape of a unit or of a strip, padded with zero rows: another
  * height would give other bits. A strip of C is small enough to be still in cache after its GEMM.
@@ -25,7 +26,8 @@ struct ny_source_ops {
     /* Called in unit order, never two at a time: fills tile->rows for tile->unit and prepares what
      * its strips need; NY_END after the last unit. */
     int (*take)(struct ny_source *source, struct ny_tile *tile);
-    /* Rows first … first+count−1 of the tile (0-based in it), packed, in the source's dtype.
+    /* Rows first … first+count−1 of the tile (0-based in it), one after another: dense, or records
+     * of the source's slots.
      * Called by the tile's worker, in ascending order of first. */
     int (*strip)(struct ny_source *source, const struct ny_tile *tile, size_t first, size_t count,
                  void *rows);
@@ -38,6 +40,7 @@ struct ny_source {
     struct ny_context *ctx;
     enum ny_dtype dtype;
     size_t d;
+    size_t slots;                /* rows are records with so many (base/sparse.h); 0: dense */
     uint64_t n;                  /* rows in all; 0: not known before the end */
     double stored_bytes_per_row; /* read from disk, for the progress */
 };
@@ -53,23 +56,28 @@ static inline void ny_source_free(struct ny_source *source)
 }
 
 struct ny_store;
-/* The first n points of a store, as of a job's start. Decodes a block once for all workers (a ring
+struct ny_points_info;
+/* The first n points of a store, as of a job's start, in which a row had at most `slots` values (0:
+ * they are dense). Decodes a block once for all workers (a ring
  * of workers + 1 blocks), asks the kernel for the blocks ahead and drops those behind. Memory:
  * (workers + 1) × block bytes, and the mapped pages of one a worker, under NY_MEM_STORE. */
-int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n,
+int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n, size_t slots,
                         unsigned workers);
 /* Bytes that ny_source_of_points() allocates. */
-size_t ny_source_of_points_bytes(size_t block_rows, size_t d, enum ny_dtype dtype,
-                                 unsigned workers);
+size_t ny_source_of_points_bytes(const struct ny_points_info *points, unsigned workers);
 
 struct ny_reader;
 /* Rows of a file through a reader, read once, in order, handed out as `dtype`: the reader's own, or
- * f32 or f64. Memory: workers × one unit, NY_MEM_IO. */
+ * f32 or f64; and as records of so many slots (0: dense, as the reader's then must be). Memory:
+ * workers × one unit, NY_MEM_IO. */
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
-                        enum ny_dtype dtype, unsigned workers);
+                        enum ny_dtype dtype, size_t slots, unsigned workers);
 
 /* Rows in memory, which must stay valid. */
 int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const void *rows,
                         enum ny_dtype dtype, uint64_t n, size_t d);
+/* They are handed out as records of so many slots, which they are already, or are made from dense
+ * rows. */
+void ny_source_of_memory_slots(struct ny_source *source, size_t slots, bool dense);
 
 #endif

@@ -115,7 +115,7 @@ static void check_content(struct ny_store *store, uint64_t n)
     double *labels = malloc(n * sizeof(*labels) + 1);
     uint64_t *source = malloc(n * sizeof(*source) + 1);
 
-    CHECK(ny_points_read(store, 0, n, got));
+    CHECK(ny_points_read(store, 0, 0, n, got));
     case_rows(want, 5, NY_U8, D, 0, n);
     assert_memory_equal(got, want, bytes);
     CHECK(ny_points_labels(store, 0, n, labels));

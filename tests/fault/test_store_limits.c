@@ -65,7 +65,7 @@ static void check_rows(struct ny_store *store, uint64_t n)
 
     CHECK(ny_points_info(store, &info));
     assert_int_equal(info.n, n);
-    CHECK(ny_points_read(store, 0, n, got));
+    CHECK(ny_points_read(store, 0, 0, n, got));
     case_rows(want, 5, NY_U8, D, 0, n);
     assert_memory_equal(got, want, (size_t)n * D);
     free(want);
@@ -174,8 +174,8 @@ static int everything(void)
 
     if (err) return err;
     err = case_import(store, &import);
-    if (!err) err = ny_points_read(store, 0, 1500, rows);
-    if (!err) err = ny_points_gather(store, some, 3, rows);
+    if (!err) err = ny_points_read(store, 0, 0, 1500, rows);
+    if (!err) err = ny_points_gather(store, 0, some, 3, rows);
     if (!err) err = ny_points_labels(store, 5, 10, labels);
     if (!err) err = ny_points_stats(store, &stats);
     if (!err) err = ny_blob_put(store, "fit", "x", rows, sizeof(rows));

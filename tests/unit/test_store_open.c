@@ -444,7 +444,7 @@ static int read_only_work(void)
     if (!ny_store_read_only(store) || warnings != 1) return 3;
     if (ny_points_info(store, &info) || info.n != 3000) return 4;
     case_rows(want, 1, NY_U8, 784, 0, 3000);
-    if (ny_points_read(store, 0, 3000, rows) || memcmp(rows, want, sizeof(rows)) != 0) return 5;
+    if (ny_points_read(store, 0, 0, 3000, rows) || memcmp(rows, want, sizeof(rows)) != 0) return 5;
     if (case_import(store, &small) != NY_EIO) return 6;
     if (ny_batch_begin(&batch, store) != NY_EIO) return 7;
     if (ny_name_lock(&lock, store, "x") != NY_EIO) return 8;

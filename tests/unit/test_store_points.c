@@ -97,8 +97,8 @@ static void beyond_the_end_is_refused(void **state)
 
     (void)state;
     CHECK(case_import(store, &import));
-    refused(ny_points_read(store, 9, 2, rows), NY_EINTERNAL, "10 rows");
-    refused(ny_points_gather(store, &row, 1, rows), NY_EINTERNAL, "10 rows");
+    refused(ny_points_read(store, 0, 9, 2, rows), NY_EINTERNAL, "10 rows");
+    refused(ny_points_gather(store, 0, &row, 1, rows), NY_EINTERNAL, "10 rows");
     refused(ny_points_labels(store, UINT64_MAX, 2, &label), NY_EINTERNAL, "10 rows");
 }
 
@@ -114,12 +114,12 @@ static void gather_keeps_the_order_asked_for(void **state)
     for (uint64_t i = 0; i < COUNT; i++)
         rows[i] = (i * 7919 + 13) % 30000;
     rows[COUNT - 1] = rows[0]; /* twice the same */
-    CHECK(ny_points_gather(store, rows, COUNT, got));
+    CHECK(ny_points_gather(store, 0, rows, COUNT, got));
     for (size_t i = 0; i < COUNT; i++) {
         case_rows(want, 3, NY_F32, 100, rows[i], 1);
         assert_memory_equal(got + i * 100, want, sizeof(want));
     }
-    CHECK(ny_points_gather(store, rows, 0, got));
+    CHECK(ny_points_gather(store, 0, rows, 0, got));
     free(got);
 }
 
@@ -183,11 +183,11 @@ static void reading_leaves_no_pages_behind(void **state)
     ny_ingest_free(ingest);
     CHECK(ny_blob_put(store, "fit", "x", noise, BYTES));
     before = resident_bytes();
-    CHECK(ny_points_read(store, 0, N, noise));
+    CHECK(ny_points_read(store, 0, 0, N, noise));
     CHECK(ny_blob_get(store, "fit", "x", noise, BYTES));
     for (uint64_t i = 0; i < N / 64; i++)
         every[i] = i * 64;
-    CHECK(ny_points_gather(store, every, N / 64, noise));
+    CHECK(ny_points_gather(store, 0, every, N / 64, noise));
     CHECK(ny_store_verify(store, no_damage, NULL));
     assert_true(resident_bytes() < before + (8 << 20));
     free(noise);

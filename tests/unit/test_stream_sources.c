@@ -121,7 +121,7 @@ static void check_points(struct ny_store *store, const struct shape *shape, uint
             struct copy copy = copy_new((size_t)n, row_bytes);
             struct ny_source *source;
 
-            assert_int_equal(ny_source_of_points(&source, store, n, crews[c]), NY_OK);
+            assert_int_equal(ny_source_of_points(&source, store, n, 0, crews[c]), NY_OK);
             assert_int_equal(source->dtype, shape->dtype);
             assert_int_equal(source->d, shape->d);
             assert_int_equal(source->n, n);
@@ -169,13 +169,13 @@ static void points_cost_the_announced_memory(void **state)
 
     (void)state;
     assert_int_equal(ny_points_info(store, &info), NY_OK);
-    bytes = ny_source_of_points_bytes((size_t)info.block_rows, 20, NY_F32, 3);
+    bytes = ny_source_of_points_bytes(&info, 3);
     before = ny_memory_used(ctx);
-    assert_int_equal(ny_source_of_points(&source, store, info.n, 3), NY_OK);
+    assert_int_equal(ny_source_of_points(&source, store, info.n, 0, 3), NY_OK);
     assert_in_range(ny_memory_used(ctx) - before, bytes, bytes + 2048);
     ny_source_free(source);
     ny_context_set_memory(ctx, before + bytes / 2);
-    assert_int_equal(ny_source_of_points(&source, store, info.n, 3), NY_EBUDGET);
+    assert_int_equal(ny_source_of_points(&source, store, info.n, 0, 3), NY_EBUDGET);
     assert_null(source);
     ny_error_clear(ctx);
     ny_context_set_memory(ctx, limit);
@@ -247,7 +247,7 @@ static void a_damaged_block_stops_the_pass(void **state)
     for (size_t c = 0; c < 3; c++) {
         struct rush rush = {.row = row};
 
-        assert_int_equal(ny_source_of_points(&rush.source, store, shape.rows, crews[c]), NY_OK);
+        assert_int_equal(ny_source_of_points(&rush.source, store, shape.rows, 0, crews[c]), NY_OK);
         assert_int_equal(run(rush.source, crews[c], NY_STRIP_ROWS, &copy), NY_ESTORE);
         assert_non_null(strstr(ny_context_message(ctx), "block"));
         ny_error_clear(ctx);
@@ -306,7 +306,7 @@ static int read_file(enum ny_dtype dtype, unsigned workers, struct copy *copy, u
     int err;
 
     assert_int_equal(ny_reader_open(&reader, ctx, path, &options), NY_OK);
-    assert_int_equal(ny_source_of_reader(&source, ctx, reader, dtype, workers), NY_OK);
+    assert_int_equal(ny_source_of_reader(&source, ctx, reader, dtype, 0, workers), NY_OK);
     *n = source->n;
     err = run(source, workers, 321, copy);
     ny_source_free(source);

@@ -1,0 +1,148 @@
+#include "base/sparse.h"
+
+#include <string.h>
+
+/* The count, and four bytes that keep what follows aligned. */
+enum { HEAD_BYTES = 8 };
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+size_t ny_row_bytes(enum ny_dtype dtype, size_t d, size_t slots)
+{
+    if (!slots) return d * ny_dtype_size(dtype);
+    return HEAD_BYTES + padded(slots * sizeof(uint32_t)) + padded(slots * ny_dtype_size(dtype));
+}
+
+static char *values_of(const void *record, size_t slots)
+{
+    return (char *)(uintptr_t)record + HEAD_BYTES + padded(slots * sizeof(uint32_t));
+}
+
+struct ny_sparse ny_sparse_of(const void *record, size_t slots)
+{
+    uint32_t count;
+
+    memcpy(&count, record, sizeof(count));
+    return (struct ny_sparse){count < slots ? count : slots,
+                              (const uint32_t *)record + HEAD_BYTES / sizeof(uint32_t),
+                              values_of(record, slots)};
+}
+
+static void set_count(void *record, size_t count)
+{
+    const uint32_t head[2] = {(uint32_t)count, 0};
+
+    memcpy(record, head, sizeof(head));
+}
+
+void ny_sparse_pack_as(void *record, size_t slots, enum ny_dtype dtype, struct ny_sparse row,
+                       enum ny_dtype row_dtype)
+{
+    void *values = values_of(record, slots);
+
+    set_count(record, row.count);
+    if (!row.count) return;
+    memcpy((char *)record + HEAD_BYTES, row.index, row.count * sizeof(*row.index));
+    if (dtype == row_dtype) memcpy(values, row.value, row.count * ny_dtype_size(dtype));
+    else if (dtype == NY_F32) ny_dtype_to_f32(row_dtype, row.value, values, row.count);
+    else ny_dtype_to_f64(row_dtype, row.value, values, row.count);
+}
+
+void ny_sparse_pack(void *record, size_t slots, enum ny_dtype dtype, struct ny_sparse row)
+{
+    ny_sparse_pack_as(record, slots, dtype, row, dtype);
+}
+
+double ny_dtype_at(enum ny_dtype dtype, const void *values, size_t k)
+{
+    switch (dtype) {
+    case NY_U8:
+        return ((const uint8_t *)values)[k];
+    case NY_I16:
+        return ((const int16_t *)values)[k];
+    case NY_F32:
+        return (double)((const float *)values)[k];
+    case NY_F64:
+        return ((const double *)values)[k];
+    case NY_DTYPE_NONE:
+        break;
+    }
+    return 0;
+}
+
+bool ny_sparse_from_dense(const void *row, size_t d, enum ny_dtype dtype, void *record,
+                          size_t slots)
+{
+    uint32_t *index = (uint32_t *)record + HEAD_BYTES / sizeof(uint32_t);
+    size_t size = ny_dtype_size(dtype), count = 0;
+    char *values = values_of(record, slots);
+
+    for (size_t k = 0; k < d; k++) {
+        if (ny_dtype_at(dtype, row, k) == 0) continue;
+        if (count == slots) return false;
+        index[count] = (uint32_t)k;
+        memcpy(values + count++ * size, (const char *)row + k * size, size);
+    }
+    set_count(record, count);
+    return true;
+}
+
+/* ---- packed rows -------------------------------------------------------------------------- */
+
+static int grow(struct ny_context *ctx, enum ny_purpose purpose, void *array, size_t count,
+                size_t size)
+{
+    void *before, *grown;
+    size_t bytes;
+
+    if (ny_product(ctx, &bytes, count, size, 1)) return NY_EBUDGET;
+    memcpy(&before, array, sizeof(before));
+    grown = ny_resize(ctx, purpose, before, bytes);
+    if (!grown) return NY_EBUDGET;
+    memcpy(array, &grown, sizeof(grown));
+    return NY_OK;
+}
+
+int ny_csr_reserve(struct ny_csr *csr, struct ny_context *ctx, enum ny_purpose purpose, size_t rows,
+                   size_t nnz)
+{
+    int err = NY_OK;
+
+    if (nnz > UINT32_MAX / 2)
+        return ny_fail(ctx, NY_EBUDGET, "%zu values of sparse rows cannot be held at once", nnz);
+    if (rows > csr->rows_max || !csr->start) {
+        size_t most = rows > 2 * csr->rows_max ? rows : 2 * csr->rows_max;
+
+        err = grow(ctx, purpose, &csr->start, most + 1, sizeof(*csr->start));
+        if (err) return err;
+        if (!csr->rows) csr->start[0] = 0;
+        csr->rows_max = most;
+    }
+    if (nnz > csr->nnz_max || !csr->index || !csr->value) {
+        size_t most = nnz > 2 * csr->nnz_max ? nnz : 2 * csr->nnz_max;
+
+        err = grow(ctx, purpose, &csr->index, most, sizeof(*csr->index));
+        if (!err) err = grow(ctx, purpose, &csr->value, most, ny_dtype_size(csr->dtype));
+        if (!err) csr->nnz_max = most;
+    }
+    return err;
+}
+
+void ny_csr_release(struct ny_csr *csr, struct ny_context *ctx)
+{
+    ny_free(ctx, csr->start);
+    ny_free(ctx, csr->index);
+    ny_free(ctx, csr->value);
+    *csr = (struct ny_csr){.dtype = csr->dtype};
+}
+
+struct ny_sparse ny_csr_row(const struct ny_csr *csr, size_t i)
+{
+    size_t first = csr->start[i];
+
+    return (struct ny_sparse){csr->start[i + 1] - first, csr->index + first,
+                              (const char *)csr->value + first * ny_dtype_size(csr->dtype)};
+}

@@ -1,0 +1,62 @@
+/*
+ * Rows in memory. A dense row is its d values. A sparse row is a record of fixed size, so that rows
+ * of both layouts can be cut, copied and gathered alike: a count, then room for `slots` column
+ * numbers, ascending, then for as many values; what is behind the count is unspecified. `slots` is
+ * the number of non-zeros of the fullest row; 0 says that rows are dense.
+ *
+ * Sparse rows on their way into or out of a store are packed one after another: struct ny_csr.
+ */
+#ifndef NY_BASE_SPARSE_H
+#define NY_BASE_SPARSE_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/dtype.h"
+#include "base/memory.h"
+
+enum ny_layout { NY_DENSE = 0, NY_CSR = 1 }; /* part of the store format */
+
+/* Bytes of a row in memory: a multiple of 8 for records. */
+size_t ny_row_bytes(enum ny_dtype dtype, size_t d, size_t slots);
+
+/* What a record holds. */
+struct ny_sparse {
+    size_t count;
+    const uint32_t *index;
+    const void *value;
+};
+struct ny_sparse ny_sparse_of(const void *record, size_t slots);
+/* `count` ≤ slots values into a record. */
+void ny_sparse_pack(void *record, size_t slots, enum ny_dtype dtype, struct ny_sparse row);
+/* The same, for another type, which holds the values of this one. */
+void ny_sparse_pack_as(void *record, size_t slots, enum ny_dtype dtype, struct ny_sparse row,
+                       enum ny_dtype row_dtype);
+/* A dense row of d values; true: it has no more than `slots` that are not 0, and is in the record.
+ */
+bool ny_sparse_from_dense(const void *row, size_t d, enum ny_dtype dtype, void *record,
+                          size_t slots);
+/* Value k of a packed array, in f64. */
+double ny_dtype_at(enum ny_dtype dtype, const void *values, size_t k);
+
+/* Rows packed one after another; all arrays grow as needed. Zeroed but for dtype, it is empty. */
+struct ny_csr {
+    enum ny_dtype dtype;
+    size_t rows, rows_max, nnz_max;
+    uint32_t *start; /* rows + 1 once there is room: row i is start[i] … start[i+1]−1 */
+    uint32_t *index; /* ascending in a row */
+    void *value;
+};
+
+/* Room for so many rows and values in all; at least doubles what it grows. */
+int ny_csr_reserve(struct ny_csr *csr, struct ny_context *ctx, enum ny_purpose purpose, size_t rows,
+                   size_t nnz);
+void ny_csr_release(struct ny_csr *csr, struct ny_context *ctx);
+struct ny_sparse ny_csr_row(const struct ny_csr *csr, size_t i);
+
+static inline size_t ny_csr_nnz(const struct ny_csr *csr)
+{
+    return csr->rows ? csr->start[csr->rows] : 0;
+}
+
+#endif

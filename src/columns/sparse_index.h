@@ -1,0 +1,78 @@
+/*
+ * Sparse rows against many others: for each column, who has a value there, and which. A row x then
+ * meets every y it has a column in common with, and no other.
+ *
+ * Values are prepared, (x − centre)·factor with a centre of 0. A centre c ≠ 0 (pca) comes in by
+ * (x − c)·(y − c) = x·y − x·c − y·c + c·c, all in f64.
+ */
+#ifndef NY_COLUMNS_SPARSE_INDEX_H
+#define NY_COLUMNS_SPARSE_INDEX_H
+
+#include "columns/columns.h"
+
+struct ny_frame;
+
+/* Rows that are indexed together: their sums stay in the nearest cache. */
+enum { NY_INDEX_ROWS = 2048 };
+
+/* ‖x‖², ‖x‖₁ and x·c of a prepared row. */
+struct ny_sparse_norms {
+    double square, absolute, cross;
+};
+
+struct ny_sparse_panel {
+    uint32_t *start; /* d + 1: where a column's entries begin */
+    uint32_t *row;   /* of an entry, within the panel; ascending in a column */
+    double *value;
+    size_t entries_max;
+};
+
+struct ny_sparse_index {
+    size_t count, panels_max, norms_max;
+    struct ny_sparse_panel *panel;
+    struct ny_sparse_norms *norms; /* count */
+};
+
+/* What the index belongs to. */
+struct ny_sparse_frame {
+    const struct ny_columns_spec *spec;
+    const struct ny_frame *frame;
+};
+
+/* Indexes `count` raw rows in all, of which the first index->count were there already. */
+int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse_frame *in,
+                           const void *rows, size_t count);
+void ny_sparse_index_release(struct ny_sparse_index *index, struct ny_context *ctx);
+/* Bytes for so many rows, indexed at once. */
+size_t ny_sparse_index_bytes(const struct ny_columns_spec *spec, size_t count);
+
+/* A raw row with its norms. */
+struct ny_sparse_point {
+    const void *raw;
+    struct ny_sparse_norms norms;
+};
+struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_frame *in, const void *raw);
+/* out[j] = base quantity of x and indexed row first + j, for count ≤ NY_INDEX_ROWS of them which
+ * are in one panel. Sums run over the columns in order: they depend on the two rows alone. */
+void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_frame *in,
+                    const struct ny_sparse_point *x, size_t first, size_t count, double *out);
+/* Whether two raw rows have the same values. */
+bool ny_sparse_equal(const struct ny_sparse_frame *in, const void *x, const void *y);
+/* The base quantity of two raw rows, without cancellation. */
+double ny_sparse_pair(const struct ny_sparse_frame *in, const void *x, const void *y);
+/* k(x, x) from the norms. */
+double ny_sparse_diagonal(const struct ny_sparse_frame *in, const struct ny_sparse_norms *norms);
+
+/* A strip, and f64 values: as ny_strip_base(), ny_columns_exact() and ny_columns_exact_square(). */
+struct ny_columns;
+struct ny_strip;
+void ny_sparse_strip_base(const struct ny_columns *columns, const struct ny_strip *strip,
+                          size_t first, struct ny_matrix32 K);
+int ny_sparse_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
+                    struct ny_matrix K);
+int ny_sparse_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
+                           struct ny_matrix K);
+int ny_sparse_diagonals(const struct ny_columns *columns, const void *rows, size_t count,
+                        double *diagonal);
+
+#endif

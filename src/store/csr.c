@@ -1,0 +1,283 @@
+#include "store/csr.h"
+
+#include <string.h>
+
+enum { HEAD_BYTES = 2 * sizeof(uint32_t), COUNT_BYTES_MAX = 5, COLUMN_BYTES_MAX = 4 };
+
+_Static_assert(NY_COLUMNS_MAX < (uint64_t)1 << 7 * COLUMN_BYTES_MAX, "a column takes four bytes");
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+size_t ny_csr_bound(size_t rows, size_t nnz, enum ny_dtype dtype)
+{
+    return HEAD_BYTES + rows * COUNT_BYTES_MAX + nnz * (COLUMN_BYTES_MAX + ny_dtype_size(dtype));
+}
+
+/* ---- encoding ------------------------------------------------------------------------------ */
+
+static unsigned char *put(unsigned char *at, uint32_t number)
+{
+    for (; number > 127; number >>= 7)
+        *at++ = (unsigned char)(number | 128);
+    *at++ = (unsigned char)number;
+    return at;
+}
+
+size_t ny_csr_encode(const struct ny_csr *csr, size_t first, size_t rows, void *out)
+{
+    uint32_t begin = csr->start[first], head[2] = {csr->start[first + rows] - begin, 0};
+    size_t value_bytes = ny_dtype_size(csr->dtype);
+    unsigned char *at = (unsigned char *)out + HEAD_BYTES;
+
+    for (size_t i = first; i < first + rows; i++)
+        at = put(at, csr->start[i + 1] - csr->start[i]);
+    for (size_t i = first; i < first + rows; i++) {
+        uint32_t next = 0;
+
+        for (uint32_t k = csr->start[i]; k < csr->start[i + 1]; k++) {
+            at = put(at, csr->index[k] - next);
+            next = csr->index[k] + 1;
+        }
+    }
+    head[1] = (uint32_t)(at - (unsigned char *)out - HEAD_BYTES);
+    memcpy(out, head, sizeof(head));
+    if (head[0])
+        memcpy(at, (const char *)csr->value + begin * value_bytes, head[0] * value_bytes);
+    return (size_t)(at - (unsigned char *)out) + head[0] * value_bytes;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------ */
+
+struct numbers {
+    const unsigned char *at, *end;
+    bool bad;
+};
+
+static inline uint32_t get(struct numbers *from)
+{
+    uint32_t number = 0;
+
+    for (unsigned shift = 0; from->at < from->end && shift < 35; shift += 7) {
+        unsigned char byte = *from->at++;
+
+        number |= (uint32_t)(byte & 127) << shift;
+        if (byte < 128) return number;
+    }
+    from->bad = true;
+    return 0;
+}
+
+/* The numbers of an image, and where its values are. */
+static const char *open_image(const struct ny_csr_image *image, struct numbers *numbers,
+                              uint32_t *nnz, const char **values)
+{
+    uint32_t head[2];
+    size_t left;
+
+    if (image->bytes < sizeof(head)) return "it is too short";
+    memcpy(head, image->at, sizeof(head));
+    left = image->bytes - sizeof(head);
+    if (head[1] > left || left - head[1] != head[0] * ny_dtype_size(image->dtype))
+        return "its parts have other sizes than it says";
+    numbers->at = (const unsigned char *)image->at + sizeof(head);
+    numbers->end = numbers->at + head[1];
+    numbers->bad = false;
+    *nnz = head[0];
+    *values = (const char *)numbers->end;
+    return NULL;
+}
+
+size_t ny_csr_count(const struct ny_csr_image *image, const char **wrong)
+{
+    size_t all = 0, wanted = 0;
+    struct numbers numbers;
+    const char *values;
+    uint32_t nnz;
+
+    *wrong = open_image(image, &numbers, &nnz, &values);
+    if (*wrong) return 0;
+    for (size_t i = 0; i < image->rows; i++) {
+        uint32_t count = get(&numbers);
+
+        all += count;
+        if (i < image->wanted) wanted += count;
+        if (count > image->d) numbers.bad = true;
+    }
+    if (numbers.bad || all != nnz) *wrong = "its rows have more or fewer values than it says";
+    return *wrong ? 0 : wanted;
+}
+
+const char *ny_csr_decode(const struct ny_csr_image *image, size_t nnz, uint32_t *start,
+                          uint32_t *index, void *value)
+{
+    struct numbers numbers;
+    const char *values, *wrong;
+    uint32_t all;
+
+    wrong = open_image(image, &numbers, &all, &values);
+    if (wrong) return wrong;
+    for (size_t i = 0, sum = 0; i < image->rows; i++) {
+        uint32_t count = get(&numbers);
+
+        if (i >= image->wanted) continue;
+        start[i] = (uint32_t)sum;
+        sum += count;
+        start[i + 1] = (uint32_t)sum;
+        if (sum > nnz) return "its rows have more values than they can have";
+    }
+    for (size_t i = 0; i < image->wanted; i++) {
+        uint64_t next = 0;
+
+        for (uint32_t k = start[i]; k < start[i + 1]; k++) {
+            next += get(&numbers);
+            if (next >= image->d) return "a column number is beyond the last";
+            index[k] = (uint32_t)next++;
+        }
+    }
+    if (numbers.bad) return "its column numbers end too early";
+    if (nnz) memcpy(value, values, nnz * ny_dtype_size(image->dtype));
+    return NULL;
+}
+
+int ny_csr_read(struct ny_view *view, const struct ny_manifest *m, struct ny_key key,
+                struct ny_csr_image *image, const char **wrong)
+{
+    uint64_t number;
+    unsigned kind;
+    MDB_val name = {key.bytes, key.data};
+    struct ny_want want = {.key = key,
+                           .frame = {.store = view->store->id, .kind = NY_KIND_POINTS},
+                           .capacity = ny_csr_bound((size_t)m->block_rows, (size_t)m->block_nnz,
+                                                    (enum ny_dtype)m->dtype)};
+
+    ny_points_key_parse(&name, &kind, &number);
+    want.frame.number = number;
+    if (ny_view_read(view, &want, image->at, wrong)) return NY_ESTORE;
+    image->bytes = want.frame.raw_bytes;
+    image->wanted = image->rows;
+    image->d = m->d;
+    image->dtype = (enum ny_dtype)m->dtype;
+    if (want.frame.rows == image->rows) ny_csr_count(image, wrong);
+    else *wrong = "it has another number of rows than the store says";
+    return *wrong ? NY_ESTORE : NY_OK;
+}
+
+/* ---- a block in memory ---------------------------------------------------------------------- */
+
+/* Before start, values and columns. */
+struct room_head {
+    uint32_t rows, nnz, value_bytes, reserved;
+};
+
+static uint32_t *starts_of(const void *room)
+{
+    return (uint32_t *)(uintptr_t)((const struct room_head *)room + 1);
+}
+
+static char *values_of(const void *room)
+{
+    const struct room_head *head = room;
+
+    return (char *)starts_of(room) + padded((head->rows + 1) * sizeof(uint32_t));
+}
+
+static uint32_t *columns_of(const void *room)
+{
+    const struct room_head *head = room;
+
+    return (uint32_t *)(void *)(values_of(room) + padded((size_t)head->nnz * head->value_bytes));
+}
+
+static size_t decoded_bytes(size_t rows, size_t nnz, enum ny_dtype dtype)
+{
+    return sizeof(struct room_head) + padded((rows + 1) * sizeof(uint32_t)) +
+           padded(nnz * ny_dtype_size(dtype)) + padded(nnz * sizeof(uint32_t));
+}
+
+size_t ny_csr_room_bytes(size_t rows, size_t nnz, enum ny_dtype dtype)
+{
+    return decoded_bytes(rows, nnz, dtype) + padded(ny_csr_bound(rows, nnz, dtype));
+}
+
+struct ny_sparse ny_sparse_block_row(const void *room, size_t i)
+{
+    const struct room_head *head = room;
+    const uint32_t *start = starts_of(room);
+
+    return (struct ny_sparse){start[i + 1] - start[i], columns_of(room) + start[i],
+                              values_of(room) + (size_t)start[i] * head->value_bytes};
+}
+
+/* The image behind what becomes of it, where there is room; a block that an append has filled up
+ * meanwhile may need more. */
+static int image_room(struct ny_store *store, const struct ny_points_info *info,
+                      const struct ny_manifest *m, char *room, void **image, void **taken)
+{
+    size_t rows = (size_t)info->block_rows, nnz = (size_t)info->block_nnz;
+
+    *image = room + decoded_bytes(rows, nnz, info->dtype);
+    *taken = NULL;
+    if (m->block_nnz <= info->block_nnz) return NY_OK;
+    *image = *taken = ny_alloc(store->ctx, NY_MEM_STORE,
+                               ny_csr_bound(rows, (size_t)m->block_nnz, info->dtype));
+    return *image ? NY_OK : NY_EBUDGET;
+}
+
+static const char *decode_block(const struct ny_points_info *info, struct ny_csr_image *image,
+                                size_t wanted, void *room)
+{
+    struct room_head *head = room;
+    const char *wrong;
+    size_t nnz;
+
+    image->wanted = wanted;
+    nnz = ny_csr_count(image, &wrong);
+    if (wrong) return wrong;
+    if (nnz > info->block_nnz) return "it has more values than the store says";
+    *head = (struct room_head){(uint32_t)wanted, (uint32_t)nnz,
+                               (uint32_t)ny_dtype_size(info->dtype), 0};
+    starts_of(room)[0] = 0;
+    return ny_csr_decode(image, nnz, starts_of(room), columns_of(room), values_of(room));
+}
+
+static int read_block(struct ny_view *view, const struct ny_points_info *info,
+                      const struct ny_manifest *m, uint64_t block, void *room, size_t *count)
+{
+    struct ny_store *store = view->store;
+    uint64_t first = block * info->block_rows, left = info->n > first ? info->n - first : 0;
+    uint64_t rows = ny_rows_in_block(m, block), wanted = left < rows ? left : rows;
+    struct ny_csr_image image = {.rows = (size_t)rows};
+    const char *wrong = NULL;
+    void *taken;
+    int err;
+
+    if (!wanted || m->layout != NY_CSR || m->block_rows != info->block_rows)
+        return ny_fail(store->ctx, NY_EINTERNAL,
+                       "block %llu was asked for, which %s does not have as sparse rows",
+                       (unsigned long long)block, store->path);
+    err = image_room(store, info, m, room, &image.at, &taken);
+    if (err) return err;
+    if (ny_csr_read(view, m, ny_points_key(NY_KIND_POINTS, block), &image, &wrong) == NY_OK)
+        wrong = decode_block(info, &image, (size_t)wanted, room);
+    ny_free(store->ctx, taken);
+    *count = wrong ? 0 : (size_t)wanted;
+    return wrong ? ny_block_damaged(store, m, NY_KIND_POINTS, block, wrong) : NY_OK;
+}
+
+int ny_points_read_sparse(struct ny_store *store, const struct ny_points_info *info, uint64_t block,
+                          void *room, size_t *count)
+{
+    struct ny_manifest m;
+    struct ny_view *view;
+    int end, err = ny_view_begin(&view, store, store->points);
+
+    *count = 0;
+    if (err) return err;
+    err = ny_manifest_read(view, &m);
+    if (!err) err = read_block(view, info, &m, block, room, count);
+    end = ny_view_end(view); /* a torn read without locks looks like damage, and is none */
+    return end ? end : err;
+}

@@ -1,0 +1,205 @@
+/* An import of sparse rows: the block that is being filled is packed row after row, and grows with
+ * what its rows hold. It is flushed as soon as it is full, so there is one. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/convert.h"
+#include "store/ingest_private.h"
+
+int ny_ingest_sparse_allocate(struct ny_ingest *ingest)
+{
+    size_t d = (size_t)ingest->base.d;
+    size_t nnz = NY_BLOCK_BYTES / (sizeof(uint32_t) + ny_dtype_size(ingest->dtype));
+
+    ingest->sparse.dtype = ingest->dtype;
+    ingest->full.block_rows = ingest->block_rows;
+    ingest->sparse_sums.mean = ny_alloc(ingest->ctx, NY_MEM_STORE, d * sizeof(double));
+    ingest->sparse_sums.m2 = ny_alloc(ingest->ctx, NY_MEM_STORE, d * sizeof(double));
+    ingest->sparse_sums.count = ny_alloc(ingest->ctx, NY_MEM_STORE, d * sizeof(uint32_t));
+    if (!ingest->sparse_sums.mean || !ingest->sparse_sums.m2 || !ingest->sparse_sums.count)
+        return NY_EBUDGET;
+    return ny_csr_reserve(&ingest->sparse, ingest->ctx, NY_MEM_STORE, (size_t)ingest->block_rows,
+                          nnz);
+}
+
+void ny_ingest_sparse_free(struct ny_ingest *ingest)
+{
+    ny_free(ingest->ctx, ingest->sparse_sums.mean);
+    ny_free(ingest->ctx, ingest->sparse_sums.m2);
+    ny_free(ingest->ctx, ingest->sparse_sums.count);
+    ny_free(ingest->ctx, ingest->sparse_room);
+    ny_csr_release(&ingest->sparse, ingest->ctx);
+}
+
+/* Room for an encoded block of so many values, and beside it for what LZ4 makes of it. The last
+ * transaction writes two blocks, whatever the bound of what is dirty. */
+int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz)
+{
+    size_t bound = (ny_csr_bound((size_t)ingest->block_rows, nnz, ingest->dtype) + 7) / 8 * 8;
+    size_t bytes = bound + sizeof(struct ny_header) + ny_lz4_room(bound);
+    size_t dirty = 2 * (bytes + ingest->room_bytes), more;
+    char *room;
+
+    if (nnz > NY_BLOCK_NNZ_MAX)
+        return ny_fail(ingest->ctx, NY_EDATA,
+                       "%llu rows have more than %llu values in all: too many for a block of "
+                       "sparse rows; import with --layout dense",
+                       (unsigned long long)ingest->block_rows,
+                       (unsigned long long)NY_BLOCK_NNZ_MAX);
+    if (bytes <= ingest->sparse_room_bytes) return NY_OK;
+    room = ny_resize(ingest->ctx, NY_MEM_STORE, ingest->sparse_room, bytes);
+    if (!room) return NY_EBUDGET;
+    ingest->sparse_room = room;
+    ingest->sparse_room_bytes = bytes;
+    ingest->encoded_bytes = bound;
+    if (dirty <= ingest->dirty_max) return NY_OK;
+    more = dirty - ingest->dirty_max;
+    if (ny_reserve(ingest->ctx, NY_MEM_STORE, more)) return NY_EBUDGET;
+    ingest->reserved += more;
+    ingest->dirty_max = dirty;
+    return NY_OK;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static int inexact(struct ny_ingest *ingest, const struct ny_rows *rows, size_t i, size_t column,
+                   double value)
+{
+    uint64_t row = rows->source ? rows->source[i]
+                                : ny_ingest_total(ingest) - ingest->base.n + ingest->sparse.rows -
+                                      ingest->filled;
+
+    return ny_fail_at(ingest->ctx, NY_EDATA, NULL, row,
+                      "row %llu, column %zu: %.17g is not a value of %s, the type of %s; import "
+                      "into another store, or round it",
+                      (unsigned long long)row, column, value, ny_dtype_name(ingest->dtype),
+                      ingest->store->path);
+}
+
+/* One row behind the others; zeros are left out. */
+static int take_row(struct ny_ingest *ingest, const struct ny_rows *rows, size_t i)
+{
+    enum ny_dtype from = ingest->spec.dtype;
+    struct ny_csr *csr = &ingest->sparse;
+    size_t from_bytes = ny_dtype_size(from), bytes = ny_dtype_size(csr->dtype);
+    size_t d = ingest->moments.d, nnz = ny_csr_nnz(csr);
+    struct ny_sparse row = {d, NULL, NULL};
+    int err;
+
+    if (rows->sparse) row = ny_csr_row(rows->sparse, i);
+    else row.value = (const char *)rows->values + i * d * from_bytes;
+    err = ny_csr_reserve(csr, ingest->ctx, NY_MEM_STORE, csr->rows + 1, nnz + row.count);
+    for (size_t k = 0; !err && k < row.count; k++) {
+        size_t column = row.index ? row.index[k] : k;
+        double value = ny_dtype_at(from, row.value, k);
+
+        if (value == 0) continue;
+        csr->index[nnz] = (uint32_t)column;
+        if (!ny_convert_exactly(from, (const char *)row.value + k * from_bytes, csr->dtype,
+                                (char *)csr->value + nnz++ * bytes, 1))
+            err = inexact(ingest, rows, i, column, value);
+    }
+    if (err) return err;
+    csr->start[++csr->rows] = (uint32_t)nnz;
+    return NY_OK;
+}
+
+int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at,
+                          size_t count)
+{
+    int err = NY_OK;
+
+    for (size_t i = at; !err && i < at + count; i++)
+        err = take_row(ingest, rows, i);
+    return err ? err : ny_ingest_sparse_reserve(ingest, ny_csr_nnz(&ingest->sparse));
+}
+
+int ny_ingest_sparse_infinite(struct ny_ingest *ingest, size_t known, size_t rows)
+{
+    for (size_t i = known; i < rows; i++) {
+        struct ny_sparse row = ny_csr_row(&ingest->sparse, i);
+
+        for (size_t k = 0; k < row.count; k++) {
+            double value = ny_dtype_at(ingest->dtype, row.value, k);
+            uint64_t number = ingest->first_block * ingest->block_rows + i - ingest->base.n;
+
+            if (!isfinite(value))
+                return ny_fail_at(ingest->ctx, NY_EDATA, NULL, number,
+                                  "row %llu, column %u of the import is %s; every value must be a "
+                                  "finite number",
+                                  (unsigned long long)number, row.index[k],
+                                  isnan(value) ? "NaN" : "infinite");
+        }
+    }
+    return NY_OK; /* only a sum has overflowed */
+}
+
+/* ---- the block ----------------------------------------------------------------------------- */
+
+void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, size_t rows)
+{
+    char *encoded = ingest->sparse_room, *room = encoded + ingest->encoded_bytes;
+    struct ny_frame frame = {.store = ingest->store->id,
+                             .number = ingest->first_block,
+                             .rows = (uint32_t)rows,
+                             .kind = NY_KIND_POINTS};
+
+    packed->stored = encoded;
+    packed->bytes = ny_csr_encode(&ingest->sparse, 0, rows, encoded);
+    frame.raw_bytes = (uint32_t)packed->bytes;
+    packed->bytes = ingest->spec.raw ? 0 : ny_lz4_pack(encoded, frame.raw_bytes, room);
+    if (packed->bytes > 0) {
+        frame.codec = NY_CODEC_LZ4;
+        packed->stored = room;
+    } else {
+        packed->bytes = frame.raw_bytes;
+    }
+    packed->header = ny_frame_seal(&frame, packed->stored, packed->bytes);
+}
+
+struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest)
+{
+    struct ny_sparse_progress total = ingest->full;
+    size_t nnz = ny_csr_nnz(&ingest->sparse);
+
+    for (size_t i = 0; i < ingest->sparse.rows; i++) {
+        size_t count = ny_csr_row(&ingest->sparse, i).count;
+
+        if (count > total.row_nnz) total.row_nnz = count;
+    }
+    total.nnz += nnz;
+    if (nnz > total.block_nnz) total.block_nnz = nnz;
+    return total;
+}
+
+void ny_ingest_sparse_clear(struct ny_ingest *ingest)
+{
+    ingest->full = ny_ingest_sparse_total(ingest);
+    ingest->sparse.rows = 0;
+}
+
+int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_view *view, unsigned flag,
+                          size_t rows, uint64_t block_nnz, const char **wrong)
+{
+    struct ny_csr *csr = &ingest->sparse;
+    struct ny_manifest m = ingest->base;
+    struct ny_csr_image image = {.rows = rows};
+    size_t nnz;
+    int err;
+
+    m.block_nnz = block_nnz;
+    err = ny_ingest_sparse_reserve(ingest, (size_t)block_nnz);
+    if (err) return err;
+    image.at = ingest->sparse_room;
+    if (ny_csr_read(view, &m, ny_points_key(NY_KIND_POINTS | flag, ingest->first_block), &image,
+                    wrong))
+        return NY_ESTORE;
+    nnz = ny_csr_count(&image, wrong);
+    err = ny_csr_reserve(csr, ingest->ctx, NY_MEM_STORE, rows, nnz);
+    if (err) return err;
+    *wrong = ny_csr_decode(&image, nnz, csr->start, csr->index, csr->value);
+    if (*wrong) return NY_ESTORE;
+    csr->rows = rows;
+    return NY_OK;
+}
