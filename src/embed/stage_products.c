@@ -165,7 +165,8 @@ static int multiply(struct ny_products_state *state, const double *scale, struct
     int err;
 
     if (first_tile == 0) memset(Y.at, 0, Y.rows * Y.cols * sizeof(double));
-    err = ny_source_of_points(&points, job->store, job->points.n, job->workers);
+    err = ny_source_of_points(&points, job->store, job->points.n,
+                              (size_t)job->points.row_slots, job->workers);
     if (err) return err;
     product.points = points;
     err = ny_kernel_product_run(&product);

@@ -148,13 +148,12 @@ static int rows_of(const struct ny_model *model, const char *input,
     return count_rows(model, input, options, rows);
 }
 
-/* Slots for the model's landmarks and for the rows of a file; dense ones may be full. */
-static size_t slots_for(const struct ny_model *model, const struct ny_table *table)
+size_t ny_transform_slots(size_t own, const struct ny_table *table)
 {
     size_t slots = (size_t)(table->layout == NY_CSR ? table->slots : table->d);
 
-    if (!model->spec.slots) return 0;
-    return slots > model->spec.slots ? slots : model->spec.slots;
+    if (!own) return 0;
+    return slots > own ? slots : own;
 }
 
 int ny_transform_file(const struct ny_model *model, const char *input,
@@ -175,7 +174,7 @@ int ny_transform_file(const struct ny_model *model, const char *input,
     err = rows_of(model, input, options, reader, output, &rows);
     if (err) goto done;
     dtype = ny_model_common_dtype(model, ny_reader_table(reader)->dtype);
-    slots = slots_for(model, ny_reader_table(reader));
+    slots = ny_transform_slots(model->spec.slots, ny_reader_table(reader));
     workers = workers_that_fit(model, dtype, slots);
     err = ny_source_of_reader(&source, model->ctx, reader, dtype, slots, workers);
     if (err) goto done;

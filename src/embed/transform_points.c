@@ -6,6 +6,7 @@
 #include "embed/coordinates.h"
 #include "embed/embedding.h"
 #include "embed/products.h"
+#include "embed/transform.h"
 #include "io/writer.h"
 #include "spectral/whole.h"
 
@@ -57,11 +58,16 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
 {
     const struct wide_source *source = (const struct wide_source *)base;
     struct ny_source *points = source->points;
-    size_t strip_bytes = NY_STRIP_ROWS * base->d * ny_dtype_size(points->dtype);
-    char *raw = source->strips + tile->worker * strip_bytes;
+    size_t row_bytes = ny_row_bytes(points->dtype, base->d, base->slots);
+    size_t wide_bytes = ny_row_bytes(base->dtype, base->d, base->slots);
+    char *raw = source->strips + tile->worker * NY_STRIP_ROWS * row_bytes;
     int err = points->ops->strip(points, tile, first, count, raw);
 
     if (err) return err;
+    for (size_t i = 0; base->slots && i < count; i++)
+        ny_sparse_pack_as((char *)rows + i * wide_bytes, base->slots, base->dtype,
+                          ny_sparse_of(raw + i * row_bytes, base->slots), points->dtype);
+    if (base->slots) return NY_OK;
     if (base->dtype == NY_F32)
         ny_dtype_to_f32(points->dtype, raw, rows, count * base->d);
     else
@@ -99,7 +105,8 @@ static int widen(struct ny_source **out, struct ny_source *points, enum ny_dtype
     source->points = points;
     *out = &source->base;
     source->strips = ny_calloc(points->ctx, NY_MEM_TILES, workers,
-                               NY_STRIP_ROWS * points->d * ny_dtype_size(points->dtype));
+                               NY_STRIP_ROWS *
+                                   ny_row_bytes(points->dtype, points->d, points->slots));
     return source->strips ? NY_OK : NY_EBUDGET;
 }
 
@@ -271,7 +278,7 @@ static int pass(struct transform *run, struct ny_source *points)
 /* The tile's rows as the columns that all points are held against. */
 static int load_batch(struct transform *run, const struct ny_tile *tile)
 {
-    size_t row_bytes = run->geometry->d * ny_dtype_size(run->spec.dtype);
+    size_t row_bytes = ny_raw_bytes(&run->spec);
     int err;
 
     ny_tiles_release(&run->tiles);
@@ -297,7 +304,7 @@ static int load_batch(struct transform *run, const struct ny_tile *tile)
 
 static int open_points(const struct transform *run, struct ny_source **out)
 {
-    int err = ny_source_of_points(out, run->store, run->n, run->workers);
+    int err = ny_source_of_points(out, run->store, run->n, run->spec.slots, run->workers);
 
     return err ? err : widen(out, *out, run->spec.dtype, run->workers);
 }
@@ -399,7 +406,7 @@ static size_t worker_bytes(const struct transform *run)
 
     return ny_tiles_bytes(&run->spec, NY_UNIT_ROWS, run->precision) + exact +
            NY_UNIT_ROWS * (3 * (run->w + 1) * element_of(run) + sizeof(double)) + NY_CHUNK_BYTES +
-           NY_STRIP_ROWS * run->geometry->d * ny_dtype_size(run->spec.dtype);
+           NY_STRIP_ROWS * ny_raw_bytes(&run->spec);
 }
 
 /* As many as fit what is left of the budget. */
@@ -407,12 +414,11 @@ static int decide_workers(struct transform *run, const struct ny_points_info *po
 {
     unsigned workers = ny_context_threads(run->ctx);
     size_t batch = ny_columns_bytes(&run->spec, NY_UNIT_ROWS) +
-                   NY_UNIT_ROWS * (run->geometry->d * ny_dtype_size(run->spec.dtype) +
+                   NY_UNIT_ROWS * (ny_raw_bytes(&run->spec) +
                                    2 * (run->w + 1) * sizeof(double));
 
     for (; workers > 1; workers--) {
-        size_t source = ny_source_of_points_bytes((size_t)points->block_rows, run->geometry->d,
-                                                  points->dtype, workers);
+        size_t source = ny_source_of_points_bytes(points, workers);
 
         if (batch + source + ny_shift_sample_bytes(&run->spec, workers) +
                 workers * worker_bytes(run) + ny_blas_bytes(workers, workers, NY_UNIT_ROWS) <=
@@ -426,11 +432,11 @@ static int decide_workers(struct transform *run, const struct ny_points_info *po
 static int allocate(struct transform *run)
 {
     struct ny_context *ctx = run->ctx;
-    size_t w = run->w, width = ny_coordinates_width(&run->coordinates), d = run->geometry->d;
+    size_t w = run->w, width = ny_coordinates_width(&run->coordinates);
     struct ny_source *points = NULL;
     int err;
 
-    run->raw = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, d * ny_dtype_size(run->spec.dtype));
+    run->raw = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, ny_raw_bytes(&run->spec));
     run->a = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
     run->sum = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, w * sizeof(double));
     run->rows = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, width * element_of(run));
@@ -501,11 +507,14 @@ static int transform(struct transform *run, const char *input,
     if (err) return err;
     options.dims = run->geometry->d;
     options.nan_drop = false;
+    options.reading = points.row_slots ? NY_READ_SPARSE : NY_READ_DENSE;
     if (options.dtype == NY_DTYPE_NONE && points.dtype == NY_F64) options.dtype = NY_F64;
     err = ny_reader_open(&reader, run->ctx, input, &options);
     if (err) goto done;
     run->spec.dtype = common_dtype(points.dtype, ny_reader_table(reader)->dtype);
-    err = ny_source_of_reader(&rows, run->ctx, reader, run->spec.dtype, 1);
+    run->spec.slots =
+        ny_transform_slots((size_t)points.row_slots, ny_reader_table(reader));
+    err = ny_source_of_reader(&rows, run->ctx, reader, run->spec.dtype, run->spec.slots, 1);
     if (err) goto done;
     err = decide_workers(run, &points);
     if (err) goto done;
