@@ -154,6 +154,8 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
     const struct ny_calibration *rate = &plan->rates;
     struct prices price = prices_of(rate, settings, &footprint->spec);
     double n = (double)footprint->points->n, d = price.d, m = (double)plan->m, entries = n * m;
+    /* One thread solves small problems. */
+    double slower = plan->m > NY_BLAS_SERIAL_ORDER ? 1 : (double)settings->threads;
     const double narrow = 16; /* reading C takes as long as a product with so many columns */
     double p = (double)ny_settings_pairs(settings), small;
     size_t rank = ny_settings_rank(settings, plan->m);
@@ -190,7 +192,7 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
     }
     plan->stage_s[NY_STAGE_SOLVE] = gram || settings->inner == NY_INNER_EXACT
                                         ? small / (3 * rate->eigen)
-                                        : small / rate->gemm64;
+                                        : small * slower / rate->gemm64;
     if (!gram) plan->stage_s[NY_STAGE_SOLVE] += square_s(&price, m);
     plan->passes++;
     plan->flops += small + 2 * entries * (d + p);
