@@ -114,6 +114,13 @@ int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size
  * calling thread. */
 int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count,
                      size_t first, struct ny_matrix K);
+/* The same, for those who ask often, in room that they keep. */
+struct ny_columns_room;
+int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec);
+void ny_columns_room_free(struct ny_columns_room *room, struct ny_context *ctx);
+size_t ny_columns_room_bytes(const struct ny_columns_spec *spec);
+int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *columns,
+                        const void *rows, size_t count, size_t first, struct ny_matrix K);
 /* K (count × count, f64, both triangles) among raw rows themselves. Uses all threads. */
 int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
                             struct ny_matrix K);

@@ -20,15 +20,16 @@ struct job {
     const unsigned char *x, *y;
     size_t x_count, y_count, x_rows, y_rows;
     bool symmetric, direct;
+    struct ny_columns_room *room; /* NULL: one of its own */
     struct ny_matrix K;
 };
 
-struct scratch {
+struct ny_columns_room {
     double *x, *y, *dots; /* x_rows × d, y_rows × d, x_rows × y_rows */
     double *x_norms, *y_norms;
 };
 
-static void scratch_release(struct scratch *s, struct ny_context *ctx)
+static void room_release(struct ny_columns_room *s, struct ny_context *ctx)
 {
     ny_free(ctx, s->x);
     ny_free(ctx, s->y);
@@ -37,19 +38,45 @@ static void scratch_release(struct scratch *s, struct ny_context *ctx)
     ny_free(ctx, s->y_norms);
 }
 
-static int scratch_init(struct scratch *s, const struct job *job)
+static int room_init(struct ny_columns_room *s, const struct ny_columns_spec *spec, size_t x_rows,
+                     size_t y_rows)
 {
-    struct ny_context *ctx = job->columns->spec.ctx;
-    size_t d = job->columns->spec.geometry->d, bytes;
-    int err = ny_product(ctx, &bytes, job->y_rows, d, sizeof(double));
+    struct ny_context *ctx = spec->ctx;
+    size_t d = spec->geometry->d, bytes;
+    int err = ny_product(ctx, &bytes, y_rows, d, sizeof(double));
 
     if (err) return err;
-    s->x = ny_alloc(ctx, NY_MEM_DICTIONARY, job->x_rows * d * sizeof(double));
+    s->x = ny_alloc(ctx, NY_MEM_DICTIONARY, x_rows * d * sizeof(double));
     s->y = ny_alloc(ctx, NY_MEM_DICTIONARY, bytes);
-    s->dots = ny_alloc(ctx, NY_MEM_DICTIONARY, job->x_rows * job->y_rows * sizeof(double));
-    s->x_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, job->x_rows * sizeof(double));
-    s->y_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, job->y_rows * sizeof(double));
+    s->dots = ny_alloc(ctx, NY_MEM_DICTIONARY, x_rows * y_rows * sizeof(double));
+    s->x_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, x_rows * sizeof(double));
+    s->y_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, y_rows * sizeof(double));
     return s->x && s->y && s->dots && s->x_norms && s->y_norms ? NY_OK : NY_EBUDGET;
+}
+
+int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec)
+{
+    struct ny_columns_room *room = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, 1, sizeof(*room));
+    int err = room ? room_init(room, spec, SHORT_ROWS, BLOCK_ROWS) : NY_EBUDGET;
+
+    *out = room;
+    if (err) ny_columns_room_free(room, spec->ctx);
+    if (err) *out = NULL;
+    return err;
+}
+
+void ny_columns_room_free(struct ny_columns_room *room, struct ny_context *ctx)
+{
+    if (!room) return;
+    room_release(room, ctx);
+    ny_free(ctx, room);
+}
+
+size_t ny_columns_room_bytes(const struct ny_columns_spec *spec)
+{
+    size_t rows = SHORT_ROWS + BLOCK_ROWS;
+
+    return (rows * (spec->geometry->d + 1) + SHORT_ROWS * BLOCK_ROWS) * sizeof(double);
 }
 
 size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads)
@@ -104,7 +131,7 @@ static double direct_base(const struct ny_columns *columns, const double *x, con
     }
 }
 
-static double base_of(const struct job *job, const struct scratch *s, size_t i, size_t j)
+static double base_of(const struct job *job, const struct ny_columns_room *s, size_t i, size_t j)
 {
     const struct ny_columns *columns = job->columns;
     size_t d = columns->spec.geometry->d;
@@ -118,7 +145,8 @@ static double base_of(const struct job *job, const struct scratch *s, size_t i, 
     return square < CANCELLATION * norms ? direct_base(columns, x, y) : square;
 }
 
-static void block(const struct job *job, const struct scratch *s, size_t x_first, size_t y_first)
+static void block(const struct job *job, const struct ny_columns_room *s, size_t x_first,
+                  size_t y_first)
 {
     const struct ny_columns *columns = job->columns;
     const struct ny_kernel *kernel = columns->spec.kernel;
@@ -155,8 +183,8 @@ static int run_items(void *arg, size_t first, size_t count)
     const struct ny_columns *columns = job->columns;
     size_t across = blocks_of(job->y_count, job->y_rows), bi = 0, bj = first;
     size_t loaded = SIZE_MAX, loaded_y = SIZE_MAX;
-    struct scratch s = {0};
-    int err = scratch_init(&s, job);
+    struct ny_columns_room own = {0}, *s = job->room ? job->room : &own;
+    int err = job->room ? NY_OK : room_init(s, &columns->spec, job->x_rows, job->y_rows);
 
     if (err) goto done;
     for (; bj >= (job->symmetric ? bi + 1 : across); bi++)
@@ -167,19 +195,19 @@ static int run_items(void *arg, size_t first, size_t count)
 
         if (loaded != bi)
             load_rows(job, job->x + x_first * columns->row_bytes,
-                      x_left < job->x_rows ? x_left : job->x_rows, job->x_rows, s.x, s.x_norms);
+                      x_left < job->x_rows ? x_left : job->x_rows, job->x_rows, s->x, s->x_norms);
         loaded = bi;
         if (loaded_y != bj)
             load_rows(job, job->y + y_first * columns->row_bytes,
-                      y_left < job->y_rows ? y_left : job->y_rows, job->y_rows, s.y, s.y_norms);
+                      y_left < job->y_rows ? y_left : job->y_rows, job->y_rows, s->y, s->y_norms);
         loaded_y = bj;
-        block(job, &s, x_first, y_first);
+        block(job, s, x_first, y_first);
         if (++bj < (job->symmetric ? bi + 1 : across)) continue;
         bj = 0;
         bi++;
     }
 done:
-    scratch_release(&s, columns->spec.ctx);
+    room_release(&own, columns->spec.ctx);
     return err;
 }
 
@@ -191,8 +219,8 @@ static size_t items_of(const struct job *job)
 }
 
 /* On the calling thread alone: the callers are workers, one a thread. */
-int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
-                     struct ny_matrix K)
+int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *columns,
+                        const void *rows, size_t count, size_t first, struct ny_matrix K)
 {
     struct job job = {.columns = columns,
                       .x = rows,
@@ -202,11 +230,18 @@ int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t 
                       .x_rows = SHORT_ROWS,
                       .y_rows = K.cols == 1 ? 1 : BLOCK_ROWS, /* as for the origin of a hull */
                       .direct = K.cols == 1 || is_direct(columns),
+                      .room = room,
                       .K = K};
     size_t items = items_of(&job);
 
     if (columns->spec.slots) return ny_sparse_exact(columns, rows, count, first, K);
     return items ? run_items(&job, 0, items) : NY_OK;
+}
+
+int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
+                     struct ny_matrix K)
+{
+    return ny_columns_exact_in(NULL, columns, rows, count, first, K);
 }
 
 int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,

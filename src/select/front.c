@@ -52,7 +52,7 @@ size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t columns)
            FRONT_ROWS * (prepared + 1) * sizeof(float) +
            (columns + NY_PANEL) * (FRONT_ROWS * sizeof(float) +
                                 (NY_FRONT_BLOCK + NY_EARLY_ROWS) * sizeof(double)) +
-           2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK * sizeof(double);
+           2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK * sizeof(double) + ny_columns_room_bytes(spec);
 }
 
 int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx)
@@ -69,6 +69,7 @@ int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx)
 
 void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx)
 {
+    ny_columns_room_free(exact->room, ctx);
     ny_free(ctx, exact->Z);
     ny_free(ctx, exact->S);
     ny_free(ctx, exact->V);
@@ -320,8 +321,10 @@ int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
     struct ny_matrix piece = {exact->Z + from, count, width, exact->stride, false};
     int err;
 
-    err = ny_columns_exact(ny_prefix_columns(dictionary, prefix, b), front->raw, count, local,
-                           piece);
+    err = exact->room ? NY_OK : ny_columns_room_new(&exact->room, &dictionary->spec);
+    if (!err)
+        err = ny_columns_exact_in(exact->room, ny_prefix_columns(dictionary, prefix, b), front->raw,
+                                  count, local, piece);
     if (err) return err;
     for (size_t i = 0; dictionary->options.affine && i < count; i++)
         for (size_t j = 0; j < width; j++)

@@ -45,6 +45,7 @@ struct ny_front {
 /* f64 work space of one worker: Z and S = K_BB − ZZᵀ of one block. Early: Z and δ of rows that the
  * worker could not reject, against the prefix that it had. */
 struct ny_exact {
+    struct ny_columns_room *room;
     double *Z;     /* NY_FRONT_BLOCK × stride */
     double *early; /* NY_EARLY_ROWS × stride */
     size_t stride, early_stride;
