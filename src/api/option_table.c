@@ -46,8 +46,10 @@
       "what is decomposed: K as it is, centred, or divided by its degrees")                        \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", FIT,                                    \
       "how K is approximated from its landmark columns")                                           \
-    X("select", NY_CHOICE, 0, true, "RULE", "uniform", FIT | SELECT,                               \
-      "how landmarks are chosen: at random, from a file or a result, or for small residuals")    \
+    X("select", NY_CHOICE, 0, true, "RULE", NULL, FIT | SELECT,                                    \
+      "how landmarks are chosen: rpcholesky leaves the least error (default of projected and "     \
+      "ensemble), greedy bounds every entry of K, uniform is what nystrom, column and "            \
+      "orthonystrom assume (their default)")                                                       \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", FIT | SELECT,                                   \
       "number of landmarks; with --tolerance the most there may be, none by default")              \
     X("tolerance", NY_NUMBER, 0, true, "E", NULL, FIT | SELECT,                                    \

@@ -72,6 +72,11 @@ static const struct ny_kernel *kernel_of(const struct ny_options *options)
     return ny_kernel_find(ny_options_get(options, "kernel"));
 }
 
+static const struct ny_method *method_of(const struct ny_options *options)
+{
+    return ny_method_find(ny_options_get(options, "approx"));
+}
+
 /* Of a method without landmarks, which takes none, the first. */
 static const struct ny_rule *rule_of(const struct ny_options *options)
 {
@@ -113,20 +118,22 @@ static bool method_takes(const struct ny_options *options, const char *name)
     return !whole || (is(name, "landmarks") && whole->landmarks);
 }
 
+/* What the method in force makes the best of. */
+static const char *default_rule(const struct ny_options *options)
+{
+    if (typed(options, "landmarks-file") || typed(options, "landmarks-from")) return "given";
+    if (is(ny_options_get(options, "approx"), "exact")) return "all";
+    return method_of(options)->implicit ? "rpcholesky" : "uniform";
+}
+
 /* The default of `name` where typed options or tables decide it: true, and *value it or NULL. */
 static bool implied(const struct ny_options *options, const char *name, const char **value)
 {
     *value = NULL;
-    if (is(name, "select") &&
-        (typed(options, "landmarks-file") || typed(options, "landmarks-from")))
-        *value = "given";
-    else if (is(name, "select") && is(ny_options_get(options, "approx"), "exact"))
-        *value = "all";
+    if (is(name, "select")) *value = default_rule(options);
     if (is(name, "kernel")) *value = ny_map_find(ny_options_get(options, "map"))->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
-    if (is(name, "averages"))
-        *value =
-            ny_method_find(ny_options_get(options, "approx"))->implicit ? "implicit" : "landmarks";
+    if (is(name, "averages")) *value = method_of(options)->implicit ? "implicit" : "landmarks";
     if (*value) return true;
     if (is(name, "landmarks") && rule_of(options)->by_tolerance && typed(options, "tolerance"))
         return true;

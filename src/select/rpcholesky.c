@@ -324,7 +324,7 @@ static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
         selection->rows[i] = ny_dictionary_rows(rp->dictionary)[i];
     selection->flops = rp->now.flops;
     selection->passes = (unsigned)rp->now.measured;
-    selection->rows_read = rp->now.measured * rp->n;
+    selection->rows_read = rp->now.rows_read;
     if (rp->now.measured < 2) return NY_OK; /* bounds are k(x,x) but for a few rows */
     if (!rp->now.certified) lower_bounds(rp);
     for (uint64_t i = 0; i < rp->n; i++) {

@@ -28,7 +28,8 @@ struct ny_pivot_progress {
     uint64_t accepted;  /* of those */
     uint64_t fresh;     /* the window is the first one after all residuals were measured */
     uint64_t measuring; /* a pass is under way, which sets all bounds */
-    uint64_t measured;  /* passes so far */
+    uint64_t measured;  /* passes so far, and the rows read in them */
+    uint64_t rows_read;
     uint64_t exhausted; /* all residuals are 0: the rank of K is reached */
     uint64_t certified; /* measured, on the final dictionary and in f64 */
     double largest;     /* of k(x,x) over all rows */

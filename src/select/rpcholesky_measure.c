@@ -170,11 +170,24 @@ static int measure_unit(void *arg, const struct ny_tile *tile)
     return err ? err : measure64(rp, worker, prefix.rank, tile->first_row);
 }
 
+/* All its bounds are low enough. */
+static bool skip_unit(void *arg, uint64_t unit)
+{
+    const struct ny_rpcholesky *rp = arg;
+    uint64_t first = unit * NY_UNIT_ROWS, end = first + NY_UNIT_ROWS;
+
+    for (uint64_t row = first; row < end && row < rp->n; row++)
+        if ((double)rp->bounds[row] > rp->now.enough) return false;
+    return true;
+}
+
 static int take_over(void *arg, const struct ny_tile *tile)
 {
     struct ny_rpcholesky *rp = arg;
     struct ny_pivot_worker *worker = &rp->worker[tile->worker];
 
+    if (tile->skipped) return NY_OK;
+    rp->now.rows_read += tile->rows;
     rp->now.flops += worker->front.flops + worker->exact.flops;
     memcpy(rp->bounds + tile->first_row, worker->bounds, tile->rows * sizeof(*worker->bounds));
     if (!worker->bad) return NY_OK;
@@ -188,6 +201,7 @@ int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_
                                  .stage = "select",
                                  .workers = rp->workers,
                                  .first_unit = first_unit,
+                                 .skip = rp->now.measured ? skip_unit : NULL,
                                  .checkpoint_s = rp->request->checkpoint_s};
     const struct ny_pass_work work = {.unit = measure_unit,
                                       .fold = take_over,

@@ -76,7 +76,7 @@ struct ny_method {
     bool needs_gram;    /* makes pass 1 */
     bool gram_f64;      /* its tile Gram is always f64 */
     bool uniform_only;  /* its n/m scaling assumes uniform landmarks: others warn */
-    bool implicit;      /* default of --averages */
+    bool implicit;      /* default of --averages, and then rpcholesky that of --select */
     bool trace_below;   /* K̃ is below K, so that trace_error is defined */
     bool all_ranks;     /* default rank: all; else the components */
     bool all_rows;      /* every row is a landmark: new points are compared with all of them */

@@ -174,7 +174,7 @@ load helper
     ny fit s a --degree 2
     usage "--degree does not act on the rbf kernel"
     ny fit s a --tolerance 0.1
-    usage "--tolerance does not act with --select uniform"
+    usage "--tolerance does not act with --select rpcholesky"
     ny fit s a --select greedy --tolerance 0.1 --no-pilot
     usage "--pilot does not act with --select greedy and --tolerance"
     ny fit s a --components 9 --rank 5

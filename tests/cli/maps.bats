@@ -21,8 +21,8 @@ largest_difference() {
 @test "laplacian: one more eigenpair than components, the first one trivial" {
     clouds_store
     for approx in nystrom column projected; do
-        ny fit s $approx --map laplacian --approx $approx --landmarks 200 --components 3 \
-            --gamma 0.05 --json
+        ny fit s $approx --map laplacian --approx $approx --select uniform --landmarks 200 \
+            --components 3 --gamma 0.05 --json
         exits 0
         [ "$(field "$output" components)" = 3 ]
         [ "$(field "$output" status)" = done ]

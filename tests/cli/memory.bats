@@ -77,7 +77,7 @@ fits_both() {
 }
 
 @test "projected over uniform landmarks" {
-    fits_both 0 --approx projected --landmarks 500 --components 20
+    fits_both 0 --approx projected --select uniform --landmarks 500 --components 20
 }
 
 # Random bytes are all far from one another: every row would join, up to the cap. The rows' residuals

@@ -233,7 +233,8 @@ static void residuals_are_bounds_and_exact_when_certified(void **state)
         plain = must_run("rpcholesky", &cases[c].kind, &r, request);
         assert_int_equal(plain.m, cases[c].m);
         assert_true(plain.passes >= cases[c].passes);
-        assert_true(plain.rows_read == plain.passes * r.n && plain.flops > 0);
+        assert_true(plain.rows_read > r.n && plain.rows_read <= plain.passes * r.n);
+        assert_true(plain.flops > 0);
         check_residuals(&cases[c].kind, &r, &plain, false);
         request.certify = true;
         certified = must_run("rpcholesky", &cases[c].kind, &r, request);

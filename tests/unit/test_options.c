@@ -89,7 +89,7 @@ static void every_default_is_a_valid_value(void **state)
 static void defaults_are_those_of_the_interface(void **state)
 {
     static const char *const expected[][2] = {
-        {"map", "kpca"},          {"approx", "projected"}, {"select", "uniform"},
+        {"map", "kpca"},          {"approx", "projected"}, {"select", "rpcholesky"},
         {"landmarks", "1000"},    {"components", "2"},     {"kernel", "rbf"},
         {"gamma", "auto"},        {"seed", "0"},           {"precision", "f32"},
         {"averages", "implicit"}, {"nan", "error"},        {"format", "auto"},
@@ -271,11 +271,11 @@ static void checks_options_against_each_other(void **state)
         {{{"gamma", "3"}, {"kernel", "cosine"}}, "--gamma does not act on the cosine"},
         {{{"gamma", "3"}, {"kernel", "laplacian"}}, NULL},
         {{{"gamma", "3"}, {"map", "pca"}}, "--gamma does not act on the linear"},
-        {{{"tolerance", "0.1"}}, "--tolerance does not act with --select uniform"},
+        {{{"tolerance", "0.1"}}, "--tolerance does not act with --select rpcholesky"},
         {{{"select", "greedy"}, {"landmarks", "9"}, {"pilot", "no"}}, NULL},
         {{{"select", "greedy"}, {"tolerance", "0.1"}, {"pilot", "no"}},
          "--pilot does not act with --select greedy and --tolerance"},
-        {{{"pilot", "no"}}, "--pilot does not act with --select uniform"},
+        {{{"pilot", "no"}}, "--pilot does not act with --select rpcholesky"},
         {{{"select", "greedy"}, {"tolerance", "0.1"}, {"landmarks", "9"}}, NULL},
         {{{"select", "given"}}, "needs --landmarks-file"},
         {{{"select", "uniform"}, {"landmarks-from", "a"}}, "acts only with --select given"},
@@ -389,7 +389,7 @@ static void differences_are_named(void **state)
     assert_null(strstr(text, "seed"));
     ny_free(ctx, text);
     text = ny_options_describe(options, NY_GROUP_FIT);
-    assert_non_null(strstr(text, "map=pca approx=projected select=uniform landmarks=500 "));
+    assert_non_null(strstr(text, "map=pca approx=projected select=rpcholesky landmarks=500 "));
     ny_free(ctx, text);
     json_decref(stored);
 }
