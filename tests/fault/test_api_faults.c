@@ -403,20 +403,6 @@ static int report_all(struct ny_context *ctx)
     return err;
 }
 
-static int grid_all(struct ny_context *ctx)
-{
-    struct ny_options *options = NULL;
-    struct ny_report *report = NULL;
-    int err = ny_options_new(&options, ctx);
-
-    if (err == NY_OK) err = ny_options_set(options, "memory", "60M");
-    if (err == NY_OK) err = ny_options_set(options, "gamma-grid", "1,10");
-    if (err == NY_OK) err = ny_gamma_grid(ctx, store, options, &report);
-    ny_report_free(report);
-    ny_options_free(options);
-    return err;
-}
-
 static void nothing(void)
 {
 }
@@ -427,7 +413,6 @@ static const struct work works[] = {
     {"transform", transform_table, check_placed, undo_output},
     {"export", export_old, check_old, undo_output},
     {"report", report_all, nothing, nothing},
-    {"gamma grid", grid_all, nothing, nothing},
 };
 
 /* ---- the loop ------------------------------------------------------------------------------ */
