@@ -45,13 +45,14 @@
     X("map", NY_CHOICE, 0, true, "MAP", "kpca", FIT,                                               \
       "what is decomposed: K as it is, centred, or divided by its degrees")                        \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", FIT,                                    \
-      "how K is approximated from its landmark columns")                                           \
+      "how K is approximated: from landmark columns, or by products with all of it")               \
     X("select", NY_CHOICE, 0, true, "RULE", NULL, FIT | SELECT,                                    \
       "how landmarks are chosen: rpcholesky leaves the least error (default of projected and "     \
       "ensemble), greedy bounds every entry of K, uniform is what nystrom, column and "            \
       "orthonystrom assume (their default)")                                                       \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", FIT | SELECT,                                   \
-      "number of landmarks; with --tolerance the most there may be, none by default")              \
+      "number of landmarks; with --tolerance the most there may be, none by default; of gaussian " \
+      "its random columns")                                                                        \
     X("tolerance", NY_NUMBER, 0, true, "E", NULL, FIT | SELECT,                                    \
       "greedy: no row keeps a residual above this; without it, the one that gives --landmarks "    \
       "is found")                                                                                  \
@@ -93,8 +94,8 @@
       "for greedy selection under kpca and pca")                                                   \
     X("inner", NY_CHOICE, 0, true, "auto|exact|randomized", "auto", FIT,                           \
       "eigensolver of nystrom and orthonystrom; auto goes by size")                                \
-    X("oversample", NY_COUNT, 0, true, "P", "5", FIT, "extra vectors of the randomized solver")    \
-    X("power", NY_COUNT, 0, true, "Q", "2", FIT, "power iterations of the randomized solver")      \
+    X("oversample", NY_COUNT, 0, true, "P", "5", FIT, "extra vectors of randomized solvers")       \
+    X("power", NY_COUNT, 0, true, "Q", "2", FIT, "power iterations of randomized solvers")         \
     X("experts", NY_COUNT, 1, true, "N", NULL, FIT,                                                \
       "ensemble: how many slices of the landmarks; by default of 100 columns, or the rank")        \
     X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", FIT,                  \
