@@ -9,7 +9,6 @@ import gzip
 import json
 import lzma
 import os
-import re
 import resource
 import subprocess
 import sys
@@ -65,9 +64,6 @@ def run(figures, options):
             print(f"skipped: {name}: {reason}", flush=True)
             continue
         except Refused as reason:
-            if reason.code == 2:
-                print(f"skipped: {name}: {reason}", flush=True)
-                continue
             sys.exit(str(reason))
         print(f"({name}: {time.monotonic() - began:.0f} s)", flush=True)
 
@@ -125,31 +121,14 @@ def sample(n, *arrays, seed=0):
 # The command.
 
 
-def command(*words):
+def nystream(*words):
     here = FOLDER.parents[1] / "build" / "nystream"
     name = os.environ.get("NYSTREAM") or (str(here) if here.exists() else "nystream")
-    return subprocess.run([name, *map(str, words)], capture_output=True, text=True)
-
-
-def nystream(*words):
-    done = command(*words)
+    words = [str(word) for word in words]
+    done = subprocess.run([name, *words], capture_output=True, text=True)
     if done.returncode != 0:
-        raise Refused(map(str, words), done.returncode, done.stderr)
+        raise Refused(words, done.returncode, done.stderr)
     return done.stdout
-
-
-def usable(methods):
-    """Those of {name: options} that this nystream has; says which it has not."""
-    kept = {}
-    for name, options in methods.items():
-        for key in {"approx", "select", "weights"} & options.keys():
-            values = command("plan", "-", f"--{key}", "?").stderr
-            if not re.search(rf"\b{options[key]}\b", values):
-                print(f"skipped: {name}: nystream has no --{key} {options[key]}", flush=True)
-                break
-        else:
-            kept[name] = options
-    return kept
 
 
 class Store:
