@@ -174,6 +174,52 @@ static void the_plan_covers_what_is_charged(void **state)
     }
 }
 
+/* Rows of 25 values in 3,000 columns. */
+static void import_sparse(const char *path)
+{
+    const char *files[1];
+    struct ny_options *options;
+    struct ny_context *ctx;
+    char name[200];
+    FILE *file;
+
+    snprintf(name, sizeof(name), "%s/sparse.libsvm", directory);
+    files[0] = name;
+    file = fopen(name, "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < ROWS; i++) {
+        fprintf(file, "1");
+        for (size_t k = 0; k < 25; k++)
+            fprintf(file, " %zu:%.4f", k * 120 + 1 + (size_t)(ny_hash01(3, 1, i * 25 + k) * 119),
+                    0.1 + ny_hash01(3, 2, i * 25 + k));
+        fprintf(file, "\n");
+    }
+    fclose(file);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    if (ny_import(ctx, path, files, 1, options, NULL)) fail_msg("%s", ny_context_message(ctx));
+    ny_options_free(options);
+    ny_context_free(ctx);
+}
+
+static void the_plan_of_sparse_points(void **state)
+{
+    static const struct fit sparse[] = {
+        {3000, {"landmarks", "300"}},
+        {3000, {"map", "pca", "landmarks", "200", "precision", "f64"}},
+        {3000, {"select", "greedy", "tolerance", "0.9", "landmarks", "150"}},
+        {3000, {"select", "rpcholesky", "landmarks", "150"}},
+        {3000, {"approx", "gaussian", "landmarks", "20"}},
+    };
+    char path[200];
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/sparse.nys", directory);
+    import_sparse(path);
+    for (size_t i = 0; i < sizeof(sparse) / sizeof(sparse[0]); i++)
+        check(&sparse[i], path, check(&sparse[i], path, (uint64_t)1 << 30));
+}
+
 /* Where every row is a landmark there have to be few of them. */
 static void the_plan_of_few_points(void **state)
 {
@@ -223,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_plan_covers_what_is_charged),
+        cmocka_unit_test(the_plan_of_sparse_points),
         cmocka_unit_test(the_plan_of_few_points),
         cmocka_unit_test(a_smaller_budget_is_refused),
     };

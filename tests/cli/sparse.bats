@@ -1,0 +1,155 @@
+# Sparse rows, as a user has them: LIBSVM files that stay sparse.
+load helper
+
+# 600 rows of 2,000 columns, two topics, about 20 values each.
+text() {
+    "$NYSTREAM_BUILD/data-tools/sparse-text" -n "${2:-600}" --terms 2000 --length 25 --topics 2 --seed "${3:-1}" -o "$1"
+}
+
+# near A.npy B.npy [SHARE]: equal to so much of the largest value (1e-5).
+near() {
+    python3 - "$1" "$2" "${3:-1e-5}" <<'PY'
+import struct, sys
+def read(path):
+    data = open(path, "rb").read()
+    at = 10 + struct.unpack("<H", data[8:10])[0]
+    kind = "d" if b"f8" in data[:at] else "Q" if b"u8" in data[:at] else "f"
+    return struct.unpack("<%d%s" % ((len(data) - at) // struct.calcsize(kind), kind), data[at:])
+a, b = read(sys.argv[1]), read(sys.argv[2])
+worst = max(abs(x - y) for x, y in zip(a, b)) / (max(abs(y) for y in b) or 1)
+sys.exit(0 if len(a) == len(b) and worst <= float(sys.argv[3]) else "off by %g" % worst)
+PY
+}
+
+@test "a LIBSVM file with few values stays sparse; --layout decides otherwise" {
+    text t.libsvm
+    ny import t.nys t.libsvm
+    exits 0
+    ny info t.nys --json
+    exits 0
+    [ "$(field "$output" format)" = sparse ]
+    [ "$(field "$output" d)" = 2000 ]
+    [ "$(field "$output" nnz)" -lt 20000 ]
+    ny import d.nys t.libsvm --layout dense
+    exits 0
+    ny info d.nys --json
+    [ "$(field "$output" format)" = dense ]
+    printf '1 1:1 2:1 3:0.5\n0 1:2 3:1\n' >full.libsvm
+    ny import full.nys full.libsvm
+    ny info full.nys --json
+    [ "$(field "$output" format)" = dense ]
+    ny verify t.nys
+    exits 0
+}
+
+@test "sparse and dense rows give the same landmarks, eigenvalues and embedding" {
+    local options
+    text t.libsvm
+    text new.libsvm 80 2
+    nystream import s.nys t.libsvm --dims 2000
+    nystream import d.nys t.libsvm --dims 2000 --layout dense
+    for options in "--kernel rbf" "--kernel laplacian" "--kernel cosine --map svd" "--map pca" \
+        "--kernel linear --scale standard --map pca" "--select greedy --tolerance 0.7" \
+        "--kernel polynomial" "--select rpcholesky --landmarks 40" "--approx gaussian"; do
+        for store in s d; do
+            # shellcheck disable=SC2086
+            ny fit $store.nys a --components 3 --landmarks 60 --precision f64 $options \
+                --restart --quiet
+            exits 0
+            for part in embedding eigenvalues; do
+                nystream export $store.nys a --part $part -o $store.$part.npy
+            done
+            nystream transform $store.nys a --input new.libsvm -o $store.new.npy
+        done
+        near s.eigenvalues.npy d.eigenvalues.npy 1e-9
+        near s.embedding.npy d.embedding.npy 1e-9
+        near s.new.npy d.new.npy 1e-9
+    done
+    for store in s d; do # in f32 dense rows have the larger errors
+        nystream fit $store.nys f32 --landmarks 60 --quiet
+        nystream export $store.nys f32 -o $store.npy
+        nystream export $store.nys f32 --part landmarks -o $store.landmarks.npy
+    done
+    cmp s.landmarks.npy d.landmarks.npy
+    near s.npy d.npy 1e-4
+}
+
+@test "a model of sparse landmarks places its own rows where they were" {
+    text t.libsvm
+    nystream import t.nys t.libsvm
+    nystream fit t.nys a --landmarks 50 --quiet
+    nystream export t.nys a -o fit.npy
+    nystream export t.nys a --part model -o a.nym
+    ny transform a.nym --input t.libsvm -o again.npy
+    exits 0
+    near fit.npy again.npy
+    head -c 3000 a.nym >cut.nym
+    ny transform cut.nym --input t.libsvm -o x.npy
+    exits 5
+    says damaged
+}
+
+@test "appended rows: in the same width, of any format; a larger index is refused by name" {
+    text t.libsvm
+    text more.libsvm 100 3
+    nystream import t.nys t.libsvm --dims 2000
+    ny import t.nys more.libsvm --append
+    exits 0
+    printf '1 2001:1\n' >wide.libsvm
+    ny import t.nys wide.libsvm --append
+    exits 3
+    says wide.libsvm
+    says 2001
+    ny import t.nys more.libsvm --append --layout dense
+    exits 2
+    says sparse
+    ny info t.nys --json
+    [ "$(field "$output" n)" = 700 ]
+}
+
+@test "--shuffle and --nan drop keep rows, labels and sources together" {
+    text t.libsvm
+    sed -i '3s/:[^ ]*/:nan/' t.libsvm
+    ny import t.nys t.libsvm --shuffle --nan drop --seed 4
+    exits 0
+    ny import d.nys t.libsvm --shuffle --nan drop --seed 4 --layout dense
+    exits 0
+    for store in t d; do
+        nystream fit $store.nys a --landmarks 30 --quiet
+        nystream export $store.nys a -o $store.npy
+        nystream export $store.nys a --part labels -o $store.labels.npy
+        nystream export $store.nys a --part source -o $store.source.npy
+    done
+    near t.npy d.npy
+    cmp t.labels.npy d.labels.npy
+    cmp t.source.npy d.source.npy
+    ny info t.nys --json
+    [ "$(field "$output" n)" = 599 ]
+    [ "$(field "$output" dropped)" = 1 ]
+}
+
+@test "embed takes a sparse file; the same bytes under any memory and threads" {
+    text t.libsvm 5000
+    ny embed t.libsvm -o one.npy --landmarks 40 --threads 1 --memory 64M
+    exits 0
+    ny embed t.libsvm -o two.npy --landmarks 40 --threads 3
+    exits 0
+    cmp one.npy two.npy
+}
+
+@test "an import that is killed goes on where it was" {
+    text t.libsvm 20000
+    for delay in 0.02 0.05 0.1; do
+        timeout -s KILL $delay nystream import t.nys t.libsvm --memory 32M || true
+    done
+    ny import t.nys t.libsvm --memory 32M
+    exits 0
+    nystream import whole.nys t.libsvm
+    for store in t whole; do
+        ny verify $store.nys
+        exits 0
+        nystream fit $store.nys a --landmarks 30 --quiet
+        nystream export $store.nys a -o $store.npy
+    done
+    cmp t.npy whole.npy
+}

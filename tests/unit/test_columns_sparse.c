@@ -1,0 +1,190 @@
+/* Sparse rows against plain loops over the same rows written out in full. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "columns/columns.h"
+
+enum { D = 300, ROWS = 250, LANDMARKS = 2100, SLOTS = 24 };
+
+static struct ny_context *ctx;
+static double full[LANDMARKS][D]; /* the rows, prepared as the geometry says but for the centre */
+static double centre[D], factor[D];
+static unsigned char *records;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+/* Row i: up to SLOTS values, none in every 50th row; row 1 is row 0 once more. */
+static void make_rows(bool centred)
+{
+    size_t bytes = ny_row_bytes(NY_F32, D, SLOTS);
+
+    records = calloc(LANDMARKS, bytes);
+    assert_non_null(records);
+    for (size_t j = 0; j < D; j++) {
+        factor[j] = 0.5 + ny_hash01(7, 1, j);
+        centre[j] = centred ? ny_hash01(7, 2, j) * 0.1 : 0;
+    }
+    for (size_t i = 0; i < LANDMARKS; i++) {
+        size_t from = i == 1 ? 0 : i, count = from % 50 == 49 ? 0 : 1 + from % SLOTS;
+        float row[D] = {0};
+
+        for (size_t k = 0; k < count; k++)
+            row[(size_t)(ny_hash01(7, 3, from * SLOTS + k) * D)] =
+                (float)(ny_hash01(7, 4, from * SLOTS + k) * 2 - 0.7);
+        assert_true(ny_sparse_from_dense(row, D, NY_F32, records + i * bytes, SLOTS));
+        for (size_t j = 0; j < D; j++)
+            full[i][j] = (double)row[j] * factor[j];
+    }
+}
+
+static double plain(const struct ny_columns_spec *spec, const double *x, const double *y)
+{
+    double dot = 0, square = 0, absolute = 0, xx = 0, yy = 0;
+
+    for (size_t j = 0; j < D; j++) {
+        double c = centre[j] * factor[j], p = x[j] - c, q = y[j] - c;
+
+        dot += p * q;
+        xx += p * p;
+        yy += q * q;
+        square += (p - q) * (p - q);
+        absolute += fabs(p - q);
+    }
+    if (strcmp(spec->kernel->name, "rbf") == 0) return exp(-spec->params.gamma * square);
+    if (strcmp(spec->kernel->name, "laplacian") == 0) return exp(-spec->params.gamma * absolute);
+    if (strcmp(spec->kernel->name, "cosine") == 0) return xx * yy > 0 ? dot / sqrt(xx * yy) : 0;
+    if (strcmp(spec->kernel->name, "polynomial") == 0)
+        return pow(spec->params.gamma * dot + spec->params.coef0, spec->params.degree);
+    return dot;
+}
+
+static struct ny_columns *columns_of(const struct ny_columns_spec *spec, bool one_by_one)
+{
+    size_t bytes = ny_raw_bytes(spec), step = one_by_one ? 33 : LANDMARKS;
+    struct ny_columns *columns;
+
+    assert_int_equal(ny_columns_new(&columns, spec), NY_OK);
+    for (size_t i = 0; i < LANDMARKS; i += step)
+        assert_int_equal(ny_columns_append(columns, records + i * bytes,
+                                           LANDMARKS - i < step ? LANDMARKS - i : step),
+                         NY_OK);
+    return columns;
+}
+
+static float *tile_of(const struct ny_columns *columns, double *diagonal)
+{
+    struct ny_columns_workspace *workspace;
+    struct ny_source *source;
+    float *C = calloc((size_t)NY_UNIT_ROWS * LANDMARKS, sizeof(float));
+
+    assert_non_null(C);
+    assert_int_equal(ny_source_of_memory(&source, ctx, records, NY_F32, ROWS, D), NY_OK);
+    ny_source_of_memory_slots(source, SLOTS, false);
+    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns)), NY_OK);
+    assert_int_equal(ny_columns_tile(columns, workspace,
+                                     &(struct ny_tile){.source = source, .rows = ROWS},
+                                     (struct ny_matrix32){C, NY_UNIT_ROWS, LANDMARKS, LANDMARKS,
+                                                          false},
+                                     diagonal),
+                     NY_OK);
+    ny_columns_workspace_free(workspace);
+    ny_source_free(source);
+    return C;
+}
+
+static void check_kernel(const char *kernel, bool centred)
+{
+    const struct ny_geometry geometry = {D, centre, factor};
+    struct ny_columns_spec spec = {.ctx = ctx,
+                                   .kernel = ny_kernel_find(kernel),
+                                   .params = {.gamma = 0.3, .coef0 = 0.5, .degree = 3},
+                                   .geometry = &geometry,
+                                   .dtype = NY_F32,
+                                   .slots = SLOTS};
+    double *K = calloc((size_t)ROWS * LANDMARKS, sizeof(double)), diagonal[NY_UNIT_ROWS];
+    double *W = calloc((size_t)ROWS * ROWS, sizeof(double));
+    struct ny_columns *columns, *again;
+    float *C, *D_ = NULL;
+
+    make_rows(centred);
+    columns = columns_of(&spec, false);
+    again = columns_of(&spec, true);
+    C = tile_of(columns, diagonal);
+    D_ = tile_of(again, diagonal);
+    assert_memory_equal(C, D_, (size_t)NY_UNIT_ROWS * LANDMARKS * sizeof(float));
+    assert_int_equal(ny_columns_exact(columns, records, ROWS, 0,
+                                      ny_matrix(K, ROWS, LANDMARKS)),
+                     NY_OK);
+    assert_int_equal(ny_columns_exact_square(columns, records, ROWS, ny_matrix(W, ROWS, ROWS)),
+                     NY_OK);
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t j = 0; j < LANDMARKS; j++) {
+            double want = plain(&spec, full[i], full[j]);
+
+            if (!(fabs(K[i * LANDMARKS + j] - want) <= 1e-12 * (1 + fabs(want))) ||
+                !(fabs((double)C[i * LANDMARKS + j] - want) <= 1e-6 * (1 + fabs(want))))
+                fail_msg("%s of rows %zu and %zu: %.17g and %.9g, not %.17g", kernel, i, j,
+                         K[i * LANDMARKS + j], (double)C[i * LANDMARKS + j], want);
+            if (j < ROWS) assert_true(W[i * ROWS + j] == W[j * ROWS + i]);
+            if (j < ROWS) assert_true(fabs(W[i * ROWS + j] - want) <= 1e-12 * (1 + fabs(want)));
+        }
+        assert_true(fabs(diagonal[i] - plain(&spec, full[i], full[i])) <=
+                    1e-12 * (1 + fabs(diagonal[i])));
+    }
+    for (size_t i = ROWS; i < NY_UNIT_ROWS; i++)
+        assert_true(C[i * LANDMARKS] == 0);
+    ny_columns_free(columns);
+    ny_columns_free(again);
+    free(C);
+    free(D_);
+    free(K);
+    free(W);
+    free(records);
+}
+
+static void all_kernels_agree_with_plain_loops(void **state)
+{
+    (void)state;
+    check_kernel("rbf", false);
+    check_kernel("laplacian", false);
+    check_kernel("linear", false);
+    check_kernel("cosine", false);
+    check_kernel("polynomial", false);
+}
+
+/* pca: a centre, which sparse rows are not shifted by. */
+static void a_centre_comes_in_by_corrections(void **state)
+{
+    (void)state;
+    check_kernel("linear", true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(all_kernels_agree_with_plain_loops, start, stop),
+        cmocka_unit_test_setup_teardown(a_centre_comes_in_by_corrections, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

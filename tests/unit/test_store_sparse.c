@@ -1,0 +1,259 @@
+/* Stores of sparse rows: what goes in comes out, also in pieces, after a kill and an append. */
+#include "unit/store_checks.h"
+
+#include <math.h>
+
+#include "base/random.h"
+
+enum { D = 5000, ROWS = 30000 };
+
+/* Row i: some 40 values on average, in every 97th row none, in every 1000th many. */
+static size_t row_values(uint64_t i, uint32_t *index, float *value)
+{
+    size_t wanted = i % 97 == 0 ? 0 : i % 1000 == 1 ? 900 : 1 + (size_t)(i % 80), count = 0;
+    uint32_t at = (uint32_t)(i % 7);
+
+    for (size_t k = 0; k < wanted && at < D; k++) {
+        index[count] = at;
+        value[count++] = (float)(ny_hash01(1, 2, i * 1000 + k) + 0.01);
+        at += 1 + (uint32_t)(ny_hash01(1, 3, i * 1000 + k) * (wanted > 100 ? 5 : 60));
+    }
+    return count;
+}
+
+static struct ny_csr rows_of(uint64_t first, size_t count)
+{
+    struct ny_csr csr = {.dtype = NY_F32};
+
+    for (size_t i = 0; i < count; i++) {
+        size_t nnz = ny_csr_nnz(&csr);
+
+        CHECK(ny_csr_reserve(&csr, ctx, NY_MEM_OTHER, i + 1, nnz + 1000));
+        nnz += row_values(first + i, csr.index + nnz, (float *)csr.value + nnz);
+        csr.start[++csr.rows] = (uint32_t)nnz;
+    }
+    return csr;
+}
+
+static const struct ny_ingest_spec spec = {
+    .d = D, .dtype = NY_F32, .layout = NY_CSR, .row_nnz = 40, .fingerprint = 5};
+
+/* Rows first … first+count−1 in batches; the commit is left out when `killed`. */
+static void put(const struct ny_ingest_spec *how, uint64_t first, uint64_t count, bool killed)
+{
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    CHECK(ny_ingest_begin(&ingest, store, how, &consumed));
+    while (consumed < count) {
+        size_t piece = count - consumed < 611 ? (size_t)(count - consumed) : 611;
+        struct ny_csr csr = rows_of(first + consumed, piece);
+        struct ny_rows rows = {.sparse = &csr, .count = piece, .consumed = consumed + piece};
+
+        CHECK(ny_ingest_rows(ingest, &rows));
+        consumed += piece;
+        ny_csr_release(&csr, ctx);
+    }
+    if (!killed) CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+}
+
+static void check(uint64_t first, size_t count)
+{
+    struct ny_points_info info;
+    size_t bytes;
+    char *rows;
+
+    CHECK(ny_points_info(store, &info));
+    assert_int_equal(info.layout, NY_CSR);
+    bytes = ny_points_row_bytes(&info);
+    rows = malloc(count * bytes);
+    CHECK(ny_points_read(store, (size_t)info.row_slots, first, count, rows));
+    for (size_t i = 0; i < count; i++) {
+        struct ny_sparse row = ny_sparse_of(rows + i * bytes, (size_t)info.row_slots);
+        uint32_t index[1000];
+        float value[1000];
+
+        assert_int_equal(row.count, row_values(first + i, index, value));
+        assert_memory_equal(row.index, index, row.count * sizeof(*index));
+        assert_memory_equal(row.value, value, row.count * sizeof(*value));
+    }
+    free(rows);
+}
+
+static void check_statistics(uint64_t n)
+{
+    double *sum = calloc(D, sizeof(double)), *square = calloc(D, sizeof(double));
+    struct ny_points_stats stats;
+    struct ny_points_info info;
+    uint64_t nnz = 0, most = 0;
+
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t index[1000];
+        float value[1000];
+        size_t count = row_values(i, index, value);
+
+        nnz += count;
+        most = count > most ? count : most;
+        for (size_t k = 0; k < count; k++) {
+            sum[index[k]] += (double)value[k];
+            square[index[k]] += (double)value[k] * (double)value[k];
+        }
+    }
+    CHECK(ny_points_info(store, &info));
+    assert_int_equal(info.nnz, nnz);
+    assert_int_equal(info.row_slots, most);
+    CHECK(ny_points_stats(store, &stats));
+    for (size_t j = 0; j < D; j++) {
+        double mean = sum[j] / (double)n, variance = square[j] / (double)n - mean * mean;
+
+        assert_true(fabs(stats.mean[j] - mean) <= 1e-12);
+        assert_true(fabs(stats.variance[j] - variance) <= 1e-12);
+        assert_true(stats.minimum[j] == 0);
+        assert_true((stats.maximum[j] > 0) == (sum[j] > 0));
+    }
+    ny_points_stats_release(&stats, ctx);
+    free(sum);
+    free(square);
+}
+
+static void rows_come_back(void **state)
+{
+    (void)state;
+    put(&spec, 0, ROWS, false);
+    check(0, 3000);
+    check(ROWS - 2500, 2500);
+    check_statistics(ROWS);
+}
+
+static void an_append_fills_the_last_block(void **state)
+{
+    struct ny_ingest_spec more = spec;
+
+    (void)state;
+    put(&spec, 0, 1234, false);
+    more.append = true;
+    put(&more, 1234, 9000, false);
+    check(0, 10234);
+    check_statistics(10234);
+}
+
+static void an_unfinished_import_goes_on(void **state)
+{
+    struct ny_points_info info;
+
+    (void)state;
+    ny_context_set_memory(ctx, 24 << 20); /* it is staged often */
+    put(&spec, 0, 25000, true);
+    CHECK(ny_points_info(store, &info));
+    assert_int_equal(info.n, 0);
+    put(&spec, 0, ROWS, false);
+    check(0, 3000);
+    check(24000, 2000);
+    check_statistics(ROWS);
+}
+
+static void rows_are_gathered_from_anywhere(void **state)
+{
+    const uint64_t wanted[] = {29999, 0, 1001, 97, 15000, 1001};
+    enum { COUNT = sizeof(wanted) / sizeof(*wanted) };
+    struct ny_points_info info;
+    char *rows;
+
+    (void)state;
+    put(&spec, 0, ROWS, false);
+    CHECK(ny_points_info(store, &info));
+    rows = malloc(COUNT * ny_points_row_bytes(&info));
+    CHECK(ny_points_gather(store, (size_t)info.row_slots, wanted, COUNT, rows));
+    for (size_t i = 0; i < COUNT; i++) {
+        struct ny_sparse row =
+            ny_sparse_of(rows + i * ny_points_row_bytes(&info), (size_t)info.row_slots);
+        uint32_t index[1000];
+        float value[1000];
+
+        assert_int_equal(row.count, row_values(wanted[i], index, value));
+        assert_memory_equal(row.value, value, row.count * sizeof(*value));
+    }
+    refused(ny_points_gather(store, 0, wanted, 1, rows), NY_EINTERNAL, "sparse");
+    free(rows);
+}
+
+/* Rows from a program are dense; what is 0 is not kept. */
+static void dense_rows_become_sparse(void **state)
+{
+    struct ny_ingest_spec more = spec;
+    float *dense = calloc(50 * D, sizeof(float));
+    struct ny_rows rows = {.values = dense, .count = 50, .consumed = 50};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    put(&spec, 0, 100, false);
+    for (size_t i = 0; i < 50; i++) {
+        uint32_t index[1000];
+        float value[1000];
+        size_t count = row_values(100 + i, index, value);
+
+        for (size_t k = 0; k < count; k++)
+            dense[i * D + index[k]] = value[k];
+    }
+    more.append = true;
+    more.layout = NY_DENSE;
+    CHECK(ny_ingest_begin(&ingest, store, &more, &consumed));
+    CHECK(ny_ingest_rows(ingest, &rows));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+    check(0, 150);
+    free(dense);
+}
+
+static int count_damage(void *user, const struct ny_damage *damage)
+{
+    assert_true(damage->rows > 0);
+    ++*(int *)user;
+    return NY_OK;
+}
+
+static void all_of_it_is_verified(void **state)
+{
+    char file[200];
+    int found = 0, byte;
+    FILE *data;
+    long size;
+
+    (void)state;
+    put(&spec, 0, ROWS, false);
+    CHECK(ny_store_verify(store, count_damage, &found));
+    assert_int_equal(found, 0);
+    ny_store_close(store);
+    store = NULL;
+    snprintf(file, sizeof(file), "%s/points/data.mdb", path);
+    data = fopen(file, "r+b");
+    assert_non_null(data);
+    fseek(data, 0, SEEK_END);
+    size = ftell(data);
+    fseek(data, size / 2 / 4096 * 4096 + 2000, SEEK_SET); /* within a block of points */
+    byte = fgetc(data);
+    fseek(data, -1, SEEK_CUR);
+    fputc(byte ^ 1, data);
+    fclose(data);
+    open_store();
+    CHECK(ny_store_verify(store, count_damage, &found));
+    assert_int_equal(found, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(rows_come_back),
+        TEST(an_append_fills_the_last_block),
+        TEST(an_unfinished_import_goes_on),
+        TEST(rows_are_gathered_from_anywhere),
+        TEST(dense_rows_become_sparse),
+        TEST(all_of_it_is_verified),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
