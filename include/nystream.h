@@ -234,7 +234,8 @@ NY_API int ny_embed_file(struct ny_context *context, const char *file, const cha
  * 4. Streams: rows in from memory, parts of a result out in pieces.
  * ------------------------------------------------------------------------------------------- */
 /* Appends rows × d float values (row-major, packed) to a store, which is created where there is
- * none; labels: rows values, or NULL. All or nothing. */
+ * none; labels: rows values, or NULL. All or nothing. A store of sparse rows keeps what is not 0.
+ */
 NY_API int ny_append_rows(struct ny_context *context, const char *path, const float *values,
                           uint64_t rows, uint64_t d, const double *labels);
 

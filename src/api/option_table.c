@@ -102,7 +102,7 @@
       "ensemble: of its experts; all but uniform are fitted on the last 20 (ridge: 40) "           \
       "landmarks")                                                                                 \
     X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT,                     \
-      "scale each column by its standard deviation, or by its range")                              \
+      "scale each column by its standard deviation, or by its range; sparse rows are not centred") \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, FIT | SELECT,                               \
       "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of K, so " \
       "there is no trace error")                                                                   \

@@ -34,6 +34,7 @@ struct ny_columns_spec {
     const struct ny_geometry *geometry; /* outlives the columns */
     enum ny_dtype dtype;                /* of raw rows */
     size_t slots;                       /* raw rows are records with so many; 0: dense */
+    double row_nnz;                     /* of sparse rows: values of one on average, for prices */
 };
 
 /* How a strip's base quantity is computed; a function of the spec and the CPU alone. */
@@ -47,6 +48,12 @@ enum ny_way {
 enum ny_way ny_way_of(const struct ny_columns_spec *spec);
 
 struct ny_columns;
+
+/* Products that an entry of C takes: of sparse rows an upper bound. */
+static inline double ny_entry_products(const struct ny_columns_spec *spec)
+{
+    return spec->slots ? spec->row_nnz : (double)spec->geometry->d;
+}
 
 /* Bytes of a raw row. */
 static inline size_t ny_raw_bytes(const struct ny_columns_spec *spec)

@@ -74,6 +74,8 @@ double ny_calibration_tile(const struct ny_calibration *c, enum ny_way way, bool
         return f64 ? c->gemm64 : c->bytes;
     case NY_WAY_DIRECT:
         return f64 ? c->gemm64 : c->direct;
+    case NY_WAY_SPARSE: /* sums that go everywhere, one at a time */
+        return c->exp32;
     default:
         return f64 ? c->gemm64 : c->gemm32;
     }

@@ -42,11 +42,11 @@ size_t ny_kernel_product_panel(uint64_t n)
     return n < NY_UNIT_ROWS ? (size_t)n : NY_UNIT_ROWS;
 }
 
-double ny_kernel_product_flops(uint64_t n, size_t d, size_t w)
+double ny_kernel_product_flops(uint64_t n, double d, size_t w)
 {
     double N = (double)n, unit = NY_UNIT_ROWS;
 
-    return N * (N + unit) * (double)d + 2 * N * N * (double)w;
+    return N * (N + unit) * d + 2 * N * N * (double)w;
 }
 
 /* ---- tiles as a source --------------------------------------------------------------------- */
@@ -391,7 +391,7 @@ int ny_kernel_product_run(const struct ny_kernel_product *product)
                       .units = units_of(n),
                       .w = product->V.cols,
                       .panel_rows = ny_kernel_product_panel(n)};
-    double flops = ny_kernel_product_flops(n, product->points->d, run.w);
+    double flops = ny_kernel_product_flops(n, ny_entry_products(product->spec), run.w);
     int err = NY_OK;
 
     run.pairs = *product->points;

@@ -36,7 +36,7 @@ int ny_kernel_product_run(const struct ny_kernel_product *product);
 
 uint64_t ny_kernel_product_tiles(uint64_t n);
 /* flop of the products that one run makes, d columns of points. */
-double ny_kernel_product_flops(uint64_t n, size_t d, size_t w);
+double ny_kernel_product_flops(uint64_t n, double d, size_t w);
 /* Rows of the panels, and so columns of the products, of n points. */
 size_t ny_kernel_product_panel(uint64_t n);
 /* What a run charges beside V, Y, the source, and exact values in f64. */

@@ -55,7 +55,7 @@ static struct prices prices_of(const struct ny_calibration *rate,
                            .way = ny_way_of(spec),
                            .f64 = settings->precision == NY_PRECISION_F64,
                            .exponential = spec->kernel->can_minus_one,
-                           .d = (double)spec->geometry->d};
+                           .d = ny_entry_products(spec)};
 }
 
 /* The products of so many entries of C. */
@@ -133,7 +133,7 @@ static void plan_products(const struct ny_footprint *footprint, struct ny_plan *
     double state = (double)ny_products_state_bytes(&products);
 
     plan->passes = products.steps;
-    plan->flops = ny_products_flops(&products, (size_t)footprint->points->d) + small +
+    plan->flops = ny_products_flops(&products, ny_entry_products(&footprint->spec)) + small +
                   2 * n * r * width;
     plan->stage_s[NY_STAGE_ACCUMULATE] =
         slowdown(footprint, NY_STAGE_ACCUMULATE) *
@@ -320,7 +320,8 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
         ideal_s = product_s(&price, ny_products_entries(&products)) +
                   map_s(&price, n * n, ny_products_columns(&products));
     }
-    return ideal_s > 0 ? wall_s / ideal_s : NAN;
+    /* Products of sparse rows are no GEMM. */
+    return ideal_s > 0 && price.way != NY_WAY_SPARSE ? wall_s / ideal_s : NAN;
 }
 
 int ny_job_fit_workers(struct ny_job *job)

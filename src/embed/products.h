@@ -33,7 +33,7 @@ size_t ny_products_state_bytes(const struct ny_products *products);
  * with; flop, d columns of points. */
 double ny_products_entries(const struct ny_products *products);
 double ny_products_columns(const struct ny_products *products);
-double ny_products_flops(const struct ny_products *products, size_t d);
+double ny_products_flops(const struct ny_products *products, double d);
 
 /* NY_ENUMERIC where some of `rows` rows have no degree. */
 int ny_products_reached(struct ny_context *ctx, const struct ny_unreached *unreached,

@@ -125,5 +125,7 @@ struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                     .params = settings->params,
                                     .geometry = geometry,
                                     .dtype = points->dtype,
-                                    .slots = (size_t)points->row_slots};
+                                    .slots = (size_t)points->row_slots,
+                                    .row_nnz = (double)points->nnz /
+                                               (double)(points->n ? points->n : 1)};
 }

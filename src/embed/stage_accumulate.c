@@ -132,8 +132,9 @@ static int run_pass(struct ny_job *job, enum ny_gram_precision gram, uint64_t fi
     static const struct ny_pass_work work = {unit, fold, checkpoint};
     struct accumulate run = {.job = job, .gram = gram};
     struct ny_source *source = NULL;
+    const struct ny_columns_spec spec = ny_job_spec(job);
     double m = (double)job->m;
-    double flops = m * (2 * (double)job->points.d + (gram == NY_GRAM_NONE ? 0 : m));
+    double flops = m * (2 * ny_entry_products(&spec) + (gram == NY_GRAM_NONE ? 0 : m));
     int err;
 
     run.unreached = ny_unreached_load(ny_job_checkpoint(job));

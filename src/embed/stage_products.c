@@ -46,11 +46,11 @@ double ny_products_columns(const struct ny_products *products)
     return (double)(products->steps - products->divided) * (double)products->w + products->divided;
 }
 
-double ny_products_flops(const struct ny_products *products, size_t d)
+double ny_products_flops(const struct ny_products *products, double d)
 {
     double n = (double)products->n;
 
-    return 2 * (double)d * ny_products_entries(products) +
+    return 2 * d * ny_products_entries(products) +
            2 * n * n * ny_products_columns(products);
 }
 
@@ -160,7 +160,7 @@ static int multiply(struct ny_products_state *state, const double *scale, struct
                                         .checkpoint_s = ny_context_checkpoint_s(job->ctx),
                                         .checkpoint = checkpoint,
                                         .checkpoint_arg = state};
-    double flops = ny_kernel_product_flops(job->points.n, (size_t)job->points.d, V.cols);
+    double flops = ny_kernel_product_flops(job->points.n, ny_entry_products(&spec), V.cols);
     uint64_t units = (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
     int err;
 

@@ -133,7 +133,8 @@ static int run_pass(struct project *run, uint64_t first_unit)
     static const struct ny_pass_work work = {unit, fold, checkpoint};
     struct ny_job *job = run->job;
     const struct ny_model *model = job->model;
-    double flops = 2 * (double)model->m * ((double)model->d + (double)model->p);
+    const struct ny_columns_spec spec = ny_job_spec(job);
+    double flops = 2 * (double)model->m * (ny_entry_products(&spec) + (double)model->p);
     struct ny_source *source = NULL;
     int err;
 

@@ -8,7 +8,7 @@ enum { FRONT_ROWS = NY_UNIT_ROWS + NY_STRIP_ROWS };
 int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec)
 {
     struct ny_context *ctx = spec->ctx;
-    size_t d = spec->slots ? spec->slots : spec->geometry->d, bytes;
+    size_t d = spec->slots ? (size_t)spec->row_nnz + 1 : spec->geometry->d, bytes;
     int err;
 
     *front = (struct ny_front){.ctx = ctx, .d = d, .row_bytes = ny_raw_bytes(spec)};

@@ -25,7 +25,7 @@ enum {
 /* Rows, of which `count` are still in. All arrays have the same order, that of the rows. */
 struct ny_front {
     struct ny_context *ctx;
-    size_t d, row_bytes; /* d: values that a row may have */
+    size_t d, row_bytes; /* d: of sparse rows, values on average */
     size_t count;
     size_t done;         /* columns in Z */
     uint32_t *index;     /* the row's number in its unit */

@@ -90,7 +90,7 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
 /* Four candidates a landmark, and their substitution: k(x,x) costs nothing beside that. */
 double ny_rpcholesky_flops(const struct ny_selection_request *request, size_t m)
 {
-    double candidates = 4 * (double)m, d = (double)request->spec->geometry->d;
+    double candidates = 4 * (double)m, d = ny_entry_products(request->spec);
 
     if (candidates > (double)request->n) candidates = (double)request->n;
     return candidates * (double)m * (2 * d + (double)m);

@@ -143,7 +143,7 @@ size_t ny_weighted_bytes(const struct ny_selection_request *request, size_t m)
 double ny_weighted_flops(const struct ny_selection_request *request, size_t m)
 {
     if (request->diagonal == NY_DIAGONAL_RAW) return 0;
-    return 2.0 * (double)request->n * (double)m * (double)request->spec->geometry->d;
+    return 2.0 * (double)request->n * (double)m * ny_entry_products(request->spec);
 }
 
 /* ---- the pass ------------------------------------------------------------------------------- */
