@@ -87,9 +87,11 @@ static void describe(struct request *request)
     json_t *report = json_object_get(request->record, "report");
     const struct ny_fit_settings *fit = &request->settings.fit;
 
-    if (!(request->groups & NY_GROUP_FIT) || !fit->method->whole)
+    if (!(request->groups & NY_GROUP_FIT) ||
+        (!fit->method->whole && !fit->method->coordinates))
         ny_field_set_text(report, "select", fit->rule->name);
-    ny_field_set_text(report, "kernel", fit->kernel->name);
+    ny_field_set_text(report, "kernel",
+                      fit->kernel->base == NY_BASE_COORDINATE ? "linear" : fit->kernel->name);
     ny_field_set_count(report, "seed", fit->seed);
     ny_field_set_count(report, "threads", fit->threads);
     if (!(request->groups & NY_GROUP_FIT)) return;

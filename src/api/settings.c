@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "embed/record.h"
 #include "spectral/ensemble.h"
+#include "spectral/methods.h"
 
 static bool is(const char *text, const char *word)
 {
@@ -222,6 +223,10 @@ static int check_sizes(struct ny_context *ctx, uint64_t n, struct ny_fit_setting
         return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %llu rows",
                        fit->components, fit->map->divided ? " and the trivial one are" : " is",
                        (unsigned long long)n);
+    if (fit->method->coordinates && fit->components > fit->landmarks)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--components %zu is more than the %zu columns of the points",
+                       fit->components, fit->landmarks);
     if (ny_settings_pairs(fit) > fit->landmarks)
         return ny_fail(ctx, NY_EUSAGE,
                        "--components %zu%s more than the %zu landmarks; raise --landmarks",
@@ -240,8 +245,31 @@ static int check_sizes(struct ny_context *ctx, uint64_t n, struct ny_fit_setting
     return is(fit->method->name, "ensemble") ? check_ensemble(ctx, fit) : NY_OK;
 }
 
-static int decide_fit(struct ny_context *ctx, const struct ny_options *options, uint64_t n,
-                      struct ny_fit_settings *fit)
+/* --map pca --approx exact: C is the points' own columns, for any n; averages are the true ones. */
+static int take_coordinates(struct ny_context *ctx, struct ny_fit_settings *fit,
+                            const struct ny_points_info *points)
+{
+    const size_t most = 8192;
+    uint64_t d = points->d;
+
+    if (points->row_slots)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--approx exact of --map pca takes dense rows, and these are sparse; use "
+                       "--approx projected, or import them with --layout dense");
+    if (d > most)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--approx exact of --map pca takes at most %zu columns, and the points have "
+                       "%llu; use --approx projected",
+                       most, (unsigned long long)d);
+    fit->method = &ny_method_scatter;
+    fit->kernel = ny_kernel_find(NY_COORDINATES_KERNEL);
+    fit->normalisation = NY_CENTRED_IMPLICIT;
+    fit->landmarks = (size_t)d;
+    return NY_OK;
+}
+
+static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
+                      const struct ny_points_info *points, struct ny_fit_settings *fit)
 {
     const char *inner = ny_options_text(options, "inner");
     const char *weights = ny_options_text(options, "weights");
@@ -254,6 +282,8 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options, 
     fit->affine = ny_options_is_set(options, "affine") && ny_options_flag(options, "affine") &&
                   is(fit->method->name, "projected");
     err = decide_normalisation(ctx, options, fit);
+    if (!err && fit->method->all_rows && fit->map->centred_rows)
+        err = take_coordinates(ctx, fit, points);
     if (err) return err;
     fit->precision =
         is(ny_options_text(options, "precision"), "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
@@ -270,7 +300,7 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options, 
     fit->weights = is(weights, "exponential") ? NY_WEIGHTS_EXPONENTIAL
                    : is(weights, "ridge")     ? NY_WEIGHTS_RIDGE
                                               : NY_WEIGHTS_UNIFORM;
-    return check_sizes(ctx, n, fit);
+    return check_sizes(ctx, points->n, fit);
 }
 
 /* The affine hull is the default where the map centres: greedy under kpca and pca. */
@@ -312,7 +342,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     fit->dictionary.landmarks_max = fit->landmarks;
     fit->pilot = ny_options_flag(options, "pilot");
     fit->dictionary.affine = fit->rule->by_tolerance && affine_selection(options);
-    return groups & NY_GROUP_FIT ? decide_fit(ctx, options, points.n, fit) : NY_OK;
+    return groups & NY_GROUP_FIT ? decide_fit(ctx, options, &points, fit) : NY_OK;
 }
 
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx)

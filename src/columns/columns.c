@@ -24,6 +24,7 @@ int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec)
     if (!columns) goto done;
     columns->spec = *spec;
     columns->row_bytes = ny_raw_bytes(spec);
+    columns->landmark_bytes = ny_landmark_bytes(spec);
     err = ny_frame_init(&columns->frame, spec, spec->kernel->has_gamma ? spec->params.gamma : 1);
     if (err) goto done;
     *out = columns;
@@ -73,11 +74,12 @@ static int grow(struct ny_columns *columns, void *array, size_t count, size_t si
 static int reserve_landmarks(struct ny_columns *columns, size_t count)
 {
     size_t d = columns->spec.geometry->d, capacity = 2 * columns->capacity;
-    int err;
+    int err = NY_OK;
 
     if (count <= columns->capacity) return NY_OK;
     if (capacity < count) capacity = round_up(count);
-    err = grow(columns, &columns->raw, capacity, columns->row_bytes);
+    if (columns->landmark_bytes)
+        err = grow(columns, &columns->raw, capacity, columns->landmark_bytes);
     if (err) return err;
     if (columns->frame.way == NY_WAY_GEMM)
         err = grow(columns, &columns->rows, capacity, d * sizeof(float));
@@ -151,7 +153,9 @@ int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count
     if (!scratch || !row) goto done;
     err = reserve_landmarks(columns, total);
     if (err) goto done;
-    memcpy(columns->raw + columns->count * columns->row_bytes, rows, count * columns->row_bytes);
+    if (columns->landmark_bytes)
+        memcpy(columns->raw + columns->count * columns->landmark_bytes, rows,
+               count * columns->landmark_bytes);
     for (size_t j = columns->count; j < total; j++) {
         place(columns, j, scratch, row);
         columns->shift[j] = columns->minus_one ? -1.0f : 0.0f;
@@ -185,7 +189,7 @@ const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns)
 
 size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m)
 {
-    size_t d = spec->geometry->d, each = ny_raw_bytes(spec) + 4 * sizeof(float);
+    size_t d = spec->geometry->d, each = ny_landmark_bytes(spec) + 4 * sizeof(float);
 
     if (spec->slots)
         return round_up(m) * each + ny_sparse_index_bytes(spec, m) + sizeof(struct ny_columns) +

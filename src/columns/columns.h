@@ -43,7 +43,7 @@ enum ny_way {
     NY_WAY_DIRECT, /* ‖x−y‖₁, and everything in at most NY_DIRECT_COLUMNS columns */
     NY_WAY_BYTES,  /* ‖x−y‖² of u8, by exact integer dot products */
     NY_WAY_SPARSE, /* sparse rows: f64 sums over an index of the landmarks */
-    NY_WAY_GIVEN   /* precomputed: a row holds its kernel values, landmark by landmark */
+    NY_WAY_GIVEN   /* precomputed, coordinates: a row holds its kernel values, one a landmark */
 };
 enum ny_way ny_way_of(const struct ny_columns_spec *spec);
 
@@ -59,6 +59,11 @@ static inline double ny_entry_products(const struct ny_columns_spec *spec)
 static inline size_t ny_raw_bytes(const struct ny_columns_spec *spec)
 {
     return ny_row_bytes(spec->dtype, spec->geometry->d, spec->slots);
+}
+/* … of a landmark: none where landmarks stand for the columns of the points. */
+static inline size_t ny_landmark_bytes(const struct ny_columns_spec *spec)
+{
+    return spec->kernel->base == NY_BASE_COORDINATE ? 0 : ny_raw_bytes(spec);
 }
 
 /* No landmarks yet. */

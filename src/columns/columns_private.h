@@ -40,7 +40,7 @@ float ny_frame_row32(const struct ny_frame *frame, const struct ny_columns_spec 
 struct ny_columns {
     struct ny_columns_spec spec;
     struct ny_frame frame;
-    size_t row_bytes; /* of a raw row */
+    size_t row_bytes, landmark_bytes; /* of a raw row; as a landmark none where it stands for x_j */
     size_t count, capacity;
     bool minus_one;
     unsigned char *raw;       /* capacity × d */

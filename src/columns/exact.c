@@ -93,7 +93,7 @@ size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, uns
     return spec->slots ? ny_sparse_index_bytes(spec, m) : ny_columns_exact_bytes(spec, threads);
 }
 
-/* `count` raw rows from row `first` on, prepared and padded with zero rows to `rows`. */
+/* `count` raw rows, prepared and padded with zero rows to `rows`. */
 static void load_rows(const struct job *job, const unsigned char *raw, size_t count, size_t rows,
                       double *out, double *norms)
 {
@@ -112,7 +112,7 @@ static void load_rows(const struct job *job, const unsigned char *raw, size_t co
 static bool is_direct(const struct ny_columns *columns)
 {
     return columns->spec.kernel->base == NY_BASE_ABSOLUTE ||
-           columns->spec.kernel->base == NY_BASE_GIVEN ||
+           columns->frame.way == NY_WAY_GIVEN ||
            columns->spec.geometry->d <= 2 * NY_DIRECT_COLUMNS;
 }
 
@@ -163,7 +163,7 @@ static void block(const struct job *job, const struct ny_columns_room *s, size_t
         for (size_t j = y_first; j < y_end && !(job->symmetric && j > i); j++) {
             size_t bi = i - x_first, bj = j - y_first;
             double base =
-                kernel->base == NY_BASE_GIVEN ? s->x[bi * d + j] : base_of(job, s, bi, bj);
+                columns->frame.way == NY_WAY_GIVEN ? s->x[bi * d + j] : base_of(job, s, bi, bj);
 
             if (job->symmetric && i == j && kernel->base == NY_BASE_DOT) base = s->x_norms[bi];
             out[j] = kernel->apply(&columns->frame.params, base, s->x_norms[bi], s->y_norms[bj]);
@@ -197,7 +197,7 @@ static int run_items(void *arg, size_t first, size_t count)
             load_rows(job, job->x + x_first * columns->row_bytes,
                       x_left < job->x_rows ? x_left : job->x_rows, job->x_rows, s->x, s->x_norms);
         loaded = bi;
-        if (loaded_y != bj)
+        if (loaded_y != bj && columns->landmark_bytes) /* else a row is its own kernel values */
             load_rows(job, job->y + y_first * columns->row_bytes,
                       y_left < job->y_rows ? y_left : job->y_rows, job->y_rows, s->y, s->y_norms);
         loaded_y = bj;
@@ -275,5 +275,11 @@ int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, 
 int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W)
 {
     ny_blas_serial();
+    if (columns->spec.kernel->base == NY_BASE_COORDINATE) { /* of the unit vectors */
+        for (size_t i = 0; i < W.rows; i++)
+            for (size_t j = 0; j < W.cols; j++)
+                W.at[i * W.stride + j] = i == j;
+        return NY_OK;
+    }
     return ny_columns_exact_square(columns, columns->raw, columns->count, W);
 }

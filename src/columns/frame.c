@@ -21,7 +21,8 @@ enum ny_way ny_way_of(const struct ny_columns_spec *spec)
     const size_t byte_columns_max = 33000;
     size_t d = spec->geometry->d;
 
-    if (spec->kernel->base == NY_BASE_GIVEN) return NY_WAY_GIVEN;
+    if (spec->kernel->base == NY_BASE_GIVEN || spec->kernel->base == NY_BASE_COORDINATE)
+        return NY_WAY_GIVEN;
     if (spec->slots) return NY_WAY_SPARSE;
     if (spec->kernel->base == NY_BASE_ABSOLUTE || d <= NY_DIRECT_COLUMNS) return NY_WAY_DIRECT;
     if (spec->kernel->base == NY_BASE_SQUARE && spec->dtype == NY_U8 && d <= byte_columns_max &&

@@ -14,7 +14,8 @@ enum ny_base_quantity {
     NY_BASE_DOT,        /* x·y of the rows as they are (scaled when --scale) */
     NY_BASE_SQUARE,     /* ‖x−y‖², of centred rows */
     NY_BASE_ABSOLUTE,   /* ‖x−y‖₁, by direct loops */
-    NY_BASE_GIVEN       /* read from a file: precomputed */
+    NY_BASE_GIVEN,      /* read from a file: precomputed */
+    NY_BASE_COORDINATE  /* x_j: the dot product with the unit vector that landmark j stands for */
 };
 
 struct ny_kernel_params {
@@ -51,6 +52,9 @@ struct ny_kernel {
      * or 1/d (polynomial); NULL: the kernel has no width. */
     double (*auto_gamma)(double median, size_t d);
 };
+
+/* Found by name, but not listed: the rows themselves are C (pca of all columns). */
+#define NY_COORDINATES_KERNEL "coordinates"
 
 const struct ny_kernel *ny_kernel_find(const char *name); /* NULL: no such kernel */
 const struct ny_kernel *ny_kernel_at(size_t index);       /* NULL past the last */

@@ -6,5 +6,6 @@
 
 extern const struct ny_kernel ny_kernel_linear, ny_kernel_rbf, ny_kernel_laplacian,
     ny_kernel_polynomial, ny_kernel_cosine, ny_kernel_precomputed;
+extern const struct ny_kernel ny_kernel_coordinates; /* found by name, but not listed */
 
 #endif

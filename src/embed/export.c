@@ -285,6 +285,7 @@ static int write_model(struct source *source, const char *output)
     size_t bytes = (size_t)ny_field_count(source->record, "model_bytes", 0);
     const char *approx = ny_field_text(source->report, "approx");
     const struct ny_method *method = approx ? ny_method_find(approx) : NULL;
+    bool landmarks = ny_field_count(source->report, "landmarks", 0) > 0;
     struct ny_writer *writer = NULL;
     void *image;
     int err = ny_result_has_model(source->ctx, source->name, source->record);
@@ -293,7 +294,7 @@ static int write_model(struct source *source, const char *output)
     if (!bytes)
         return ny_fail(source->ctx, NY_EUSAGE, "'%s' is a dictionary alone: it has no model",
                        source->name);
-    if (method && method->all_rows)
+    if (method && method->all_rows && landmarks)
         return ny_fail(source->ctx, NY_EUSAGE,
                        "the model of '%s' is all points of %s, which %s needs to place others; "
                        "place them with 'nystream transform %s %s'",

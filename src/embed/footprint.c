@@ -3,6 +3,7 @@
 #include "embed/plan.h"
 #include "embed/products.h"
 #include "embed/projector.h"
+#include "embed/signs.h"
 
 /* Dirty pages of LMDB and the copy they are made from (store.h: ny_batch_bytes_max). */
 static const size_t batch_max = 64 << 20, batch_share = 8;
@@ -158,20 +159,21 @@ static struct bill multiply_bill(const struct ny_footprint *f, unsigned workers,
 
 static struct bill reduce_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
-    const size_t hashed_bytes = 32 << 10; /* the rows that decide signs */
+    const size_t hashed_bytes = 32 << 10; /* numbers of the rows that decide signs */
     struct bill bill = common(f, workers, 1);
     struct ny_products products = products_of(f);
     size_t r = products.r, reduce = f->settings->method->whole->bytes(r);
     size_t eigen = ny_eigen_top_bytes(r, products.rank);
     size_t roots = (size_t)f->points->n * sizeof(double);
     size_t pairs = ny_settings_pairs(f->settings), map = r * pairs * sizeof(double);
+    size_t signs = NY_SIGN_ROWS * pairs * sizeof(double), most = reduce > eigen ? reduce : eigen;
 
     bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
     bill.by_purpose[NY_MEM_STORE] +=
         put_bytes(limit, products.divided && map < roots ? roots : map);
     bill.by_purpose[NY_MEM_DICTIONARY] = hashed_bytes;
     bill.by_purpose[NY_MEM_SOLVE] = map + r * (r + products.rank + 6) * sizeof(double) +
-                                    (reduce > eigen ? reduce : eigen);
+                                    (most > signs ? most : signs);
     return bill;
 }
 
@@ -279,6 +281,12 @@ static struct bill landmark_solve_bill(const struct ny_footprint *f, unsigned wo
         if (solve < image) solve = image;
         image = ny_columns_exact_bytes(&f->spec, settings->threads); /* W made again */
         if (solve < image) solve = image;
+    }
+    if (settings->method->coordinates) {
+        size_t signs = gather_bytes(f, NY_SIGN_ROWS) +
+                       ny_signs_bytes(&f->spec, f->m, ny_settings_pairs(settings));
+
+        if (solve < signs) solve = signs;
     }
     bill.by_purpose[NY_MEM_SOLVE] += solve > model ? solve : model;
     bill.by_purpose[NY_MEM_MODEL] = map;

@@ -63,7 +63,9 @@ uint64_t ny_model_components(const struct ny_model *model)
 
 static size_t landmark_bytes(const struct ny_model *model)
 {
-    return model->m * ny_row_bytes(model->spec.dtype, model->d, model->spec.slots);
+    bool none = model->spec.kernel->base == NY_BASE_COORDINATE;
+
+    return none ? 0 : model->m * ny_row_bytes(model->spec.dtype, model->d, model->spec.slots);
 }
 
 /* A model of the sizes in *sizes, arrays uninitialised; of v and the coordinates' factors it is
@@ -85,7 +87,10 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
                    ny_row_bytes(model->spec.dtype, model->d, model->spec.slots), 1) ||
         ny_product(ctx, &map, model->m, model->p, sizeof(double)))
         return NY_EBUDGET;
-    model->landmarks = ny_alloc(ctx, NY_MEM_MODEL, raw);
+    if (landmark_bytes(model)) {
+        model->landmarks = ny_alloc(ctx, NY_MEM_MODEL, raw);
+        if (!model->landmarks) return NY_EBUDGET;
+    }
     model->a = ny_alloc(ctx, NY_MEM_MODEL, model->m * sizeof(double));
     model->P = ny_alloc(ctx, NY_MEM_MODEL, map);
     model->q = ny_alloc(ctx, NY_MEM_MODEL, model->p * sizeof(double));
@@ -94,7 +99,7 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
         model->coordinates.scale = ny_alloc(
             ctx, NY_MEM_MODEL, ny_coordinates_count(&model->coordinates) * sizeof(double));
     if ((divided && !model->degrees.v) || (scaled && !model->coordinates.scale)) return NY_EBUDGET;
-    return model->landmarks && model->a && model->P && model->q ? NY_OK : NY_EBUDGET;
+    return model->a && model->P && model->q ? NY_OK : NY_EBUDGET;
 }
 
 int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
@@ -118,7 +123,7 @@ int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
     err = ny_geometry_copy(&geometry, sizes.ctx, given->centre, given->factor, given->d);
     if (err) goto done;
     model->spec.geometry = geometry;
-    memcpy(model->landmarks, parts->landmarks, landmark_bytes(model));
+    if (model->landmarks) memcpy(model->landmarks, parts->landmarks, landmark_bytes(model));
     memcpy(model->a, parts->a, model->m * sizeof(double));
     for (size_t k = 0; k < model->p; k++) {
         double scale = parts->scale ? parts->scale[k] : 1;
@@ -263,6 +268,7 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
                                                       image + total - CHECKSUM_BYTES,
                                                       bytes - total);
     }
+    if (strncmp(header->kernel, NY_COORDINATES_KERNEL, KERNEL_NAME_BYTES) == 0) raw = 0;
     return total + padded(raw * ny_dtype_size((enum ny_dtype)header->dtype)) == bytes;
 }
 
@@ -397,7 +403,8 @@ int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t s
     *out = NULL;
     spec.dtype = ny_model_common_dtype(model, dtype);
     if (slots > spec.slots) spec.slots = slots;
-    if (spec.dtype != model->spec.dtype || spec.slots != model->spec.slots)
+    if (model->landmarks &&
+        (spec.dtype != model->spec.dtype || spec.slots != model->spec.slots))
         err = widened_landmarks(model, &spec, &widened);
     if (err) goto done;
     err = ny_columns_new(out, &spec);

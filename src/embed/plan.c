@@ -29,7 +29,9 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
         plan->m = ny_products_of(settings, points->n).order;
         return NY_OK;
     }
-    plan->m = settings->landmarks < points->n ? settings->landmarks : (size_t)points->n;
+    plan->m = settings->landmarks;
+    if (settings->method->coordinates) return NY_OK;
+    if (plan->m > points->n) plan->m = (size_t)points->n;
     if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
     if (settings->gamma_auto)
         err = ny_columns_auto_gamma(&spec, store, points->n, settings->seed, &spec.params.gamma);

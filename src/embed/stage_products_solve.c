@@ -7,6 +7,7 @@
 #include "embed/embedding.h"
 #include "embed/plan.h"
 #include "embed/products_private.h"
+#include "embed/signs.h"
 #include "embed/transform_points.h"
 
 /* ---- solve: B → eigenpairs, and the map ---------------------------------------------------- */
@@ -56,30 +57,19 @@ static double entry(const struct ny_products_state *state, const struct pairs *p
                   state->shape.r);
 }
 
-/* What is decided over the 1,000 rows of smallest hash: the entry of Û of largest magnitude is
- * positive, ties within 1e-6: the first; *trivial is the mean of g_i û_i1. */
+/* Decided over the rows of smallest hash: the signs of Û, and *trivial, the mean of g_i û_i1. */
 static int fix_signs(const struct ny_products_state *state, struct pairs *pairs, double *trivial)
 {
-    enum { ROWS = 1000 };
-    const double tie = 1 - 1e-6;
     struct ny_job *job = state->job;
-    struct ny_selection_request request = {.ctx = job->ctx,
-                                           .store = job->store,
-                                           .n = job->points.n,
-                                           .seed = job->settings->seed,
-                                           .landmarks = ROWS};
     struct ny_selection chosen = {0};
-    int err = ny_rule_find("uniform")->select(&request, &chosen);
+    double *at = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_SIGN_ROWS, pairs->count * sizeof(double));
+    int err = at ? ny_signs_rows(job, &chosen) : NY_EBUDGET;
+    struct ny_matrix U = ny_matrix(at, chosen.m, pairs->count);
 
     for (size_t k = 0; k < pairs->count && err == NY_OK; k++) {
-        double largest = 0, deciding = 0;
-
         for (size_t i = 0; i < chosen.m; i++)
-            largest = fmax(largest, fabs(entry(state, pairs, chosen.rows[i], k)));
-        for (size_t i = 0; i < chosen.m && deciding == 0; i++)
-            if (fabs(entry(state, pairs, chosen.rows[i], k)) >= tie * largest)
-                deciding = entry(state, pairs, chosen.rows[i], k);
-        for (size_t j = 0; j < state->shape.r && deciding < 0; j++)
+            U.at[i * U.stride + k] = entry(state, pairs, chosen.rows[i], k);
+        for (size_t j = 0; j < state->shape.r && ny_signs_negative(U, k); j++)
             pairs->U.at[k * pairs->U.stride + j] *= -1;
     }
     *trivial = state->roots ? 0 : NAN;
@@ -87,6 +77,7 @@ static int fix_signs(const struct ny_products_state *state, struct pairs *pairs,
         *trivial += state->roots[chosen.rows[i]] * entry(state, pairs, chosen.rows[i], 0) /
                     (double)chosen.m;
     ny_selection_release(&chosen, job->ctx);
+    ny_free(job->ctx, at);
     return err;
 }
 

@@ -73,6 +73,8 @@ int ny_stage_select(struct ny_job *job)
 
     if (job->until != NY_STAGE_SELECT && settings->method->whole) /* nothing to select */
         return ny_job_save(job, NY_STAGE_ACCUMULATE);
+    if (job->until != NY_STAGE_SELECT && settings->method->coordinates)
+        return ny_job_save(job, NY_STAGE_DEGREES);
     err = ny_job_load_frozen(job);
     if (err) goto done;
     err = ny_job_load_image(job, "select", &image, &bytes, &units);
@@ -120,10 +122,10 @@ static int make_columns(struct ny_job *job)
     struct ny_columns_spec spec = ny_job_spec(job);
     size_t row_bytes = ny_points_row_bytes(&job->points);
     void *raw = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, row_bytes);
-    int err = NY_EBUDGET;
+    int err = raw ? NY_OK : NY_EBUDGET;
 
-    if (!raw) goto done;
-    err = load_landmarks(job, raw);
+    if (err) goto done;
+    if (!job->settings->method->coordinates) err = load_landmarks(job, raw);
     if (err) goto done;
     err = ny_columns_new(&job->columns, &spec);
     if (err) goto done;
@@ -145,7 +147,7 @@ static int choose_shift(struct ny_job *job)
 
         for (size_t j = 0; j < job->m; j++)
             sum += job->W.at[i * job->m + j];
-        job->a[i] = sum / (double)job->m;
+        job->a[i] = job->settings->method->coordinates ? 0 : sum / (double)job->m;
         mean_diagonal += job->W.at[i * job->m + i] / (double)job->m;
     }
     err = ny_columns_set_shift(job->columns, job->a);
@@ -203,7 +205,9 @@ int ny_job_prepare(struct ny_job *job)
     if (job->a) return job->W.at ? NY_OK : make_square(job);
     err = ny_job_load_frozen(job);
     if (err) return err;
-    job->m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
+    job->m = job->settings->method->coordinates
+                 ? job->settings->landmarks
+                 : (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
     err = ny_job_reserve_blas(job, job->m);
     if (err) return err;
     err = make_columns(job);
@@ -212,7 +216,7 @@ int ny_job_prepare(struct ny_job *job)
     if (!job->a) return NY_EBUDGET;
     err = make_square(job);
     if (err) return err;
-    err = ny_job_check_tiles(job);
+    if (!job->settings->method->coordinates) err = ny_job_check_tiles(job); /* of landmarks */
     if (err) return err;
     err = choose_shift(job);
     return err ? err : load_degrees(job);

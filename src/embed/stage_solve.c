@@ -5,6 +5,7 @@
 
 #include "embed/model.h"
 #include "embed/products.h"
+#include "embed/signs.h"
 
 struct ny_problem ny_job_problem(const struct ny_job *job)
 {
@@ -187,6 +188,8 @@ int ny_stage_solve(struct ny_job *job)
         err = accumulate_again(job);
         goto done;
     }
+    if (job->settings->method->coordinates) err = ny_signs_fix(job, &solution);
+    if (err) goto done;
     ny_job_report_solution(job, &solution);
     err = make_model(job, &solution);
     if (err) goto done;

@@ -132,3 +132,19 @@ fits_and_places() { # OPTION…
     nystream export s b -o b.csv
     same_numbers b.csv d.csv
 }
+
+# The scatter matrix of few columns, at any n; the same as projected on a basis of them.
+@test "exact principal components" {
+    fits_and_places --approx exact --map pca --components 3
+    [[ $output == *'"landmarks": null'* ]]
+    [ "$(field "$output" kernel)" = linear ]
+    nystream fit s b --approx projected --map pca --landmarks 300 --components 3 -q
+    nystream export s a --part eigenvalues -o a.csv
+    nystream export s b --part eigenvalues -o b.csv
+    same_numbers a.csv b.csv
+    nystream export s a --part model -o a.nym
+    ny export s a --part landmarks -o l.npy
+    usage "has no landmarks"
+    ny fit s c --approx exact --map pca --components 6
+    usage "--components 6 is more than the 5 columns"
+}

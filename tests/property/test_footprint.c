@@ -42,6 +42,7 @@ static const struct fit fits[] = {
     {40, {"approx", "ensemble", "landmarks", "500", "components", "300"}},
     {40, {"approx", "ensemble", "landmarks", "700", "rank", "50", "weights", "exponential"}},
     {40, {"approx", "ensemble", "landmarks", "700", "experts", "3", "weights", "ridge"}},
+    {40, {"approx", "exact", "map", "pca", "components", "9"}},
     {40, {"select", "greedy", "tolerance", "0.3", "landmarks", "300"}},
     {40, {"select", "greedy", "tolerance", "1e-5", "landmarks", "200", "map", "svd"}},
     {40, {"select", "greedy", "tolerance", "0.3", "landmarks", "300", "threads", "1"}},

@@ -1,0 +1,17 @@
+/* The sign rule where there are no landmarks: in each column of Û over the 1,000 rows with the
+ * smallest hash the entry of largest magnitude is positive; ties within 1e-6: the first. */
+#ifndef NY_EMBED_SIGNS_H
+#define NY_EMBED_SIGNS_H
+
+#include "embed/job.h"
+
+int ny_signs_fix(struct ny_job *job, struct ny_solution *solution);
+/* Those rows; ny_selection_release() them. */
+int ny_signs_rows(const struct ny_job *job, struct ny_selection *chosen);
+/* The entry that decides the sign of column k of Û over them is negative. */
+bool ny_signs_negative(struct ny_matrix U, size_t k);
+/* What that takes, beside a gather of so many rows. */
+enum { NY_SIGN_ROWS = 1000 };
+size_t ny_signs_bytes(const struct ny_columns_spec *spec, size_t m, size_t p);
+
+#endif
