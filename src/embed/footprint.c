@@ -57,13 +57,19 @@ static size_t gather_bytes(const struct ny_footprint *f, size_t rows)
     return 2 * ny_points_block_bytes(f->points) + rows * wish_bytes;
 }
 
+static size_t blas_bytes(const struct ny_footprint *f, unsigned workers)
+{
+    size_t bytes = ny_blas_bytes(f->settings->threads, workers, f->m);
+
+    return bytes > f->blas_bytes ? bytes : f->blas_bytes;
+}
+
 /* Process, BLAS, decoders, geometry and the statistics that it is made from. */
 static struct bill common(const struct ny_footprint *f, unsigned workers, unsigned readers)
 {
     struct bill bill = {{0}};
 
-    bill.by_purpose[NY_MEM_PROCESS] =
-        NY_PROCESS_BYTES + ny_blas_bytes(f->settings->threads, workers, f->m);
+    bill.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + blas_bytes(f, workers);
     bill.by_purpose[NY_MEM_OTHER] = small_bytes + 8 * (size_t)f->points->d * sizeof(double);
     bill.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* of points, and of results */
     return bill;
@@ -371,6 +377,18 @@ static size_t peak_of(const struct ny_footprint *f, unsigned workers, size_t lim
 
 typedef struct bill pass_bill(const struct ny_footprint *f, unsigned workers, size_t limit);
 
+/* Beside what BLAS keeps of so many workers the later stages still have room. */
+static bool goes_on(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    struct ny_footprint later = *f;
+    struct bill solve, project;
+
+    later.blas_bytes = blas_bytes(f, workers);
+    solve = solve_bill(&later, 1, limit);
+    project = project_bill(&later, 1, limit);
+    return total(&solve) <= limit && total(&project) <= limit;
+}
+
 static unsigned most_workers(const struct ny_footprint *f, pass_bill *bill, size_t limit)
 {
     unsigned workers = f->settings->threads;
@@ -378,7 +396,7 @@ static unsigned most_workers(const struct ny_footprint *f, pass_bill *bill, size
     for (; workers > 0; workers--) {
         struct bill one = bill(f, workers, limit);
 
-        if (total(&one) <= limit) break;
+        if (total(&one) <= limit && goes_on(f, workers, limit)) break;
     }
     return workers;
 }
@@ -405,46 +423,50 @@ bool ny_footprint_keeps_square(const struct ny_footprint *f, unsigned workers)
     return square_fits(f, workers, ny_memory_limit(f->ctx));
 }
 
-/* What pass 1 comes to hold with tile Grams of a precision: as many workers as fit, and W where it
- * still does. */
-static struct bill grown_accumulate(const struct ny_footprint *f, enum ny_gram_precision gram,
+/* A pass with as many workers as it may have, at least `workers`; BLAS keeps what they need. */
+static struct bill grown_pass(struct ny_footprint *f, pass_bill *bill, unsigned workers,
+                              size_t limit)
+{
+    unsigned most = most_workers(f, bill, limit);
+
+    if (most > workers) workers = most;
+    f->blas_bytes = blas_bytes(f, workers);
+    return bill(f, workers, limit);
+}
+
+/* What pass 1 comes to hold with tile Grams of a precision, and W where it still fits. */
+static struct bill grown_accumulate(struct ny_footprint *f, enum ny_gram_precision gram,
                                     unsigned workers, size_t limit)
 {
-    struct ny_footprint known = *f;
-    unsigned most;
     struct bill bill;
 
-    known.gram = gram;
-    most = most_workers(&known, accumulate_bill, limit);
-    if (most > workers) workers = most;
-    bill = accumulate_bill(&known, workers, limit);
-    if (square_fits(&known, workers, limit)) bill.by_purpose[NY_MEM_SOLVE] += square_bytes(f);
+    f->gram = gram;
+    bill = grown_pass(f, accumulate_bill, workers, limit);
+    if (total(&bill) + square_bytes(f) <= limit) bill.by_purpose[NY_MEM_SOLVE] += square_bytes(f);
     return bill;
 }
 
-/* All of them as they will be: passes with as many workers as each of them may have, at least
- * `workers`. */
+/* All of them as they will be. */
 static void grown_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
                         struct bill bills[BILLS])
 {
-    unsigned most = most_workers(f, project_bill, limit);
+    struct ny_footprint known = *f;
 
     all_bills(f, workers, limit, bills);
-    bills[PROJECT] = project_bill(f, most > workers ? most : workers, limit);
-    if (ny_settings_needs_degrees(f->settings)) {
-        most = most_workers(f, degrees_bill, limit);
-        bills[DEGREES] = degrees_bill(f, most > workers ? most : workers, limit);
-    }
-    if (f->settings->method->whole) {
-        most = most_workers(f, accumulate_bill, limit);
-        bills[ACCUMULATE] = accumulate_bill(f, most > workers ? most : workers, limit);
-    }
+    if (ny_settings_needs_degrees(f->settings))
+        bills[DEGREES] = grown_pass(&known, degrees_bill, workers, limit);
+    if (f->settings->method->whole)
+        bills[ACCUMULATE] = grown_pass(&known, accumulate_bill, workers, limit);
     if (ny_settings_needs_gram(f->settings)) {
-        struct bill coarse = grown_accumulate(f, NY_GRAM_F32, workers, limit);
-        struct bill fine = grown_accumulate(f, NY_GRAM_F64, workers, limit);
+        struct ny_footprint coarse_known = known;
+        struct bill coarse = grown_accumulate(&coarse_known, NY_GRAM_F32, workers, limit);
+        struct bill fine = grown_accumulate(&known, NY_GRAM_F64, workers, limit);
 
         bills[ACCUMULATE] = total(&coarse) > total(&fine) ? coarse : fine;
+        if (coarse_known.blas_bytes > known.blas_bytes) known = coarse_known;
     }
+    bills[SOLVE] = solve_bill(&known, workers, limit);
+    bills[PROJECT] = grown_pass(&known, project_bill, workers, limit);
 }
 
 size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,

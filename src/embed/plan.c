@@ -332,7 +332,8 @@ int ny_job_fit_workers(struct ny_job *job)
                                      .settings = job->settings,
                                      .points = &job->points,
                                      .m = job->m,
-                                     .gram = job->gram};
+                                     .gram = job->gram,
+                                     .blas_bytes = job->blas_bytes};
     unsigned workers;
     int err = ny_job_load_frozen(job);
 

@@ -37,6 +37,7 @@ struct ny_footprint {
     struct ny_columns_spec spec;
     size_t m;
     enum ny_gram_precision gram; /* of the tile Grams: F64 as long as W is not known */
+    size_t blas_bytes;           /* that BLAS keeps of stages before */
 };
 size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
                          size_t by_purpose[NY_PURPOSES]);
