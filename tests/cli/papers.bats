@@ -85,9 +85,9 @@ column() {
     paper ouimet-2005 table1 4
     [ "$(column 'Table 1' map method n | grep -c 'kpca greedy 500')" = 3 ]
     [ "$(column 'Table 1' map method n | grep -c 'laplacian greedy 500')" = 3 ]
-    # kernel PCA: all points projected on a dictionary of 200, against 200 points' own eigenvectors
+    # kernel PCA: all points projected on a dictionary, against the eigenvectors of as many points
     column 'Figure 4, MNIST 0/1, kpca' m greedy nystrom full | awk '
-        $1 == 200 {found = $2 < $3 && $2 < 1.5 * $4} END {exit !(NR == 3 && found)}'
+        $1 <= m {exit 1} {m = $1; good = $2 < $3 && $2 < 1.5 * $4} END {exit !(NR == 3 && good)}'
 }
 
 @test "homrighausen-2011: the plane of the fishbowl is found, and digits are named" {
