@@ -201,7 +201,9 @@ NY_API int ny_plan(struct ny_context *context, const char *path, const struct ny
 NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
                          const struct ny_options *options, struct ny_report **report);
 /* Runs a fit, or resumes it from its last checkpoint; the result is stored under `name`. The plan
- * is logged first; NY_EBUDGET when it does not fit. *report (may be NULL) as ny_result_report(). */
+ * is logged first; NY_EBUDGET when it does not fit. *report (may be NULL) as ny_result_report().
+ * With option probe, a pass more: probe_error = ‖K − K̃‖_F/‖K‖_F, from probe_columns columns of K
+ * drawn by hash, and probe_standard_error of it (0 of all columns, null of one). */
 NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,
                   const struct ny_options *options, struct ny_report **report);
 /* A dictionary alone, for fit with option landmarks-from. */

@@ -110,6 +110,9 @@
       "of the tiles and of the embedding; sums are f64 always")                                    \
     X("certify", NY_SWITCH, 0, true, NULL, "no", FIT,                                              \
       "a pass more to measure exactly: the error of nystrom, the residuals of a rule")         \
+    X("probe", NY_COUNT, 1, true, "R", NULL, FIT,                                                  \
+      "a pass more for every method: |K - K~|/|K| (Frobenius) from R columns of K drawn by hash, " \
+      "with its standard error")                                                                   \
     X("restart", NY_SWITCH, 0, false, NULL, "no", FIT | SELECT,                                    \
       "replace a result of this name that has other options")                                      \
     X("seed", NY_COUNT, 0, true, "S", "0", IMPORT | FIT | SELECT,                                  \

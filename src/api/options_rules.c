@@ -46,6 +46,7 @@ static const struct condition {
     {"experts", "approx", "ensemble"},
     {"weights", "approx", "ensemble"},
     {"certify", "approx", "nystrom|projected"},
+    {"probe", "kernel", "!precomputed"},
     {"averages", "map", "!svd"},
     {"normalize", "map", "diffusion"},
     {"time", "map", "diffusion"},

@@ -294,6 +294,8 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
     fit->randomized.power = (unsigned)size_of(options, "power", 2);
     fit->randomized.seed = fit->seed;
     fit->certify = ny_options_flag(options, "certify");
+    fit->probes = size_of(options, "probe", 0);
+    if (fit->probes > points->n) fit->probes = (size_t)points->n;
     fit->components = size_of(options, "components", 2);
     fit->rank = size_of(options, "rank", 0);
     fit->experts = size_of(options, "experts", 0);

@@ -48,6 +48,9 @@ static const struct fact {
     {"trace", "trace", PLAIN},
     {"trace_of", "trace of", PLAIN},
     {"trace_error", "trace error", PLAIN},
+    {"probe_columns", "probe columns", COUNT},
+    {"probe_error", "probe error", PLAIN},
+    {"probe_standard_error", "its standard error", PLAIN},
     {"residual_max", "largest residual", PLAIN},
     {"residual_mean", "mean residual", PLAIN},
     {"negative_eigenvalues", "negative eigenvalues", COUNT},
@@ -232,6 +235,21 @@ void cli_print_stages(FILE *file, const char *label, const json_t *facts)
     print_value(file, stages, SECONDS);
 }
 
+static bool print_probe(FILE *file, const char *label, const json_t *facts)
+{
+    double error, spread, columns;
+    char interval[32] = "";
+
+    if (!cli_fact_number(facts, "probe_error", &error) ||
+        !cli_fact_number(facts, "probe_columns", &columns))
+        return false;
+    if (cli_fact_number(facts, "probe_standard_error", &spread)) /* of one column there is none */
+        snprintf(interval, sizeof(interval), " ± %.1g", spread);
+    cli_print_fact(file, label, "probe error %.3g%s (Frobenius, of K's; %s columns)", error,
+                   interval, cli_count(columns).text);
+    return true;
+}
+
 void cli_print_certificate(FILE *file, const json_t *facts)
 {
     const char *trace_of = cli_fact_text(facts, "trace_of");
@@ -253,10 +271,11 @@ void cli_print_certificate(FILE *file, const json_t *facts)
                        value);
         certified = true;
     }
+    certified = print_probe(file, certified ? "" : "certificate", facts) || certified;
     if (!certified)
         cli_print_fact(file, "certificate", "none for this approximation%s",
                        json_is_null(json_object_get(facts, "trace_error"))
-                           ? " as it was run; --certify may measure one"
+                           ? " as it was run; --certify or --probe may measure one"
                            : "");
     if (cli_fact_number(facts, "negative_eigenvalues", &value) && value > 0)
         cli_print_fact(file, "",

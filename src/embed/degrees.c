@@ -54,20 +54,29 @@ static double dot_row64(const double *restrict c, const double *restrict v, size
     return sum;
 }
 
+void ny_tile_products(const struct ny_tiles *tiles, const struct ny_tile *tile, const double *v,
+                      double offset, double *products)
+{
+    size_t m = tiles->m;
+
+    for (size_t i = 0; i < tile->rows; i++) {
+        products[i] = offset;
+        if (tiles->precision == NY_PRECISION_F64)
+            products[i] += dot_row64(ny_tiles_c64(tiles, tile->worker).at + i * m, v, m);
+        else
+            products[i] += dot_row32(ny_tiles_c32(tiles, tile->worker).at + i * m, v, m);
+    }
+}
+
 void ny_degrees_roots(const struct ny_degrees *degrees, double offset,
                       const struct ny_tiles *tiles, const struct ny_tile *tile, double *roots,
                       struct ny_unreached *unreached)
 {
-    size_t m = degrees->m;
-
     *unreached = (struct ny_unreached){0};
+    ny_tile_products(tiles, tile, degrees->v, offset, roots);
     for (size_t i = 0; i < tile->rows; i++) {
-        double d = offset;
+        double d = roots[i];
 
-        if (tiles->precision == NY_PRECISION_F64)
-            d += dot_row64(ny_tiles_c64(tiles, tile->worker).at + i * m, degrees->v, m);
-        else
-            d += dot_row32(ny_tiles_c32(tiles, tile->worker).at + i * m, degrees->v, m);
         roots[i] = 0;
         if (d > 0 && d > 0x1p-20 * degrees->mean)
             roots[i] = 1 / sqrt(d);

@@ -27,6 +27,10 @@ void ny_degrees_release(struct ny_degrees *degrees, struct ny_context *ctx);
 /* a·v, what the shift a of a tile leaves out of c_i·v. */
 double ny_degrees_offset(const struct ny_degrees *degrees, const double *a);
 
+/* products[i] = c_i·v of the rows of the worker's tile, in f64; offset = a·v. */
+void ny_tile_products(const struct ny_tiles *tiles, const struct ny_tile *tile, const double *v,
+                      double offset, double *products);
+
 /* roots[i] = 1/√d_i of the rows of the worker's tile, in f64; 0 for those that are unreached, of
  * which *unreached (rows 0-based in all points) is told. */
 void ny_degrees_roots(const struct ny_degrees *degrees, double offset,

@@ -4,6 +4,7 @@
 #include "embed/products.h"
 #include "embed/projector.h"
 #include "embed/signs.h"
+#include "select/draws.h"
 
 /* Dirty pages of LMDB and the copy they are made from (store.h: ny_batch_bytes_max). */
 static const size_t batch_max = 64 << 20, batch_share = 8;
@@ -180,6 +181,10 @@ static struct bill reduce_bill(const struct ny_footprint *f, unsigned workers, s
     bill.by_purpose[NY_MEM_DICTIONARY] = hashed_bytes;
     bill.by_purpose[NY_MEM_SOLVE] = map + r * (r + products.rank + 6) * sizeof(double) +
                                     (most > signs ? most : signs);
+    if (f->settings->probes && products.centred) {
+        bill.by_purpose[NY_MEM_SOLVE] += roots;
+        bill.by_purpose[NY_MEM_STORE] += put_bytes(limit, roots);
+    }
     return bill;
 }
 
@@ -295,7 +300,7 @@ static struct bill landmark_solve_bill(const struct ny_footprint *f, unsigned wo
         if (solve < signs) solve = signs;
     }
     bill.by_purpose[NY_MEM_SOLVE] += solve > model ? solve : model;
-    bill.by_purpose[NY_MEM_MODEL] = map;
+    bill.by_purpose[NY_MEM_MODEL] = map + f->m * sizeof(double);
     return bill;
 }
 
@@ -308,13 +313,47 @@ static struct bill landmark_project_bill(const struct ny_footprint *f, unsigned 
         ny_embedding_layout(f->points->n, ny_settings_pairs(settings), element_of(f));
     size_t output = ny_embedding_writer_bytes(&layout, batch_bytes(limit));
 
+    if (ny_settings_probe_averages(settings)) {
+        layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
+        output += ny_embedding_writer_bytes(&layout, batch_bytes(limit));
+    }
     bill.by_purpose[NY_MEM_MODEL] =
         f->m * ny_settings_pairs(settings) * sizeof(double) + f->m * row_bytes(f) +
-        f->m * sizeof(double);
+        2 * f->m * sizeof(double);
     bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
                                                        settings->precision, workers) +
                                     workers * exact_bytes(f);
     bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + 2 * output;
+    return bill;
+}
+
+/* ---- probe --------------------------------------------------------------------------------- */
+
+/* The columns are gathered before there are tiles; each worker reads chunks of what is stored. */
+static struct bill probe_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    const struct ny_fit_settings *settings = f->settings;
+    struct ny_columns_spec spec = ny_settings_probe_spec(&f->spec);
+    size_t r = settings->probes, p = ny_settings_pairs(settings);
+    size_t stored = (p + settings->asymmetric) * element_of(f);
+    size_t side = NY_UNIT_ROWS * (p * sizeof(double) + stored + sizeof(double)) +
+                  2 * r * sizeof(double);
+    size_t gather = gather_bytes(f, r) + r * row_bytes(f);
+    size_t pass = source_bytes(f, workers) + workers * NY_CHUNK_BYTES +
+                  put_bytes(limit, 2 * r * sizeof(double)) +
+                  workers * (ny_tiles_bytes(&spec, r, NY_PRECISION_F64) +
+                             ny_columns_exact_bytes(&spec, 1));
+    struct ny_footprint widest = *f;
+    struct bill bill;
+
+    if (widest.m < r) widest.m = r;
+    bill = common(&widest, workers, workers);
+    bill.by_purpose[NY_MEM_OTHER] += 2 * r * sizeof(double);
+    bill.by_purpose[NY_MEM_DICTIONARY] =
+        ny_columns_bytes(&spec, r) + r * (sizeof(uint64_t) + sizeof(struct ny_draw));
+    bill.by_purpose[NY_MEM_SOLVE] = r * (p + 2) * sizeof(double);
+    bill.by_purpose[NY_MEM_TILES] = workers * side;
+    bill.by_purpose[NY_MEM_STORE] += gather > pass ? gather : pass;
     return bill;
 }
 
@@ -338,7 +377,7 @@ static struct bill project_bill(const struct ny_footprint *f, unsigned workers, 
                                       : landmark_project_bill(f, workers, limit);
 }
 
-enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, BILLS };
+enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, PROBE, BILLS };
 
 /* All of them with the same workers; tile Grams are taken to be f64, until W tells. */
 static void all_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
@@ -355,6 +394,7 @@ static void all_bills(const struct ny_footprint *f, unsigned workers, size_t lim
                             : bills[PREPARE];
     bills[SOLVE] = solve_bill(f, workers, limit);
     bills[PROJECT] = project_bill(f, workers, limit);
+    bills[PROBE] = f->settings->probes ? probe_bill(f, workers, limit) : bills[STATS];
 }
 
 static const struct bill *largest(const struct bill bills[BILLS])
@@ -381,12 +421,14 @@ typedef struct bill pass_bill(const struct ny_footprint *f, unsigned workers, si
 static bool goes_on(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct ny_footprint later = *f;
-    struct bill solve, project;
+    struct bill solve, project, probe;
 
     later.blas_bytes = blas_bytes(f, workers);
     solve = solve_bill(&later, 1, limit);
     project = project_bill(&later, 1, limit);
-    return total(&solve) <= limit && total(&project) <= limit;
+    probe = probe_bill(&later, 1, limit);
+    return total(&solve) <= limit && total(&project) <= limit &&
+           (!f->settings->probes || total(&probe) <= limit);
 }
 
 static unsigned most_workers(const struct ny_footprint *f, pass_bill *bill, size_t limit)
@@ -405,6 +447,7 @@ unsigned ny_footprint_stage_workers(const struct ny_footprint *f, enum ny_stage 
 {
     pass_bill *bill = stage == NY_STAGE_DEGREES      ? degrees_bill
                       : stage == NY_STAGE_ACCUMULATE ? accumulate_bill
+                      : stage == NY_STAGE_PROBE      ? probe_bill
                                                      : project_bill;
 
     return most_workers(f, bill, ny_memory_limit(f->ctx));
@@ -467,6 +510,7 @@ static void grown_bills(const struct ny_footprint *f, unsigned workers, size_t l
     }
     bills[SOLVE] = solve_bill(&known, workers, limit);
     bills[PROJECT] = grown_pass(&known, project_bill, workers, limit);
+    if (f->settings->probes) bills[PROBE] = grown_pass(&known, probe_bill, workers, limit);
 }
 
 size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
@@ -497,6 +541,7 @@ void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers,
     stage_bytes[NY_STAGE_ACCUMULATE] = total(&bills[ACCUMULATE]);
     stage_bytes[NY_STAGE_SOLVE] = total(&bills[SOLVE]);
     stage_bytes[NY_STAGE_PROJECT] = total(&bills[PROJECT]);
+    stage_bytes[NY_STAGE_PROBE] = footprint->settings->probes ? total(&bills[PROBE]) : 0;
     /* Landmarks are prepared by whichever stage a run begins with. */
     if (stage_bytes[NY_STAGE_ACCUMULATE] < prepare) stage_bytes[NY_STAGE_ACCUMULATE] = prepare;
     if (stage_bytes[NY_STAGE_DEGREES] && stage_bytes[NY_STAGE_DEGREES] < prepare)

@@ -10,7 +10,7 @@
 #include "embed/plan.h"
 
 static const char *const stage_names[] = {"stats", "select",  "degrees", "accumulate",
-                                          "solve", "project", "done"};
+                                          "solve", "project", "probe",   "done"};
 
 /* Keys of the report that are null until they are known (interface of `info --json`). */
 static const char *const report_keys[] = {"map",
@@ -34,6 +34,9 @@ static const char *const report_keys[] = {"map",
                                           "trace",
                                           "trace_of",
                                           "trace_error",
+                                          "probe_columns",
+                                          "probe_error",
+                                          "probe_standard_error",
                                           "residual_max",
                                           "residual_mean",
                                           "tolerance",
@@ -237,8 +240,8 @@ static void release(struct ny_job *job)
 static int run_stages(struct ny_job *job)
 {
     static int (*const run[])(struct ny_job *) = {
-        ny_stage_stats,      ny_stage_select, ny_stage_degrees,
-        ny_stage_accumulate, ny_stage_solve,  ny_stage_project};
+        ny_stage_stats, ny_stage_select,  ny_stage_degrees, ny_stage_accumulate,
+        ny_stage_solve, ny_stage_project, ny_stage_probe};
     int err = NY_OK;
 
     while (err == NY_OK) {

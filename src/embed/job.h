@@ -1,6 +1,6 @@
 /*
- * A job: stats → select → (degrees →) accumulate → solve → project → done, resumed at its last
- * checkpoint.
+ * A job: stats → select → (degrees →) accumulate → solve → project → (probe →) done, resumed at its
+ * last checkpoint.
  *
  * Everything a later stage needs from an earlier one is stored when the earlier one ends, in the
  * same transaction as the record that says so (embed/record.h). Parts of a NAME:
@@ -15,6 +15,9 @@
  *   gram.0/1     image of the accumulator, two slots in turn; the last one stays with the model
  *   model        embed/model.h
  *   embedding    chunks of whole rows, f32 or f64
+ *   centring     u[m], for a probe: averages ρ_i = c_i·u
+ *   averages     n, for a probe: ρ_i, or 1/√d_i; gone when the job is done
+ *   probe.0/1    image of the sums of a probe, two slots in turn; gone likewise
  *
  * Of methods that work on all of K, which have no landmarks (embed/products.h), instead of gram and
  * model:
@@ -37,6 +40,7 @@ enum ny_stage {
     NY_STAGE_ACCUMULATE,
     NY_STAGE_SOLVE,
     NY_STAGE_PROJECT,
+    NY_STAGE_PROBE,
     NY_STAGE_DONE
 };
 
@@ -137,6 +141,9 @@ struct ny_problem ny_job_problem(const struct ny_job *job);
 void ny_job_drop_problem(struct ny_job *job);
 int ny_stage_solve(struct ny_job *job);
 int ny_stage_project(struct ny_job *job);
+/* What follows project: the probe where one is asked for, or nothing. */
+enum ny_stage ny_job_after_project(const struct ny_job *job);
+int ny_stage_probe(struct ny_job *job);
 /* Eigenvalues and certificate; what is known when the last stage ends. */
 struct ny_solution;
 void ny_job_report_solution(struct ny_job *job, const struct ny_solution *solution);
@@ -146,5 +153,6 @@ struct ny_coordinates;
 int ny_job_scale(const struct ny_job *job, const struct ny_solution *solution, double **scale,
                  struct ny_coordinates *coordinates);
 void ny_job_report_end(struct ny_job *job);
+void ny_job_report_resources(struct ny_job *job);
 
 #endif

@@ -121,6 +121,25 @@ static double selection_flops(const struct ny_footprint *footprint, size_t m)
     return footprint->settings->rule->flops(&request, m);
 }
 
+/* Exact values of some columns, and of K̃ beside them. */
+static void plan_probe(const struct ny_footprint *footprint, struct ny_plan *plan)
+{
+    const struct ny_fit_settings *settings = footprint->settings;
+    struct ny_columns_spec spec = ny_settings_probe_spec(&footprint->spec);
+    struct prices price = prices_of(&plan->rates, settings, &spec);
+    double entries = (double)footprint->points->n * (double)settings->probes;
+    double p = (double)ny_settings_pairs(settings);
+
+    if (!settings->probes) return;
+    price.f64 = true;
+    plan->passes++;
+    plan->flops += 2 * entries * (price.d + p);
+    plan->stage_s[NY_STAGE_PROBE] =
+        (tile_s(&price, entries) + map_s(&price, entries, p)) *
+        slowdown(footprint, NY_STAGE_PROBE);
+    plan->seconds += plan->stage_s[NY_STAGE_PROBE];
+}
+
 /* Of all products with K; of what follows from them. */
 static void plan_products(const struct ny_footprint *footprint, struct ny_plan *plan)
 {
@@ -263,6 +282,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
         plan_products(&footprint, plan);
     else
         plan_time(&footprint, plan);
+    plan_probe(&footprint, plan);
 done:
     ny_geometry_free(geometry, ctx);
     return err;

@@ -48,8 +48,8 @@ void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers,
 
 /* The most workers, at most `threads`, with which it fits; 0 when not even one does. */
 unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned threads);
-/* The most with which one pass fits: degrees, accumulate or project. And whether W has room beside
- * so many workers of accumulate. */
+/* The most with which one pass fits: degrees, accumulate, project or probe. And whether W has room
+ * beside so many workers of accumulate. */
 unsigned ny_footprint_stage_workers(const struct ny_footprint *footprint, enum ny_stage stage);
 bool ny_footprint_keeps_square(const struct ny_footprint *footprint, unsigned workers);
 size_t ny_footprint_minimum(const struct ny_footprint *footprint);

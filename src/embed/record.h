@@ -4,7 +4,7 @@
  *
  *   format      NY_RECORD_FORMAT
  *   kind        "fit" or "dictionary"
- *   stage       what comes next or is under way: stats select accumulate solve project done
+ *   stage       what comes next or is under way: stats select accumulate solve project probe done
  *   options     the identity of the options (api/options.h)
  *   inputs      digests of the files that the options name, where they name some
  *   checkpoint  where the stage under way is

@@ -110,6 +110,19 @@ enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings)
     return settings->map->additive ? NY_DIAGONAL_CENTRED : NY_DIAGONAL_RAW;
 }
 
+bool ny_settings_probe_averages(const struct ny_fit_settings *settings)
+{
+    return settings->probes && (settings->normalisation != NY_RAW || settings->affine);
+}
+
+struct ny_columns_spec ny_settings_probe_spec(const struct ny_columns_spec *spec)
+{
+    struct ny_columns_spec own = *spec;
+
+    if (own.kernel->base == NY_BASE_COORDINATE) own.kernel = ny_kernel_find("linear");
+    return own;
+}
+
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings)
 {
     return settings->method->needs_gram || settings->certify;

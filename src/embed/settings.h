@@ -36,6 +36,7 @@ struct ny_fit_settings {
     bool pilot;                              /* … beginning near the tolerance of a sample */
     bool affine; /* of the approximation: --affine typed with projected */
     bool certify;
+    size_t probes;            /* columns of K that measure the error; 0: none */
     size_t landmarks;         /* m wanted */
     const uint64_t *given;    /* `landmarks` row numbers for rule `given` */
     const char *columns_file; /* precomputed: C */
@@ -67,6 +68,10 @@ struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, si
 bool ny_settings_gram_f64(const struct ny_fit_settings *settings);
 /* The weights of weighted selection: the diagonal of the matrix that the map decomposes. */
 enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings);
+/* What a probe needs of each row to normalise K: its average or 1/√d_i. */
+bool ny_settings_probe_averages(const struct ny_fit_settings *settings);
+/* Columns of K itself: where those of C are the points' own, the linear kernel's. */
+struct ny_columns_spec ny_settings_probe_spec(const struct ny_columns_spec *spec);
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                         struct ny_context *ctx,

@@ -177,6 +177,27 @@ static int save_map(struct ny_products_state *state, const struct pairs *pairs)
     return err;
 }
 
+/* What a probe centres K with: r = K1/n, and its mean. */
+static int save_averages(const struct ny_products_state *state)
+{
+    struct ny_job *job = state->job;
+    size_t n = state->V.rows;
+    double mean = 0, *averages;
+    int err;
+
+    if (!job->settings->probes || !state->shape.centred) return NY_OK;
+    averages = ny_calloc(job->ctx, NY_MEM_SOLVE, n, sizeof(double));
+    if (!averages) return NY_EBUDGET;
+    for (size_t i = 0; i < n; i++) {
+        averages[i] = state->Y.at[i * state->Y.stride + state->shape.r] / (double)n;
+        mean += averages[i] / (double)n;
+    }
+    ny_field_set_number(job->record, "averages_mean", mean);
+    err = ny_blob_put(job->store, job->name, "averages", averages, n * sizeof(double));
+    ny_free(job->ctx, averages);
+    return err;
+}
+
 /* P = U·scale, the coordinates into the record, and all of it into the store. */
 static int make_map(struct ny_products_state *state, struct pairs *pairs,
                     struct ny_solution *solution)
@@ -201,7 +222,8 @@ static int make_map(struct ny_products_state *state, struct pairs *pairs,
         for (size_t j = 0; j < state->shape.r && !(pairs->values[k] > 0); j++)
             pairs->P.at[j * pairs->count + k] = 0;
     ny_free(job->ctx, scale);
-    return save_map(state, pairs);
+    err = save_map(state, pairs);
+    return err ? err : save_averages(state);
 }
 
 int ny_products_solve(struct ny_job *job)
@@ -296,7 +318,7 @@ static int flush(struct ny_products_state *state, struct output *out, bool last)
         ny_batch_abort(batch);
         return err;
     }
-    return ny_job_commit(job, batch, last ? NY_STAGE_DONE : NY_STAGE_PROJECT);
+    return ny_job_commit(job, batch, last ? ny_job_after_project(job) : NY_STAGE_PROJECT);
 }
 
 /* Begun anew when it is interrupted: it is short. */

@@ -12,6 +12,8 @@ struct project {
     struct ny_job *job;
     struct ny_projector projector;
     struct ny_embedding_writer out;
+    struct ny_embedding_writer averages; /* for a probe: of each row, or 1/√d_i */
+    double *u, offset;                   /* c_i·u are those averages; NULL: not needed */
     double sums[NY_SUMS];
     struct ny_unreached unreached;
 };
@@ -37,6 +39,7 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
     err = ny_batch_begin(&batch, job->store);
     if (err) return err;
     err = ny_embedding_flush(&run->out, batch);
+    if (err == NY_OK && run->averages.rows) err = ny_embedding_flush(&run->averages, batch);
     if (err) {
         ny_batch_abort(batch);
         return err;
@@ -47,8 +50,13 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct project *run = arg;
+    struct ny_projector *projector = &run->projector;
+    int err = ny_projector_tile(projector, tile); /* Y = C′P + 1qᵀ */
 
-    return ny_projector_tile(&run->projector, tile); /* Y = C′P + 1qᵀ */
+    if (err == NY_OK && run->u)
+        ny_tile_products(&projector->tiles, tile, run->u, run->offset,
+                         projector->roots + (size_t)tile->worker * NY_UNIT_ROWS);
+    return err;
 }
 
 static int fold(void *arg, const struct ny_tile *tile)
@@ -60,7 +68,12 @@ static int fold(void *arg, const struct ny_tile *tile)
         run->sums[k] += sums[k];
     ny_unreached_add(&run->unreached, &run->projector.unreached[tile->worker]);
     ny_embedding_add(&run->out, ny_projector_rows(&run->projector, tile->worker), tile->rows);
-    if (!ny_embedding_full(&run->out)) return NY_OK;
+    if (run->averages.rows)
+        ny_embedding_add(&run->averages,
+                         run->projector.roots + (size_t)tile->worker * NY_UNIT_ROWS, tile->rows);
+    if (!ny_embedding_full(&run->out) &&
+        !(run->averages.rows && ny_embedding_full(&run->averages)))
+        return NY_OK;
     return commit(run, tile->unit + 1, NY_STAGE_PROJECT);
 }
 
@@ -123,6 +136,13 @@ void ny_job_report_end(struct ny_job *job)
     json_t *report = ny_job_report(job);
 
     ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&job->plan->rates, job));
+    ny_job_report_resources(job);
+}
+
+void ny_job_report_resources(struct ny_job *job)
+{
+    json_t *report = ny_job_report(job);
+
     ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
     ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
     ny_field_set_count(report, "store_bytes", ny_store_bytes(job->store));
@@ -157,12 +177,39 @@ done:
     return err;
 }
 
+enum ny_stage ny_job_after_project(const struct ny_job *job)
+{
+    return job->settings->probes ? NY_STAGE_PROBE : NY_STAGE_DONE;
+}
+
+/* Where what is computed goes, from unit `units` on. */
+static int open_writers(struct project *run, uint64_t units)
+{
+    struct ny_job *job = run->job;
+    const struct ny_model *model = job->model;
+    size_t element = job->settings->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    struct ny_embedding_layout layout =
+        ny_embedding_layout(job->points.n, run->projector.width, element);
+    uint64_t row = units * NY_UNIT_ROWS < job->points.n ? units * NY_UNIT_ROWS : job->points.n;
+    int err = ny_embedding_writer_new(&run->out, job->store, job->name, layout, row);
+
+    if (err || !ny_settings_probe_averages(job->settings)) return err;
+    layout = ny_embedding_layout(job->points.n, 1, sizeof(double));
+    layout.part = "averages";
+    err = ny_embedding_writer_new(&run->averages, job->store, job->name, layout, row);
+    if (err || model->degrees.v) return err;
+    run->u = ny_calloc(job->ctx, NY_MEM_MODEL, model->m, sizeof(double));
+    if (!run->u) return NY_EBUDGET;
+    err = ny_blob_get(job->store, job->name, "centring", run->u, model->m * sizeof(double));
+    if (err == NY_OK) run->offset = ny_dot(run->u, model->a, model->m);
+    return err;
+}
+
 int ny_stage_project(struct ny_job *job)
 {
     struct project run = {.job = job};
-    size_t element = job->settings->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
-    struct ny_embedding_layout layout;
     uint64_t units;
+    const uint64_t all = (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
     int err;
 
     if (job->settings->method->whole) return ny_products_project(job);
@@ -175,18 +222,17 @@ int ny_stage_project(struct ny_job *job)
                            (size_t)job->points.row_slots, job->workers);
     if (err) goto done;
     units = restore_sums(&run);
-    layout = ny_embedding_layout(job->points.n, run.projector.width, element);
-    err = ny_embedding_writer_new(&run.out, job->store, job->name, layout,
-                                  units * NY_UNIT_ROWS < job->points.n ? units * NY_UNIT_ROWS
-                                                                       : job->points.n);
+    err = open_writers(&run, units);
     if (err) goto done;
     err = run_pass(&run, units);
     if (err) goto done;
     ny_job_mark_time(job);
     certify_projection(&run);
     ny_job_report_end(job);
-    err = commit(&run, (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS, NY_STAGE_DONE);
+    err = commit(&run, all, ny_job_after_project(job));
 done:
+    ny_embedding_writer_release(&run.averages);
+    ny_free(job->ctx, run.u);
     ny_embedding_writer_release(&run.out);
     ny_projector_release(&run.projector);
     return err;

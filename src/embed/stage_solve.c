@@ -125,6 +125,15 @@ static int save_model(struct ny_job *job)
     return err;
 }
 
+/* What a probe normalises K with, where it is not divided. */
+static int save_averages(struct ny_job *job, const struct ny_solution *solution)
+{
+    if (!ny_settings_probe_averages(job->settings) || job->degrees.v) return NY_OK;
+    ny_field_set_number(job->record, "averages_mean", solution->averages_mean);
+    return ny_blob_put(job->store, job->name, "centring", solution->averages,
+                       job->m * sizeof(double));
+}
+
 void ny_job_drop_problem(struct ny_job *job)
 {
     ny_accumulator_free(job->acc);
@@ -191,6 +200,8 @@ int ny_stage_solve(struct ny_job *job)
     if (job->settings->method->coordinates) err = ny_signs_fix(job, &solution);
     if (err) goto done;
     ny_job_report_solution(job, &solution);
+    err = save_averages(job, &solution);
+    if (err) goto done;
     err = make_model(job, &solution);
     if (err) goto done;
     err = save_model(job);

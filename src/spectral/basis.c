@@ -312,6 +312,36 @@ static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
     return NY_OK;
 }
 
+/* From u in the basis to the averages: over D 1/m, and w̄ of a = w̄; implicitly u, and (s/n)·u of
+ * s/n = a + b; on the affine hull, whose kernel is k_ij − c_i1 − c_j1 + w₁₁, e₁ + Tu, and w₁₁ +
+ * (s/n + w₁)·Tu. Row 1 of W is as it was. */
+static void finish_averages(const struct ny_basis *basis, const struct ny_problem *problem,
+                            struct ny_solution *solution)
+{
+    const double *w1 = problem->W.at;
+    double *u = solution->averages, sum = 0;
+
+    bool over_landmarks = problem->normalisation == NY_CENTRED_LANDMARKS;
+    bool affine = !over_landmarks && basis->r < basis->m;
+
+    for (size_t j = 0; j < basis->m && over_landmarks; j++)
+        u[j] = 1 / (double)basis->m;
+    if (affine) {
+        for (size_t j = basis->m - 1; j > 0; j--) {
+            u[j] = u[j - 1];
+            sum += u[j];
+        }
+        u[0] = -sum;
+    }
+    solution->averages_mean = 0;
+    for (size_t j = 0; j < basis->m; j++)
+        solution->averages_mean +=
+            u[j] * (problem->a[j] + basis->b[j] + (affine ? w1[j] : 0));
+    if (!affine) return;
+    u[0] += 1;
+    solution->averages_mean += w1[0];
+}
+
 int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
                     struct ny_solution *solution)
 {
@@ -340,6 +370,7 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
             offset += P.at[i * p + k] * basis->b[i];
         solution->q[k] = -offset;
     }
+    finish_averages(basis, problem, solution);
     solution->trace_of = basis->roots       ? "normalised"
                          : centred(problem) ? "centred"
                                             : "raw";
@@ -362,6 +393,7 @@ int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem)
     solution->P = ny_matrix(ny_calloc(ctx, NY_MEM_MODEL, m, p * sizeof(double)), m, p);
     solution->q = ny_calloc(ctx, NY_MEM_MODEL, p, sizeof(double));
     solution->values = ny_calloc(ctx, NY_MEM_MODEL, p, sizeof(double));
-    if (!solution->P.at || !solution->q || !solution->values) return NY_EBUDGET;
-    return NY_OK;
+    solution->averages = ny_calloc(ctx, NY_MEM_MODEL, m, sizeof(double));
+    return solution->P.at && solution->q && solution->values && solution->averages ? NY_OK
+                                                                                   : NY_EBUDGET;
 }

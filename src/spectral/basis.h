@@ -44,7 +44,8 @@ void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx);
 /* Puts W_R back, both triangles, from what was kept. */
 void ny_basis_restore(struct ny_basis *basis);
 
-/* From P_R (r × p, in the first r rows of solution->P) to the whole map: fixes the signs of its
+/* From P_R (r × p, in the first r rows of solution->P) and, implicitly centred, u_R = −W_R⁺c in the
+ * first r of solution->averages to the whole map: fixes the signs of its
  * columns — in each column of Û over D the entry of largest magnitude is positive; ties within
  * 1e-6: the first — then P = R·P_R and q = −Pᵀb. Restores W_R; takes r × p
  * doubles of NY_MEM_SOLVE. */

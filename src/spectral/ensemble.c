@@ -321,6 +321,26 @@ done:
     return err;
 }
 
+/* u = B s/n = −Σ ±F_rF_rᵀc. */
+static int find_averages(const struct ny_problem *problem, const struct ny_basis *basis,
+                         const struct ny_ensemble *ensemble, struct ny_solution *solution)
+{
+    double *z;
+
+    if (problem->normalisation != NY_CENTRED_IMPLICIT) return NY_OK;
+    z = ny_calloc(problem->ctx, NY_MEM_SOLVE, ensemble->rank, sizeof(double));
+    if (!z) return NY_EBUDGET;
+    for (size_t r = 0; r < ensemble->experts; r++) {
+        struct ny_matrix F_r = ny_ensemble_root(ensemble, r);
+        size_t first = ny_ensemble_first(ensemble, r);
+
+        ny_gemv(1, F_r, basis->c + first, 0, z);
+        ny_gemv(ensemble->weight[r] < 0 ? 1 : -1, ny_t(F_r), z, 0, solution->averages + first);
+    }
+    ny_free(problem->ctx, z);
+    return NY_OK;
+}
+
 static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
 {
@@ -336,6 +356,8 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     for (size_t r = 0; r < ensemble.experts; r++)
         negative = negative || ensemble.weight[r] < 0;
     apply_weights(&ensemble);                                           /* B = F J Fᵀ */
+    err = find_averages(problem, basis, &ensemble, solution);
+    if (err) goto done;
     solution->rank_effective = ensemble.offset[ensemble.experts];
     S = (struct ny_matrix){basis->W.at, solution->rank_effective, solution->rank_effective,
                            basis->W.stride, false};

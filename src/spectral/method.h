@@ -64,6 +64,9 @@ struct ny_solution {
     double trace;           /* tr K of it; NaN likewise */
     const char *trace_of;   /* raw, centred, normalised */
     double trivial_mean;    /* divided: mean over D of 𝒟^-½Û₁ */
+    double *averages;       /* m, centred or affine: the matrix that the map decomposes is
+                             * k_ij − ρ_i − ρ_j + averages_mean, ρ_i = c_i·averages; else zero */
+    double averages_mean;
     bool inaccurate;        /* an eigenvalue below −1e-6·λ₁ or a trace above K's: the tile Gram has
                              * lost what matters, to be redone in f64 */
 };

@@ -30,5 +30,6 @@ void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx)
     ny_free(ctx, solution->P.at);
     ny_free(ctx, solution->q);
     ny_free(ctx, solution->values);
+    ny_free(ctx, solution->averages);
     *solution = (struct ny_solution){0};
 }

@@ -108,6 +108,9 @@ static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis,
     err = ny_reduce_generalised(ctx, L, A);                             /* A = L⁻¹ G L⁻ᵀ */
     if (err) goto done;
     certify(problem, basis, A, z, solution);
+    ny_solve_lower_t(L, ny_matrix(z, basis->r, 1));
+    for (size_t i = 0; i < basis->r && problem->normalisation == NY_CENTRED_IMPLICIT; i++)
+        solution->averages[i] = -z[i];                                  /* u = W⁺s/n */
     err = ny_eigen_top(ctx, A, k, lambda, V);                           /* A V = V Λ */
     if (err) goto done;
     kept = scale_vectors(problem, solution, lambda, V);
@@ -200,6 +203,8 @@ static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis,
     if (err) goto done;
     ny_gemv(1, B, basis->c, 0, z);
     certify(problem, basis, A, z, solution);
+    if (problem->normalisation == NY_CENTRED_IMPLICIT)
+        ny_gemv(-1, ny_t(B), z, 0, solution->averages);                 /* u = W⁺s/n */
     k = p < B.rows ? p : B.rows;
     V = ny_matrix(x + p, k, B.rows);
     err = ny_eigen_top(ctx, A, k, x, V);                                /* A V = V Λ */

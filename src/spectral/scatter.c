@@ -23,6 +23,8 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     err = ny_eigen_top(ctx, basis->G, p, lambda, V);                    /* X̃ᵀX̃ V = V Λ */
     if (err) goto done;
     solution->trace = basis->trace - (double)problem->n * ny_dot(basis->c, basis->c, d);
+    for (size_t i = 0; i < d; i++) /* u = s/n: W = I */
+        solution->averages[i] = -basis->c[i];
     solution->trace_approx = 0;
     for (size_t j = 0; j < p && lambda[j] > noise * lambda[0]; j++) {
         solution->rank_effective = j + 1;

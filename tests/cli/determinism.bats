@@ -15,13 +15,14 @@ setup() {
     cp -r "$BATS_FILE_TMPDIR/s" .
 }
 
-# Every part that the result has, in one folder.
+# Every part that the result has, and what a probe found, in one folder.
 parts() { # NAME
     local part
     mkdir "$1"
     for part in embedding eigenvectors eigenvalues landmarks residuals labels source rows model; do
         nystream export s "$1" --part $part -o "$1/$part.npy" 2>/dev/null || [ $? -eq 2 ]
     done
+    nystream info s "$1" --json | grep '"probe_' >"$1/probe"
     [ -s "$1/embedding.npy" ] && [ -s "$1/model.npy" ] && [ -s "$1/landmarks.npy" ]
 }
 
@@ -73,6 +74,10 @@ same_bytes() { # OPTION…
 
 @test "column" {
     same_bytes --approx column --landmarks 300 --components 5
+}
+
+@test "column with a probe" {
+    same_bytes --approx column --landmarks 100 --components 5 --probe 700
 }
 
 @test "orthonystrom" {

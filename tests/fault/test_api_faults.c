@@ -282,7 +282,8 @@ static int fit_as(struct ny_context *ctx, const char *name)
 {
     static const char *const set[][2] = {{"select", "greedy"},  {"tolerance", "0.05"},
                                          {"landmarks", "40"},   {"approx", "projected"},
-                                         {"components", "3"},   {"memory", "200M"}};
+                                         {"components", "3"},   {"probe", "9"},
+                                         {"memory", "200M"}};
     struct ny_options *options = NULL;
     int err = ny_options_new(&options, ctx);
 

@@ -217,6 +217,24 @@ static void same_files(const char *a, const char *b, const char *what)
     free(data_b);
 }
 
+/* What a probe found of two results is the same, or neither had one. */
+static void same_probes(struct ny_context *ctx, const char *one, const char *other)
+{
+    static const char *const keys[] = {"probe_columns", "probe_error", "probe_standard_error"};
+    struct ny_report *a, *b;
+
+    assert_int_equal(ny_result_report(ctx, store, one, &a), NY_OK);
+    assert_int_equal(ny_result_report(ctx, store, other, &b), NY_OK);
+    for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+        double x = -1, y = -1;
+
+        assert_int_equal(ny_report_number(a, keys[k], &x), ny_report_number(b, keys[k], &y));
+        if (x < y || x > y) fail_msg("%s: %.17g and %.17g", keys[k], x, y);
+    }
+    ny_report_free(a);
+    ny_report_free(b);
+}
+
 /* Every part of two results has the same bytes, or neither has it. */
 static void same_results(const char *one, const char *other)
 {
@@ -237,6 +255,7 @@ static void same_results(const char *one, const char *other)
         parts++;
     }
     assert_true(parts >= 5);
+    same_probes(ctx, one, other);
     ny_context_free(ctx);
 }
 
@@ -354,7 +373,7 @@ static void randomized_goes_on_as_if_unbroken(void **state)
 static void gaussian_goes_on_as_if_unbroken(void **state)
 {
     const struct run run = {.name = "gaussian",
-                            .option = {"approx", "gaussian", "landmarks", "8"}};
+                            .option = {"approx", "gaussian", "landmarks", "8", "probe", "100"}};
 
     (void)state;
     kill_fits(&run);
@@ -363,7 +382,8 @@ static void gaussian_goes_on_as_if_unbroken(void **state)
 static void column_goes_on_as_if_unbroken(void **state)
 {
     const struct run run = {.name = "column",
-                            .option = {"approx", "column", "landmarks", "150", "components", "3"}};
+                            .option = {"approx", "column", "landmarks", "150", "components", "3",
+                                       "probe", "1000"}};
 
     (void)state;
     kill_fits(&run);

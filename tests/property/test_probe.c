@@ -1,0 +1,405 @@
+/*
+ * fit --probe: ‖K − K̃‖_F/‖K‖_F of every method and map. Of all columns it is that, by plain loops
+ * over K, normalised here with the averages that the fit is to use, and the pairs that are exported;
+ * of some of them it is as near as its standard error says.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "nystream.h"
+#include "support/brute.h"
+#include "support/store_case.h"
+
+enum { ROWS = 130, MANY = 2100, D = 5, M = 24, P = 3 };
+
+static struct ny_context *ctx;
+static char directory[128], few[160], many[160];
+static float *points;
+
+struct fit {
+    const char *approx, *map, *averages; /* averages NULL: of all points */
+    const char *option[2];
+};
+
+static void import(const char *path, size_t rows)
+{
+    assert_int_equal(ny_append_rows(ctx, path, points, rows, D, NULL), NY_OK);
+}
+
+static int start(void **state)
+{
+    struct ny_report *report;
+
+    (void)state;
+    case_directory(directory);
+    setenv("XDG_CACHE_HOME", directory, 1); /* the machine is measured once */
+    if (ny_context_new(&ctx)) return 1;
+    ny_context_set_threads(ctx, 2);
+    ny_context_set_memory(ctx, (uint64_t)1 << 30);
+    if (ny_calibrate(ctx, &report)) return 1;
+    ny_report_free(report);
+    points = malloc((size_t)MANY * D * sizeof(*points));
+    for (size_t i = 0; i < (size_t)MANY * D; i++)
+        points[i] = (float)(ny_hash01(21, NY_STREAM_DATA, i) + (i % 7 == 0 ? 0.5 : 0));
+    snprintf(few, sizeof(few), "%s/few.nys", directory);
+    snprintf(many, sizeof(many), "%s/many.nys", directory);
+    import(few, ROWS);
+    import(many, MANY);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    free(points);
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    case_remove(directory);
+    return 0;
+}
+
+static void set(struct ny_options *options, const char *name, const char *value)
+{
+    if (ny_options_set(options, name, value)) fail_msg("%s", ny_context_message(ctx));
+}
+
+static double number_of(const struct ny_report *report, const char *key)
+{
+    double value = NAN;
+
+    assert_true(ny_report_number(report, key, &value));
+    return value;
+}
+
+/* Fits under the name x; what it says of the probe, and γ. */
+struct said {
+    double columns, error, spread, gamma;
+};
+
+static struct said run(const char *store, const struct fit *fit, const char *precision,
+                       const char *probe, unsigned seed)
+{
+    struct ny_options *options;
+    struct ny_report *report;
+    struct said said = {0};
+    char text[16];
+
+    snprintf(text, sizeof(text), "%u", seed);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    set(options, "approx", fit->approx);
+    set(options, "map", fit->map);
+    set(options, "components", "3");
+    set(options, "precision", precision);
+    set(options, "probe", probe);
+    set(options, "seed", text);
+    set(options, "restart", "yes");
+    if (fit->averages) set(options, "averages", fit->averages);
+    if (strcmp(fit->approx, "randomized") != 0 && strcmp(fit->approx, "exact") != 0)
+        set(options, "landmarks", "24");
+    /* pca has fewer independent columns than landmarks: rpcholesky would find no more. */
+    if (strcmp(fit->approx, "projected") == 0 || strcmp(fit->approx, "ensemble") == 0)
+        set(options, "select", "uniform");
+    if (fit->option[0]) set(options, fit->option[0], fit->option[1]);
+    if (ny_fit(ctx, store, "x", options, &report))
+        fail_msg("%s %s: %s", fit->approx, fit->map, ny_context_message(ctx));
+    said.columns = number_of(report, "probe_columns");
+    said.error = number_of(report, "probe_error");
+    if (!ny_report_number(report, "probe_standard_error", &said.spread)) said.spread = NAN;
+    if (!ny_report_number(report, "gamma", &said.gamma)) said.gamma = 0;
+    ny_report_free(report);
+    ny_options_free(options);
+    return said;
+}
+
+/* A part of x as doubles, rows × cols. */
+static double *part_of(const char *store, const char *part, size_t rows, size_t cols)
+{
+    double *values = malloc(rows * cols * sizeof(*values));
+    char path[200];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/part.csv", directory);
+    if (ny_export(ctx, store, "x", part, path)) fail_msg("%s", ny_context_message(ctx));
+    file = fopen(path, "r");
+    assert_non_null(file);
+    for (size_t i = 0; i < rows * cols; i++)
+        assert_int_equal(fscanf(file, (i + 1) % cols ? "%lf," : "%lf\n", &values[i]), 1);
+    assert_int_equal(fgetc(file), EOF);
+    fclose(file);
+    remove(path);
+    return values;
+}
+
+/* ---- K, normalised by plain loops ---------------------------------------------------------- */
+
+static bool is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+static bool divided(const struct fit *fit)
+{
+    return is(fit->map, "laplacian") || is(fit->map, "diffusion");
+}
+
+/* Of a linear kernel about the mean, or rbf. */
+static double *kernel_of(const struct fit *fit, double gamma, size_t n)
+{
+    double *K = malloc(n * n * sizeof(*K)), mean[D] = {0};
+
+    for (size_t i = 0; i < n * D && is(fit->map, "pca"); i++)
+        mean[i % D] += (double)points[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double dot = 0, square = 0;
+
+            for (size_t l = 0; l < D; l++) {
+                double x = (double)points[i * D + l], y = (double)points[j * D + l];
+
+                dot += (x - mean[l]) * (y - mean[l]);
+                square += (x - y) * (x - y);
+            }
+            K[i * n + j] = is(fit->map, "pca") ? dot : exp(-gamma * square);
+        }
+    return K;
+}
+
+/* k(x,y) − k(x,x₁) − k(x₁,y) + k(x₁,x₁) */
+static void translate(double *K, size_t n, size_t first)
+{
+    double *column = malloc(n * sizeof(*column));
+
+    for (size_t i = 0; i < n; i++)
+        column[i] = K[i * n + first];
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            K[i * n + j] += column[first] - column[i] - column[j];
+    free(column);
+}
+
+/* Σ_j k̃_ij of K̃ = Σ_r μ C_r W_r⁺ C_rᵀ: of one expert, or of `experts` with the same weight. */
+static void implicit_sums(const double *K, size_t n, const double *landmarks, size_t experts,
+                          double *sums)
+{
+    size_t m = M / experts;
+
+    memset(sums, 0, n * sizeof(*sums));
+    for (size_t r = 0; r < experts; r++) {
+        double W[M * M], B[M * M], s[M] = {0}, z[M];
+        size_t rank;
+
+        for (size_t a = 0; a < m; a++) {
+            size_t row = (size_t)landmarks[r * m + a];
+
+            for (size_t b = 0; b < m; b++)
+                W[a * m + b] = K[row * n + (size_t)landmarks[r * m + b]];
+            for (size_t i = 0; i < n; i++)
+                s[a] += K[i * n + row];
+        }
+        rank = brute_inverse_root(W, m, 1e-12 * brute_trace(W, m), m, B);
+        for (size_t k = 0; k < rank; k++) {
+            z[k] = 0;
+            for (size_t a = 0; a < m; a++)
+                z[k] += B[k * m + a] * s[a] / (double)experts;
+        }
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < rank; k++)
+                for (size_t a = 0; a < m; a++)
+                    sums[i] += K[i * n + (size_t)landmarks[r * m + a]] * B[k * m + a] * z[k];
+    }
+}
+
+/* Of each row of K: its sum over all points, as the fit is to know it. */
+static void sums_of(const struct fit *fit, const double *K, size_t n, const double *landmarks,
+                    double *sums)
+{
+    memset(sums, 0, n * sizeof(*sums));
+    if (is(fit->averages, "implicit")) {
+        implicit_sums(K, n, landmarks, is(fit->approx, "ensemble") ? 2 : 1, sums);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n && !fit->averages; j++)
+            sums[i] += K[i * n + j];
+        for (size_t a = 0; a < M && fit->averages; a++)
+            sums[i] += K[i * n + (size_t)landmarks[a]] * (double)n / M;
+    }
+}
+
+static void normalise(const struct fit *fit, double *K, size_t n, const double *landmarks)
+{
+    double *sums = malloc(n * sizeof(*sums)), mean = 0;
+    bool over_landmarks = is(fit->averages, "landmarks");
+
+    if (is(fit->option[0], "affine")) translate(K, n, (size_t)landmarks[0]);
+    sums_of(fit, K, n, landmarks, sums);
+    for (size_t i = 0; i < (over_landmarks ? M : n); i++)
+        mean += over_landmarks ? sums[(size_t)landmarks[i]] / (double)n / M
+                               : sums[i] / (double)(n * n);
+    for (size_t i = 0; i < n && !is(fit->map, "svd"); i++)
+        for (size_t j = 0; j < n; j++) {
+            if (divided(fit))
+                K[i * n + j] /= sqrt(sums[i] * sums[j]);
+            else
+                K[i * n + j] += mean - (sums[i] + sums[j]) / (double)n;
+        }
+    free(sums);
+}
+
+/* ‖K − ÛΛ̂Ûᵀ‖_F/‖K‖_F of what x holds. */
+static double wanted(const char *store, const struct fit *fit, double gamma, size_t n)
+{
+    bool whole = is(fit->approx, "randomized") || is(fit->approx, "gaussian");
+    size_t pairs = P + divided(fit);
+    double *K = kernel_of(fit, gamma, n), error = 0, norm = 0;
+    double *U = part_of(store, "eigenvectors", n, pairs);
+    double *values = part_of(store, "eigenvalues", pairs, 1);
+    double *landmarks =
+        whole || is(fit->approx, "exact") ? NULL : part_of(store, "landmarks", M, 1);
+
+    normalise(fit, K, n, landmarks);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double k = K[i * n + j], rest = k;
+
+            for (size_t l = 0; l < pairs; l++)
+                rest -= U[i * pairs + l] * values[l] * U[j * pairs + l];
+            error += rest * rest;
+            norm += k * k;
+        }
+    free(K);
+    free(U);
+    free(values);
+    free(landmarks);
+    return sqrt(error / norm);
+}
+
+static void check(const char *store, size_t n, const struct fit *fit, const char *precision)
+{
+    double tolerance = is(precision, "f64") ? 1e-8 : 2e-5, error;
+    struct said said;
+
+    said = run(store, fit, precision, "100000", 1);
+    error = wanted(store, fit, said.gamma, n);
+    assert_true(said.columns == (double)n && said.spread == 0);
+    if (!(fabs(said.error - error) <= tolerance * error))
+        fail_msg("%s %s %s %s, %s: probe error %.12g, it is %.12g", fit->approx, fit->map,
+                 fit->averages ? fit->averages : "true", fit->option[0] ? fit->option[0] : "",
+                 precision, said.error, error);
+}
+
+/* ---- tests --------------------------------------------------------------------------------- */
+
+static void all_columns_are_exact(void **state)
+{
+    static const char *const maps[] = {"svd", "kpca", "pca", "laplacian", "diffusion"};
+    static const struct fit methods[] = {
+        {"nystrom", NULL, "landmarks", {NULL}},
+        {"column", NULL, "landmarks", {NULL}},
+        {"orthonystrom", NULL, "landmarks", {NULL}},
+        {"projected", NULL, "landmarks", {NULL}},
+        {"projected", NULL, "implicit", {NULL}},
+        {"ensemble", NULL, "landmarks", {"experts", "2"}},
+        {"ensemble", NULL, "implicit", {"experts", "2"}},
+        {"exact", NULL, NULL, {NULL}},
+        {"randomized", NULL, NULL, {NULL}},
+        {"gaussian", NULL, NULL, {NULL}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        for (size_t j = 0; j < sizeof(maps) / sizeof(maps[0]); j++) {
+            struct fit fit = methods[i];
+
+            fit.map = maps[j];
+            if (is(fit.map, "svd")) fit.averages = NULL;
+            check(few, ROWS, &fit, "f64");
+            check(few, ROWS, &fit, "f32");
+        }
+}
+
+static void other_forms_of_the_maps(void **state)
+{
+    static const struct fit fits[] = {
+        {"projected", "kpca", "implicit", {"affine", "yes"}},
+        {"projected", "svd", NULL, {"affine", "yes"}},
+        {"nystrom", "diffusion", "landmarks", {"normalize", "asymmetric"}},
+        {"gaussian", "diffusion", NULL, {"normalize", "asymmetric"}},
+        {"projected", "laplacian", "implicit", {"row-normalize", "yes"}},
+        {"ensemble", "kpca", "landmarks", {"weights", "exponential"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++)
+        check(few, ROWS, &fits[i], "f64");
+}
+
+/* Units are 2,048 rows. */
+static void sums_go_over_units(void **state)
+{
+    static const struct fit fits[] = {{"projected", "kpca", "implicit", {NULL}},
+                                      {"gaussian", "laplacian", NULL, {NULL}}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++)
+        check(many, MANY, &fits[i], "f32");
+}
+
+/* Over seeds, each with its own landmarks and columns. */
+static void the_standard_error_covers(void **state)
+{
+    enum { SEEDS = 20 };
+    static const struct fit fits[] = {{"column", "kpca", "landmarks", {NULL}},
+                                      {"gaussian", "laplacian", NULL, {NULL}}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
+        int within_one = 0, within_two = 0;
+
+        for (unsigned seed = 0; seed < SEEDS; seed++) {
+            double truth = run(few, &fits[i], "f64", "130", seed).error;
+            struct said said = run(few, &fits[i], "f64", "40", seed);
+
+            assert_true(said.columns == 40 && said.spread > 0 && said.spread < said.error / 4);
+            within_one += fabs(said.error - truth) <= said.spread;
+            within_two += fabs(said.error - truth) <= 2 * said.spread;
+        }
+        print_message("%s %s: %d of %d within one standard error, %d within two\n",
+                      fits[i].approx, fits[i].map, within_one, SEEDS, within_two);
+        assert_in_range(within_one, 7, 19); /* 14 expected */
+        assert_in_range(within_two, 16, SEEDS);
+    }
+}
+
+/* One column says nothing of the others' spread; no probe, nothing. */
+static void one_column_has_no_standard_error(void **state)
+{
+    const struct fit fit = {"nystrom", "svd", NULL, {NULL}};
+    struct said said;
+
+    (void)state;
+    said = run(few, &fit, "f64", "1", 3);
+    assert_true(said.columns == 1 && said.error > 0 && isnan(said.spread));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_columns_are_exact),
+        cmocka_unit_test(other_forms_of_the_maps),
+        cmocka_unit_test(sums_go_over_units),
+        cmocka_unit_test(the_standard_error_covers),
+        cmocka_unit_test(one_column_has_no_standard_error),
+    };
+
+    return cmocka_run_group_tests_name("probe", tests, start, stop);
+}
