@@ -11,7 +11,8 @@ struct ny_projector {
     struct ny_tiles tiles;
     size_t width; /* of a stored row */
     double degree_offset;
-    float *P32; /* m × p */
+    bool wants_entries; /* NY_SUM_ENTRIES is asked for: one more look at the whole tile */
+    float *P32; /* m × p; narrow: its transpose */
     float *Y32; /* workers × NY_UNIT_ROWS × width */
     double *Y64;
     double *roots; /* workers × NY_UNIT_ROWS, divided: d_i^-½ */

@@ -109,6 +109,13 @@ static uint64_t restore_sums(struct project *run)
     return ny_field_count(checkpoint, "units", 0);
 }
 
+/* This pass is the only one, and its sums are the certificate. */
+static bool certifies(const struct ny_job *job)
+{
+    return !ny_settings_needs_gram(job->settings) && job->settings->method->trace_below &&
+           !ny_divided(job->settings->normalisation);
+}
+
 /* nystrom without a pass 1: the rank-p trace error from Σ‖y_i‖², with tr K of the matrix that was
  * decomposed: t, or centred over D t − 2·1ᵀs/m + n·w̄. */
 static void certify_projection(struct project *run)
@@ -119,10 +126,7 @@ static void certify_projection(struct project *run)
     double n = (double)job->points.n, m = (double)model->m, shift = 0;
     double trace = run->sums[NY_SUM_DIAGONAL];
 
-    if (ny_settings_needs_gram(job->settings) || !job->settings->method->trace_below ||
-        ny_divided(job->settings->normalisation) ||
-        json_is_number(json_object_get(report, "trace_error")))
-        return;
+    if (!certifies(job) || json_is_number(json_object_get(report, "trace_error"))) return;
     for (size_t j = 0; j < model->m; j++)
         shift += model->a[j];
     if (job->settings->normalisation == NY_CENTRED_LANDMARKS)
@@ -221,6 +225,8 @@ int ny_stage_project(struct ny_job *job)
     err = ny_projector_new(&run.projector, job->model, NY_DTYPE_NONE,
                            (size_t)job->points.row_slots, job->workers);
     if (err) goto done;
+    run.projector.wants_entries =
+        certifies(job) && job->settings->normalisation == NY_CENTRED_LANDMARKS;
     units = restore_sums(&run);
     err = open_writers(&run, units);
     if (err) goto done;
