@@ -27,9 +27,10 @@ static double cut_of(const struct ny_products_state *state, double largest)
 {
     const double f32_tiles = 0x1p-22 / sqrt((double)state->shape.n);
     double f64 = (double)state->shape.r * 0x1p-53;
+    double noise = state->sketch.noise > 0 ? state->sketch.noise : 1;
 
-    if (state->job->settings->precision == NY_PRECISION_F64) return f64 * largest;
-    return (f64 > f32_tiles ? f64 : f32_tiles) * largest;
+    if (state->job->settings->precision == NY_PRECISION_F64) return noise * f64 * largest;
+    return noise * (f64 > f32_tiles ? f64 : f32_tiles) * largest;
 }
 
 static int solve_small(struct ny_products_state *state, struct pairs *pairs)

@@ -2,6 +2,7 @@
  * Gaussian projection: Homrighausen & McDonald 2011, Algorithm 2: one product with K. Their B, the
  * least squares solution of B QᵀΩ = QᵀY, is not symmetric; (B + Bᵀ)/2 is taken.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -64,6 +65,20 @@ static int least_squares(struct ny_context *ctx, struct ny_matrix S, struct ny_m
     return NY_OK;
 }
 
+/* ‖L⁻¹‖_F, L⁻¹ in place of X. */
+static double inverse_norm(struct ny_matrix L, struct ny_matrix X)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < X.rows; i++)
+        for (size_t j = 0; j < X.cols; j++)
+            X.at[i * X.stride + j] = i == j;
+    ny_solve_lower(L, X);
+    for (size_t i = 0; i < X.rows; i++)
+        sum += ny_dot(X.at + i * X.stride, X.at + i * X.stride, X.cols);
+    return sqrt(sum);
+}
+
 static int reduce(struct ny_sketch *sketch, struct ny_matrix B)
 {
     size_t r = B.rows;
@@ -76,6 +91,9 @@ static int reduce(struct ny_sketch *sketch, struct ny_matrix B)
     project_gaussian(sketch, at + 4 * r * r, S);         /* S = QᵀΩ */
     ny_gemm(1, ny_t(sketch->V), sketch->Y, 0, T);        /* T = QᵀY */
     err = least_squares(sketch->ctx, S, T, Z, L, B);
+    /* Columns of Ω have length √n, and so has what is lost of Y; S⁻¹ takes it into B, as it takes
+     * what the least squares themselves lose. */
+    sketch->noise = 4 * sqrt((double)sketch->V.rows) * inverse_norm(L, S);
     ny_symmetrise(B);
     ny_free(sketch->ctx, at);
     return err;

@@ -13,6 +13,7 @@ struct ny_sketch {
     struct ny_context *ctx;
     struct ny_randomized randomized;
     struct ny_matrix V, Y; /* n × r each; stride beyond r is the caller's */
+    double noise; /* rounding of B over that of a product with unit columns; 0: the same */
 };
 
 struct ny_whole {
@@ -23,7 +24,7 @@ struct ny_whole {
     /* Y = AV is there, of product `step`: V becomes what the next product takes, or after the last
      * one the basis Q. */
     int (*next)(struct ny_sketch *sketch, unsigned step);
-    /* B (r × r, symmetric, both triangles), of V = Q and the last Y. */
+    /* B (r × r, symmetric, both triangles), of V = Q and the last Y; may set `noise`. */
     int (*reduce)(struct ny_sketch *sketch, struct ny_matrix B);
     /* What these charge at most, V and Y apart. */
     size_t (*bytes)(size_t r);
