@@ -268,9 +268,14 @@ static void end_window(struct ny_rpcholesky *rp)
 
 static int draw_window(struct ny_rpcholesky *rp)
 {
+    double sum = add_up(rp);
     int err = NY_OK;
 
-    if (!(add_up(rp) > 0)) {
+    if (!isfinite(sum))
+        return ny_fail(rp->ctx, NY_ENUMERIC,
+                       "the sum of all k(x,x) is too large for f32; rescale the data (--scale "
+                       "standard)");
+    if (!(sum > 0)) {
         rp->now.exhausted = true;
         return NY_OK;
     }
@@ -310,6 +315,11 @@ static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
     double sum = 0, largest = 0;
     int err;
 
+    if (!m && rp->now.largest > 0)
+        return ny_fail(rp->ctx, NY_ENUMERIC,
+                       "the largest k(x,x) is %.3g, too small for f32; rescale the data (--scale "
+                       "standard)",
+                       rp->now.largest);
     if (!m)
         return ny_fail(rp->ctx, NY_EDATA,
                        "all %llu rows have k(x,x) = 0: there is nothing to select from",
