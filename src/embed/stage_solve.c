@@ -35,6 +35,7 @@ void ny_job_report_solution(struct ny_job *job, const struct ny_solution *soluti
 {
     json_t *report = ny_job_report(job);
     double trace_error = (solution->trace - solution->trace_approx) / solution->trace;
+    size_t kept = 0;
 
     ny_field_set_json(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
     if (job->settings->map->centred_rows)
@@ -48,10 +49,12 @@ void ny_job_report_solution(struct ny_job *job, const struct ny_solution *soluti
     ny_field_set_text(report, "trace_of", solution->trace_of);
     ny_field_set_number(report, "trace", solution->trace);
     ny_field_set_number(report, "trace_error", trace_error);
-    if (solution->rank_effective < solution->p)
+    for (size_t k = 0; k < solution->p; k++)
+        kept += solution->values[k] > 0;
+    if (kept < solution->p)
         ny_log(job->ctx, NY_LOG_WARNING,
-               "only %zu of %zu components are above rounding: the others are zero",
-               solution->rank_effective, solution->p);
+               "only %zu of %zu components are above rounding: the others are zero", kept,
+               solution->p);
     if (solution->negative)
         ny_log(job->ctx, NY_LOG_WARNING,
                "%zu negative eigenvalues of %s were dropped (%.2g of the sum of magnitudes): %s",

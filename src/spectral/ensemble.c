@@ -309,11 +309,17 @@ static int solve_signed(struct ny_problem *problem, struct ny_basis *basis,
     err = r ? ny_eigen_top(ctx, T, r, V.at + M * M, X) : ny_basis_empty(ctx);
     if (err) goto done;
     kept = keep_positive(problem, V.at + M * M, r, solution);
+    if (!kept) {
+        err = ny_fail(ctx, NY_ENUMERIC,
+                      "the weights of the experts are negative, so that no eigenvalue of the "
+                      "ensemble is positive; give --weights uniform, more landmarks or another "
+                      "width");
+        goto done;
+    }
     for (size_t j = 0; j < kept; j++)
         for (size_t i = 0; i < r; i++)
             X.at[j * r + i] /= sqrt(lambda[i]);
-    if (kept)
-        ny_gemm(1, ny_rows(X, 0, kept), ny_rows(V, 0, r), 0, ny_matrix(y, kept, M));
+    ny_gemm(1, ny_rows(X, 0, kept), ny_rows(V, 0, r), 0, ny_matrix(y, kept, M));
     expand(ensemble, ny_matrix(y, kept, M), solution);
 done:
     ny_free(ctx, y);

@@ -73,6 +73,15 @@ fits_and_places() { # OPTION…
     usage "--experts 60 is more than the 50 landmarks"
     ny fit s b --approx ensemble --landmarks 50 --experts 5 --rank 2 --components 11
     usage "--components 11 is more than 5 experts of rank 2"
+    # eigenvalues that are zero are counted, also where the experts have more columns than p
+    ny fit s a --approx ensemble --landmarks 60 --experts 3 --kernel linear --precision f64 \
+        --components 8 --restart
+    exits 0
+    says "only 5 of 8 components are above rounding"
+    # K near 1: ridge weights are negative, and an embedding of zeros is none
+    ny fit s b --approx ensemble --landmarks 61 --components 1 --weights ridge --gamma 1000
+    exits 7
+    says "no eigenvalue of the ensemble is positive"
     ny fit s b --experts 5
     usage "--experts acts only with --approx ensemble"
     ny list s
