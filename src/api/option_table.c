@@ -95,7 +95,7 @@
     X("inner", NY_CHOICE, 0, true, "auto|exact|randomized", "auto", FIT,                           \
       "eigensolver of nystrom and orthonystrom; auto goes by size")                                \
     X("oversample", NY_COUNT, 0, true, "P", "5", FIT, "extra vectors of randomized solvers")       \
-    X("power", NY_COUNT, 0, true, "Q", "2", FIT, "power iterations of randomized solvers")         \
+    X("power", NY_COUNT, 1, true, "Q", "2", FIT, "power iterations of randomized solvers")         \
     X("experts", NY_COUNT, 1, true, "N", NULL, FIT,                                                \
       "ensemble: how many slices of the landmarks; by default of 100 columns, or the rank")        \
     X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", FIT,                  \

@@ -52,6 +52,9 @@ places() {
     [ "$(field "$output" rank)" = 12 ]
     [ "$(field "$output" passes)" = 5 ]
     [ "$(field "$output" trace_of)" = centred ]
+    # without a product the range would be that of random numbers
+    ny fit s b --approx randomized --power 0
+    usage "--power is a whole number, at least 1"
 }
 
 @test "gaussian: plan, fit, report, new points" {
