@@ -258,7 +258,8 @@ static int announce(const struct request *request, struct ny_plan *plan)
         plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0, plan->m,
         plan->m_estimated ? " (estimated)" : "", ny_memory_limit(request->ctx),
         (plan->memory_min_bytes >> 20) + 1,
-        request->settings.fit.rule->all ? "landmarks (--approx projected)" : "fewer landmarks");
+        request->settings.fit.rule->all ? "landmarks (--approx projected --select rpcholesky)"
+                                        : "fewer landmarks");
 }
 
 static int run_job(struct request *request)

@@ -107,9 +107,10 @@ int ny_unreached_check(const struct ny_unreached *unreached, struct ny_context *
 {
     if (!unreached->count) return NY_OK;
     return ny_fail(ctx, NY_ENUMERIC,
-                   "%llu of %llu rows, the first of them row %llu, are so far from all landmarks "
-                   "that their degree is zero to rounding; take --select rpcholesky, more "
-                   "landmarks or a wider kernel (--gamma)",
+                   "%llu of %llu rows, the first of them row %llu, have degrees that are negative "
+                   "or zero to rounding; take a kernel without negative values (rbf, laplacian), "
+                   "and for rows far from all landmarks --select rpcholesky, more landmarks or a "
+                   "wider kernel (--gamma)",
                    (unsigned long long)unreached->count, (unsigned long long)rows,
                    (unsigned long long)unreached->first);
 }

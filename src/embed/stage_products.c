@@ -179,9 +179,9 @@ int ny_products_reached(struct ny_context *ctx, const struct ny_unreached *unrea
 {
     if (!unreached->count) return NY_OK;
     return ny_fail(ctx, NY_ENUMERIC,
-                   "%llu of %llu rows, the first of them row %llu, are so far from all points that "
-                   "their degree is zero to rounding; take a wider kernel (--gamma) or leave them "
-                   "out",
+                   "%llu of %llu rows, the first of them row %llu, have degrees that are negative "
+                   "or zero to rounding; take a kernel without negative values (rbf, laplacian), a "
+                   "wider one (--gamma), or leave them out",
                    (unsigned long long)unreached->count, (unsigned long long)rows,
                    (unsigned long long)unreached->first);
 }

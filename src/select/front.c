@@ -369,8 +369,9 @@ int ny_exact_keep(struct ny_exact *exact, struct ny_front *front, size_t kept, s
 
     for (size_t i = 0; !err && i < front->count && kept + i < NY_EARLY_ROWS; i++) {
         front->early[i] = (uint32_t)(kept + i);
-        memcpy(exact->early + (kept + i) * exact->early_stride, exact->Z + i * exact->stride,
-               done * sizeof(*exact->Z));
+        if (done)
+            memcpy(exact->early + (kept + i) * exact->early_stride, exact->Z + i * exact->stride,
+                   done * sizeof(*exact->Z));
         exact->early_delta[kept + i] = exact->delta[i];
     }
     return err;

@@ -136,7 +136,7 @@ largest_difference() {
         seq 0 2 298 >d.csv
         ny fit s a --map laplacian --approx $approx --landmarks-file d.csv --gamma 0.05 -q
         exits 7
-        says "2 of 302 rows, the first of them row 300"
+        says "2 of 302 rows, the first of them row 300, have degrees that are negative or zero"
         says "rpcholesky"
     done
     nystream fit s a --map laplacian --select greedy --tolerance 0.5 --gamma 0.05 -q

@@ -166,6 +166,7 @@ places() {
     ny fit far a --approx randomized --map laplacian --kernel linear
     exits 7
     says "1 of 5001 rows, the first of them row 5000,"
+    says "negative or zero"
     nystream import more t.csv -q
     nystream fit more a --approx randomized --map laplacian --gamma 50 -q
     printf '900,900,900,900,900\n' >new.csv
