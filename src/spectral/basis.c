@@ -397,3 +397,15 @@ int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem)
     return solution->P.at && solution->q && solution->values && solution->averages ? NY_OK
                                                                                    : NY_EBUDGET;
 }
+
+int ny_basis_solve(struct ny_problem *problem, struct ny_solution *solution,
+                   ny_basis_solve_fn *solve)
+{
+    struct ny_basis basis = {0};
+    int err = ny_solution_new(solution, problem);
+
+    if (err == NY_OK) err = ny_basis_new(&basis, problem);
+    if (err == NY_OK) err = solve(problem, &basis, solution);
+    ny_basis_release(&basis, problem->ctx);
+    return err;
+}

@@ -58,4 +58,10 @@ int ny_basis_empty(struct ny_context *ctx);
 /* Allocates P (m × p, zero), q, values of a solution. */
 int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem);
 
+/* A new solution and a basis for it, which `solve` fills. */
+typedef int ny_basis_solve_fn(struct ny_problem *problem, struct ny_basis *basis,
+                              struct ny_solution *solution);
+int ny_basis_solve(struct ny_problem *problem, struct ny_solution *solution,
+                   ny_basis_solve_fn *solve);
+
 #endif

@@ -380,13 +380,7 @@ done:
 
 static int solve(struct ny_problem *problem, struct ny_solution *solution)
 {
-    struct ny_basis basis = {0};
-    int err = ny_solution_new(solution, problem);
-
-    if (err == NY_OK) err = ny_basis_new(&basis, problem);
-    if (err == NY_OK) err = solve_in_basis(problem, &basis, solution);
-    ny_basis_release(&basis, problem->ctx);
-    return err;
+    return ny_basis_solve(problem, solution, solve_in_basis);
 }
 
 /* v = B s: then d = C v are the degrees of K̃ = C B Cᵀ. With uniform weights alone: the others are

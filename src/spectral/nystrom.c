@@ -108,13 +108,7 @@ done:
 
 static int solve(struct ny_problem *problem, struct ny_solution *solution)
 {
-    struct ny_basis basis = {0};
-    int err = ny_solution_new(solution, problem);
-
-    if (err == NY_OK) err = ny_basis_new(&basis, problem);
-    if (err == NY_OK) err = solve_in_basis(problem, &basis, solution);
-    ny_basis_release(&basis, problem->ctx);
-    return err;
+    return ny_basis_solve(problem, solution, solve_in_basis);
 }
 
 double ny_nystrom_flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)

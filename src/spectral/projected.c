@@ -221,27 +221,21 @@ done:
     return err;
 }
 
+static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
+                          struct ny_solution *solution)
+{
+    bool full_rank;
+    int err = factorise(problem, basis, &full_rank);
+
+    if (err) return err;
+    if (full_rank) return solve_full_rank(problem, basis, solution);
+    ny_basis_restore(basis);
+    return solve_rank_cut(problem, basis, solution);
+}
+
 static int solve(struct ny_problem *problem, struct ny_solution *solution)
 {
-    struct ny_basis basis = {0};
-    bool full_rank;
-    int err;
-
-    err = ny_solution_new(solution, problem);
-    if (err) goto done;
-    err = ny_basis_new(&basis, problem);
-    if (err) goto done;
-    err = factorise(problem, &basis, &full_rank);
-    if (err) goto done;
-    if (full_rank) {
-        err = solve_full_rank(problem, &basis, solution);
-    } else {
-        ny_basis_restore(&basis);
-        err = solve_rank_cut(problem, &basis, solution);
-    }
-done:
-    ny_basis_release(&basis, problem->ctx);
-    return err;
+    return ny_basis_solve(problem, solution, solve_in_basis);
 }
 
 /* v = W⁺s: then d = C v are the degrees of K̃ = C W⁺ Cᵀ, since K̃1 = C W⁺ s (Proposition 2). */
