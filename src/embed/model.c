@@ -254,9 +254,10 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
         return false;
     if (__builtin_mul_overflow(header->m, header->p, &entries) ||
         __builtin_mul_overflow(header->m, header->d, &raw) || entries > bytes ||
-        (header->version != SPARSE_VERSION && raw > bytes) || header->d > bytes ||
-        header->m > bytes || header->p > bytes || map->skip >= header->p)
+        header->d > bytes || header->m > bytes || header->p > bytes || map->skip >= header->p)
         return false;
+    if (strncmp(header->kernel, NY_COORDINATES_KERNEL, KERNEL_NAME_BYTES) == 0) raw = 0;
+    if (header->version != SPARSE_VERSION && raw > bytes) return false;
     total = head_bytes(header->version) + CHECKSUM_BYTES +
             (2 * header->d + header->m + entries + header->p) * sizeof(double) +
             ((map->divided ? header->m : 0) + (map->scaled ? header->p - map->skip : 0)) *
@@ -268,7 +269,6 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
                                                       image + total - CHECKSUM_BYTES,
                                                       bytes - total);
     }
-    if (strncmp(header->kernel, NY_COORDINATES_KERNEL, KERNEL_NAME_BYTES) == 0) raw = 0;
     return total + padded(raw * ny_dtype_size((enum ny_dtype)header->dtype)) == bytes;
 }
 

@@ -156,4 +156,13 @@ fits_and_places() { # OPTION…
     usage "has no landmarks"
     ny fit s c --approx exact --map pca --components 6
     usage "--components 6 is more than the 5 columns"
+    # its model has no landmarks: d² is more than its bytes where there are many columns
+    rm -r s
+    table 300 120 >wide.csv
+    nystream import s wide.csv -q
+    ln -sf wide.csv t.csv
+    fits_and_places --approx exact --map pca --components 3
+    nystream export s a --part model -o a.nym
+    nystream transform a.nym --input wide.csv -o c.csv
+    cmp b.csv c.csv
 }
