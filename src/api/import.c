@@ -426,7 +426,8 @@ static int describe(struct import *import, double seconds, struct ny_report **re
     ny_field_set_json(object, "d", json_integer((json_int_t)info.d));
     ny_field_set_json(object, "dtype", json_string(ny_dtype_name(info.dtype)));
     ny_field_set_json(object, "format", json_string(info.row_slots ? "sparse" : "dense"));
-    ny_field_set_json(object, "nnz", json_integer((json_int_t)info.nnz));
+    ny_field_set_json(object, "nnz",
+                      info.row_slots ? json_integer((json_int_t)info.nnz) : json_null());
     ny_field_set_json(object, "rows",
                         json_integer((json_int_t)(import->consumed - import->dropped)));
     ny_field_set_json(object, "dropped", json_integer((json_int_t)import->dropped));

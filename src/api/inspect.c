@@ -158,7 +158,8 @@ static int describe_points(struct ny_store *store, struct ny_report *report)
     ny_report_set_size(report, "d", info.d);
     ny_report_set_text(report, "dtype", ny_dtype_name(info.dtype));
     ny_report_set_text(report, "format", info.layout == NY_CSR ? "sparse" : "dense");
-    ny_report_set_size(report, "nnz", info.nnz);
+    ny_report_set_null(report, "nnz");
+    if (info.layout == NY_CSR) ny_report_set_size(report, "nnz", info.nnz);
     ny_report_set_size(report, "block_rows", info.block_rows);
     ny_report_set_size(report, "blocks", info.blocks);
     ny_report_set_size(report, "bytes", info.raw_bytes);
