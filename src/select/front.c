@@ -355,8 +355,10 @@ bool ny_exact_resume(struct ny_exact *exact, const struct ny_front *front, size_
     for (size_t i = 0; i < front->count; i++)
         if (front->early[i] == NY_NOT_EARLY) return false;
     for (size_t i = 0; i < front->count; i++) {
-        memcpy(exact->Z + i * exact->stride, exact->early + front->early[i] * exact->early_stride,
-               early * sizeof(*exact->Z));
+        if (early)
+            memcpy(exact->Z + i * exact->stride,
+                   exact->early + front->early[i] * exact->early_stride,
+                   early * sizeof(*exact->Z));
         exact->delta[i] = exact->early_delta[front->early[i]];
     }
     return true;
@@ -381,8 +383,9 @@ void ny_exact_move(struct ny_exact *exact, size_t to, size_t from, size_t done)
 {
     if (to == from) return;
     exact->delta[to] = exact->delta[from];
-    memcpy(exact->Z + to * exact->stride, exact->Z + from * exact->stride,
-           done * sizeof(*exact->Z));
+    if (done)
+        memcpy(exact->Z + to * exact->stride, exact->Z + from * exact->stride,
+               done * sizeof(*exact->Z));
 }
 
 int ny_exact_schur(struct ny_exact *exact, const struct ny_front *front,

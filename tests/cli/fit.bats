@@ -524,6 +524,13 @@ t.csv" ]
     exits 0
     [ "$(field "$output" landmarks)" = 200 ]
     [ "$(field "$output" pilot_tolerance_high)" = null ]
+    # and where the first row represents all of them, to a tolerance of 1
+    head -n 300 t.csv >few.csv
+    nystream import few few.csv -q
+    ny select few a --select greedy --landmarks 50 --affine --gamma 1e-4 --no-pilot --json -q
+    exits 0
+    ny select few b --select greedy --landmarks 50 --affine --gamma 1e-4 --json -q
+    exits 0
 }
 
 @test "greedy ends at the rank of K, with a warning" {
