@@ -43,13 +43,19 @@
     X("columns", NY_TEXT, 0, true, "LIST", NULL, IMPORT | READ,                                    \
       "columns to keep, such as 1,3-5,name; in file order")                                        \
     X("map", NY_CHOICE, 0, true, "MAP", "kpca", FIT,                                               \
-      "what is decomposed: K as it is, centred, or divided by its degrees")                        \
+      "svd: K as it is; kpca: K centred; pca: that of the linear kernel; laplacian: K "            \
+      "divided by its degrees, for spectral clustering; diffusion: that, times its "               \
+      "eigenvalues to the power of --time")                                                        \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", FIT,                                    \
-      "how K is approximated: from landmark columns, or by products with all of it")               \
+      "projected: the best that landmarks give, in two passes; nystrom: faster and "               \
+      "coarser, in one; orthonystrom, column: between them; ensemble: slices of many "             \
+      "landmarks, where their m^3 is too much; randomized, gaussian: by products with all "        \
+      "of K, n^2 kernel values each; exact: K itself, for small n (--map pca: any n)")             \
     X("select", NY_CHOICE, 0, true, "RULE", NULL, FIT | SELECT,                                    \
-      "how landmarks are chosen: rpcholesky leaves the least error (default of projected and "     \
-      "ensemble), greedy bounds every entry of K, uniform is what nystrom, column and "            \
-      "orthonystrom assume (their default)")                                                       \
+      "rpcholesky leaves the least error (default of projected and ensemble); greedy "             \
+      "bounds every entry of K; uniform is what nystrom, column and orthonystrom assume "          \
+      "(their default); weighted: at random by the diagonal of what is decomposed; given: "        \
+      "--landmarks-file or --landmarks-from; all: every row")                                      \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", FIT | SELECT,                                   \
       "number of landmarks; with --tolerance the most there may be, none by default; of gaussian " \
       "its random columns")                                                                        \
