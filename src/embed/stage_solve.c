@@ -51,6 +51,12 @@ void ny_job_report_solution(struct ny_job *job, const struct ny_solution *soluti
     ny_field_set_number(report, "trace_error", trace_error);
     for (size_t k = 0; k < solution->p; k++)
         kept += solution->values[k] > 0;
+    if (job->settings->normalisation == NY_DIVIDED_IMPLICIT && fabs(solution->values[0] - 1) > 1e-3)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "the first eigenvalue is %.4f where a kernel divided by its own degrees has 1: some "
+               "rows hardly reach a landmark, and their rounding counts; take more landmarks, a "
+               "wider kernel or --precision f64",
+               solution->values[0]);
     if (kept < solution->p)
         ny_log(job->ctx, NY_LOG_WARNING,
                "only %zu of %zu components are above rounding: the others are zero", kept,

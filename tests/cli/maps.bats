@@ -162,3 +162,14 @@ largest_difference() {
     ny fit s a --map laplacian --components 50 --landmarks 50
     usage "trivial"
 }
+
+@test "degrees of rows that hardly reach a landmark: what f32 makes of them is said" {
+    clouds_store
+    seq 0 2 148 >d.csv # of the first cloud alone
+    ny fit s a --map laplacian --landmarks-file d.csv --gamma 0.08 -q
+    exits 0
+    says "first eigenvalue is 1.0"
+    ny fit s b --map laplacian --landmarks-file d.csv --gamma 0.03 -q
+    exits 0
+    silent
+}
