@@ -273,10 +273,7 @@ void cli_print_certificate(FILE *file, const json_t *facts)
     }
     certified = print_probe(file, certified ? "" : "certificate", facts) || certified;
     if (!certified)
-        cli_print_fact(file, "certificate", "none for this approximation%s",
-                       json_is_null(json_object_get(facts, "trace_error"))
-                           ? " as it was run; --certify or --probe may measure one"
-                           : "");
+        cli_print_fact(file, "certificate", "none as it was run; --probe measures one");
     if (cli_fact_number(facts, "negative_eigenvalues", &value) && value > 0)
         cli_print_fact(file, "",
                        "%s negative eigenvalues were dropped: K is not positive "

@@ -43,7 +43,7 @@ load helper
     prints "--probe R"
     ny fit s b --approx column --landmarks 100
     exits 0
-    says "--certify or --probe may measure one"
+    says "--probe measures one"
 }
 
 @test "of all rows it is exact, and more columns than rows are all of them" {
