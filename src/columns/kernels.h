@@ -8,4 +8,10 @@ extern const struct ny_kernel ny_kernel_linear, ny_kernel_rbf, ny_kernel_laplaci
     ny_kernel_polynomial, ny_kernel_cosine, ny_kernel_precomputed;
 extern const struct ny_kernel ny_kernel_coordinates; /* found by name, but not listed */
 
+/* Kernels that are their base quantity, less the shift in f32. */
+void ny_kernel_identity32(const struct ny_pointwise *how, float x_norm, float *values,
+                          size_t count);
+double ny_kernel_identity(const struct ny_kernel_params *params, double base, double x_norm,
+                          double y_norm);
+
 #endif

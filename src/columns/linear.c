@@ -1,14 +1,15 @@
 #include "columns/kernels.h"
 #include "columns/vector.h"
 
-static void apply32(const struct ny_pointwise *how, float x_norm, float *values, size_t count)
+void ny_kernel_identity32(const struct ny_pointwise *how, float x_norm, float *values,
+                          size_t count)
 {
     (void)x_norm;
     ny_vector()->pointwise->identity(how, values, count);
 }
 
-static double apply(const struct ny_kernel_params *params, double base, double x_norm,
-                    double y_norm)
+double ny_kernel_identity(const struct ny_kernel_params *params, double base, double x_norm,
+                          double y_norm)
 {
     (void)params;
     (void)x_norm;
@@ -20,6 +21,6 @@ const struct ny_kernel ny_kernel_linear = {
     .name = "linear",
     .summary = "x·y",
     .base = NY_BASE_DOT,
-    .apply32 = apply32,
-    .apply = apply,
+    .apply32 = ny_kernel_identity32,
+    .apply = ny_kernel_identity,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "columns/kernels.h"
 #include "embed/record.h"
 #include "linalg/eigen.h"
 #include "store/store.h"
@@ -95,19 +96,10 @@ static void release(struct sample *s)
     ny_free(s->ctx, s->order);
 }
 
-static double base_itself(const struct ny_kernel_params *params, double base, double x_norm,
-                          double y_norm)
-{
-    (void)params;
-    (void)x_norm;
-    (void)y_norm;
-    return base;
-}
-
 /* The base quantity does not depend on the width: once for all of them. */
 static int measure_base(struct sample *s, const struct ny_columns_spec *spec, const void *raw)
 {
-    const struct ny_kernel base = {.base = spec->kernel->base, .apply = base_itself};
+    const struct ny_kernel base = {.base = spec->kernel->base, .apply = ny_kernel_identity};
     struct ny_columns_spec plain = *spec;
     struct ny_columns *columns;
     int err;

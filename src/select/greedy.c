@@ -152,18 +152,6 @@ static int out_of_memory(const struct ny_greedy *greedy)
                    expected);
 }
 
-static void measure(const struct ny_greedy *greedy, struct ny_selection *selection)
-{
-    double sum = 0, largest = 0;
-
-    for (uint64_t i = 0; i < greedy->n; i++) {
-        sum += (double)greedy->residuals[i];
-        if ((double)greedy->residuals[i] > largest) largest = (double)greedy->residuals[i];
-    }
-    selection->residual_max = largest;
-    selection->residual_mean = sum / (double)greedy->n;
-}
-
 static int leave(struct ny_greedy *greedy, struct ny_selection *selection)
 {
     size_t m = ny_dictionary_count(greedy->dictionary);
@@ -177,8 +165,7 @@ static int leave(struct ny_greedy *greedy, struct ny_selection *selection)
     if (err) return err;
     for (size_t i = 0; i < m; i++)
         selection->rows[i] = greedy->dictionary->rows[i];
-    measure(greedy, selection);
-    selection->residuals = greedy->residuals;
+    ny_selection_residuals(selection, greedy->residuals, greedy->n);
     greedy->residuals = NULL;
     selection->tolerance = greedy->tolerance;
     selection->flops = greedy->flops;

@@ -4,14 +4,7 @@
 
 #include <math.h>
 
-static int not_psd(struct ny_greedy *greedy, uint64_t row, double delta, double k)
-{
-    return ny_fail(greedy->ctx, NY_ENUMERIC,
-                   "row %llu has a residual of %g with k(x,x) = %g: kernel '%s' with these "
-                   "parameters is not positive semi-definite on these data; choose another kernel "
-                   "or --select uniform",
-                   (unsigned long long)row, delta, k, greedy->request->spec->kernel->name);
-}
+#include "select/rules_private.h"
 
 /* Until there is a landmark: the first row with k(x,x) > 0 becomes it. Rows before it are zero in
  * feature space; the affine hull of that one row is √k(x₁,x₁) away from them. */
@@ -23,14 +16,14 @@ static int start(struct ny_greedy *greedy, struct ny_front *front, uint64_t firs
 
     while (first < front->count && !(front->k[first] > 0)) {
         if (!(front->k[first] >= 0))
-            return not_psd(greedy, first_row + front->index[first], front->k[first],
-                           front->k[first]);
+            return ny_selection_not_psd(greedy->request, first_row + front->index[first],
+                                        front->k[first], front->k[first]);
         first++;
     }
     if (first < front->count) {
         row = first_row + front->index[first];
         if (!isfinite(front->k[first]))
-            return not_psd(greedy, row, front->k[first], front->k[first]);
+            return ny_selection_not_psd(greedy->request, row, front->k[first], front->k[first]);
         err = ny_dictionary_start(greedy->dictionary, row, front->raw + first * front->row_bytes,
                                   front->k[first]);
         if (err) return err;
@@ -44,39 +37,6 @@ static int start(struct ny_greedy *greedy, struct ny_front *front, uint64_t firs
         ny_front_move(front, kept++, i);
     front->count = kept;
     return NY_OK;
-}
-
-/* Takes row i with its δ = S_ii off the rows after it: one step of a Cholesky factorisation of S,
- * whose new column is column `taken` of V. */
-static void eliminate(struct ny_exact *exact, size_t count, size_t i, size_t taken)
-{
-    double *S = exact->S, *V = exact->V, pivot = sqrt(S[i * count + i]);
-
-    for (size_t j = i + 1; j < count; j++)
-        V[taken * NY_FRONT_BLOCK + j] = S[j * count + i] / pivot;
-    for (size_t j = i + 1; j < count; j++) {
-        const double *v = V + taken * NY_FRONT_BLOCK;
-        double v_j = v[j];
-
-        for (size_t l = i + 1; l <= j; l++)
-            S[j * count + l] -= v_j * v[l];
-    }
-}
-
-static int push(struct ny_greedy *greedy, const struct ny_exact *exact,
-                const struct ny_front *block, uint64_t first_row, size_t i, size_t taken)
-{
-    double more[NY_FRONT_BLOCK];
-    struct ny_factor_row row = {.Z = exact->Z + i * exact->stride,
-                                .Z_count = greedy->dictionary->rank - taken,
-                                .more = more,
-                                .more_count = taken,
-                                .pivot = sqrt(exact->S[i * block->count + i])};
-
-    for (size_t t = 0; t < taken; t++)
-        more[t] = exact->V[t * NY_FRONT_BLOCK + i];
-    return ny_dictionary_push(greedy->dictionary, first_row + block->index[i], &row,
-                              block->scale[i]);
 }
 
 /* In row order: each row against what the rows before it left of S. Those that join are moved to
@@ -95,15 +55,14 @@ static int decide(struct ny_greedy *greedy, struct ny_exact *exact, struct ny_fr
         bool joins = !ny_greedy_rejects(greedy, block, i, &now, delta);
 
         if (!(delta >= -NY_NOT_PSD * fabs(block->k[i])) || !isfinite(delta))
-            return not_psd(greedy, row, delta, block->k[i]);
+            return ny_selection_not_psd(greedy->request, row, delta, block->k[i]);
         if (joins && ny_greedy_full(greedy) && greedy->stops) {
             greedy->too_large = true;
             return NY_END;
         }
         if (joins && !ny_greedy_full(greedy)) {
-            err = push(greedy, exact, block, first_row, i, taken);
+            err = ny_exact_join(exact, block, dictionary, row, i, taken);
             if (err) return err;
-            eliminate(exact, count, i, taken);
             greedy->residuals[row] = 0;
             ny_front_move(block, taken++, i);
         } else {

@@ -173,7 +173,7 @@ static int decide(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_fr
         int err;
 
         if (!(delta >= -NY_NOT_PSD * fabs(k)) || !isfinite(delta))
-            return ny_pivot_not_psd(rp, row, delta, k);
+            return ny_selection_not_psd(rp->request, row, delta, k);
         if (delta <= ny_pivot_zero(rp)) delta = 0;
         rp->now.drawn++;
         rp->window_bound[rp->now.judged++] =
@@ -312,7 +312,6 @@ static int select_from(struct ny_rpcholesky *rp, struct ny_source *source, uint6
 static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
 {
     size_t m = ny_dictionary_count(rp->dictionary);
-    double sum = 0, largest = 0;
     int err;
 
     if (!m && rp->now.largest > 0)
@@ -337,13 +336,7 @@ static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
     selection->rows_read = rp->now.rows_read;
     if (rp->now.measured < 2) return NY_OK; /* bounds are k(x,x) but for a few rows */
     if (!rp->now.certified) lower_bounds(rp);
-    for (uint64_t i = 0; i < rp->n; i++) {
-        sum += (double)rp->bounds[i];
-        if ((double)rp->bounds[i] > largest) largest = (double)rp->bounds[i];
-    }
-    selection->residual_max = largest;
-    selection->residual_mean = sum / (double)rp->n;
-    selection->residuals = rp->bounds;
+    ny_selection_residuals(selection, rp->bounds, rp->n);
     rp->bounds = NULL;
     return NY_OK;
 }

@@ -57,7 +57,6 @@ struct ny_rpcholesky {
 
 /* A pass that measures δ of all rows on the present dictionary (rpcholesky_measure.c). */
 int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit);
-int ny_pivot_not_psd(const struct ny_rpcholesky *rp, uint64_t row, double delta, double k);
 /* A δ up to here is rounding. */
 static inline double ny_pivot_zero(const struct ny_rpcholesky *rp)
 {

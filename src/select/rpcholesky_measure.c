@@ -6,15 +6,7 @@
 
 #include "base/clock.h"
 #include "select/greedy.h"
-
-int ny_pivot_not_psd(const struct ny_rpcholesky *rp, uint64_t row, double delta, double k)
-{
-    return ny_fail(rp->ctx, NY_ENUMERIC,
-                   "row %llu has a residual of %g with k(x,x) = %g: kernel '%s' with these "
-                   "parameters is not positive semi-definite on these data; choose another kernel "
-                   "or --select uniform",
-                   (unsigned long long)row, delta, k, rp->request->spec->kernel->name);
-}
+#include "select/rules_private.h"
 
 static void note_bad(struct ny_pivot_worker *worker, uint64_t row, double delta, double k)
 {
@@ -191,7 +183,7 @@ static int take_over(void *arg, const struct ny_tile *tile)
     rp->now.flops += worker->front.flops + worker->exact.flops;
     memcpy(rp->bounds + tile->first_row, worker->bounds, tile->rows * sizeof(*worker->bounds));
     if (!worker->bad) return NY_OK;
-    return ny_pivot_not_psd(rp, worker->bad_row, worker->bad_delta, worker->bad_k);
+    return ny_selection_not_psd(rp->request, worker->bad_row, worker->bad_delta, worker->bad_k);
 }
 
 int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)

@@ -72,6 +72,29 @@ int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, si
     return NY_OK;
 }
 
+void ny_selection_residuals(struct ny_selection *selection, float *residuals, uint64_t n)
+{
+    double sum = 0, largest = 0;
+
+    for (uint64_t i = 0; i < n; i++) {
+        sum += (double)residuals[i];
+        if ((double)residuals[i] > largest) largest = (double)residuals[i];
+    }
+    selection->residuals = residuals;
+    selection->residual_max = largest;
+    selection->residual_mean = sum / (double)n;
+}
+
+int ny_selection_not_psd(const struct ny_selection_request *request, uint64_t row, double delta,
+                         double k)
+{
+    return ny_fail(request->ctx, NY_ENUMERIC,
+                   "row %llu has a residual of %g with k(x,x) = %g: kernel '%s' with these "
+                   "parameters is not positive semi-definite on these data; choose another kernel "
+                   "or --select uniform",
+                   (unsigned long long)row, delta, k, request->spec->kernel->name);
+}
+
 void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx)
 {
     ny_free(ctx, selection->rows);

@@ -8,6 +8,11 @@
 void ny_selection_clear(struct ny_selection *selection);
 /* Makes room for m row numbers. */
 int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m);
+/* Takes n residuals over, with their largest and their mean. */
+void ny_selection_residuals(struct ny_selection *selection, float *residuals, uint64_t n);
+/* NY_ENUMERIC: a row's δ is negative beyond rounding, or not a number. */
+int ny_selection_not_psd(const struct ny_selection_request *request, uint64_t row, double delta,
+                         double k);
 
 int ny_select_uniform(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_given(const struct ny_selection_request *request, struct ny_selection *selection);
