@@ -15,6 +15,7 @@
 
 #include "base/random.h"
 #include "select/greedy.h"
+#include "support/images.h"
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
@@ -196,31 +197,6 @@ static int stop(void **state)
     assert_int_equal(ny_memory_used(ctx), 0);
     ny_context_free(ctx);
     return 0;
-}
-
-struct images {
-    size_t count;
-    struct image {
-        void *at;
-        size_t bytes;
-    } image[400];
-};
-
-static int keep_image(void *arg, const void *image, size_t bytes)
-{
-    struct images *images = arg;
-
-    assert_true(images->count < 400);
-    images->image[images->count] = (struct image){malloc(bytes), bytes};
-    memcpy(images->image[images->count++].at, image, bytes);
-    return NY_OK;
-}
-
-static void free_images(struct images *images)
-{
-    for (size_t i = 0; i < images->count; i++)
-        free(images->image[i].at);
-    images->count = 0;
 }
 
 static struct ny_geometry *plain_geometry(size_t d)

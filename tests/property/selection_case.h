@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "select/rules.h"
+#include "support/images.h"
 #include "support/store_case.h"
 
 static struct ny_context *ctx;
@@ -151,33 +152,6 @@ static void assert_same_selection(const struct ny_selection *a, const struct ny_
         assert_true(a->residual_max == b->residual_max && a->residual_mean == b->residual_mean);
     }
     assert_true(a->passes == b->passes && a->rows_read == b->rows_read);
-}
-
-/* ---- images --------------------------------------------------------------------------------- */
-
-struct images {
-    size_t count;
-    struct image {
-        void *at;
-        size_t bytes;
-    } image[256];
-};
-
-static int keep_image(void *arg, const void *image, size_t bytes)
-{
-    struct images *images = arg;
-
-    assert_true(images->count < 256);
-    images->image[images->count] = (struct image){malloc(bytes), bytes};
-    memcpy(images->image[images->count++].at, image, bytes);
-    return NY_OK;
-}
-
-static void free_images(struct images *images)
-{
-    for (size_t i = 0; i < images->count; i++)
-        free(images->image[i].at);
-    images->count = 0;
 }
 
 /* With images kept between any two steps: other workers and budgets leave the same, and each image

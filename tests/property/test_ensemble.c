@@ -11,6 +11,7 @@
 #include "spectral/ensemble.h"
 #include "spectral/methods.h"
 #include "support/brute.h"
+#include "support/context.h"
 #include "support/small.h"
 #include "support/wanted.h"
 
@@ -20,22 +21,6 @@ static const double tolerances[SMALL_TILES] = {1e-5, 1e-6, 1e-9};
 static const enum ny_normalisation normalisations[] = {
     NY_RAW, NY_CENTRED_LANDMARKS, NY_CENTRED_IMPLICIT, NY_DIVIDED_LANDMARKS, NY_DIVIDED_IMPLICIT};
 enum { NORMALISATIONS = 5 };
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
-
 /* An ensemble by brute force: experts are slices of the first m landmarks. */
 struct experts {
     const struct small *set;

@@ -10,6 +10,7 @@
 
 #include "spectral/methods.h"
 #include "support/brute.h"
+#include "support/context.h"
 #include "support/small.h"
 #include "support/wanted.h"
 
@@ -19,22 +20,6 @@ static const struct ny_method *const methods[] = {
     &ny_method_nystrom,   &ny_method_column,   &ny_method_orthonystrom,
     &ny_method_projected, &ny_method_ensemble, &ny_method_exact};
 enum { METHODS = 6 };
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
 
 /* Every row a landmark, in order. */
 static void all_rows(struct small *set, enum small_kernel kernel)

@@ -12,25 +12,10 @@
 #include "spectral/methods.h"
 #include "spectral/whole.h"
 #include "support/brute.h"
+#include "support/context.h"
 #include "support/small.h"
 
 enum { N = 300, R = 12, D = 4 };
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
 
 /* Solves B S = T for B (all r × r) by elimination with row exchanges, on the transposes. */
 static void solve_right(const double *S, const double *T, double *B)

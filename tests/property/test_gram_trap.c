@@ -13,6 +13,7 @@
 #include "spectral/methods.h"
 #include "stream/source.h"
 #include "support/brute.h"
+#include "support/context.h"
 
 enum { N = 2 * NY_UNIT_ROWS + 900, M = 60, TOP = 10 };
 
@@ -24,22 +25,6 @@ struct data {
     double values[TOP], trace_error; /* the truth */
     size_t rank;
 };
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
 
 /* F = C·B of W⁺ = BᵀB, its columns centred with implicit averages: K̃ = FFᵀ has the eigenvalues of
  * FᵀF, and tr K loses what tr K̃ does. */

@@ -11,28 +11,13 @@
 
 #include "spectral/methods.h"
 #include "support/brute.h"
+#include "support/context.h"
 #include "support/small.h"
 #include "support/wanted.h"
 
 enum { N = 70, D = 4, M = 12 };
 
 static const double tolerances[SMALL_TILES] = {1e-5, 1e-6, 1e-9};
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
-
 static struct ny_problem problem_of(enum ny_normalisation centring, size_t rank)
 {
     return (struct ny_problem){.ctx = ctx,

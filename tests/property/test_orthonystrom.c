@@ -11,26 +11,11 @@
 
 #include "spectral/methods.h"
 #include "support/brute.h"
+#include "support/context.h"
 #include "support/small.h"
 #include "support/wanted.h"
 
 enum { N = 70, D = 4, M = 12 };
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
 
 /* u ← u less its parts along the `count` columns of Q, twice, and its length 1. */
 static void gram_schmidt(const double *Q, size_t count, double *u)

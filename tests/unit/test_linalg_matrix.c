@@ -13,22 +13,7 @@
 
 #include "base/random.h"
 #include "base/thread.h"
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
+#include "support/context.h"
 
 static double *numbers(size_t count, uint64_t seed)
 {

@@ -11,22 +11,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "select/rules.h"
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_int_equal(ny_memory_used(ctx), 0);
-    ny_context_free(ctx);
-    return 0;
-}
+#include "support/context.h"
 
 static struct ny_selection uniform(uint64_t n, size_t m, uint64_t seed)
 {
