@@ -19,10 +19,10 @@ struct ny_calibration {
     double exp32, exp64;  /* exponentials/s in tiles, and of exact values */
     double eigen;      /* flop/s of dsyevr on (4/3)m³ */
     double disk_write; /* bytes/s, fsync included */
-    bool quick;        /* from the short measurement */
 };
 
-/* From the cache, else a short measurement (≤ 50 ms) that is not kept. */
+/* From the cache where a short measurement (≤ 50 ms) agrees with it; else that measurement, which
+ * is not kept. */
 int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibration);
 /* What the short measurement charges where `room` bytes are left. */
 size_t ny_calibration_bytes(unsigned threads, size_t room);

@@ -316,6 +316,7 @@ json_t *ny_plan_json(const struct ny_plan *plan)
         ny_field_set_count(json, "landmarks", plan->m);
     ny_field_set_json(json, "landmarks_estimated", json_boolean(plan->m_estimated));
     ny_field_set_count(json, "workers", plan->workers);
+    ny_field_set_json(json, "rates", ny_calibration_json(&plan->rates));
     return json;
 }
 

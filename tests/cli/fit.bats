@@ -418,25 +418,36 @@ t.csv" ]
     [[ $output == "{"*"}" ]]
 }
 
-# Times come from the rates kept: with rates of our own they are known.
+# expect JSON STAGE FORMULA: its seconds from the rates that the plan was made with.
+expect() {
+    local rates
+    rates=$(sed -nE 's/^ *"([a-z0-9_]+)": ([0-9.e+-]+),?$/-v \1=\2/p' <<<"$1" | grep -E 'flops=|exp(32|64)=|write')
+    awk $rates -v s="$(field "$1" "$2")" "BEGIN {want = $3; exit !(s > 0 && s / want > 0.999 && s / want < 1.001)}"
+}
+
 @test "plan: a tile is priced by its way, and a Gram by its precision" {
-    local key
+    local landmarks="--select uniform --landmarks 200" W="4e4 * 20 / gemm64_flops + 2e4 / exp64"
     npy_u8 2000 20 >b.npy
     nystream import b b.npy -q
     store s 2000 3
-    ny bench --json
-    exits 0
-    key=$(sed -n 's/.*"key": "\(.*\)",/\1/p' <<<"$output")
-    printf '{"%s": {"gemm32_flops": 1e9, "gram32_flops": 1e9, "gemm64_flops": 1e12, "gram64_flops": 5e8,
-        "bytes_flops": 1e9, "direct_flops": 1e6, "exp32": 1e12, "exp64": 1e12, "eigen_flops": 1e12,
-        "disk_write_bytes": 1e12}}' "$key" >"$XDG_CACHE_HOME/nystream/calibration.json"
-    planned() { # STORE METHOD STAGE
-        field "$(nystream plan "$1" --json --approx "$2" --select uniform --landmarks 200)" "$3"
-    }
-    # 2,000 · 200² flops at half the rate; and 2 · 2,000 · 200 · 3 flops at 1e6 a second
-    awk -v f64="$(planned b column accumulate)" -v f32="$(planned b projected accumulate)" \
-        'BEGIN {exit !(f64 - f32 > 0.0799 && f64 - f32 < 0.0801)}'
-    awk -v s="$(planned s nystrom project)" 'BEGIN {exit !(s > 2.4 && s < 2.5)}'
+    # 2,000 × 200 entries of bytes, or of three columns; 2,000 · 200² of the Gram
+    expect "$(nystream plan b --json --approx projected $landmarks)" accumulate \
+        "$W + 1.6e7 / bytes_flops + 4e5 / exp32 + 8e7 / gram32_flops"
+    expect "$(nystream plan b --json --approx column $landmarks)" accumulate \
+        "$W + 1.6e7 / bytes_flops + 4e5 / exp32 + 8e7 / gram64_flops"
+    expect "$(nystream plan s --json --approx nystrom $landmarks)" project \
+        "2.4e6 / direct_flops + 4e5 / exp32 + 1.28e7 / gemm32_flops + 16000 / disk_write_bytes"
+}
+
+@test "plan: rates kept when the machine was much slower do not count" {
+    local rates key
+    store s 2000 3
+    rates=$(nystream bench --json)
+    key=$(sed -n 's/.*"key": "\(.*\)",/\1/p' <<<"$rates")
+    printf '{"%s": {"gemm32_flops": 1e6, "gram32_flops": 1e6, "gemm64_flops": 1e6, "gram64_flops": 1e6,
+        "bytes_flops": 1e6, "direct_flops": 1e6, "exp32": 1e6, "exp64": 1e6,
+        "eigen_flops": 1e6, "disk_write_bytes": 1e6}}' "$key" >"$XDG_CACHE_HOME/nystream/calibration.json"
+    awk -v s="$(field "$(nystream plan s --json --landmarks 200)" seconds)" 'BEGIN {exit !(s < 1)}'
 }
 
 @test "rpcholesky leaves a smaller error than uniform, and stops at the rank of K" {
