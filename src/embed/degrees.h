@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "embed/tiles.h"
+#include "columns/tiles.h"
 
 struct ny_degrees {
     size_t m;

@@ -20,27 +20,11 @@ struct side {
 
 struct run {
     const struct ny_kernel_product *product;
-    struct ny_source pairs; /* of tiles: what the pass reads */
-    uint64_t n, units;
+    struct ny_pairs pairs;
     size_t w, panel_rows;
     struct ny_shift_sample *sample; /* f32 */
     struct side *side;              /* one a worker */
 };
-
-static uint64_t units_of(uint64_t n)
-{
-    return (n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
-}
-
-uint64_t ny_kernel_product_tiles(uint64_t n)
-{
-    return units_of(n) * (units_of(n) + 1) / 2;
-}
-
-size_t ny_kernel_product_panel(uint64_t n)
-{
-    return n < NY_UNIT_ROWS ? (size_t)n : NY_UNIT_ROWS;
-}
 
 double ny_kernel_product_flops(uint64_t n, double d, size_t w)
 {
@@ -49,78 +33,13 @@ double ny_kernel_product_flops(uint64_t n, double d, size_t w)
     return N * (N + unit) * d + 2 * N * N * (double)w;
 }
 
-/* ---- tiles as a source --------------------------------------------------------------------- */
-
-/* Panel p begins at tile pU − p(p−1)/2. */
-static uint64_t first_of_panel(uint64_t units, uint64_t panel)
-{
-    return panel * units - panel * (panel - (panel > 0)) / 2;
-}
-
-static uint64_t panel_of(uint64_t units, uint64_t tile)
-{
-    uint64_t low = 0, high = units;
-
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (first_of_panel(units, middle) <= tile)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The unit of tile t, which is its place within the panel. */
-static uint64_t unit_of(const struct run *run, uint64_t t, uint64_t *panel)
-{
-    *panel = panel_of(run->units, t);
-    return *panel + (t - first_of_panel(run->units, *panel));
-}
-
-static struct run *run_of(struct ny_source *pairs)
-{
-    return (struct run *)(void *)((char *)pairs - offsetof(struct run, pairs));
-}
-
-static size_t rows_of(const struct run *run, uint64_t unit)
-{
-    uint64_t left = run->n - unit * NY_UNIT_ROWS;
-
-    return left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
-}
-
-/* The pass counts tiles; their rows are those of their units. */
-static int take(struct ny_source *pairs, struct ny_tile *tile)
-{
-    struct run *run = run_of(pairs);
-    uint64_t panel, unit;
-
-    if (tile->unit >= ny_kernel_product_tiles(run->n)) return NY_END;
-    unit = unit_of(run, tile->unit, &panel);
-    tile->first_row = unit * NY_UNIT_ROWS;
-    tile->rows = rows_of(run, unit);
-    return NY_OK;
-}
-
-static int strip(struct ny_source *pairs, const struct ny_tile *tile, size_t first, size_t count,
-                 void *rows)
-{
-    struct ny_source *points = run_of(pairs)->product->points;
-
-    return points->ops->strip(points, tile, first, count, rows);
-}
-
-static const struct ny_source_ops pair_ops = {take, strip, NULL};
-
 /* ---- one tile ------------------------------------------------------------------------------ */
 
 /* Rows of NV, as the products take them; zero rows up to NY_UNIT_ROWS. */
 static void load_rows(const struct run *run, uint64_t unit, void *out)
 {
     const struct ny_kernel_product *product = run->product;
-    size_t rows = rows_of(run, unit), w = run->w, first = (size_t)unit * NY_UNIT_ROWS;
+    size_t rows = ny_pairs_rows(&run->pairs, unit), w = run->w, first = (size_t)unit * NY_UNIT_ROWS;
     float *narrow = out;
     double *wide = out;
 
@@ -143,7 +62,7 @@ static void load_rows(const struct run *run, uint64_t unit, void *out)
 static void weighted_sum(const struct run *run, uint64_t unit, const double *a, double *sum)
 {
     const struct ny_kernel_product *product = run->product;
-    size_t rows = rows_of(run, unit), w = run->w, first = (size_t)unit * NY_UNIT_ROWS;
+    size_t rows = ny_pairs_rows(&run->pairs, unit), w = run->w, first = (size_t)unit * NY_UNIT_ROWS;
 
     memset(sum, 0, w * sizeof(double));
     for (size_t i = 0; i < rows; i++) {
@@ -160,26 +79,11 @@ static int load_panel(struct run *run, unsigned worker, uint64_t panel)
 {
     const struct ny_kernel_product *product = run->product;
     struct side *side = &run->side[worker];
-    struct ny_tile tile = {.source = &run->pairs,
-                           .unit = panel,
-                           .first_row = panel * NY_UNIT_ROWS,
-                           .rows = rows_of(run, panel),
-                           .worker = worker};
+    struct ny_tile tile = ny_pairs_tile(&run->pairs, worker, panel);
     int err;
 
-    ny_columns_free(side->columns);
-    side->columns = NULL;
     side->panel = panel;
-    err = ny_columns_new(&side->columns, product->spec);
-    if (err) return err;
-    for (size_t first = 0; first < tile.rows; first += NY_STRIP_ROWS) {
-        size_t count = tile.rows - first < NY_STRIP_ROWS ? tile.rows - first : NY_STRIP_ROWS;
-        size_t row_bytes = ny_raw_bytes(product->spec);
-
-        err = ny_tile_strip(&tile, first, count, (char *)side->raw + first * row_bytes);
-        if (err) return err;
-    }
-    err = ny_columns_append(side->columns, side->raw, tile.rows);
+    err = ny_pairs_panel(&run->pairs, product->spec, worker, panel, side->raw, &side->columns);
     if (err) return err;
     memset(side->a, 0, run->panel_rows * sizeof(double));
     if (run->sample) err = ny_shift_sample_means(run->sample, &tile, side->a);
@@ -221,7 +125,7 @@ static int unit(void *arg, const struct ny_tile *tile)
     struct run *run = arg;
     struct side *side = &run->side[tile->worker];
     struct ny_tile own = *tile; /* of the worker's own tiles */
-    uint64_t panel, u = unit_of(run, tile->unit, &panel);
+    uint64_t panel, u = ny_pairs_unit(&run->pairs, tile->unit, &panel);
     int err;
 
     if (side->panel != panel) {
@@ -248,7 +152,7 @@ static void add_rows(const struct run *run, uint64_t at, const void *part, const
                      const double *term)
 {
     const struct ny_kernel_product *product = run->product;
-    size_t rows = rows_of(run, at), w = run->w, first = (size_t)at * NY_UNIT_ROWS;
+    size_t rows = ny_pairs_rows(&run->pairs, at), w = run->w, first = (size_t)at * NY_UNIT_ROWS;
     const float *narrow = part;
     const double *wide = part;
     bool f64 = product->precision == NY_PRECISION_F64;
@@ -265,7 +169,7 @@ static int fold(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
     struct side *side = &run->side[tile->worker];
-    uint64_t panel, u = unit_of(run, tile->unit, &panel);
+    uint64_t panel, u = ny_pairs_unit(&run->pairs, tile->unit, &panel);
 
     add_rows(run, u, side->Y_unit, NULL, side->unit_term); /* Y_u += C′V_p + 1(aᵀV_p) */
     if (u != panel)
@@ -290,7 +194,7 @@ static size_t element_of(enum ny_precision precision)
 size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t w,
                                enum ny_precision precision, unsigned workers)
 {
-    size_t panel = ny_kernel_product_panel(n), d = spec->geometry->d;
+    size_t panel = ny_panel_rows(n), d = spec->geometry->d;
     size_t each = ny_columns_bytes(spec, panel) + ny_tiles_bytes(spec, panel, precision) +
                   panel * (sizeof(double) + ny_raw_bytes(spec)) +
                   4 * NY_UNIT_ROWS * w * element_of(precision) + 2 * w * sizeof(double) +
@@ -321,7 +225,7 @@ static int allocate_side(struct run *run, unsigned worker)
     side->unit_term = ny_calloc(ctx, NY_MEM_TILES, run->w, sizeof(double));
     side->unit_sum = ny_calloc(ctx, NY_MEM_TILES, run->w, sizeof(double));
     if (!side->raw || !side->a || !side->unit_term || !side->unit_sum) return NY_EBUDGET;
-    unit_of(run, product->first_tile, &panel);
+    ny_pairs_unit(&run->pairs, product->first_tile, &panel);
     err = load_panel(run, worker, panel);
     if (err) return err;
     return ny_tiles_new(&side->tiles, side->columns, side->a, product->precision, 1);
@@ -385,28 +289,23 @@ static int finish(const struct ny_kernel_product *product)
 int ny_kernel_product_run(const struct ny_kernel_product *product)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
-    uint64_t n = product->points->n, tiles = ny_kernel_product_tiles(n);
-    struct run run = {.product = product,
-                      .n = n,
-                      .units = units_of(n),
-                      .w = product->V.cols,
-                      .panel_rows = ny_kernel_product_panel(n)};
+    uint64_t n = product->points->n, tiles = ny_pairs_all_tiles(n);
+    struct run run = {
+        .product = product, .w = product->V.cols, .panel_rows = ny_panel_rows(n)};
     double flops = ny_kernel_product_flops(n, ny_entry_products(product->spec), run.w);
     int err = NY_OK;
 
-    run.pairs = *product->points;
-    run.pairs.ops = &pair_ops;
-    run.pairs.n = tiles * NY_UNIT_ROWS;
+    ny_pairs_init(&run.pairs, product->points, 0, ny_units_of(n));
     if (product->first_tile < tiles) {
         err = allocate(&run);
         if (err) goto done;
         err = ny_pass_run(&(struct ny_pass){.ctx = product->spec->ctx,
-                                            .source = &run.pairs,
+                                            .source = &run.pairs.source,
                                             .stage = product->stage,
                                             .workers = product->workers,
                                             .first_unit = product->first_tile,
                                             .checkpoint_s = product->checkpoint_s,
-                                            .flops_per_row = flops / (double)run.pairs.n},
+                                            .flops_per_row = flops / (double)run.pairs.source.n},
                           &work, &run);
     }
     if (err == NY_OK) err = finish(product);

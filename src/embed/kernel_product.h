@@ -2,15 +2,15 @@
  * Y = N K N V for all of K, n × n, which is never stored: K is streamed tile against tile, N a
  * diagonal matrix.
  *
- * Points are cut in panels of NY_UNIT_ROWS rows. Tile t is a pair (p, u), p ≤ u, of a panel and a
- * unit; its kernel values serve both Y_u += K_up V_p and, K being symmetric, Y_p += K_upᵀ V_u.
- * Tiles go by panel, then by unit, and Y is a left fold over them: neither threads nor the budget
+ * Kernel values of a panel p and a unit u (columns/pairs.h) serve both Y_u += K_up V_p and, K being
+ * symmetric, Y_p += K_upᵀ V_u. Y is a left fold over these tiles: neither threads nor the budget
  * change a bit of it. As in columns.h, a tile is K_up − 1aᵀ where it is f32; what a adds is f64.
  */
 #ifndef NY_EMBED_KERNEL_PRODUCT_H
 #define NY_EMBED_KERNEL_PRODUCT_H
 
-#include "embed/tiles.h"
+#include "columns/pairs.h"
+#include "columns/tiles.h"
 #include "stream/pass.h"
 
 struct ny_kernel_product {
@@ -34,11 +34,8 @@ struct ny_kernel_product {
  */
 int ny_kernel_product_run(const struct ny_kernel_product *product);
 
-uint64_t ny_kernel_product_tiles(uint64_t n);
 /* flop of the products that one run makes, d columns of points. */
 double ny_kernel_product_flops(uint64_t n, double d, size_t w);
-/* Rows of the panels, and so columns of the products, of n points. */
-size_t ny_kernel_product_panel(uint64_t n);
 /* What a run charges beside V, Y, the source, and exact values in f64. */
 size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t w,
                                enum ny_precision precision, unsigned workers);

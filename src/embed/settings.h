@@ -3,7 +3,7 @@
 #define NY_EMBED_SETTINGS_H
 
 #include "columns/columns.h"
-#include "embed/tiles.h"
+#include "columns/tiles.h"
 #include "select/rules.h"
 #include "spectral/method.h"
 

@@ -8,9 +8,9 @@
 struct ny_products ny_products_of(const struct ny_fit_settings *settings, uint64_t n)
 {
     const struct ny_whole *whole = settings->method->whole;
-    size_t all = n < SIZE_MAX ? (size_t)n : SIZE_MAX, panel = ny_kernel_product_panel(n);
+    size_t all = n < SIZE_MAX ? (size_t)n : SIZE_MAX, panel = ny_panel_rows(n);
     struct ny_products products = {.n = n,
-                                   .tiles = ny_kernel_product_tiles(n),
+                                   .tiles = ny_pairs_all_tiles(n),
                                    .rank = ny_settings_rank(settings, all),
                                    .steps = whole->products(&settings->randomized),
                                    .centred = settings->map->additive,

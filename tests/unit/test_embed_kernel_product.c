@@ -214,7 +214,7 @@ static int keep(void *arg, uint64_t tiles_done)
 static void it_goes_on_from_any_tile(void **state)
 {
     struct product_case c;
-    uint64_t tiles = ny_kernel_product_tiles(N);
+    uint64_t tiles = ny_pairs_all_tiles(N);
     size_t bytes;
     double *whole;
 

@@ -2,8 +2,8 @@
  * The C tiles of a pass: for every worker one shifted tile C′ = k(rows, D) − 1aᵀ, in f32, or in f64
  * where the fit asks for it.
  */
-#ifndef NY_EMBED_TILES_H
-#define NY_EMBED_TILES_H
+#ifndef NY_COLUMNS_TILES_H
+#define NY_COLUMNS_TILES_H
 
 #include "columns/columns.h"
 

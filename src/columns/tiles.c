@@ -1,4 +1,4 @@
-#include "embed/tiles.h"
+#include "columns/tiles.h"
 
 #include <string.h>
 

@@ -1,0 +1,39 @@
+/*
+ * All pairs of points, as the tiles of a pass: tile t is the rows of a unit u against those of a
+ * panel p as columns, both of NY_UNIT_ROWS rows. What is symmetric serves u and p: of a range of
+ * panels a … b−1 the tiles are those of each panel with units 0 … a−1, which are outside, then
+ * those of each with units p … to the last. So each row of the range meets the others in ascending
+ * order.
+ */
+#ifndef NY_COLUMNS_PAIRS_H
+#define NY_COLUMNS_PAIRS_H
+
+#include "columns/columns.h"
+
+struct ny_pairs {
+    struct ny_source source;  /* what the pass reads: its units are tiles, their rows those of u */
+    struct ny_source *points; /* units in any order, from several workers */
+    uint64_t n, units;
+    uint64_t first_panel, end_panel; /* a, b */
+};
+
+/* Of panels first_panel … first_panel + panels − 1. `points` outlives it. */
+void ny_pairs_init(struct ny_pairs *pairs, struct ny_source *points, uint64_t first_panel,
+                   uint64_t panels);
+uint64_t ny_units_of(uint64_t n);
+/* Tiles of all panels of n points; of the panels of `pairs`. */
+uint64_t ny_pairs_all_tiles(uint64_t n);
+uint64_t ny_pairs_tiles(const struct ny_pairs *pairs);
+/* u, and p, of tile t. */
+uint64_t ny_pairs_unit(const struct ny_pairs *pairs, uint64_t t, uint64_t *panel);
+size_t ny_pairs_rows(const struct ny_pairs *pairs, uint64_t unit);
+/* Rows of the widest panel of n points. */
+size_t ny_panel_rows(uint64_t n);
+
+/* The rows of a panel as columns, read by a worker through `raw` (ny_panel_rows() of them). */
+int ny_pairs_panel(const struct ny_pairs *pairs, const struct ny_columns_spec *spec,
+                   unsigned worker, uint64_t panel, void *raw, struct ny_columns **columns);
+/* The tile that a panel's rows are as a unit. */
+struct ny_tile ny_pairs_tile(const struct ny_pairs *pairs, unsigned worker, uint64_t panel);
+
+#endif
