@@ -57,6 +57,7 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
                           selection->flops / selection->passes);
     json_object_clear(ny_job_checkpoint(job));
     ny_job_mark_time(job);
+    if (next == NY_STAGE_DONE) ny_job_report_resources(job);
     return ny_job_save(job, next);
 }
 

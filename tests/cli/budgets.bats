@@ -1,0 +1,97 @@
+# The smallest budget that a plan names is enough, the kernel watching: a cgroup of it + max(5 %, 16
+# MiB), for every method, map and rule, and for the verbs beside fit.
+load helper
+load cgroup
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    load helper
+    npy_u8 30000 16 >rows.npy
+    npy_u8 300000 16 >more.npy
+    npy_u8 4000 16 >few.npy
+    local name
+    for name in rows more few; do nystream import $name.nys $name.npy -q; done
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    files=$BATS_FILE_TMPDIR
+    need_cgroup
+}
+
+teardown() {
+    remove_cgroup
+}
+
+# Peak of the resident set at the smallest budget, which has to be enough; and no less will do.
+at_least() {
+    local store=$files/$1.nys least json
+    shift
+    least=$(field "$(nystream plan "$store" --json "$@")" memory_min_bytes)
+    json=$(within "$least" nystream fit "$store" x --restart --json -q --memory "$least" "$@") ||
+        { echo "not enough: $least for $*" >&2; return 1; }
+    no_oom || return
+    peak=$(field "$json" peak_rss_bytes)
+    [ "$peak" -gt 0 ] && [ "$peak" -le "$least" ] || { echo "peak $peak of $least: $*" >&2; return 1; }
+    ny fit "$store" y --memory $((least - 4096)) "$@"
+    exits 8
+}
+
+@test "every method" {
+    local method
+    for method in "nystrom --landmarks 300" "nystrom --landmarks 300 --inner randomized" \
+        "column --landmarks 300" "orthonystrom --landmarks 300" "projected --landmarks 300" \
+        "ensemble --landmarks 400 --experts 4" "ensemble --landmarks 400 --weights ridge"; do
+        at_least rows --approx $method --components 8
+    done
+    for method in randomized "gaussian --landmarks 40" exact; do
+        at_least few --approx $method --components 4
+    done
+    at_least rows --map pca --approx exact --components 8
+}
+
+@test "every map and precision" {
+    local map
+    for map in svd kpca pca laplacian diffusion; do
+        at_least rows --map $map --landmarks 300 --components 4
+        at_least rows --map $map --landmarks 200 --components 4 --precision f64
+    done
+    at_least rows --landmarks 200 --components 4 --probe 20
+}
+
+@test "every rule" {
+    local rule
+    for rule in uniform weighted rpcholesky "greedy --tolerance 0.5"; do
+        at_least rows --select $rule --landmarks 300
+    done
+    at_least rows --select greedy --landmarks 300
+}
+
+@test "ten times the rows take no more" {
+    local peak small
+    at_least rows --select uniform --landmarks 300 --components 8
+    small=$peak
+    at_least more --select uniform --landmarks 300 --components 8
+    [ $((peak - small)) -le $((4 << 20)) ]
+}
+
+@test "verify, info, list, select and embed keep 48 MiB" {
+    local budget=$((48 << 20)) json
+    within $budget nystream verify "$files/more.nys" --memory $budget
+    no_oom
+    within $budget nystream info "$files/more.nys"
+    no_oom
+    within $budget nystream list "$files/more.nys"
+    no_oom
+    within $budget nystream plan "$files/more.nys" --memory $budget -q >plan
+    no_oom
+    json=$(within $budget nystream select "$files/more.nys" d --select uniform --landmarks 300 \
+        --memory $budget --json -q)
+    no_oom
+    [ "$(field "$json" peak_rss_bytes)" -le $budget ]
+    within $budget nystream embed "$files/more.npy" -o e.npy --select uniform --landmarks 100 \
+        --memory $budget -q
+    no_oom
+    [ -s e.npy ]
+}
