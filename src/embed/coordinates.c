@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "embed/record.h"
 
+enum { PAIRS_MAX = 1 << 24 }; /* rows of so many values do not fit a store */
+
 bool ny_coordinates_plain(const struct ny_coordinates *how)
 {
     return !how->skip && !how->asymmetric && !how->normalize && !how->scale;
@@ -75,16 +77,17 @@ int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, con
     const json_t *report = json_object_get(record, "report");
 
     *how = (struct ny_coordinates){.pairs = (size_t)ny_field_count(report, "components", 0)};
-    if (!json) return NY_OK;
-    how->pairs = (size_t)ny_field_count(json, "pairs", 0);
-    how->skip = (size_t)ny_field_count(json, "skip", 0);
-    how->asymmetric = json_is_true(json_object_get(json, "asymmetric"));
-    how->normalize = json_is_true(json_object_get(json, "normalize"));
+    if (json) {
+        how->pairs = (size_t)ny_field_count(json, "pairs", 0);
+        how->skip = (size_t)ny_field_count(json, "skip", 0);
+        how->asymmetric = json_is_true(json_object_get(json, "asymmetric"));
+        how->normalize = json_is_true(json_object_get(json, "normalize"));
+    }
     scale = json_object_get(json, "scale");
-    if (how->skip > how->pairs ||
+    if (how->pairs > PAIRS_MAX || how->skip > 1 || how->skip > how->pairs ||
         (json_is_array(scale) && json_array_size(scale) != ny_coordinates_count(how)))
         return ny_fail(ctx, NY_ESTORE, "a result's record says in two ways how many coordinates it "
-                                       "has; fit it again with --restart");
+                                       "has, or too many; fit it again with --restart");
     if (!json_is_array(scale)) return NY_OK;
     how->scale = ny_calloc(ctx, NY_MEM_MODEL, ny_coordinates_count(how), sizeof(double));
     if (!how->scale) return NY_EBUDGET;

@@ -179,6 +179,7 @@ const char *const *ny_parts(void)
 
 static int open_source(struct source *source, struct ny_store *store, const char *name)
 {
+    struct ny_points_info points;
     json_t *record;
     const char *precision;
     int err = ny_record_need_done(store, name, &record);
@@ -188,6 +189,12 @@ static int open_source(struct source *source, struct ny_store *store, const char
     source->record = record;
     source->report = json_object_get(record, "report");
     source->n = ny_field_count(source->report, "n", 0);
+    err = ny_points_info(store, &points);
+    if (err == NY_OK && source->n > points.n)
+        err = ny_fail(source->ctx, NY_ESTORE, "'%s' says that it has %llu rows, and %s has %llu",
+                      name, (unsigned long long)source->n, ny_store_path(store),
+                      (unsigned long long)points.n);
+    if (err) return err;
     err = ny_coordinates_parse(&source->coordinates, source->ctx, record);
     if (err) return err;
     precision = ny_field_text(source->report, "precision");

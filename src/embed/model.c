@@ -5,8 +5,6 @@
 #include "base/checksum.h"
 #include "embed/model_sparse.h"
 
-#define MAGIC "nystream model\n"
-
 /* Models of sparse landmarks have a version of their own. */
 enum { IMAGE_VERSION = 2, SPARSE_VERSION = 3, CHECKSUM_BYTES = 8, KERNEL_NAME_BYTES = 32 };
 
@@ -208,7 +206,7 @@ static char *copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
 
 void ny_model_save(const struct ny_model *model, void *image)
 {
-    struct image_header header = {.magic = MAGIC,
+    struct image_header header = {.magic = NY_MODEL_MAGIC,
                                   .version = model->spec.slots ? SPARSE_VERSION : IMAGE_VERSION,
                                   .dtype = (uint32_t)model->spec.dtype,
                                   .precision = (uint32_t)model->precision,
@@ -243,6 +241,15 @@ void ny_model_save(const struct ny_model *model, void *image)
     memcpy((char *)image + bytes - CHECKSUM_BYTES, &checksum, CHECKSUM_BYTES);
 }
 
+/* Landmarks that are no rows stand for the columns of the points, one each. */
+static bool shape_fits(const struct image_header *header)
+{
+    const struct ny_kernel *kernel = ny_kernel_find(header->kernel);
+    bool given = kernel && (kernel->base == NY_BASE_COORDINATE || kernel->base == NY_BASE_GIVEN);
+
+    return !given || (header->m == header->d && header->version != SPARSE_VERSION);
+}
+
 /* The header's sizes agree with the length of the image, without overflow; fills parts->sparse. */
 static bool sizes_agree(struct image_parts *parts, const char *image, size_t bytes)
 {
@@ -250,7 +257,8 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
     const struct image_map *map = &parts->map;
     size_t entries, raw, total;
 
-    if (header->dtype < NY_U8 || header->dtype > NY_F64 || !header->m || !header->d || !header->p)
+    if (header->dtype < NY_U8 || header->dtype > NY_F64 || !header->m || !header->d ||
+        !header->p || header->precision > NY_PRECISION_F64 || map->skip > 1 || !shape_fits(header))
         return false;
     if (__builtin_mul_overflow(header->m, header->p, &entries) ||
         __builtin_mul_overflow(header->m, header->d, &raw) || entries > bytes ||
@@ -272,18 +280,25 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
     return total + padded(raw * ny_dtype_size((enum ny_dtype)header->dtype)) == bytes;
 }
 
+int ny_model_foreign(struct ny_context *ctx, const char *where)
+{
+    return ny_fail(ctx, NY_ESTORE,
+                   "%s is not a model of nystream; make one with "
+                   "'nystream export STORE NAME --part model -o MODEL.nym'",
+                   where);
+}
+
 static int check_image(struct ny_context *ctx, const void *image, size_t bytes, const char *where,
                        struct image_parts *parts)
 {
     struct image_header *header = &parts->header;
     uint64_t checksum;
 
-    if (bytes < sizeof(*header) + CHECKSUM_BYTES || memcmp(image, MAGIC, sizeof(MAGIC) - 1) != 0)
-        return ny_fail(ctx, NY_ESTORE,
-                       "%s is not a model of nystream; make one with "
-                       "'nystream export STORE NAME --part model -o MODEL.nym'",
-                       where);
+    if (bytes < sizeof(*header) + CHECKSUM_BYTES ||
+        memcmp(image, NY_MODEL_MAGIC, sizeof(NY_MODEL_MAGIC) - 1) != 0)
+        return ny_model_foreign(ctx, where);
     memcpy(header, image, sizeof(*header));
+    header->kernel[KERNEL_NAME_BYTES - 1] = '\0';
     if (header->version < 1 || header->version > SPARSE_VERSION)
         return ny_fail(ctx, NY_ESTORE,
                        "%s is a model of version %u; this nystream %s reads "
@@ -299,7 +314,6 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
                        "%s is a damaged model (%zu bytes, checksum or sizes do not "
                        "agree); export it again",
                        where, bytes);
-    header->kernel[KERNEL_NAME_BYTES - 1] = '\0';
     return NY_OK;
 }
 

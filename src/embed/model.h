@@ -35,6 +35,9 @@ struct ny_model_parts {
 };
 int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts);
 
+/* Every image begins with this; what does not is told so: NY_ESTORE. */
+#define NY_MODEL_MAGIC "nystream model\n"
+int ny_model_foreign(struct ny_context *ctx, const char *where);
 /* Little-endian image: header, arrays, checksum of all before it. */
 size_t ny_model_image_bytes(const struct ny_model *model);
 void ny_model_save(const struct ny_model *model, void *image);

@@ -179,7 +179,9 @@ uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback
 {
     const json_t *value = json_object_get(object, key);
 
-    return json_is_integer(value) ? (uint64_t)json_integer_value(value) : fallback;
+    return json_is_integer(value) && json_integer_value(value) >= 0
+               ? (uint64_t)json_integer_value(value)
+               : fallback;
 }
 
 double ny_field_number(const json_t *object, const char *key, double fallback)

@@ -261,30 +261,43 @@ done:
     return err;
 }
 
-/* The whole of a regular file, or an error that names it. */
+/* The size of a model's file. What is none is not read into memory. */
+static int check_file(struct ny_context *ctx, const char *path, int fd, size_t *bytes)
+{
+    char head[sizeof(NY_MODEL_MAGIC) - 1];
+    struct stat status;
+
+    if (fstat(fd, &status) != 0) return ny_fail_errno(ctx, "open", path);
+    if (S_ISDIR(status.st_mode))
+        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                          "%s is a directory; give the file of a model", path);
+    *bytes = S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
+    if (*bytes < sizeof(head) || pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        memcmp(head, NY_MODEL_MAGIC, sizeof(head)) != 0)
+        return ny_model_foreign(ctx, path);
+    return NY_OK;
+}
+
+/* The whole of it; *bytes is less where it was cut short meanwhile. */
 static int read_file(struct ny_context *ctx, const char *path, void **image, size_t *bytes)
 {
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC), err = NY_EIO;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err;
     size_t done = 0;
 
     *image = NULL;
-    if (fd < 0 || fstat(fd, &status) != 0) {
-        err = ny_fail_errno(ctx, "open", path);
-        goto done;
-    }
-    *bytes = S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
+    err = fd < 0 ? ny_fail_errno(ctx, "open", path) : check_file(ctx, path, fd, bytes);
+    if (err) goto done;
     *image = ny_alloc(ctx, NY_MEM_MODEL, *bytes);
-    err = NY_EBUDGET;
-    if (!*image) goto done;
-    err = NY_OK;
+    if (!*image) err = NY_EBUDGET;
     while (done < *bytes && err == NY_OK) {
         ssize_t got = read(fd, (char *)*image + done, *bytes - done);
 
-        if (got > 0)
-            done += (size_t)got;
-        else
+        if (got < 0)
             err = ny_fail_errno(ctx, "read", path);
+        else if (got == 0)
+            *bytes = done;
+        else
+            done += (size_t)got;
     }
 done:
     if (fd >= 0) close(fd);

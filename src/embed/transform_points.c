@@ -123,6 +123,7 @@ struct transform {
     struct ny_context *ctx;
     struct ny_store *store;
     const char *name;
+    struct ny_points_info points;
     uint64_t n;
     struct ny_coordinates coordinates;
     size_t pairs, w; /* w: and a column of ones, whose sum is the degree, where K is divided */
@@ -363,17 +364,32 @@ static int load_extension(struct transform *run)
     return NY_OK;
 }
 
+/* That it is of the points there are. */
+static int check_result(const struct transform *run, const json_t *report)
+{
+    const char *kernel = ny_field_text(report, "kernel");
+
+    if (kernel && ny_kernel_find(kernel) && run->coordinates.pairs && run->n &&
+        run->n <= run->points.n && ny_field_count(report, "d", 0) == run->points.d)
+        return NY_OK;
+    return ny_fail(run->ctx, NY_ESTORE,
+                   "the record of '%s' does not fit the points of %s; fit it again with --restart",
+                   run->name, ny_store_path(run->store));
+}
+
 static int load_result(struct transform *run, const json_t *record)
 {
     const json_t *report = json_object_get(record, "report");
     const char *precision = ny_field_text(report, "precision");
     const char *of = ny_field_text(report, "trace_of");
-    int err;
+    int err = ny_points_info(run->store, &run->points);
 
+    if (err) return err;
     run->n = ny_field_count(report, "n", 0);
     run->centred = of && strcmp(of, "centred") == 0;
     run->divided = of && strcmp(of, "normalised") == 0;
     err = ny_coordinates_parse(&run->coordinates, run->ctx, record);
+    if (err == NY_OK) err = check_result(run, report);
     if (err) return err;
     run->pairs = run->coordinates.pairs;
     run->w = run->pairs + run->divided;
@@ -383,7 +399,7 @@ static int load_result(struct transform *run, const json_t *record)
         ny_embedding_layout(run->n, ny_coordinates_width(&run->coordinates), element_of(run));
     run->roots_layout = (struct ny_embedding_layout){"roots", run->n, sizeof(double),
                                                      NY_CHUNK_BYTES / sizeof(double)};
-    err = load_geometry(run, (size_t)ny_field_count(report, "d", 0));
+    err = load_geometry(run, (size_t)run->points.d);
     if (err == NY_OK) err = load_extension(run);
     if (err) return err;
     run->spec = (struct ny_columns_spec){
@@ -499,24 +515,22 @@ static int transform(struct transform *run, const char *input,
     struct ny_reader *reader = NULL;
     struct ny_source *rows = NULL;
     struct ny_writer *writer = NULL;
-    struct ny_points_info points;
+    const struct ny_points_info *points = &run->points;
     uint64_t count;
     int err;
 
-    err = ny_points_info(run->store, &points);
-    if (err) return err;
     options.dims = run->geometry->d;
     options.nan_drop = false;
-    options.reading = points.row_slots ? NY_READ_SPARSE : NY_READ_DENSE;
-    if (options.dtype == NY_DTYPE_NONE && points.dtype == NY_F64) options.dtype = NY_F64;
+    options.reading = points->row_slots ? NY_READ_SPARSE : NY_READ_DENSE;
+    if (options.dtype == NY_DTYPE_NONE && points->dtype == NY_F64) options.dtype = NY_F64;
     err = ny_reader_open(&reader, run->ctx, input, &options);
     if (err) goto done;
-    run->spec.dtype = common_dtype(points.dtype, ny_reader_table(reader)->dtype);
+    run->spec.dtype = common_dtype(points->dtype, ny_reader_table(reader)->dtype);
     run->spec.slots =
-        ny_transform_slots((size_t)points.row_slots, ny_reader_table(reader));
+        ny_transform_slots((size_t)points->row_slots, ny_reader_table(reader));
     err = ny_source_of_reader(&rows, run->ctx, reader, run->spec.dtype, run->spec.slots, 1);
     if (err) goto done;
-    err = decide_workers(run, &points);
+    err = decide_workers(run, points);
     if (err) goto done;
     err = allocate(run);
     if (err) goto done;

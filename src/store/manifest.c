@@ -63,13 +63,22 @@ static bool plausible_sparse(const struct ny_manifest *m)
 /* Checksums vouch for what was written; these bounds, for who wrote it. */
 static bool plausible(const struct ny_manifest *m)
 {
-    if (m->n == 0) return true;
+    if (m->n == 0) return m->block_rows > 0;
     return m->dtype >= NY_U8 && m->dtype <= NY_F64 && m->d > 0 && m->d <= NY_COLUMNS_MAX &&
            m->n <= NY_ROWS_MAX &&
            (m->layout == NY_CSR ? plausible_sparse(m)
                                 : m->layout == NY_DENSE &&
                                       m->block_rows ==
                                           ny_block_rows_for(m->d, (enum ny_dtype)m->dtype));
+}
+
+/* Each block is an entry of the table: no more can be claimed than there are. */
+static bool blocks_fit(const struct ny_view *view, const struct ny_manifest *m)
+{
+    MDB_stat stat;
+
+    return m->n == 0 || (mdb_stat(view->txn, view->env->table, &stat) == 0 &&
+                         (m->n - 1) / m->block_rows < stat.ms_entries);
 }
 
 const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest)
@@ -83,7 +92,8 @@ const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest
 
     memset(manifest, 0, sizeof(*manifest));
     err = ny_view_read(view, &want, manifest, &wrong);
-    if (!err && want.frame.raw_bytes == ny_manifest_bytes(manifest->layout) && plausible(manifest))
+    if (!err && want.frame.raw_bytes == ny_manifest_bytes(manifest->layout) &&
+        plausible(manifest) && blocks_fit(view, manifest))
         return NULL;
     memset(manifest, 0, sizeof(*manifest));
     manifest->block_rows = 1;

@@ -1,0 +1,301 @@
+/* Models and stores whose checksums are right and whose claims are absurd: they are refused, and
+ * nothing is allocated for what they claim. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/memory.h"
+#include "embed/record.h"
+#include "embed/model.h"
+#include "store/store_private.h"
+#include "support/store_case.h"
+
+enum { BUDGET = 64 << 20, WORTH = 4 << 20 }; /* WORTH: what reading an honest one may take */
+
+static struct ny_context *ctx;
+static char folder[128], path[160];
+
+static int start(void **state)
+{
+    int err = ny_context_new(&ctx);
+
+    (void)state;
+    case_directory(folder);
+    snprintf(path, sizeof(path), "%s/s.nys", folder);
+    if (!err) ny_context_set_memory(ctx, BUDGET);
+    return err;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_int_equal(ny_memory_used(ctx), 0);
+    case_remove(folder);
+    ny_context_free(ctx);
+    return 0;
+}
+
+/* ---- models -------------------------------------------------------------------------------- */
+
+/* The header as embed/model.c writes it. */
+struct claim {
+    char magic[16];
+    uint32_t version, dtype, precision, degree;
+    uint64_t m, d, p;
+    double gamma, coef0;
+    char kernel[32];
+    uint32_t divided, skip, asymmetric, normalize, scaled, reserved;
+    double mean_degree;
+};
+
+enum { M = 2, D = 3, P = 1, IMAGE_MAX = 4096 };
+
+/* An image of 2 f32 landmarks in 3 columns, of sparse ones in version 3; returns its bytes. */
+static size_t image_of(const struct claim *claim, char *image)
+{
+    const double ones[2 * D + M + M * P + P] = {0, 0, 0, 1, 1, 1, 0, 0, 0.5, -0.5, 0};
+    const float rows[M * D] = {1, 2, 3, 4, 5, 6};
+    const uint64_t sizes[2] = {1, 2};         /* slots, values */
+    const uint32_t numbers[4] = {1, 1, 0, 2}; /* counts, then columns */
+    size_t bytes = sizeof(*claim);
+    uint64_t checksum;
+
+    memset(image, 0, IMAGE_MAX);
+    memcpy(image, claim, sizeof(*claim));
+    memcpy(image + bytes, ones, sizeof(ones));
+    bytes += sizeof(ones);
+    if (claim->version == 3) {
+        memcpy(image + bytes, sizes, sizeof(sizes));
+        memcpy(image + bytes + sizeof(sizes), numbers, sizeof(numbers));
+        memcpy(image + bytes + sizeof(sizes) + sizeof(numbers), rows, 2 * sizeof(float));
+        bytes += sizeof(sizes) + sizeof(numbers) + 2 * sizeof(float);
+    } else {
+        memcpy(image + bytes, rows, sizeof(rows));
+        bytes += sizeof(rows);
+    }
+    checksum = ny_checksum(image, bytes);
+    memcpy(image + bytes, &checksum, sizeof(checksum));
+    return bytes + sizeof(checksum);
+}
+
+static struct claim honest(void)
+{
+    return (struct claim){.magic = NY_MODEL_MAGIC, .version = 2, .dtype = NY_F32, .degree = 3,
+                          .m = M, .d = D, .p = P, .gamma = 0.5, .coef0 = 1, .kernel = "rbf"};
+}
+
+static int load(const struct claim *claim)
+{
+    _Alignas(8) char image[IMAGE_MAX];
+    size_t bytes = image_of(claim, image);
+    struct ny_model *model;
+    int err;
+
+    ny_error_clear(ctx);
+    ny_memory_peak_reset(ctx);
+    err = ny_model_load(&model, ctx, image, bytes, "it");
+    assert_true(err == NY_OK ? model != NULL : model == NULL);
+    ny_model_free(model);
+    assert_in_range(ny_memory_peak(ctx), 0, WORTH);
+    return err;
+}
+
+static void honest_models_load(void **state)
+{
+    struct claim claim = honest();
+
+    (void)state;
+    assert_int_equal(load(&claim), NY_OK);
+    claim.version = 3;
+    assert_int_equal(load(&claim), NY_OK);
+}
+
+static void absurd_sizes_of_models_are_refused(void **state)
+{
+    static const uint64_t sizes[] = {0, 1, 1ULL << 20, 1ULL << 32, 1ULL << 40, 1ULL << 61,
+                                     1ULL << 63, UINT64_MAX};
+
+    (void)state;
+    for (uint32_t version = 2; version <= 3; version++)
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+            for (int field = 0; field < 5; field++) {
+                struct claim claim = honest();
+
+                claim.version = version;
+                if (field == 0 || field == 3) claim.m = sizes[i];
+                if (field == 1 || field == 3 || field == 4) claim.d = sizes[i];
+                if (field == 2 || field == 4) claim.p = sizes[i];
+                if (claim.m == M && claim.d == D && claim.p == P) continue;
+                assert_int_equal(load(&claim), NY_ESTORE);
+            }
+}
+
+static void impossible_models_are_refused(void **state)
+{
+    (void)state;
+    for (int what = 0; what < 8; what++) {
+        struct claim claim = honest();
+
+        switch (what) {
+        case 0: claim.dtype = 0; break;
+        case 1: claim.dtype = 77; break;
+        case 2: claim.precision = 7; break;
+        case 3: claim.skip = 1; break; /* of one pair */
+        case 4: strcpy(claim.kernel, "unheard of"); break;
+        case 5: memset(claim.kernel, 'r', sizeof(claim.kernel)); break;
+        case 6: strcpy(claim.kernel, "precomputed"); break; /* 2 landmarks, rows of 3 */
+        case 7: claim.version = 3; strcpy(claim.kernel, "coordinates"); break;
+        }
+        if (load(&claim) != NY_ESTORE) fail_msg("case %d: %s", what, ny_context_message(ctx));
+    }
+}
+
+/* ---- manifests ----------------------------------------------------------------------------- */
+
+static struct ny_store *open_store(void)
+{
+    struct ny_store *store;
+
+    ny_error_clear(ctx);
+    if (ny_store_create(&store, ctx, path)) fail_msg("%s", ny_context_message(ctx));
+    return store;
+}
+
+static void put_manifest(struct ny_store *store, const struct ny_manifest *manifest)
+{
+    struct ny_frame frame = {.store = store->id, .kind = NY_KIND_MANIFEST,
+                             .raw_bytes = (uint32_t)ny_manifest_bytes(manifest->layout)};
+    struct ny_key key = ny_points_key(NY_KIND_MANIFEST, 0);
+    struct ny_write write;
+
+    assert_int_equal(ny_write_begin(&write, store, store->points, 1 << 20), NY_OK);
+    assert_int_equal(ny_write_record(&write, &key, &frame, manifest), NY_OK);
+    assert_int_equal(ny_write_commit(&write), NY_OK);
+}
+
+static void absurd_manifests_are_refused(void **state)
+{
+    const struct ny_manifest good = {.dtype = NY_F32, .n = 8, .d = 4,
+                                     .block_rows = ny_block_rows_for(4, NY_F32)};
+    const struct ny_manifest sparse = {.dtype = NY_F32, .layout = NY_CSR, .n = 8, .d = 4,
+                                       .block_rows = 8, .nnz = 9, .row_nnz = 4, .block_nnz = 9};
+    struct ny_store *store = open_store();
+    struct ny_points_info info;
+
+    (void)state;
+    for (int what = 0; what < 15; what++) {
+        struct ny_manifest m = what < 8 ? good : sparse;
+
+        switch (what) {
+        case 0: m.n = 1ULL << 60; break;
+        case 1: m.d = 1ULL << 40; break;
+        case 2: m.d = 0; break;
+        case 3: m.block_rows = 1ULL << 40; break;
+        case 4: m.block_rows = 0; break;
+        case 5: m.dtype = 9; break;
+        case 6: m.layout = 5; break;
+        case 7: m.n = 1ULL << 40; break; /* of which there are no blocks */
+        case 8: m.row_nnz = 1ULL << 40; break;
+        case 9: m.block_nnz = 1ULL << 40; break;
+        case 10: m.block_rows = 1ULL << 40; break;
+        case 11: m.block_rows = 7; break;
+        case 12: m.nnz = 0; break;
+        case 13: m.n = 1ULL << 40; break;
+        case 14: m.n = m.block_rows = 0; break;
+        }
+        put_manifest(store, &m);
+        if (ny_points_info(store, &info) != NY_ESTORE) fail_msg("case %d is believed", what);
+        ny_error_clear(ctx);
+    }
+    put_manifest(store, &sparse);
+    assert_int_equal(ny_points_info(store, &info), NY_OK);
+    put_manifest(store, &good);
+    assert_int_equal(ny_points_info(store, &info), NY_OK);
+    ny_store_close(store);
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+/* A fit of 8 rows, its record with one number replaced; read, placed, exported. */
+static void put_record(struct ny_store *store, const char *where, const char *key, json_t *value)
+{
+    json_t *record = json_pack(
+        "{s:i, s:s, s:s, s:i, s:{}, s:{},"
+        " s:{s:i, s:i, s:i, s:i, s:f, s:s, s:s, s:s, s:s}, s:{s:i, s:i, s:b}}",
+        "format", 1, "kind", "fit", "stage", "done", "model_bytes", 4096, "checkpoint", "options",
+        "report", "n", 8, "d", 4, "landmarks", 2, "components", 2, "residual_max", 1.0, "precision",
+        "f32", "kernel", "rbf", "approx", "projected", "map", "kpca", "coordinates", "pairs", 2,
+        "skip", 0, "asymmetric", 0);
+    json_t *object = where ? json_object_get(record, where) : record;
+
+    assert_non_null(record);
+    assert_int_equal(json_object_set_new(object, key, value), 0);
+    assert_int_equal(ny_record_save(store, "r", record), NY_OK);
+    json_decref(record);
+}
+
+static void check_record(const char *what)
+{
+    char output[200];
+    struct ny_model *model;
+    uint64_t rows, p;
+    float out[64];
+    int err;
+
+    snprintf(output, sizeof(output), "%s/out.npy", folder);
+    for (const char *const *part = ny_export_parts(); *part; part++) {
+        ny_memory_peak_reset(ctx);
+        err = ny_export(ctx, path, "r", *part, output);
+        if (err != NY_ESTORE && err != NY_EUSAGE && err != NY_EBUDGET && err != NY_OK)
+            fail_msg("%s: %s: %s", what, *part, ny_context_message(ctx));
+        assert_in_range(ny_memory_peak(ctx), 0, BUDGET);
+        remove(output);
+    }
+    assert_int_not_equal(ny_model_open(&model, ctx, path, "r"), NY_OK);
+    if (ny_embedding_shape(ctx, path, "r", &rows, &p) == NY_OK && p <= 64)
+        assert_int_not_equal(ny_embedding_read(ctx, path, "r", 0, 1, out), NY_OK);
+    ny_error_clear(ctx);
+}
+
+static void absurd_records_are_refused(void **state)
+{
+    static const struct {
+        const char *where, *key;
+    } fields[] = {{"report", "n"},          {"report", "d"},          {"report", "landmarks"},
+                  {"coordinates", "pairs"}, {"coordinates", "skip"},  {NULL, "model_bytes"},
+                  {"report", "components"}, {"report", "eigenvalues"}};
+    static const json_int_t numbers[] = {0, -1, 1LL << 40, INT64_MAX, INT64_MIN};
+    const struct ny_manifest good = {.dtype = NY_F32, .n = 8, .d = 4,
+                                     .block_rows = ny_block_rows_for(4, NY_F32)};
+    struct ny_store *store = open_store();
+
+    (void)state;
+    put_manifest(store, &good);
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++) {
+            put_record(store, fields[i].where, fields[i].key, json_integer(numbers[k]));
+            check_record(fields[i].key);
+        }
+    ny_store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(honest_models_load),
+        cmocka_unit_test(absurd_sizes_of_models_are_refused),
+        cmocka_unit_test(impossible_models_are_refused),
+        cmocka_unit_test(absurd_manifests_are_refused),
+        cmocka_unit_test(absurd_records_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
