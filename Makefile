@@ -52,10 +52,12 @@ DOCS        := $(if $(CLI),$(addprefix $(BUILD)/,nystream.1 nystream.bash _nystr
 # Test programs are tests/KIND/*.c; what they share is tests/support/*.c.
 programs      = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)/*.c))
 UNIT_TESTS   := $(call programs,unit)
-TESTS        := $(UNIT_TESTS) $(call programs,property) $(call programs,fault)
 LONG_TESTS   := $(call programs,long)
 BENCHMARKS   := $(call programs,bench)
-FUZZERS      := $(call programs,fuzz)
+FUZZERS      := $(filter $(BUILD)/tests/fuzz/fuzz_%,$(call programs,fuzz))
+# Each fuzzer once more, without libFuzzer: tests/fuzz/replay.c runs its corpus.
+REPLAYS      := $(FUZZERS:$(BUILD)/tests/fuzz/fuzz_%=$(BUILD)/tests/replay/%)
+TESTS        := $(UNIT_TESTS) $(call programs,property) $(call programs,fault) $(REPLAYS)
 CLI_TESTS    := $(wildcard tests/cli/*.bats)
 SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
 TEST_SUPPORT := $(BUILD)/tests/support.a
@@ -70,7 +72,7 @@ RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(
 # What the goals need that is not installed: a first step installs it, a second make goes on.
 ifndef SETUP_DONE
 SETUP   := $(if $(filter check check-% asan ubsan tsan coverage lint,$(MAKECMDGOALS)),check) \
-           $(foreach goal,demo fuzz papers,$(filter $(goal),$(MAKECMDGOALS)))
+           $(foreach goal,demo fuzz papers,$(if $(filter $(goal) $(goal)-long,$(MAKECMDGOALS)),$(goal)))
 MISSING := $(if $(strip $(SETUP)),$(shell data-tools/setup --missing build $(SETUP)))
 endif
 
@@ -156,10 +158,22 @@ $(TEST_SUPPORT): $(SUPPORT_OBJECTS)
 
 $(BUILD)/tests/%: tests/%.c $(TEST_SUPPORT) $(STATIC_LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK) $(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< $(TEST_SUPPORT) \
-	  $(STATIC_LIB) $(PACKAGE_LIBS) $(TEST_LIBS)
+	$(call say,LINK) $(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< $(FUZZED_OBJECTS) \
+	  $(TEST_SUPPORT) $(STATIC_LIB) $(PACKAGE_LIBS) $(TEST_LIBS)
 $(TESTS) $(LONG_TESTS): TEST_LIBS = -lcmocka
 $(FUZZERS): TEST_LIBS = -fsanitize=fuzzer
+REPLAY := $(BUILD)/tests/fuzz/replay.o
+$(REPLAY): tests/fuzz/replay.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC) $(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
+$(BUILD)/tests/replay/%: tests/fuzz/fuzz_%.c $(REPLAY) $(TEST_SUPPORT) $(STATIC_LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< $(REPLAY) \
+	  $(FUZZED_OBJECTS) $(TEST_SUPPORT) $(STATIC_LIB) $(PACKAGE_LIBS)
+# The command line is the command's, not the library's.
+FUZZED_COMMAND := $(filter-out $(BUILD)/cli/main.o,$(CLI_OBJECTS))
+$(BUILD)/tests/fuzz/fuzz_arguments $(BUILD)/tests/replay/arguments: $(FUZZED_COMMAND)
+$(BUILD)/tests/fuzz/fuzz_arguments $(BUILD)/tests/replay/arguments: FUZZED_OBJECTS = $(FUZZED_COMMAND)
 
 tools: $(TOOLS)
 $(BUILD)/data-tools/%.o: data-tools/%.c $(BUILD)/flags
@@ -212,17 +226,14 @@ coverage: ## check with gcov: lines covered, file by file
 	  CFLAGS='-O1 -g --coverage'
 	@tests/coverage build/coverage
 
-FUZZ_SECONDS ?= 30
-fuzz: ## each fuzzer for FUZZ_SECONDS (30), with clang
+FUZZ_SECONDS ?= 60
+fuzz: ## each fuzzer for FUZZ_SECONDS (60), with clang
 	@$(MAKE) --no-print-directory fuzz-run BUILD=build/fuzz CC=clang \
 	  CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
+fuzz-long: ## each fuzzer for an hour
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=3600
 fuzz-run: $(FUZZERS)
-	@for f in $(FUZZERS); do \
-	  found=$(BUILD)/corpus/$${f##*/fuzz_}; seeds=tests/fuzz/corpus/$${f##*/fuzz_}; \
-	  mkdir -p $$found; [ -d $$seeds ] || seeds=; echo "== $${f##*/}"; \
-	  $$f -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=$(BUILD)/ \
-	    $$found $$seeds >$$f.log 2>&1 || { tail -50 $$f.log; exit 1; }; \
-	  grep -E 'stat::(number_of_executed_units|new_units_added)' $$f.log; done
+	@tests/fuzz/run $(FUZZ_SECONDS) $(FUZZERS)
 
 bench: all tools $(BENCHMARKS) ## speed, as ratios measured in one run (tests/bench/run)
 	@BUILD=$(BUILD) tests/bench/run
@@ -266,7 +277,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 	@echo 'Variables: BUILD CC CFLAGS LDFLAGS WERROR=1 V=1 DESTDIR PREFIX FUZZ_SECONDS JOBS'
 
-ALL_OBJECTS := $(LIB_OBJECTS) $(CLI_OBJECTS) $(TEST_SUPPORT) $(TOOL_SUPPORT) $(TESTS) \
+ALL_OBJECTS := $(LIB_OBJECTS) $(CLI_OBJECTS) $(TEST_SUPPORT) $(REPLAY) $(TOOL_SUPPORT) $(TESTS) \
                $(LONG_TESTS) $(BENCHMARKS) $(FUZZERS) $(TOOLS)
 -include $(addsuffix .d,$(ALL_OBJECTS))
 endif
@@ -275,4 +286,4 @@ endif
 .DELETE_ON_ERROR:
 FORCE:
 .PHONY: all docs tools demo papers check check-unit check-long check-all dev asan ubsan tsan coverage \
-        fuzz fuzz-run bench lint format install uninstall clean help FORCE
+        fuzz fuzz-long fuzz-run bench lint format install uninstall clean help FORCE

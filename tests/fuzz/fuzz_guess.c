@@ -1,5 +1,5 @@
 /* Files of any kind: the guess of the format, and gzip. */
-#include "fuzz_reader.h"
+#include "fuzz/fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

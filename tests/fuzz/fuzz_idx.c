@@ -1,5 +1,5 @@
 /* IDX files. */
-#include "fuzz_reader.h"
+#include "fuzz/fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,5 +1,5 @@
 /* Label files beside a table of four rows, of which one is dropped. */
-#include "fuzz_reader.h"
+#include "fuzz/fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

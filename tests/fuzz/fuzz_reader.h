@@ -7,39 +7,12 @@
 #define NY_TESTS_FUZZ_READER_H
 
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/context.h"
-#include "base/memory.h"
+#include "fuzz/fuzz.h"
 #include "io/reader.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum { FUZZ_BATCH = 3, FUZZ_VALUES = 1 << 16 };
-
-#define FUZZ_CHECK(condition)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
-
-static struct ny_context *fuzz_context(void)
-{
-    static struct ny_context *ctx;
-
-    if (!ctx) {
-        FUZZ_CHECK(ny_context_new(&ctx) == NY_OK);
-        ny_context_set_memory(ctx, 2 << 20); /* also bounds the work for absurd claims */
-    }
-    ny_error_clear(ctx);
-    return ctx;
-}
+enum { FUZZ_BATCH = 3, FUZZ_VALUES = 1 << 16, FUZZ_READER_MEMORY = 2 << 20 };
 
 /* "/dev/fd/N" of a file, or of a pipe, that holds the bytes; N is to be closed. */
 static int fuzz_input(const uint8_t *data, size_t size, bool as_pipe, char path[32])
@@ -91,7 +64,7 @@ static int fuzz_rest(struct ny_reader *reader)
 
 static int fuzz_path(const char *path, const struct ny_reader_options *options)
 {
-    struct ny_context *ctx = fuzz_context();
+    struct ny_context *ctx = fuzz_context(FUZZ_READER_MEMORY);
     struct ny_reader *reader;
     int status = ny_reader_open(&reader, ctx, path, options);
 
