@@ -134,6 +134,9 @@ int cli_finish_output(struct command *command, int status);
  * pipe is an error of write(), not a signal. */
 void cli_prepare_output(void);
 void cli_write_json_string(FILE *file, const char *text);
+/* With ? for control characters: a terminal obeys them, and what files and stores say is not to be
+ * obeyed. */
+void cli_print_text(FILE *file, const char *text);
 
 /* ---- signals.c ---------------------------------------------------------------------------- */
 

@@ -153,7 +153,7 @@ static void print_scalar(FILE *file, const json_t *json, enum unit unit)
     if (json_is_number(json))
         fputs(number_words(json, unit).text, file);
     else if (json_is_string(json))
-        fputs(json_string_value(json), file);
+        cli_print_text(file, json_string_value(json));
     else if (json_is_boolean(json))
         fputs(json_is_true(json) ? "yes" : "no", file);
     else
@@ -179,7 +179,9 @@ static void print_value(FILE *file, const json_t *json, enum unit unit)
         json_object_foreach((json_t *)json, key, item)
         {
             if (json_is_null(item)) continue;
-            fprintf(file, "%s%s ", shown++ ? ", " : "", key);
+            fputs(shown++ ? ", " : "", file);
+            cli_print_text(file, key);
+            fputc(' ', file);
             print_scalar(file, item, unit);
         }
         if (shown == 0) fputc('-', file);
@@ -193,7 +195,8 @@ static void print_label(FILE *file, const char *label)
 {
     int pad = LABEL_COLUMNS - cli_columns(label);
 
-    fprintf(file, "%s%*s  ", label, pad > 0 ? pad : 0, "");
+    cli_print_text(file, label);
+    fprintf(file, "%*s  ", pad > 0 ? pad : 0, "");
 }
 
 void cli_print_fact(FILE *file, const char *label, const char *format, ...)

@@ -21,6 +21,12 @@ void cli_prepare_output(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+void cli_print_text(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, file);
+}
+
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 /* Bytes of a well-formed UTF-8 sequence; overlong and surrogate forms are jansson's to judge. */
@@ -161,7 +167,9 @@ static void print_failure(FILE *file, const struct command *command,
         print_json_error(file, command, failure, message);
         return;
     }
-    fprintf(file, "nystream: %s\n", message);
+    fputs("nystream: ", file);
+    cli_print_text(file, message);
+    fputc('\n', file);
     if (failure->usage) {
         if (command->verb)
             cli_print_usage(file, command->verb);

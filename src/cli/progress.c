@@ -152,7 +152,9 @@ static void show_message(void *user, int level, const char *message)
         fputs("}\n", stderr);
         return;
     }
-    fprintf(stderr, "nystream: %s%s\n", level == NY_LOG_WARNING ? "warning: " : "", message);
+    fprintf(stderr, "nystream: %s", level == NY_LOG_WARNING ? "warning: " : "");
+    cli_print_text(stderr, message);
+    fputc('\n', stderr);
 }
 
 void cli_display_start(struct command *command)

@@ -105,7 +105,8 @@ static void print_damage(const json_t *damage)
     cli_fact_number(damage, "first_row", &first);
     if (cli_fact_number(damage, "rows", &rows) && rows > 0)
         printf("block %.0f (rows %.0f to %.0f): ", block, first, first + rows - 1);
-    puts(what ? what : "damaged");
+    cli_print_text(stdout, what ? what : "damaged");
+    fputc('\n', stdout);
 }
 
 static void print_verdict(const json_t *facts, int status)

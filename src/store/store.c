@@ -137,6 +137,9 @@ static int check_vacant(struct ny_context *ctx, const char *path)
     const struct dirent *entry;
     int err = NY_OK;
 
+    if (!directory && errno == ENOTDIR)
+        return ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
+                          "%s is a file and not a store; choose another name", path);
     if (!directory) return ny_fail_errno(ctx, "open", path);
     while (!err && (entry = readdir(directory)) != NULL)
         if (!is_ours(entry->d_name))

@@ -1,398 +1,759 @@
-# Bad input is refused with exit 3, naming the file and the line, or the row and column; nothing of
-# it is in the store afterwards. (Options that do not fit the input are exit 2.)
+# Bad input is refused, case by case: the right exit code, one sentence with the file and the line or
+# row and column in it, nothing on the standard output, and nothing changed or left behind.
+#
+# A row is a case:  how its files are made | the command | its exit code | words of the sentence,
+# cut at " / ". Each finds the store s (40 rows of 3 columns with labels; results: r, a dictionary d,
+# and h, that a full disk has interrupted), the model r.nym of r, and p.csv, ten rows of as many
+# columns. What a refused import leaves as the store `new` must hold no rows.
 load helper
 
-# bad CODE FILE WORDS [OPTION…]: the import is refused with CODE, the FILE and each of the WORDS.
-bad() {
-    local code=$1 file=$2 words=$3 word
-    shift 3
-    ny import refused "$file" -q "$@"
-    exits "$code" || { echo "case: $file $words $*" >&2; return 1; }
-    says "$file" || [ "$code" -eq 2 ]
-    IFS='|' read -ra words <<<"$words"
-    for word in "${words[@]}"; do
-        says "$word"
+# Fits h on a disk with ever more room, until it takes the record of the job but not its result.
+interrupt_h() {
+    local kib=$(($(stat -c %s s/results/data.mdb) / 1024))
+    until [[ $(nystream list s) == *h$'\t'interrupted* ]]; do
+        ((kib += 4))
+        (trap '' XFSZ; ulimit -f $kib; ! nystream fit s h --landmarks 30 --components 20 2>/dev/null)
     done
-    [ "${#stderr_lines[@]}" -eq 1 ]
-    ny info refused --json
-    [ "$status" -ne 0 ] || [ "$(field "$output" n)" = 0 ]
 }
 
-# text FORMAT: the bytes of printf FORMAT in t.csv
-text() {
-    printf "$1" >"${2-t.csv}"
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    : >cases
+    mkdir base
+    cd base || return
+    table 40 3 | awk -F, '{print NR % 2 ? "odd" : "even", $0}' OFS=, >l.csv
+    nystream import s l.csv --label-column 1 -q
+    nystream fit s r --landmarks 5 -q
+    nystream select s d --landmarks 5 -q
+    nystream export s r --part model -o r.nym
+    table 10 3 7 >p.csv
+    rm l.csv
+    interrupt_h
 }
 
-# An npy file of version 1.0 with this dictionary and BYTES bytes behind it.
-npy() { # DICTIONARY BYTES
-    printf '\223NUMPY\001\000\166\000%-117s\n' "$1" >t.npy
-    head -c "$2" /dev/zero | tr '\0' '\1' >>t.npy
+teardown_file() {
+    echo "# bad input: $(wc -l <"$BATS_FILE_TMPDIR/cases") cases" >&3
 }
 
-dictionary() { # DESCR SHAPE
-    printf "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" "$1" "$2"
+# put FILE FORMAT: the bytes of printf FORMAT
+put() {
+    printf "$2" >"$1"
 }
 
-@test "csv: empty, and only empty lines" {
-    text ''
-    bad 3 t.csv empty
-    text '\n\n\n'
-    bad 3 t.csv ''
-    text 'a,b\n'
-    bad 3 t.csv '' --header yes
-    text ' \t \n'
-    bad 3 t.csv ''
+# An npy file of version 1.0: its dictionary, or type and shape, and BYTES ones behind it.
+npy_of() { # FILE DICTIONARY BYTES
+    { printf '\223NUMPY\001\000\166\000%-117s\n' "$2"; head -c "$3" /dev/zero | tr '\0' '\1'; } >"$1"
+}
+npy() { # FILE TYPE SHAPE BYTES
+    npy_of "$1" "{'descr': '$2', 'fortran_order': False, 'shape': $3, }" "$4"
+}
+
+# long FILE BEFORE BYTES CHARACTER AFTER
+long() {
+    { printf "$2"; head -c "$3" /dev/zero | tr '\0' "$4"; printf "$5"; } >"$1"
+}
+
+zip_csv() { # FILE ROWS
+    table "$2" 4 | gzip -n >"$1"
+}
+
+# flip FILE OFFSET: all bits of one byte
+flip() {
+    local byte
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+    printf "\\$(printf %o $((255 - byte)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# What readers see of the store s.
+seen() {
+    nystream info s --json | sed -E 's/"store_bytes": *[0-9]+//'
+    nystream export s r --part labels -o -
+    nystream export s r -o -
+}
+
+wrong() { # WHY
+    printf '%s\ncase: %s | %s | %s | %s\nexit %s, stdout: %s\nstderr: %s\n' "$1" "$make" "$command" \
+        "$code" "$expected" "$got" "$(head -c 200 ../out)" "${err:0:500}" >&2
+    return 1
+}
+
+one_case() {
+    local got=0 err expected=$words word before
+    eval "$make" || return
+    before=$(echo .* *)
+    eval "nystream $command" >../out 2>../err </dev/null || got=$?
+    mapfile -t lines <../err
+    err=${lines[*]}
+    [ "$got" -eq "$code" ] || wrong "another exit code" || return
+    [ ! -s ../out ] || wrong "it prints" || return
+    [ ${#lines[@]} -eq 1 ] || [[ ${#lines[@]} -eq 2 && ${lines[1]} == usage:\ * ]] ||
+        wrong "not one sentence" || return
+    [[ $err != *$'\033'* ]] || wrong "the terminal would obey it" || return
+    [[ $err == nystream:\ * || $command == *--json* ]] || wrong "not a sentence" || return
+    while [ -n "$words" ]; do
+        word=${words%% / *}
+        words=${words#"$word"}
+        words=${words# / }
+        [[ $err == *"$word"* ]] || wrong "not said: $word" || return
+    done
+    if [ -e new ]; then
+        [[ "$(nystream info new --json 2>/dev/null)" =~ ^$|'"n":'\ *0, ]] || wrong "rows in new" || return
+        rm -r new
+    fi
+    [ "$before" = "$(echo .* *)" ] || wrong "left behind: $(echo .* *)" || return
+    [ "$stamp" = "$(cksum s/*/data.mdb)" ] || cmp -s <(seen) ../seen || wrong "s has changed"
+}
+
+cases() {
+    local make command code words more stamp failed=0
+    cp -r "$BATS_FILE_TMPDIR/base" work
+    cd work || return
+    seen >../seen
+    stamp=$(cksum s/*/data.mdb)
+    while IFS='|' read -r make command code words more; do
+        [ -n "${make// /}$command" ] || continue
+        make=${make%"${make##*[! ]}"} command=${command%"${command##*[! ]}"}
+        command=${command# } code=${code// /} words=${words# }
+        [ -z "$more" ] && [ -n "$code" ] || { echo "not a row: $make | $command" >&2; return 1; }
+        echo >>"$BATS_FILE_TMPDIR/cases"
+        one_case || { failed=1; rm -r s; cp -r "$BATS_FILE_TMPDIR/base/s" .; }
+        find . -mindepth 1 -maxdepth 1 ! -name s ! -name r.nym ! -name p.csv -exec rm -r {} +
+    done
+    [ $failed -eq 0 ]
+}
+
+@test "csv: nothing in it" {
+    cases <<'END'
+put t.csv ''                            | import new t.csv                 | 3 | t.csv is empty
+put t.csv '\n\n\n'                      | import new t.csv                 | 3 | t.csv holds no rows
+put t.csv '\r\n\r\n'                    | import new t.csv                 | 3 | t.csv holds no rows
+put t.csv ' \t \n'                      | import new t.csv                 | 3 | t.csv
+put t.csv 'a,b\n'                       | import new t.csv --header yes    | 3 | t.csv holds no rows
+put t.csv '\357\273\277'                | import new t.csv                 | 3 | t.csv
+put t.csv '1,2\n'                       | import new t.csv --header yes    | 3 | t.csv holds no rows
+put t.csv ''                            | import s t.csv --append          | 3 | t.csv is empty
+put t.csv ''                            | import new - <t.csv              | 3 | standard input is empty
+put t.csv ''                            | embed t.csv -o out.npy           | 3 | t.csv is empty
+put t.csv ''                            | transform s r --input t.csv -o out.npy | 3 | t.csv is empty
+END
 }
 
 @test "csv: ragged rows, by line" {
-    text '1,2\n3\n4,5\n'
-    bad 3 t.csv 'line 2'
-    text '1,2\n3,4\n5,6,7\n'
-    bad 3 t.csv 'line 3'
-    text 'a,b\n1,2\n3,4,5\n'
-    bad 3 t.csv 'line 3'
-    text '1\t2\n3\t4\t5\n' t.tsv
-    bad 3 t.tsv 'line 2'
-    text '1;2\n3;4;5\n'
-    bad 3 t.csv 'line 2'
-    text '1 2\n3 4 5\n'
-    bad 3 t.csv 'line 2'
-    text '1,2\r\n3,4,5\r\n'
-    bad 3 t.csv 'line 2'
-    text '1,2\n\n3,4,5\n'
-    bad 3 t.csv 'line 3'
-    text '1,2\n3,4,\n'
-    bad 3 t.csv 'line 2'
-    text '"1",2\n"3,4"\n'
-    bad 3 t.csv 'line 2'
+    cases <<'END'
+put t.csv '1,2\n3\n4,5\n'               | import new t.csv                 | 3 | t.csv, line 2 / 1 fields where the first line has 2
+put t.csv '1,2\n3,4\n5,6,7\n'           | import new t.csv                 | 3 | t.csv, line 3 / 3 fields
+put t.csv 'a,b\n1,2\n3,4,5\n'           | import new t.csv                 | 3 | t.csv, line 3
+put t.tsv '1\t2\n3\t4\t5\n'             | import new t.tsv                 | 3 | t.tsv, line 2
+put t.csv '1;2\n3;4;5\n'                | import new t.csv                 | 3 | t.csv, line 2
+put t.csv '1 2\n3 4 5\n'                | import new t.csv                 | 3 | t.csv, line 2
+put t.csv '1,2\r\n3,4,5\r\n'            | import new t.csv                 | 3 | t.csv, line 2
+put t.csv '1,2\n\n3,4,5\n'              | import new t.csv                 | 3 | t.csv, line 3
+put t.csv '1,2\n3,4,\n'                 | import new t.csv                 | 3 | t.csv, line 2
+put t.csv '"1",2\n"3,4"\n'              | import new t.csv                 | 3 | t.csv, line 2
+put t.csv '1,2\n3\n'                    | import new t.csv --nan drop      | 3 | t.csv, line 2
+put t.csv '1,2\n3,4,5\n'                | import new - --format csv <t.csv | 3 | standard input, line 2
+put t.csv 'odd,1,2,3\neven,5,6\n'      | import s t.csv --append --label-column 1 | 3 | t.csv, line 2
+put t.csv '1,2,3\n4,5\n'                | embed t.csv -o out.csv           | 3 | t.csv, line 2
+put t.csv '1,2,3\n4,5\n'                | transform s r --input t.csv -o out.csv | 3 | t.csv, line 2
+put t.csv '1,2,3\n4,5\n'                | transform r.nym --input t.csv -o out.csv | 3 | t.csv, line 2
+END
 }
 
 @test "csv: what is not a number, by line and column" {
-    text '1,2\n3,x\n'
-    bad 3 t.csv "line 2|column 2|'x'"
-    text '1,2\n,4\n'
-    bad 3 t.csv 'line 2|column 1'
-    text '1,2\n3,4.5.6\n'
-    bad 3 t.csv 'line 2|column 2'
-    text '1,2\n0x10,4\n'
-    bad 3 t.csv 'line 2|column 1'
-    text '1,2\n1e,4\n'
-    bad 3 t.csv 'line 2|column 1'
-    text '1,2\n1 2,4\n'
-    bad 3 t.csv 'line 2|column 1'
-    text '1,2\n--1,4\n'
-    bad 3 t.csv 'line 2|column 1'
-    text 'a,b\n1,2\n3,oops\n'
-    bad 3 t.csv "line 3|column 2|'b'"
-    text '1,2\n3,\377\376\n'
-    bad 3 t.csv 'line 2|column 2'
-    text '1,2\n3,caf\303\251\n'
-    bad 3 t.csv 'line 2|column 2'
-    text '1,2\n3,\0004\n'
-    bad 3 t.csv 'line 2'
-    text 'a,b\nc,d\n'
-    bad 3 t.csv 'line 2' --header yes
-    text '1,2\nx,y\n'
-    bad 3 t.csv 'line 2' --header no
-    text 'x,y\n1,2\n'
-    bad 3 t.csv 'line 1' --header no
+    cases <<'END'
+put t.csv '1,2\n3,x\n'                  | import new t.csv                 | 3 | t.csv, line 2, column 2 / 'x'
+put t.csv '1,2\n,4\n'                   | import new t.csv                 | 3 | t.csv, line 2, column 1 / is empty / --nan drop
+put t.csv '1,2\n3,4.5.6\n'              | import new t.csv                 | 3 | line 2, column 2
+put t.csv '1,2\n0x10,4\n'               | import new t.csv                 | 3 | line 2, column 1
+put t.csv '1,2\n1e,4\n'                 | import new t.csv                 | 3 | line 2, column 1
+put t.csv '1,2\n1 2,4\n'                | import new t.csv                 | 3 | line 2, column 1
+put t.csv '1,2\n--1,4\n'                | import new t.csv                 | 3 | line 2, column 1
+put t.csv 'a,b\n1,2\n3,oops\n'          | import new t.csv                 | 3 | line 3, column 2 ('b') / 'oops'
+put t.csv '1,2\n3,\377\376\n'           | import new t.csv                 | 3 | line 2, column 2
+put t.csv '1,2\n3,caf\303\251\n'        | import new t.csv                 | 3 | line 2, column 2 / café
+put t.csv '1,2\n3,\033[31m\n'           | import new t.csv                 | 3 | line 2, column 2
+put t.csv '1,2\n3,\0004\n'              | import new t.csv                 | 3 | t.csv, line 2
+put t.csv '1,2\n3,"4\n'                 | import new t.csv                 | 3 | t.csv, line 2
+put t.csv 'a,b\nc,d\n'                  | import new t.csv --header yes    | 3 | t.csv, line 2
+put t.csv '1,2\nx,y\n'                  | import new t.csv --header no     | 3 | t.csv, line 2
+put t.csv 'x,y\n1,2\n'                  | import new t.csv --header no     | 3 | t.csv, line 1
+put t.csv '1,2\n3,x\n'                  | import new t.csv --json          | 3 | {"error": / "code":3 / "kind":"bad-input" / "file":"t.csv" / "line":2
+put t.csv '1,2\n3,4\n5,x\n'             | import new t.csv --nan drop      | 3 | line 3, column 2
+put t.csv '1,2,3\n4,5,x\n'              | transform s r --input t.csv -o out.npy | 3 | t.csv, line 2, column 3
+END
 }
 
 @test "csv: NaN and infinity, by row and column" {
-    local word
-    for word in nan NaN NAN inf -inf Infinity 1e999 -1e999; do
-        text "1,2\n3,4\n5,$word\n"
-        bad 3 t.csv 'column 2'
-    done
-    text '1,2\nnan,4\n'
-    bad 3 t.csv 'column 1'
-    text 'nan,1\ninf,2\n'
-    bad 3 t.csv '' --nan drop
-    text '1,1e39\n2,3\n'
-    bad 3 t.csv 'column 2' --dtype f32
+    cases <<'END'
+put t.csv '1,2\n3,4\n5,nan\n'           | import new t.csv                 | 3 | t.csv, line 3, column 2 / 'nan' / --nan drop
+put t.csv '1,2\n3,4\n5,NaN\n'           | import new t.csv                 | 3 | line 3, column 2
+put t.csv '1,2\n3,4\n5,NAN\n'           | import new t.csv                 | 3 | line 3, column 2
+put t.csv '1,2\n3,4\n5,inf\n'           | import new t.csv                 | 3 | line 3, column 2
+put t.csv '1,2\n3,4\n5,-inf\n'          | import new t.csv                 | 3 | line 3, column 2
+put t.csv '1,2\n3,4\n5,Infinity\n'      | import new t.csv                 | 3 | line 3, column 2
+put t.csv '1,2\n3,4\n5,1e999\n'         | import new t.csv                 | 3 | line 3, column 2
+put t.csv '1,2\n3,4\n5,-1e999\n'        | import new t.csv                 | 3 | line 3, column 2
+put t.csv '1,2\nnan,4\n'                | import new t.csv                 | 3 | line 2, column 1
+put t.csv 'nan,1\ninf,2\n'              | import new t.csv --nan drop      | 3 | each of its 2 rows holds NaN or Inf
+put t.csv '1,1e39\n2,3\n'               | import new t.csv --dtype f32     | 3 | column 2
+put t.csv '1,2,nan\n'                   | transform s r --input t.csv -o out.npy | 3 | t.csv, line 1, column 3
+put t.csv '1,2,nan\n'                   | transform r.nym --input t.csv -o out.npy | 3 | t.csv, line 1, column 3
+put t.csv '1,2\n3,4\n5,nan\n'           | embed t.csv -o out.npy           | 3 | t.csv, line 3, column 2
+END
 }
 
 @test "csv: values that the element type cannot hold" {
-    text '1,256\n2,3\n'
-    bad 3 t.csv "column 2|'256'|--dtype" --dtype u8
-    text '1,-1\n2,3\n'
-    bad 3 t.csv "column 2|'-1'" --dtype u8
-    text '1,0.5\n2,3\n'
-    bad 3 t.csv "'0.5'" --dtype i16
-    text '1,40000\n2,3\n'
-    bad 3 t.csv "'40000'" --dtype i16
+    cases <<'END'
+put t.csv '1,256\n2,3\n'                | import new t.csv --dtype u8      | 3 | line 1, column 2 / '256' / --dtype
+put t.csv '1,-1\n2,3\n'                 | import new t.csv --dtype u8      | 3 | column 2 / '-1'
+put t.csv '1,0.5\n2,3\n'                | import new t.csv --dtype i16     | 3 | '0.5'
+put t.csv '1,40000\n2,3\n'              | import new t.csv --dtype i16     | 3 | '40000'
+END
 }
 
-@test "csv: huge fields and lines" {
-    { printf '1,'; head -c 2000000 /dev/zero | tr '\0' 'x'; printf '\n'; } >t.csv
-    bad 3 t.csv 'line 1' --header no
-    { printf '1,2\n3,"'; head -c 2000000 /dev/zero | tr '\0' '7'; printf '\n'; } >t.csv
-    bad 3 t.csv 'line 2'
-    { printf '1,2\n'; head -c 3000000 /dev/zero | tr '\0' ','; printf '\n'; } >t.csv
-    bad 3 t.csv 'line 2'
+@test "csv: huge fields, lines and numbers of columns" {
+    cases <<'END'
+long t.csv '1,' 2000000 x '\n'          | import new t.csv --header no     | 3 | t.csv, line 1
+long t.csv '1,2\n3,"' 2000000 7 '\n'    | import new t.csv                 | 3 | t.csv, line 2
+long t.csv '1,2\n' 3000000 , '\n'       | import new t.csv                 | 3 | t.csv, line 2
+long t.csv '' 9000000 7 ''              | import new t.csv --header no     | 3 | t.csv, line 1
+long t.csv 'a' 9000000 ' ' 'b\n1\n'     | import new t.csv --header no     | 3 | t.csv, line 1
+long t.csv '1,2\nlabel' 5000 x ',3\n'   | import new t.csv --label-column 1 | 3 | t.csv, line 2 / longer than 1024
+END
 }
 
-@test "csv: columns that are not there" {
-    text 'a,b\n1,2\n3,5\n'
-    ny import refused t.csv --label-column c
-    [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
-    says "'c'"
-    ny import refused t.csv --label-column 3
-    [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
-    ny import refused t.csv --label-column 0
-    [ "$status" -eq 2 ]
-    ny import refused t.csv --columns 1,9
-    [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
-    ny import refused t.csv --columns 2-1
-    exits 2
-    ny import refused t.csv --columns a --label-column a
-    [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
-    ny import refused t.csv --dims 5
-    [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
-    ny import refused t.csv --format npy
-    exits 3
-    ny import refused t.csv --format cvs
-    usage "did you mean 'csv'?"
+@test "columns that are not there" {
+    cases <<'END'
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --label-column c | 2 | no column 'c' / 'a' … 'b'
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --label-column 3 | 2 | no column 3 / from 1 to 2
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --label-column 0 | 2 | no column 0
+put t.csv '1,2\n3,5\n'                  | import new t.csv --label-column c --header no | 2 | have no names
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns 1,9   | 2 | no column 9
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns 2-1   | 2 | runs backwards / 1-2
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns a --label-column a | 3 | none is left
+put t.csv '7\n8\n'                      | import new t.csv --label-column 1 | 3 | none is left
+put t.csv '1,2\n3,5\n'                  | import new t.csv --dims 5        | 3 | 2 columns / --dims says 5
+npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --label-column 1 | 2 | --label-column does not go with the format npy
+npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --columns 3     | 2 | no column 3
+put t.svm '1 1:1\n'                     | import new t.svm --columns 1     | 2 | --columns does not go with the format libsvm
+put t.csv '1,2\n3,5\n'                  | import new t.csv --format npy    | 3 | does not begin like an npy file
+put t.csv '1,2\n3,5\n'                  | import new t.csv --format idx    | 3 | does not begin like an IDX file
+put t.csv '1,2\n3,5\n'                  | import new t.csv --format cvs    | 2 | did you mean 'csv'?
+END
 }
 
-@test "files of several: another number of columns, labels of another length" {
-    text '1,2\n3,4\n' a.csv
-    text '1,2,3\n' b.csv
-    ny import refused a.csv b.csv
-    exits 3
-    says b.csv
-    ny import good a.csv -q
-    exits 0
-    ny import good b.csv --append
-    exits 3
-    says b.csv
-    ny info good --json
-    [ "$(field "$output" n)" = 2 ]
-    text '0\n1\n1\n' labels
-    bad 3 a.csv 'labels' --labels labels
-    text '0\n' labels
-    bad 3 a.csv 'labels' --labels labels
-    text '' labels
-    ny import refused a.csv --labels labels
-    exits 3
-    ny import refused a.csv --labels missing
-    exits 4
-    says missing
+@test "rows of another length, and labels of another number" {
+    cases <<'END'
+put a.csv '1,2\n3,4\n'; put b.csv '1,2,3\n' | import new a.csv b.csv       | 3 | b.csv has 3 columns / 2
+put a.csv '1,2\n3,4\n'; npy b.npy '<f4' '(2, 3)' 24 | import new a.csv b.npy | 3 | b.npy has 3 columns
+put a.csv 'odd,1,2\n'                   | import s a.csv --append --label-column 1 | 3 | a.csv has 2 columns / 3
+put a.csv '1,2,3\n'                     | import s a.csv --append          | 3 | have labels, these rows have none
+put a.csv '1,2,3\n'; put l '1\n'        | import s a.csv --append --labels l | 3 | are words / numbers
+put a.csv '1,2,3\n'                     | import s a.csv                   | 2 | already holds 40 points / --append
+put a.csv '1,2\n3,4\n'; put l '0\n1\n1\n' | import new a.csv --labels l    | 3 | l holds / labels / 2 rows
+put a.csv '1,2\n3,4\n'; put l '0\n'     | import new a.csv --labels l      | 3 | l holds 1 labels
+put a.csv '1,2\n3,4\n'; put l ''        | import new a.csv --labels l      | 3 | l
+put a.csv '1,2\n3,4\n'; put l '0\n\n1\n' | import new a.csv --labels l     | 3 | l, line 2: no label
+put a.csv '1,2\n3,4\n'; put l '0\nx\n'  | import new a.csv --labels l      | 3 | l, line 2 / 'x'
+put a.csv '1,2\n3,4\n'; put l 'x\n\377\n' | import new a.csv --labels l    | 3 | l, line 2 / is not UTF-8
+put a.csv '1,2\n3,4\n'; put l 'x\n\000y\n' | import new a.csv --labels l   | 3 | l: neither its content nor its name tell a format
+put a.csv '1,2\n3,4\n'; npy l '<f4' '(2, 2)' 16 | import new a.csv --labels l | 3 | the labels have 2 columns
+put a.csv '1,2\n3,4\n'; npy l '<f4' '(3,)' 12 | import new a.csv --labels l | 3 | l holds 3 labels
+put a.csv '1,2\n3,4\n'; npy l '<f4' '(2,)' 7 | import new a.csv --labels l | 3 | l: the header promises 2 rows / truncated
+put a.csv '1,2\n3,4\n'                  | import new a.csv --labels none   | 4 | none / No such file
+put a.csv '1,2\n3,4\n'; mkdir dir       | import new a.csv --labels dir    | 4 | dir is a directory
+put a.csv '1,2\n3,4\n'; put l '0\n1\n'  | import new a.csv --labels l --label-column 1 | 2 | give one
+put a.csv '1,2\n3,4\n'                  | import new - --labels - <a.csv   | 2 | cannot both be standard input
+put t.csv '1,2\n3,4\n'                  | transform s r --input t.csv -o out.npy | 3 | t.csv has 2 columns / 3
+put t.csv '1,2,3,4\n3,4,5,6\n'          | transform r.nym --input t.csv -o out.npy | 3 | t.csv has 4 columns / 3
+END
 }
 
-@test "npy: wrong magic, versions and headers" {
-    printf 'NUMPY nothing' >t.npy
-    bad 3 t.npy ''
-    printf '\223NUMPY' >t.npy
-    bad 3 t.npy ''
-    printf '\223NUMPY\001\000' >t.npy
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '(2, 2)')" 16
-    printf '\011' | dd of=t.npy bs=1 seek=6 conv=notrunc status=none
-    bad 3 t.npy version
-    printf '\223NUMPY\001\000\377\377{' >t.npy
-    bad 3 t.npy ''
-    local header
-    for header in "{}" "not a dictionary" "{'descr': '<f4'}" "{'descr': '<f4', 'fortran_order': False, }" \
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2}" \
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, x), }" \
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (-2, 2), }" \
-        "{'descr': , 'fortran_order': False, 'shape': (2, 2), }" \
-        "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2, 2), }"; do
-        npy "$header" 16
-        bad 3 t.npy ''
-    done
-    printf '\223NUMPY\002\000\377\377\377\377{' >t.npy
-    bad 3 t.npy ''
+@test "npy: headers" {
+    cases <<'END'
+put t.npy 'NUMPY nothing'               | import new t.npy                 | 3 | does not begin like an npy file
+put t.npy '\223NUMPY'                   | import new t.npy                 | 3 | ends inside the npy header
+put t.npy '\223NUMPY\001\000'           | import new t.npy                 | 3 | ends inside the npy header
+put t.npy '\223NUMPY\011\000\166\000aaaaaaaaaa' | import new t.npy         | 3 | version 9.0 / 3.0
+put t.npy '\223NUMPY\001\000\377\377{'  | import new t.npy                 | 3 | ends inside the npy header
+put t.npy '\223NUMPY\002\000\377\377\377\377{' | import new t.npy          | 3 | claims 4294967295 bytes
+npy_of t.npy "{}" 16                    | import new t.npy                 | 3 | malformed
+npy_of t.npy "" 16                      | import new t.npy                 | 3 | malformed
+npy_of t.npy "not a dictionary" 16      | import new t.npy                 | 3 | malformed
+npy_of t.npy "{'descr': '<f4'}" 16      | import new t.npy                 | 3 | malformed
+npy_of t.npy "{'descr': '<f4', 'fortran_order': False, }" 16 | import new t.npy | 3 | malformed
+npy_of t.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2}" 16 | import new t.npy | 3 | malformed
+npy t.npy '<f4' '(2, x)' 16             | import new t.npy                 | 3 | a shape like
+npy t.npy '<f4' '(-2, 2)' 16            | import new t.npy                 | 3 | a shape like
+npy_of t.npy "{'descr': , 'fortran_order': False, 'shape': (2, 2), }" 16 | import new t.npy | 3 | malformed
+npy_of t.npy "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2, 2), }" 16 | import new t.npy | 3 | True or False
+npy_of t.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }" 16 | import new t.npy | 3 | Fortran order / ascontiguousarray
+npy_of t.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }; import os" 16 | import new t.npy | 3 | nothing after
+npy t.npy '<c8' '(2, 2)' 64             | import new t.npy                 | 3 | '<c8'
+npy t.npy '<U3' '(2, 2)' 64             | import new t.npy                 | 3 | '<U3'
+npy t.npy 'S5' '(2, 2)' 64              | import new t.npy                 | 3 | 'S5'
+npy t.npy 'O' '(2, 2)' 64               | import new t.npy                 | 3 | 'O'
+npy t.npy '<M8[ns]' '(2, 2)' 64         | import new t.npy                 | 3 | '<M8[ns]'
+npy t.npy '<f16' '(2, 2)' 64            | import new t.npy                 | 3 | '<f16'
+npy t.npy '' '(2, 2)' 64                | import new t.npy                 | 3 | dtype ''
+npy_of t.npy "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }" 8 | import new t.npy | 3 | structured
+END
 }
 
-@test "npy: element types and layouts that are not points" {
-    local descr
-    for descr in '<c8' '<U3' '|S5' '|O' '<M8[ns]' '<f16' '<q9' '' '[('; do
-        npy "$(dictionary "$descr" '(2, 2)')" 64
-        bad 3 t.npy ''
-    done
-    npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }" 16
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '()')" 4
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '(0, 4)')" 0
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '(4, 0)')" 0
-    bad 3 t.npy ''
-}
-
-@test "npy: sizes that the file does not have" {
-    npy "$(dictionary '<f4' '(4, 4)')" 63
-    bad 3 t.npy truncated
-    npy "$(dictionary '<f4' '(4, 4)')" 0
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '(4, 4)')" 65
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '(1099511627776, 4)')" 64
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '(4, 1099511627776)')" 64
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '(18446744073709551615, 4)')" 64
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '(4294967296, 4294967296)')" 64
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '(99999999999999999999999, 4)')" 64
-    bad 3 t.npy ''
-    npy "$(dictionary '<f4' '(65536, 65536, 65536, 65536)')" 64
-    bad 3 t.npy ''
-}
-
-@test "npy: NaN, by row and column" {
-    npy "$(dictionary '<f4' '(3, 2)')" 20
-    printf '\000\000\300\177' >>t.npy
-    bad 3 t.npy 'row 2|column 2|NaN'
-    npy "$(dictionary '<f8' '(2, 2)')" 16
-    printf '\000\000\000\000\000\000\360\177\000\000\000\000\000\000\360\077' >>t.npy
-    bad 3 t.npy 'row 1|column 1|Inf'
+@test "npy: sizes that the file does not have, and values" {
+    cases <<'END'
+npy t.npy '<f4' '()' 4                  | import new t.npy                 | 3 | single number
+npy t.npy '<f4' '(0, 4)' 0              | import new t.npy                 | 3 | 0 rows of 4 columns
+npy t.npy '<f4' '(4, 0)' 0              | import new t.npy                 | 3 | 4 rows of 0 columns
+npy t.npy '<f4' '(4, 4)' 63             | import new t.npy                 | 3 | promises 4 rows of 4 / only 63 bytes / truncated
+npy t.npy '<f4' '(4, 4)' 63             | import new - <t.npy              | 3 | standard input / truncated
+npy t.npy '<f4' '(4, 4)' 0              | import new t.npy                 | 3 | only 0 bytes
+npy t.npy '<f4' '(4, 4)' 65             | import new t.npy                 | 3 | 1 bytes follow the 4 rows
+npy t.npy '<f4' '(1099511627776, 4)' 64 | import new t.npy                 | 3 | promises 1099511627776 rows / only 64 bytes
+npy t.npy '<f4' '(1099511627776, 4)' 64 | import new - <t.npy              | 3 | 1099511627776 rows / truncated
+npy t.npy '<f4' '(4, 1099511627776)' 64 | import new t.npy                 | 3 | 1099511627776 columns, the most is
+npy t.npy '<f4' '(4, 2000000000)' 64    | import new t.npy                 | 3 | only 64 bytes
+npy t.npy '<f4' '(4, 2000000000)' 64    | import new - < <(cat t.npy)      | 3 | 2000000000 columns are too many
+npy t.npy '<f4' '(18446744073709551615, 4)' 64 | import new t.npy          | 3 | promises 1844674407370955161
+npy t.npy '<f4' '(4294967296, 4294967296)' 64 | import new t.npy           | 3 | columns, the most is
+npy t.npy '<f4' '(99999999999999999999999, 4)' 64 | import new t.npy       | 3 | t.npy
+npy t.npy '<f4' '(65536, 65536, 65536, 65536)' 64 | import new t.npy       | 3 | columns, the most is
+npy t.npy '<f4' '(1099511627776, 3)' 64 | transform s r --input t.npy -o out.npy | 3 | promises 1099511627776 rows
+npy t.npy '<f4' '(1099511627776, 3)' 64 | embed t.npy -o out.npy           | 3 | promises 1099511627776 rows
+npy t.npy '<f4' '(3, 2)' 20; put x '\000\000\300\177'; cat x >>t.npy; rm x | import new t.npy | 3 | row 2 (from 0), column 2 (from 1) is NaN
+npy t.npy '<f8' '(2, 2)' 16; put x '\0\0\0\0\0\0\360\177\0\0\0\0\0\0\360\077'; cat x >>t.npy | import new t.npy | 3 | row 1 (from 0), column 1 (from 1) is Inf
+npy t.npy '<f4' '(1, 2)' 4; put x '\000\000\200\377'; cat x >>t.npy | import new t.npy --nan drop | 3 | each of its 1 rows
+npy t.npy '<i4' '(1, 2)' 8              | import new t.npy --dtype u8      | 3 | row 0 (from 0), column 1 / 16843009 / wider --dtype
+npy t.npy '<u8' '(1, 1)' 8              | import new t.npy                 | 3 | uint64 / is not exactly
+npy t.npy '<f4' '(4, 4)' 64; gzip -n t.npy; truncate -s -9 t.npy.gz | import new t.npy.gz | 3 | gzip data
+END
 }
 
 @test "libsvm: indices and values, by line" {
-    local line
-    for line in '1 3:1 2:1' '1 2:1 2:1' '1 x:1' '1 2:' '1 :1' '1 2:x' '1 -2:1' '1 2:1:1' 'x 1:1' \
-        '1 2:nan' '1 2:1 3' '1 99999999999999999999:1'; do
-        printf '1 1:1 2:2\n%s\n' "$line" >t.svm
-        bad 3 t.svm '' --format libsvm
-    done
-    printf '1 1:1\n1 9:1\n' >t.svm
-    bad 3 t.svm 'line 2|9' --format libsvm --dims 5
-    printf '1\n2\n' >t.svm
-    bad 3 t.svm '' --format libsvm
-    printf '' >t.svm
-    bad 3 t.svm '' --format libsvm
+    cases <<'END'
+put t.svm '1 1:1 2:2\n1 3:1 2:1\n'      | import new t.svm                 | 3 | t.svm, line 2: index 2 after index 3
+put t.svm '1 1:1 2:2\n1 2:1 2:1\n'      | import new t.svm                 | 3 | t.svm, line 2: index 2 after index 2
+put t.svm '1 1:1 2:2\n1 x:1\n'          | import new t.svm                 | 3 | t.svm, line 2: 'x:1' is not index:value
+put t.svm '1 1:1 2:2\n1 2:\n'           | import new t.svm                 | 3 | t.svm, line 2
+put t.svm '1 1:1 2:2\n1 :1\n'           | import new t.svm                 | 3 | t.svm, line 2: ':1' is not index:value
+put t.svm '1 1:1 2:2\n1 2:x\n'          | import new t.svm                 | 3 | t.svm, line 2: '2:x'
+put t.svm '1 1:1 2:2\n1 -2:1\n'         | import new t.svm                 | 3 | t.svm, line 2: '-2:1'
+put t.svm '1 1:1 2:2\n1 2:1:1\n'        | import new t.svm                 | 3 | t.svm, line 2: '2:1:1'
+put t.svm '1 1:1 2:2\n1:1 2:1\n'        | import new t.svm                 | 3 | t.svm, line 2: '1:1' / label
+put t.svm '1 1:1 2:2\n1 2:nan\n'        | import new t.svm                 | 3 | t.svm, line 2 / --nan drop
+put t.svm '1 1:1 2:2\n1 2:1 3\n'        | import new t.svm                 | 3 | t.svm, line 2: '3' is not index:value
+put t.svm '1 1:1 2:2\nx 2:1\n'          | import new t.svm                 | 3 | t.svm, line 2 / 'x' is a word
+put t.svm '1 1:1\n1 99999999999999999999:1\n' | import new t.svm           | 3 | t.svm, line 2 / above 2147483647
+put t.svm '1 1:1\n1 2147483647:1\n'     | import new t.svm                 | 3 | 2147483647 columns are too many
+put t.svm '1 1:1\n1 9:1\n'              | import new t.svm --dims 5        | 3 | t.svm, line 2: index 9 is beyond the 5 dimensions
+put t.svm '1 1:1\n'; put u.svm '1 9:1\n' | import new t.svm u.svm          | 3 | u.svm, line 1: index 9 is beyond
+put t.svm '1\n2\n'                      | import new t.svm                 | 3 | t.svm has no index:value in any line
+put t.svm ''                            | import new t.svm                 | 3 | t.svm is empty
+put t.svm '# only words\n'              | import new t.svm                 | 3 | t.svm
+put t.svm '1 1:1\n1 2:\0001\n'          | import new t.svm                 | 3 | t.svm, line 2 / NUL byte
+put t.svm '1 1:1\n'                     | import new - --format libsvm < <(cat t.svm) | 2 | --dims
+put t.svm '1 9:1\n'                     | transform s r --input t.svm -o out.npy | 3 | t.svm, line 1: index 9 is beyond
+END
 }
 
 @test "idx: headers and sizes" {
-    printf '\000\000\010\003\000\000\000\002\000\000\000\002' >t.idx
-    bad 3 t.idx ''
-    printf '\000\000\010\002\000\000\000\002\000\000\000\002\001\002\003' >t.idx
-    bad 3 t.idx truncated
-    printf '\000\000\010\002\000\000\000\002\000\000\000\002\001\002\003\004\005' >t.idx
-    bad 3 t.idx ''
-    printf '\000\000\007\002\000\000\000\002\000\000\000\002\001\002\003\004' >t.idx
-    bad 3 t.idx ''
-    printf '\000\001\010\002\000\000\000\002\000\000\000\002\001\002\003\004' >t.idx
-    bad 3 t.idx '' --format idx
-    printf '\000\000\010\002\377\377\377\377\377\377\377\377\001\002' >t.idx
-    bad 3 t.idx ''
-    printf '\000\000\010\002\000\000\000\000\000\000\000\002' >t.idx
-    bad 3 t.idx ''
-    printf '\000\000\010\002\000\000\000\002\000\000\000\000' >t.idx
-    bad 3 t.idx ''
-    printf '\000\000' >t.idx
-    bad 3 t.idx '' --format idx
+    cases <<'END'
+put t.idx '\0\0\10\3\0\0\0\2\0\0\0\2'   | import new t.idx                 | 3 | ends inside its IDX header of 3 dimensions
+put t.idx '\0\0\10\2\0\0\0\2\0\0\0\2\1\2\3' | import new t.idx             | 3 | promises 2 rows of 2 / only 3 bytes / truncated
+put t.idx '\0\0\10\2\0\0\0\2\0\0\0\2\1\2\3\4\5' | import new t.idx         | 3 | 1 bytes follow the 2 rows
+put t.idx '\0\0\7\2\0\0\0\2\0\0\0\2\1\2\3\4' | import new t.idx            | 3 | does not begin like an IDX file
+put t.idx '\0\1\10\2\0\0\0\2\0\0\0\2\1\2\3\4' | import new t.idx           | 3 | does not begin like an IDX file
+put t.idx '\0\0\10\2\377\377\377\377\377\377\377\377\1\2' | import new t.idx | 3 | t.idx
+put t.idx '\0\0\10\5\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\1' | import new t.idx | 3 | columns, the most is
+put t.idx '\0\0\10\2\0\0\0\0\0\0\0\2'   | import new t.idx                 | 3 | 0 rows of 2 columns
+put t.idx '\0\0\10\2\0\0\0\2\0\0\0\0'   | import new t.idx                 | 3 | 2 rows of 0 columns
+put t.idx '\0\0\10\0\1'                 | import new t.idx                 | 3 | does not begin like an IDX file
+put t.idx '\0\0'                        | import new t.idx                 | 3 | does not begin like an IDX file
+END
 }
 
 @test "fvecs and bvecs: lengths" {
-    printf '\002\000\000\000\000\000\200\077' >t.fvecs
-    bad 3 t.fvecs ''
-    printf '\001\000\000\000\000\000\200\077\002\000\000\000\000\000\200\077\000\000\200\077' >t.fvecs
-    bad 3 t.fvecs 'row 1'
-    printf '\000\000\000\000' >t.fvecs
-    bad 3 t.fvecs ''
-    printf '\377\377\377\377\000\000\200\077' >t.fvecs
-    bad 3 t.fvecs ''
-    printf '\377\377\377\177\000\000\200\077' >t.fvecs
-    bad 3 t.fvecs ''
-    printf '\001\000' >t.fvecs
-    bad 3 t.fvecs ''
-    printf '\002\000\000\000\001' >t.bvecs
-    bad 3 t.bvecs ''
-    : >t.bvecs
-    bad 3 t.bvecs ''
+    cases <<'END'
+put t.fvecs '\2\0\0\0\0\0\200\77'       | import new t.fvecs               | 3 | ends inside row 0 (from 0): each row takes 12 bytes
+put t.fvecs '\1\0\0\0\0\0\200\77\2\0\0\0\0\0\200\77\0\0\200\77' | import new t.fvecs | 3 | row 1 (from 0) has 2 columns where row 0 has 1
+put t.fvecs '\1\0\0\0\0\0\200\77\377\377\377\377\0\0\200\77' | import new t.fvecs | 3 | row 1 (from 0) has -1 columns
+put t.fvecs '\1\0\0\0\0\0\200\77\1\0\0' | import new t.fvecs               | 3 | ends inside row 1
+put t.fvecs '\0\0\0\0'                  | import new t.fvecs               | 3 | rows of 0 columns
+put t.fvecs '\377\377\377\377\0\0\200\77' | import new t.fvecs             | 3 | 4294967295 columns, the most is
+put t.fvecs '\377\377\377\177\0\0\200\77' | import new t.fvecs             | 3 | ends inside row 0
+put t.fvecs '\1\0'                      | import new t.fvecs               | 3 | ends inside the length of its first row
+put t.fvecs '\1\0\0\0\0\0\300\177'      | import new t.fvecs               | 3 | row 0 (from 0), column 1 (from 1) is NaN
+put t.bvecs '\2\0\0\0\1'                | import new t.bvecs               | 3 | ends inside row 0
+put t.bvecs ''                          | import new t.bvecs               | 3 | t.bvecs is empty
+END
 }
 
 @test "gzip: truncated and damaged" {
-    table 200 4 | gzip -n >t.csv.gz
-    head -c 500 t.csv.gz >cut.csv.gz
-    bad 3 cut.csv.gz ''
-    { head -c 700 t.csv.gz; printf 'damage!'; tail -c +708 t.csv.gz; } >flipped.csv.gz
-    bad 3 flipped.csv.gz ''
-    printf '\037\213' >tiny.csv.gz
-    bad 3 tiny.csv.gz ''
-    : | gzip -n >empty.csv.gz
-    bad 3 empty.csv.gz ''
+    cases <<'END'
+zip_csv t.csv.gz 200; truncate -s 500 t.csv.gz | import new t.csv.gz          | 3 | t.csv.gz: the gzip data / unpacked bytes
+zip_csv t.csv.gz 200; flip t.csv.gz 700 | import new t.csv.gz              | 3 | t.csv.gz
+zip_csv t.csv.gz 200; flip t.csv.gz 3   | import new t.csv.gz              | 3 | t.csv.gz
+zip_csv t.csv.gz 200; truncate -s -1 t.csv.gz | import new t.csv.gz        | 3 | t.csv.gz: the gzip data
+zip_csv t.csv.gz 200; flip t.csv.gz $(($(stat -c %s t.csv.gz) - 8)) | import new t.csv.gz | 3 | t.csv.gz: the gzip data are damaged
+zip_csv t.csv.gz 200; flip t.csv.gz $(($(stat -c %s t.csv.gz) - 1)) | import new t.csv.gz | 3 | t.csv.gz: the gzip data are damaged
+zip_csv t.csv.gz 200; echo rest >>t.csv.gz | import new t.csv.gz           | 3 | t.csv.gz
+put t.csv.gz '\37\213'                  | import new t.csv.gz              | 3 | t.csv.gz
+put t.csv.gz '\37\213\10'               | import new t.csv.gz              | 3 | t.csv.gz
+put t.csv ''; gzip -n t.csv             | import new t.csv.gz              | 3 | t.csv.gz is empty
+put t.csv '1,2\n3\n'; gzip -n t.csv     | import new t.csv.gz              | 3 | t.csv.gz, line 2
+put t.csv '1,2\n3\n'; gzip -n t.csv; gzip -nc t.csv.gz >u.gz | import new u.gz | 3 | u.gz
+zip_csv t.csv.gz 200; truncate -s 500 t.csv.gz | embed t.csv.gz -o out.npy    | 3 | t.csv.gz: the gzip data
+END
 }
 
-@test "paths that are no files of points" {
-    ny import refused missing.csv
-    exits 4
-    says missing.csv
-    mkdir folder
-    ny import refused folder
-    [ "$status" -eq 3 ] || [ "$status" -eq 4 ]
-    says folder
-    head -c 4096 /dev/urandom | tr -d '0-9' >noise
-    ny import refused noise
-    exits 3
-    says noise
-    table 10 2 >t.csv
-    ny import no/such/folder/store t.csv
-    exits 4
-    says no/such/folder
-    echo in the way >file
-    ny import file t.csv
-    [ "$status" -eq 4 ] || [ "$status" -eq 5 ]
-    [ "$(cat file)" = "in the way" ]
+@test "files of other programs, and paths that are no files of points" {
+    cases <<'END'
+put t.xz '\3757zXZ\0\0\4'               | import new t.xz                  | 3 | xz-compressed
+put t.npz 'PK\3\4 rest'                 | import new t.npz                 | 3 | zip archive
+put t.h5 '\211HDF\r\n\032\n'            | import new t.h5                  | 3 | HDF5
+put t.csv '\377\3761\0,\0002\0'         | import new t.csv                 | 3 | UTF-16
+put t.bin '\1\2\3\4'                    | import new t.bin                 | 3 | give --format
+head -c 4096 /dev/zero >zeros           | import new zeros                 | 3 | zeros
+:                                       | import new missing.csv           | 4 | missing.csv / No such file
+:                                       | import new p.csv missing.csv     | 4 | missing.csv
+:                                       | import new p.csv/x               | 4 | p.csv/x / Not a directory
+mkdir folder                            | import new folder                | 4 | folder is a directory
+ln -s loop loop                         | import new loop                  | 4 | loop
+:                                       | import none/such/new p.csv       | 4 | none/such/new
+put file 'in the way'                   | import file p.csv                | 5 | file is a file and not a store
+mkdir other; touch other/thing          | import other p.csv               | 5 | other holds other files
+:                                       | import $(printf %05000d 0) p.csv | 4 | too long
+:                                       | embed missing.csv -o out.npy     | 4 | missing.csv
+:                                       | embed p.csv -o none/out.npy      | 4 | none
+:                                       | embed p.csv -o out.npy --tmpdir none | 4 | none
+:                                       | transform s r --input missing -o out.npy | 4 | missing
+:                                       | transform r.nym --input missing -o out.npy | 4 | missing
+:                                       | fit s a --landmarks-file missing.npy | 4 | missing.npy
+:                                       | fit s a --columns-file missing.npy --landmarks-file p.csv | 3 | p.csv
+END
 }
 
-@test "a file that may not be read" {
-    [ "$(id -u)" -ne 0 ] || skip "root may read everything"
+@test "outputs that cannot be written" {
+    cases <<'END'
+mkdir out                               | export s r -o out                | 4 | out is a directory
+mkdir out.npy                           | transform s r --input p.csv -o out.npy | 4 | out.npy is a directory
+mkdir out.npy                           | embed p.csv -o out.npy           | 4 | out.npy is a directory
+:                                       | export s r -o none/out.npy       | 4 | none/out.npy / No such file
+:                                       | export s r -o p.csv/out.npy      | 4 | p.csv/out.npy
+:                                       | export s r -o /dev/full          | 4 | /dev/full
+:                                       | export s r --part model -o /dev/full | 4 | /dev/full
+:                                       | transform s r --input p.csv -o /dev/full | 4 | /dev/full
+ln -s none/such out.npy                 | export s r -o out.npy/           | 4 | out.npy/
+:                                       | export s r -o $(printf %0300d 0).npy | 4 | File name too long
+:                                       | transform s r --input - -o /dev/full < <(cat p.csv) | 2 | /dev/full cannot take an npy of a number of rows that is not known
+END
+}
+
+@test "stores that are none" {
+    cases <<'END'
+:                                       | info none                        | 4 | none / No such file
+:                                       | info p.csv                       | 5 | p.csv is not a store
+mkdir empty                             | info empty                       | 5 | empty/points / not a store
+mkdir empty                             | verify empty                     | 5 | empty/points
+mkdir empty                             | fit empty a                      | 5 | empty/points
+mkdir -p t/points t/results             | info t                           | 5 | t/points/data.mdb
+cp -r s t; : >t/points/data.mdb         | info t                           | 5 | t/points/data.mdb
+cp -r s t; put t/points/data.mdb 'text' | info t                           | 5 | t/points/data.mdb
+cp -r s t; cp p.csv t/points/data.mdb   | info t                           | 5 | t/points/data.mdb / not an LMDB file
+cp -r s t; truncate -s 4096 t/points/data.mdb | info t                        | 5 | t/points/data.mdb / cut short
+cp -r s t; truncate -s 12288 t/points/data.mdb | info t                       | 5 | t/points/data.mdb
+cp -r s t; truncate -s 12288 t/results/data.mdb | info t                      | 5 | t/results/data.mdb
+cp -r s t; rm t/results/data.mdb        | info t                           | 5 | t/results/data.mdb
+cp -r s t; cp t/points/data.mdb t/results/data.mdb | info t                | 5 | t/results/data.mdb / other folder
+cp -r s t; rm -r t/points; ln -s ../s/points t/points | info t             | 5 | holds no links
+cp -r s t; rm t/points/data.mdb; ln -s ../../s/points/data.mdb t/points/data.mdb | info t | 5 | holds no links
+cp -r s t; nystream import u p.csv -q; rm -r t/results; cp -r u/results t  | info t | 5 | belong to different stores
+cp -r s t; flip t/points/data.mdb 0; flip t/points/data.mdb 4096 | export t r --part labels -o out.npy | 5 | t/points/data.mdb
+cp -r s t; flip t/points/data.mdb 17    | import t p.csv --append          | 5 | t/points/data.mdb
+cp -r s t; flip t/points/data.mdb 4112  | transform t r --input p.csv -o out.npy | 5 | t/points/data.mdb
+END
+}
+
+@test "models that are none" {
+    cases <<'END'
+:                                       | transform none.nym --input p.csv -o out.npy | 4 | none.nym
+put m.nym ''                            | transform m.nym --input p.csv -o out.npy | 5 | m.nym is not a model
+put m.nym 'nystream model\n'            | transform m.nym --input p.csv -o out.npy | 5 | m.nym is not a model
+cp p.csv m.nym                          | transform m.nym --input p.csv -o out.npy | 5 | m.nym is not a model
+mkdir m.nym                             | transform m.nym --input p.csv -o out.npy | 4 | m.nym is a directory
+cp r.nym m.nym; truncate -s -1 m.nym    | transform m.nym --input p.csv -o out.npy | 5 | m.nym is a damaged model
+cp r.nym m.nym; echo >>m.nym            | transform m.nym --input p.csv -o out.npy | 5 | m.nym is a damaged model
+cp r.nym m.nym; truncate -s 90 m.nym    | transform m.nym --input p.csv -o out.npy | 5 | m.nym is not a model
+cp r.nym m.nym; flip m.nym 0            | transform m.nym --input p.csv -o out.npy | 5 | m.nym is not a model
+cp r.nym m.nym; flip m.nym 17           | transform m.nym --input p.csv -o out.npy | 5 | m.nym is a model of version
+cp r.nym m.nym; flip m.nym 32           | transform m.nym --input p.csv -o out.npy | 5 | m.nym is a damaged model
+cp r.nym m.nym; flip m.nym 200          | transform m.nym --input p.csv -o out.npy | 5 | m.nym is a damaged model
+truncate -s 1T m.nym                    | transform m.nym --input p.csv -o out.npy | 5 | m.nym is not a model
+cp r.nym m.nym; truncate -s 1T m.nym    | transform m.nym --input p.csv -o out.npy | 8 | for 'model' do not fit
+END
+}
+
+@test "nothing to fit, and rows that cannot be landmarks" {
+    cases <<'END'
+put t.csv '1,2\n'; nystream import t t.csv -q | fit t a -q | 3 | t has / nothing to fit
+put t.csv '1,2\n'                       | embed t.csv -o out.npy -q | 3 | nothing to fit
+put t.csv '1,2\n1,2\n1,2\n'; nystream import t t.csv -q | fit t a -q | 3 | equal
+put t.csv '1,2\n1,2\n1,2\n'             | embed t.csv -o out.npy -q | 3 | equal
+put t.csv '0,0\n0,0\n0,0\n'; nystream import t t.csv -q | select t a --kernel linear -q | 3 | t
+put l '3\n3\n'                          | fit s a --landmarks-file l -q | 3 | row 3 twice / positions 0 and 1
+put l '1\n40\n'                         | fit s a --landmarks-file l -q | 3 | row 40 / the rows are 0 … 39
+put l '1\n-1\n'                         | fit s a --landmarks-file l -q | 3 | l, row 1: -1 is not a row number
+put l '1\n0.5\n'                        | fit s a --landmarks-file l -q | 3 | l, row 1: 0.5 is not a row number
+put l '1\nx\n'                          | fit s a --landmarks-file l -q | 3 | l, line 2
+put l ''                                | fit s a --landmarks-file l -q | 3 | l is empty
+put l '1,2\n3,4\n'                      | fit s a --landmarks-file l -q | 3 | l has 2 columns
+put l '99999999999999999999\n'          | fit s a --landmarks-file l --components 1 -q | 3 | l
+put l '3\n3\n'                          | select s a --select given --landmarks-file l -q | 3 | row 3 twice
+npy c.npy '<f4' '(40, 2)' 320; put l '1\n2\n3\n' | fit s a --columns-file c.npy --landmarks-file l -q | 3 | c.npy has 2 columns, and there are 3 landmarks
+npy c.npy '<f4' '(39, 2)' 312; put l '1\n2\n' | fit s a --columns-file c.npy --landmarks-file l --components 1 -q | 3 | c.npy has 39 rows, and the store 40
+END
+}
+
+@test "names of results" {
+    cases <<'END'
+:                                       | info s rr                        | 2 | no result named 'rr'; did you mean 'r'?
+:                                       | export s rr -o out.npy           | 2 | did you mean 'r'?
+:                                       | transform s rr --input p.csv -o out.npy | 2 | did you mean 'r'?
+:                                       | rm s none                        | 2 | no result 'none'
+:                                       | export s h -o out.npy            | 2 | 'h' is not finished: stage
+:                                       | transform s h --input p.csv -o out.npy | 2 | 'h' is not finished
+:                                       | fit s a --landmarks-from h       | 2 | 'h' is not finished
+:                                       | fit s h --landmarks 7            | 2 | exists with other options
+nystream import t p.csv -q              | export t a -o out.npy            | 2 | no result named 'a', nor any other
+:                                       | fit s a --landmarks-from none    | 2 | no result named 'none'
+:                                       | fit s r --landmarks 6            | 2 | exists with other options / landmarks: 5 → 6 / --restart
+:                                       | fit s d --landmarks 5            | 2 | 'd'
+:                                       | fit s ../../x                    | 2 | '../../x' cannot name a result
+:                                       | fit s .hidden                    | 2 | cannot name a result
+:                                       | fit s a/b                        | 2 | 'a/b' cannot name a result
+:                                       | fit s -- -a                      | 2 | cannot name a result
+:                                       | fit s 'a b'                      | 2 | cannot name a result
+:                                       | fit s $(printf %0500d 0)         | 2 | cannot name a result
+:                                       | select s $'a\nb'                 | 2 | cannot name a result
+:                                       | rm s ../s                        | 2 | '../s'
+:                                       | export s d -o out.npy            | 2 | 'd' in s has no embedding
+:                                       | export s d --part model -o out.nym | 2 | 'd' is a dictionary alone
+:                                       | transform s d --input p.csv -o out.npy | 2 | 'd' is a dictionary alone
+:                                       | export s d --part eigenvalues -o out.npy | 2 | 'd' in s has no eigenvalues
+nystream import t p.csv -q; nystream fit t a --landmarks 5 -q | export t a --part labels -o out.npy | 2 | no labels
+END
+}
+
+@test "wrong values of options" {
+    cases <<'END'
+:   | import new p.csv --format cvs      | 2 | --format is one of / did you mean 'csv'?
+:   | import new p.csv --header maybe    | 2 | --header is one of auto / 'maybe'
+:   | import new p.csv --dtype f16       | 2 | --dtype is one of / did you mean
+:   | import new p.csv --layout csr      | 2 | --layout is one of
+:   | import new p.csv --codec zip       | 2 | --codec is one of
+:   | import new p.csv --nan skip        | 2 | --nan is one of
+:   | import new p.csv --dims 0          | 2 | --dims is a whole number, at least 1, not '0'
+:   | import new p.csv --dims 2.5        | 2 | --dims is a whole number
+:   | import new p.csv --dims 99999999999999999999 | 2 | --dims is a whole number
+:   | import new p.csv --seed -1         | 2 | --seed is a whole number
+:   | import new p.csv --columns 1,      | 2 | no column ''
+:   | import new p.csv --columns 0       | 2 | no column 0
+:   | import new p.csv --columns 1-99    | 2 | 99
+:   | import new p.csv --append=perhaps  | 2 | --append is one of yes
+:   | import new p.csv --memory 0        | 2 | --memory is a size
+:   | import new p.csv --memory 1X       | 2 | --memory is a size
+:   | import new p.csv --memory -1G      | 2 | --memory is a size
+:   | import new p.csv --memory 99999999T | 2 | --memory is a size
+:   | import new p.csv --memory 1        | 8 | --memory
+:   | import new p.csv --threads 0       | 2 | --threads is a whole number, at least 1
+:   | import new p.csv --threads 5000    | 2 | --threads is at most 4096
+:   | fit s a --map isomap               | 2 | --map is one of / 'isomap'
+:   | fit s a --approx nistrom           | 2 | did you mean 'nystrom'?
+:   | fit s a --select kmeans            | 2 | --select is one of
+:   | fit s a --kernel gauss             | 2 | --kernel is one of
+:   | fit s a --landmarks 0              | 2 | --landmarks is a whole number, at least 1
+:   | fit s a --landmarks 1e3            | 2 | --landmarks is a whole number
+:   | fit s a --landmarks -5             | 2 | --landmarks is a whole number
+:   | fit s a --landmarks 0x10           | 2 | --landmarks is a whole number
+:   | fit s a --landmarks 1              | 2 | --components 2 is more than the 1 landmarks
+:   | fit s a --components 0             | 2 | --components is a whole number, at least 1
+:   | fit s a --components 41            | 2 | --components 41 is more than the 40
+:   | fit s a --components 9223372036854775807 | 2 | --components 9223372036854775807
+:   | fit s a --components 4 --map pca --approx exact | 2 | --components 4 is more than the 3 columns
+:   | fit s a --components 9 --rank 5    | 2 | --components 9 is more than --rank 5
+:   | fit s a --rank 0                   | 2 | --rank is a whole number, at least 1
+:   | fit s a --gamma 0                  | 2 | --gamma is a number above 0 or auto
+:   | fit s a --gamma -1                 | 2 | --gamma is a number above 0
+:   | fit s a --gamma nan                | 2 | --gamma is a number above 0
+:   | fit s a --gamma inf                | 2 | --gamma is a number above 0
+:   | fit s a --gamma 1e999              | 2 | --gamma is a number above 0
+:   | fit s a --gamma 1 --sigma 1        | 2 | two spellings of one width
+:   | fit s a --sigma 0                  | 2 | --sigma is a number above 0
+:   | fit s a --epsilon x                | 2 | --epsilon is a number above 0
+:   | fit s a --degree 2                 | 2 | --degree does not act on the rbf kernel
+:   | fit s a --kernel polynomial --degree 0 | 2 | --degree is a whole number, at least 1
+:   | fit s a --kernel polynomial --degree 3000000000 | 2 | --degree is at most 2147483647
+:   | fit s a --kernel polynomial --coef0 x | 2 | --coef0 is a number
+:   | fit s a --select greedy --tolerance 0 | 2 | --tolerance is a number above 0
+:   | fit s a --tolerance 0.1            | 2 | --tolerance does not act with --select rpcholesky
+:   | fit s a --averages all             | 2 | --averages is one of
+:   | fit s a --map diffusion --time 0   | 2 | --time is a number above 0
+:   | fit s a --time 2                   | 2 | --time acts only with --map diffusion
+:   | fit s a --normalize rows           | 2 | --normalize is one of
+:   | fit s a --affine=maybe             | 2 | --affine is one of yes
+:   | fit s a --map laplacian --affine   | 2 | --affine does not go with --map laplacian
+:   | fit s a --inner lanczos            | 2 | --inner is one of
+:   | fit s a --approx nystrom --power 0 | 2 | --power is a whole number, at least 1
+:   | fit s a --approx nystrom --oversample x | 2 | --oversample is a whole number
+:   | fit s a --experts 0                | 2 | --experts is a whole number
+:   | fit s a --experts 2                | 2 | --experts acts only with --approx ensemble
+:   | fit s a --approx ensemble --weights best | 2 | --weights is one of
+:   | fit s a --scale log                | 2 | --scale is one of
+:   | fit s a --precision f16            | 2 | --precision is one of
+:   | fit s a --probe 0                  | 2 | --probe is a whole number, at least 1
+:   | fit s a --certify=2                | 2 | --certify is one of yes
+:   | fit s a --seed x                   | 2 | --seed is a whole number
+:   | fit s a --memory 1K                | 8 | 
+:   | fit s a --landmarks-file=          | 2 | --landmarks-file needs a value
+:   | fit s a --landmarks-from d --landmarks-file p.csv | 2 | both name the landmarks
+:   | fit s a --select given             | 2 | --select given needs
+:   | fit s a --kernel precomputed       | 2 | --kernel precomputed needs
+:   | plan s --map pca --kernel rbf      | 2 | --map pca has the linear kernel
+:   | plan s --gamma-grid=1,x            | 2 | --gamma-grid is auto or a list of positive numbers
+:   | plan s --gamma-grid 0              | 2 | --gamma-grid is auto or a list of positive numbers
+:   | plan s --landmarks 0               | 2 | --landmarks is a whole number
+:   | select s a --components 2          | 2 | --components is not an option of select
+:   | select s a --select every          | 2 | --select is one of
+:   | transform s r --input p.csv -o out.npy --format npz | 2 | --format is one of
+:   | transform s r --input p.csv -o out.npy --columns 9 | 2 | no column 9
+:   | export s r --part embeding -o out.npy | 2 | did you mean 'embedding'?
+:   | export s r --part neighbors -o out.npy | 2 | --part is one of
+:   | embed p.csv -o out.npy --landmarks 0 | 2 | --landmarks is a whole number
+:   | embed p.csv -o out.npy --components 11 | 2 | --components 11 is more than the 10
+:   | verify s --threads none            | 2 | --threads is a whole number
+:   | bench --threads 0                  | 2 | --threads is a whole number
+END
+}
+
+# The verbs with operands of theirs.
+lines_of_verbs() {
+    printf '%s\n' "import new p.csv" "info s" "verify s" "plan s" "fit s a" "select s a" \
+        "transform s r" "export s r" "embed p.csv" "list s" "rm s r" bench version help
+}
+
+@test "unknown options, missing values and operands too many, of every verb" {
+    local line verb option
+    lines_of_verbs | while read -r line; do
+        verb=${line%% *} option=
+        echo ": | $line --xyzzy | 2 | unknown option --xyzzy of $verb"
+        echo ": | $line -x | 2 | unknown option -x of $verb"
+        echo ": | $line --json=1 | 2 | "
+        [ $verb = import ] || echo ": | $line b c d | 2 | one operand too many"
+        case $verb in plan | select | embed) continue ;; esac # options of fit and import
+        for option in $(nystream help $verb | sed -nE 's/^  (-., )?--([a-z0-9-]+) [^[ ].*/\2/p'); do
+            echo ": | $line --$option= | 2 | --$option"
+        done
+        [ -z "$option" ] || echo ": | $line --$option | 2 | --$option needs a value"
+    done >rows
+    cases <rows
+    [ "$(wc -l <../rows)" -gt 100 ]
+}
+
+@test "what a command line cannot do without" {
+    cases <<'END'
+:   |                                    | 2 | a verb is missing
+:   | ''                                 | 2 | unknown verb ''
+:   | bnech                              | 2 | did you mean 'bench'?
+:   | Import new p.csv                   | 2 | did you mean 'import'?
+:   | import                             | 2 | import needs STORE
+:   | import new                         | 2 | import needs FILE
+:   | import '' p.csv                    | 2 | STORE of import is an empty text
+:   | import new ''                      | 2 | FILE
+:   | fit s                              | 2 | fit needs NAME
+:   | fit s ''                           | 2 | NAME of fit is an empty text
+:   | export s r                         | 2 | export needs -o
+:   | transform s r --input p.csv        | 2 | transform needs -o
+:   | transform s r -o out.npy           | 2 | transform needs --input
+:   | transform s -o out.npy --input p.csv | 2 | transform needs NAME after the store
+:   | embed p.csv                        | 2 | embed needs -o
+:   | embed p.csv -o - --json            | 2 | both want the standard output
+:   | $'\033[31m'                        | 2 | unknown verb
+:   | info s $'a\nb'                     | 2 | no result named
+END
+}
+
+# What looks odd and is fine:  files | the import | n, d and how many rows are dropped | labels
+fine() {
+    local make command facts labels got
+    while IFS='|' read -r make command facts labels; do
+        [ -n "$make" ] || continue
+        rm -rf ./*
+        eval "$make"
+        eval "nystream import new $command -q" >out 2>err </dev/null && [ ! -s out ] && [ ! -s err ] ||
+            { echo "refused or not quiet: $make | $command: $(cat err)" >&2; return 1; }
+        got=$(nystream info new --json)
+        got="$(field "$got" n) $(field "$got" d) $(field "$got" dropped)"
+        read -r facts <<<"$facts"
+        [ "$got" = "$facts" ] || { echo "$got, not $facts: $make | $command" >&2; return 1; }
+        read -r labels <<<"$labels"
+        [ -n "$labels" ] || continue
+        nystream fit new a --landmarks 2 --components 1 -q
+        got=$(nystream export new a --part labels -o - | tail -c +129 | od -An -tf8 -w8 | tr -d '\n')
+        read -ra got <<<"$got"
+        [ "${got[*]}" = "$labels" ] || { echo "labels ${got[*]}, not $labels: $make" >&2; return 1; }
+    done
+}
+
+@test "what looks odd and is fine" {
+    fine <<'END'
+put t.csv '1,2\r\n3,4\r\n'              | t.csv                            | 2 2 0
+put t.csv '1,2\r\n3,4'                  | t.csv                            | 2 2 0
+put t.csv '\357\273\277a,b\n1,2\n3,4\n' | t.csv                            | 2 2 0
+put t.csv '1,2\n3,4'                    | t.csv                            | 2 2 0
+put t.csv '"1","2"\n"3","4"\n'          | t.csv                            | 2 2 0
+put t.csv ' 1 , 2 \n 3 , 4 \n'          | t.csv                            | 2 2 0
+put t.csv '+1,-2e3\n.5,4.\n'            | t.csv                            | 2 2 0
+put t.csv '1\n2\n3\n'                   | t.csv                            | 3 1 0
+put t.csv '1,2\n\n3,4\n\n'              | t.csv                            | 2 2 0
+put t.csv '1,2\n3,4\n'                  | - <t.csv                         | 2 2 0
+put t.csv '1,2\n'                       | t.csv                            | 1 2 0
+put t.csv '1,2\n1,2\n1,2\n'             | t.csv                            | 3 2 0
+put t.csv '1,2\n3,4\n'; gzip -n t.csv; cat t.csv.gz t.csv.gz >u.gz | u.gz  | 4 2 0
+put t.csv 'caf\303\251,b\n1,2\n3,4\n'   | t.csv --columns café             | 2 1 0
+npy t.npy '<f4' '(3,)' 12               | t.npy                            | 3 1 0
+npy t.npy '<f4' '(2, 2, 2)' 32          | t.npy                            | 2 4 0
+npy t.npy '>i2' '(2L, 2L)' 8            | t.npy                            | 2 2 0
+put t.svm '1 0:1 2:2\n1\n'              | t.svm                            | 2 3 0
+END
+}
+
+@test "dropped rows are counted, and labels follow the others" {
+    fine <<'END'
+put t.csv '1,2\nnan,4\n5,6\n7,inf\n9,1\n' | t.csv --nan drop               | 3 2 2
+put t.csv '1,2\n,4\n5,6\n'              | t.csv --nan drop                 | 2 2 1
+put t.csv '1,2\nnan,4\n5,6\n'; put l '10\n20\n30\n' | t.csv --nan drop --labels l | 2 2 1 | 10 30
+put t.csv '1,2\nnan,4\n5,6\n'; put l 'x\ny\nz\n' | t.csv --nan drop --labels l | 2 2 1 | 0 2
+put t.csv '7,1,2\n8,nan,4\n9,5,6\n'     | t.csv --nan drop --label-column 1 | 2 2 1 | 7 9
+put t.csv 'nan,1,2\n8,3,4\n'            | t.csv --nan drop --label-column 1 | 2 2 0 | nan 8
+put t.svm '3 1:1\n4 1:nan\n5 1:2 2:1\n' | t.svm --nan drop                 | 2 2 1 | 3 5
+npy t.npy '<f4' '(2, 2)' 12; put x '\0\0\300\177'; cat x >>t.npy; npy l '<f8' '(2,)' 16 | t.npy --nan drop --labels l | 1 2 1
+put a.csv '1,2\nnan,1\n'; put b.csv 'inf,1\n3,4\n' | a.csv b.csv --nan drop | 2 2 2
+put a.csv '1,2\nnan,1\n3,4\n'; put l '5\n6\n7\n' | - --nan drop --labels l <a.csv | 2 2 1 | 5 7
+END
+}
+
+@test "a file and a folder that may not be read or written" {
+    [ "$(id -u)" -ne 0 ] || skip "root may read and write everything"
     table 10 2 >t.csv
     chmod 000 t.csv
     ny import refused t.csv
     exits 4
-}
-
-@test "what looks odd and is fine" {
-    text '1,2\r\n3,4\r\n'
-    ny import crlf t.csv -q
-    exits 0
-    text '\357\273\277a,b\n1,2\n3,4\n'
-    ny import bom t.csv -q
-    exits 0
-    text '1,2\n3,4'
-    ny import no_newline t.csv -q
-    exits 0
-    text '"1","2"\n"3","4"\n'
-    ny import quoted t.csv -q
-    exits 0
-    text ' 1 , 2 \n 3 , 4 \n'
-    ny import blanks t.csv -q
-    exits 0
-    text '+1,-2e3\n.5,4.\n'
-    ny import numbers t.csv -q
-    exits 0
-    text '1\n2\n3\n'
-    ny import single t.csv -q
-    exits 0
-    local store
-    for store in crlf bom no_newline quoted blanks numbers; do
-        ny info $store --json
-        [ "$(field "$output" n)" = 2 ]
-        [ "$(field "$output" d)" = 2 ]
-    done
-}
-
-@test "landmarks of a file: numbers of rows, each once" {
-    store s 20
-    local rows
-    for rows in '3\n3\n' '1\n20\n' '1\n-1\n' '1\n0.5\n' '1\nx\n' '' '1,2\n3,4\n' '99999999999999999999\n'; do
-        printf "$rows" >rows.csv
-        ny fit s a --landmarks-file rows.csv --components 1 -q
-        exits 3 || { echo "rows: $rows" >&2; return 1; }
-    done
-    printf '3\n3\n' >rows.csv
-    ny fit s a --landmarks-file rows.csv --components 1
-    says twice
-    printf '1\n0.5\n' >rows.csv
-    ny fit s a --landmarks-file rows.csv --components 1
-    says rows.csv
-    ny list s
-    silent
+    chmod 600 t.csv
+    mkdir closed
+    chmod 500 closed
+    ny import closed/s t.csv
+    exits 4
+    ny embed t.csv -o closed/out.npy
+    exits 4
 }
