@@ -11,7 +11,12 @@ say       = $(if $(V),,@printf '%-5s %s\n' $(1) $@;)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS  ?= -O3 -g
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) $(if $(WERROR),-Werror) -fPIC -fvisibility=hidden \
-              -ffp-contract=off -Iinclude -Isrc $(PACKAGE_CFLAGS)
+              -ffp-contract=off $(HARDENING) -Iinclude -Isrc $(PACKAGE_CFLAGS)
+# Checked copies, guarded stacks, tables that cannot be written (tests/cli/security.bats looks). The
+# sanitizers check copies themselves, and without optimisation the compiler cannot.
+HARDENING = -fstack-protector-strong $(if $(filter -fsanitize% -O0,$(CFLAGS)),,\
+            -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 DEPENDENCIES = -MMD -MP -MF $@.d -MT $@
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PACKAGE_LIBS   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -lpthread
@@ -31,7 +36,7 @@ zshdir       ?= $(PREFIX)/share/zsh/site-functions
 VARIANT_SOURCES := $(wildcard src/columns/*_variant.c)
 ifneq (,$(filter x86_64 amd64,$(shell $(CC) -dumpmachine | cut -d- -f1)))
 VARIANTS := plain avx2 avx512
-BASE_CFLAGS += -DNY_X86_VARIANTS
+BASE_CFLAGS += -DNY_X86_VARIANTS -fcf-protection
 else
 UNUSED_SOURCES := $(wildcard src/columns/*_vnni.c)
 VARIANTS := plain
@@ -129,7 +134,7 @@ $(STATIC_LIB): $(LIB_OBJECTS)
 	$(call say,AR) $(AR) rcs $@ $^
 
 $(SHARED_LIB): $(LIB_OBJECTS)
-	$(call say,LINK) $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libnystream.so.$(SOVERSION) -o $@ $^ \
+	$(call say,LINK) $(CC) $(CFLAGS) $(HARDENED_LINK) $(LDFLAGS) -shared -Wl,-soname,libnystream.so.$(SOVERSION) -o $@ $^ \
 	  $(PACKAGE_LIBS)
 
 $(BUILD)/libnystream.so: $(SHARED_LIB)
@@ -137,7 +142,7 @@ $(BUILD)/libnystream.so: $(SHARED_LIB)
 	@ln -sf libnystream.so.$(SOVERSION) $@
 
 $(BUILD)/nystream: $(CLI_OBJECTS) $(STATIC_LIB)
-	$(call say,LINK) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
+	$(call say,LINK) $(CC) $(CFLAGS) -pie $(HARDENED_LINK) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
 
 # The command writes its own documentation from its option tables.
 docs: $(DOCS)

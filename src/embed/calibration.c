@@ -16,6 +16,7 @@
 #include "base/thread.h"
 #include "columns/vector.h"
 #include "embed/record.h"
+#include "io/writer.h"
 #include "linalg/eigen.h"
 #include "stream/source.h"
 
@@ -277,19 +278,18 @@ static void make_key(struct ny_context *ctx, char *key, size_t size)
              ny_blas_name());
 }
 
-/* $XDG_CACHE_HOME/nystream or ~/.cache/nystream; false where there is neither. */
+/* $XDG_CACHE_HOME/nystream or ~/.cache/nystream; false where there is neither, or no room. */
 static bool cache_path(char *folder, char *file, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length = 0;
 
     if (cache && cache[0] == '/')
-        snprintf(folder, size, "%s/nystream", cache);
+        length = snprintf(folder, size, "%s/nystream", cache);
     else if (home && home[0] == '/')
-        snprintf(folder, size, "%s/.cache/nystream", home);
-    else
-        return false;
-    snprintf(file, size, "%.900s/calibration.json", folder);
-    return true;
+        length = snprintf(folder, size, "%s/.cache/nystream", home);
+    return length > 0 && (size_t)length + sizeof("/calibration.json") <= size &&
+           snprintf(file, size, "%.*s/calibration.json", length, folder) > 0;
 }
 
 json_t *ny_calibration_json(const struct ny_calibration *c)
@@ -324,26 +324,48 @@ static bool load(struct ny_calibration *c)
     return whole && c->eigen > 0 && c->disk_write > 0;
 }
 
-/* Kept under a temporary name first, so that readers never see half of it. */
-static bool keep(const struct ny_calibration *c)
+/* The whole file anew, among what other machines and settings have in it. */
+static bool write_cache(struct ny_context *ctx, const char *file, const json_t *json)
 {
-    char folder[1024], file[1024], temporary[1100], *slash;
+    size_t bytes = json_dumpb(json, NULL, 0, JSON_INDENT(1));
+    char *text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
+    struct ny_writer *writer = NULL;
+    int err = NY_EBUDGET;
+
+    if (!text || !bytes || json_dumpb(json, text, bytes, JSON_INDENT(1)) != bytes) goto done;
+    err = ny_writer_open(&writer, ctx, file, NY_OUT_BYTES, bytes, 0);
+    if (err) goto done;
+    err = ny_writer_rows(writer, text, bytes);
+    if (err) goto done;
+    err = ny_writer_commit(writer);
+    writer = NULL;
+done:
+    ny_writer_abort(writer);
+    ny_free(ctx, text);
+    return err == NY_OK;
+}
+
+static bool keep(struct ny_context *ctx, const struct ny_calibration *c)
+{
+    char folder[1024], file[1024], *slash;
     json_t *json;
     bool kept;
 
     if (!cache_path(folder, file, sizeof(folder))) return false;
     slash = strrchr(folder, '/');
     *slash = '\0';
-    mkdir(folder, 0777);
+    mkdir(folder, 0700);
     *slash = '/';
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return false;
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST) return false;
     json = json_load_file(file, 0, NULL);
-    if (!json) json = json_object();
+    if (!json_is_object(json)) {
+        json_decref(json);
+        json = json_object();
+    }
     json_object_set_new(json, c->key, ny_calibration_json(c));
-    snprintf(temporary, sizeof(temporary), "%s.%ld", file, (long)getpid());
-    kept = json_dump_file(json, temporary, JSON_INDENT(1)) == 0 && rename(temporary, file) == 0;
-    if (!kept) unlink(temporary);
+    kept = write_cache(ctx, file, json);
     json_decref(json);
+    ny_error_clear(ctx); /* what is not kept is measured again */
     return kept;
 }
 
@@ -421,7 +443,7 @@ int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibr
     err = measure_eigen(ctx, &calibration->eigen);
     if (err) return err;
     calibration->disk_write = measure_disk(ctx, 64 << 20);
-    if (!keep(calibration))
+    if (!keep(ctx, calibration))
         ny_log(ctx, NY_LOG_NOTE, "the measurement could not be kept in the cache folder");
     return NY_OK;
 }

@@ -136,9 +136,8 @@ int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Nothing of ours is ever a symbolic link: following one would write outside the store. */
-static int check_entry(struct ny_context *ctx, const char *path, mode_t type, bool needed,
-                       struct stat *info)
+int ny_env_entry(struct ny_context *ctx, const char *path, mode_t type, bool needed,
+                 struct stat *info)
 {
     if (lstat(path, info)) {
         if (errno == ENOENT && !needed) return NY_OK;
@@ -165,9 +164,9 @@ static int check_files(struct ny_context *ctx, const char *directory, char *file
     if (snprintf(file, PATH_MAX, "%s/data.mdb", directory) >= PATH_MAX ||
         snprintf(lock_file, PATH_MAX, "%s/lock.mdb", directory) >= PATH_MAX)
         return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", directory);
-    err = check_entry(ctx, directory, S_IFDIR, true, &other);
-    if (!err) err = check_entry(ctx, lock_file, S_IFREG, false, &other);
-    if (!err) err = check_entry(ctx, file, S_IFREG, true, info);
+    err = ny_env_entry(ctx, directory, S_IFDIR, true, &other);
+    if (!err) err = ny_env_entry(ctx, lock_file, S_IFREG, false, &other);
+    if (!err) err = ny_env_entry(ctx, file, S_IFREG, true, info);
     return err;
 }
 
@@ -375,11 +374,14 @@ int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t enviro
 {
     struct ny_env env = {.lmdb = NULL};
     char draft[PATH_MAX];
+    struct stat info;
     int err;
 
     if (snprintf(draft, PATH_MAX, "%s.new", directory) >= PATH_MAX ||
         snprintf(env.path, PATH_MAX, "%s/data.mdb", directory) >= PATH_MAX)
         return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", directory);
+    err = ny_env_entry(ctx, draft, S_IFDIR, false, &info);
+    if (err) return err;
     remove_leftovers(draft);
     if (mkdir(draft, 0777)) return ny_fail_errno(ctx, "create", draft);
     err = open_lmdb(&env, ctx, draft, 0, 0);

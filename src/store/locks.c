@@ -117,18 +117,36 @@ static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, 
     return ny_fail(ctx, NY_EBUSY, "%s changes hands too often; try again", what);
 }
 
-static int lock_path(struct ny_lock *lock, struct ny_context *ctx, const char *path,
-                     const char *file)
+/* The path of the lock's folder, and room behind it for the file; false: it is too long. */
+static bool folder_path(struct ny_lock *lock, const char *path)
 {
     lock->fd = -1;
     lock->removed_after = false;
-    if (snprintf(lock->path, PATH_MAX, "%s/locks", path) < PATH_MAX - NY_NAME_MAX - 8) {
-        if (mkdir(lock->path, 0777) && errno != EEXIST)
-            return ny_fail_errno(ctx, "create", lock->path);
-        snprintf(lock->path + strlen(lock->path), PATH_MAX - strlen(lock->path), "/%s.lock", file);
-        return NY_OK;
-    }
-    return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
+    return snprintf(lock->path, PATH_MAX, "%s/locks", path) < PATH_MAX - NY_NAME_MAX - 8;
+}
+
+static void add_file(struct ny_lock *lock, const char *file)
+{
+    size_t length = strlen(lock->path);
+
+    snprintf(lock->path + length, PATH_MAX - length, "/%s.lock", file);
+}
+
+/* Makes the folder where there is none: in another one, that a link leads to, files would be made,
+ * emptied and removed. */
+static int lock_path(struct ny_lock *lock, struct ny_context *ctx, const char *path,
+                     const char *file)
+{
+    struct stat info;
+    int err;
+
+    if (!folder_path(lock, path))
+        return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
+    if (mkdir(lock->path, 0777) && errno != EEXIST)
+        return ny_fail_errno(ctx, "create", lock->path);
+    err = ny_env_entry(ctx, lock->path, S_IFDIR, true, &info);
+    if (!err) add_file(lock, file);
+    return err;
 }
 
 int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what)
@@ -143,8 +161,9 @@ bool ny_lock_held(struct ny_store *store, const char *file)
     struct ny_lock lock;
     bool held;
 
-    if (lock_path(&lock, store->ctx, store->path, file)) return false;
-    lock.fd = open(lock.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (!folder_path(&lock, store->path)) return false;
+    add_file(&lock, file);
+    lock.fd = open(lock.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (lock.fd < 0) return false;
     held = flock(lock.fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     close(lock.fd);

@@ -20,6 +20,7 @@
 
 #include <limits.h>
 #include <lmdb.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/thread.h"
@@ -59,6 +60,11 @@ void ny_env_close(struct ny_env *env);
 /* Makes one in a new directory beside and moves it into place. */
 int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t environment,
                   const uint8_t id[16]);
+/* Checks that something of a store is a plain file or directory (S_IFREG, S_IFDIR), or, where it is
+ * not needed, not there. Nothing of ours is ever a symbolic link: following one would write outside
+ * the store. NY_ESTORE otherwise. */
+int ny_env_entry(struct ny_context *ctx, const char *path, mode_t type, bool needed,
+                 struct stat *info);
 /* Sets the error for an LMDB code: "cannot <action> <path>: <LMDB's text>; <what to do>". */
 int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, int code);
 
