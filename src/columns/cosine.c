@@ -11,13 +11,17 @@ static void apply32(const struct ny_pointwise *how, float x_norm, float *values,
 }
 
 /* A zero row is orthogonal to all, itself included. */
-static double apply(const struct ny_kernel_params *params, double base, double x_norm,
-                    double y_norm)
+static void apply(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
+                  double *values, size_t count)
 {
-    double product = sqrt(x_norm) * sqrt(y_norm);
+    double length = sqrt(x_norm);
 
     (void)params;
-    return product == 0 ? 0 : base / product;
+    for (size_t j = 0; j < count; j++) {
+        double product = length * sqrt(y_norms[j]);
+
+        values[j] = product == 0 ? 0 : values[j] / product;
+    }
 }
 
 const struct ny_kernel ny_kernel_cosine = {

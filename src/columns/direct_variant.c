@@ -6,16 +6,13 @@
 
 enum { DEPTH = 128 };
 
-static inline float magnitude(float x)
-{
-    return x < 0 ? -x : x;
-}
+#define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
 
 /* Sums over a piece start from its first column, not from 0: that saves a fill, which is much
  * where there are few columns. */
-#define DIRECT(name, TERM)                                                                         \
-    static inline void name##_piece(const float *restrict rows, size_t stride, size_t depth,       \
-                                    const float *restrict panel, float *restrict sums)             \
+#define DIRECT(name, type, TERM)                                                                   \
+    static inline void name##_piece(const type *restrict rows, size_t stride, size_t depth,        \
+                                    const type *restrict panel, type *restrict sums)               \
     {                                                                                              \
         for (size_t r = 0; r < NY_DIRECT_ROWS; r++)                                                \
             for (size_t l = 0; l < NY_PANEL; l++)                                                  \
@@ -27,10 +24,10 @@ static inline float magnitude(float x)
                         TERM(rows[r * stride + k], panel[k * NY_PANEL + l]);                       \
     }                                                                                              \
                                                                                                    \
-    static void name(const float *rows, size_t d, const float *panel, float *restrict out,         \
+    static void name(const type *rows, size_t d, const type *panel, type *restrict out,            \
                      size_t stride)                                                                \
     {                                                                                              \
-        float sums[NY_DIRECT_ROWS * NY_PANEL];                                                     \
+        type sums[NY_DIRECT_ROWS * NY_PANEL];                                                      \
                                                                                                    \
         name##_piece(rows, d, d < DEPTH ? d : DEPTH, panel, sums);                                 \
         for (size_t r = 0; r < NY_DIRECT_ROWS; r++)                                                \
@@ -46,11 +43,21 @@ static inline float magnitude(float x)
 
 #define PRODUCT(a, b) ((a) * (b))
 #define SQUARE(a, b) (((a) - (b)) * ((a) - (b)))
-#define ABSOLUTE(a, b) magnitude((a) - (b))
+#define ABSOLUTE(a, b) MAGNITUDE((a) - (b))
 
-DIRECT(dot, PRODUCT)
-DIRECT(square, SQUARE)
-DIRECT(absolute, ABSOLUTE)
+DIRECT(dot, float, PRODUCT)
+DIRECT(square, float, SQUARE)
+DIRECT(absolute, float, ABSOLUTE)
+DIRECT(dot64, double, PRODUCT)
+DIRECT(square64, double, SQUARE)
+DIRECT(absolute64, double, ABSOLUTE)
 
 extern const struct ny_direct_ops NY_VARIANT_NAME(ny_direct_ops);
-const struct ny_direct_ops NY_VARIANT_NAME(ny_direct_ops) = {dot, square, absolute};
+const struct ny_direct_ops NY_VARIANT_NAME(ny_direct_ops) = {
+    .dot = dot,
+    .square = square,
+    .absolute = absolute,
+    .dot64 = dot64,
+    .square64 = square64,
+    .absolute64 = absolute64,
+};

@@ -7,35 +7,45 @@
 #include "base/thread.h"
 #include "columns/columns_private.h"
 
-/* Rows of Y in a block; rows of X, where X is not Y: few rows are asked for at a time. The square
- * of few rows goes in short blocks, which pad less. */
+/* Rows of Y in a block; rows of X, where X is not Y: few rows are asked for at a time. Few rows of
+ * Y, and the square of few rows, go in short blocks, which pad less. */
 enum { BLOCK_ROWS = 256, SHORT_ROWS = 32, FEW_ROWS = 4 * SHORT_ROWS };
 
 /* Below this share of ‖x‖² + ‖y‖², the ‖x − y‖² of a GEMM has lost too many digits. */
 #define CANCELLATION 1e-6
+
+/* Where base quantities come from. PANELS: direct loops against panels of Y, where there is no
+ * GEMM, or it would be narrow (up to DIRECT_D columns). PAIRS: direct sums over two long rows, for
+ * a single one in Y, as of the origin of a hull. GIVEN: a row is its own kernel values. */
+enum base { GEMM, PANELS, PAIRS, GIVEN };
+enum { DIRECT_D = 2 * NY_DIRECT_COLUMNS };
 
 /* K = k(X, Y); symmetric: Y is X, and only the lower triangle is computed. */
 struct job {
     const struct ny_columns *columns;
     const unsigned char *x, *y;
     size_t x_count, y_count, x_rows, y_rows;
-    bool symmetric, direct;
+    bool symmetric;
+    enum base base;
     struct ny_columns_room *room; /* NULL: one of its own */
     struct ny_matrix K;
 };
 
 struct ny_columns_room {
-    double *x, *y, *dots; /* x_rows × d, y_rows × d, x_rows × y_rows */
+    double *x, *y; /* x_rows × d, y_rows × d (PANELS: panels of d × NY_PANEL) */
+    double *base;  /* x_rows × y_rows; GEMM: dot products */
     double *x_norms, *y_norms;
+    double *row; /* d */
 };
 
 static void room_release(struct ny_columns_room *s, struct ny_context *ctx)
 {
     ny_free(ctx, s->x);
     ny_free(ctx, s->y);
-    ny_free(ctx, s->dots);
+    ny_free(ctx, s->base);
     ny_free(ctx, s->x_norms);
     ny_free(ctx, s->y_norms);
+    ny_free(ctx, s->row);
 }
 
 static int room_init(struct ny_columns_room *s, const struct ny_columns_spec *spec, size_t x_rows,
@@ -48,10 +58,11 @@ static int room_init(struct ny_columns_room *s, const struct ny_columns_spec *sp
     if (err) return err;
     s->x = ny_alloc(ctx, NY_MEM_DICTIONARY, x_rows * d * sizeof(double));
     s->y = ny_alloc(ctx, NY_MEM_DICTIONARY, bytes);
-    s->dots = ny_alloc(ctx, NY_MEM_DICTIONARY, x_rows * y_rows * sizeof(double));
+    s->base = ny_alloc(ctx, NY_MEM_DICTIONARY, x_rows * y_rows * sizeof(double));
     s->x_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, x_rows * sizeof(double));
     s->y_norms = ny_alloc(ctx, NY_MEM_DICTIONARY, y_rows * sizeof(double));
-    return s->x && s->y && s->dots && s->x_norms && s->y_norms ? NY_OK : NY_EBUDGET;
+    s->row = ny_alloc(ctx, NY_MEM_DICTIONARY, d * sizeof(double));
+    return s->x && s->y && s->base && s->x_norms && s->y_norms && s->row ? NY_OK : NY_EBUDGET;
 }
 
 int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec)
@@ -74,14 +85,14 @@ void ny_columns_room_free(struct ny_columns_room *room, struct ny_context *ctx)
 
 size_t ny_columns_room_bytes(const struct ny_columns_spec *spec)
 {
-    size_t rows = SHORT_ROWS + BLOCK_ROWS;
+    size_t rows = SHORT_ROWS + BLOCK_ROWS + 1;
 
     return (rows * (spec->geometry->d + 1) + SHORT_ROWS * BLOCK_ROWS) * sizeof(double);
 }
 
 size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads)
 {
-    size_t rows = 2 * BLOCK_ROWS, d = spec->geometry->d;
+    size_t rows = 2 * BLOCK_ROWS + 1, d = spec->geometry->d;
 
     if (spec->slots) return 0;
 
@@ -93,30 +104,77 @@ size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, uns
     return spec->slots ? ny_sparse_index_bytes(spec, m) : ny_columns_exact_bytes(spec, threads);
 }
 
-/* `count` raw rows, prepared and padded with zero rows to `rows`. */
-static void load_rows(const struct job *job, const unsigned char *raw, size_t count, size_t rows,
-                      double *out, double *norms)
+static size_t blocks_of(size_t count, size_t rows)
+{
+    return count / rows + (count % rows != 0);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static bool needs_norms(const struct job *job)
+{
+    return job->base == GEMM || job->columns->spec.kernel->base == NY_BASE_DOT;
+}
+
+/* Row i of those at `raw`, prepared. */
+static void load_row(const struct job *job, const unsigned char *raw, size_t i, double *out,
+                     double *norms)
 {
     const struct ny_columns *columns = job->columns;
     size_t d = columns->spec.geometry->d;
 
-    for (size_t i = 0; i < count; i++) {
-        ny_frame_row(&columns->frame, &columns->spec, raw + i * columns->row_bytes, out + i * d);
-        norms[i] = ny_vector()->prepare->dot(out + i * d, out + i * d, d);
-    }
+    ny_frame_row(&columns->frame, &columns->spec, raw + i * columns->row_bytes, out);
+    if (needs_norms(job)) norms[i] = ny_vector()->prepare->dot(out, out, d);
+}
+
+/* `count` raw rows, prepared and padded with zero rows to `rows`. */
+static void load_rows(const struct job *job, const unsigned char *raw, size_t count, size_t rows,
+                      double *out, double *norms)
+{
+    size_t d = job->columns->spec.geometry->d;
+
+    for (size_t i = 0; i < count; i++)
+        load_row(job, raw, i, out + i * d, norms);
     memset(out + count * d, 0, (rows - count) * d * sizeof(double));
     memset(norms + count, 0, (rows - count) * sizeof(double));
 }
 
-/* Where direct sums are used for all entries: there is no GEMM, or it would be small or narrow. */
-static bool is_direct(const struct ny_columns *columns)
+static void load_panels(const struct job *job, const unsigned char *raw, size_t count,
+                        struct ny_columns_room *s)
 {
-    return columns->spec.kernel->base == NY_BASE_ABSOLUTE ||
-           columns->frame.way == NY_WAY_GIVEN ||
-           columns->spec.geometry->d <= 2 * NY_DIRECT_COLUMNS;
+    size_t d = job->columns->spec.geometry->d, lanes = blocks_of(count, NY_PANEL) * NY_PANEL;
+
+    for (size_t i = 0; i < lanes; i++) {
+        double *lane = s->y + i / NY_PANEL * d * NY_PANEL + i % NY_PANEL;
+
+        if (i < count) load_row(job, raw, i, s->row, s->y_norms);
+        for (size_t k = 0; k < d; k++)
+            lane[k * NY_PANEL] = i < count ? s->row[k] : 0;
+    }
 }
 
-static double direct_base(const struct ny_columns *columns, const double *x, const double *y)
+static void load_x(const struct job *job, size_t first, struct ny_columns_room *s)
+{
+    size_t left = job->x_count - first;
+
+    load_rows(job, job->x + first * job->columns->row_bytes,
+              left < job->x_rows ? left : job->x_rows, job->x_rows, s->x, s->x_norms);
+}
+
+static void load_y(const struct job *job, size_t first, struct ny_columns_room *s)
+{
+    const unsigned char *raw = job->y + first * job->columns->row_bytes;
+    size_t left = job->y_count - first, count = left < job->y_rows ? left : job->y_rows;
+
+    if (job->base == PANELS)
+        load_panels(job, raw, count, s);
+    else if (job->base != GIVEN)
+        load_rows(job, raw, count, job->y_rows, s->y, s->y_norms);
+}
+
+/* ---- base quantities ------------------------------------------------------------------------ */
+
+static double pair(const struct ny_columns *columns, const double *x, const double *y)
 {
     const struct ny_prepare_ops *ops = ny_vector()->prepare;
     size_t d = columns->spec.geometry->d;
@@ -131,18 +189,53 @@ static double direct_base(const struct ny_columns *columns, const double *x, con
     }
 }
 
-static double base_of(const struct job *job, const struct ny_columns_room *s, size_t i, size_t j)
+static ny_direct64_fn *direct_of(enum ny_base_quantity base)
 {
-    const struct ny_columns *columns = job->columns;
-    size_t d = columns->spec.geometry->d;
-    const double *x = s->x + i * d, *y = s->y + j * d;
-    double norms = s->x_norms[i] + s->y_norms[j], dot, square;
+    const struct ny_direct_ops *ops = ny_vector()->direct;
 
-    if (job->direct) return direct_base(columns, x, y);
-    dot = s->dots[i * job->y_rows + j];
-    if (columns->spec.kernel->base == NY_BASE_DOT) return dot;
-    square = norms - 2 * dot;
-    return square < CANCELLATION * norms ? direct_base(columns, x, y) : square;
+    if (base == NY_BASE_DOT) return ops->dot64;
+    return base == NY_BASE_SQUARE ? ops->square64 : ops->absolute64;
+}
+
+/* Of `rows` × `cols` pairs; more are computed, up to whole groups. */
+static void base_panels(const struct job *job, const struct ny_columns_room *s, size_t rows,
+                        size_t cols)
+{
+    ny_direct64_fn *direct = direct_of(job->columns->spec.kernel->base);
+    size_t d = job->columns->spec.geometry->d;
+
+    for (size_t j = 0; j < cols; j += NY_PANEL)
+        for (size_t i = 0; i < rows; i += NY_DIRECT_ROWS)
+            direct(s->x + i * d, d, s->y + j * d, s->base + i * job->y_rows + j, job->y_rows);
+}
+
+static void base_block(const struct job *job, const struct ny_columns_room *s, size_t rows,
+                       size_t cols)
+{
+    size_t d = job->columns->spec.geometry->d;
+
+    if (job->base == PANELS)
+        base_panels(job, s, rows, cols);
+    else if (job->base == GEMM)
+        ny_gemm(1, ny_matrix(s->x, job->x_rows, d), ny_t(ny_matrix(s->y, job->y_rows, d)), 0,
+                ny_matrix(s->base, job->x_rows, job->y_rows));
+    for (size_t i = 0; job->base == PAIRS && i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            s->base[i * job->y_rows + j] = pair(job->columns, s->x + i * d, s->y + j * d);
+}
+
+/* ‖x − y‖² from dot products: row i of the block against the first `count` of Y. */
+static void squares_of(const struct job *job, const struct ny_columns_room *s, size_t i,
+                       size_t count, double *out)
+{
+    size_t d = job->columns->spec.geometry->d;
+
+    for (size_t j = 0; j < count; j++) {
+        double norms = s->x_norms[i] + s->y_norms[j], square = norms - 2 * out[j];
+
+        out[j] = square < CANCELLATION * norms ? pair(job->columns, s->x + i * d, s->y + j * d)
+                                               : square;
+    }
 }
 
 static void block(const struct job *job, const struct ny_columns_room *s, size_t x_first,
@@ -150,72 +243,75 @@ static void block(const struct job *job, const struct ny_columns_room *s, size_t
 {
     const struct ny_columns *columns = job->columns;
     const struct ny_kernel *kernel = columns->spec.kernel;
-    size_t d = columns->spec.geometry->d;
-    size_t x_end = x_first + job->x_rows < job->x_count ? x_first + job->x_rows : job->x_count;
-    size_t y_end = y_first + job->y_rows < job->y_count ? y_first + job->y_rows : job->y_count;
+    size_t x_left = job->x_count - x_first, y_left = job->y_count - y_first;
+    size_t rows = x_left < job->x_rows ? x_left : job->x_rows;
+    size_t cols = y_left < job->y_rows ? y_left : job->y_rows;
 
-    if (!job->direct)
-        ny_gemm(1, ny_matrix(s->x, job->x_rows, d), ny_t(ny_matrix(s->y, job->y_rows, d)), 0,
-                ny_matrix(s->dots, job->x_rows, job->y_rows));
-    for (size_t i = x_first; i < x_end; i++) {
-        double *out = job->K.at + i * job->K.stride;
+    base_block(job, s, rows, cols);
+    for (size_t i = 0; i < rows; i++) {
+        double *out = job->K.at + (x_first + i) * job->K.stride + y_first;
+        size_t diagonal = x_first + i - y_first; /* of a square: its own column */
+        size_t count = job->symmetric && diagonal < cols ? diagonal + 1 : cols;
+        const double *base = job->base == GIVEN ? s->x + i * columns->spec.geometry->d + y_first
+                                                : s->base + i * job->y_rows;
 
-        for (size_t j = y_first; j < y_end && !(job->symmetric && j > i); j++) {
-            size_t bi = i - x_first, bj = j - y_first;
-            double base =
-                columns->frame.way == NY_WAY_GIVEN ? s->x[bi * d + j] : base_of(job, s, bi, bj);
+        memcpy(out, base, count * sizeof(*out));
+        if (job->base == GEMM && kernel->base == NY_BASE_SQUARE) squares_of(job, s, i, count, out);
+        if (job->symmetric && diagonal < cols && kernel->base == NY_BASE_DOT)
+            out[diagonal] = s->x_norms[i];
+        kernel->apply(&columns->frame.params, s->x_norms[i], s->y_norms, out, count);
+    }
+}
 
-            if (job->symmetric && i == j && kernel->base == NY_BASE_DOT) base = s->x_norms[bi];
-            out[j] = kernel->apply(&columns->frame.params, base, s->x_norms[bi], s->y_norms[bj]);
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+/* Each block of Y against all of X: a few rows at a time are prepared again and again. */
+static int run_blocks(const struct job *job)
+{
+    struct ny_columns_room own = {0}, *s = job->room ? job->room : &own;
+    int err = job->room ? NY_OK : room_init(s, &job->columns->spec, job->x_rows, job->y_rows);
+
+    for (size_t y_first = 0; !err && y_first < job->y_count; y_first += job->y_rows) {
+        load_y(job, y_first, s);
+        for (size_t x_first = 0; x_first < job->x_count; x_first += job->x_rows) {
+            load_x(job, x_first, s);
+            block(job, s, x_first, y_first);
         }
     }
-}
-
-static size_t blocks_of(size_t count, size_t rows)
-{
-    return count / rows + (count % rows != 0);
-}
-
-/* Items are blocks: row by row of blocks, of the lower triangle when symmetric. */
-static int run_items(void *arg, size_t first, size_t count)
-{
-    const struct job *job = arg;
-    const struct ny_columns *columns = job->columns;
-    size_t across = blocks_of(job->y_count, job->y_rows), bi = 0, bj = first;
-    size_t loaded = SIZE_MAX, loaded_y = SIZE_MAX;
-    struct ny_columns_room own = {0}, *s = job->room ? job->room : &own;
-    int err = job->room ? NY_OK : room_init(s, &columns->spec, job->x_rows, job->y_rows);
-
-    if (err) goto done;
-    for (; bj >= (job->symmetric ? bi + 1 : across); bi++)
-        bj -= job->symmetric ? bi + 1 : across;
-    for (; count; count--) {
-        size_t x_first = bi * job->x_rows, y_first = bj * job->y_rows;
-        size_t x_left = job->x_count - x_first, y_left = job->y_count - y_first;
-
-        if (loaded != bi)
-            load_rows(job, job->x + x_first * columns->row_bytes,
-                      x_left < job->x_rows ? x_left : job->x_rows, job->x_rows, s->x, s->x_norms);
-        loaded = bi;
-        if (loaded_y != bj && columns->landmark_bytes) /* else a row is its own kernel values */
-            load_rows(job, job->y + y_first * columns->row_bytes,
-                      y_left < job->y_rows ? y_left : job->y_rows, job->y_rows, s->y, s->y_norms);
-        loaded_y = bj;
-        block(job, s, x_first, y_first);
-        if (++bj < (job->symmetric ? bi + 1 : across)) continue;
-        bj = 0;
-        bi++;
-    }
-done:
-    room_release(&own, columns->spec.ctx);
+    room_release(&own, job->columns->spec.ctx);
     return err;
 }
 
-static size_t items_of(const struct job *job)
+/* Of a square, items are the blocks of its lower triangle, row by row of blocks. */
+static int run_items(void *arg, size_t first, size_t count)
 {
-    size_t down = blocks_of(job->x_count, job->x_rows);
+    const struct job *job = arg;
+    size_t bi = 0, bj = first, loaded = SIZE_MAX;
+    struct ny_columns_room own = {0};
+    int err = room_init(&own, &job->columns->spec, job->x_rows, job->y_rows);
 
-    return job->symmetric ? down * (down + 1) / 2 : down * blocks_of(job->y_count, job->y_rows);
+    for (; bj > bi; bi++)
+        bj -= bi + 1;
+    for (; !err && count; count--) {
+        if (loaded != bi) load_x(job, bi * job->x_rows, &own);
+        loaded = bi;
+        load_y(job, bj * job->y_rows, &own);
+        block(job, &own, bi * job->x_rows, bj * job->y_rows);
+        if (++bj <= bi) continue;
+        bj = 0;
+        bi++;
+    }
+    room_release(&own, job->columns->spec.ctx);
+    return err;
+}
+
+static enum base base_of(const struct ny_columns *columns)
+{
+    if (columns->frame.way == NY_WAY_GIVEN) return GIVEN;
+    return columns->spec.kernel->base == NY_BASE_ABSOLUTE ||
+                   columns->spec.geometry->d <= DIRECT_D
+               ? PANELS
+               : GEMM;
 }
 
 /* On the calling thread alone: the callers are workers, one a thread. */
@@ -228,14 +324,17 @@ int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *c
                       .x_count = count,
                       .y_count = K.cols,
                       .x_rows = SHORT_ROWS,
-                      .y_rows = K.cols == 1 ? 1 : BLOCK_ROWS, /* as for the origin of a hull */
-                      .direct = K.cols == 1 || is_direct(columns),
+                      .y_rows = K.cols <= SHORT_ROWS ? SHORT_ROWS : BLOCK_ROWS,
+                      .base = base_of(columns),
                       .room = room,
                       .K = K};
-    size_t items = items_of(&job);
 
     if (columns->spec.slots) return ny_sparse_exact(columns, rows, count, first, K);
-    return items ? run_items(&job, 0, items) : NY_OK;
+    if (K.cols == 1 && job.base != GIVEN && columns->spec.geometry->d > DIRECT_D) {
+        job.base = PAIRS;
+        job.y_rows = 1;
+    }
+    return run_blocks(&job);
 }
 
 int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
@@ -256,10 +355,10 @@ int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, 
                       .x_rows = block_rows,
                       .y_rows = block_rows,
                       .symmetric = true,
-                      .direct = is_direct(columns),
+                      .base = base_of(columns),
                       .K = K};
     const double small = 1e7; /* multiply-adds that are not worth a thread */
-    size_t items = items_of(&job);
+    size_t down = blocks_of(count, block_rows), items = down * (down + 1) / 2;
     double work = (double)items * (double)block_rows * (double)block_rows *
                   (double)columns->spec.geometry->d;
     int err;

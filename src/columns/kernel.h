@@ -45,9 +45,10 @@ struct ny_kernel {
      * are the base quantity. */
     void (*apply32)(const struct ny_pointwise *how, float x_norm, float *values, size_t count);
     bool can_minus_one;
-    /* The same in f64: k from the base quantity itself, and the squared norms of both rows. */
-    double (*apply)(const struct ny_kernel_params *params, double base, double x_norm,
-                    double y_norm);
+    /* The same in f64, unshifted: values[j] ← k, from the base quantity itself and, for
+     * NY_BASE_DOT, the squared norms of both rows. */
+    void (*apply)(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
+                  double *values, size_t count);
     /* γ where --gamma auto: 1/median of the base quantity over sampled pairs (SQUARE, ABSOLUTE),
      * or 1/d (polynomial); NULL: the kernel has no width. */
     double (*auto_gamma)(double median, size_t d);

@@ -11,7 +11,7 @@ extern const struct ny_kernel ny_kernel_coordinates; /* found by name, but not l
 /* Kernels that are their base quantity, less the shift in f32. */
 void ny_kernel_identity32(const struct ny_pointwise *how, float x_norm, float *values,
                           size_t count);
-double ny_kernel_identity(const struct ny_kernel_params *params, double base, double x_norm,
-                          double y_norm);
+void ny_kernel_identity(const struct ny_kernel_params *params, double x_norm,
+                        const double *y_norms, double *values, size_t count);
 
 #endif

@@ -8,13 +8,14 @@ void ny_kernel_identity32(const struct ny_pointwise *how, float x_norm, float *v
     ny_vector()->pointwise->identity(how, values, count);
 }
 
-double ny_kernel_identity(const struct ny_kernel_params *params, double base, double x_norm,
-                          double y_norm)
+void ny_kernel_identity(const struct ny_kernel_params *params, double x_norm,
+                        const double *y_norms, double *values, size_t count)
 {
     (void)params;
     (void)x_norm;
-    (void)y_norm;
-    return base;
+    (void)y_norms;
+    (void)values;
+    (void)count;
 }
 
 const struct ny_kernel ny_kernel_linear = {

@@ -70,24 +70,100 @@ static void exponential(const struct ny_pointwise *how, float x_norm, float *res
     }
 }
 
+/* ---- the exponential in f64 ----------------------------------------------------------------- */
+
+/* As above; the first part of ln 2 has 32 bits. */
+#define LN2_HIGH64 0x1.62e42feep-1
+#define LN2_LOW64 0x1.a39ef35793c76p-33
+#define LOG2_E64 0x1.71547652b82fep0
+#define ROUNDER64 0x1.8p52
+/* Beyond it e^−y is 0, below half of the least number there is. */
+#define Y_MAX64 746.0
+
+static inline double power_of_two64(double rounded)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &rounded, sizeof(bits));
+    bits = (bits + 1023) << 52;
+    memcpy(&rounded, &bits, sizeof(rounded));
+    return rounded;
+}
+
+/* e^−y, by a polynomial for (q − r)/r² that leaves 2⁻⁶¹ of it. Results below 2⁻¹⁰⁰⁰ are made 2¹⁰⁰⁰
+ * times as large first, so that those below the least exponent are rounded once. NaN passes. */
+static inline double decay(double y)
+{
+    double rounded, n, r, q = 0x1.1f72fc83bcbc7p-29, power, lift, drop;
+
+    y = y < 0 ? 0 : y;
+    y = y > Y_MAX64 ? Y_MAX64 : y;
+    rounded = ROUNDER64 - y * LOG2_E64;
+    n = rounded - ROUNDER64;
+    r = (-y - n * LN2_HIGH64) - n * LN2_LOW64;
+    lift = n < -1000 ? 1000 : 0;
+    drop = n < -1000 ? 0x1p-1000 : 1;
+    power = power_of_two64(rounded + lift);
+    q = q * r + 0x1.af4ddda1c08cdp-26;
+    q = q * r + 0x1.27e4db67ac2b0p-22;
+    q = q * r + 0x1.71de0237484cdp-19;
+    q = q * r + 0x1.a01a01a6d7831p-16;
+    q = q * r + 0x1.a01a01abe6323p-13;
+    q = q * r + 0x1.6c16c16c162d6p-10;
+    q = q * r + 0x1.11111111100dfp-7;
+    q = q * r + 0x1.5555555555556p-5;
+    q = q * r + 0x1.5555555555557p-3;
+    q = q * r + 0x1p-1;
+    q = q * (r * r) + r;
+    return (power * q + power) * drop;
+}
+
+enum { LANES64 = 16 };
+
+static inline void decay_lanes(double gamma, double *restrict values)
+{
+    for (size_t l = 0; l < LANES64; l++)
+        values[l] = decay(gamma * values[l]);
+}
+
+/* The last lanes go as all others do: a value's bits do not depend on its place. */
+static void exponential64(double gamma, double *restrict values, size_t count)
+{
+    double rest[LANES64] = {0};
+    size_t j = 0;
+
+    for (; j + LANES64 <= count; j += LANES64)
+        decay_lanes(gamma, values + j);
+    if (j == count) return;
+    memcpy(rest, values + j, (count - j) * sizeof(*rest));
+    decay_lanes(gamma, rest);
+    memcpy(values + j, rest, (count - j) * sizeof(*rest));
+}
+
+/* ---- powers --------------------------------------------------------------------------------- */
+
 enum { CHUNK = 64 };
 
 /* base ← base^degree by repeated squaring, all lanes in step. */
-static void raise_chunk(float *restrict base, unsigned degree)
-{
-    float result[CHUNK];
-
-    for (size_t j = 0; j < CHUNK; j++)
-        result[j] = 1.0f;
-    for (; degree; degree >>= 1) {
-        if (degree & 1)
-            for (size_t j = 0; j < CHUNK; j++)
-                result[j] *= base[j];
-        for (size_t j = 0; j < CHUNK; j++)
-            base[j] *= base[j];
+#define RAISE_CHUNK(name, type)                                                                    \
+    static void name(type *restrict base, unsigned degree)                                         \
+    {                                                                                              \
+        type result[CHUNK];                                                                        \
+                                                                                                   \
+        for (size_t j = 0; j < CHUNK; j++)                                                         \
+            result[j] = 1;                                                                         \
+        for (; degree; degree >>= 1) {                                                             \
+            if (degree & 1)                                                                        \
+                for (size_t j = 0; j < CHUNK; j++)                                                 \
+                    result[j] *= base[j];                                                          \
+            for (size_t j = 0; j < CHUNK; j++)                                                     \
+                base[j] *= base[j];                                                                \
+        }                                                                                          \
+        memcpy(base, result, sizeof(result));                                                      \
     }
-    memcpy(base, result, sizeof(result));
-}
+
+RAISE_CHUNK(raise_chunk, float)
+RAISE_CHUNK(raise_chunk64, double)
 
 static void power(const struct ny_pointwise *how, float *restrict values, size_t count)
 {
@@ -106,6 +182,21 @@ static void power(const struct ny_pointwise *how, float *restrict values, size_t
     }
 }
 
+static void power64(const struct ny_kernel_params *params, double *restrict values, size_t count)
+{
+    double base[CHUNK] = {0};
+
+    for (size_t first = 0; first < count; first += CHUNK) {
+        size_t length = count - first < CHUNK ? count - first : CHUNK;
+
+        memcpy(base, values + first, length * sizeof(*base));
+        for (size_t j = 0; j < CHUNK; j++)
+            base[j] = params->gamma * base[j] + params->coef0;
+        raise_chunk64(base, params->degree);
+        memcpy(values + first, base, length * sizeof(*base));
+    }
+}
+
 static void identity(const struct ny_pointwise *how, float *restrict values, size_t count)
 {
     const float *restrict shift = how->shift, *restrict shift_low = how->shift_low;
@@ -115,4 +206,10 @@ static void identity(const struct ny_pointwise *how, float *restrict values, siz
 }
 
 extern const struct ny_pointwise_ops NY_VARIANT_NAME(ny_pointwise_ops);
-const struct ny_pointwise_ops NY_VARIANT_NAME(ny_pointwise_ops) = {exponential, power, identity};
+const struct ny_pointwise_ops NY_VARIANT_NAME(ny_pointwise_ops) = {
+    .exponential = exponential,
+    .power = power,
+    .identity = identity,
+    .exponential64 = exponential64,
+    .power64 = power64,
+};

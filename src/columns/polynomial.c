@@ -7,18 +7,12 @@ static void apply32(const struct ny_pointwise *how, float x_norm, float *values,
     ny_vector()->pointwise->power(how, values, count);
 }
 
-static double apply(const struct ny_kernel_params *params, double base, double x_norm,
-                    double y_norm)
+static void apply(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
+                  double *values, size_t count)
 {
-    double square = params->gamma * base + params->coef0, k = 1;
-
     (void)x_norm;
-    (void)y_norm;
-    for (unsigned degree = params->degree; degree; degree >>= 1) {
-        if (degree & 1) k *= square;
-        square *= square;
-    }
-    return k;
+    (void)y_norms;
+    ny_vector()->pointwise->power64(params, values, count);
 }
 
 static double auto_gamma(double median, size_t d)

@@ -1,5 +1,3 @@
-#include <math.h>
-
 #include "columns/kernels.h"
 #include "columns/vector.h"
 
@@ -8,12 +6,12 @@ static void apply32(const struct ny_pointwise *how, float x_norm, float *values,
     ny_vector()->pointwise->exponential(how, x_norm, values, count);
 }
 
-static double apply(const struct ny_kernel_params *params, double base, double x_norm,
-                    double y_norm)
+static void apply(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
+                  double *values, size_t count)
 {
     (void)x_norm;
-    (void)y_norm;
-    return exp(-params->gamma * base);
+    (void)y_norms;
+    ny_vector()->pointwise->exponential64(params->gamma, values, count);
 }
 
 static double auto_gamma(double median, size_t d)

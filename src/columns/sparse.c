@@ -65,15 +65,16 @@ static void exact_piece(const struct job *job, const struct ny_sparse_point *x, 
 {
     const struct ny_kernel *kernel = job->in.spec->kernel;
     const struct ny_sparse_norms *y = job->index->norms + first;
-    double base[NY_INDEX_ROWS];
+    double y_norms[NY_INDEX_ROWS];
 
-    ny_sparse_base(job->index, &job->in, x, first, count, base);
+    ny_sparse_base(job->index, &job->in, x, first, count, out);
     for (size_t j = 0; j < count; j++) {
+        y_norms[j] = y[j].square;
         if (kernel->base == NY_BASE_SQUARE &&
-            base[j] < CANCELLATION * (x->norms.square + y[j].square))
-            base[j] = ny_sparse_pair(&job->in, x->raw, job->y + (first + j) * job->row_bytes);
-        out[j] = kernel->apply(&job->in.frame->params, base[j], x->norms.square, y[j].square);
+            out[j] < CANCELLATION * (x->norms.square + y_norms[j]))
+            out[j] = ny_sparse_pair(&job->in, x->raw, job->y + (first + j) * job->row_bytes);
     }
+    kernel->apply(&job->in.frame->params, x->norms.square, y_norms, out, count);
 }
 
 static int exact_rows(void *arg, size_t first, size_t count)

@@ -274,11 +274,11 @@ bool ny_sparse_equal(const struct ny_sparse_frame *in, const void *x, const void
 
 double ny_sparse_diagonal(const struct ny_sparse_frame *in, const struct ny_sparse_norms *norms)
 {
-    double square = norms->square;
+    double square = norms->square, k;
 
     if (in->frame->centred) square += in->frame->centre_norm - 2 * norms->cross;
     if (square < 0) square = 0;
-    return in->spec->kernel->apply(&in->frame->params,
-                                   in->spec->kernel->base == NY_BASE_DOT ? square : 0, square,
-                                   square);
+    k = in->spec->kernel->base == NY_BASE_DOT ? square : 0;
+    in->spec->kernel->apply(&in->frame->params, square, &square, &k, 1);
+    return k;
 }

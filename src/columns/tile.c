@@ -49,7 +49,8 @@ int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size
         ny_frame_row(&columns->frame, spec,
                      (const unsigned char *)rows + i * columns->row_bytes, row);
         square = ny_vector()->prepare->dot(row, row, d);
-        diagonal[i] = spec->kernel->apply(&columns->frame.params, square, square, square);
+        diagonal[i] = square;
+        spec->kernel->apply(&columns->frame.params, square, &square, &diagonal[i], 1);
     }
     ny_free(spec->ctx, row);
     return NY_OK;

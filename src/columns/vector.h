@@ -15,7 +15,7 @@
 #define NY_VARIANT_EXPAND(name, variant) NY_VARIANT_PASTE(name, variant)
 #define NY_VARIANT_NAME(name) NY_VARIANT_EXPAND(name, NY_VARIANT)
 
-/* Base quantity → kernel, as ny_kernel.apply32. */
+/* Base quantity → kernel, as ny_kernel.apply32; the last two as ny_kernel.apply. */
 struct ny_pointwise_ops {
     /* exp(−γ·d²) − shift, or exp(−γ·d²) − 1 − shift with a small relative error also where it is
      * near 0; d² as NY_BASE_SQUARE gives it, clamped at 0. NaN or
@@ -25,6 +25,10 @@ struct ny_pointwise_ops {
     void (*power)(const struct ny_pointwise *how, float *values, size_t count);
     /* v − shift */
     void (*identity)(const struct ny_pointwise *how, float *values, size_t count);
+    /* exp(−γ·v), within two units of the last place, for v ≥ 0 up to infinity; below 0 counts as
+     * 0. A value depends on its own v alone. */
+    void (*exponential64)(double gamma, double *values, size_t count);
+    void (*power64)(const struct ny_kernel_params *params, double *values, size_t count);
 };
 
 /* Raw rows → prepared rows, and f64 sums over one or two prepared rows. */
@@ -42,13 +46,17 @@ struct ny_prepare_ops {
 };
 
 /* Direct loops: NY_DIRECT_ROWS rows (stride d) against a panel of NY_PANEL landmarks, which is kept
- * d × NY_PANEL so that lanes are landmarks. out: NY_DIRECT_ROWS × NY_PANEL, of the stride given. */
+ * d × NY_PANEL so that lanes are landmarks. out: NY_DIRECT_ROWS × NY_PANEL, of the stride given. In
+ * f32 and in f64. */
 enum { NY_PANEL = 32, NY_DIRECT_ROWS = 4 };
 
 typedef void ny_direct_fn(const float *rows, size_t d, const float *panel, float *out,
                           size_t stride);
+typedef void ny_direct64_fn(const double *rows, size_t d, const double *panel, double *out,
+                            size_t stride);
 struct ny_direct_ops {
     ny_direct_fn *dot, *square, *absolute;
+    ny_direct64_fn *dot64, *square64, *absolute64;
 };
 
 /* Bytes: NY_BYTE_ROWS rows of u8 against a panel of NY_PANEL landmarks, which is kept as signed

@@ -149,8 +149,8 @@ static void fill_kernel(struct sample *s, double gamma, double *diagonal, double
     for (size_t i = 0; i < s->rows; i++) {
         double *k = s->K.at + i * s->rows, sum = 0;
 
-        for (size_t j = 0; j <= i; j++)
-            k[j] = kernel->apply(&params, s->base.at[i * s->rows + j], 0, 0);
+        memcpy(k, s->base.at + i * s->rows, (i + 1) * sizeof(*k));
+        kernel->apply(&params, 0, NULL, k, i + 1);
         for (size_t j = 0; j < i; j++)
             sum += k[j];
         off += sum;

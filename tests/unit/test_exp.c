@@ -1,4 +1,5 @@
-/* The vector exponential of every CPU family against libm in double, densely over its range. */
+/* The vector exponentials of every CPU family against libm in a wider type, densely over their
+ * range; powers. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,6 +131,133 @@ static void check_expm1(void)
     check_range(logarithmic, 1500000, true, 4);
 }
 
+/* ---- f64 ------------------------------------------------------------------------------------ */
+
+/* |got − want| in units of the last place of want, which is fixed below the least full exponent. */
+static double ulps64(double got, long double want)
+{
+    int exponent;
+
+    frexpl(want, &exponent);
+    if (exponent < -1021) exponent = -1021;
+    return (double)(fabsl((long double)got - want) / ldexpl(1, exponent - 53));
+}
+
+/* Largest error of e^−y over y(0), …, y(count−1). */
+static void check_range64(double (*y_of)(uint32_t), uint32_t count)
+{
+    double y[CHUNK], values[CHUNK], worst = 0;
+
+    for (uint32_t first = 0; first < count; first += CHUNK) {
+        for (uint32_t i = 0; i < CHUNK; i++)
+            y[i] = values[i] = y_of(first + i);
+        ny_vector()->pointwise->exponential64(1, values, CHUNK);
+        for (uint32_t i = 0; i < CHUNK; i++) {
+            double error = ulps64(values[i], expl(-(long double)y[i]));
+
+            if (!(error <= 1.25))
+                fail_msg("%s: y = %.17g gives %.17g (%.2f ulp)", ny_cpu_name(ny_cpu_family()),
+                         y[i], values[i], error);
+            if (error > worst) worst = error;
+        }
+    }
+    assert_true(worst > 0.25);
+}
+
+static double uniform64(uint32_t i)
+{
+    return 746 * ((double)i + 0.3) / 1e6;
+}
+
+static double logarithmic64(uint32_t i)
+{
+    return exp(-80 + 86.6 * (double)i / 1e6); /* 1e−35 … 740 */
+}
+
+/* About the middles between multiples of ln 2, where n and r jump. */
+static double middles64(uint32_t i)
+{
+    return (0.5 + (double)(i % 1076)) * 0.69314718055994531 * (1 + (double)(i / 1076) * 0x1p-52);
+}
+
+static void check_exp64(void)
+{
+    check_range64(uniform64, 1000000);
+    check_range64(logarithmic64, 1000000);
+    check_range64(middles64, 100000);
+}
+
+static void check_ends64(void)
+{
+    double y[9] = {0, -0.0, -1e-300, -5, 745.1, 745.14, 1e300, INFINITY, NAN};
+
+    ny_vector()->pointwise->exponential64(1, y, 9);
+    for (int i = 0; i < 4; i++)
+        assert_true(y[i] == 1);
+    assert_true(y[4] == 0x1p-1074);
+    for (int i = 5; i < 8; i++)
+        assert_true(y[i] == 0 && !signbit(y[i]));
+    assert_true(isnan(y[8]));
+}
+
+/* γ multiplies, and a value depends on its own v alone, wherever it stands. */
+static void check_places64(void)
+{
+    enum { MOST = 40 };
+    double all[MOST], part[MOST];
+
+    for (size_t i = 0; i < MOST; i++)
+        all[i] = 0.37 * (double)(i * i);
+    ny_vector()->pointwise->exponential64(0.125, all, MOST);
+    for (size_t i = 0; i < MOST; i++)
+        assert_true(ulps64(all[i], expl(-0.125L * (long double)(0.37 * (double)(i * i)))) < 100);
+    for (size_t count = 0; count <= MOST; count++) {
+        for (size_t i = 0; i < count; i++)
+            part[i] = 0.37 * (double)((MOST - count + i) * (MOST - count + i));
+        ny_vector()->pointwise->exponential64(0.125, part, count);
+        if (count) assert_memory_equal(part, all + MOST - count, count * sizeof(*part));
+    }
+}
+
+static void powers64_are_products(void **state)
+{
+    (void)state;
+    for (unsigned degree = 1; degree <= 7; degree++)
+        for (int family = 0; family < NY_CPU_COUNT; family++) {
+            const struct ny_kernel_params params = {.gamma = 0.3, .coef0 = 1.7, .degree = degree};
+            double values[70];
+
+            if (!ny_vector_force((enum ny_cpu)family)) continue;
+            for (size_t i = 0; i < 70; i++)
+                values[i] = (double)i - 20;
+            ny_vector()->pointwise->power64(&params, values, 70);
+            for (size_t i = 0; i < 70; i++) {
+                long double base = 0.3L * ((long double)i - 20) + 1.7L, want = 1;
+
+                for (unsigned k = 0; k < degree; k++)
+                    want *= base;
+                assert_true(fabsl((long double)values[i] - want) <=
+                            1e-15L * degree * powl(fabsl(base) + 4, degree));
+            }
+        }
+    assert_true(ny_vector_force(NY_CPU_COUNT));
+}
+
+static void exp_in_f64_is_within_an_ulp_and_a_quarter(void **state)
+{
+    (void)state;
+    each_family(check_exp64);
+}
+
+static void ends_and_places_in_f64(void **state)
+{
+    (void)state;
+    each_family(check_ends64);
+    each_family(check_places64);
+}
+
+/* ---- f32 ------------------------------------------------------------------------------------ */
+
 static void exp_is_within_two_ulp(void **state)
 {
     (void)state;
@@ -172,6 +300,9 @@ int main(void)
         cmocka_unit_test(exp_minus_one_is_within_four_ulp),
         cmocka_unit_test(ends_of_the_range),
         cmocka_unit_test(clamp_and_shift),
+        cmocka_unit_test(exp_in_f64_is_within_an_ulp_and_a_quarter),
+        cmocka_unit_test(ends_and_places_in_f64),
+        cmocka_unit_test(powers64_are_products),
         cmocka_unit_test(families_of_this_cpu_can_be_forced),
     };
 
