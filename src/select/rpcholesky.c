@@ -34,7 +34,7 @@ static uint64_t units_of(uint64_t n)
     return (n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
 }
 
-static int open_selection(struct ny_rpcholesky *rp, const struct ny_selection_request *request)
+int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *request)
 {
     const struct ny_dictionary_options options = {.landmarks_max = request->landmarks};
     struct ny_context *ctx = request->ctx;
@@ -59,7 +59,7 @@ static int open_selection(struct ny_rpcholesky *rp, const struct ny_selection_re
     return err;
 }
 
-static void close_selection(struct ny_rpcholesky *rp)
+void ny_pivot_close(struct ny_rpcholesky *rp)
 {
     for (unsigned w = 0; rp->worker && w < rp->workers; w++) {
         ny_front_free(&rp->worker[w].front);
@@ -159,6 +159,57 @@ static size_t next_candidates(const struct ny_rpcholesky *rp)
 
 /* ---- accepting ------------------------------------------------------------------------------ */
 
+/* The number, among all draws, of the window's candidate `at`. */
+static uint64_t draw_number(const struct ny_rpcholesky *rp, uint64_t at)
+{
+    return rp->now.drawn - rp->now.judged + at;
+}
+
+/* The window's candidates up to `end` are judged. */
+static void judged_to(struct ny_rpcholesky *rp, uint64_t end)
+{
+    rp->now.drawn = draw_number(rp, end);
+    rp->now.judged = end;
+}
+
+/* Row i of the block has this δ: its bound from now on, and whether a candidate with that δ may be
+ * accepted. `columns` were taken off δ. */
+static int weigh(struct ny_rpcholesky *rp, const struct ny_front *block, size_t i, double delta,
+                 size_t columns, bool *accepted)
+{
+    uint64_t at = block->index[i], row = rp->window_row[at];
+    double uniform =
+        ny_hash01(rp->request->seed, NY_STREAM_REJECTION, 2 * draw_number(rp, at) + 1);
+    double threshold = uniform * (double)rp->bounds[row], k = block->k[i];
+    double slack = ny_greedy_slack(block, i, columns);
+
+    if (!(delta >= -NY_NOT_PSD * fabs(k)) || !isfinite(delta))
+        return ny_selection_not_psd(rp->request, row, delta, k);
+    if (delta <= ny_pivot_zero(rp)) delta = slack = 0;
+    rp->window_bound[at] = ny_greedy_bound(delta + slack);
+    *accepted = threshold < delta;
+    return NY_OK;
+}
+
+/* δ only falls with more columns: candidates leave the block as soon as it is too small. */
+static int leave_rejected(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_front *block,
+                          size_t done)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < block->count; i++) {
+        bool accepted = false;
+        int err = weigh(rp, block, i, exact->delta[i], done, &accepted);
+
+        if (err) return err;
+        if (!accepted) continue;
+        ny_exact_move(exact, kept, i, done);
+        ny_front_move(block, kept++, i);
+    }
+    block->count = kept;
+    return NY_OK;
+}
+
 /* In order: each candidate against what those accepted before it left of S. Those accepted are
  * moved to the block's begin, from where their columns are added. */
 static int decide(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_front *block)
@@ -167,22 +218,17 @@ static int decide(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_fr
     size_t count = block->count, taken = 0;
 
     for (size_t i = 0; i < count && ny_dictionary_count(dictionary) < rp->m; i++) {
-        uint64_t row = rp->window_row[block->index[i]];
-        double delta = exact->S[i * count + i], k = block->k[i], bound = (double)rp->bounds[row];
-        double uniform = ny_hash01(rp->request->seed, NY_STREAM_REJECTION, 2 * rp->now.drawn + 1);
-        int err;
+        uint64_t at = block->index[i], row = rp->window_row[at];
+        double delta = exact->S[i * count + i], share = delta / block->k[i];
+        bool accepted = false;
+        int err = weigh(rp, block, i, delta, dictionary->rank, &accepted);
 
-        if (!(delta >= -NY_NOT_PSD * fabs(k)) || !isfinite(delta))
-            return ny_selection_not_psd(rp->request, row, delta, k);
-        if (delta <= ny_pivot_zero(rp)) delta = 0;
-        rp->now.drawn++;
-        rp->window_bound[rp->now.judged++] =
-            ny_greedy_bound(delta > 0 ? delta + ny_greedy_slack(block, i, dictionary->rank) : 0);
-        if (!(uniform * bound < delta)) continue;
-        err = ny_exact_join(exact, block, dictionary, row, i, taken);
+        if (!err && accepted) err = ny_exact_join(exact, block, dictionary, row, i, taken);
         if (err) return err;
-        if (delta < rp->now.least_share * k) rp->now.least_share = delta / k;
-        rp->window_bound[rp->now.judged - 1] = 0;
+        judged_to(rp, at + 1);
+        if (!accepted) continue;
+        if (share < rp->now.least_share) rp->now.least_share = share;
+        rp->window_bound[at] = 0;
         rp->now.accepted++;
         ny_front_move(block, taken++, i);
     }
@@ -191,14 +237,19 @@ static int decide(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_fr
 
 static int decide_block(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_front *block)
 {
-    struct ny_prefix now = ny_dictionary_now(rp->dictionary);
+    size_t rank = rp->dictionary->rank;
+    uint64_t end = rp->now.judged + block->count;
     int err = ny_front_begin(block, rp->dictionary);
 
-    if (!err) err = ny_exact_begin(exact, block, rp->dictionary, now.rank);
-    for (size_t from = 0; !err && from < now.rank; from = ny_front_next(from, now.rank))
-        err = ny_exact_step(exact, block, rp->dictionary, &now, from);
-    if (!err) err = ny_exact_schur(exact, block, rp->dictionary, now.rank);
-    return err ? err : decide(rp, exact, block);
+    if (!err) err = ny_exact_begin(exact, block, rp->dictionary, rank);
+    for (size_t from = 0, to; !err && block->count && from < rank; from = to) {
+        err = ny_pivot_step(rp, exact, block, from, &to);
+        if (!err) err = leave_rejected(rp, exact, block, to);
+    }
+    if (!err && block->count) err = ny_exact_schur(exact, block, rp->dictionary, rank);
+    if (!err) err = decide(rp, exact, block);
+    if (!err && ny_dictionary_count(rp->dictionary) < rp->m) judged_to(rp, end);
+    return err;
 }
 
 /* Between two blocks, as a pass does it between two units. */
@@ -252,17 +303,44 @@ static void lower_bounds(struct ny_rpcholesky *rp)
             rp->bounds[rp->window_row[i]] = rp->window_bound[i];
 }
 
-/* When few were accepted, the bounds of most rows are too far above. Where rows keep bounds up to
- * the mean of δ, which the accepted share tells, every other candidate is accepted afterwards. */
+/* A row's kernel values with so many landmarks, and their substitution. */
+static double row_cost(const struct ny_rpcholesky *rp, double landmarks)
+{
+    return landmarks * (landmarks + 2 * ny_entry_products(rp->request->spec));
+}
+
+/* Whether a pass should be made now, and not later or never, when candidates are accepted at this
+ * rate. Never: those that the missing landmarks are likely to take cost less than it. Later: passes
+ * are as many landmarks apart as now, so that to wait for one more saves that part of a pass; it
+ * takes its candidates, and a pass over more columns. */
+static bool is_pass_due(const struct ny_rpcholesky *rp)
+{
+    const double dearer = 4; /* a candidate than a row of a pass: in f64, and on one thread */
+    double count = (double)ny_dictionary_count(rp->dictionary), n = (double)rp->n;
+    double missing = (double)rp->m - count, apart = count - (double)rp->now.measured_at;
+    double now = row_cost(rp, count), growth = row_cost(rp, count + 1) / now - 1;
+
+    if (!(rp->now.share > 0)) return true;
+    if (dearer * missing * row_cost(rp, count + missing / 2) < rp->now.share * n * now)
+        return false;
+    return rp->now.share * n * (1 / apart - growth) < dearer;
+}
+
+/* When few were accepted, the bounds of most rows are too far above, and a pass may renew them.
+ * Where rows keep bounds up to the mean of δ, which the accepted share tells, every other candidate
+ * is accepted afterwards. */
 static void end_window(struct ny_rpcholesky *rp)
 {
+    bool few = rp->now.accepted < NY_PIVOT_ACCEPTED_LEAST;
     double share = (double)rp->now.accepted / NY_PIVOT_WINDOW;
 
     /* What is left after all rows were measured to the end, and is never accepted, is rounding. */
     rp->now.exhausted = rp->now.fresh && !rp->now.accepted && !(rp->now.enough > 0);
-    rp->now.enough = share * rp->sums[units_of(rp->n)] / (double)rp->n;
+    rp->now.share = rp->now.fresh ? share : (rp->now.share + share) / 2;
     lower_bounds(rp);
-    rp->now.measuring = !rp->now.exhausted && rp->now.accepted < NY_PIVOT_ACCEPTED_LEAST;
+    rp->now.measuring = !rp->now.exhausted && few && is_pass_due(rp);
+    if (rp->now.measuring)
+        rp->now.enough = rp->now.share * rp->sums[units_of(rp->n)] / (double)rp->n;
     rp->now.judged = rp->now.accepted = rp->now.fresh = 0;
 }
 
@@ -332,7 +410,7 @@ static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
     for (size_t i = 0; i < m; i++)
         selection->rows[i] = ny_dictionary_rows(rp->dictionary)[i];
     selection->flops = rp->now.flops;
-    selection->passes = (unsigned)rp->now.measured;
+    selection->passes = (unsigned)rp->now.passes;
     selection->rows_read = rp->now.rows_read;
     if (rp->now.measured < 2) return NY_OK; /* bounds are k(x,x) but for a few rows */
     if (!rp->now.certified) lower_bounds(rp);
@@ -351,7 +429,7 @@ int ny_select_rpcholesky(const struct ny_selection_request *request,
 
     ny_selection_clear(selection);
     if (!rp) return NY_EBUDGET;
-    err = open_selection(rp, request);
+    err = ny_pivot_open(rp, request);
     if (!err && request->image) err = ny_pivot_restore(rp, &first_unit);
     if (err) goto done;
     if (request->image_owner) {
@@ -366,7 +444,7 @@ int ny_select_rpcholesky(const struct ny_selection_request *request,
     if (!err) err = leave(rp, selection);
 done:
     ny_source_free(source);
-    close_selection(rp);
+    ny_pivot_close(rp);
     ny_free(request->ctx, rp);
     return err;
 }

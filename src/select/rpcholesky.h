@@ -6,8 +6,8 @@
 #include "select/rules.h"
 
 /* Acceptance is judged, and bounds are renewed, after windows of this many candidates: a function
- * of the candidates alone, whatever tiles and budget are. Below 2 % a pass measures all residuals.
- */
+ * of the candidates alone, whatever tiles and budget are. Below 2 % a pass measures all residuals,
+ * when that pays. */
 enum { NY_PIVOT_WINDOW = NY_UNIT_ROWS, NY_PIVOT_ACCEPTED_LEAST = 41 };
 
 struct ny_pivot_worker {
@@ -28,12 +28,15 @@ struct ny_pivot_progress {
     uint64_t accepted;  /* of those */
     uint64_t fresh;     /* the window is the first one after all residuals were measured */
     uint64_t measuring; /* a pass is under way, which sets all bounds */
-    uint64_t measured;  /* passes so far, and the rows read in them */
+    uint64_t measured;  /* how often, and how many landmarks there were last time */
+    uint64_t measured_at;
+    uint64_t passes;    /* … by reading rows, and how many */
     uint64_t rows_read;
     uint64_t exhausted; /* all residuals are 0: the rank of K is reached */
     uint64_t certified; /* measured, on the final dictionary and in f64 */
     double largest;     /* of k(x,x) over all rows */
     double least_share; /* of δ/k(x,x), over the landmarks when they joined */
+    double share;       /* accepted in the last windows, the latest counting most */
     double enough;      /* a bound down to which a pass need not measure */
     double flops;
 };
@@ -55,8 +58,15 @@ struct ny_rpcholesky {
     struct ny_pivot_worker *worker;
 };
 
+/* An empty dictionary, bounds and workers; to be closed also where it fails. */
+int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *request);
+void ny_pivot_close(struct ny_rpcholesky *rp);
 /* A pass that measures δ of all rows on the present dictionary (rpcholesky_measure.c). */
 int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit);
+/* An ny_exact_step() on the whole dictionary, from column `from` to *to: short, so that rows leave
+ * soon. */
+int ny_pivot_step(const struct ny_rpcholesky *rp, struct ny_exact *exact,
+                  const struct ny_front *block, size_t from, size_t *to);
 /* A δ up to here is rounding. */
 static inline double ny_pivot_zero(const struct ny_rpcholesky *rp)
 {

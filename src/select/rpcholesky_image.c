@@ -10,7 +10,7 @@ struct image_head {
     struct ny_pivot_progress now;
 };
 
-#define IMAGE_MAGIC UINT64_C(0x31746f766950594e)
+#define IMAGE_MAGIC UINT64_C(0x32746f766950594e)
 
 static size_t window_bytes(const struct ny_rpcholesky *rp)
 {

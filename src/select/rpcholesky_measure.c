@@ -85,26 +85,31 @@ static void leave64(const struct ny_rpcholesky *rp, struct ny_pivot_worker *work
     block->count = kept;
 }
 
-/* In steps that are short, so that rows leave soon. */
-static int measure_block(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
-                         struct ny_front *block, size_t rank, uint64_t first_row)
+int ny_pivot_step(const struct ny_rpcholesky *rp, struct ny_exact *exact,
+                  const struct ny_front *block, size_t from, size_t *to)
 {
     enum { STEP = NY_PANEL / 8 };
+    size_t rank = rp->dictionary->rank;
+    struct ny_prefix prefix = {.tail = rp->dictionary->panels[from / NY_PANEL]->columns};
+
+    *to = prefix.rank = rank - from < STEP ? rank : from + STEP;
+    return ny_exact_step(exact, block, rp->dictionary, &prefix, from);
+}
+
+static int measure_block(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
+                         struct ny_front *block, uint64_t first_row)
+{
+    size_t rank = rp->dictionary->rank;
     int err = ny_exact_begin(&worker->exact, block, rp->dictionary, rank);
 
     for (size_t from = 0, to; !err && block->count && from < rank; from = to) {
-        struct ny_prefix prefix = {.tail = rp->dictionary->panels[from / NY_PANEL]->columns};
-
-        to = rank - from < STEP ? rank : from + STEP;
-        prefix.rank = to;
-        err = ny_exact_step(&worker->exact, block, rp->dictionary, &prefix, from);
+        err = ny_pivot_step(rp, &worker->exact, block, from, &to);
         if (!err) leave64(rp, worker, block, first_row, to);
     }
     return err;
 }
 
-static int measure64(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker, size_t rank,
-                     uint64_t first_row)
+static int measure64(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker, uint64_t first_row)
 {
     struct ny_front *front = &worker->front;
     int err = NY_OK;
@@ -114,7 +119,7 @@ static int measure64(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker, s
         struct ny_front block =
             ny_front_view(front, first, left < NY_FRONT_BLOCK ? left : NY_FRONT_BLOCK);
 
-        err = measure_block(rp, worker, &block, rank, first_row);
+        err = measure_block(rp, worker, &block, first_row);
     }
     return err;
 }
@@ -155,11 +160,11 @@ static int measure_unit(void *arg, const struct ny_tile *tile)
         set_diagonal(worker, tile->first_row);
         return NY_OK;
     }
-    if (exact) return measure64(rp, worker, prefix.rank, tile->first_row);
+    if (exact) return measure64(rp, worker, tile->first_row);
     memset(worker->again, 0, NY_UNIT_ROWS * sizeof(*worker->again));
     err = measure32(rp, worker, &prefix);
     if (!err) err = load(rp, worker, tile, worker->again);
-    return err ? err : measure64(rp, worker, prefix.rank, tile->first_row);
+    return err ? err : measure64(rp, worker, tile->first_row);
 }
 
 /* All its bounds are low enough. */
@@ -186,7 +191,7 @@ static int take_over(void *arg, const struct ny_tile *tile)
     return ny_selection_not_psd(rp->request, worker->bad_row, worker->bad_delta, worker->bad_k);
 }
 
-int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)
+static int run_pass(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)
 {
     const struct ny_pass pass = {.ctx = rp->ctx,
                                  .source = source,
@@ -201,10 +206,24 @@ int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_
                                                                             : NULL};
     int err = ny_pass_run(&pass, &work, rp);
 
+    if (!err) rp->now.passes++;
+    return err;
+}
+
+int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)
+{
+    int err = NY_OK;
+
+    if (rp->now.measured || !rp->request->spec->kernel->constant_diagonal)
+        err = run_pass(rp, source, first_unit);
+    else
+        for (uint64_t i = 0; i < rp->n; i++)
+            rp->bounds[i] = 1;
     if (err) return err;
     rp->now.measuring = false;
     rp->now.fresh = true;
     rp->now.measured++;
+    rp->now.measured_at = ny_dictionary_count(rp->dictionary);
     for (uint64_t i = 0; rp->now.measured == 1 && i < rp->n; i++)
         if ((double)rp->bounds[i] > rp->now.largest) rp->now.largest = (double)rp->bounds[i];
     return NY_OK;
