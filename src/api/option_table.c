@@ -115,7 +115,7 @@
     X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", FIT,                                      \
       "of the tiles and of the embedding; sums are f64 always")                                    \
     X("certify", NY_SWITCH, 0, true, NULL, "no", FIT,                                              \
-      "a pass more to measure exactly: the error of nystrom, the residuals of a rule")         \
+      "a pass more to measure exactly: the error of nystrom, the residuals of all rows")           \
     X("probe", NY_COUNT, 1, true, "R", NULL, FIT,                                                  \
       "a pass more for every method: |K - K~|/|K| (Frobenius) from R columns of K drawn by hash, " \
       "with its standard error")                                                                   \

@@ -119,7 +119,9 @@ static struct bill stats_bill(const struct ny_footprint *f, unsigned workers, si
 static struct bill select_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill bill = common(f, workers, workers);
-    size_t *dictionary = &bill.by_purpose[NY_MEM_DICTIONARY], image;
+    size_t *dictionary = &bill.by_purpose[NY_MEM_DICTIONARY], image = 0;
+    const struct ny_rule *rule = f->settings->rule;
+    bool certifies = ny_settings_certifies(f->settings);
     struct ny_selection_request request = {.ctx = f->ctx,
                                            .n = f->points->n,
                                            .spec = &f->spec,
@@ -129,12 +131,15 @@ static struct bill select_bill(const struct ny_footprint *f, unsigned workers, s
                                            .diagonal = ny_settings_diagonal(f->settings),
                                            .workers = workers};
 
-    if (!f->settings->rule->bytes) {
-        *dictionary = 4 * f->m * sizeof(uint64_t);
-        return bill;
+    *dictionary = 4 * f->m * sizeof(uint64_t);
+    if (!rule->bytes && !certifies) return bill;
+    if (certifies) *dictionary += ny_certify_bytes(&request, f->m);
+    if (rule->bytes) {
+        size_t own = rule->bytes(&request, f->m);
+
+        image = rule->image_bytes(&request, f->m);
+        if (*dictionary < own + image) *dictionary = own + image;
     }
-    image = f->settings->rule->image_bytes(&request, f->m);
-    *dictionary = f->settings->rule->bytes(&request, f->m) + image;
     bill.by_purpose[NY_MEM_STORE] +=
         source_bytes(f, workers) + gather_bytes(f, NY_UNIT_ROWS + f->m) + put_bytes(limit, image);
     return bill;

@@ -121,6 +121,19 @@ static double selection_flops(const struct ny_footprint *footprint, size_t m)
     return footprint->settings->rule->flops(&request, m);
 }
 
+/* Exact values of all columns, and a substitution a row. */
+static void plan_certify(const struct prices *price, double entries, struct ny_plan *plan)
+{
+    struct prices exact = *price;
+    double m = (double)plan->m;
+
+    exact.f64 = true;
+    plan->passes++;
+    plan->flops += entries * (2 * price->d + m);
+    plan->stage_s[NY_STAGE_SELECT] +=
+        tile_s(&exact, entries) + entries * m / price->rate->gemm64;
+}
+
 /* Exact values of some columns, and of K̃ beside them. */
 static void plan_probe(const struct ny_footprint *footprint, struct ny_plan *plan)
 {
@@ -195,6 +208,7 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
         plan->stage_s[NY_STAGE_SELECT] =
             work / (settings->rule->in_f64 ? rate->gemm64 : rate->gemm32);
     }
+    if (settings->certify) plan_certify(&price, entries, plan);
     if (ny_settings_needs_degrees(settings)) {
         plan->passes++;
         plan->flops += entries * 2 * d;

@@ -110,6 +110,12 @@ enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings)
     return settings->map->additive ? NY_DIAGONAL_CENTRED : NY_DIAGONAL_RAW;
 }
 
+bool ny_settings_certifies(const struct ny_fit_settings *settings)
+{
+    return settings->certify && !settings->rule->measures &&
+           settings->kernel->base != NY_BASE_GIVEN; /* which does not say k(x,x) */
+}
+
 bool ny_settings_probe_averages(const struct ny_fit_settings *settings)
 {
     return settings->probes && (settings->normalisation != NY_RAW || settings->affine);

@@ -68,6 +68,8 @@ struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, si
 bool ny_settings_gram_f64(const struct ny_fit_settings *settings);
 /* The weights of weighted selection: the diagonal of the matrix that the map decomposes. */
 enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings);
+/* A pass after the selection measures the residuals of all rows, which the rule does not. */
+bool ny_settings_certifies(const struct ny_fit_settings *settings);
 /* What a probe needs of each row to normalise K: its average or 1/√d_i. */
 bool ny_settings_probe_averages(const struct ny_fit_settings *settings);
 /* Columns of K itself: where those of C are the points' own, the linear kernel's. */

@@ -100,6 +100,7 @@ int ny_stage_select(struct ny_job *job)
                                             .image_bytes = bytes,
                                             .image_owner = &image};
     err = settings->rule->select(&request, &selection);
+    if (!err && ny_settings_certifies(settings)) err = ny_selection_certify(&request, &selection);
     if (err) goto done;
     err = save_selection(job, &selection);
 done:

@@ -1,4 +1,4 @@
-/* The state of one randomly pivoted selection; for rpcholesky*.c. */
+/* The state of one randomly pivoted selection; for rpcholesky*.c, and certify.c. */
 #ifndef NY_SELECT_RPCHOLESKY_H
 #define NY_SELECT_RPCHOLESKY_H
 

@@ -14,12 +14,14 @@ static const struct ny_rule rules[] = {
      .summary = "in row order, each row that the chosen ones represent worse than the tolerance "
                 "(online; bounds every entry of K); or as many landmarks as asked for",
      .by_tolerance = true,
+     .measures = true,
      .select = ny_select_greedy,
      .bytes = ny_greedy_bytes,
      .image_bytes = ny_greedy_image_bytes},
     {.name = "rpcholesky",
      .summary = "at random, in proportion to how badly those before represent a row (the least "
                 "error for its size)",
+     .measures = true,
      .select = ny_select_rpcholesky,
      .bytes = ny_rpcholesky_bytes,
      .image_bytes = ny_rpcholesky_image_bytes,
@@ -90,8 +92,8 @@ int ny_selection_not_psd(const struct ny_selection_request *request, uint64_t ro
 {
     return ny_fail(request->ctx, NY_ENUMERIC,
                    "row %llu has a residual of %g with k(x,x) = %g: kernel '%s' with these "
-                   "parameters is not positive semi-definite on these data; choose another kernel "
-                   "or --select uniform",
+                   "parameters is not positive semi-definite on these data; choose another kernel, "
+                   "or --select uniform without --certify",
                    (unsigned long long)row, delta, k, request->spec->kernel->name);
 }
 

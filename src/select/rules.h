@@ -55,6 +55,7 @@ struct ny_rule {
     const char *name, *summary;
     bool by_tolerance; /* takes --tolerance, and then --landmarks is a cap */
     bool all;          /* every row, whatever --landmarks would say */
+    bool measures;     /* residuals itself, where `certify` asks for them */
     bool uniform;      /* every subset equally likely: what the n/m scaling of nystrom assumes */
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
     /* Of a rule that reads the points: memory of a selection that ends with m landmarks, and of
@@ -69,6 +70,11 @@ struct ny_rule {
 const struct ny_rule *ny_rule_find(const char *name);
 const struct ny_rule *ny_rule_at(size_t index);
 void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx);
+/* The residuals of all rows on the landmarks that a rule left, where it does not measure any: one
+ * pass more, which is in the selection's cost. And its memory, for m landmarks. */
+int ny_selection_certify(const struct ny_selection_request *request,
+                         struct ny_selection *selection);
+size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m);
 
 /* Greedy, for plans: m expected at this tolerance, from Algorithm 1 on `sample` hashed rows and the
  * growth seen on them; and the memory of a selection that ends with m landmarks. */

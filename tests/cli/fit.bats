@@ -506,6 +506,24 @@ expect() {
     exits 2
 }
 
+@test "--certify measures the residuals of landmarks that any rule chose" {
+    store s
+    ny fit s greedy --select greedy --tolerance 0.2 --gamma 0.3 --map svd --certify --json -q
+    exits 0
+    local max=$(field "$output" residual_max) mean=$(field "$output" residual_mean)
+    ny fit s given --select given --landmarks-from greedy --gamma 0.3 --map svd --certify --json -q
+    exits 0
+    awk -v a="$max" -v b="$(field "$output" residual_max)" -v c="$mean" \
+        -v d="$(field "$output" residual_mean)" 'BEGIN {exit !(a > 0 && (a - b)^2 < 1e-16 && (c - d)^2 < 1e-16)}'
+    nystream export s given --part residuals -o given.npy
+    ny fit s u --select uniform --landmarks 20 --gamma 0.3 --certify
+    exits 0
+    says "no row is farther, squared, from what the landmarks span"
+    ny fit s not --select uniform --landmarks 20 --kernel polynomial --coef0 -1 --degree 2 --certify
+    exits 7
+    says "--select uniform without --certify"
+}
+
 @test "greedy finds the tolerance that gives --landmarks" {
     store s
     ny fit s size --select greedy --landmarks 30

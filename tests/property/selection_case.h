@@ -128,6 +128,9 @@ static int run_rule(const char *rule, const struct kind *kind, const struct rows
     request.n = r->n;
     request.spec = &spec;
     err = ny_rule_find(rule)->select(&request, selection);
+    if (!err && request.certify && !ny_rule_find(rule)->measures)
+        err = ny_selection_certify(&request, selection);
+    if (err) ny_selection_release(selection, ctx);
     ny_geometry_free(geometry, ctx);
     return err;
 }

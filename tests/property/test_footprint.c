@@ -53,6 +53,8 @@ static const struct fit fits[] = {
     {40, {"select", "rpcholesky", "landmarks", "300", "certify", "yes", "threads", "1"}},
     {700, {"select", "rpcholesky", "landmarks", "200", "map", "svd"}},
     {40, {"select", "weighted", "landmarks", "300"}},
+    {40, {"select", "weighted", "landmarks", "300", "map", "pca", "certify", "yes"}},
+    {3, {"select", "uniform", "landmarks", "700", "certify", "yes"}},
     {40, {"select", "weighted", "landmarks", "300", "map", "laplacian", "threads", "1"}},
     {700, {"select", "weighted", "landmarks", "200", "map", "svd", "kernel", "linear"}},
     {700, {"approx", "nystrom", "landmarks", "100"}},

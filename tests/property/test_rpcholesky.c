@@ -259,6 +259,39 @@ static void residuals_are_bounds_and_exact_when_certified(void **state)
     }
 }
 
+/* Landmarks that no dictionary chose, copies of one another among them. */
+static void any_landmarks_can_be_certified(void **state)
+{
+    static const char *const rules[] = {"uniform", "weighted"};
+    static const struct kind kinds[] = {
+        {"rbf", {.gamma = 0.3}},
+        {"rbf", {.gamma = 0.003}},
+        {"linear", {.gamma = 1}}, /* rank 4 */
+        {"polynomial", {.gamma = 0.05, .coef0 = 1, .degree = 2}},
+    };
+    struct rows r = blobs(5000, 4, 0.2, 0);
+
+    (void)state;
+    keep_rows(&r);
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+        for (size_t i = 0; i < 2; i++) {
+            struct ny_selection_request request = {.landmarks = 400, .workers = 2};
+            struct ny_selection plain = must_run(rules[i], &kinds[k], &r, request), certified;
+
+            request.certify = true;
+            certified = must_run(rules[i], &kinds[k], &r, request);
+            assert_true(!plain.residuals && certified.residuals);
+            assert_int_equal(certified.m, plain.m);
+            assert_memory_equal(certified.rows, plain.rows, plain.m * sizeof(*plain.rows));
+            assert_int_equal(certified.passes, plain.passes + 1);
+            assert_int_equal(certified.rows_read, plain.rows_read + r.n);
+            check_residuals(&kinds[k], &r, &certified, true);
+            ny_selection_release(&plain, ctx);
+            ny_selection_release(&certified, ctx);
+        }
+    free_rows(&r);
+}
+
 /* Where k(x,x) is all that is known, there is nothing to say about residuals. */
 static void residuals_are_not_known_without_a_pass(void **state)
 {
@@ -382,6 +415,7 @@ int main(void)
         cmocka_unit_test(landmarks_have_the_papers_distribution),
         cmocka_unit_test(the_first_landmark_follows_the_diagonal),
         cmocka_unit_test(residuals_are_bounds_and_exact_when_certified),
+        cmocka_unit_test(any_landmarks_can_be_certified),
         cmocka_unit_test(residuals_are_not_known_without_a_pass),
         cmocka_unit_test(same_bytes_for_any_workers_budget_and_kill),
         cmocka_unit_test(ends_at_the_rank_of_K),

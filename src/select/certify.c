@@ -1,0 +1,113 @@
+/* --certify for landmarks that no dictionary chose: δ of all rows against their span. */
+#include "select/rpcholesky.h"
+#include "select/rules_private.h"
+#include "store/store.h"
+
+/* The dictionary of the landmarks, the farthest from those before it first: so the pivots of L are
+ * as large as they can be, and landmarks that others represent, to rounding, are left out. `W` has
+ * room for their kernel matrix, `raw` for their rows, and `order` and `rows` for their numbers. */
+struct factor {
+    struct ny_matrix W;
+    void *raw;
+    size_t *order;
+    uint64_t *rows;
+};
+
+static int open_factor(struct factor *f, const struct ny_selection_request *request, size_t m)
+{
+    struct ny_context *ctx = request->ctx;
+
+    f->W = ny_matrix(ny_calloc(ctx, NY_MEM_DICTIONARY, m, m * sizeof(double)), m, m);
+    f->raw = ny_calloc(ctx, NY_MEM_DICTIONARY, m, ny_raw_bytes(request->spec));
+    f->order = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(*f->order));
+    f->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(*f->rows));
+    return f->W.at && f->raw && f->order && f->rows ? NY_OK : NY_EBUDGET;
+}
+
+static void close_factor(struct factor *f, struct ny_context *ctx)
+{
+    ny_free(ctx, f->W.at);
+    ny_free(ctx, f->raw);
+    ny_free(ctx, f->order);
+    ny_free(ctx, f->rows);
+}
+
+/* W and its pivoted Cholesky factor; the landmarks in its order, as many as its rank. */
+static int factorise(struct ny_rpcholesky *rp, struct factor *f, const uint64_t *rows, size_t *rank)
+{
+    const struct ny_selection_request *request = rp->request;
+    size_t slots = request->spec->slots, m = f->W.rows;
+    int err = ny_points_gather(request->store, slots, rows, m, f->raw);
+
+    if (!err) err = ny_columns_exact_square(rp->dictionary->none, f->raw, m, f->W);
+    for (size_t i = 0; !err && i < m; i++)
+        if (f->W.at[i * m + i] > rp->now.largest) rp->now.largest = f->W.at[i * m + i];
+    if (!err) err = ny_cholesky_pivoted(rp->ctx, f->W, ny_pivot_zero(rp), f->order, rank);
+    if (err) return err;
+    for (size_t i = 0; i < *rank; i++)
+        f->rows[i] = rows[f->order[i]];
+    return *rank ? ny_points_gather(request->store, slots, f->rows, *rank, f->raw) : NY_OK;
+}
+
+static int represent(struct ny_rpcholesky *rp, const uint64_t *rows, size_t m)
+{
+    struct factor f = {.raw = NULL};
+    size_t rank = 0;
+    int err = open_factor(&f, rp->request, m);
+
+    if (!err) err = factorise(rp, &f, rows, &rank);
+    for (size_t i = 0; !err && i < rank; i++) {
+        const double *L = f.W.at + i * m;
+        const struct ny_factor_row row = {.Z = L, .Z_count = i, .pivot = L[i]};
+
+        err = ny_dictionary_push(rp->dictionary, f.rows[i], &row, rp->now.largest);
+    }
+    if (!err) err = ny_dictionary_extend(rp->dictionary, f.raw, rank, NULL);
+    close_factor(&f, rp->ctx);
+    return err;
+}
+
+size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m)
+{
+    size_t dpstrf = 2 * sizeof(double) + sizeof(int), blocks = 5 * 128;
+    size_t square =
+        ny_columns_square_bytes(request->spec, m, ny_context_threads(request->ctx));
+
+    return ny_rpcholesky_bytes(request, m) + square + blocks +
+           m * (m * sizeof(double) + ny_raw_bytes(request->spec) + sizeof(size_t) +
+                sizeof(uint64_t) + dpstrf);
+}
+
+int ny_selection_certify(const struct ny_selection_request *request,
+                         struct ny_selection *selection)
+{
+    struct ny_selection_request own = *request;
+    struct ny_rpcholesky *rp = ny_calloc(own.ctx, NY_MEM_DICTIONARY, 1, sizeof(*rp));
+    struct ny_source *source = NULL;
+    int err;
+
+    if (!rp) return NY_EBUDGET;
+    own.landmarks = selection->m;
+    own.checkpoint = NULL;
+    ny_blas_serial();
+    err = ny_pivot_open(rp, &own);
+    if (!err) err = represent(rp, selection->rows, selection->m);
+    if (!err)
+        err = ny_source_of_points(&source, own.store, own.n, own.spec->slots, rp->workers);
+    if (err) goto done;
+    rp->now.certified = true;
+    rp->now.measured = 1;
+    rp->now.enough = -1;
+    err = ny_pivot_measure(rp, source, 0);
+    if (err) goto done;
+    ny_selection_residuals(selection, rp->bounds, rp->n);
+    rp->bounds = NULL;
+    selection->passes += (unsigned)rp->now.passes;
+    selection->rows_read += rp->now.rows_read;
+    selection->flops += rp->now.flops;
+done:
+    ny_source_free(source);
+    ny_pivot_close(rp);
+    ny_free(own.ctx, rp);
+    return err;
+}
