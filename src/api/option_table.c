@@ -99,9 +99,14 @@
       "measure residuals from the affine hull of the landmarks, not from their span; by default "  \
       "for greedy selection under kpca and pca")                                                   \
     X("inner", NY_CHOICE, 0, true, "auto|exact|randomized", "auto", FIT,                           \
-      "eigensolver of nystrom and orthonystrom; auto goes by size")                                \
-    X("oversample", NY_COUNT, 0, true, "P", "5", FIT, "extra vectors of randomized solvers")       \
-    X("power", NY_COUNT, 1, true, "Q", "2", FIT, "power iterations of randomized solvers")         \
+      "eigensolver of nystrom, orthonystrom (auto: by size) and projected (auto: exact; "          \
+      "randomized: no matrix of all landmarks is summed up, a pass for each product instead, for " \
+      "few components of many landmarks)")                                                         \
+    X("oversample", NY_COUNT, 0, true, "P", "5", FIT,                                              \
+      "extra vectors of randomized solvers; of projected 30 by default")                           \
+    X("power", NY_COUNT, 1, true, "Q", "2", FIT,                                                   \
+      "power iterations of randomized solvers; of projected, whose default is 4, the most passes " \
+      "after the first, which end earlier where residuals are small")                              \
     X("experts", NY_COUNT, 1, true, "N", NULL, FIT,                                                \
       "ensemble: how many slices of the landmarks; by default of 100 columns, or the rank")        \
     X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", FIT,                  \

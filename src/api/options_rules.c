@@ -51,10 +51,10 @@ static const struct condition {
     {"normalize", "map", "diffusion"},
     {"time", "map", "diffusion"},
     {"rank", "approx", "!column|orthonystrom|exact|gaussian"},
-    {"inner", "approx", "nystrom|orthonystrom"},
-    {"oversample", "approx", "nystrom|orthonystrom|randomized"},
+    {"inner", "approx", "nystrom|orthonystrom|projected"},
+    {"oversample", "approx", "nystrom|orthonystrom|projected|randomized"},
     {"oversample", "inner", "!exact"},
-    {"power", "approx", "nystrom|orthonystrom|randomized"},
+    {"power", "approx", "nystrom|orthonystrom|projected|randomized"},
     {"power", "inner", "!exact"},
 };
 
@@ -106,6 +106,14 @@ static bool rule_takes(const struct ny_options *options, const char *name)
     return !is(name, "tolerance") || rule_of(options)->by_tolerance;
 }
 
+/* The solver of projected is randomized where that is typed. */
+static bool solver_takes(const struct ny_options *options, const char *name)
+{
+    return !one_of(name, "oversample|power") ||
+           !is(ny_options_get(options, "approx"), "projected") ||
+           is(typed(options, "inner"), "randomized");
+}
+
 /* Methods that work on all of K choose no landmarks; of some --landmarks is the number of random
  * columns. */
 static bool method_takes(const struct ny_options *options, const char *name)
@@ -134,6 +142,11 @@ static bool implied(const struct ny_options *options, const char *name, const ch
     if (is(name, "select")) *value = default_rule(options);
     if (is(name, "kernel")) *value = ny_map_find(ny_options_get(options, "map"))->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
+    if (one_of(name, "inner|oversample|power") &&
+        is(ny_options_get(options, "approx"), "projected")) {
+        *value = is(name, "power") ? "4" : is(name, "oversample") ? "30" : NULL;
+        return true;
+    }
     if (is(name, "averages")) *value = method_of(options)->implicit ? "implicit" : "landmarks";
     if (*value) return true;
     if (is(name, "landmarks") && rule_of(options)->by_tolerance && typed(options, "tolerance"))
@@ -149,7 +162,7 @@ const char *ny_options_get(const struct ny_options *options, const char *name)
     if (index < 0) return NULL;
     if (options->typed[index]) return options->typed[index];
     if (!kernel_takes(options, name) || !rule_takes(options, name)) return NULL;
-    if (!method_takes(options, name)) return NULL;
+    if (!method_takes(options, name) || !solver_takes(options, name)) return NULL;
     for (size_t i = 0; i < CONDITIONS; i++)
         if (is(name, conditions[i].option) && !acts(options, &conditions[i])) return NULL;
     return implied(options, name, &value) ? value : ny_option_table()[index].fallback;
@@ -186,11 +199,17 @@ static int check_method(const struct ny_options *options)
 {
     const struct ny_option_info *table = ny_option_table();
 
-    for (int i = 0; table[i].name; i++)
-        if (options->typed[i] && !method_takes(options, table[i].name))
+    for (int i = 0; table[i].name; i++) {
+        if (!options->typed[i]) continue;
+        if (!method_takes(options, table[i].name))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not act with --approx %s, which works on all of K",
                            table[i].name, ny_options_get(options, "approx"));
+        if (!solver_takes(options, table[i].name))
+            return ny_fail(options->ctx, NY_EUSAGE,
+                           "--%s acts with --approx projected only beside --inner randomized",
+                           table[i].name);
+    }
     return NY_OK;
 }
 

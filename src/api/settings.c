@@ -290,6 +290,8 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
     fit->inner = is(inner, "exact")        ? NY_INNER_EXACT
                  : is(inner, "randomized") ? NY_INNER_RANDOMIZED
                                            : NY_INNER_AUTO;
+    if (fit->inner == NY_INNER_RANDOMIZED && is(fit->method->name, "projected"))
+        fit->method = &ny_method_krylov;
     fit->randomized.oversample = size_of(options, "oversample", 5);
     fit->randomized.power = (unsigned)size_of(options, "power", 2);
     fit->randomized.seed = fit->seed;

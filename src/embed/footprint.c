@@ -5,6 +5,7 @@
 #include "embed/projector.h"
 #include "embed/signs.h"
 #include "select/draws.h"
+#include "spectral/krylov.h"
 
 /* Dirty pages of LMDB and the copy they are made from (store.h: ny_batch_bytes_max). */
 static const size_t batch_max = 64 << 20, batch_share = 8;
@@ -88,9 +89,7 @@ static size_t source_bytes(const struct ny_footprint *f, unsigned workers)
 /* f64 tiles are exact values. */
 static size_t exact_bytes(const struct ny_footprint *f)
 {
-    return f->settings->precision == NY_PRECISION_F64
-               ? ny_columns_exact_bytes(&f->spec, 1)
-               : 0;
+    return f->settings->precision == NY_PRECISION_F64 ? ny_columns_exact_bytes(&f->spec, 1) : 0;
 }
 
 /* The machine is measured while nothing else runs. */
@@ -100,8 +99,7 @@ static struct bill plan_bill(const struct ny_footprint *f, unsigned workers, siz
     size_t held = total(&bill);
 
     if (limit > held)
-        bill.by_purpose[NY_MEM_OTHER] +=
-            ny_calibration_bytes(f->settings->threads, limit - held);
+        bill.by_purpose[NY_MEM_OTHER] += ny_calibration_bytes(f->settings->threads, limit - held);
     return bill;
 }
 
@@ -215,6 +213,12 @@ static size_t square_bytes(const struct ny_footprint *f)
     return f->settings->method->whole ? 0 : f->m * f->m * sizeof(double);
 }
 
+/* … and where pass 1 can do without it. */
+static size_t spare_square_bytes(const struct ny_footprint *f)
+{
+    return f->settings->method->krylov ? 0 : square_bytes(f);
+}
+
 /* Landmarks, W and the shift, which all stages between select and project hold. */
 static void add_landmarks(const struct ny_footprint *f, struct bill *bill)
 {
@@ -230,7 +234,7 @@ static struct bill prepare_bill(const struct ny_footprint *f, unsigned workers)
     size_t gather = gather_bytes(f, f->m) + f->m * row_bytes(f);
     size_t square = ny_columns_square_bytes(&f->spec, f->m, f->settings->threads);
     size_t tiles = ny_job_check_tiles_bytes(&f->spec, f->m);
-    size_t choose = ny_settings_needs_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
+    size_t choose = ny_settings_forms_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
     size_t *solve = &bill.by_purpose[NY_MEM_SOLVE];
 
     if (f->settings->method->whole) return bill;
@@ -241,21 +245,53 @@ static struct bill prepare_bill(const struct ny_footprint *f, unsigned workers)
     return bill;
 }
 
+/* Each worker's tile and the roots of its degrees. */
+static size_t pass_tiles_bytes(const struct ny_footprint *f, unsigned workers)
+{
+    return workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + exact_bytes(f) +
+                      NY_UNIT_ROWS * sizeof(double));
+}
+
+/* Of the small problem, beyond W and the accumulator. */
+static size_t problem_bytes(const struct ny_footprint *f)
+{
+    struct ny_problem problem = ny_settings_problem(f->settings, f->m);
+
+    return f->settings->method->bytes(f->m, ny_settings_pairs(f->settings),
+                                      ny_settings_rank(f->settings, f->m), &problem);
+}
+
+/* Products with the Gram in place of the Gram. */
+static void add_products(const struct ny_footprint *f, unsigned workers, size_t limit,
+                         struct bill *bill)
+{
+    struct ny_problem problem = ny_settings_problem(f->settings, f->m);
+    size_t width = ny_krylov_width(&problem, f->m);
+
+    bill->by_purpose[NY_MEM_SOLVE] += problem_bytes(f);
+    bill->by_purpose[NY_MEM_STORE] += put_bytes(limit, ny_krylov_state_bytes(&problem, f->m));
+    bill->by_purpose[NY_MEM_GRAM] = f->m * width * sizeof(float) +
+                                    workers * (ny_partial_bytes(f->m, NY_GRAM_NONE) +
+                                               ny_krylov_partial_bytes(f->m, width, f->gram));
+}
+
 /* Without W, which is made again for solve where it would cost a worker. */
-static struct bill landmark_accumulate_bill(const struct ny_footprint *f, unsigned workers,
-                                            size_t limit)
+static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill bill = common(f, workers, workers);
 
+    if (f->settings->method->whole) return multiply_bill(f, workers, limit);
     add_landmarks(f, &bill);
-    bill.by_purpose[NY_MEM_SOLVE] -= square_bytes(f);
-    bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) +
-                                     put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
+    bill.by_purpose[NY_MEM_SOLVE] -= spare_square_bytes(f);
+    bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers);
+    bill.by_purpose[NY_MEM_TILES] = pass_tiles_bytes(f, workers);
+    if (f->settings->method->krylov) {
+        add_products(f, workers, limit, &bill);
+        return bill;
+    }
+    bill.by_purpose[NY_MEM_STORE] += put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
     bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
                                    workers * ny_partial_bytes(f->m, f->gram);
-    bill.by_purpose[NY_MEM_TILES] =
-        workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + exact_bytes(f) +
-                   NY_UNIT_ROWS * sizeof(double));
     return bill;
 }
 
@@ -263,8 +299,6 @@ static struct bill landmark_accumulate_bill(const struct ny_footprint *f, unsign
 static struct bill degrees_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill pass = common(f, workers, workers), solve = common(f, workers, 1);
-    struct ny_problem problem = ny_settings_problem(f->settings, f->m);
-    size_t pairs = ny_settings_pairs(f->settings), rank = ny_settings_rank(f->settings, f->m);
 
     (void)limit;
     add_landmarks(f, &pass);
@@ -272,26 +306,22 @@ static struct bill degrees_bill(const struct ny_footprint *f, unsigned workers, 
     pass.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + NY_CHUNK_BYTES;
     pass.by_purpose[NY_MEM_GRAM] =
         NY_CHUNK_BYTES + 2 * f->m * sizeof(double) + workers * ny_partial_bytes(f->m, NY_GRAM_NONE);
-    pass.by_purpose[NY_MEM_TILES] =
-        workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + exact_bytes(f) +
-                   NY_UNIT_ROWS * sizeof(double));
-    solve.by_purpose[NY_MEM_SOLVE] += f->settings->method->bytes(f->m, pairs, rank, &problem);
+    pass.by_purpose[NY_MEM_TILES] = pass_tiles_bytes(f, workers);
+    solve.by_purpose[NY_MEM_SOLVE] += problem_bytes(f);
     return total(&pass) > total(&solve) ? pass : solve;
 }
 
-static struct bill landmark_solve_bill(const struct ny_footprint *f, unsigned workers,
-                                       size_t limit)
+static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
     struct bill bill = common(f, workers, 1);
-    struct ny_problem problem = ny_settings_problem(settings, f->m);
-    size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image;
-    size_t solve = settings->method->bytes(f->m, ny_settings_pairs(settings),
-                                           ny_settings_rank(settings, f->m), &problem);
+    size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image, solve;
     size_t model = 2 * (map + f->m * row_bytes(f)) + put_bytes(limit, map + f->m * row_bytes(f));
 
+    if (settings->method->whole) return reduce_bill(f, workers, limit);
     add_landmarks(f, &bill);
-    if (ny_settings_needs_gram(settings)) {
+    solve = problem_bytes(f);
+    if (ny_settings_forms_gram(settings)) {
         bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
         image = ny_accumulator_gram_image_bytes(f->m); /* when it is loaded, before the rest */
         if (solve < image) solve = image;
@@ -309,8 +339,7 @@ static struct bill landmark_solve_bill(const struct ny_footprint *f, unsigned wo
     return bill;
 }
 
-static struct bill landmark_project_bill(const struct ny_footprint *f, unsigned workers,
-                                         size_t limit)
+static struct bill project_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
     struct bill bill = common(f, workers, workers);
@@ -318,6 +347,7 @@ static struct bill landmark_project_bill(const struct ny_footprint *f, unsigned 
         ny_embedding_layout(f->points->n, ny_settings_pairs(settings), element_of(f));
     size_t output = ny_embedding_writer_bytes(&layout, batch_bytes(limit));
 
+    if (settings->method->whole) return write_bill(f, workers, limit);
     if (ny_settings_probe_averages(settings)) {
         layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
         output += ny_embedding_writer_bytes(&layout, batch_bytes(limit));
@@ -363,24 +393,6 @@ static struct bill probe_bill(const struct ny_footprint *f, unsigned workers, si
 }
 
 /* ---- stages -------------------------------------------------------------------------------- */
-
-static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    return f->settings->method->whole ? multiply_bill(f, workers, limit)
-                                      : landmark_accumulate_bill(f, workers, limit);
-}
-
-static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    return f->settings->method->whole ? reduce_bill(f, workers, limit)
-                                      : landmark_solve_bill(f, workers, limit);
-}
-
-static struct bill project_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    return f->settings->method->whole ? write_bill(f, workers, limit)
-                                      : landmark_project_bill(f, workers, limit);
-}
 
 enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, PROBE, BILLS };
 
@@ -463,7 +475,7 @@ static bool square_fits(const struct ny_footprint *f, unsigned workers, size_t l
 {
     struct bill bill = accumulate_bill(f, workers, limit);
 
-    return total(&bill) + square_bytes(f) <= limit;
+    return total(&bill) + spare_square_bytes(f) <= limit;
 }
 
 bool ny_footprint_keeps_square(const struct ny_footprint *f, unsigned workers)
@@ -490,7 +502,8 @@ static struct bill grown_accumulate(struct ny_footprint *f, enum ny_gram_precisi
 
     f->gram = gram;
     bill = grown_pass(f, accumulate_bill, workers, limit);
-    if (total(&bill) + square_bytes(f) <= limit) bill.by_purpose[NY_MEM_SOLVE] += square_bytes(f);
+    if (total(&bill) + spare_square_bytes(f) <= limit)
+        bill.by_purpose[NY_MEM_SOLVE] += spare_square_bytes(f);
     return bill;
 }
 

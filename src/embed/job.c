@@ -8,6 +8,7 @@
 #include "embed/given_columns.h"
 #include "embed/model.h"
 #include "embed/plan.h"
+#include "spectral/krylov.h"
 
 static const char *const stage_names[] = {"stats", "select",  "degrees", "accumulate",
                                           "solve", "project", "probe",   "done"};
@@ -45,6 +46,8 @@ static const char *const report_keys[] = {"map",
                                           "negative_eigenvalues",
                                           "negative_share",
                                           "gram_precision",
+                                          "inner_passes",
+                                          "inner_residual",
                                           "passes",
                                           "rows_read",
                                           "bytes_read",
@@ -231,8 +234,7 @@ static void release(struct ny_job *job)
 {
     ny_model_free(job->model);
     ny_free(job->ctx, job->state);
-    ny_accumulator_free(job->acc);
-    ny_job_drop_landmarks(job);
+    ny_job_drop_problem(job);
     ny_geometry_free(job->geometry, job->ctx);
     ny_unreserve(job->ctx, NY_MEM_PROCESS, job->blas_bytes);
 }

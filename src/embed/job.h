@@ -13,6 +13,7 @@
  *   sums.0/1     image of the sums of the degrees' pass, two slots in turn
  *   degrees      v[m] and their mean: implicit degrees d_i = c_i·v
  *   gram.0/1     image of the accumulator, two slots in turn; the last one stays with the model
+ *   krylov.0/1   instead, of projected's randomized solver: its state (spectral/krylov.h)
  *   model        embed/model.h
  *   embedding    chunks of whole rows, f32 or f64
  *   centring     u[m], for a probe: averages ρ_i = c_i·u
@@ -49,6 +50,7 @@ enum ny_stage ny_stage_parse(const char *name);
 
 struct ny_reader;
 struct ny_plan;
+struct ny_krylov;
 
 struct ny_job {
     struct ny_context *ctx;
@@ -76,6 +78,7 @@ struct ny_job {
     double eta;          /* what decided it (spectral/gram.c) */
     bool coarse; /* the solve stage is at its second attempt (spectral/method.h) */
     struct ny_accumulator *acc;
+    struct ny_krylov *krylov; /* projected with its randomized solver, instead of acc */
     struct ny_model *model;
     double *state; /* of a method on all of K (embed/products.h) */
     struct ny_reader *columns_reader; /* of a precomputed kernel, while a pass runs */

@@ -6,6 +6,7 @@
 #include "embed/embedding.h"
 #include "embed/given_columns.h"
 #include "embed/products.h"
+#include "spectral/krylov.h"
 
 /* m of the plan: what was asked for, or for greedy what a sample says. */
 static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings *settings,
@@ -182,6 +183,22 @@ static void plan_products(const struct ny_footprint *footprint, struct ny_plan *
         plan->seconds += plan->stage_s[stage];
 }
 
+/* All passes there may be, one a block; most fits need fewer. */
+static void plan_krylov(const struct ny_footprint *footprint, const struct prices *price,
+                        struct ny_plan *plan)
+{
+    struct ny_problem problem = ny_settings_problem(footprint->settings, plan->m);
+    double m = (double)plan->m, entries = (double)footprint->points->n * m;
+    double columns = 2 * (double)ny_krylov_width(&problem, plan->m);
+    unsigned steps = ny_krylov_steps(&problem, plan->m);
+
+    plan->passes += steps;
+    plan->flops += steps * entries * 2 * (price->d + columns);
+    plan->stage_s[NY_STAGE_ACCUMULATE] =
+        square_s(price, m) + steps * (tile_s(price, entries) + map_s(price, entries, columns)) *
+                                 slowdown(footprint, NY_STAGE_ACCUMULATE);
+}
+
 static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan)
 {
     const struct ny_fit_settings *settings = footprint->settings;
@@ -195,7 +212,7 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
     size_t rank = ny_settings_rank(settings, plan->m);
     struct ny_problem problem = ny_settings_problem(settings, plan->m);
     double out_bytes = n * p * (price.f64 ? 8 : 4);
-    bool gram = ny_settings_needs_gram(settings);
+    bool gram = ny_settings_forms_gram(settings);
     bool gram_f64 = price.f64 || settings->method->gram_f64;
 
     if (settings->rule->by_tolerance) {
@@ -225,6 +242,7 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
             (tile_s(&price, entries) + gram_s(&price, gram_f64, n, m)) *
             slowdown(footprint, NY_STAGE_ACCUMULATE);
     }
+    if (settings->method->krylov) plan_krylov(footprint, &price, plan);
     plan->stage_s[NY_STAGE_SOLVE] = gram || settings->inner == NY_INNER_EXACT
                                         ? small / (3 * rate->eigen)
                                         : small * slower / rate->gemm64;
@@ -342,14 +360,19 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
     const struct ny_fit_settings *settings = job->settings;
     struct ny_columns_spec spec = ny_job_spec(job);
     struct prices price = prices_of(calibration, settings, &spec);
+    struct ny_problem problem = ny_settings_problem(settings, job->m);
     double n = (double)job->points.n, m = (double)job->m, wall_s = 0;
+    double width = (double)ny_krylov_width(&problem, job->m);
     double ideal_s = product_s(&price, n * m) +
                      map_s(&price, n * m, (double)ny_settings_pairs(settings));
 
     for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++)
         wall_s += ny_field_number(stages, passes[i], 0);
     if (ny_settings_needs_degrees(settings)) ideal_s += product_s(&price, n * m);
-    if (gram)
+    if (settings->method->krylov)
+        ideal_s += ny_field_number(report, "inner_passes", 0) *
+                   (product_s(&price, n * m) + map_s(&price, n * m, 2 * width));
+    else if (gram)
         ideal_s += product_s(&price, n * m) + gram_s(&price, strcmp(gram, "f64") == 0, n, m);
     if (settings->method->whole) {
         struct ny_products products = ny_products_of(settings, job->points.n);

@@ -134,6 +134,11 @@ bool ny_settings_needs_gram(const struct ny_fit_settings *settings)
     return settings->method->needs_gram || settings->certify;
 }
 
+bool ny_settings_forms_gram(const struct ny_fit_settings *settings)
+{
+    return ny_settings_needs_gram(settings) && !settings->method->krylov;
+}
+
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                         struct ny_context *ctx,
                                         const struct ny_points_info *points,

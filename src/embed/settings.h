@@ -74,7 +74,9 @@ bool ny_settings_certifies(const struct ny_fit_settings *settings);
 bool ny_settings_probe_averages(const struct ny_fit_settings *settings);
 /* Columns of K itself: where those of C are the points' own, the linear kernel's. */
 struct ny_columns_spec ny_settings_probe_spec(const struct ny_columns_spec *spec);
+/* Pass 1 there is, whose products have the tile Gram's precision; and it forms G. */
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
+bool ny_settings_forms_gram(const struct ny_fit_settings *settings);
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                         struct ny_context *ctx,
                                         const struct ny_points_info *points,

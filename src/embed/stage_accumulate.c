@@ -3,7 +3,7 @@
  * 1/d_i where the kernel is divided. Where degrees are implicit (Proposition 2) s has to be known
  * first: stage degrees is the same pass without G, and its end is v with d_i = c_i·v.
  */
-#include "embed/job.h"
+#include "embed/accumulate.h"
 
 #include "embed/given_columns.h"
 #include "embed/products.h"
@@ -11,13 +11,35 @@
 
 struct accumulate {
     struct ny_job *job;
+    const struct ny_accumulate *pass;
     struct ny_tiles tiles;
-    struct ny_partial **partial; /* one a worker */
-    enum ny_gram_precision gram;
+    struct ny_partial **partial;         /* one a worker */
+    struct ny_krylov_partial **products; /* one a worker, where the pass makes products */
+    float *U32;
     double *roots; /* divided: workers × NY_UNIT_ROWS, d_i^-½ */
     double degree_offset;
     struct ny_unreached unreached, *of_tile; /* in all, and in each worker's last tile */
 };
+
+/* Weighs the rows of the tile, too. */
+static void sum_up(struct accumulate *run, unsigned worker, const struct ny_tile_rows *rows)
+{
+    if (run->tiles.precision == NY_PRECISION_F64)
+        ny_partial_set64(run->partial[worker], ny_tiles_c64(&run->tiles, worker), rows);
+    else
+        ny_partial_set(run->partial[worker], ny_tiles_c32(&run->tiles, worker), rows);
+}
+
+static void multiply(struct accumulate *run, unsigned worker)
+{
+    struct ny_matrix U = run->pass->krylov->U;
+
+    if (run->tiles.precision == NY_PRECISION_F64)
+        ny_krylov_partial_set64(run->products[worker], ny_tiles_c64(&run->tiles, worker), U);
+    else
+        ny_krylov_partial_set(run->products[worker], ny_tiles_c32(&run->tiles, worker), U,
+                              ny_matrix32(run->U32, U.rows, U.cols));
+}
 
 static int unit(void *arg, const struct ny_tile *tile)
 {
@@ -33,10 +55,8 @@ static int unit(void *arg, const struct ny_tile *tile)
         ny_degrees_roots(degrees, run->degree_offset, &run->tiles, tile, roots, &run->of_tile[w]);
         rows.weights = roots;
     }
-    if (run->tiles.precision == NY_PRECISION_F64) /* s_u = C′ᵀ1, G_u = C′ᵀC′ */
-        ny_partial_set64(run->partial[w], ny_tiles_c64(&run->tiles, w), &rows);
-    else
-        ny_partial_set(run->partial[w], ny_tiles_c32(&run->tiles, w), &rows);
+    if (run->pass->acc || rows.weights) sum_up(run, w, &rows); /* s_u = C′ᵀ1, G_u = C′ᵀC′ */
+    if (run->pass->krylov) multiply(run, w); /* H_u = C′ᵀ(C′U) */
     return NY_OK;
 }
 
@@ -44,7 +64,9 @@ static int fold(void *arg, const struct ny_tile *tile)
 {
     struct accumulate *run = arg;
 
-    ny_accumulator_fold(run->job->acc, run->partial[tile->worker]); /* s += s_u, G += G_u */
+    if (run->pass->acc) /* s += s_u, G += G_u */
+        ny_accumulator_fold(run->pass->acc, run->partial[tile->worker]);
+    if (run->pass->krylov) ny_krylov_fold(run->pass->krylov, run->products[tile->worker]);
     ny_unreached_add(&run->unreached, &run->of_tile[tile->worker]);
     return NY_OK;
 }
@@ -82,7 +104,7 @@ static int checkpoint(void *arg, uint64_t units_done)
     struct accumulate *run = arg;
 
     ny_unreached_save(&run->unreached, ny_job_checkpoint(run->job));
-    return save(run->job, run->job->stage, units_done);
+    return run->pass->save(run->job, run->job->stage, units_done);
 }
 
 /* The accumulator as of the last checkpoint, or zero. */
@@ -100,6 +122,23 @@ static int restore(struct ny_job *job, bool sums, uint64_t *units)
     return err;
 }
 
+/* Of the products: each worker's share of H, and U in the tiles' precision. */
+static int allocate_products(struct accumulate *run)
+{
+    struct ny_job *job = run->job;
+    struct ny_matrix U = run->pass->krylov->U;
+    int err = NY_OK;
+
+    run->products = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->products));
+    run->U32 = ny_calloc(job->ctx, NY_MEM_GRAM, U.rows, U.cols * sizeof(float));
+    if (!run->products || !run->U32) return NY_EBUDGET;
+    for (size_t i = 0; i < U.rows * U.cols; i++)
+        run->U32[i] = (float)U.at[i];
+    for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
+        err = ny_krylov_partial_new(&run->products[w], job->ctx, job->m, U.cols, job->gram);
+    return err;
+}
+
 static int allocate(struct accumulate *run)
 {
     struct ny_job *job = run->job;
@@ -113,40 +152,45 @@ static int allocate(struct accumulate *run)
     if (!run->partial || !run->of_tile || !run->roots) return NY_EBUDGET;
     if (job->degrees.v) run->degree_offset = ny_degrees_offset(&job->degrees, job->a);
     for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
-        err = ny_partial_new(&run->partial[w], job->ctx, job->m, run->gram);
-    return err;
+        err = ny_partial_new(&run->partial[w], job->ctx, job->m, run->pass->gram);
+    return err || !run->pass->krylov ? err : allocate_products(run);
 }
 
 static void release(struct accumulate *run)
 {
     for (unsigned w = 0; run->partial && w < run->job->workers; w++)
         ny_partial_free(run->partial[w]);
+    for (unsigned w = 0; run->products && w < run->job->workers; w++)
+        ny_krylov_partial_free(run->products[w]);
     ny_free(run->job->ctx, run->partial);
+    ny_free(run->job->ctx, run->products);
+    ny_free(run->job->ctx, run->U32);
     ny_free(run->job->ctx, run->of_tile);
     ny_free(run->job->ctx, run->roots);
     ny_tiles_release(&run->tiles);
 }
 
-static int run_pass(struct ny_job *job, enum ny_gram_precision gram, uint64_t first_unit)
+int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
-    struct accumulate run = {.job = job, .gram = gram};
+    struct accumulate run = {.job = job, .pass = pass};
     struct ny_source *source = NULL;
     const struct ny_columns_spec spec = ny_job_spec(job);
-    double m = (double)job->m;
-    double flops = m * (2 * ny_entry_products(&spec) + (gram == NY_GRAM_NONE ? 0 : m));
+    double m = (double)job->m, columns = pass->krylov ? (double)pass->krylov->U.cols : 0;
+    double flops = m * (2 * ny_entry_products(&spec) + 4 * columns +
+                        (pass->gram == NY_GRAM_NONE ? 0 : m));
     int err;
 
     run.unreached = ny_unreached_load(ny_job_checkpoint(job));
     err = allocate(&run);
     if (err) goto done;
-    err = ny_job_open_source(job, first_unit, &source);
+    err = ny_job_open_source(job, pass->first_unit, &source);
     if (err) goto done;
     err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
                                         .source = source,
                                         .stage = ny_stage_name(job->stage),
                                         .workers = job->workers,
-                                        .first_unit = first_unit,
+                                        .first_unit = pass->first_unit,
                                         .checkpoint_s = ny_context_checkpoint_s(job->ctx),
                                         .flops_per_row = flops},
                       &work, &run);
@@ -185,7 +229,7 @@ done:
 
 int ny_stage_degrees(struct ny_job *job)
 {
-    uint64_t units;
+    struct ny_accumulate pass = {.gram = NY_GRAM_NONE, .save = save};
     int err;
 
     if (!ny_settings_needs_degrees(job->settings)) return ny_job_save(job, NY_STAGE_ACCUMULATE);
@@ -193,9 +237,10 @@ int ny_stage_degrees(struct ny_job *job)
     if (err) return err;
     err = ny_job_fit_workers(job);
     if (err) return err;
-    err = restore(job, true, &units);
+    err = restore(job, true, &pass.first_unit);
     if (err) return err;
-    err = run_pass(job, NY_GRAM_NONE, units);
+    pass.acc = job->acc;
+    err = ny_accumulate_pass(job, &pass);
     if (err) return err;
     err = save_degrees(job);
     if (err) return err;
@@ -207,20 +252,23 @@ int ny_stage_degrees(struct ny_job *job)
 
 int ny_stage_accumulate(struct ny_job *job)
 {
-    uint64_t units;
+    struct ny_accumulate pass = {.save = save};
     int err;
 
     if (job->settings->method->whole) return ny_products_accumulate(job);
+    if (job->settings->method->krylov) return ny_krylov_accumulate(job);
     err = ny_job_prepare(job);
     if (err) return err;
     if (!ny_settings_needs_gram(job->settings)) return ny_job_save(job, NY_STAGE_SOLVE);
     err = ny_job_fit_workers(job);
     if (err) return err;
-    err = restore(job, false, &units);
+    err = restore(job, false, &pass.first_unit);
     if (err) return err;
     ny_field_set_text(ny_job_report(job), "gram_precision",
                       job->gram == NY_GRAM_F64 ? "f64" : "f32");
-    err = run_pass(job, job->gram, units);
+    pass.acc = job->acc;
+    pass.gram = job->gram;
+    err = ny_accumulate_pass(job, &pass);
     if (err) return err;
     ny_job_mark_time(job);
     return save(job, NY_STAGE_SOLVE, (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
@@ -230,6 +278,6 @@ int ny_job_load_accumulator(struct ny_job *job)
 {
     uint64_t units;
 
-    return job->acc || !ny_settings_needs_gram(job->settings) ? NY_OK
+    return job->acc || !ny_settings_forms_gram(job->settings) ? NY_OK
                                                               : restore(job, false, &units);
 }

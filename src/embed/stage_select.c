@@ -153,7 +153,7 @@ static int choose_shift(struct ny_job *job)
         mean_diagonal += job->W.at[i * job->m + i] / (double)job->m;
     }
     err = ny_columns_set_shift(job->columns, job->a);
-    if (err || !ny_settings_needs_gram(job->settings) || job->stage == NY_STAGE_DEGREES) return err;
+    if (err || !ny_settings_forms_gram(job->settings) || job->stage == NY_STAGE_DEGREES) return err;
     job->gram = NY_GRAM_F64;
     if (ny_settings_gram_f64(job->settings) ||
         json_is_true(json_object_get(job->record, "gram_f64")))

@@ -1,5 +1,5 @@
 /* Stage solve: the small dense problem, W, s, G → P, q; then the model and the certificate. */
-#include "embed/job.h"
+#include "embed/accumulate.h"
 
 #include <math.h>
 
@@ -147,6 +147,7 @@ void ny_job_drop_problem(struct ny_job *job)
 {
     ny_accumulator_free(job->acc);
     job->acc = NULL;
+    ny_krylov_close(job);
     ny_job_drop_landmarks(job);
 }
 
@@ -160,7 +161,10 @@ static int solve_again(struct ny_job *job)
                        "is left of it; choose another kernel or width");
     job->coarse = true;
     ny_job_drop_problem(job);
-    return NY_OK;
+    if (!job->settings->method->krylov) return NY_OK;
+    ny_field_set_json(job->record, "coarse", json_true());
+    json_object_clear(ny_job_checkpoint(job));
+    return ny_job_save(job, NY_STAGE_ACCUMULATE);
 }
 
 /* The tile Gram lost what matters (trap 1): once more, in f64. */
@@ -180,33 +184,41 @@ static int accumulate_again(struct ny_job *job)
 static bool lost_precision(const struct ny_job *job, const struct ny_solution *solution)
 {
     double trace_error = (solution->trace - solution->trace_approx) / solution->trace;
+    bool summed = job->acc || job->settings->method->krylov;
 
     if (solution->inaccurate) return true;
-    return job->acc && job->gram == NY_GRAM_F32 && isfinite(trace_error) &&
+    return summed && job->gram == NY_GRAM_F32 && isfinite(trace_error) &&
            ny_gram_blurs(job->eta, trace_error);
+}
+
+static int solve_problem(struct ny_job *job, struct ny_solution *solution)
+{
+    struct ny_problem problem;
+    int err = ny_job_prepare(job);
+
+    if (err == NY_OK) err = ny_job_load_accumulator(job);
+    if (err) return err;
+    problem = ny_job_problem(job);
+    ny_blas_parallel(job->ctx, job->m);
+    err = job->settings->method->solve(&problem, solution); /* W, s, G → P, q */
+    ny_blas_serial();
+    return err;
 }
 
 int ny_stage_solve(struct ny_job *job)
 {
     struct ny_solution solution = {0};
-    struct ny_problem problem;
+    const struct ny_method *method = job->settings->method;
     int err;
 
-    if (job->settings->method->whole) return ny_products_solve(job);
-    err = ny_job_prepare(job);
-    if (err) goto done;
-    err = ny_job_load_accumulator(job);
-    if (err) goto done;
-    problem = ny_job_problem(job);
-    ny_blas_parallel(job->ctx, job->m);
-    err = job->settings->method->solve(&problem, &solution); /* W, s, G → P, q */
-    ny_blas_serial();
+    if (method->whole) return ny_products_solve(job);
+    err = method->krylov ? ny_krylov_finish(job, &solution) : solve_problem(job, &solution);
     if (err) goto done;
     if (lost_precision(job, &solution)) {
         err = accumulate_again(job);
         goto done;
     }
-    if (job->settings->method->coordinates) err = ny_signs_fix(job, &solution);
+    if (method->coordinates) err = ny_signs_fix(job, &solution);
     if (err) goto done;
     ny_job_report_solution(job, &solution);
     err = save_averages(job, &solution);
@@ -217,7 +229,7 @@ int ny_stage_solve(struct ny_job *job)
     if (err) goto done;
     ny_job_drop_problem(job);
     ny_job_mark_time(job);
-    err = ny_job_save(job, NY_STAGE_PROJECT);
+    err = method->krylov ? ny_krylov_leave(job) : ny_job_save(job, NY_STAGE_PROJECT);
 done:
     ny_solution_release(&solution, job->ctx);
     return err;

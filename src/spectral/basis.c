@@ -34,7 +34,7 @@ static struct ny_matrix translate_square(struct ny_matrix A)
     return corner;
 }
 
-/* b of the table in the header, and c; W is still unchanged. */
+/* b of the table in the header, and c; row 1 of W is still unchanged, where it counts. */
 static void choose_b(struct ny_basis *basis, const struct ny_problem *problem)
 {
     const double *a = problem->a, *w1 = problem->W.at;
@@ -77,7 +77,7 @@ static void move_gram(const struct ny_problem *problem, const double *b)
 }
 
 /* Σ k(x,x) of the kernel that is decomposed, before implicit centring: with averages over D
- * t − 2·1ᵀs/m + n·w̄, else t, or translated t − 2s₁ + n·w₁₁. W is still unchanged. */
+ * t − 2·1ᵀs/m + n·w̄, else t, or translated t − 2s₁ + n·w₁₁. w₁₁ is still unchanged. */
 static double trace_of(const struct ny_problem *problem)
 {
     const struct ny_accumulator *acc = problem->acc;
@@ -197,6 +197,12 @@ static void scale_square(struct ny_matrix A, const double *roots)
             A.at[i * A.stride + j] *= roots[i] * roots[j];
 }
 
+void ny_basis_use_sums(struct ny_basis *basis, const struct ny_problem *problem)
+{
+    choose_b(basis, problem);
+    if (problem->acc) basis->trace = trace_of(problem);
+}
+
 int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
 {
     struct ny_context *ctx = problem->ctx;
@@ -216,25 +222,24 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
         err = divide_landmarks(problem, basis);
         if (err) return err;
     }
-    choose_b(basis, problem);
-    if (problem->acc) {
-        basis->trace = trace_of(problem);
+    ny_basis_use_sums(basis, problem);
+    if (problem->acc && problem->acc->G.at) {
         move_gram(problem, basis->b);
         basis->G = problem->acc->G;
     }
     if (problem->normalisation == NY_DIVIDED_LANDMARKS) {
         scale_square(basis->W, basis->roots);
-        if (problem->acc) scale_square(basis->G, basis->roots);
+        if (basis->G.at) scale_square(basis->G, basis->roots);
     }
     err = choose_cut(problem, basis);
     if (err) return err;
     if (problem->affine) {
         basis->r = m - 1;
         basis->W = translate_square(problem->W);
-        if (problem->acc) basis->G = translate_square(problem->acc->G);
+        if (basis->G.at) basis->G = translate_square(problem->acc->G);
     } else if (problem->normalisation == NY_CENTRED_LANDMARKS) {
         centre_square(basis->W, basis->diagonal);
-        if (problem->acc) centre_square(basis->G, basis->diagonal);
+        if (basis->G.at) centre_square(basis->G, basis->diagonal);
     }
     for (size_t i = 0; i < basis->r; i++)
         basis->diagonal[i] = basis->W.at[i * basis->W.stride + i];
@@ -342,6 +347,53 @@ static void finish_averages(const struct ny_basis *basis, const struct ny_proble
     solution->averages_mean += w1[0];
 }
 
+void ny_basis_expand(const struct ny_basis *basis, const struct ny_problem *problem,
+                     struct ny_matrix X)
+{
+    size_t m = basis->m, stride = X.stride;
+
+    for (size_t k = 0; k < X.cols; k++) {
+        double sum = 0, *x = X.at + k;
+
+        for (size_t i = 0; i < basis->r; i++)
+            sum += x[i * stride];
+        if (basis->r < m) { /* T·X_R: first row −1ᵀX_R, the others move down by one */
+            for (size_t i = m - 1; i > 0; i--)
+                x[i * stride] = x[(i - 1) * stride];
+            x[0] = -sum;
+        } else if (problem->normalisation == NY_CENTRED_LANDMARKS) { /* H·X_R */
+            for (size_t i = 0; i < m; i++)
+                x[i * stride] -= sum / (double)m;
+        } else if (problem->normalisation == NY_DIVIDED_LANDMARKS) { /* S·X_R */
+            for (size_t i = 0; i < m; i++)
+                x[i * stride] *= basis->roots[i];
+        }
+    }
+}
+
+void ny_basis_contract(const struct ny_basis *basis, const struct ny_problem *problem,
+                       struct ny_matrix X)
+{
+    size_t m = basis->m, stride = X.stride;
+
+    for (size_t k = 0; k < X.cols; k++) {
+        double sum = 0, first = X.at[k], *x = X.at + k;
+
+        for (size_t i = 0; i < m; i++)
+            sum += x[i * stride];
+        if (basis->r < m) { /* TᵀX: the first row off all others, which move up by one */
+            for (size_t i = 1; i < m; i++)
+                x[(i - 1) * stride] = x[i * stride] - first;
+        } else if (problem->normalisation == NY_CENTRED_LANDMARKS) {
+            for (size_t i = 0; i < m; i++)
+                x[i * stride] -= sum / (double)m;
+        } else if (problem->normalisation == NY_DIVIDED_LANDMARKS) {
+            for (size_t i = 0; i < m; i++)
+                x[i * stride] *= basis->roots[i];
+        }
+    }
+}
+
 int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
                     struct ny_solution *solution)
 {
@@ -350,22 +402,10 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
     int err = fix_signs(basis, problem, solution);
 
     if (err) return err;
+    ny_basis_expand(basis, problem, P);
     for (size_t k = 0; k < p; k++) {
-        double sum = 0, offset = 0;
+        double offset = 0;
 
-        for (size_t i = 0; i < basis->r; i++)
-            sum += P.at[i * p + k];
-        if (basis->r < m) { /* T·P_R: first row −1ᵀP_R, the others move down by one */
-            for (size_t i = m - 1; i > 0; i--)
-                P.at[i * p + k] = P.at[(i - 1) * p + k];
-            P.at[k] = -sum;
-        } else if (problem->normalisation == NY_CENTRED_LANDMARKS) { /* H·P_R */
-            for (size_t i = 0; i < m; i++)
-                P.at[i * p + k] -= sum / (double)m;
-        } else if (problem->normalisation == NY_DIVIDED_LANDMARKS) { /* S·P_R */
-            for (size_t i = 0; i < m; i++)
-                P.at[i * p + k] *= basis->roots[i];
-        }
         for (size_t i = 0; i < m; i++)
             offset += P.at[i * p + k] * basis->b[i];
         solution->q[k] = -offset;

@@ -25,7 +25,7 @@ struct ny_basis {
     size_t m, r;          /* r = m, or m − 1 on the affine hull */
     struct ny_matrix W;   /* r × r inside problem->W. The strict upper triangle keeps W_R; methods
                            * may destroy the lower triangle and the diagonal. */
-    struct ny_matrix G;   /* r × r inside acc->G, lower triangle; at = NULL without pass 1 */
+    struct ny_matrix G;   /* r × r inside acc->G, lower triangle; at = NULL without it */
     double *diagonal;     /* r: of W_R, kept apart */
     double *b;            /* m */
     double *c;            /* r: Φ_D = W_R + 1cᵀ; zero but for implicit averages and affine ones */
@@ -40,9 +40,17 @@ struct ny_basis {
 
 /* Forms W_R and ΦᵀΦ in place of problem->W and problem->acc->G. */
 int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem);
+/* b, c and tr K again, of the sums that problem->acc has now: ΦᵀΦ moves with them. */
+void ny_basis_use_sums(struct ny_basis *basis, const struct ny_problem *problem);
 void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx);
 /* Puts W_R back, both triangles, from what was kept. */
 void ny_basis_restore(struct ny_basis *basis);
+
+/* X (m rows) ← R·X_R of its first r rows; and its first r rows ← RᵀX. */
+void ny_basis_expand(const struct ny_basis *basis, const struct ny_problem *problem,
+                     struct ny_matrix X);
+void ny_basis_contract(const struct ny_basis *basis, const struct ny_problem *problem,
+                       struct ny_matrix X);
 
 /* From P_R (r × p, in the first r rows of solution->P) and, implicitly centred, u_R = −W_R⁺c in the
  * first r of solution->averages to the whole map: fixes the signs of its

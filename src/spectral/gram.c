@@ -46,9 +46,28 @@ static double cut_of(size_t m, double plain, double shifted)
     return fmax((double)m * 0x1p-53 * plain, 0x1p-22 * shifted);
 }
 
-static double eta_of(const struct sizes *sizes, double inverse_norm, double mean_diagonal)
+double ny_gram_eta(double spread, double inverse_norm, double mean_diagonal)
 {
-    return 0x1p-24 * sizes->spread * inverse_norm / mean_diagonal;
+    return 0x1p-24 * spread * inverse_norm / mean_diagonal;
+}
+
+enum ny_gram_precision ny_gram_precision_of(double eta)
+{
+    return eta <= ETA_F32 ? NY_GRAM_F32 : NY_GRAM_F64; /* F64 where η is NaN */
+}
+
+double ny_gram_spread(struct ny_matrix W, const double *a)
+{
+    double largest = 0;
+
+    for (size_t j = 0; j < W.cols; j++) {
+        double sum = 0;
+
+        for (size_t i = 0; i < W.rows; i++) /* W is symmetric: its rows are its columns */
+            sum += (W.at[j * W.stride + i] - a[j]) * (W.at[j * W.stride + i] - a[j]);
+        largest = fmax(largest, sum / (double)W.rows);
+    }
+    return largest;
 }
 
 /* M ← W − 1aᵀ */
@@ -93,7 +112,7 @@ static void apply_inverse(struct ny_matrix L, struct ny_matrix X, double *sum, d
 /* ‖W⁻¹‖_F from L, to about a tenth, well within a factor of 2: E‖W⁻¹z‖² = ‖W⁻¹‖_F² for z of
  * random signs (Hutchinson 1990). The estimate is at its worst where one eigenvector dominates
  * W⁻¹; but there a second product is nearly ‖W⁻¹‖₂ ≤ ‖W⁻¹‖_F, so the larger of the two counts. */
-static int estimate_inverse(struct ny_context *ctx, struct ny_matrix L, double *norm)
+int ny_gram_inverse_norm(struct ny_context *ctx, struct ny_matrix L, double *norm)
 {
     double *at = ny_alloc(ctx, NY_MEM_SOLVE, L.rows * PROBES * sizeof(*at)), sum, largest, unused;
     struct ny_matrix X = ny_matrix(at, L.rows, PROBES);
@@ -211,9 +230,9 @@ int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
     copy_lower(W, M);
     full = ny_cholesky(M) == 0; /* W = LLᵀ */
     if (full) {
-        err = estimate_inverse(ctx, M, &choice->inverse_norm);
+        err = ny_gram_inverse_norm(ctx, M, &choice->inverse_norm);
         if (err) goto done;
-        choice->eta = eta_of(&sizes, choice->inverse_norm, mean_diagonal);
+        choice->eta = ny_gram_eta(sizes.spread, choice->inverse_norm, mean_diagonal);
         settled = 1 / choice->inverse_norm > doubt * cut && /* σ_min ≥ 1/‖W⁻¹‖_F */
                   (choice->eta * doubt < ETA_F32 || choice->eta > doubt * ETA_F32);
     }
@@ -221,8 +240,8 @@ int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
         err = choose_exactly(ctx, W, a, M, full && choice->inverse_norm * cut < hopeless, choice);
     if (err) goto done;
     choice->cut = choice->rank < m;
-    choice->eta = eta_of(&sizes, choice->inverse_norm, mean_diagonal);
-    if (choice->eta <= ETA_F32) choice->precision = NY_GRAM_F32; /* not where η is NaN */
+    choice->eta = ny_gram_eta(sizes.spread, choice->inverse_norm, mean_diagonal);
+    choice->precision = ny_gram_precision_of(choice->eta);
 done:
     ny_free(ctx, space);
     return err;

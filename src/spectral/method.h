@@ -83,6 +83,7 @@ struct ny_method {
     bool trace_below;   /* K̃ is below K, so that trace_error is defined */
     bool all_ranks;     /* default rank: all; else the components */
     bool coordinates;   /* the columns of C are those of the points: there are no landmarks */
+    bool krylov;        /* products with ΦᵀΦ, one a pass (spectral/krylov.h): no `solve` */
     bool all_rows;      /* every row is a landmark: new points are compared with all of them */
     /* The rank in force where W is not solved as a whole; else NULL. */
     size_t (*rank_of)(const struct ny_problem *problem);
@@ -113,6 +114,12 @@ struct ny_gram_choice {
 int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
                    double mean_diagonal, struct ny_gram_choice *choice);
 size_t ny_gram_choose_bytes(size_t m);
+/* What it is decided from, where L of W, or of what takes its place, is there anyway: η = spread ·
+ * 2⁻²⁴‖W⁺‖_F / mean k(x,x), and whether that lets the products of pass 1 be f32. */
+double ny_gram_spread(struct ny_matrix W, const double *a);
+int ny_gram_inverse_norm(struct ny_context *ctx, struct ny_matrix L, double *norm);
+double ny_gram_eta(double spread, double inverse_norm, double mean_diagonal);
+enum ny_gram_precision ny_gram_precision_of(double eta);
 /* A trace error this small, from f32 tile Grams, may be off by more than a hundredth of itself. */
 bool ny_gram_blurs(double eta, double trace_error);
 

@@ -12,6 +12,7 @@ extern const struct ny_method ny_method_ensemble;
 extern const struct ny_method ny_method_exact;
 extern const struct ny_method ny_method_randomized;
 extern const struct ny_method ny_method_gaussian;
+extern const struct ny_method ny_method_krylov;  /* --approx projected --inner randomized */
 extern const struct ny_method ny_method_scatter; /* --approx exact of --map pca */
 
 #endif

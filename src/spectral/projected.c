@@ -4,12 +4,12 @@
  * symmetric problem L⁻¹ G L⁻ᵀ V = V Λ, and Û = C L⁻ᵀ V Λ^-½ is orthonormal. Where W is rank
  * deficient, B = U_r Σ_r^-½ takes the place of L⁻ᵀ.
  */
-#include "spectral/methods.h"
+#include "spectral/projected.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "spectral/basis.h"
+#include "spectral/methods.h"
 
 enum { BLOCK = 256 };
 
@@ -36,8 +36,8 @@ static int smallest_eigenvalue(struct ny_context *ctx, struct ny_matrix L, doubl
     return NY_OK;
 }
 
-/* L of W_R in place of its lower triangle, when W_R is safely of full rank. */
-static int factorise(const struct ny_problem *problem, struct ny_basis *basis, bool *full_rank)
+int ny_projected_factorise(const struct ny_problem *problem, struct ny_basis *basis,
+                           bool *full_rank)
 {
     const double margin = 4; /* inverse iteration estimates from above */
     double smallest;
@@ -73,9 +73,8 @@ static void certify(const struct ny_problem *problem, const struct ny_basis *bas
                            sum > solution->trace * (1 + 1e-6) || !isfinite(sum);
 }
 
-/* λ̂ and the columns X_j Λ_j^-½ of the eigenvectors (rows of V) that are above the noise. */
-static size_t scale_vectors(const struct ny_problem *problem, struct ny_solution *solution,
-                            const double *lambda, struct ny_matrix V)
+size_t ny_projected_scale(const struct ny_problem *problem, struct ny_solution *solution,
+                          const double *lambda, struct ny_matrix V)
 {
     double noise = problem->gram == NY_GRAM_F32 ? 1e-9 : (double)problem->m * 0x1p-53;
     size_t kept = 0;
@@ -113,7 +112,7 @@ static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis,
         solution->averages[i] = -z[i];                                  /* u = W⁺s/n */
     err = ny_eigen_top(ctx, A, k, lambda, V);                           /* A V = V Λ */
     if (err) goto done;
-    kept = scale_vectors(problem, solution, lambda, V);
+    kept = ny_projected_scale(problem, solution, lambda, V);
     solution->rank_effective = basis->r;
     for (size_t j = 0; j < kept; j++)
         for (size_t i = 0; i < basis->r; i++)
@@ -150,9 +149,8 @@ static int project_gram(struct ny_context *ctx, struct ny_basis *basis, struct n
     return NY_OK;
 }
 
-/* B = Σ_r^-½U_rᵀ (rows) of what is above the cut in W_R = UΣUᵀ. */
-static int whiten(struct ny_problem *problem, struct ny_basis *basis, struct ny_solution *solution,
-                  struct ny_matrix *B)
+int ny_projected_whiten(struct ny_problem *problem, struct ny_basis *basis,
+                        struct ny_solution *solution, struct ny_matrix *B)
 {
     struct ny_context *ctx = problem->ctx;
     double *sigma = ny_calloc(ctx, NY_MEM_SOLVE, B->rows, sizeof(double));
@@ -196,7 +194,7 @@ static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis,
     int err = NY_EBUDGET;
 
     if (!at || !x || !z) goto done;
-    err = whiten(problem, basis, solution, &B);
+    err = ny_projected_whiten(problem, basis, solution, &B);
     if (err) goto done;
     A = (struct ny_matrix){basis->W.at, B.rows, B.rows, basis->W.stride, false};
     err = project_gram(ctx, basis, B, A);                               /* A = BᵀGB */
@@ -209,7 +207,7 @@ static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis,
     V = ny_matrix(x + p, k, B.rows);
     err = ny_eigen_top(ctx, A, k, x, V);                                /* A V = V Λ */
     if (err) goto done;
-    kept = scale_vectors(problem, solution, x, V);
+    kept = ny_projected_scale(problem, solution, x, V);
     if (kept > 0)
         ny_gemm(1, ny_t(B), ny_t(ny_rows(V, 0, kept)), 0,               /* P = B V Λ^-½ */
                 ny_cols(ny_rows(solution->P, 0, r), 0, kept));
@@ -225,7 +223,7 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
 {
     bool full_rank;
-    int err = factorise(problem, basis, &full_rank);
+    int err = ny_projected_factorise(problem, basis, &full_rank);
 
     if (err) return err;
     if (full_rank) return solve_full_rank(problem, basis, solution);
@@ -238,8 +236,7 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
     return ny_basis_solve(problem, solution, solve_in_basis);
 }
 
-/* v = W⁺s: then d = C v are the degrees of K̃ = C W⁺ Cᵀ, since K̃1 = C W⁺ s (Proposition 2). */
-static int degrees(struct ny_problem *problem, const double *s, double *v)
+int ny_projected_degrees(struct ny_problem *problem, const double *s, double *v)
 {
     struct ny_context *ctx = problem->ctx;
     struct ny_problem raw = *problem;
@@ -254,7 +251,7 @@ static int degrees(struct ny_problem *problem, const double *s, double *v)
     raw.normalisation = NY_RAW;
     raw.acc = NULL;
     err = ny_basis_new(&basis, &raw);
-    if (!err) err = factorise(&raw, &basis, &full_rank);
+    if (!err) err = ny_projected_factorise(&raw, &basis, &full_rank);
     if (err) goto done;
     memcpy(v, s, problem->m * sizeof(double));
     if (full_rank) {
@@ -268,7 +265,7 @@ static int degrees(struct ny_problem *problem, const double *s, double *v)
     err = NY_EBUDGET;
     if (!at) goto done;
     B = ny_matrix(at, B.rows, problem->m);
-    err = whiten(&raw, &basis, &unused, &B);
+    err = ny_projected_whiten(&raw, &basis, &unused, &B);
     if (err) goto done;
     ny_gemv(1, B, s, 0, z);                                             /* v = B Bᵀs */
     ny_gemv(1, ny_t(B), z, 0, v);
@@ -306,7 +303,7 @@ const struct ny_method ny_method_projected = {
     .trace_below = true,
     .all_ranks = true,
     .solve = solve,
-    .degrees = degrees,
+    .degrees = ny_projected_degrees,
     .flops = flops,
     .bytes = bytes,
 };

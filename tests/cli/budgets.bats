@@ -41,7 +41,7 @@ at_least() {
 @test "every method" {
     local method
     for method in "nystrom --landmarks 300" "nystrom --landmarks 300 --inner randomized" \
-        "column --landmarks 300" "orthonystrom --landmarks 300" "projected --landmarks 300" \
+        "column --landmarks 300" "projected --landmarks 300 --inner randomized" "orthonystrom --landmarks 300" "projected --landmarks 300" \
         "ensemble --landmarks 400 --experts 4" "ensemble --landmarks 400 --weights ridge"; do
         at_least rows --approx $method --components 8
     done

@@ -15,14 +15,14 @@ setup() {
     cp -r "$BATS_FILE_TMPDIR/s" .
 }
 
-# Every part that the result has, and what a probe found, in one folder.
+# Every part that the result has, and what its errors are, in one folder.
 parts() { # NAME
     local part
     mkdir "$1"
     for part in embedding eigenvectors eigenvalues landmarks residuals labels source rows model; do
         nystream export s "$1" --part $part -o "$1/$part.npy" 2>/dev/null || [ $? -eq 2 ]
     done
-    nystream info s "$1" --json | grep '"probe_' >"$1/probe"
+    nystream info s "$1" --json | grep -E '"(probe_|trace_error|inner_)' >"$1/errors"
     [ -s "$1/embedding.npy" ] && [ -s "$1/model.npy" ] && [ -s "$1/landmarks.npy" ]
 }
 
@@ -94,6 +94,14 @@ same_bytes() { # OPTION…
 
 @test "projected in f64, of the kernel as it is" {
     same_bytes --approx projected --landmarks 200 --precision f64 --map svd
+}
+
+@test "projected with its randomized solver" {
+    same_bytes --approx projected --inner randomized --landmarks 500 --components 10
+}
+
+@test "projected with its randomized solver, divided" {
+    same_bytes --approx projected --inner randomized --landmarks 200 --map laplacian --oversample 2
 }
 
 @test "projected over a greedy dictionary" {

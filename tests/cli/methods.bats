@@ -88,6 +88,51 @@ fits_and_places() { # OPTION…
     [[ $output != *b* ]]
 }
 
+# worst A.csv B.csv: the largest relative difference.
+worst() {
+    paste -d, "$1" "$2" | awk -F, '{e = ($1 - $2) / $2; e = e < 0 ? -e : e; if (e > w) w = e} END {print w + 0}'
+}
+
+below() { # VALUE BOUND
+    awk -v a="$1" -v b="$2" 'BEGIN {exit !(a != "" && a + 0 <= b)}'
+}
+
+@test "projected with its randomized solver" {
+    local map by trace
+    for map in svd "kpca --averages implicit" "kpca --averages landmarks" pca laplacian \
+        "diffusion --averages landmarks"; do
+        fits_and_places --inner randomized --landmarks 250 --select uniform --components 4 \
+            --map $map --power 9 --restart
+        below "$(field "$output" inner_residual)" 1e-2
+        by=$(field "$output" inner_passes)
+        [ "$by" -ge 1 ] && [ "$by" -le 10 ]
+        trace=$(field "$output" trace_error)
+        nystream export s a --part eigenvalues -o a.csv
+        ny fit s e --landmarks 250 --select uniform --components 4 --map $map --restart --json
+        exits 0
+        [ "$(field "$output" inner_passes)" = null ]
+        [ "$(field "$output" inner_residual)" = null ]
+        below "$(field "$output" trace_error)" "$trace" # of all pairs, not of the four alone
+        nystream export s e --part eigenvalues -o e.csv
+        below "$(worst a.csv e.csv)" 3e-4
+    done
+    # the state is gone, and the exact solver is what there is without a word
+    nystream fit s f --landmarks 250 --select uniform --components 4 --map diffusion \
+        --averages landmarks --inner exact -q
+    nystream export s f -o f.npy
+    nystream export s e -o e.npy
+    cmp e.npy f.npy
+    ny fit s g --inner randomized --landmarks 250 --power 1 --components 20 --oversample 0
+    exits 0
+    says "raise --power"
+    ny fit s h --landmarks 250 --power 3
+    usage "--power acts with --approx projected only beside --inner randomized"
+    ny fit s h --approx column --inner randomized
+    usage "--inner acts only with"
+    ny plan s --json --inner randomized --landmarks 250 --power 3 --select uniform
+    [ "$(field "$output" passes)" = 5 ]
+}
+
 @test "exact" {
     head -n 600 t.csv >few.csv
     rm -r s

@@ -399,6 +399,16 @@ static void projected_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+static void blocks_go_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.name = "projected, randomized",
+                            .option = {"approx", "projected", "inner", "randomized", "landmarks",
+                                       "120", "oversample", "1", "components", "4"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 static void diffusion_goes_on_as_if_unbroken(void **state)
 {
     const struct run run = {.name = "diffusion",
@@ -571,6 +581,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(gaussian_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(column_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(projected_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(blocks_go_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(ensemble_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(diffusion_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(greedy_goes_on_as_if_unbroken, new_store, remove_store),

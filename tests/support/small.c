@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "spectral/krylov.h"
 #include "stream/source.h"
 
 /* Rows per tile: small, so that several are folded. */
@@ -79,8 +80,32 @@ static double root_of(const struct small *set, size_t i, const double *v)
     return 1 / sqrt(d);
 }
 
+/* What is summed up of the tiles, as a fit does: a NULL is left out. */
+struct sums {
+    struct ny_partial *part;
+    struct ny_accumulator *acc;
+    struct ny_krylov_partial *product;
+    struct ny_krylov *krylov;
+};
+
+static void add_product(const struct sums *sums, enum small_tiles tiles, struct ny_matrix32 C32,
+                        struct ny_matrix C64)
+{
+    struct ny_matrix U = sums->krylov->U;
+    float *U32 = malloc(U.rows * U.cols * sizeof(*U32));
+
+    for (size_t i = 0; i < U.rows * U.cols; i++)
+        U32[i] = (float)U.at[i];
+    if (tiles == SMALL_F64)
+        ny_krylov_partial_set64(sums->product, C64, U);
+    else
+        ny_krylov_partial_set(sums->product, C32, U, ny_matrix32(U32, U.rows, U.cols));
+    ny_krylov_fold(sums->krylov, sums->product);
+    free(U32);
+}
+
 static void accumulate(const struct small *set, enum small_tiles tiles, const double *v,
-                       struct ny_partial *part, struct ny_accumulator *acc)
+                       const struct sums *sums)
 {
     float *c32 = malloc(NY_UNIT_ROWS * set->m * sizeof(*c32));
     double *c64 = malloc(NY_UNIT_ROWS * set->m * sizeof(*c64)), diagonal[TILE];
@@ -97,10 +122,13 @@ static void accumulate(const struct small *set, enum small_tiles tiles, const do
         }
         fill_tile(set, first, rows, c32, c64);
         if (tiles == SMALL_F64)
-            ny_partial_set64(part, ny_matrix(c64, NY_UNIT_ROWS, set->m), &tile_rows);
+            ny_partial_set64(sums->part, ny_matrix(c64, NY_UNIT_ROWS, set->m), &tile_rows);
         else
-            ny_partial_set(part, ny_matrix32(c32, NY_UNIT_ROWS, set->m), &tile_rows);
-        ny_accumulator_fold(acc, part);
+            ny_partial_set(sums->part, ny_matrix32(c32, NY_UNIT_ROWS, set->m), &tile_rows);
+        if (sums->acc) ny_accumulator_fold(sums->acc, sums->part);
+        if (sums->krylov)
+            add_product(sums, tiles, ny_matrix32(c32, NY_UNIT_ROWS, set->m),
+                        ny_matrix(c64, NY_UNIT_ROWS, set->m));
     }
     free(c32);
     free(c64);
@@ -129,14 +157,57 @@ static int find_v(const struct small *set, const struct ny_method *method,
     return method->degrees(problem, s, v);
 }
 
+static int solve_gram(const struct small *set, const struct ny_method *method,
+                      enum small_tiles tiles, struct ny_problem *problem,
+                      struct ny_solution *solution)
+{
+    struct sums sums = {.part = NULL};
+    int err = ny_accumulator_new(&sums.acc, problem->ctx, set->m);
+
+    if (!err) err = ny_partial_new(&sums.part, problem->ctx, set->m, problem->gram);
+    if (!err) accumulate(set, tiles, problem->v, &sums);
+    problem->acc = sums.acc;
+    if (!err) err = method->solve(problem, solution);
+    ny_partial_free(sums.part);
+    ny_accumulator_free(sums.acc);
+    return err;
+}
+
+double small_residual;
+unsigned small_steps;
+
+static int solve_krylov(const struct small *set, enum small_tiles tiles,
+                        struct ny_problem *problem, struct ny_solution *solution)
+{
+    struct ny_krylov krylov;
+    struct sums sums = {.krylov = &krylov};
+    bool done = false;
+    int err = ny_krylov_new(&krylov, problem, NULL, 0);
+
+    if (!err) err = ny_partial_new(&sums.part, problem->ctx, set->m, NY_GRAM_NONE);
+    if (!err)
+        err = ny_krylov_partial_new(&sums.product, problem->ctx, set->m, krylov.U.cols,
+                                    problem->gram);
+    while (!err && !done) {
+        sums.acc = krylov.step == 0 ? &krylov.sums : NULL;
+        accumulate(set, tiles, problem->v, &sums);
+        err = ny_krylov_next(&krylov, &done);
+    }
+    if (!err) err = ny_krylov_solve(&krylov, solution);
+    if (!err) small_residual = ny_krylov_residual(&krylov);
+    small_steps = krylov.step;
+    ny_partial_free(sums.part);
+    ny_krylov_partial_free(sums.product);
+    ny_krylov_release(&krylov);
+    return err;
+}
+
 int small_solve(const struct small *set, const struct ny_method *method, enum small_tiles tiles,
                 struct ny_problem *problem, struct ny_solution *solution, double *U)
 {
     enum ny_gram_precision gram = tiles == SMALL_F32 ? NY_GRAM_F32 : NY_GRAM_F64;
     size_t m = set->m, p = problem->components;
     double *W = malloc(m * m * sizeof(*W)), v[SMALL_M_MAX];
-    struct ny_accumulator *acc = NULL;
-    struct ny_partial *part = NULL;
     int err;
 
     square_of(set, W);
@@ -147,13 +218,10 @@ int small_solve(const struct small *set, const struct ny_method *method, enum sm
     problem->gram = gram;
     problem->f32_tiles = tiles != SMALL_F64;
     err = find_v(set, method, problem, v);
-    if (!err) err = ny_accumulator_new(&acc, problem->ctx, m);
-    if (!err) err = ny_partial_new(&part, problem->ctx, m, gram);
     if (err) goto done;
-    accumulate(set, tiles, problem->v, part, acc);
     square_of(set, W);
-    problem->acc = acc;
-    err = method->solve(problem, solution);
+    err = method->krylov ? solve_krylov(set, tiles, problem, solution)
+                         : solve_gram(set, method, tiles, problem, solution);
     for (size_t i = 0; i < set->n && !err; i++)
         for (size_t k = 0; k < p; k++) {
             U[i * p + k] = solution->q[k];
@@ -163,8 +231,6 @@ int small_solve(const struct small *set, const struct ny_method *method, enum sm
         }
     problem->v = NULL;
 done:
-    ny_partial_free(part);
-    ny_accumulator_free(acc);
     free(W);
     return err;
 }

@@ -35,4 +35,8 @@ enum small_tiles { SMALL_F32, SMALL_F32_GRAM64, SMALL_F64, SMALL_TILES };
 int small_solve(const struct small *set, const struct ny_method *method, enum small_tiles tiles,
                 struct ny_problem *problem, struct ny_solution *solution, double *U);
 
+/* Of the last solution by blocks: the residual that it reports, and its passes. */
+extern double small_residual;
+extern unsigned small_steps;
+
 #endif

@@ -306,7 +306,12 @@ static void checks_options_against_each_other(void **state)
 static void checks_options_against_the_approximation(void **state)
 {
     static const struct check cases[] = {
-        {{{"inner", "exact"}}, "--inner acts only with --approx nystrom"},
+        {{{"inner", "exact"}, {"approx", "column"}}, "--inner acts only with --approx nystrom"},
+        {{{"inner", "exact"}}, NULL},
+        {{{"inner", "randomized"}, {"oversample", "9"}, {"power", "3"}}, NULL},
+        {{{"inner", "auto"}, {"power", "3"}}, "--power acts with --approx projected only beside"},
+        {{{"oversample", "3"}}, "--oversample acts with --approx projected only beside"},
+        {{{"inner", "exact"}, {"oversample", "3"}}, "only beside --inner randomized"},
         {{{"approx", "nystrom"}, {"inner", "exact"}, {"power", "1"}},
          "--power does not act with --inner exact"},
         {{{"approx", "nystrom"}, {"oversample", "9"}, {"power", "1"}}, NULL},

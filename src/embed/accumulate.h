@@ -1,0 +1,27 @@
+/* A pass that sums up the points: stages degrees and accumulate. */
+#ifndef NY_EMBED_ACCUMULATE_H
+#define NY_EMBED_ACCUMULATE_H
+
+#include "embed/job.h"
+#include "spectral/krylov.h"
+
+struct ny_accumulate {
+    struct ny_accumulator *acc;  /* s′, G′, t, ω; NULL: they are known */
+    enum ny_gram_precision gram; /* of G′; NONE: sums alone */
+    struct ny_krylov *krylov;    /* H += C′ᵀC′U, in the job's precision; or NULL */
+    uint64_t first_unit;
+    int (*save)(struct ny_job *job, enum ny_stage next, uint64_t units_done);
+};
+
+int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass);
+
+/* Of projected with its randomized solver: all passes of stage accumulate, one a block. */
+int ny_krylov_accumulate(struct ny_job *job);
+/* P, q. */
+struct ny_solution;
+int ny_krylov_finish(struct ny_job *job, struct ny_solution *solution);
+void ny_krylov_close(struct ny_job *job);
+/* Stage project comes next, and no state any more. */
+int ny_krylov_leave(struct ny_job *job);
+
+#endif

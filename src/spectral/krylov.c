@@ -1,0 +1,591 @@
+#include "spectral/krylov.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "spectral/methods.h"
+#include "spectral/projected.h"
+
+/* Products with the landmarks' own matrix before the first pass: each costs 2m²l, and a pass
+ * 2nm(d + 2l). */
+enum { START_PRODUCTS = 3 };
+/* Of a state: t, ω, the residual, the rank. */
+enum { T_SUM, OMEGA, RESIDUAL, RANK, NUMBERS };
+
+/* A pair is found where ‖Av − λv‖ is below this share of λ: λ is then off by at most its square,
+ * 1e-4, over the relative gap to the pairs that are not in Q, v by itself over that gap. What
+ * landmarks leave out of K is more. */
+static const double tolerance = 1e-2;
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Products with fewer columns than such a multiple take as long. */
+size_t ny_krylov_width(const struct ny_problem *problem, size_t m)
+{
+    const size_t columns = 16;
+    size_t p = smaller(problem->components, m);
+    size_t asked = smaller(problem->randomized.oversample, m - p) + p;
+
+    return smaller((asked + columns - 1) / columns * columns, m);
+}
+
+/* Columns of all blocks, where W has `rank` directions. */
+static size_t most_columns(const struct ny_problem *problem, size_t width, size_t rank)
+{
+    return smaller(((size_t)problem->randomized.power + 1) * width, rank);
+}
+
+unsigned ny_krylov_steps(const struct ny_problem *problem, size_t m)
+{
+    size_t width = ny_krylov_width(problem, m);
+
+    return (unsigned)((most_columns(problem, width, m) + width - 1) / width);
+}
+
+/* Columns of the blocks before `step`, and of that block. */
+static size_t columns_before(const struct ny_krylov *krylov, unsigned step)
+{
+    return smaller(step * krylov->width, krylov->most);
+}
+
+static size_t columns_of(const struct ny_krylov *krylov, unsigned step)
+{
+    return columns_before(krylov, step + 1) - columns_before(krylov, step);
+}
+
+/* ---- the state ------------------------------------------------------------------------------ */
+
+size_t ny_krylov_state_bytes(const struct ny_problem *problem, size_t m)
+{
+    size_t width = ny_krylov_width(problem, m), most = most_columns(problem, width, m);
+
+    return (NUMBERS + m + m * width + m * most + most * most) * sizeof(double);
+}
+
+const double *ny_krylov_save(struct ny_krylov *krylov)
+{
+    krylov->state[T_SUM] = krylov->sums.t;
+    krylov->state[OMEGA] = krylov->sums.omega;
+    krylov->state[RANK] = (double)krylov->rank;
+    return krylov->state;
+}
+
+double ny_krylov_residual(const struct ny_krylov *krylov)
+{
+    return krylov->state[RESIDUAL];
+}
+
+bool ny_krylov_converged(const struct ny_krylov *krylov)
+{
+    return krylov->state[RESIDUAL] <= tolerance;
+}
+
+/* H of the block under way. */
+static void view_product(struct ny_krylov *krylov)
+{
+    size_t m = krylov->problem.m;
+
+    krylov->H = ny_matrix(krylov->state + NUMBERS + m, m, columns_of(krylov, krylov->step));
+}
+
+static void view_state(struct ny_krylov *krylov)
+{
+    size_t m = krylov->problem.m;
+
+    krylov->sums.t = krylov->state[T_SUM];
+    krylov->sums.omega = krylov->state[OMEGA];
+    krylov->sums.s = krylov->state + NUMBERS;
+    krylov->Q = ny_matrix(krylov->sums.s + m + m * krylov->width, krylov->rank, krylov->most);
+    krylov->T = ny_matrix(krylov->Q.at + krylov->rank * krylov->most, krylov->most, krylov->most);
+    view_product(krylov);
+}
+
+/* ---- B, and what is between the points and A ------------------------------------------------ */
+
+/* The first columns of Y become BᵀX. */
+static void whiten(const struct ny_krylov *krylov, struct ny_matrix X, struct ny_matrix Y)
+{
+    if (krylov->B.at) {
+        ny_gemm(1, krylov->B, X, 0, Y);
+        return;
+    }
+    for (size_t i = 0; i < X.rows; i++)
+        memcpy(Y.at + i * Y.stride, X.at + i * X.stride, X.cols * sizeof(double));
+    ny_solve_lower(krylov->basis.W, Y);
+}
+
+/* X ← BV */
+static void unwhiten(const struct ny_krylov *krylov, struct ny_matrix V, struct ny_matrix X)
+{
+    if (krylov->B.at) {
+        ny_gemm(1, ny_t(krylov->B), V, 0, X);
+        return;
+    }
+    for (size_t i = 0; i < V.rows; i++)
+        memcpy(X.at + i * X.stride, V.at + i * V.stride, V.cols * sizeof(double));
+    ny_solve_lower_t(krylov->basis.W, X);
+}
+
+/* Averages over D leave W̃ = HWH, of which 1 is in the kernel, as it is in that of C̃: a multiple
+ * of 11ᵀ makes it regular and changes nothing of C̃W̃⁺C̃ᵀ. */
+static void lift_average(const struct ny_krylov *krylov)
+{
+    struct ny_matrix W = krylov->basis.W;
+    double mean = 0;
+
+    for (size_t i = 0; i < W.rows; i++)
+        mean += krylov->basis.diagonal[i] / (double)W.rows;
+    for (size_t i = 0; i < W.rows; i++)
+        for (size_t j = 0; j <= i; j++)
+            W.at[i * W.stride + j] += mean / (double)W.rows;
+}
+
+/* B: by Cholesky where that is safe. */
+static int find_whitening(struct ny_krylov *krylov)
+{
+    struct ny_problem *problem = &krylov->problem;
+    struct ny_basis *basis = &krylov->basis;
+    bool lifted = problem->normalisation == NY_CENTRED_LANDMARKS && basis->r == basis->m;
+    size_t rows = problem->rank ? smaller(problem->rank, basis->r) : basis->r;
+    bool full_rank;
+    int err;
+
+    krylov->counts.rank_effective = basis->r - lifted;
+    krylov->rank = basis->r;
+    if (lifted) lift_average(krylov);
+    err = ny_projected_factorise(problem, basis, &full_rank);
+    if (err || full_rank) return err;
+    ny_basis_restore(basis);
+    krylov->B = ny_matrix(ny_calloc(problem->ctx, NY_MEM_SOLVE, rows, basis->r * sizeof(double)),
+                          rows, basis->r);
+    if (!krylov->B.at) return NY_EBUDGET;
+    err = ny_projected_whiten(problem, basis, &krylov->counts, &krylov->B);
+    krylov->rank = krylov->B.rows;
+    return err;
+}
+
+/* η, with ‖BBᵀ‖_F for ‖W⁺‖_F. */
+static int find_loss(struct ny_krylov *krylov, double spread, double mean_diagonal)
+{
+    double norm = 0;
+    int err = NY_OK;
+
+    for (size_t j = 0; j < krylov->B.rows; j++) {
+        const double *row = krylov->B.at + j * krylov->B.stride; /* uᵀσ^-½ */
+        double inverse = ny_dot(row, row, krylov->B.cols);
+
+        norm += inverse * inverse;
+    }
+    norm = sqrt(norm);
+    if (!krylov->B.at) err = ny_gram_inverse_norm(krylov->problem.ctx, krylov->basis.W, &norm);
+    krylov->eta = ny_gram_eta(spread, norm, mean_diagonal);
+    return err;
+}
+
+/* U = R·B·V of the block under way. */
+static void find_directions(struct ny_krylov *krylov)
+{
+    size_t first = columns_before(krylov, krylov->step), count = columns_of(krylov, krylov->step);
+
+    krylov->U = ny_matrix(krylov->U.at, krylov->problem.m, count);
+    unwhiten(krylov, ny_cols(krylov->Q, first, count), ny_rows(krylov->U, 0, krylov->basis.r));
+    ny_basis_expand(&krylov->basis, &krylov->problem, krylov->U);
+}
+
+/* ---- the blocks ----------------------------------------------------------------------------- */
+
+/* E −= Q_before(Q_beforeᵀE) of the columns before `first`. */
+static int remove_basis(const struct ny_krylov *krylov, size_t first, struct ny_matrix E)
+{
+    struct ny_matrix Q = ny_cols(krylov->Q, 0, first), S;
+    double *at;
+
+    if (!first) return NY_OK;
+    at = ny_calloc(krylov->problem.ctx, NY_MEM_SOLVE, first, E.cols * sizeof(double));
+    if (!at) return NY_EBUDGET;
+    S = ny_matrix(at, first, E.cols);
+    ny_gemm(1, ny_t(Q), E, 0, S);
+    ny_gemm(-1, Q, S, 1, E);
+    ny_free(krylov->problem.ctx, at);
+    return NY_OK;
+}
+
+/* The next block of Q from the first columns of E. Where E depends on what there is, columns are
+ * made up, which may lie in Q: hence more than two rounds. */
+static int append_block(struct ny_krylov *krylov, struct ny_matrix E)
+{
+    enum { ROUNDS = 3 };
+    size_t first = columns_before(krylov, krylov->step), count = columns_of(krylov, krylov->step);
+    struct ny_matrix V = ny_cols(krylov->Q, first, count);
+    int err = NY_OK;
+
+    for (size_t i = 0; i < V.rows; i++)
+        memcpy(V.at + i * V.stride, E.at + i * E.stride, count * sizeof(double));
+    for (int round = 0; round < ROUNDS && err == NY_OK; round++) {
+        err = remove_basis(krylov, first, V);
+        if (err == NY_OK) err = ny_orthonormalise(krylov->problem.ctx, V);
+    }
+    return err;
+}
+
+/* X ← SX of the rows of D as a sample: less its means, or divided by the degrees. */
+static void sample(const struct ny_krylov *krylov, struct ny_matrix X)
+{
+    const double *roots = krylov->basis.roots;
+    bool centred = krylov->problem.normalisation == NY_CENTRED_IMPLICIT;
+    bool divided = krylov->problem.normalisation == NY_DIVIDED_IMPLICIT;
+
+    for (size_t j = 0; j < X.cols && (centred || divided); j++) {
+        double mean = 0;
+
+        for (size_t i = 0; i < X.rows && centred; i++)
+            mean += X.at[i * X.stride + j] / (double)X.rows;
+        for (size_t i = 0; i < X.rows; i++) {
+            X.at[i * X.stride + j] -= mean;
+            if (divided) X.at[i * X.stride + j] *= roots[i] * roots[i];
+        }
+    }
+}
+
+/* Y = W_R·X, X a basis of the leading eigenvectors of SW_R: BᵀY spans those of A for the sample. */
+static int begin(struct ny_krylov *krylov)
+{
+    struct ny_context *ctx = krylov->problem.ctx;
+    size_t r = krylov->basis.r, l = smaller(ny_krylov_width(&krylov->problem, r), r);
+    struct ny_matrix X = ny_matrix(krylov->U.at, r, l), Y = ny_matrix(krylov->Y.at, r, l);
+    int err = NY_OK;
+
+    ny_gaussian(krylov->problem.randomized.seed, NY_STREAM_RANGE, 0, X.at, r * l);
+    for (int product = 0; product < START_PRODUCTS && err == NY_OK; product++) {
+        struct ny_matrix swap = X;
+
+        ny_gemm(1, krylov->basis.W, X, 0, Y);
+        sample(krylov, Y);
+        err = ny_orthonormalise(ctx, Y);
+        X = Y;
+        Y = swap;
+    }
+    if (err == NY_OK) ny_gemm(1, krylov->basis.W, X, 0, Y);
+    krylov->Y = Y;
+    krylov->U = X;
+    return err;
+}
+
+static int allocate(struct ny_krylov *krylov)
+{
+    struct ny_context *ctx = krylov->problem.ctx;
+    size_t m = krylov->problem.m, l = ny_krylov_width(&krylov->problem, m);
+
+    krylov->U.at = ny_calloc(ctx, NY_MEM_SOLVE, m, l * sizeof(double));
+    krylov->Y.at = ny_calloc(ctx, NY_MEM_SOLVE, m, l * sizeof(double));
+    krylov->sums.s = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double)); /* until there is a state */
+    return krylov->U.at && krylov->Y.at && krylov->sums.s ? NY_OK : NY_EBUDGET;
+}
+
+/* Shapes, once the rank is known; then the state that was, or one with the first block. */
+static int enter(struct ny_krylov *krylov, double *image)
+{
+    struct ny_problem *problem = &krylov->problem;
+
+    krylov->width = smaller(ny_krylov_width(problem, problem->m), krylov->rank);
+    krylov->most = most_columns(problem, krylov->width, krylov->rank);
+    ny_free(problem->ctx, krylov->sums.s);
+    krylov->sums.s = NULL;
+    krylov->state = image;
+    if (!image)
+        krylov->state = ny_calloc(problem->ctx, NY_MEM_SOLVE, 1,
+                                  ny_krylov_state_bytes(problem, problem->m));
+    if (!krylov->state) return NY_EBUDGET;
+    if (image && (size_t)image[RANK] != krylov->rank)
+        return ny_fail(problem->ctx, NY_ENUMERIC,
+                       "the landmarks have %zu directions here and had %.0f where this fit was "
+                       "begun, on another machine; begin it anew with --restart",
+                       krylov->rank, image[RANK]);
+    view_state(krylov);
+    return NY_OK;
+}
+
+int ny_krylov_new(struct ny_krylov *krylov, const struct ny_problem *problem, double *image,
+                  unsigned step)
+{
+    double spread = ny_gram_spread(problem->W, problem->a), mean = 0;
+    struct ny_matrix E;
+    int err;
+
+    for (size_t i = 0; i < problem->m; i++)
+        mean += problem->W.at[i * (problem->W.stride + 1)] / (double)problem->m;
+    *krylov = (struct ny_krylov){.problem = *problem, .step = step};
+    krylov->problem.acc = &krylov->sums;
+    krylov->sums.m = problem->m;
+    err = allocate(krylov);
+    if (err == NY_OK) err = ny_basis_new(&krylov->basis, &krylov->problem);
+    if (err == NY_OK && !image) err = begin(krylov);
+    if (err == NY_OK) err = find_whitening(krylov);
+    if (err == NY_OK) err = find_loss(krylov, spread, mean);
+    if (err) {
+        ny_free(problem->ctx, image);
+        return err;
+    }
+    err = enter(krylov, image);
+    if (err) return err;
+    if (image) {
+        if (step > 0) ny_basis_use_sums(&krylov->basis, &krylov->problem);
+    } else {
+        E = ny_matrix(krylov->U.at, krylov->rank, krylov->Y.cols);
+        whiten(krylov, krylov->Y, E);
+        err = append_block(krylov, E);
+    }
+    if (err == NY_OK && columns_of(krylov, step)) find_directions(krylov);
+    return err;
+}
+
+void ny_krylov_release(struct ny_krylov *krylov)
+{
+    struct ny_context *ctx = krylov->problem.ctx;
+
+    if (!ctx) return;
+    if (!krylov->state) ny_free(ctx, krylov->sums.s);
+    ny_basis_release(&krylov->basis, ctx);
+    ny_free(ctx, krylov->B.at);
+    ny_free(ctx, krylov->state);
+    ny_free(ctx, krylov->U.at);
+    ny_free(ctx, krylov->Y.at);
+    *krylov = (struct ny_krylov){0};
+}
+
+/* ---- a step --------------------------------------------------------------------------------- */
+
+/* Y = AV = BᵀRᵀ(H − s′(bᵀU) − b(s′ᵀU) + ωb(bᵀU)) */
+static int finish_product(struct ny_krylov *krylov)
+{
+    size_t m = krylov->problem.m, count = krylov->U.cols;
+    const double *s = krylov->sums.s, *b = krylov->basis.b;
+    double *bU = ny_calloc(krylov->problem.ctx, NY_MEM_SOLVE, 2, count * sizeof(double));
+    double *sU = bU ? bU + count : NULL;
+
+    if (!bU) return NY_EBUDGET;
+    ny_gemv(1, ny_t(krylov->U), b, 0, bU);
+    ny_gemv(1, ny_t(krylov->U), s, 0, sU);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < count; j++)
+            krylov->H.at[i * count + j] +=
+                krylov->sums.omega * b[i] * bU[j] - s[i] * bU[j] - b[i] * sU[j];
+    ny_free(krylov->problem.ctx, bU);
+    ny_basis_contract(&krylov->basis, &krylov->problem, krylov->H);
+    krylov->Y = ny_matrix(krylov->Y.at, krylov->rank, count);
+    whiten(krylov, ny_rows(krylov->H, 0, krylov->basis.r), krylov->Y);
+    return NY_OK;
+}
+
+/* T's columns and rows of this block, QᵀY; Y keeps what is outside of Q. */
+static void extend_projection(struct ny_krylov *krylov)
+{
+    size_t first = columns_before(krylov, krylov->step), count = krylov->Y.cols;
+    struct ny_matrix T = krylov->T, Q = ny_cols(krylov->Q, 0, first + count);
+    struct ny_matrix column = ny_cols(ny_rows(T, 0, first + count), first, count);
+
+    ny_gemm(1, ny_t(Q), krylov->Y, 0, column);
+    ny_gemm(-1, Q, column, 1, krylov->Y);
+    for (size_t j = first; j < first + count; j++)
+        for (size_t i = 0; i < j; i++) {
+            double value = T.at[i * T.stride + j];
+
+            if (i >= first) value = (value + T.at[j * T.stride + i]) / 2;
+            T.at[j * T.stride + i] = T.at[i * T.stride + j] = value;
+        }
+}
+
+/* Ritz pairs of the first `known` columns of Q: values, and vectors in Q as rows of X. */
+static int ritz_pairs(const struct ny_krylov *krylov, size_t known, double *values,
+                      struct ny_matrix X)
+{
+    struct ny_context *ctx = krylov->problem.ctx;
+    double *at = ny_alloc(ctx, NY_MEM_SOLVE, known * known * sizeof(double));
+    int err;
+
+    if (!at) return NY_EBUDGET;
+    for (size_t i = 0; i < known; i++)
+        memcpy(at + i * known, krylov->T.at + i * krylov->T.stride, known * sizeof(double));
+    err = ny_eigen_top(ctx, ny_matrix(at, known, known), X.rows, values, X);
+    ny_free(ctx, at);
+    return err;
+}
+
+/* What products in this precision leave of a zero eigenvalue, beside the largest. */
+static double noise_of(const struct ny_krylov *krylov)
+{
+    return krylov->problem.gram == NY_GRAM_F32 ? 1e-6 : 1e-12;
+}
+
+/* The largest of ‖Av − λv‖/λ, λ at least the noise over the tolerance: outside of Q, where alone
+ * there is a residual, it is Y times the vector's part in this block. */
+static int find_residual(const struct ny_krylov *krylov, size_t known, double *residual)
+{
+    struct ny_context *ctx = krylov->problem.ctx;
+    size_t count = krylov->Y.cols, pairs = smaller(krylov->problem.components, known);
+    size_t numbers = 1 + known + krylov->rank;
+    double *values = ny_calloc(ctx, NY_MEM_SOLVE, pairs, numbers * sizeof(double));
+    struct ny_matrix X, R;
+    int err;
+
+    if (!values) return NY_EBUDGET;
+    X = ny_matrix(values + pairs, pairs, known);
+    R = ny_matrix(X.at + pairs * known, pairs, krylov->rank);
+    err = ritz_pairs(krylov, known, values, X);
+    if (err) goto done;
+    ny_gemm(1, ny_cols(X, known - count, count), ny_t(krylov->Y), 0, R);
+    *residual = 0;
+    for (size_t k = 0; k < pairs; k++) {
+        const double *row = R.at + k * R.cols;
+        double least = noise_of(krylov) / tolerance * values[0];
+
+        *residual = fmax(*residual, sqrt(ny_dot(row, row, R.cols)) / fmax(values[k], least));
+    }
+done:
+    ny_free(ctx, values);
+    return err;
+}
+
+int ny_krylov_next(struct ny_krylov *krylov, bool *done)
+{
+    size_t known = columns_before(krylov, krylov->step + 1);
+    int err;
+
+    if (krylov->step == 0) ny_basis_use_sums(&krylov->basis, &krylov->problem);
+    err = finish_product(krylov);
+    if (err) return err;
+    extend_projection(krylov);
+    err = find_residual(krylov, known, &krylov->state[RESIDUAL]);
+    if (err) return err;
+    krylov->step++;
+    *done = ny_krylov_converged(krylov) || known == krylov->most;
+    if (*done) return NY_OK;
+    err = append_block(krylov, krylov->Y);
+    if (err) return err;
+    view_product(krylov);
+    memset(krylov->H.at, 0, krylov->H.rows * krylov->H.cols * sizeof(double));
+    find_directions(krylov);
+    return NY_OK;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+/* tr K and Σλ of the pairs that are kept; implicitly centred also u = −W⁺c = −BBᵀc, which tr K
+ * loses n cᵀW⁺c with. */
+static int certify(struct ny_krylov *krylov, struct ny_solution *solution)
+{
+    struct ny_context *ctx = krylov->problem.ctx;
+    size_t r = krylov->basis.r;
+    double *z = ny_calloc(ctx, NY_MEM_SOLVE, r, sizeof(double));
+    struct ny_matrix Z = ny_matrix(z, krylov->rank, 1);
+
+    if (!z) return NY_EBUDGET;
+    solution->trace = krylov->basis.trace;
+    solution->trace_approx = 0;
+    for (size_t k = 0; k < solution->p; k++)
+        solution->trace_approx += solution->values[k];
+    if (krylov->problem.normalisation == NY_CENTRED_IMPLICIT) {
+        whiten(krylov, ny_matrix(krylov->basis.c, r, 1), Z);
+        solution->trace -= (double)krylov->problem.n * ny_dot(z, z, krylov->rank);
+        unwhiten(krylov, Z, ny_matrix(solution->averages, r, 1));
+        for (size_t i = 0; i < r; i++)
+            solution->averages[i] = -solution->averages[i];
+    }
+    if (solution->trace_approx > solution->trace * (1 + 1e-6) || !isfinite(solution->trace_approx))
+        solution->inaccurate = true;
+    ny_free(ctx, z);
+    return NY_OK;
+}
+
+/* Q times the eigenvectors of T, as B and the basis take it: P = R·B·Q·X·Λ^-½. */
+static int map_of(struct ny_krylov *krylov, struct ny_matrix X, size_t kept,
+                  struct ny_solution *solution)
+{
+    struct ny_context *ctx = krylov->problem.ctx;
+    double *at;
+
+    if (!kept) return NY_OK;
+    at = ny_calloc(ctx, NY_MEM_SOLVE, krylov->rank, kept * sizeof(double));
+    if (!at) return NY_EBUDGET;
+    ny_gemm(1, ny_cols(krylov->Q, 0, X.cols), ny_t(ny_rows(X, 0, kept)), 0,
+            ny_matrix(at, krylov->rank, kept));
+    unwhiten(krylov, ny_matrix(at, krylov->rank, kept),
+             ny_cols(ny_rows(solution->P, 0, krylov->basis.r), 0, kept));
+    ny_free(ctx, at);
+    return NY_OK;
+}
+
+int ny_krylov_solve(struct ny_krylov *krylov, struct ny_solution *solution)
+{
+    struct ny_problem *problem = &krylov->problem;
+    size_t known = columns_before(krylov, krylov->step), pairs;
+    double *values = NULL;
+    struct ny_matrix X;
+    int err = ny_solution_new(solution, problem);
+
+    if (err) goto done;
+    pairs = smaller(problem->components, known);
+    values = ny_calloc(problem->ctx, NY_MEM_SOLVE, pairs, (1 + known) * sizeof(double));
+    err = NY_EBUDGET;
+    if (!values) goto done;
+    X = ny_matrix(values + pairs, pairs, known);
+    err = ritz_pairs(krylov, known, values, X);
+    if (err) goto done;
+    solution->rank_effective = krylov->counts.rank_effective;
+    solution->negative = krylov->counts.negative;
+    solution->negative_share = krylov->counts.negative_share;
+    err = map_of(krylov, X, ny_projected_scale(problem, solution, values, X), solution);
+    if (err == NY_OK) err = certify(krylov, solution);
+    if (err == NY_OK) err = ny_basis_finish(&krylov->basis, problem, solution);
+done:
+    ny_free(problem->ctx, values);
+    return err;
+}
+
+/* ---- for plans ------------------------------------------------------------------------------ */
+
+static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+{
+    double M = (double)m, l = (double)ny_krylov_width(problem, m);
+    double steps = ny_krylov_steps(problem, m);
+
+    (void)k;
+    return M * M * M / 3 + M * M * l * (2 * START_PRODUCTS + 2 * steps) +
+           M * l * l * steps * (8 * steps + 8) + 6 * M * M * (double)p;
+}
+
+/* B where W is rank deficient, which cannot be foreseen; beside it first what finds it, then the
+ * state with what a step or the end takes. */
+static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
+{
+    size_t width = ny_krylov_width(problem, m), most = most_columns(problem, width, m);
+    size_t rows = k ? k : m, square = m * rows, pairs = smaller(p, most);
+    size_t eigen = (m * sizeof(double)) + ny_eigen_top_bytes(m, rows);
+    size_t ritz = most * most * sizeof(double) + ny_eigen_top_bytes(most, pairs);
+    size_t residual = pairs * (1 + most + m) * sizeof(double) + ritz;
+    size_t append = most * width * sizeof(double) + ny_orthonormalise_bytes(width);
+    size_t finish = pairs * (1 + most + m) * sizeof(double);
+    size_t step = residual > append ? residual : append, beside;
+
+    if (step < finish) step = finish;
+    beside = ny_krylov_state_bytes(problem, m) + step;
+    if (beside < eigen) beside = eigen;
+    return (square + 2 * m * width + 8 * m) * sizeof(double) + beside;
+}
+
+const struct ny_method ny_method_krylov = {
+    .name = "projected",
+    .summary = "the same from products with a few columns, pass by pass",
+    .needs_gram = true,
+    .implicit = true,
+    .trace_below = true,
+    .all_ranks = true,
+    .krylov = true,
+    .degrees = ny_projected_degrees,
+    .flops = flops,
+    .bytes = bytes,
+};

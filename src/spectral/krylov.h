@@ -1,0 +1,79 @@
+/*
+ * The projected problem without its Gram: the leading eigenpairs of A = BᵀΦᵀΦB, B whitening W_R
+ * (spectral/projected.c), by randomized block Krylov iteration (Musco & Musco 2015, Algorithm 2, as
+ * block Lanczos that keeps all of its basis). A step is one pass over the points: it multiplies
+ * their ΦᵀΦ with U = R·B·V, m × l, of which Y = AV follows; Rayleigh–Ritz over all blocks so far,
+ * T = QᵀAQ, gives pairs and their residuals, and what Y has outside of Q is the next block.
+ *
+ * The first block comes from the landmarks taken as a sample of the points: there ΦᵀΦ is
+ * (n/m) W_R S W_R, whose leading eigenvectors cost no pass.
+ */
+#ifndef NY_SPECTRAL_KRYLOV_H
+#define NY_SPECTRAL_KRYLOV_H
+
+#include "spectral/basis.h"
+
+struct ny_krylov {
+    struct ny_problem problem; /* acc: the sums below */
+    struct ny_basis basis;
+    struct ny_accumulator sums; /* s′, t, ω: of the first pass */
+    struct ny_matrix B;         /* at = NULL: L⁻ᵀ, L in place of W_R; else Σ_r^-½U_rᵀ, rows */
+    struct ny_solution counts;  /* of the rank cut */
+    size_t rank;                /* rows of Q */
+    size_t width;               /* l */
+    size_t most;                /* columns of Q: all blocks there may be */
+    double eta;                 /* what f32 products would lose (spectral/gram.c) */
+    unsigned step;              /* the block under way */
+    double *state;              /* what a checkpoint keeps: s′, H, Q, T, and some numbers */
+    struct ny_matrix H;         /* m × columns of this block: C′ᵀC′U so far */
+    struct ny_matrix Q, T;      /* rank × most, most × most */
+    struct ny_matrix U, Y;      /* m × width: what this pass multiplies with; workspace */
+};
+
+/* The first block, or where `image` is a state that was saved (taken over; NULL: none) the one of
+ * `step`. Of `problem` W is destroyed, acc is not looked at. Release it also after an error. */
+int ny_krylov_new(struct ny_krylov *krylov, const struct ny_problem *problem, double *image,
+                  unsigned step);
+void ny_krylov_release(struct ny_krylov *krylov);
+/* Brings `state` up to date with what is not kept in it. */
+const double *ny_krylov_save(struct ny_krylov *krylov);
+
+/* l, the most passes there may be, and bytes of a state, with m landmarks. */
+size_t ny_krylov_width(const struct ny_problem *problem, size_t m);
+unsigned ny_krylov_steps(const struct ny_problem *problem, size_t m);
+size_t ny_krylov_state_bytes(const struct ny_problem *problem, size_t m);
+
+/* The pass of this step has ended, H and in the first one the sums are complete: the next block, or
+ * *done when all pairs are found or there is no room for another one. */
+int ny_krylov_next(struct ny_krylov *krylov, bool *done);
+/* The largest residual ‖Av − λv‖/λ of the pairs that are wanted. */
+double ny_krylov_residual(const struct ny_krylov *krylov);
+/* It is as small as it has to be. */
+bool ny_krylov_converged(const struct ny_krylov *krylov);
+/* The map, of the blocks before `step`. */
+int ny_krylov_solve(struct ny_krylov *krylov, struct ny_solution *solution);
+
+/* ---- one unit's share of H ------------------------------------------------------------------ */
+
+struct ny_krylov_partial {
+    struct ny_context *ctx;
+    enum ny_gram_precision precision;
+    size_t m, width;
+    float *T32, *H32;            /* F32: NY_UNIT_ROWS × width, m × width */
+    double *T64, *H64, *strip;   /* F64: the same, T of a strip; a strip of the tile widened */
+};
+
+int ny_krylov_partial_new(struct ny_krylov_partial **out, struct ny_context *ctx, size_t m,
+                          size_t width, enum ny_gram_precision precision);
+void ny_krylov_partial_free(struct ny_krylov_partial *partial);
+size_t ny_krylov_partial_bytes(size_t m, size_t width, enum ny_gram_precision precision);
+/* partial = C′ᵀ(C′U) of the tile C (NY_UNIT_ROWS × m), in f32 or widened; U in both. */
+void ny_krylov_partial_set(struct ny_krylov_partial *partial, struct ny_matrix32 C,
+                           struct ny_matrix U, struct ny_matrix32 U32);
+/* The same of a tile in f64. */
+void ny_krylov_partial_set64(struct ny_krylov_partial *partial, struct ny_matrix C,
+                             struct ny_matrix U);
+/* H += partial: one step of the left fold. */
+void ny_krylov_fold(struct ny_krylov *krylov, const struct ny_krylov_partial *partial);
+
+#endif

@@ -1,0 +1,19 @@
+/* What the two solvers of the projected problem share (projected.c; krylov.c). */
+#ifndef NY_SPECTRAL_PROJECTED_H
+#define NY_SPECTRAL_PROJECTED_H
+
+#include "spectral/basis.h"
+
+/* L of W_R in place of its lower triangle, when W_R is safely of full rank. */
+int ny_projected_factorise(const struct ny_problem *problem, struct ny_basis *basis,
+                           bool *full_rank);
+/* B = Σ_r^-½U_rᵀ (rows) of what is above the cut in W_R = UΣUᵀ. */
+int ny_projected_whiten(struct ny_problem *problem, struct ny_basis *basis,
+                        struct ny_solution *solution, struct ny_matrix *B);
+/* λ̂ of the eigenvectors (rows of V) above the noise, which become v_j λ_j^-½; how many. */
+size_t ny_projected_scale(const struct ny_problem *problem, struct ny_solution *solution,
+                          const double *lambda, struct ny_matrix V);
+/* v = W⁺s: then d = C v are the degrees of K̃ = C W⁺ Cᵀ, since K̃1 = C W⁺ s (Proposition 2). */
+int ny_projected_degrees(struct ny_problem *problem, const double *s, double *v);
+
+#endif
