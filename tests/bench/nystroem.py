@@ -1,15 +1,28 @@
-"""Nystroem + PCA of scikit-learn.
+"""Nystroem + PCA of scikit-learn, and how far embeddings' eigenvalues are from another's.
 
 usage: nystroem.py IMAGES.gz GAMMA M P OUT.npy
+       nystroem.py errors EXACT.npy OTHER.npy…
 """
 import gzip
 import sys
 
 import numpy as np
-from sklearn.decomposition import PCA
-from sklearn.kernel_approximation import Nystroem
 
-images, gamma, m, p, out = sys.argv[1:]
-X = np.frombuffer(gzip.open(images).read(), np.uint8, offset=16).reshape(-1, 784).astype(np.float64)
-features = Nystroem(kernel="rbf", gamma=float(gamma), n_components=int(m), random_state=0).fit_transform(X)
-np.save(out, PCA(int(p), random_state=0).fit_transform(features).astype(np.float32))
+
+def errors(exact, *others):
+    def eigenvalues(name):  # of the columns' scalar products
+        return (np.load(name).astype(np.float64) ** 2).sum(0)
+
+    print(", ".join("%.1e" % np.abs(eigenvalues(name) / eigenvalues(exact) - 1).max() for name in others))
+
+
+def fit(images, gamma, m, p, out):
+    from sklearn.decomposition import PCA
+    from sklearn.kernel_approximation import Nystroem
+
+    X = np.frombuffer(gzip.open(images).read(), np.uint8, offset=16).reshape(-1, 784).astype(np.float64)
+    features = Nystroem(kernel="rbf", gamma=float(gamma), n_components=int(m), random_state=0).fit_transform(X)
+    np.save(out, PCA(int(p), random_state=0).fit_transform(features).astype(np.float32))
+
+
+errors(*sys.argv[2:]) if sys.argv[1] == "errors" else fit(*sys.argv[1:])
