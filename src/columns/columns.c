@@ -124,7 +124,7 @@ static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw
 
 static void place(struct ny_columns *columns, size_t j, double *scratch, float *row)
 {
-    const unsigned char *raw = columns->raw + j * columns->row_bytes;
+    const unsigned char *raw = columns->raw ? columns->raw + j * columns->row_bytes : NULL;
     size_t d = columns->spec.geometry->d;
 
     if (columns->frame.way == NY_WAY_BYTES) {

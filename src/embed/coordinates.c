@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "embed/record.h"
+#include "linalg/matrix.h"
 
 enum { PAIRS_MAX = 1 << 24 }; /* rows of so many values do not fit a store */
 
@@ -55,6 +56,18 @@ void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void
                 ((float *)out)[i * p + k] = (float)y;
         }
     }
+}
+
+int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
+                         const void *rows, uint64_t first, size_t count)
+{
+    size_t values = count * ny_coordinates_count(how);
+
+    if (!(f64 ? ny_first_not_finite(rows, values) : ny_first_not_finite32(rows, values)))
+        return NY_OK;
+    return ny_fail(ctx, NY_ENUMERIC,
+                   "the embedding of rows %llu to %llu is not finite; look for huge values in them",
+                   (unsigned long long)first, (unsigned long long)(first + count - 1));
 }
 
 json_t *ny_coordinates_json(const struct ny_coordinates *how)

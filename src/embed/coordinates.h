@@ -36,6 +36,11 @@ bool ny_coordinates_plain(const struct ny_coordinates *how);
 void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void *stored,
                           size_t rows, void *out);
 
+/* NY_ENUMERIC when coordinates of rows first … first+count−1 are not finite: factors may overflow
+ * where the stored rows did not. */
+int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
+                         const void *rows, uint64_t first, size_t count);
+
 /* As the record keeps it; a record without is of plain coordinates. release() frees `scale`. */
 json_t *ny_coordinates_json(const struct ny_coordinates *how);
 int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, const json_t *record);

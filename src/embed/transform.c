@@ -34,16 +34,21 @@ static int fold(void *arg, const struct ny_tile *tile)
     void *rows = ny_projector_rows(&run->projector, tile->worker);
     size_t p = ny_coordinates_count(coordinates), count = tile->rows * p;
     float *out;
+    int err;
 
     ny_unreached_add(&run->unreached, &run->projector.unreached[tile->worker]);
     ny_coordinates_apply(coordinates, f64, rows, tile->rows, rows);
+    err = ny_coordinates_check(coordinates, run->model->ctx, f64, rows, tile->first_row, tile->rows);
+    if (err) return err;
     if (run->writer) return ny_writer_rows(run->writer, rows, tile->rows);
     out = run->embedding + tile->first_row * p;
-    if (f64)
-        ny_dtype_to_f32(NY_F64, rows, out, count);
-    else
+    if (!f64) {
         memcpy(out, rows, count * sizeof(float));
-    return NY_OK;
+        return NY_OK;
+    }
+    ny_dtype_to_f32(NY_F64, rows, out, count);
+    return ny_coordinates_check(coordinates, run->model->ctx, false, out, tile->first_row,
+                                tile->rows);
 }
 
 /* Workers whose tiles fit what is left of the budget. */

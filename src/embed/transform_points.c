@@ -239,12 +239,8 @@ static double root_of(struct transform *run, const double *sum, uint64_t row)
 static int finish(struct transform *run, uint64_t first_row)
 {
     size_t width = ny_coordinates_width(&run->coordinates);
+    bool f64 = run->precision == NY_PRECISION_F64;
 
-    if (ny_first_not_finite(run->sum, run->count * run->w))
-        return ny_fail(
-            run->ctx, NY_ENUMERIC,
-            "the embedding of rows %llu to %llu is not finite; look for huge values in them",
-            (unsigned long long)first_row, (unsigned long long)(first_row + run->count - 1));
     for (size_t i = 0; i < run->count; i++) {
         double *sum = run->sum + i * run->w, root;
 
@@ -256,9 +252,8 @@ static int finish(struct transform *run, uint64_t first_row)
                    root * sum[k] * run->extension.inverse[k] + run->extension.offset[k]);
         if (width > run->pairs) set_at(run, run->rows, i * width + run->pairs, root);
     }
-    ny_coordinates_apply(&run->coordinates, run->precision == NY_PRECISION_F64, run->rows,
-                         run->count, run->rows);
-    return NY_OK;
+    ny_coordinates_apply(&run->coordinates, f64, run->rows, run->count, run->rows);
+    return ny_coordinates_check(&run->coordinates, run->ctx, f64, run->rows, first_row, run->count);
 }
 
 static int pass(struct transform *run, struct ny_source *points)

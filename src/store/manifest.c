@@ -63,9 +63,9 @@ static bool plausible_sparse(const struct ny_manifest *m)
 /* Checksums vouch for what was written; these bounds, for who wrote it. */
 static bool plausible(const struct ny_manifest *m)
 {
+    if (m->dtype > NY_F64 || m->layout > NY_CSR || m->d > NY_COLUMNS_MAX) return false;
     if (m->n == 0) return m->block_rows > 0;
-    return m->dtype >= NY_U8 && m->dtype <= NY_F64 && m->d > 0 && m->d <= NY_COLUMNS_MAX &&
-           m->n <= NY_ROWS_MAX &&
+    return m->dtype >= NY_U8 && m->d > 0 && m->n <= NY_ROWS_MAX &&
            (m->layout == NY_CSR ? plausible_sparse(m)
                                 : m->layout == NY_DENSE &&
                                       m->block_rows ==

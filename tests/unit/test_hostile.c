@@ -191,7 +191,7 @@ static void absurd_manifests_are_refused(void **state)
     struct ny_points_info info;
 
     (void)state;
-    for (int what = 0; what < 15; what++) {
+    for (int what = 0; what < 17; what++) {
         struct ny_manifest m = what < 8 ? good : sparse;
 
         switch (what) {
@@ -210,6 +210,8 @@ static void absurd_manifests_are_refused(void **state)
         case 12: m.nnz = 0; break;
         case 13: m.n = 1ULL << 40; break;
         case 14: m.n = m.block_rows = 0; break;
+        case 15: m.n = 0; m.dtype = 77; break;
+        case 16: m.n = 0; m.d = 1ULL << 40; break;
         }
         put_manifest(store, &m);
         if (ny_points_info(store, &info) != NY_ESTORE) fail_msg("case %d is believed", what);
