@@ -63,17 +63,31 @@ static void choose_b(struct ny_basis *basis, const struct ny_problem *problem)
         c[j - 1] = c[j] - c1;
 }
 
-/* G ← G′ − s′bᵀ − bs′ᵀ + ωbbᵀ, full square from the lower triangle. */
-static void move_gram(const struct ny_problem *problem, const double *b)
+void ny_basis_move(const struct ny_basis *basis, struct ny_matrix A, const double *s,
+                   const double *b)
 {
-    struct ny_accumulator *acc = problem->acc;
-    const double *s = acc->s;
-    double omega = acc->omega;
-
-    for (size_t i = 0; i < acc->m; i++)
+    for (size_t i = 0; i < A.rows; i++)
         for (size_t j = 0; j <= i; j++)
-            acc->G.at[i * acc->G.stride + j] += omega * b[i] * b[j] - s[i] * b[j] - b[i] * s[j];
-    ny_mirror_lower(acc->G);
+            A.at[i * A.stride + j] += basis->omega * b[i] * b[j] - s[i] * b[j] - b[i] * s[j];
+}
+
+void ny_basis_move_gram(struct ny_basis *basis)
+{
+    if (!basis->G.at) return;
+    ny_basis_move(basis, basis->G, basis->s_R, basis->b_R);
+    ny_mirror_lower(basis->G);
+}
+
+/* Rᵀx of m values; where R = H there is no b, and so nothing to move by. */
+static void reduce_vector(const struct ny_basis *basis, const struct ny_problem *problem,
+                          const double *x, double *out)
+{
+    for (size_t j = 0; j < basis->r; j++) {
+        if (problem->affine)
+            out[j] = x[j + 1] - x[0];
+        else
+            out[j] = x[j] * (problem->normalisation == NY_DIVIDED_LANDMARKS ? basis->roots[j] : 1);
+    }
 }
 
 /* Σ k(x,x) of the kernel that is decomposed, before implicit centring: with averages over D
@@ -217,15 +231,18 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
     basis->b = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
     basis->diagonal = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
     basis->c = ny_calloc(ctx, NY_MEM_SOLVE, m, sizeof(double));
-    if (!basis->b || !basis->diagonal || !basis->c) return NY_EBUDGET;
+    basis->s_R = ny_calloc(ctx, NY_MEM_SOLVE, 2 * m, sizeof(double));
+    if (!basis->b || !basis->diagonal || !basis->c || !basis->s_R) return NY_EBUDGET;
+    basis->b_R = basis->s_R + m;
     if (ny_divided(problem->normalisation)) {
         err = divide_landmarks(problem, basis);
         if (err) return err;
     }
     ny_basis_use_sums(basis, problem);
     if (problem->acc && problem->acc->G.at) {
-        move_gram(problem, basis->b);
+        basis->omega = problem->acc->omega;
         basis->G = problem->acc->G;
+        ny_mirror_lower(basis->G);
     }
     if (problem->normalisation == NY_DIVIDED_LANDMARKS) {
         scale_square(basis->W, basis->roots);
@@ -243,6 +260,8 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
     }
     for (size_t i = 0; i < basis->r; i++)
         basis->diagonal[i] = basis->W.at[i * basis->W.stride + i];
+    reduce_vector(basis, problem, basis->b, basis->b_R);
+    if (problem->acc) reduce_vector(basis, problem, problem->acc->s, basis->s_R);
     return NY_OK;
 }
 
@@ -252,6 +271,7 @@ void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx)
     ny_free(ctx, basis->diagonal);
     ny_free(ctx, basis->c);
     ny_free(ctx, basis->roots);
+    ny_free(ctx, basis->s_R);
     *basis = (struct ny_basis){0};
 }
 
@@ -445,6 +465,7 @@ int ny_basis_solve(struct ny_problem *problem, struct ny_solution *solution,
     int err = ny_solution_new(solution, problem);
 
     if (err == NY_OK) err = ny_basis_new(&basis, problem);
+    if (err == NY_OK) ny_basis_move_gram(&basis);
     if (err == NY_OK) err = solve(problem, &basis, solution);
     ny_basis_release(&basis, problem->ctx);
     return err;

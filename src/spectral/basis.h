@@ -11,7 +11,9 @@
  *   divided, degrees over D   S = 𝒟_D^-½             −a         SWS
  *   divided, implicit degrees I                      −a         W
  *
- * In all of them ΦᵀΦ = Rᵀ(G′ − s′bᵀ − bs′ᵀ + ωbbᵀ)R, the map is P = R·P_R, q = −Pᵀb, and the
+ * In all of them ΦᵀΦ = Rᵀ(G′ − s′bᵀ − bs′ᵀ + ωbbᵀ)R, where b may be much larger than C′ is: then
+ * what rounding makes of the last three terms is as large as the small eigenvalues of the first, so
+ * that methods which take ΦᵀΦ to another basis do so with RᵀG′R, Rᵀs′ and Rᵀb. The map is P = R·P_R, q = −Pᵀb, and the
  * rows of D itself have features W_R + 1cᵀ (the first one, on the affine hull, cᵀ alone). Divided,
  * rows count 1/d_i in s′, G′ and ω, and each row of features still has to be divided by √d_i; those
  * of D with implicit degrees too.
@@ -25,7 +27,10 @@ struct ny_basis {
     size_t m, r;          /* r = m, or m − 1 on the affine hull */
     struct ny_matrix W;   /* r × r inside problem->W. The strict upper triangle keeps W_R; methods
                            * may destroy the lower triangle and the diagonal. */
-    struct ny_matrix G;   /* r × r inside acc->G, lower triangle; at = NULL without it */
+    struct ny_matrix G;   /* r × r inside acc->G: RᵀG′R, and ΦᵀΦ once it is moved; at = NULL without
+                           * it */
+    double *s_R, *b_R;    /* r: Rᵀs′ and Rᵀb, for G */
+    double omega;
     double *diagonal;     /* r: of W_R, kept apart */
     double *b;            /* m */
     double *c;            /* r: Φ_D = W_R + 1cᵀ; zero but for implicit averages and affine ones */
@@ -38,10 +43,15 @@ struct ny_basis {
     double trace;         /* tr K of the matrix that is decomposed; NaN without pass 1 */
 };
 
-/* Forms W_R and ΦᵀΦ in place of problem->W and problem->acc->G. */
+/* Forms W_R and RᵀG′R in place of problem->W and problem->acc->G. */
 int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem);
 /* b, c and tr K again, of the sums that problem->acc has now: ΦᵀΦ moves with them. */
 void ny_basis_use_sums(struct ny_basis *basis, const struct ny_problem *problem);
+/* A ← A − sbᵀ − bsᵀ + ωbbᵀ in the lower triangle: from RᵀG′R to ΦᵀΦ, both in whatever basis s_R and
+ * b_R were taken to. And G itself, both triangles. */
+void ny_basis_move(const struct ny_basis *basis, struct ny_matrix A, const double *s,
+                   const double *b);
+void ny_basis_move_gram(struct ny_basis *basis);
 void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx);
 /* Puts W_R back, both triangles, from what was kept. */
 void ny_basis_restore(struct ny_basis *basis);
@@ -66,7 +76,7 @@ int ny_basis_empty(struct ny_context *ctx);
 /* Allocates P (m × p, zero), q, values of a solution. */
 int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem);
 
-/* A new solution and a basis for it, which `solve` fills. */
+/* A new solution and a basis for it, G moved, which `solve` fills. */
 typedef int ny_basis_solve_fn(struct ny_problem *problem, struct ny_basis *basis,
                               struct ny_solution *solution);
 int ny_basis_solve(struct ny_problem *problem, struct ny_solution *solution,

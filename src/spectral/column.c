@@ -58,6 +58,7 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
     for (size_t i = 0; i < problem->m; i++)
         before += problem->acc->G.at[i * (problem->acc->G.stride + 1)];
     if (err == NY_OK) err = ny_basis_new(&basis, problem);
+    if (err == NY_OK) ny_basis_move_gram(&basis);
     if (err == NY_OK) err = solve_in_basis(problem, &basis, before, solution);
     ny_basis_release(&basis, problem->ctx);
     return err;

@@ -86,6 +86,8 @@ size_t ny_projected_scale(const struct ny_problem *problem, struct ny_solution *
         kept++;
     }
     if (V.rows && lambda[V.rows - 1] < -1e-6 * lambda[0]) solution->inaccurate = true;
+    /* What W has beyond that cannot be told from rounding. */
+    if (kept < V.rows) solution->rank_effective = kept;
     return kept;
 }
 
@@ -106,14 +108,17 @@ static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis,
     ny_solve_lower(L, ny_matrix(z, basis->r, 1));
     err = ny_reduce_generalised(ctx, L, A);                             /* A = L⁻¹ G L⁻ᵀ */
     if (err) goto done;
+    ny_solve_lower(L, ny_matrix(basis->s_R, basis->r, 1));
+    ny_solve_lower(L, ny_matrix(basis->b_R, basis->r, 1));
+    ny_basis_move(basis, A, basis->s_R, basis->b_R);
     certify(problem, basis, A, z, solution);
     ny_solve_lower_t(L, ny_matrix(z, basis->r, 1));
     for (size_t i = 0; i < basis->r && problem->normalisation == NY_CENTRED_IMPLICIT; i++)
         solution->averages[i] = -z[i];                                  /* u = W⁺s/n */
     err = ny_eigen_top(ctx, A, k, lambda, V);                           /* A V = V Λ */
     if (err) goto done;
-    kept = ny_projected_scale(problem, solution, lambda, V);
     solution->rank_effective = basis->r;
+    kept = ny_projected_scale(problem, solution, lambda, V);
     for (size_t j = 0; j < kept; j++)
         for (size_t i = 0; i < basis->r; i++)
             P_R.at[i * P_R.stride + j] = V.at[j * basis->r + i];
@@ -189,7 +194,7 @@ static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis,
     size_t rank = problem->rank && problem->rank < r ? problem->rank : r;
     double *at = ny_calloc(ctx, NY_MEM_SOLVE, rank, r * sizeof(double));
     double *x = ny_calloc(ctx, NY_MEM_SOLVE, p, (r + 1) * sizeof(double));
-    double *z = ny_alloc(ctx, NY_MEM_SOLVE, r * sizeof(double));
+    double *z = ny_alloc(ctx, NY_MEM_SOLVE, 2 * r * sizeof(double)), *s = z + r;
     struct ny_matrix B = ny_matrix(at, rank, r), A, V;
     int err = NY_EBUDGET;
 
@@ -199,6 +204,9 @@ static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis,
     A = (struct ny_matrix){basis->W.at, B.rows, B.rows, basis->W.stride, false};
     err = project_gram(ctx, basis, B, A);                               /* A = BᵀGB */
     if (err) goto done;
+    ny_gemv(1, B, basis->s_R, 0, s);
+    ny_gemv(1, B, basis->b_R, 0, z);
+    ny_basis_move(basis, A, s, z);
     ny_gemv(1, B, basis->c, 0, z);
     certify(problem, basis, A, z, solution);
     if (problem->normalisation == NY_CENTRED_IMPLICIT)
@@ -233,7 +241,13 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
 
 static int solve(struct ny_problem *problem, struct ny_solution *solution)
 {
-    return ny_basis_solve(problem, solution, solve_in_basis);
+    struct ny_basis basis = {0};
+    int err = ny_solution_new(solution, problem);
+
+    if (err == NY_OK) err = ny_basis_new(&basis, problem);
+    if (err == NY_OK) err = solve_in_basis(problem, &basis, solution);
+    ny_basis_release(&basis, problem->ctx);
+    return err;
 }
 
 int ny_projected_degrees(struct ny_problem *problem, const double *s, double *v)
@@ -292,7 +306,7 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
     (void)problem;
     return square + BLOCK * 2 * m * sizeof(double) + p * (m + 1) * sizeof(double) +
-           ny_eigen_top_bytes(m, k ? k : m) + 5 * m * sizeof(double);
+           ny_eigen_top_bytes(m, k ? k : m) + 8 * m * sizeof(double);
 }
 
 const struct ny_method ny_method_projected = {

@@ -206,11 +206,147 @@ static void duplicates_in_three_dimensions_need_f64(void **state)
     data_free(data);
 }
 
+/* ---- f64 ------------------------------------------------------------------------------------ */
+
+enum { WIDE_N = 700, WIDE_M = 20, WIDE_TOP = 6 };
+
+/* Eigenvalues of the symmetric A, which is lost, descending; by cyclic Jacobi rotations. */
+static void jacobi(long double *A, size_t n, long double *V)
+{
+    for (size_t i = 0; i < n * n; i++)
+        V[i] = i % (n + 1) == 0;
+    for (int sweep = 0; sweep < 60; sweep++)
+        for (size_t p = 0; p < n; p++)
+            for (size_t q = p + 1; q < n; q++) {
+                long double a = A[p * n + q], t, c, s;
+
+                if (a == 0) continue;
+                t = (A[q * n + q] - A[p * n + p]) / (2 * a);
+                t = (t < 0 ? -1 : 1) / (fabsl(t) + sqrtl(t * t + 1));
+                c = 1 / sqrtl(t * t + 1);
+                s = t * c;
+                for (size_t k = 0; k < n; k++) {
+                    long double x = A[k * n + p], y = A[k * n + q];
+
+                    A[k * n + p] = c * x - s * y;
+                    A[k * n + q] = s * x + c * y;
+                }
+                for (size_t k = 0; k < n; k++) {
+                    long double x = A[p * n + k], y = A[q * n + k], u = V[p * n + k];
+
+                    A[p * n + k] = c * x - s * y;
+                    A[q * n + k] = s * x + c * y;
+                    V[p * n + k] = c * u - s * V[q * n + k];
+                    V[q * n + k] = s * u + c * V[q * n + k];
+                }
+            }
+}
+
+static size_t largest_left(const long double *A, size_t n, bool *taken)
+{
+    size_t best = SIZE_MAX;
+
+    for (size_t i = 0; i < n; i++)
+        if (!taken[i] && (best == SIZE_MAX || A[i * n + i] > A[best * n + best])) best = i;
+    taken[best] = true;
+    return best;
+}
+
+/* The largest eigenvalues of C W_r⁺ Cᵀ, r the rank, in long double. */
+static void wide_truth(const double *C, size_t rank, double values[WIDE_TOP])
+{
+    enum { M2 = WIDE_M * WIDE_M };
+    long double A[M2], V[M2], *F = calloc(WIDE_N * WIDE_M, sizeof(*F)), S[M2] = {0};
+    bool taken[WIDE_M] = {false};
+
+    for (size_t i = 0; i < M2; i++)
+        A[i] = (long double)C[i];
+    jacobi(A, WIDE_M, V);
+    for (size_t r = 0; r < rank; r++) {
+        size_t k = largest_left(A, WIDE_M, taken);
+
+        for (size_t i = 0; i < WIDE_N; i++)
+            for (size_t j = 0; j < WIDE_M; j++)
+                F[i * WIDE_M + r] += (long double)C[i * WIDE_M + j] * V[k * WIDE_M + j] /
+                                     sqrtl(A[k * WIDE_M + k]);
+    }
+    for (size_t i = 0; i < WIDE_N; i++)
+        for (size_t j = 0; j < M2; j++)
+            S[j] += F[i * WIDE_M + j / WIDE_M] * F[i * WIDE_M + j % WIDE_M];
+    jacobi(S, WIDE_M, V);
+    memset(taken, 0, sizeof(taken));
+    for (size_t k = 0; k < WIDE_TOP; k++) {
+        size_t at = largest_left(S, WIDE_M, taken);
+
+        values[k] = (double)S[at * WIDE_M + at];
+    }
+    free(F);
+}
+
+static struct ny_accumulator *accumulate64(const double *C, const double *a)
+{
+    double *tile = calloc(NY_UNIT_ROWS * WIDE_M, sizeof(*tile)), diagonal[NY_UNIT_ROWS];
+    struct ny_accumulator *acc;
+    struct ny_partial *part;
+
+    assert_int_equal(ny_accumulator_new(&acc, ctx, WIDE_M), NY_OK);
+    assert_int_equal(ny_partial_new(&part, ctx, WIDE_M, NY_GRAM_F64), NY_OK);
+    for (size_t i = 0; i < WIDE_N * WIDE_M; i++)
+        tile[i] = C[i] - a[i % WIDE_M];
+    for (size_t i = 0; i < NY_UNIT_ROWS; i++)
+        diagonal[i] = 1;
+    ny_partial_set64(part, ny_matrix(tile, NY_UNIT_ROWS, WIDE_M),
+                     &(struct ny_tile_rows){WIDE_N, diagonal, NULL});
+    ny_accumulator_fold(acc, part);
+    ny_partial_free(part);
+    free(tile);
+    return acc;
+}
+
+/* A kernel so wide that eigenvalues fall by 10⁴ with each degree of a polynomial: those of degree
+ * two are 10⁻⁸ of the first, and all that an unshifted G rounds at. */
+static void small_eigenvalues_of_a_very_wide_kernel(void **state)
+{
+    double *C = malloc(WIDE_N * WIDE_M * sizeof(*C)), x[2 * WIDE_N], W[WIDE_M * WIDE_M];
+    double a[WIDE_M] = {0}, truth[WIDE_TOP];
+    struct ny_problem problem = {.ctx = ctx,
+                                 .m = WIDE_M,
+                                 .n = WIDE_N,
+                                 .W = ny_matrix(W, WIDE_M, WIDE_M),
+                                 .a = a,
+                                 .gram = NY_GRAM_F64,
+                                 .normalisation = NY_RAW,
+                                 .components = WIDE_M};
+    struct ny_solution solution;
+
+    (void)state;
+    ny_gaussian(6, NY_STREAM_DATA, 0, x, 2 * WIDE_N);
+    for (size_t i = 0; i < WIDE_N * WIDE_M; i++) {
+        const double *p = x + i / WIDE_M * 2, *q = x + i % WIDE_M * 2;
+
+        C[i] = exp(-1e-4 * ((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1])));
+    }
+    memcpy(W, C, sizeof(W));
+    for (size_t i = 0; i < WIDE_M * WIDE_M; i++)
+        a[i % WIDE_M] += W[i] / WIDE_M;
+    problem.acc = accumulate64(C, a);
+    assert_int_equal(ny_method_projected.solve(&problem, &solution), NY_OK);
+    wide_truth(C, solution.rank_effective, truth);
+    assert_true(truth[WIDE_TOP - 1] < 1e-7 * truth[0]);
+    for (size_t k = 0; k < WIDE_TOP; k++)
+        if (!(fabs(solution.values[k] / truth[k] - 1) < 1e-3))
+            fail_msg("eigenvalue %zu is %g instead of %g", k, solution.values[k], truth[k]);
+    ny_solution_release(&solution, ctx);
+    ny_accumulator_free(problem.acc);
+    free(C);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wide_kernel_needs_the_shift),
         cmocka_unit_test(duplicates_in_three_dimensions_need_f64),
+        cmocka_unit_test(small_eigenvalues_of_a_very_wide_kernel),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
