@@ -11,12 +11,13 @@
  *   divided, degrees over D   S = 𝒟_D^-½             −a         SWS
  *   divided, implicit degrees I                      −a         W
  *
- * In all of them ΦᵀΦ = Rᵀ(G′ − s′bᵀ − bs′ᵀ + ωbbᵀ)R, where b may be much larger than C′ is: then
- * what rounding makes of the last three terms is as large as the small eigenvalues of the first, so
- * that methods which take ΦᵀΦ to another basis do so with RᵀG′R, Rᵀs′ and Rᵀb. The map is P = R·P_R, q = −Pᵀb, and the
+ * In all of them ΦᵀΦ = Rᵀ(G′ − s′bᵀ − bs′ᵀ + ωbbᵀ)R, the map is P = R·P_R, q = −Pᵀb, and the
  * rows of D itself have features W_R + 1cᵀ (the first one, on the affine hull, cᵀ alone). Divided,
  * rows count 1/d_i in s′, G′ and ω, and each row of features still has to be divided by √d_i; those
  * of D with implicit degrees too.
+ *
+ * b may be much larger than C′ is: then what rounding makes of the last three terms is as large as
+ * the small eigenvalues of the first. So `projected` takes RᵀG′R, Rᵀs′ and Rᵀb to its basis apart.
  */
 #ifndef NY_SPECTRAL_BASIS_H
 #define NY_SPECTRAL_BASIS_H
