@@ -1,15 +1,11 @@
-#include "spectral/krylov.h"
+#include "spectral/krylov_private.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/random.h"
-#include "spectral/methods.h"
 #include "spectral/projected.h"
 
-/* Products with the landmarks' own matrix before the first pass: each costs 2m²l, and a pass
- * 2nm(d + 2l). */
-enum { START_PRODUCTS = 3 };
 /* Of a state: t, ω, the residual, the rank. */
 enum { T_SUM, OMEGA, RESIDUAL, RANK, NUMBERS };
 
@@ -33,8 +29,7 @@ size_t ny_krylov_width(const struct ny_problem *problem, size_t m)
     return smaller((asked + columns - 1) / columns * columns, m);
 }
 
-/* Columns of all blocks, where W has `rank` directions. */
-static size_t most_columns(const struct ny_problem *problem, size_t width, size_t rank)
+size_t ny_krylov_most(const struct ny_problem *problem, size_t width, size_t rank)
 {
     return smaller(((size_t)problem->randomized.power + 1) * width, rank);
 }
@@ -43,25 +38,25 @@ unsigned ny_krylov_steps(const struct ny_problem *problem, size_t m)
 {
     size_t width = ny_krylov_width(problem, m);
 
-    return (unsigned)((most_columns(problem, width, m) + width - 1) / width);
+    return (unsigned)((ny_krylov_most(problem, width, m) + width - 1) / width);
 }
 
-/* Columns of the blocks before `step`, and of that block. */
-static size_t columns_before(const struct ny_krylov *krylov, unsigned step)
+size_t ny_krylov_before(const struct ny_krylov *krylov, unsigned step)
 {
     return smaller(step * krylov->width, krylov->most);
 }
 
+/* … and of that block. */
 static size_t columns_of(const struct ny_krylov *krylov, unsigned step)
 {
-    return columns_before(krylov, step + 1) - columns_before(krylov, step);
+    return ny_krylov_before(krylov, step + 1) - ny_krylov_before(krylov, step);
 }
 
 /* ---- the state ------------------------------------------------------------------------------ */
 
 size_t ny_krylov_state_bytes(const struct ny_problem *problem, size_t m)
 {
-    size_t width = ny_krylov_width(problem, m), most = most_columns(problem, width, m);
+    size_t width = ny_krylov_width(problem, m), most = ny_krylov_most(problem, width, m);
 
     return (NUMBERS + m + m * width + m * most + most * most) * sizeof(double);
 }
@@ -106,8 +101,7 @@ static void view_state(struct ny_krylov *krylov)
 
 /* ---- B, and what is between the points and A ------------------------------------------------ */
 
-/* The first columns of Y become BᵀX. */
-static void whiten(const struct ny_krylov *krylov, struct ny_matrix X, struct ny_matrix Y)
+void ny_krylov_whiten(const struct ny_krylov *krylov, struct ny_matrix X, struct ny_matrix Y)
 {
     if (krylov->B.at) {
         ny_gemm(1, krylov->B, X, 0, Y);
@@ -118,8 +112,7 @@ static void whiten(const struct ny_krylov *krylov, struct ny_matrix X, struct ny
     ny_solve_lower(krylov->basis.W, Y);
 }
 
-/* X ← BV */
-static void unwhiten(const struct ny_krylov *krylov, struct ny_matrix V, struct ny_matrix X)
+void ny_krylov_unwhiten(const struct ny_krylov *krylov, struct ny_matrix V, struct ny_matrix X)
 {
     if (krylov->B.at) {
         ny_gemm(1, ny_t(krylov->B), V, 0, X);
@@ -189,10 +182,11 @@ static int find_loss(struct ny_krylov *krylov, double spread, double mean_diagon
 /* U = R·B·V of the block under way. */
 static void find_directions(struct ny_krylov *krylov)
 {
-    size_t first = columns_before(krylov, krylov->step), count = columns_of(krylov, krylov->step);
+    size_t first = ny_krylov_before(krylov, krylov->step), count = columns_of(krylov, krylov->step);
 
     krylov->U = ny_matrix(krylov->U.at, krylov->problem.m, count);
-    unwhiten(krylov, ny_cols(krylov->Q, first, count), ny_rows(krylov->U, 0, krylov->basis.r));
+    ny_krylov_unwhiten(krylov, ny_cols(krylov->Q, first, count),
+                       ny_rows(krylov->U, 0, krylov->basis.r));
     ny_basis_expand(&krylov->basis, &krylov->problem, krylov->U);
 }
 
@@ -219,7 +213,7 @@ static int remove_basis(const struct ny_krylov *krylov, size_t first, struct ny_
 static int append_block(struct ny_krylov *krylov, struct ny_matrix E)
 {
     enum { ROUNDS = 3 };
-    size_t first = columns_before(krylov, krylov->step), count = columns_of(krylov, krylov->step);
+    size_t first = ny_krylov_before(krylov, krylov->step), count = columns_of(krylov, krylov->step);
     struct ny_matrix V = ny_cols(krylov->Q, first, count);
     int err = NY_OK;
 
@@ -260,7 +254,7 @@ static int begin(struct ny_krylov *krylov)
     int err = NY_OK;
 
     ny_gaussian(krylov->problem.randomized.seed, NY_STREAM_RANGE, 0, X.at, r * l);
-    for (int product = 0; product < START_PRODUCTS && err == NY_OK; product++) {
+    for (int product = 0; product < NY_KRYLOV_START_PRODUCTS && err == NY_OK; product++) {
         struct ny_matrix swap = X;
 
         ny_gemm(1, krylov->basis.W, X, 0, Y);
@@ -292,13 +286,13 @@ static int enter(struct ny_krylov *krylov, double *image)
     struct ny_problem *problem = &krylov->problem;
 
     krylov->width = smaller(ny_krylov_width(problem, problem->m), krylov->rank);
-    krylov->most = most_columns(problem, krylov->width, krylov->rank);
+    krylov->most = ny_krylov_most(problem, krylov->width, krylov->rank);
     ny_free(problem->ctx, krylov->sums.s);
     krylov->sums.s = NULL;
     krylov->state = image;
     if (!image)
-        krylov->state = ny_calloc(problem->ctx, NY_MEM_SOLVE, 1,
-                                  ny_krylov_state_bytes(problem, problem->m));
+        krylov->state =
+            ny_calloc(problem->ctx, NY_MEM_SOLVE, 1, ny_krylov_state_bytes(problem, problem->m));
     if (!krylov->state) return NY_EBUDGET;
     if (image && (size_t)image[RANK] != krylov->rank)
         return ny_fail(problem->ctx, NY_ENUMERIC,
@@ -336,7 +330,7 @@ int ny_krylov_new(struct ny_krylov *krylov, const struct ny_problem *problem, do
         if (step > 0) ny_basis_use_sums(&krylov->basis, &krylov->problem);
     } else {
         E = ny_matrix(krylov->U.at, krylov->rank, krylov->Y.cols);
-        whiten(krylov, krylov->Y, E);
+        ny_krylov_whiten(krylov, krylov->Y, E);
         err = append_block(krylov, E);
     }
     if (err == NY_OK && columns_of(krylov, step)) find_directions(krylov);
@@ -377,14 +371,14 @@ static int finish_product(struct ny_krylov *krylov)
     ny_free(krylov->problem.ctx, bU);
     ny_basis_contract(&krylov->basis, &krylov->problem, krylov->H);
     krylov->Y = ny_matrix(krylov->Y.at, krylov->rank, count);
-    whiten(krylov, ny_rows(krylov->H, 0, krylov->basis.r), krylov->Y);
+    ny_krylov_whiten(krylov, ny_rows(krylov->H, 0, krylov->basis.r), krylov->Y);
     return NY_OK;
 }
 
 /* T's columns and rows of this block, QᵀY; Y keeps what is outside of Q. */
 static void extend_projection(struct ny_krylov *krylov)
 {
-    size_t first = columns_before(krylov, krylov->step), count = krylov->Y.cols;
+    size_t first = ny_krylov_before(krylov, krylov->step), count = krylov->Y.cols;
     struct ny_matrix T = krylov->T, Q = ny_cols(krylov->Q, 0, first + count);
     struct ny_matrix column = ny_cols(ny_rows(T, 0, first + count), first, count);
 
@@ -399,9 +393,7 @@ static void extend_projection(struct ny_krylov *krylov)
         }
 }
 
-/* Ritz pairs of the first `known` columns of Q: values, and vectors in Q as rows of X. */
-static int ritz_pairs(const struct ny_krylov *krylov, size_t known, double *values,
-                      struct ny_matrix X)
+int ny_krylov_ritz(const struct ny_krylov *krylov, size_t known, double *values, struct ny_matrix X)
 {
     struct ny_context *ctx = krylov->problem.ctx;
     double *at = ny_alloc(ctx, NY_MEM_SOLVE, known * known * sizeof(double));
@@ -435,7 +427,7 @@ static int find_residual(const struct ny_krylov *krylov, size_t known, double *r
     if (!values) return NY_EBUDGET;
     X = ny_matrix(values + pairs, pairs, known);
     R = ny_matrix(X.at + pairs * known, pairs, krylov->rank);
-    err = ritz_pairs(krylov, known, values, X);
+    err = ny_krylov_ritz(krylov, known, values, X);
     if (err) goto done;
     ny_gemm(1, ny_cols(X, known - count, count), ny_t(krylov->Y), 0, R);
     *residual = 0;
@@ -452,7 +444,7 @@ done:
 
 int ny_krylov_next(struct ny_krylov *krylov, bool *done)
 {
-    size_t known = columns_before(krylov, krylov->step + 1);
+    size_t known = ny_krylov_before(krylov, krylov->step + 1);
     int err;
 
     if (krylov->step == 0) ny_basis_use_sums(&krylov->basis, &krylov->problem);
@@ -471,121 +463,3 @@ int ny_krylov_next(struct ny_krylov *krylov, bool *done)
     find_directions(krylov);
     return NY_OK;
 }
-
-/* ---- the end -------------------------------------------------------------------------------- */
-
-/* tr K and Σλ of the pairs that are kept; implicitly centred also u = −W⁺c = −BBᵀc, which tr K
- * loses n cᵀW⁺c with. */
-static int certify(struct ny_krylov *krylov, struct ny_solution *solution)
-{
-    struct ny_context *ctx = krylov->problem.ctx;
-    size_t r = krylov->basis.r;
-    double *z = ny_calloc(ctx, NY_MEM_SOLVE, r, sizeof(double));
-    struct ny_matrix Z = ny_matrix(z, krylov->rank, 1);
-
-    if (!z) return NY_EBUDGET;
-    solution->trace = krylov->basis.trace;
-    solution->trace_approx = 0;
-    for (size_t k = 0; k < solution->p; k++)
-        solution->trace_approx += solution->values[k];
-    if (krylov->problem.normalisation == NY_CENTRED_IMPLICIT) {
-        whiten(krylov, ny_matrix(krylov->basis.c, r, 1), Z);
-        solution->trace -= (double)krylov->problem.n * ny_dot(z, z, krylov->rank);
-        unwhiten(krylov, Z, ny_matrix(solution->averages, r, 1));
-        for (size_t i = 0; i < r; i++)
-            solution->averages[i] = -solution->averages[i];
-    }
-    if (solution->trace_approx > solution->trace * (1 + 1e-6) || !isfinite(solution->trace_approx))
-        solution->inaccurate = true;
-    ny_free(ctx, z);
-    return NY_OK;
-}
-
-/* Q times the eigenvectors of T, as B and the basis take it: P = R·B·Q·X·Λ^-½. */
-static int map_of(struct ny_krylov *krylov, struct ny_matrix X, size_t kept,
-                  struct ny_solution *solution)
-{
-    struct ny_context *ctx = krylov->problem.ctx;
-    double *at;
-
-    if (!kept) return NY_OK;
-    at = ny_calloc(ctx, NY_MEM_SOLVE, krylov->rank, kept * sizeof(double));
-    if (!at) return NY_EBUDGET;
-    ny_gemm(1, ny_cols(krylov->Q, 0, X.cols), ny_t(ny_rows(X, 0, kept)), 0,
-            ny_matrix(at, krylov->rank, kept));
-    unwhiten(krylov, ny_matrix(at, krylov->rank, kept),
-             ny_cols(ny_rows(solution->P, 0, krylov->basis.r), 0, kept));
-    ny_free(ctx, at);
-    return NY_OK;
-}
-
-int ny_krylov_solve(struct ny_krylov *krylov, struct ny_solution *solution)
-{
-    struct ny_problem *problem = &krylov->problem;
-    size_t known = columns_before(krylov, krylov->step), pairs;
-    double *values = NULL;
-    struct ny_matrix X;
-    int err = ny_solution_new(solution, problem);
-
-    if (err) goto done;
-    pairs = smaller(problem->components, known);
-    values = ny_calloc(problem->ctx, NY_MEM_SOLVE, pairs, (1 + known) * sizeof(double));
-    err = NY_EBUDGET;
-    if (!values) goto done;
-    X = ny_matrix(values + pairs, pairs, known);
-    err = ritz_pairs(krylov, known, values, X);
-    if (err) goto done;
-    solution->rank_effective = krylov->counts.rank_effective;
-    solution->negative = krylov->counts.negative;
-    solution->negative_share = krylov->counts.negative_share;
-    err = map_of(krylov, X, ny_projected_scale(problem, solution, values, X), solution);
-    if (err == NY_OK) err = certify(krylov, solution);
-    if (err == NY_OK) err = ny_basis_finish(&krylov->basis, problem, solution);
-done:
-    ny_free(problem->ctx, values);
-    return err;
-}
-
-/* ---- for plans ------------------------------------------------------------------------------ */
-
-static double flops(size_t m, size_t p, size_t k, const struct ny_problem *problem)
-{
-    double M = (double)m, l = (double)ny_krylov_width(problem, m);
-    double steps = ny_krylov_steps(problem, m);
-
-    (void)k;
-    return M * M * M / 3 + M * M * l * (2 * START_PRODUCTS + 2 * steps) +
-           M * l * l * steps * (8 * steps + 8) + 6 * M * M * (double)p;
-}
-
-/* B where W is rank deficient, which cannot be foreseen; beside it first what finds it, then the
- * state with what a step or the end takes. */
-static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
-{
-    size_t width = ny_krylov_width(problem, m), most = most_columns(problem, width, m);
-    size_t rows = k ? k : m, square = m * rows, pairs = smaller(p, most);
-    size_t eigen = (m * sizeof(double)) + ny_eigen_top_bytes(m, rows);
-    size_t ritz = most * most * sizeof(double) + ny_eigen_top_bytes(most, pairs);
-    size_t residual = pairs * (1 + most + m) * sizeof(double) + ritz;
-    size_t append = most * width * sizeof(double) + ny_orthonormalise_bytes(width);
-    size_t finish = pairs * (1 + most + m) * sizeof(double);
-    size_t step = residual > append ? residual : append, beside;
-
-    if (step < finish) step = finish;
-    beside = ny_krylov_state_bytes(problem, m) + step;
-    if (beside < eigen) beside = eigen;
-    return (square + 2 * m * width + 8 * m) * sizeof(double) + beside;
-}
-
-const struct ny_method ny_method_krylov = {
-    .name = "projected",
-    .summary = "the same from products with a few columns, pass by pass",
-    .needs_gram = true,
-    .implicit = true,
-    .trace_below = true,
-    .all_ranks = true,
-    .krylov = true,
-    .degrees = ny_projected_degrees,
-    .flops = flops,
-    .bytes = bytes,
-};

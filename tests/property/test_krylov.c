@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "spectral/krylov.h"
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"
@@ -204,6 +205,32 @@ static void of_a_rank(void **state)
     small_free(&set);
 }
 
+/* Averages over D leave a W̃ of rank M − 1, which Cholesky whitens all the same; not duplicates. */
+static void eigenvectors_of_W_are_for_deficient_ranks(void **state)
+{
+    static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_DUPLICATES};
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct ny_problem problem = problem_of(NY_CENTRED_LANDMARKS, false, 3, 1);
+        struct ny_krylov krylov;
+        struct small set;
+        double W[M * M];
+
+        small_new(&set, kernels[k], N, D, M);
+        for (size_t i = 0; i < M * M; i++)
+            W[i] = set.K[set.D[i / M] * N + set.D[i % M]];
+        problem.m = M;
+        problem.n = N;
+        problem.a = set.a;
+        problem.W = ny_matrix(W, M, M);
+        assert_int_equal(ny_krylov_new(&krylov, &problem, NULL, 0), NY_OK);
+        assert_int_equal(krylov.B.at != NULL, kernels[k] == SMALL_DUPLICATES);
+        ny_krylov_release(&krylov);
+        small_free(&set);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +238,7 @@ int main(void)
         cmocka_unit_test(residuals_are_what_is_reported),
         cmocka_unit_test(the_last_block_fills_what_is_left),
         cmocka_unit_test(of_a_rank),
+        cmocka_unit_test(eigenvectors_of_W_are_for_deficient_ranks),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

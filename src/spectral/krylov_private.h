@@ -1,0 +1,21 @@
+/* What the files of the randomized solver of projected share. */
+#ifndef NY_SPECTRAL_KRYLOV_PRIVATE_H
+#define NY_SPECTRAL_KRYLOV_PRIVATE_H
+
+#include "spectral/krylov.h"
+
+/* Products with the landmarks' own matrix before the first pass: each costs 2m²l, and a pass
+ * 2nm(d + 2l). */
+enum { NY_KRYLOV_START_PRODUCTS = 3 };
+
+/* Columns of all blocks, where W has `rank` directions; of the blocks before `step`. */
+size_t ny_krylov_most(const struct ny_problem *problem, size_t width, size_t rank);
+size_t ny_krylov_before(const struct ny_krylov *krylov, unsigned step);
+/* Y ← BᵀX; X ← BV. */
+void ny_krylov_whiten(const struct ny_krylov *krylov, struct ny_matrix X, struct ny_matrix Y);
+void ny_krylov_unwhiten(const struct ny_krylov *krylov, struct ny_matrix V, struct ny_matrix X);
+/* Ritz pairs of the first `known` columns of Q: values, and vectors in Q as rows of X. */
+int ny_krylov_ritz(const struct ny_krylov *krylov, size_t known, double *values,
+                   struct ny_matrix X);
+
+#endif
