@@ -225,7 +225,10 @@ void ny_ingest_free(struct ny_ingest *ingest)
     if (!ingest) return;
     ny_write_abort(&ingest->write);
     /* From here on the same import means the same rows once more. */
-    if (ingest->told && ny_ingest_drop_progress(ingest)) ny_error_clear(ingest->ctx);
+    if (ingest->told && ny_ingest_drop_progress(ingest)) {
+        ny_write_abort(&ingest->write); /* or nobody could write any more */
+        ny_error_clear(ingest->ctx);
+    }
     ny_lock_release(&ingest->lock);
     ny_unreserve(ingest->ctx, NY_MEM_STORE, ingest->reserved);
     for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++)

@@ -1,7 +1,10 @@
 /*
- * Thousands of damaged stores: flipped bits, zeroed, swapped and garbled pages, files cut short.
+ * Thousands of damaged stores: flipped bits, zeroed, swapped and garbled pages, pages as they were
+ * earlier (a write that the disk lost), pages and files of another store, files cut short.
  * Whatever is read is right, or the call says NY_ESTORE; nothing crashes and nothing hangs. Writing
  * to a damaged store does not crash either.
+ *
+ * NYSTREAM_DAMAGES: how many times as many as are made by default.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -28,10 +31,13 @@ static char directory[128], path[160];
 
 struct file {
     char path[192];
-    char *image;
-    size_t bytes;
+    char *image, *old, *foreign; /* now, earlier, and that of another store */
+    size_t bytes, old_bytes, foreign_bytes;
 };
 static struct file files[2]; /* points, results */
+static const char *const parts[2] = {"points", "results"};
+
+static unsigned times = 1, made;
 
 static uint64_t draws;
 static uint64_t draw(uint64_t below)
@@ -56,9 +62,10 @@ static size_t chunk_bytes(uint64_t index)
     return index % 50 == 0 ? 9000 + index : index * 3 % 400;
 }
 
-static uint8_t chunk_byte(uint64_t index, size_t i)
+/* `version` 0: as it stays. Earlier ones have the same sizes. */
+static uint8_t chunk_byte(uint64_t index, size_t i, unsigned version)
 {
-    return (uint8_t)(index * 131 + i * 7);
+    return (uint8_t)(index * 131 + i * 7 + version * 91);
 }
 
 static const char *chunk_name(uint64_t index)
@@ -97,7 +104,7 @@ static int import_rows(struct ny_store *store, uint64_t first, uint64_t count)
     return err;
 }
 
-static int put_chunks(struct ny_store *store)
+static int put_chunks(struct ny_store *store, unsigned version)
 {
     struct ny_batch *batch = NULL;
     char data[12000];
@@ -106,25 +113,25 @@ static int put_chunks(struct ny_store *store)
     for (uint64_t i = 0; !err && i < CHUNKS; i++) {
         if (i % 60 == 0) err = ny_batch_begin(&batch, store);
         for (size_t b = 0; b < chunk_bytes(i); b++)
-            data[b] = (char)chunk_byte(i, b);
+            data[b] = (char)chunk_byte(i, b, version);
         if (!err) err = ny_batch_put(batch, chunk_name(i), "part", i, data, chunk_bytes(i));
         if (!err && i % 60 == 59) err = ny_batch_commit(batch);
     }
     return err;
 }
 
-static void load(struct file *file, const char *part)
+static char *load(const char *of, size_t *bytes)
 {
     struct stat info;
-    int fd;
+    char *image;
+    int fd = open(of, O_RDONLY);
 
-    snprintf(file->path, sizeof(file->path), "%s/%s/data.mdb", path, part);
-    fd = open(file->path, O_RDONLY);
     assert_true(fd >= 0 && fstat(fd, &info) == 0);
-    file->bytes = (size_t)info.st_size;
-    file->image = malloc(file->bytes);
-    assert_int_equal(read(fd, file->image, file->bytes), file->bytes);
+    *bytes = (size_t)info.st_size;
+    image = malloc(*bytes);
+    assert_int_equal(read(fd, image, *bytes), *bytes);
     close(fd);
+    return image;
 }
 
 static void write_at(int fd, const void *data, size_t bytes, size_t at)
@@ -141,35 +148,59 @@ static void restore(const struct file *file)
     close(fd);
 }
 
-static int build(void **state)
+/* Several transactions each, so that there are free pages and pages with a past. */
+static void fill(const char *where, bool remember)
 {
     struct ny_context *ctx;
     struct ny_store *store;
 
-    (void)state;
-    if (ny_context_new(&ctx)) return -1;
-    fill_points();
-    case_directory(directory);
-    snprintf(path, sizeof(path), "%s/a.nys", directory);
-    assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
-    for (uint64_t part = 0; part < 3; part++) /* several imports, so that there are free pages */
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    assert_int_equal(ny_store_create(&store, ctx, where), NY_OK);
+    for (unsigned part = 0; part < 3; part++) {
         assert_int_equal(import_rows(store, part * N / 3, (part + 1) * N / 3 - part * N / 3),
                          NY_OK);
-    assert_int_equal(put_chunks(store), NY_OK);
-    assert_int_equal(ny_blob_put(store, "old", "x", path, sizeof(path)), NY_OK);
+        assert_int_equal(put_chunks(store, 2 - part), NY_OK);
+        for (int i = 0; remember && part == 1 && i < 2; i++)
+            files[i].old = load(files[i].path, &files[i].old_bytes);
+    }
+    assert_int_equal(ny_blob_put(store, "old", "x", where, 100), NY_OK);
     assert_int_equal(ny_result_remove(store, "old"), NY_OK);
     ny_store_close(store);
     ny_context_free(ctx);
-    load(&files[0], "points");
-    load(&files[1], "results");
+}
+
+static int build(void **state)
+{
+    const char *wanted = getenv("NYSTREAM_DAMAGES");
+    char other[160], file[192];
+
+    (void)state;
+    if (wanted) times = (unsigned)atoi(wanted);
+    fill_points();
+    case_directory(directory);
+    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    snprintf(other, sizeof(other), "%s/b.nys", directory);
+    for (int i = 0; i < 2; i++)
+        snprintf(files[i].path, sizeof(files[i].path), "%s/%s/data.mdb", path, parts[i]);
+    fill(path, true);
+    fill(other, false);
+    for (int i = 0; i < 2; i++) {
+        snprintf(file, sizeof(file), "%s/%s/data.mdb", other, parts[i]);
+        files[i].image = load(files[i].path, &files[i].bytes);
+        files[i].foreign = load(file, &files[i].foreign_bytes);
+    }
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    free(files[0].image);
-    free(files[1].image);
+    for (int i = 0; i < 2; i++) {
+        free(files[i].image);
+        free(files[i].old);
+        free(files[i].foreign);
+    }
+    print_message("counted: %u damaged stores\n", made);
     case_remove(directory);
     return 0;
 }
@@ -192,7 +223,17 @@ static size_t choose_page(const struct file *file)
     return page;
 }
 
-enum damage { FLIP, FLIP_HEADER, BYTE, ZERO, SWAP, GARBAGE, COPY, CUT };
+enum damage { FLIP, FLIP_HEADER, BYTE, ZERO, SWAP, GARBAGE, COPY, CUT, OLD, FOREIGN, FOREIGN_FILE };
+
+/* The page as it was earlier, or as another store has it there; whole runs of them, too. */
+static void replace_pages(int fd, const char *with, size_t bytes, size_t page)
+{
+    size_t count = draw(4) ? 1 : 1 + draw(8);
+
+    for (size_t i = 0; i < count && (page + i + 1) * PAGE <= bytes; i++)
+        write_at(fd, with + (page + i) * PAGE, PAGE, (page + i) * PAGE);
+}
+
 
 static void hurt(const struct file *file, enum damage kind)
 {
@@ -224,6 +265,12 @@ static void hurt(const struct file *file, enum damage kind)
     case COPY: write_at(fd, file->image + page * PAGE, PAGE, other * PAGE); break;
     case CUT:
         if (ftruncate(fd, (off_t)draw(file->bytes))) abort();
+        break;
+    case OLD: replace_pages(fd, file->old, file->old_bytes, page); break;
+    case FOREIGN: replace_pages(fd, file->foreign, file->foreign_bytes, page); break;
+    case FOREIGN_FILE:
+        write_at(fd, file->foreign, file->foreign_bytes, 0);
+        if (ftruncate(fd, (off_t)file->foreign_bytes)) abort();
         break;
     }
     close(fd);
@@ -303,7 +350,7 @@ static void read_results(struct ny_store *store)
         if (!fine(ny_chunk_get(store, chunk_name(i), "part", i, &chunk), "chunk")) continue;
         right(chunk.bytes == chunk_bytes(i), "chunk size");
         for (size_t b = 0; b < chunk.bytes; b++)
-            right(data[b] == chunk_byte(i, b), "chunk");
+            right(data[b] == chunk_byte(i, b, 0), "chunk");
     }
     if (fine(ny_results_list(store, check_name, &names), "list")) right(names == 3, "list");
 }
@@ -360,12 +407,12 @@ static void run_group(unsigned group, unsigned kind_first, unsigned kinds)
     ny_context_set_memory(ctx, 256 << 20);
     ny_context_set_threads(ctx, 1);
     for (unsigned i = 0; i < GROUP; i++) {
-        const struct file *file = &files[i % 3 == 0];
-        enum damage kind = (enum damage)(kind_first + i / 3 % kinds);
+        const struct file *file = &files[i % 2];
+        enum damage kind = (enum damage)(kind_first + i / 2 % kinds);
 
         draws = (uint64_t)(group * GROUP + i) << 20;
         hurt(file, kind);
-        examine(i % 4 == 0);
+        examine(i % 5 == 0);
         if (noticed && write(STDOUT_FILENO, ".", 1) != 1) _exit(7);
         restore(&files[0]);
         restore(&files[1]);
@@ -393,6 +440,7 @@ static void run_groups(unsigned first, unsigned groups, unsigned kind_first, uns
 {
     unsigned total = 0;
 
+    groups *= times;
     for (unsigned group = first; group < first + groups; group++) {
         int ends[2], status;
         pid_t child;
@@ -416,6 +464,7 @@ static void run_groups(unsigned first, unsigned groups, unsigned kind_first, uns
             fail_msg("group %u: %s %d", group, WIFSIGNALED(status) ? "signal" : "exit status",
                      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
+    made += groups * GROUP;
     assert_true(total > groups * GROUP / 20); /* not a test of nothing */
 }
 
@@ -428,22 +477,31 @@ static void flipped_bits(void **state)
 static void broken_pages(void **state)
 {
     (void)state;
-    run_groups(100, 10, ZERO, 4);
+    run_groups(1000, 10, ZERO, 4);
 }
 
 static void files_cut_short(void **state)
 {
     (void)state;
-    run_groups(200, 2, CUT, 1);
+    run_groups(2000, 2, CUT, 1);
+}
+
+static void pages_of_another_time_or_store(void **state)
+{
+    (void)state;
+    run_groups(3000, 10, OLD, 2);
+    run_groups(4000, 1, FOREIGN_FILE, 1);
 }
 
 /* Bits of both meta pages of both files, one after another. */
 static void bits_of_the_meta_pages(void **state)
 {
-    pid_t child = fork();
-    int status;
+    int ends[2], status;
+    pid_t child;
 
     (void)state;
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
     if (child == 0) {
         alarm(GROUP_SECONDS);
         if (ny_context_new(&ctx)) _exit(5);
@@ -459,10 +517,14 @@ static void bits_of_the_meta_pages(void **state)
             write_at(fd, &byte, 1, place);
             examine(false);
             write_at(fd, &file->image[place], 1, place);
+            if (write(ends[1], ".", 1) != 1) _exit(7);
             close(fd);
         }
         _exit(0);
     }
+    close(ends[1]);
+    made += count_noticed(ends[0]);
+    close(ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
     restore(&files[0]);
     restore(&files[1]);
@@ -475,6 +537,7 @@ int main(void)
         cmocka_unit_test(flipped_bits),
         cmocka_unit_test(broken_pages),
         cmocka_unit_test(files_cut_short),
+        cmocka_unit_test(pages_of_another_time_or_store),
         cmocka_unit_test(bits_of_the_meta_pages),
     };
 

@@ -1,0 +1,188 @@
+/* Imports killed. The same call goes on where the last one was, and ends as an unbroken one does. */
+#include "fault/job_kill.h"
+
+static int call_import(struct ny_context *ctx, const struct run *run, const char *path,
+                       const char *name, const struct ny_options *options)
+{
+    (void)name;
+    return ny_import(ctx, path, run->file, run->file[1] ? 2 : 1, options, NULL);
+}
+
+/* ---- import -------------------------------------------------------------------------------- */
+
+static void write_table(const char *path, uint64_t first, uint64_t rows)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    for (int j = 0; j < D; j++)
+        fprintf(file, "x%d,", j);
+    fputs("class\n", file);
+    for (uint64_t i = first; i < first + rows; i++) {
+        for (uint64_t j = 0; j < D; j++)
+            fprintf(file, "%.6g,", (double)value_of(i, j));
+        fprintf(file, "%s\n", i % 3 ? "odd" : "even");
+    }
+    fclose(file);
+}
+
+static void same_points(const char *one, const char *other)
+{
+    const char *paths[2] = {one, other};
+    struct ny_points_info info[2];
+    struct ny_store *opened;
+    struct ny_context *ctx;
+    void *rows[2];
+    double *labels[2];
+    uint64_t *source[2];
+
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    for (int k = 0; k < 2; k++) {
+        size_t n;
+
+        assert_int_equal(ny_store_open(&opened, ctx, paths[k]), NY_OK);
+        assert_int_equal(ny_points_info(opened, &info[k]), NY_OK);
+        n = (size_t)info[k].n;
+        rows[k] = malloc(n * D * sizeof(double));
+        labels[k] = malloc(n * sizeof(double));
+        source[k] = malloc(n * sizeof(uint64_t));
+        assert_true(rows[k] && labels[k] && source[k]);
+        assert_int_equal(ny_points_read(opened, 0, 0, n, rows[k]), NY_OK);
+        assert_int_equal(ny_points_labels(opened, 0, n, labels[k]), NY_OK);
+        assert_int_equal(ny_points_source(opened, 0, n, source[k]), NY_OK);
+        ny_store_close(opened);
+    }
+    assert_int_equal(info[0].n, info[1].n);
+    assert_int_equal(info[0].dtype, info[1].dtype);
+    assert_int_equal(info[0].dropped, info[1].dropped);
+    assert_memory_equal(rows[0], rows[1], info[0].n * D * ny_dtype_size(info[0].dtype));
+    assert_memory_equal(labels[0], labels[1], info[0].n * sizeof(double));
+    assert_memory_equal(source[0], source[1], info[0].n * sizeof(uint64_t));
+    for (int k = 0; k < 2; k++) {
+        free(rows[k]);
+        free(labels[k]);
+        free(source[k]);
+    }
+    ny_context_free(ctx);
+}
+
+static uint64_t rows_of(const char *path)
+{
+    struct ny_points_info info;
+    struct ny_store *opened;
+    struct ny_context *ctx;
+
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    assert_int_equal(ny_store_open(&opened, ctx, path), NY_OK);
+    assert_int_equal(ny_points_info(opened, &info), NY_OK);
+    ny_store_close(opened);
+    ny_context_free(ctx);
+    return info.n;
+}
+
+/* Into a new store, or onto a copy of `base`. Readers of that see its rows, or all of them. An append
+ * that was killed when it had just ended would add its rows again. */
+static bool is_complete(const char *broken, const char *base, uint64_t whole_rows)
+{
+    uint64_t rows;
+
+    if (!base) return false;
+    rows = rows_of(broken);
+    assert_true(rows == rows_of(base) || rows == whole_rows);
+    return rows == whole_rows;
+}
+
+static void kill_imports(const struct run *run, const char *base)
+{
+    char whole[200], broken[200];
+    uint64_t whole_rows;
+    double seconds;
+    int kills = 0;
+
+    snprintf(whole, sizeof(whole), "%s/whole.nys", directory);
+    snprintf(broken, sizeof(broken), "%s/broken.nys", directory);
+    if (base) case_copy(base, whole);
+    seconds = run_whole(run, whole, NULL);
+    whole_rows = rows_of(whole);
+    for (int attempt = 0; kills < kills_wanted; attempt++) {
+        int tries = 0;
+
+        assert_true(attempt < 8 * kills_wanted);
+        if (base) case_copy(base, broken);
+        while (kill_once(run, broken, NULL, seconds)) {
+            kills++;
+            assert_true(tries++ < TRIES_MAX);
+            if (is_complete(broken, base, whole_rows)) break;
+        }
+        same_points(whole, broken);
+        check_sound(broken);
+        case_remove(broken);
+    }
+    case_remove(whole);
+    print_message("%s: %d kills\n", run->name, kills);
+}
+
+static char first[200], second[200];
+
+static const struct run plain = {.call = call_import,
+                                 .name = "import of two files",
+                                 .stage = "import",
+                                 .again = NY_EUSAGE,
+                                 .memory = 32 << 20,
+                                 .option = {"label-column", "class"},
+                                 .file = {first, second}};
+static const struct run shuffled = {.call = call_import,
+                                    .name = "shuffled import",
+                                    .stage = "import",
+                                    .again = NY_EUSAGE,
+                                    .memory = 32 << 20,
+                                    .option = {"label-column", "class", "shuffle", "yes", "dtype",
+                                               "f64"},
+                                    .file = {first, second}};
+static const struct run append = {.call = call_import,
+                                  .name = "append",
+                                  .stage = "append",
+                                  .memory = 32 << 20,
+                                  .option = {"label-column", "class", "append", "yes"},
+                                  .file = {second}};
+
+static int write_tables(void **state)
+{
+    int err = start(state);
+
+    snprintf(first, sizeof(first), "%s/first.csv", directory);
+    snprintf(second, sizeof(second), "%s/second.csv", directory);
+    write_table(first, 0, ROWS);
+    write_table(second, ROWS + 1, ROWS / 2); /* class names in the same order as in the first */
+    return err;
+}
+
+static void imports_go_on_as_if_unbroken(void **state)
+{
+    (void)state;
+    kill_imports(&plain, NULL);
+    kill_imports(&shuffled, NULL);
+}
+
+static void an_append_goes_on_as_if_unbroken(void **state)
+{
+    struct run all = plain;
+    char base[200];
+
+    (void)state;
+    snprintf(base, sizeof(base), "%s/base.nys", directory);
+    all.file[1] = NULL;
+    run_whole(&all, base, NULL);
+    kill_imports(&append, base);
+    case_remove(base);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(imports_go_on_as_if_unbroken),
+        cmocka_unit_test(an_append_goes_on_as_if_unbroken),
+    };
+
+    return cmocka_run_group_tests_name("imports killed at any moment", tests, write_tables, stop);
+}
