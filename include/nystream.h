@@ -184,8 +184,18 @@ NY_API int ny_store_report(struct ny_context *context, const char *path,
 /* Everything about one result (interface: JSON of `info STORE NAME --json`). */
 NY_API int ny_result_report(struct ny_context *context, const char *path, const char *name,
                             struct ny_report **report);
-/* Reads every byte. NY_ESTORE when anything is damaged; *report lists it then: ok, damaged[]. */
+/* Reads every byte. NY_ESTORE when anything is damaged; *report lists it then: ok, rows_damaged,
+ * results_damaged, damaged[{block first_row rows what result}] (rows 0: no rows of points or of an
+ * embedding; result null: not of a result). */
 NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_report **report);
+/* Sets aside what ny_verify() finds damaged, after reading all of it. Rows of points are then lost:
+ * they keep their numbers; what is fitted from then on covers the others, and its part "rows" lists
+ * them. Damaged labels are missing (NaN), row numbers of the source 2^64−1; a result with a damaged
+ * chunk is removed (ny_export_undamaged() first). *report (may be NULL): lost[], labels[], source[]
+ * of {first_row rows}, removed[] of names, rows_lost. NY_ESTORE, and nothing has changed, where the
+ * trees, the manifest or the statistics are damaged; NY_EBUSY while an import or a job runs. Points
+ * change in one transaction, results in another. */
+NY_API int ny_repair(struct ny_context *context, const char *path, struct ny_report **report);
 /* Removes a result. */
 NY_API int ny_remove(struct ny_context *context, const char *path, const char *name);
 
@@ -220,6 +230,11 @@ NY_API int ny_transform_model(struct ny_context *context, const char *model, con
  * source, rows, model. npy, or csv when `output` ends so; "-" is standard output. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
+/* The same where chunks of the part are damaged: rows that cannot be read are NaN in the output
+ * (numbers: 2^64−1), so that all others keep their place; the log warns of them, *missing (may be
+ * NULL) counts them. NY_ESTORE only where no row is left, or the result's own record is damaged. */
+NY_API int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
+                               const char *part, const char *output, uint64_t *missing);
 /* The names of the parts, for help; ends with NULL. */
 NY_API const char *const *ny_export_parts(void);
 

@@ -8,19 +8,35 @@ const char *const *ny_export_parts(void)
     return ny_parts();
 }
 
-int ny_export(struct ny_context *context, const char *path, const char *name, const char *part,
-              const char *output)
+static int export_part(struct ny_context *ctx, const char *path, const char *name, const char *part,
+                       const char *output, struct ny_salvage *salvage)
 {
     struct ny_store *store = NULL;
     int err;
 
-    ny_error_clear(context);
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_error_clear(ctx);
+    err = ny_reserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
-    err = ny_store_open(&store, context, path);
-    if (err == NY_OK) err = ny_part_export(store, name, part, output);
+    err = ny_store_open(&store, ctx, path);
+    if (err == NY_OK) err = ny_part_export(store, name, part, output, salvage);
     ny_store_close(store);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_unreserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    return err;
+}
+
+int ny_export(struct ny_context *context, const char *path, const char *name, const char *part,
+              const char *output)
+{
+    return export_part(context, path, name, part, output, NULL);
+}
+
+int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
+                        const char *part, const char *output, uint64_t *missing)
+{
+    struct ny_salvage salvage = {0};
+    int err = export_part(context, path, name, part, output, &salvage);
+
+    if (missing) *missing = salvage.rows;
     return err;
 }
 

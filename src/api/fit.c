@@ -190,6 +190,16 @@ static int remove_existing(struct request *request)
     return ny_batch_commit(batch);
 }
 
+static void note_lost(struct request *request, uint64_t rows)
+{
+    ny_record_set_lost(request->record, ny_store_skipped(request->store));
+    ny_field_set_count(json_object_get(request->record, "report"), "lost", rows);
+    ny_log(request->ctx, NY_LOG_WARNING,
+           "%llu rows of %s are lost and not in '%s'; 'nystream export --part rows' lists those "
+           "that are",
+           (unsigned long long)rows, ny_store_path(request->store), request->name);
+}
+
 /* A new record, stored at once. */
 static int create_record(struct request *request)
 {
@@ -211,6 +221,7 @@ static int create_record(struct request *request)
     request->record =
         ny_job_record_new(&points, options, request->groups & NY_GROUP_FIT ? "fit" : "dictionary");
     ny_field_set_json(request->record, "inputs", inputs);
+    if (points.lost) note_lost(request, points.lost);
     describe(request);
     return ny_record_save(request->store, request->name, request->record);
 }

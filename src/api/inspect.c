@@ -1,4 +1,4 @@
-/* ny_store_report, ny_result_report, ny_verify, ny_remove. */
+/* ny_store_report, ny_result_report, ny_remove. */
 #include "api/inspect.h"
 
 #include <math.h>
@@ -169,6 +169,7 @@ static int describe_points(struct ny_store *store, struct ny_report *report)
     ny_report_set_number(report, "mean_norm", sqrt(norm));
     ny_report_set_number(report, "mean_square_norm", norm);
     ny_report_set_size(report, "dropped", info.dropped);
+    ny_report_set_size(report, "lost", info.lost);
     return NY_OK;
 }
 
@@ -202,47 +203,6 @@ int ny_store_report(struct ny_context *context, const char *path, struct ny_repo
     made = NULL;
 done:
     ny_report_free(made);
-    ny_store_close(store);
-    return err;
-}
-
-static int add_damage(void *user, const struct ny_damage *damage)
-{
-    json_t *entry = json_object();
-
-    ny_field_set_count(entry, "block", damage->block);
-    ny_field_set_count(entry, "first_row", damage->first_row);
-    ny_field_set_count(entry, "rows", damage->rows);
-    ny_field_set_json(entry, "what", ny_json_text(damage->what));
-    ny_field_append(user, entry);
-    return NY_OK;
-}
-
-int ny_verify(struct ny_context *context, const char *path, struct ny_report **report)
-{
-    struct ny_store *store = NULL;
-    json_t *damaged = json_array(), *object = json_object();
-    size_t count;
-    int err;
-
-    *report = NULL;
-    ny_error_clear(context);
-    ny_fields_begin();
-    err = ny_store_open(&store, context, path);
-    if (err) goto done;
-    err = ny_store_verify(store, add_damage, damaged);
-    if (err) goto done;
-    count = json_array_size(damaged);
-    ny_field_set_json(object, "ok", json_boolean(count == 0));
-    ny_field_set_json(object, "damaged", json_incref(damaged));
-    err = ny_report_of_json(report, context, object);
-    object = NULL;
-    if (err == NY_OK && count > 0)
-        err = ny_fail(context, NY_ESTORE, "%s: %zu damaged blocks; the others can still be read",
-                      path, count);
-done:
-    json_decref(object);
-    json_decref(damaged);
     ny_store_close(store);
     return err;
 }

@@ -100,6 +100,26 @@ static int landmarks_of_file(struct ny_context *ctx, const char *path,
     return err;
 }
 
+/* Row numbers of the store become those among the rows that are left. */
+static int number_left(struct ny_store *store, struct ny_owned_settings *settings)
+{
+    const struct ny_lost *lost = ny_store_skipped(store);
+
+    for (size_t i = 0; i < settings->fit.landmarks; i++) {
+        uint64_t row = settings->given[i], gone = 0;
+
+        for (size_t k = 0; k < lost->count && lost->range[k].first <= row; k++) {
+            if (row < lost->range[k].end)
+                return ny_fail(ny_store_context(store), NY_EDATA,
+                               "the list of landmarks names row %llu, which %s has lost",
+                               (unsigned long long)row, ny_store_path(store));
+            gone += lost->range[k].end - lost->range[k].first;
+        }
+        settings->given[i] = row - gone;
+    }
+    return NY_OK;
+}
+
 static int landmarks_of_result(struct ny_store *store, const char *name,
                                struct ny_owned_settings *settings)
 {
@@ -110,7 +130,9 @@ static int landmarks_of_result(struct ny_store *store, const char *name,
 
     if (err) return err;
     m = (size_t)ny_field_count(json_object_get(record, "report"), "landmarks", 0);
+    err = ny_record_check_lost(store, name, record);
     json_decref(record);
+    if (err) return err;
     settings->fit.landmarks = m;
     settings->given = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
     if (!settings->given) return NY_EBUDGET;
@@ -126,9 +148,10 @@ static int decide_landmarks(struct ny_store *store, const struct ny_options *opt
     int err = NY_OK;
 
     fit->landmarks = size_of(options, "landmarks", SIZE_MAX);
-    if (file)
+    if (file) {
         err = landmarks_of_file(ny_store_context(store), file, settings);
-    else if (from)
+        if (err == NY_OK) err = number_left(store, settings);
+    } else if (from)
         err = landmarks_of_result(store, from, settings);
     fit->given = settings->given;
     if (fit->rule->all) fit->landmarks = (size_t)n;
@@ -328,7 +351,8 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     *settings = (struct ny_owned_settings){0};
     err = ny_options_check(options, groups);
     if (err) return err;
-    err = ny_points_info(store, &points);
+    err = ny_store_skip_lost(store);
+    if (err == NY_OK) err = ny_points_info(store, &points);
     if (err) return err;
     if (points.n < 2)
         return ny_fail(ctx, NY_EDATA, "%s has %s: nothing to fit; import at least two rows",

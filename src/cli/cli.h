@@ -25,7 +25,8 @@ enum own_option {
     OWN_HELP = 64,
     OWN_MAN = 128,
     OWN_BASH = 256,
-    OWN_ZSH = 512
+    OWN_ZSH = 512,
+    OWN_SKIP_DAMAGED = 1024
 };
 
 struct command;
@@ -97,6 +98,7 @@ int cli_run_transform(struct command *command);
 int cli_run_export(struct command *command);
 int cli_run_embed(struct command *command);
 int cli_run_list(struct command *command);
+int cli_run_repair(struct command *command);
 int cli_run_rm(struct command *command);
 int cli_run_bench(struct command *command);
 int cli_run_version(struct command *command);

@@ -26,6 +26,7 @@ static const struct fact {
     {"labels", "labels", PLAIN},
     {"classes", "classes", PLAIN},
     {"dropped", "rows dropped", COUNT},
+    {"lost", "rows lost", COUNT},
     {"mean_norm", "mean norm", PLAIN},
     {"mean_square_norm", "mean squared norm", PLAIN},
     {"results", "results", PLAIN},

@@ -1,4 +1,4 @@
-/* info, list, verify: what is in a store. */
+/* info, list, verify, repair: what is in a store, and in what state. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -103,7 +103,10 @@ static void print_damage(const json_t *damage)
 
     cli_fact_number(damage, "block", &block);
     cli_fact_number(damage, "first_row", &first);
-    if (cli_fact_number(damage, "rows", &rows) && rows > 0)
+    cli_fact_number(damage, "rows", &rows);
+    if (rows > 0 && cli_fact_text(damage, "result"))
+        printf("rows %.0f to %.0f: ", first, first + rows - 1);
+    else if (rows > 0)
         printf("block %.0f (rows %.0f to %.0f): ", block, first, first + rows - 1);
     cli_print_text(stdout, what ? what : "damaged");
     fputc('\n', stdout);
@@ -136,4 +139,53 @@ int cli_run_verify(struct command *command)
     }
     ny_report_free(report);
     return status ? cli_fail_library(command, status) : NY_OK;
+}
+
+/* ---- repair ------------------------------------------------------------------------------- */
+
+static size_t print_ranges(const json_t *facts, const char *key, const char *what)
+{
+    const json_t *ranges = json_object_get(facts, key);
+
+    for (size_t i = 0; i < json_array_size(ranges); i++) {
+        double first = 0, rows = 0;
+
+        cli_fact_number(json_array_get(ranges, i), "first_row", &first);
+        cli_fact_number(json_array_get(ranges, i), "rows", &rows);
+        printf("rows %.0f to %.0f: %s\n", first, first + rows - 1, what);
+    }
+    return json_array_size(ranges);
+}
+
+static void print_repaired(const json_t *facts)
+{
+    const json_t *removed = json_object_get(facts, "removed");
+    size_t done = json_array_size(removed);
+
+    done += print_ranges(facts, "lost", "lost");
+    done += print_ranges(facts, "labels", "their labels are missing now");
+    done += print_ranges(facts, "source", "their row numbers in the source are lost");
+    for (size_t i = 0; i < json_array_size(removed); i++)
+        printf("result '%s': removed\n", json_string_value(json_array_get(removed, i)));
+    if (!done) puts("nothing is damaged");
+}
+
+int cli_run_repair(struct command *command)
+{
+    struct ny_report *report = NULL;
+    json_t *facts = NULL;
+    int status = ny_repair(command->context, command->operands[0], &report);
+
+    cli_display_clear(&command->display);
+    if (status) {
+        status = cli_fail_library(command, status);
+    } else if (command->json) {
+        status = cli_print_json(command, report);
+    } else {
+        facts = cli_facts(report);
+        print_repaired(facts);
+    }
+    json_decref(facts);
+    ny_report_free(report);
+    return status;
 }

@@ -5,11 +5,15 @@
 
 int cli_run_export(struct command *command)
 {
+    const char *part = command->part ? command->part : "embedding";
+    const char *store = command->operands[0], *name = command->operands[1];
     int status;
 
     if (!command->output) return cli_fail_usage(command, "export needs -o OUT.npy or -o OUT.csv");
-    status = ny_export(command->context, command->operands[0], command->operands[1],
-                       command->part ? command->part : "embedding", command->output);
+    if (command->given & OWN_SKIP_DAMAGED)
+        status = ny_export_undamaged(command->context, store, name, part, command->output, NULL);
+    else
+        status = ny_export(command->context, store, name, part, command->output);
     return status ? cli_fail_library(command, status) : NY_OK;
 }
 

@@ -23,8 +23,10 @@ static const struct verb verbs[] = {
      "shows that result: its options, eigenvalues, certificate, cost.",
      cli_run_info},
     {"verify", "STORE", 1, 1, COMMON, EVERY, "read every byte and name each damaged block",
-     "Reads every byte of a store and checks it against its checksum. Prints `ok`, or each "
-     "damaged block with its rows, and then exits 5.",
+     "Reads every byte of a store, in as many threads as it may, and checks it against its "
+     "checksum. Prints `ok`, or each damaged block of points and chunk of a result with its "
+     "rows, and then exits 5. All other rows can still be read: see export --skip-damaged, and "
+     "repair.",
      cli_run_verify},
     {"plan", "STORE", 1, 1, NY_GROUP_FIT | NY_GROUP_PLAN | COMMON, EVERY,
      "passes, flops, memory, disk and time of a fit, before anything runs; and its kernel width",
@@ -50,10 +52,12 @@ static const struct verb verbs[] = {
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
      "solving anything. A model that was exported as one file needs no store.",
      cli_run_transform},
-    {"export", "STORE NAME", 2, 2, COMMON, EVERY | OWN_PART | OWN_OUTPUT,
+    {"export", "STORE NAME", 2, 2, COMMON, EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED,
      "write a part of a result to a file",
      "Writes the embedding or another part of a result, as npy, or as CSV where the name of the "
-     "output ends in .csv. The file appears when it is complete.",
+     "output ends in .csv. The file appears when it is complete. Where a chunk of it is damaged it "
+     "exits 5; with --skip-damaged it goes on, with NaN in the rows that are lost (2^64-1 where "
+     "they are numbers) so that all others keep theirs, and warns of them.",
      cli_run_export},
     {"embed", "FILE", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | COMMON,
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
@@ -61,6 +65,15 @@ static const struct verb verbs[] = {
      cli_run_embed},
     {"list", "STORE", 1, 1, 0, EVERY, "the names of the results, with their status",
      "One result a line: name, tab, status (done, running, interrupted).", cli_run_list},
+    {"repair", "STORE", 1, 1, COMMON, EVERY,
+     "set aside what is damaged, so that the rest can be used",
+     "Reads every byte, as verify does, and prints what it sets aside. Rows in damaged blocks are "
+     "lost: they keep their numbers, `info` counts them, and what is fitted from then on covers "
+     "the others, which export --part rows lists. Damaged labels become missing, damaged row "
+     "numbers of the source 2^64-1. A result with a damaged chunk is removed; save what is left "
+     "of it with export --skip-damaged before. Refused, with nothing changed, while an import or "
+     "a fit runs, and where the damage is in what all else hangs on: import the points again.",
+     cli_run_repair},
     {"rm", "STORE NAME", 2, 2, 0, EVERY, "remove a result",
      "Removes a result from the store, at once and without asking.", cli_run_rm},
     {"bench", "", 0, 0, COMMON, EVERY, "measure this machine, for plans",
@@ -83,6 +96,8 @@ static const struct option_view own_options[] = {
     {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", OWN_INPUT, 0,
      false},
     {0, "part", "PART", "embedding", "the part to write (see below)", OWN_PART, 0, false},
+    {0, "skip-damaged", NULL, NULL, "write rows that are damaged as NaN, and go on",
+     OWN_SKIP_DAMAGED, 0, false},
     {0, "man", NULL, NULL, "write the manual page, in roff", OWN_MAN, 0, false},
     {0, "bash-completion", NULL, NULL, "write the completion script of bash", OWN_BASH, 0, false},
     {0, "zsh-completion", NULL, NULL, "write the completion script of zsh", OWN_ZSH, 0, false},

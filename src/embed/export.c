@@ -1,6 +1,7 @@
 #include "embed/export.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -18,11 +19,13 @@ struct source {
     const char *name;
     const json_t *record, *report;
     uint64_t n;
+    struct ny_lost lost; /* rows of the store that the result does not number */
     struct ny_coordinates coordinates; /* pairs = 0: a dictionary alone */
     bool f64;
     struct ny_embedding_layout layout;
     double *inverse; /* eigenvectors: 1/√λ̂ where that is stored with them; NULL: 1 */
     void *stored;    /* room for a piece of stored rows where they are wider than what is asked */
+    struct ny_salvage *salvage; /* NULL: a damaged row ends the export */
 };
 
 /* One part: rows × cols elements, delivered in pieces. */
@@ -32,6 +35,7 @@ struct part {
     size_t (*columns)(const struct ny_coordinates *coordinates); /* NULL: one item a row */
     int (*fill)(struct source *source, uint64_t first, size_t count, void *out);
     size_t (*count)(const struct source *source); /* 0: this result has none */
+    size_t (*grain)(const struct source *source); /* rows damaged together; NULL: none are */
 };
 
 static size_t element_of(const struct source *source)
@@ -93,9 +97,21 @@ static int fill_from_blob(struct source *source, const char *part, size_t item_b
     return ny_embedding_rows(source->store, source->name, &layout, first, count, out);
 }
 
+static uint64_t place_of(const struct source *source, uint64_t row)
+{
+    uint64_t run;
+
+    return ny_lost_place(&source->lost, row, &run);
+}
+
 static int fill_landmarks(struct source *source, uint64_t first, size_t count, void *out)
 {
-    return fill_from_blob(source, "landmarks", sizeof(uint64_t), first, count, out);
+    uint64_t *rows = out;
+    int err = fill_from_blob(source, "landmarks", sizeof(uint64_t), first, count, out);
+
+    for (size_t i = 0; err == NY_OK && i < count; i++)
+        rows[i] = place_of(source, rows[i]);
+    return err;
 }
 
 static int fill_residuals(struct source *source, uint64_t first, size_t count, void *out)
@@ -103,21 +119,40 @@ static int fill_residuals(struct source *source, uint64_t first, size_t count, v
     return fill_from_blob(source, "residuals", sizeof(float), first, count, out);
 }
 
+/* What the store has of each row that the result covers: labels, or else rows of the source. */
+static int fill_from_points(struct source *source, uint64_t first, size_t count, void *out,
+                            bool labels)
+{
+    char *at = out;
+    int err = NY_OK;
+
+    while (err == NY_OK && count > 0) {
+        uint64_t run, row = ny_lost_place(&source->lost, first, &run);
+        size_t piece = count < run ? count : (size_t)run;
+
+        err = labels ? ny_points_labels(source->store, row, piece, (double *)(void *)at)
+                     : ny_points_source(source->store, row, piece, (uint64_t *)(void *)at);
+        at += piece * sizeof(uint64_t);
+        first += piece;
+        count -= piece;
+    }
+    return err;
+}
+
 static int fill_labels(struct source *source, uint64_t first, size_t count, void *out)
 {
-    return ny_points_labels(source->store, first, count, out);
+    return fill_from_points(source, first, count, out, true);
 }
 
 static int fill_source(struct source *source, uint64_t first, size_t count, void *out)
 {
-    return ny_points_source(source->store, first, count, out);
+    return fill_from_points(source, first, count, out, false);
 }
 
 static int fill_rows(struct source *source, uint64_t first, size_t count, void *out)
 {
-    (void)source;
     for (size_t i = 0; i < count; i++)
-        ((uint64_t *)out)[i] = first + i;
+        ((uint64_t *)out)[i] = place_of(source, first + i);
     return NY_OK;
 }
 
@@ -148,20 +183,44 @@ static size_t count_embedded(const struct source *source)
     return source->coordinates.pairs ? (size_t)source->n : 0;
 }
 
+static size_t grain_of_rows(const struct source *source)
+{
+    return source->layout.chunk_rows;
+}
+
+static size_t grain_of_landmarks(const struct source *source)
+{
+    (void)source;
+    return NY_CHUNK_BYTES / sizeof(uint64_t);
+}
+
+static size_t grain_of_residuals(const struct source *source)
+{
+    (void)source;
+    return NY_CHUNK_BYTES / sizeof(float);
+}
+
+static size_t grain_of_points(const struct source *source)
+{
+    struct ny_points_info info;
+
+    return ny_points_info(source->store, &info) == NY_OK ? (size_t)info.block_rows : 1;
+}
+
 static size_t pairs_of(const struct ny_coordinates *coordinates)
 {
     return coordinates->pairs;
 }
 
 static const struct part parts[] = {
-    {"embedding", NY_OUT_F32, ny_coordinates_count, fill_embedding, count_embedded},
-    {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded},
-    {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues},
-    {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmarks},
-    {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals},
-    {"labels", NY_OUT_F64, NULL, fill_labels, count_labels},
-    {"source", NY_OUT_U64, NULL, fill_source, count_points},
-    {"rows", NY_OUT_U64, NULL, fill_rows, count_points},
+    {"embedding", NY_OUT_F32, ny_coordinates_count, fill_embedding, count_embedded, grain_of_rows},
+    {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded, grain_of_rows},
+    {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues, NULL},
+    {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmarks, grain_of_landmarks},
+    {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals},
+    {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points},
+    {"source", NY_OUT_U64, NULL, fill_source, count_points, grain_of_points},
+    {"rows", NY_OUT_U64, NULL, fill_rows, count_points, NULL},
 };
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
@@ -195,7 +254,8 @@ static int open_source(struct source *source, struct ny_store *store, const char
                       name, (unsigned long long)source->n, ny_store_path(store),
                       (unsigned long long)points.n);
     if (err) return err;
-    err = ny_coordinates_parse(&source->coordinates, source->ctx, record);
+    err = ny_record_lost(source->ctx, record, &source->lost);
+    if (err == NY_OK) err = ny_coordinates_parse(&source->coordinates, source->ctx, record);
     if (err) return err;
     precision = ny_field_text(source->report, "precision");
     source->f64 = precision && strcmp(precision, "f64") == 0;
@@ -207,6 +267,7 @@ static int open_source(struct source *source, struct ny_store *store, const char
 
 static void close_source(struct source *source)
 {
+    ny_lost_release(&source->lost, source->ctx);
     ny_free(source->ctx, source->inverse);
     ny_free(source->ctx, source->stored);
     ny_coordinates_release(&source->coordinates, source->ctx);
@@ -239,26 +300,83 @@ static int reserve_stored(struct source *source, size_t count)
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-static int copy_pieces(struct source *source, const struct part *part, struct ny_writer *writer,
-                       size_t row_bytes)
+/* How a part is written. */
+struct shape {
+    enum ny_element element;
+    size_t cols; /* 0: one item a row */
+    size_t row_bytes;
+};
+
+static void mark_missing(const struct shape *shape, void *out, size_t rows)
+{
+    size_t items = rows * (shape->cols ? shape->cols : 1);
+
+    for (size_t i = 0; i < items; i++)
+        switch (shape->element) {
+        case NY_OUT_F32: ((float *)out)[i] = NAN; break;
+        case NY_OUT_F64: ((double *)out)[i] = NAN; break;
+        default: ((uint64_t *)out)[i] = UINT64_MAX;
+        }
+}
+
+static void note_missing(struct ny_salvage *salvage, uint64_t first, uint64_t end)
+{
+    struct ny_row_range *last = salvage->count ? &salvage->range[salvage->count - 1] : NULL;
+
+    salvage->rows += end - first;
+    if (last && salvage->more == 0 && last->end == first) last->end = end;
+    else if (salvage->count < NY_SALVAGE_RANGES)
+        salvage->range[salvage->count++] = (struct ny_row_range){first, end};
+    else salvage->more++;
+}
+
+/* Rows of the part; with a salvage those that cannot be read are marked, as few as are damaged
+ * together. */
+static int fill_piece(struct source *source, const struct part *part, const struct shape *shape,
+                      uint64_t first, size_t count, char *out)
+{
+    int err = part->fill(source, first, count, out);
+    uint64_t last = first + count, grain;
+
+    if (err != NY_ESTORE || !source->salvage || !part->grain) return err;
+    ny_error_clear(source->ctx);
+    grain = part->grain(source);
+    for (uint64_t end; first < last; first = end) {
+        end = (first / grain + 1) * grain < last ? (first / grain + 1) * grain : last;
+        err = part->fill(source, first, (size_t)(end - first), out);
+        if (err == NY_ESTORE) {
+            ny_error_clear(source->ctx);
+            mark_missing(shape, out, (size_t)(end - first));
+            note_missing(source->salvage, first, end);
+        } else if (err) return err;
+        out += (end - first) * shape->row_bytes;
+    }
+    return NY_OK;
+}
+
+static int copy_pieces(struct source *source, const struct part *part, const struct shape *shape,
+                       struct ny_writer *writer)
 {
     size_t rows = part->count(source), bytes = ny_memory_limit(source->ctx) / 16;
-    size_t piece = (bytes < PIECE_BYTES ? bytes : PIECE_BYTES) / row_bytes;
+    size_t piece = (bytes < PIECE_BYTES ? bytes : PIECE_BYTES) / shape->row_bytes;
     void *data;
     int err = NY_OK;
 
     if (!piece) piece = 1;
-    data = ny_calloc(source->ctx, NY_MEM_IO, piece, row_bytes);
+    data = ny_calloc(source->ctx, NY_MEM_IO, piece, shape->row_bytes);
     if (!data) return NY_EBUDGET;
     if (part->columns) err = reserve_stored(source, piece);
     for (uint64_t first = 0; first < rows && err == NY_OK; first += piece) {
         size_t count = rows - first < piece ? (size_t)(rows - first) : piece;
 
         err = ny_check_interrupt(source->ctx);
-        if (err == NY_OK) err = part->fill(source, first, count, data);
+        if (err == NY_OK) err = fill_piece(source, part, shape, first, count, data);
         if (err == NY_OK) err = ny_writer_rows(writer, data, count);
     }
     ny_free(source->ctx, data);
+    if (err == NY_OK && source->salvage && source->salvage->rows == rows)
+        err = ny_fail(source->ctx, NY_ESTORE, "%s of '%s' in %s: no row can be read", part->name,
+                      source->name, ny_store_path(source->store));
     return err;
 }
 
@@ -267,18 +385,20 @@ static int write_part(struct source *source, const struct part *part, const char
     static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
                                    [NY_OUT_F64] = sizeof(double),
                                    [NY_OUT_U64] = sizeof(uint64_t)};
-    size_t cols = part->columns ? part->columns(&source->coordinates) : 0;
-    enum ny_element element = part->columns && source->f64 ? NY_OUT_F64 : part->element;
+    struct shape shape = {part->columns && source->f64 ? NY_OUT_F64 : part->element,
+                          part->columns ? part->columns(&source->coordinates) : 0, 0};
     struct ny_writer *writer;
     int err;
 
+    shape.row_bytes = (shape.cols ? shape.cols : 1) * sizes[shape.element];
     if (part->count(source) == 0)
         return ny_fail(source->ctx, NY_EUSAGE, "'%s' in %s has no %s", source->name,
                        ny_store_path(source->store), part->name);
     if (part->fill == fill_eigenvectors && invert_eigenvalues(source)) return NY_EBUDGET;
-    err = ny_writer_open(&writer, source->ctx, output, element, part->count(source), cols);
+    err = ny_writer_open(&writer, source->ctx, output, shape.element, part->count(source),
+                         shape.cols);
     if (err) return err;
-    err = copy_pieces(source, part, writer, (cols ? cols : 1) * sizes[element]);
+    err = copy_pieces(source, part, &shape, writer);
     if (err) {
         ny_writer_abort(writer);
         return err;
@@ -332,12 +452,40 @@ static int export(struct source *source, const char *name, const char *output)
                    name, ny_nearest(name, names, PARTS + 1));
 }
 
-int ny_part_export(struct ny_store *store, const char *name, const char *part, const char *output)
+/* "rows 0 to 99, 300 to 399 and 2 more ranges" */
+static void describe_missing(const struct ny_salvage *salvage, char *text, size_t bytes)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < salvage->count && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%llu to %llu", i ? ", " : "rows ",
+                                 (unsigned long long)salvage->range[i].first,
+                                 (unsigned long long)salvage->range[i].end - 1);
+    if (salvage->more && used < bytes)
+        snprintf(text + used, bytes - used, " and %llu more ranges",
+                 (unsigned long long)salvage->more);
+}
+
+static void warn_of_missing(const struct source *source, const char *part, const char *output)
+{
+    const struct ny_salvage *salvage = source->salvage;
+    char ranges[512];
+
+    describe_missing(salvage, ranges, sizeof(ranges));
+    ny_log(source->ctx, NY_LOG_WARNING,
+           "%llu rows of the %s of '%s' are damaged; in %s they are NaN (numbers: 2^64-1): %s",
+           (unsigned long long)salvage->rows, part, source->name, output, ranges);
+}
+
+int ny_part_export(struct ny_store *store, const char *name, const char *part, const char *output,
+                   struct ny_salvage *salvage)
 {
     struct source source;
     int err = open_source(&source, store, name);
 
+    source.salvage = salvage;
     if (err == NY_OK) err = export(&source, part, output);
+    if (err == NY_OK && salvage && salvage->rows) warn_of_missing(&source, part, output);
     close_source(&source);
     return err;
 }

@@ -25,6 +25,7 @@ static const char *const report_keys[] = {"map",
                                           "precision",
                                           "threads",
                                           "n",
+                                          "lost",
                                           "d",
                                           "landmarks",
                                           "components",
@@ -285,6 +286,7 @@ int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_set
     int err;
 
     err = ny_points_info(store, &job.points);
+    if (err == NY_OK) err = ny_record_check_lost(store, name, record);
     if (err) goto done;
     if (job.points.n < n) {
         err = ny_fail(job.ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",

@@ -210,3 +210,60 @@ void ny_field_set_text(json_t *object, const char *key, const char *text)
 {
     ny_field_set_json(object, key, text ? json_string(text) : json_null());
 }
+
+void ny_record_set_lost(json_t *record, const struct ny_lost *gone)
+{
+    json_t *ranges = json_array();
+
+    for (size_t i = 0; i < gone->count; i++) {
+        json_t *range = json_array();
+
+        ny_field_append(range, json_integer((json_int_t)gone->range[i].first));
+        ny_field_append(range, json_integer((json_int_t)gone->range[i].end));
+        ny_field_append(ranges, range);
+    }
+    ny_field_set_json(record, "lost", ranges);
+}
+
+int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost *gone)
+{
+    const json_t *ranges = json_object_get(record, "lost");
+    size_t count = json_array_size(ranges);
+
+    *gone = (struct ny_lost){0};
+    if (!count) return NY_OK;
+    gone->range = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(*gone->range));
+    if (!gone->range) return NY_EBUDGET;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *range = json_array_get(ranges, i);
+
+        gone->range[i].first = (uint64_t)json_integer_value(json_array_get(range, 0));
+        gone->range[i].end = (uint64_t)json_integer_value(json_array_get(range, 1));
+        gone->rows += gone->range[i].end - gone->range[i].first;
+    }
+    gone->count = count;
+    return NY_OK;
+}
+
+int ny_record_check_lost(struct ny_store *store, const char *name, const json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    const struct ny_lost *now = ny_store_skipped(store);
+    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0), end = 0, run;
+    struct ny_lost then;
+    size_t i = 0;
+    int err = ny_record_lost(ctx, record, &then);
+
+    if (err) return err;
+    if (n) end = ny_lost_place(&then, n - 1, &run) + 1;
+    while (i < now->count && i < then.count && now->range[i].first == then.range[i].first &&
+           now->range[i].end == then.range[i].end)
+        i++;
+    if ((i < now->count && now->range[i].first < end) ||
+        (i < then.count && then.range[i].first < end))
+        err = ny_fail(ctx, NY_ESTORE,
+                      "rows of %s were lost after '%s' was begun; fit it again with --restart",
+                      ny_store_path(store), name);
+    ny_lost_release(&then, ctx);
+    return err;
+}

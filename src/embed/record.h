@@ -7,6 +7,7 @@
  *   stage       what comes next or is under way: stats select accumulate solve project probe done
  *   options     the identity of the options (api/options.h)
  *   inputs      digests of the files that the options name, where they name some
+ *   lost        ranges of rows that the store had lost; the result numbers those that were left
  *   checkpoint  where the stage under way is
  *   report      what `info` prints
  */
@@ -29,6 +30,13 @@ int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
 int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record);
 /* A batch of its own. */
 int ny_record_save(struct ny_store *store, const char *name, const json_t *record);
+
+/* What the record says of lost rows; ny_lost_release() it. */
+void ny_record_set_lost(json_t *record, const struct ny_lost *lost);
+int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost *lost);
+/* NY_ESTORE when rows that it covers were lost since: its numbers are then not those of a handle
+ * that skips them now. */
+int ny_record_check_lost(struct ny_store *store, const char *name, const json_t *record);
 
 /* Fields of a JSON object, with a fallback where they are not there or null. */
 uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback);

@@ -553,6 +553,8 @@ int ny_transform_points(struct ny_store *store, const char *name, const char *in
     int err;
 
     err = ny_record_need_done(store, name, &record);
+    if (err == NY_OK) err = ny_store_skip_lost(store);
+    if (err == NY_OK) err = ny_record_check_lost(store, name, record);
     if (err == NY_OK) err = load_result(&run, record);
     if (err == NY_OK) err = transform(&run, input, options, output);
     release_all(&run);

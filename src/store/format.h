@@ -20,6 +20,7 @@
  *
  * Points: key = kind, number. Block b holds rows b·B … b·B + B − 1; all but the last are full.
  * Blocks of sparse rows are encoded as store/csr.h says; all else is as for dense ones.
+ * Blocks whose rows were lost to damage are not there; a record lists the rows (store/repair.c).
  * What an unfinished import has staged is invisible: blocks beyond the manifest's n, and, under
  * kind | NY_STAGED, the block that was the short last one and the one being filled.
  */
@@ -40,7 +41,8 @@ enum ny_kind {
     NY_KIND_MANIFEST = 5,
     NY_KIND_CHUNK = 6,
     NY_KIND_CLASSES = 7, /* zero-terminated names, one after another */
-    NY_KIND_PROGRESS = 8 /* struct ny_progress_record, then, until it ends, statistics as above */
+    NY_KIND_PROGRESS = 8, /* struct ny_progress_record, then, until it ends, statistics as above */
+    NY_KIND_LOST = 9      /* ranges of rows that are gone: first, end; see store/lost.c */
 };
 enum { NY_STAGED = 0x40 };
 
@@ -67,7 +69,7 @@ struct ny_pulse {
 _Static_assert(sizeof(struct ny_pulse) == 56, "part of the format");
 enum { NY_POINTS_ENVIRONMENT = 1, NY_RESULTS_ENVIRONMENT = 2 };
 
-enum { NY_FLAG_LABELS = 1, NY_FLAG_SOURCE = 2 };
+enum { NY_FLAG_LABELS = 1, NY_FLAG_SOURCE = 2, NY_FLAG_LOST = 4 };
 
 struct ny_manifest {
     uint32_t dtype, layout, flags, classes;

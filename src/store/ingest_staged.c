@@ -217,11 +217,39 @@ int ny_ingest_resume(struct ny_ingest *ingest)
     return err;
 }
 
+/* Lost rows that new ones share a block with: zeros, which nothing reads. */
+static int blank_tail(struct ny_ingest *ingest, size_t rows)
+{
+    if (ingest->is_sparse) {
+        int err = ny_csr_reserve(&ingest->sparse, ingest->ctx, NY_MEM_STORE, rows, 0);
+
+        if (err) return err;
+        memset(ingest->sparse.start, 0, (rows + 1) * sizeof(*ingest->sparse.start));
+        ingest->sparse.rows = rows;
+        return NY_OK;
+    }
+    memset(ingest->buffer[NY_KIND_POINTS], 0,
+           rows * ingest->elements[NY_KIND_POINTS] * ingest->element_bytes[NY_KIND_POINTS]);
+    return NY_OK;
+}
+
+static int tail_is_lost(struct ny_ingest *ingest, struct ny_view *view, bool *is_lost)
+{
+    struct ny_lost lost;
+    int err = ny_lost_read(view, &ingest->base, &lost);
+
+    *is_lost = !err && ny_lost_covers(&lost, ingest->first_block * ingest->block_rows,
+                                      ingest->base.n);
+    ny_lost_release(&lost, ingest->ctx);
+    return err;
+}
+
 int ny_ingest_load_tail(struct ny_ingest *ingest)
 {
     size_t rows = (size_t)(ingest->base.n % ingest->block_rows);
     const char *wrong = NULL;
     struct ny_view *view;
+    bool lost_tail = false;
     int end, err = NY_OK;
 
     ingest->first_block = ingest->base.n / ingest->block_rows;
@@ -229,6 +257,7 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
     if (rows == 0) return NY_OK;
     err = ny_view_begin(&view, ingest->store, ingest->store->points);
     if (err) return err;
+    err = tail_is_lost(ingest, view, &lost_tail);
     for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
         uint64_t *source = (uint64_t *)(void *)ingest->buffer[kind];
 
@@ -236,6 +265,8 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
         if (kind == NY_KIND_SOURCE && !(ingest->base.flags & NY_FLAG_SOURCE))
             for (size_t i = 0; i < rows; i++) /* they came from where they are */
                 source[i] = ingest->first_block * ingest->block_rows + i;
+        else if (kind == NY_KIND_POINTS && lost_tail)
+            err = blank_tail(ingest, rows);
         else if (kind == NY_KIND_POINTS && ingest->is_sparse)
             err = ny_ingest_sparse_load(ingest, view, 0, rows, ingest->base.block_nnz, &wrong);
         else err = ny_block_read(view, &ingest->base, (enum ny_kind)kind, ingest->first_block,

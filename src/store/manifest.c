@@ -108,8 +108,9 @@ int ny_manifest_read(struct ny_view *view, struct ny_manifest *manifest)
     return wrong ? record_damaged(view->store, "manifest", wrong) : NY_OK;
 }
 
-int ny_points_info(struct ny_store *store, struct ny_points_info *info)
+int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
 {
+    struct ny_lost lost = {0};
     struct ny_manifest m;
     struct ny_view *view;
     bool sparse;
@@ -118,6 +119,8 @@ int ny_points_info(struct ny_store *store, struct ny_points_info *info)
     memset(info, 0, sizeof(*info));
     if (err) return err;
     err = ny_manifest_read(view, &m);
+    if (!err) err = ny_lost_read(view, &m, &lost);
+    ny_free(store->ctx, lost.range);
     end = ny_view_end(view);
     if (err || end) return err ? err : end;
     sparse = m.n > 0 && m.layout == NY_CSR;
@@ -135,6 +138,7 @@ int ny_points_info(struct ny_store *store, struct ny_points_info *info)
                             : m.n * m.d * ny_dtype_size((enum ny_dtype)m.dtype),
         .stored_bytes = m.full_bytes + m.tail_bytes,
         .dropped = m.dropped,
+        .lost = lost.rows,
         .txn = m.txn,
         .labels = (m.flags & NY_FLAG_LABELS) != 0,
         .source = (m.flags & NY_FLAG_SOURCE) != 0,
@@ -143,6 +147,14 @@ int ny_points_info(struct ny_store *store, struct ny_points_info *info)
     };
     memcpy(info->id, store->points->id, sizeof(info->id));
     return NY_OK;
+}
+
+int ny_points_info(struct ny_store *store, struct ny_points_info *info)
+{
+    int err = ny_points_info_all(store, info);
+
+    if (!err) info->n -= store->skipped.rows;
+    return err;
 }
 
 /* ---- statistics ---------------------------------------------------------------------------- */

@@ -64,7 +64,12 @@ int ny_block_damaged(struct ny_store *store, const struct ny_manifest *m, enum n
                      uint64_t block, const char *wrong)
 {
     uint64_t first = block * m->block_rows, rows = ny_rows_in_block(m, block);
+    struct ny_lost lost = {0};
 
+    if (m->flags & NY_FLAG_LOST && kind == NY_KIND_POINTS && !ny_points_lost(store, &lost) &&
+        ny_lost_covers(&lost, first, first + rows))
+        wrong = "its rows are lost, 'nystream repair' has set them aside";
+    ny_lost_release(&lost, store->ctx);
     return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, first,
                       "%s %llu of %s (rows %llu to %llu) is damaged: %s; 'nystream verify' lists "
                       "all damage",
@@ -139,7 +144,7 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     err = ny_manifest_read(view, &cache->m);
     end = ny_view_end(view);
     if (!err && !end) err = check_layout(cache);
-    if (!err && !end && slots) err = ny_points_info(store, &cache->info);
+    if (!err && !end && slots) err = ny_points_info_all(store, &cache->info);
     if (err || end) return err ? err : end;
     cache->row_bytes =
         slots ? ny_row_bytes(cache->info.dtype, 0, slots) : row_bytes(&cache->m, kind);
@@ -251,6 +256,7 @@ int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows,
 {
     struct cache cache;
     struct wish *wishes = NULL;
+    uint64_t run;
     int err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 
     if (err) goto done;
@@ -258,7 +264,7 @@ int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows,
     err = NY_EBUDGET;
     if (!wishes) goto done;
     for (size_t i = 0; i < count; i++)
-        wishes[i] = (struct wish){rows[i], i};
+        wishes[i] = (struct wish){ny_lost_place(&store->skipped, rows[i], &run), i};
     qsort(wishes, count, sizeof(*wishes), by_row);
     err = count ? check_range(&cache, wishes[count - 1].row, 1) : NY_OK;
     for (size_t i = 0; !err && i < count; i++) {
@@ -326,7 +332,7 @@ static int advise(void *arg)
         struct ny_key key = ny_points_key(NY_KIND_POINTS, b);
         MDB_val name = {key.bytes, key.data}, value;
 
-        if (mdb_get(hint->view->txn, env->table, &name, &value)) break;
+        if (mdb_get(hint->view->txn, env->table, &name, &value)) continue; /* lost */
         if (value.mv_size < env->page_bytes) continue;
         madvise((char *)value.mv_data - sizeof(struct ny_page),
                 ny_overflow_pages(value.mv_size, env->page_bytes) * env->page_bytes, hint->advice);

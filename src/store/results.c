@@ -137,6 +137,11 @@ int ny_batch_begin(struct ny_batch **out, struct ny_store *store)
     return NY_OK;
 }
 
+void ny_batch_mend(struct ny_batch *batch)
+{
+    batch->write.mends = true;
+}
+
 struct ny_store *ny_batch_store(const struct ny_batch *batch)
 {
     return batch->store;

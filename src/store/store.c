@@ -76,6 +76,7 @@ void ny_store_close(struct ny_store *store)
 {
     if (!store) return;
     ny_views_free(store);
+    ny_lost_release(&store->skipped, store->ctx);
     ny_env_close(store->results);
     ny_env_close(store->points);
     ny_mutex_release(&store->lock);

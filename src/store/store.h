@@ -49,6 +49,7 @@ struct ny_points_info {
     uint64_t raw_bytes;    /* dense: n × d × element size; sparse: column numbers and values */
     uint64_t stored_bytes; /* sum of the stored values, headers included */
     uint64_t dropped;      /* rows that --nan drop left out, over all imports */
+    uint64_t lost;         /* rows that repair has set aside; they count in n, unless skipped */
     uint64_t txn;          /* LMDB transaction that wrote the manifest */
     bool labels;           /* every row has a label (missing: NaN) */
     bool source;           /* row numbers in the source files are kept (shuffled or dropped) */
@@ -59,6 +60,26 @@ struct ny_points_info {
 
 /* The points as of now: n = 0 when nothing was imported yet. Cheap (one record). */
 int ny_points_info(struct ny_store *store, struct ny_points_info *info);
+
+/* Rows first … end − 1. */
+struct ny_row_range {
+    uint64_t first, end;
+};
+/* Rows whose values are gone: damage that ny_store_repair() has set aside. They keep their numbers,
+ * and to read them is NY_ESTORE. */
+struct ny_lost {
+    size_t count;
+    struct ny_row_range *range; /* in order, none touching another */
+    uint64_t rows;
+};
+int ny_points_lost(struct ny_store *store, struct ny_lost *lost);
+void ny_lost_release(struct ny_lost *lost, struct ny_context *ctx);
+/* The number in the store of row `row` of those that are left; *run of them lie there in a row. */
+uint64_t ny_lost_place(const struct ny_lost *lost, uint64_t row, uint64_t *run);
+/* From here on ny_points_info() of this handle counts, ny_points_gather() and ny_source_of_points()
+ * number the rows that are left, as of now: 0 … n − lost − 1. */
+int ny_store_skip_lost(struct ny_store *store);
+const struct ny_lost *ny_store_skipped(const struct ny_store *store);
 
 /* Column statistics over all rows, gathered during import; arrays of d, owned by the caller's
  * struct and freed by _release. */
@@ -106,13 +127,37 @@ void ny_points_will_need(struct ny_store *store, uint64_t first, uint64_t count)
 void ny_points_done_with(struct ny_store *store, uint64_t first, uint64_t count);
 
 /* Reads every byte of every block and record. Damaged pieces are reported in order to `damaged`
- * (what: a sentence); the return value is NY_OK when the walk itself went through. */
+ * (what: a sentence); the return value is NY_OK when the walk itself went through. Stages "verify"
+ * (rows) and "verify results" (chunks) of the progress. */
+enum ny_damaged {
+    NY_DAMAGED_OTHER,  /* trees, manifest, statistics, class names */
+    NY_DAMAGED_POINTS, /* of a block */
+    NY_DAMAGED_LABELS,
+    NY_DAMAGED_SOURCE, /* row numbers */
+    NY_DAMAGED_DIGEST, /* some block is sound, but not the one that was there */
+    NY_DAMAGED_RESULT
+};
 struct ny_damage {
+    enum ny_damaged kind;
     uint64_t block, first_row, rows; /* rows 0: not a block of points */
+    const char *name, *part;         /* of a result, and the chunk of the part */
+    uint64_t chunk;
     const char *what;
 };
 typedef int ny_damage_fn(void *user, const struct ny_damage *damage);
 int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user);
+
+/* Sets aside what cannot be read: rows of points are lost from then on, labels missing, source row
+ * numbers 2^64−1, results with a damaged chunk removed. Tells each. NY_ESTORE, and nothing is
+ * changed, where that does not help: the trees, the manifest, the statistics. NY_EBUSY while an
+ * import or a job runs. Reads every byte first. */
+struct ny_repaired {
+    enum ny_damaged kind;
+    uint64_t first_row, rows;
+    const char *name; /* of a result */
+};
+typedef int ny_repaired_fn(void *user, const struct ny_repaired *done);
+int ny_store_repair(struct ny_store *store, ny_repaired_fn *told, void *user);
 
 /* Charged, and kept, for so many threads that read at a time, their decoders. */
 size_t ny_reading_bytes(unsigned readers);

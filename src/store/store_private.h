@@ -5,7 +5,7 @@
  *   environment, residency    an LMDB environment, one per process and directory; its mapped pages
  *   write, view               its transactions; locks: our own lock files
  *   store                     the handle
- *   manifest, points, ingest  rows;   results: chunks;   verify: all of it
+ *   manifest, lost, points, ingest  rows;   results: chunks;   verify, repair: all of it
  *
  * Invariants.
  *  1. A value leaves this folder only as a copy, after its checksum was verified.
@@ -106,6 +106,7 @@ struct ny_write {
     MDB_txn *txn; /* NULL: none alive */
     struct ny_pulse pulse;
     size_t dirty_bytes; /* pages of LMDB's that wait for the commit, without tree pages */
+    bool mends;         /* a value to be replaced may be damaged */
 };
 
 /* Begins; `room_bytes` bounds what the transaction will write. The thread that begins must end. */
@@ -118,6 +119,11 @@ int ny_write_record(struct ny_write *write, const struct ny_key *key, const stru
                     const void *raw);
 /* Absent is fine. */
 int ny_write_delete(struct ny_write *write, const struct ny_key *key);
+/* Bytes of a stored value, the checksum in its header; 0 where there is none. */
+int ny_write_size(struct ny_write *write, const struct ny_key *key, size_t *bytes);
+int ny_write_checksum(struct ny_write *write, const struct ny_key *key, uint64_t *checksum);
+/* Lets the batch delete chunks that are damaged. */
+void ny_batch_mend(struct ny_batch *batch);
 /* Deletes entries from `first` on as long as `match` says so, at most `most`; *count of them. */
 typedef bool ny_match_fn(const void *arg, const MDB_val *key);
 int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_match_fn *match,
@@ -164,6 +170,7 @@ struct ny_store {
     struct ny_env *points, *results;
     uint64_t id; /* first 8 bytes */
     bool read_only;
+    struct ny_lost skipped; /* see ny_store_skip_lost() */
     struct ny_mutex lock;
     struct ny_view *views; /* not in use */
 };
@@ -189,6 +196,13 @@ int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path,
 void ny_lock_release(struct ny_lock *lock);
 
 /* ---- points -------------------------------------------------------------------------------- */
+
+/* The points of all, skipped ones included. */
+int ny_points_info_all(struct ny_store *store, struct ny_points_info *info);
+/* The list that the manifest of this view speaks of. */
+int ny_lost_read(struct ny_view *view, const struct ny_manifest *manifest, struct ny_lost *lost);
+bool ny_lost_covers(const struct ny_lost *lost, uint64_t first, uint64_t end);
+int ny_lost_add(struct ny_lost *lost, struct ny_context *ctx, uint64_t first, uint64_t end);
 
 /* The manifest as this view sees it; NULL, or what is wrong. */
 const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest);

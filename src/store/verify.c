@@ -1,44 +1,95 @@
-/* Reading every byte, and going on where something is damaged. */
+/* Reading every byte, and going on where something is damaged. Blocks and chunks are read by as
+ * many threads as the budget has room for; what they find is told in order at the end. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "store/csr.h"
 #include "store/guard.h"
 #include "store/store_private.h"
+
+/* A damaged block of points, labels or source row numbers, or a chunk. */
+struct finding {
+    enum ny_kind kind;
+    uint64_t block;
+    struct ny_key key; /* of a chunk */
+    const char *wrong;
+};
 
 struct verifying {
     struct ny_store *store;
     ny_damage_fn *damaged;
     void *user;
     struct ny_manifest m;
-    char *block;  /* room for any decoded value */
+    struct ny_lost lost;
+    struct ny_mutex lock; /* guards what follows */
+    struct ny_meter meter;
+    uint64_t next, blocks; /* the block that is read next */
+    struct ny_key next_key; /* the chunk that is read next is the first from this key on */
+    bool no_more;          /* chunks, or a worker has failed */
+    struct finding *finding;
+    size_t findings, room;
+};
+
+/* What one thread reads into: any decoded value. */
+struct reader {
+    struct verifying *v;
+    char *block;
     size_t room;
 };
 
-static int report(struct verifying *v, uint64_t block, const char *what)
+static int tell(struct verifying *v, struct ny_damage damage)
 {
-    uint64_t rows = block == UINT64_MAX ? 0 : ny_rows_in_block(&v->m, block);
-    struct ny_damage damage = {.block = rows ? block : 0,
-                               .first_row = rows ? block * v->m.block_rows : 0,
-                               .rows = rows,
-                               .what = what};
-
     return v->damaged(v->user, &damage);
+}
+
+/* Keeps a finding until all have read. */
+static int note(struct verifying *v, struct finding finding)
+{
+    int err = NY_OK;
+
+    ny_mutex_lock(&v->lock);
+    if (v->findings == v->room) {
+        size_t room = v->room ? 2 * v->room : 16;
+        struct finding *larger =
+            ny_resize(v->store->ctx, NY_MEM_STORE, v->finding, room * sizeof(*larger));
+
+        if (larger) {
+            v->finding = larger;
+            v->room = room;
+        } else err = NY_EBUDGET;
+    }
+    if (!err) v->finding[v->findings++] = finding;
+    ny_mutex_unlock(&v->lock);
+    return err;
+}
+
+/* Threads that read at a time values of so many bytes. */
+static unsigned workers_for(const struct verifying *v, size_t bytes)
+{
+    struct ny_context *ctx = v->store->ctx;
+    size_t fit = ny_memory_left(ctx) / 2 / (bytes + ny_reading_bytes(1));
+    unsigned threads = ny_context_threads(ctx);
+
+    if (fit < 1) return 1;
+    return fit < threads ? (unsigned)fit : threads;
 }
 
 /* ---- trees --------------------------------------------------------------------------------- */
 
-static int verify_structure(struct verifying *v, const struct ny_env *env)
+static int verify_structure(struct verifying *v, const struct ny_env *env, uint64_t *entries)
 {
     char why[NY_WHY_BYTES], what[NY_WHY_BYTES + PATH_MAX + 8];
     struct ny_pulse pulse;
     int err = ny_structure_check(v->store->ctx, env->path, &pulse, why);
 
+    *entries = err ? 0 : pulse.entries;
     if (err != NY_ESTORE) return err;
     snprintf(what, sizeof(what), "%s: %s", env->path, why);
-    return report(v, UINT64_MAX, what);
+    return tell(v, (struct ny_damage){.what = what});
 }
 
 /* ---- points -------------------------------------------------------------------------------- */
@@ -52,37 +103,52 @@ static struct ny_manifest manifest_now(const struct verifying *v, struct ny_view
     return ny_manifest_fetch(view, &now) ? v->m : now;
 }
 
+/* Bytes of a decoded block of any kind. */
+static size_t block_room(const struct ny_manifest *m)
+{
+    enum ny_dtype dtype = (enum ny_dtype)m->dtype;
+    size_t marks = (size_t)m->block_rows * 8; /* labels, source */
+    size_t points = m->layout == NY_CSR
+                        ? ny_csr_bound((size_t)m->block_rows, (size_t)m->block_nnz, dtype)
+                        : (size_t)m->block_rows * m->d * ny_dtype_size(dtype);
+
+    return points > marks ? points : marks;
+}
+
+/* Stored bytes of a row, on average. */
+static double row_share(const struct ny_manifest *m)
+{
+    return (double)(m->full_bytes + m->tail_bytes) / (double)m->n;
+}
+
 /* Rows of points. Sparse ones take as much room as the fullest block has now. */
-static int read_points(struct verifying *v, struct ny_view *view, const struct ny_manifest *now,
-                        uint64_t block, const char **wrong)
+static int read_points(struct reader *reader, struct ny_view *view, const struct ny_manifest *now,
+                       uint64_t block, const char **wrong)
 {
     struct ny_csr_image image = {.rows = (size_t)ny_rows_in_block(now, block)};
     size_t bytes;
 
     if (now->layout == NY_DENSE) {
-        ny_block_read(view, now, NY_KIND_POINTS, block, v->block, wrong);
+        ny_block_read(view, now, NY_KIND_POINTS, block, reader->block, wrong);
         return NY_OK;
     }
     bytes = ny_csr_bound((size_t)now->block_rows, (size_t)now->block_nnz,
                          (enum ny_dtype)now->dtype);
-    if (bytes > v->room) {
-        char *larger = ny_resize(v->store->ctx, NY_MEM_STORE, v->block, bytes);
+    if (bytes > reader->room) {
+        char *larger = ny_resize(view->store->ctx, NY_MEM_STORE, reader->block, bytes);
 
         if (!larger) return NY_EBUDGET;
-        v->block = larger;
-        v->room = bytes;
+        reader->block = larger;
+        reader->room = bytes;
     }
-    image.at = v->block;
+    image.at = reader->block;
     ny_csr_read(view, now, ny_points_key(NY_KIND_POINTS, block), &image, wrong);
     return NY_OK;
 }
 
-static int verify_block(struct verifying *v, enum ny_kind kind, uint64_t block)
+static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block)
 {
-    static const char *const names[] = {[NY_KIND_POINTS] = "points",
-                                        [NY_KIND_LABELS] = "labels",
-                                        [NY_KIND_SOURCE] = "source row numbers"};
-    char what[NY_WHY_BYTES];
+    struct verifying *v = reader->v;
     const char *wrong = NULL;
     struct ny_manifest now;
     struct ny_view *view;
@@ -90,27 +156,97 @@ static int verify_block(struct verifying *v, enum ny_kind kind, uint64_t block)
 
     if (err) return err;
     now = manifest_now(v, view);
-    if (kind == NY_KIND_POINTS) err = read_points(v, view, &now, block, &wrong);
-    else ny_block_read(view, &now, kind, block, v->block, &wrong);
+    if (kind == NY_KIND_POINTS) err = read_points(reader, view, &now, block, &wrong);
+    else ny_block_read(view, &now, kind, block, reader->block, &wrong);
     end = ny_view_end(view);
     if (err || end || !wrong) return err ? err : end;
-    snprintf(what, sizeof(what), "%s of block %llu: %s", names[kind], (unsigned long long)block,
-             wrong);
-    return report(v, block, what);
+    return note(v, (struct finding){.kind = kind, .block = block, .wrong = wrong});
+}
+
+static int verify_kinds(struct reader *reader, uint64_t block)
+{
+    const struct ny_manifest *m = &reader->v->m;
+    uint64_t first = block * m->block_rows, end = first + ny_rows_in_block(m, block);
+    int err = NY_OK;
+
+    if (!ny_lost_covers(&reader->v->lost, first, end))
+        err = verify_block(reader, NY_KIND_POINTS, block);
+    if (!err && m->flags & NY_FLAG_LABELS) err = verify_block(reader, NY_KIND_LABELS, block);
+    if (!err && m->flags & NY_FLAG_SOURCE && block >= m->source_from)
+        err = verify_block(reader, NY_KIND_SOURCE, block);
+    return err ? err : ny_check_interrupt(reader->v->store->ctx);
+}
+
+/* Blocks in turn, until there are none or another worker has failed. */
+static int read_blocks(void *arg, unsigned worker)
+{
+    struct verifying *v = arg;
+    const struct ny_manifest *m = &v->m;
+    struct reader reader = {.v = v, .room = block_room(m)};
+    int err = NY_OK;
+
+    (void)worker;
+    reader.block = ny_alloc(v->store->ctx, NY_MEM_STORE, reader.room);
+    if (!reader.block) err = NY_EBUDGET;
+    for (;;) {
+        uint64_t block, rows;
+
+        ny_mutex_lock(&v->lock);
+        if (err) v->next = v->blocks;
+        block = v->next < v->blocks ? v->next++ : v->blocks;
+        ny_mutex_unlock(&v->lock);
+        if (block == v->blocks) break;
+        err = verify_kinds(&reader, block);
+        rows = ny_rows_in_block(m, block);
+        ny_mutex_lock(&v->lock);
+        ny_meter_add(&v->meter, rows, (double)rows * row_share(m), 0);
+        ny_mutex_unlock(&v->lock);
+    }
+    ny_free(v->store->ctx, reader.block);
+    return err;
+}
+
+static int by_block(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+
+    if (x->block != y->block) return x->block < y->block ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+static int tell_block(struct verifying *v, const struct finding *finding)
+{
+    static const enum ny_damaged kinds[] = {[NY_KIND_POINTS] = NY_DAMAGED_POINTS,
+                                            [NY_KIND_LABELS] = NY_DAMAGED_LABELS,
+                                            [NY_KIND_SOURCE] = NY_DAMAGED_SOURCE};
+    static const char *const names[] = {[NY_KIND_POINTS] = "points",
+                                        [NY_KIND_LABELS] = "labels",
+                                        [NY_KIND_SOURCE] = "source row numbers"};
+    char what[NY_WHY_BYTES];
+
+    snprintf(what, sizeof(what), "%s of block %llu: %s", names[finding->kind],
+             (unsigned long long)finding->block, finding->wrong);
+    return tell(v, (struct ny_damage){.kind = kinds[finding->kind],
+                                      .block = finding->block,
+                                      .first_row = finding->block * v->m.block_rows,
+                                      .rows = ny_rows_in_block(&v->m, finding->block),
+                                      .what = what});
 }
 
 static int verify_blocks(struct verifying *v)
 {
-    uint64_t blocks = (v->m.n + v->m.block_rows - 1) / v->m.block_rows;
-    int err = NY_OK;
+    struct ny_context *ctx = v->store->ctx;
+    int err;
 
-    for (uint64_t b = 0; !err && b < blocks; b++) {
-        err = verify_block(v, NY_KIND_POINTS, b);
-        if (!err && v->m.flags & NY_FLAG_LABELS) err = verify_block(v, NY_KIND_LABELS, b);
-        if (!err && v->m.flags & NY_FLAG_SOURCE && b >= v->m.source_from)
-            err = verify_block(v, NY_KIND_SOURCE, b);
-        if (!err) err = ny_check_interrupt(v->store->ctx);
-    }
+    v->blocks = (v->m.n + v->m.block_rows - 1) / v->m.block_rows;
+    if (v->blocks == 0) return NY_OK;
+    ny_meter_start(&v->meter, ctx, "verify", 0, v->m.n);
+    err = ny_parallel(ctx, workers_for(v, block_room(&v->m)), read_blocks, v);
+    if (!err) ny_meter_finish(&v->meter);
+    if (!err && v->findings) qsort(v->finding, v->findings, sizeof(*v->finding), by_block);
+    for (size_t i = 0; !err && i < v->findings; i++)
+        err = tell_block(v, &v->finding[i]);
+    v->findings = 0;
     return err;
 }
 
@@ -134,7 +270,9 @@ static int verify_digests(struct verifying *v)
     end = ny_view_end(view);
     if (end) return end;
     if (now.n == 0 || (digest == now.digest && tail == now.tail_digest)) return NY_OK;
-    return report(v, UINT64_MAX, "the blocks are not those that were imported: a digest is wrong");
+    return tell(v, (struct ny_damage){
+                       .kind = NY_DAMAGED_DIGEST,
+                       .what = "the blocks are not those that were imported: a digest is wrong"});
 }
 
 static int read_record(struct verifying *v, enum ny_kind kind, size_t bytes, const char **wrong)
@@ -174,13 +312,13 @@ static int verify_records(struct verifying *v)
                       sizeof(struct ny_stats_record) + 4 * (size_t)v->m.d * sizeof(double), &wrong);
     if (!err && wrong) {
         snprintf(what, sizeof(what), "column statistics: %s", wrong);
-        err = report(v, UINT64_MAX, what);
+        err = tell(v, (struct ny_damage){.what = what});
     }
     if (err || v->m.classes == 0) return err;
     err = read_record(v, NY_KIND_CLASSES, 0, &wrong);
     if (!err && wrong) {
         snprintf(what, sizeof(what), "class names: %s", wrong);
-        err = report(v, UINT64_MAX, what);
+        err = tell(v, (struct ny_damage){.what = what});
     }
     return err;
 }
@@ -190,8 +328,6 @@ static int verify_points(struct verifying *v)
     struct ny_view *view;
     char what[NY_WHY_BYTES];
     const char *wrong;
-    enum ny_dtype dtype;
-    size_t points;
     int err = ny_view_begin(&view, v->store, v->store->points);
 
     if (err) return err;
@@ -200,21 +336,16 @@ static int verify_points(struct verifying *v)
     if (err) return err;
     if (wrong) {
         snprintf(what, sizeof(what), "the manifest, without which no point can be read: %s", wrong);
-        return report(v, UINT64_MAX, what);
+        return tell(v, (struct ny_damage){.what = what});
     }
-    dtype = (enum ny_dtype)v->m.dtype;
-    v->room = (size_t)v->m.block_rows * 8; /* labels, source; points may be more */
-    points = v->m.layout == NY_CSR
-                 ? ny_csr_bound((size_t)v->m.block_rows, (size_t)v->m.block_nnz, dtype)
-                 : (size_t)v->m.block_rows * v->m.d * ny_dtype_size(dtype);
-    if (v->room < points) v->room = points;
-    v->block = ny_alloc(v->store->ctx, NY_MEM_STORE, v->room);
-    if (!v->block) return NY_EBUDGET;
-    err = verify_blocks(v);
+    err = ny_points_lost(v->store, &v->lost);
+    if (err == NY_ESTORE) { /* its message says so */
+        err = tell(v, (struct ny_damage){.what = ny_context_message(v->store->ctx)});
+        ny_error_clear(v->store->ctx);
+    }
+    if (!err) err = verify_blocks(v);
     if (!err) err = verify_digests(v);
     if (!err) err = verify_records(v);
-    ny_free(v->store->ctx, v->block);
-    v->block = NULL;
     return err;
 }
 
@@ -222,90 +353,152 @@ static int verify_points(struct verifying *v)
 
 struct next_chunk {
     struct ny_view *view;
-    struct ny_key key; /* the last one seen; then the next */
+    struct ny_key *key; /* at least; then the chunk's */
     bool there;
 };
 
 static int find_next(void *arg)
 {
     struct next_chunk *next = arg;
-    MDB_val key = {next->key.bytes, next->key.data}, value;
+    MDB_val key = {next->key->bytes, next->key->data}, value;
     MDB_cursor *cursor;
 
     next->there = false;
     if (mdb_cursor_open(next->view->txn, next->view->env->table, &cursor)) return NY_OK;
     if (!mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE) && key.mv_size <= NY_KEY_MAX) {
         next->there = true;
-        next->key.bytes = key.mv_size;
-        memcpy(next->key.data, key.mv_data, key.mv_size);
+        next->key->bytes = key.mv_size;
+        memcpy(next->key->data, key.mv_data, key.mv_size);
     }
     mdb_cursor_close(cursor);
     return NY_OK;
 }
 
-static int report_chunk(struct verifying *v, const struct ny_key *key, const char *wrong)
+/* The chunk that is next in turn; NY_END after the last. With the lock held. */
+static int take_key(struct verifying *v, struct ny_key *key)
 {
-    char what[2 * NY_WHY_BYTES], text[NY_KEY_MAX + 1] = {0};
-    size_t name;
-    uint64_t index = 0;
+    struct next_chunk next = {.key = &v->next_key};
+    int end, err;
 
-    memcpy(text, key->data, key->bytes);
-    name = strlen(text);
-    for (size_t i = key->bytes > 8 ? key->bytes - 8 : 0; i < key->bytes; i++)
-        index = index << 8 | (unsigned char)key->data[i];
-    snprintf(what, sizeof(what), "result '%.64s', %.64s, chunk %llu: %s", text,
-             name < key->bytes ? text + name + 1 : "", (unsigned long long)index, wrong);
-    return report(v, UINT64_MAX, what);
+    if (v->no_more) return NY_END;
+    err = ny_view_begin(&next.view, v->store, v->store->results);
+    if (err) return err;
+    err = ny_guarded(find_next, &next);
+    end = ny_view_end(next.view);
+    if (end) return end;
+    v->no_more = err || !next.there;
+    if (v->no_more) return NY_END;
+    *key = v->next_key;
+    v->no_more = v->next_key.bytes == NY_KEY_MAX;
+    if (!v->no_more) v->next_key.data[v->next_key.bytes++] = 0; /* its successor */
+    return NY_OK;
 }
 
-static int verify_chunk(struct verifying *v, struct next_chunk *next)
+/* One that was removed meanwhile is not damaged. */
+static int verify_chunk(struct verifying *v, const struct ny_key *key, char *room, size_t *bytes)
 {
-    struct ny_store *store = v->store;
-    struct ny_want want = {.key = next->key,
-                           .frame = {.store = store->id,
-                                     .number = ny_checksum(next->key.data, next->key.bytes),
+    struct ny_want want = {.key = *key,
+                           .frame = {.store = v->store->id,
+                                     .number = ny_checksum(key->data, key->bytes),
                                      .kind = NY_KIND_CHUNK},
                            .capacity = NY_CHUNK_BYTES};
     const char *wrong = NULL;
-    int end;
+    struct ny_view *view;
+    int end, err = ny_view_begin(&view, v->store, v->store->results);
 
-    ny_view_read(next->view, &want, v->block, &wrong);
-    end = ny_view_end(next->view);
-    return end || !wrong ? end : report_chunk(v, &want.key, wrong);
+    if (err) return err;
+    err = ny_view_read(view, &want, room, &wrong);
+    end = ny_view_end(view);
+    *bytes = want.frame.raw_bytes;
+    if (end || err != NY_ESTORE) return end;
+    return note(v, (struct finding){.kind = NY_KIND_CHUNK, .key = *key, .wrong = wrong});
 }
 
-static int verify_results(struct verifying *v)
+static int read_chunks(void *arg, unsigned worker)
 {
-    struct next_chunk next = {.key = {.bytes = 1, .data = {1}}}; /* after the pulse */
-    int err = NY_OK;
+    struct verifying *v = arg;
+    struct ny_context *ctx = v->store->ctx;
+    char *room = ny_alloc(ctx, NY_MEM_STORE, NY_CHUNK_BYTES);
+    int err = room ? NY_OK : NY_EBUDGET;
+    size_t bytes = 0;
 
-    v->m = (struct ny_manifest){.block_rows = 1};
-    v->block = ny_alloc(v->store->ctx, NY_MEM_STORE, NY_CHUNK_BYTES);
-    if (!v->block) return NY_EBUDGET;
+    (void)worker;
     while (!err) {
-        err = ny_view_begin(&next.view, v->store, v->store->results);
-        if (err) break;
-        if (ny_guarded(find_next, &next) || !next.there) {
-            err = ny_view_end(next.view);
-            break;
-        }
-        err = verify_chunk(v, &next);
-        if (next.key.bytes < NY_KEY_MAX) next.key.data[next.key.bytes++] = 0; /* its successor */
-        else break;
-        if (!err) err = ny_check_interrupt(v->store->ctx);
+        struct ny_key key;
+
+        ny_mutex_lock(&v->lock);
+        if (bytes) ny_meter_add(&v->meter, 1, (double)bytes, 0);
+        err = take_key(v, &key);
+        ny_mutex_unlock(&v->lock);
+        if (!err) err = verify_chunk(v, &key, room, &bytes);
+        if (!err) err = ny_check_interrupt(ctx);
     }
-    ny_free(v->store->ctx, v->block);
-    v->block = NULL;
+    if (err != NY_END) {
+        ny_mutex_lock(&v->lock);
+        v->no_more = true;
+        ny_mutex_unlock(&v->lock);
+    }
+    ny_free(ctx, room);
+    return err == NY_END ? NY_OK : err;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct ny_key *x = &((const struct finding *)a)->key;
+    const struct ny_key *y = &((const struct finding *)b)->key;
+    int order = memcmp(x->data, y->data, x->bytes < y->bytes ? x->bytes : y->bytes);
+
+    return order ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static int tell_chunk(struct verifying *v, const struct finding *finding)
+{
+    const struct ny_key *key = &finding->key;
+    char what[2 * NY_WHY_BYTES], text[NY_KEY_MAX + 1] = {0};
+    const char *part;
+    uint64_t index = 0;
+
+    memcpy(text, key->data, key->bytes);
+    part = strlen(text) < key->bytes ? text + strlen(text) + 1 : "";
+    for (size_t i = key->bytes > 8 ? key->bytes - 8 : 0; i < key->bytes; i++)
+        index = index << 8 | (unsigned char)key->data[i];
+    snprintf(what, sizeof(what), "result '%.64s', %.64s, chunk %llu: %s", text, part,
+             (unsigned long long)index, finding->wrong);
+    return tell(v, (struct ny_damage){.kind = NY_DAMAGED_RESULT,
+                                      .name = text,
+                                      .part = part,
+                                      .chunk = index,
+                                      .what = what});
+}
+
+static int verify_results(struct verifying *v, uint64_t entries)
+{
+    struct ny_context *ctx = v->store->ctx;
+    int err;
+
+    v->next_key = (struct ny_key){.bytes = 1, .data = {1}}; /* after the pulse */
+    ny_meter_start(&v->meter, ctx, "verify results", 0, entries);
+    err = ny_parallel(ctx, workers_for(v, NY_CHUNK_BYTES), read_chunks, v);
+    if (!err) ny_meter_finish(&v->meter);
+    if (!err && v->findings) qsort(v->finding, v->findings, sizeof(*v->finding), by_key);
+    for (size_t i = 0; !err && i < v->findings; i++)
+        err = tell_chunk(v, &v->finding[i]);
     return err;
 }
 
 int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user)
 {
     struct verifying v = {.store = store, .damaged = damaged, .user = user, .m = {.block_rows = 1}};
-    int err = verify_structure(&v, store->points);
+    uint64_t chunks = 0, entries;
+    int err;
 
-    if (!err) err = verify_structure(&v, store->results);
+    ny_mutex_init(&v.lock);
+    err = verify_structure(&v, store->points, &entries);
+    if (!err) err = verify_structure(&v, store->results, &chunks);
     if (!err) err = verify_points(&v);
-    if (!err) err = verify_results(&v);
+    if (!err) err = verify_results(&v, chunks);
+    ny_free(store->ctx, v.finding);
+    ny_lost_release(&v.lost, store->ctx);
+    ny_mutex_release(&v.lock);
     return err;
 }

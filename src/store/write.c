@@ -32,6 +32,7 @@ static bool on_own_pages(const struct ny_env *env, size_t key_bytes, size_t byte
 struct lookup {
     struct ny_write *write;
     MDB_val key, value;
+    struct ny_header header; /* zeros where the value is too short for one */
     int code;
     bool sound;
 };
@@ -46,6 +47,8 @@ static int look_up(void *arg)
     uint32_t pages;
 
     l->code = mdb_get(l->write->txn, env->table, &l->key, &l->value);
+    if (!l->code && l->value.mv_size >= sizeof(l->header))
+        memcpy(&l->header, l->value.mv_data, sizeof(l->header));
     if (l->code || !on_own_pages(env, l->key.mv_size, l->value.mv_size)) return NY_OK;
     memcpy(&head, (const char *)l->value.mv_data - sizeof(head), sizeof(head));
     memcpy(&pages, &head.lower, sizeof(pages));
@@ -55,38 +58,75 @@ static int look_up(void *arg)
     return NY_OK;
 }
 
-static int find(struct ny_write *write, MDB_val key, MDB_val *value, bool *there)
+/* Writes the head of a value's pages again: what it must say follows from where it is and from the
+ * value's size in the tree. The map shows it at once. */
+static bool mend(const struct ny_write *write, const MDB_val *value)
+{
+    const struct ny_env *env = write->env;
+    uint32_t pages = (uint32_t)ny_overflow_pages(value->mv_size, env->page_bytes);
+    struct ny_page head = {.flags = NY_PAGE_OVERFLOW};
+    const char *at = (const char *)value->mv_data - sizeof(head);
+    size_t length;
+    const char *map = ny_mapping_of(at, &length);
+    int fd;
+
+    if (!map || mdb_env_get_fd(env->lmdb, &fd)) return false;
+    head.number = (uint64_t)(at - map) / env->page_bytes;
+    memcpy(&head.lower, &pages, sizeof(pages));
+    return pwrite(fd, &head, sizeof(head), at - map) == sizeof(head);
+}
+
+static int find(struct ny_write *write, struct lookup *l)
 {
     struct ny_context *ctx = write->store->ctx;
-    struct lookup l = {.write = write, .key = key, .sound = true};
-    int err = ny_guarded(look_up, &l);
+    int err;
 
-    *there = l.code == MDB_SUCCESS;
-    *value = l.value;
-    if (err || (*there && !l.sound))
+    l->write = write;
+    l->sound = true;
+    err = ny_guarded(look_up, l);
+    if (!err && !l->code && !l->sound && write->mends) l->sound = mend(write, &l->value);
+    if (err || (!l->code && !l->sound))
         return ny_fail_at(ctx, NY_ESTORE, write->env->path, NY_NO_LINE,
                           "%s is damaged: a value to be replaced cannot be read; "
                           "run 'nystream verify'",
                           write->env->path);
-    if (l.code && l.code != MDB_NOTFOUND) return ny_env_fail(ctx, write->env->path, "read", l.code);
+    if (l->code && l->code != MDB_NOTFOUND)
+        return ny_env_fail(ctx, write->env->path, "read", l->code);
     return NY_OK;
+}
+
+int ny_write_size(struct ny_write *write, const struct ny_key *key, size_t *bytes)
+{
+    struct lookup l = {.key = val_of(key)};
+    int err = find(write, &l);
+
+    *bytes = err || l.code ? 0 : l.value.mv_size;
+    return err;
+}
+
+int ny_write_checksum(struct ny_write *write, const struct ny_key *key, uint64_t *checksum)
+{
+    struct lookup l = {.key = val_of(key)};
+    int err = find(write, &l);
+
+    *checksum = l.header.checksum;
+    return err;
 }
 
 static int read_pulse(struct ny_write *write)
 {
     struct ny_key key = ny_pulse_key();
     struct ny_frame frame = {.kind = NY_KIND_PULSE, .store = write->store->id};
-    MDB_val value;
-    bool there;
-    int err = find(write, val_of(&key), &value, &there);
+    struct lookup l = {.key = val_of(&key)};
+    int err = find(write, &l);
 
     if (err) return err;
-    if (!there || value.mv_size != sizeof(struct ny_header) + sizeof(write->pulse) ||
-        ny_frame_check(&frame, value.mv_data, value.mv_size))
+    if (l.code || l.value.mv_size != sizeof(struct ny_header) + sizeof(write->pulse) ||
+        ny_frame_check(&frame, l.value.mv_data, l.value.mv_size))
         return ny_fail_at(write->store->ctx, NY_ESTORE, write->env->path, NY_NO_LINE,
                           "%s is damaged: the record of its last transaction is not readable",
                           write->env->path);
-    memcpy(&write->pulse, (const char *)value.mv_data + sizeof(struct ny_header),
+    memcpy(&write->pulse, (const char *)l.value.mv_data + sizeof(struct ny_header),
            sizeof(write->pulse));
     return NY_OK;
 }
@@ -146,11 +186,11 @@ int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes
 {
     struct ny_env *env = write->env;
     MDB_val name = val_of(key), value;
-    bool there;
-    int code, err = find(write, name, &value, &there);
+    struct lookup l = {.key = name};
+    int code, err = find(write, &l);
 
     *room = NULL;
-    if (!err && there) err = remove_entry(write, name, value.mv_size);
+    if (!err && !l.code) err = remove_entry(write, name, l.value.mv_size);
     if (err) return err;
     value = (MDB_val){bytes, NULL};
     code = mdb_put(write->txn, env->table, &name, &value, MDB_RESERVE);
@@ -177,11 +217,10 @@ int ny_write_record(struct ny_write *write, const struct ny_key *key, const stru
 
 int ny_write_delete(struct ny_write *write, const struct ny_key *key)
 {
-    MDB_val value;
-    bool there;
-    int err = find(write, val_of(key), &value, &there);
+    struct lookup l = {.key = val_of(key)};
+    int err = find(write, &l);
 
-    if (!err && there) err = remove_entry(write, val_of(key), value.mv_size);
+    if (!err && !l.code) err = remove_entry(write, val_of(key), l.value.mv_size);
     return err;
 }
 

@@ -27,7 +27,8 @@ static const uint64_t no_block = UINT64_MAX;
 struct points_source {
     struct ny_source base;
     struct ny_store *store;
-    struct ny_points_info info; /* with the n of the pass */
+    struct ny_points_info info; /* with the n of the pass, lost rows between them included */
+    const struct ny_lost *lost; /* rows that are skipped */
     size_t row_bytes;
     uint64_t block_rows, blocks;
     uint64_t ahead_blocks, asked; /* blocks < asked were asked for */
@@ -50,16 +51,17 @@ size_t ny_source_of_points_bytes(const struct ny_points_info *points, unsigned w
 static int take(struct ny_source *base, struct ny_tile *tile)
 {
     struct points_source *source = (struct points_source *)base;
-    uint64_t left, next;
+    uint64_t left, first, next, run;
 
     if (tile->first_row >= base->n) return NY_END;
     left = base->n - tile->first_row;
     tile->rows = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
     if (tile->skipped) return NY_OK;
-    next = (tile->first_row + tile->rows - 1) / source->block_rows + 1 + source->ahead_blocks;
+    first = ny_lost_place(source->lost, tile->first_row, &run) / source->block_rows;
+    next = ny_lost_place(source->lost, tile->first_row + tile->rows - 1, &run);
+    next = next / source->block_rows + 1 + source->ahead_blocks;
     if (next > source->blocks) next = source->blocks;
-    if (source->asked < tile->first_row / source->block_rows)
-        source->asked = tile->first_row / source->block_rows;
+    if (source->asked < first) source->asked = first;
     if (next > source->asked) {
         ny_points_will_need(source->store, source->asked, next - source->asked);
         source->asked = next;
@@ -159,14 +161,15 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
     char *out = rows;
 
     while (count > 0) {
-        uint64_t in_block = row % source->block_rows;
-        size_t piece = count;
+        uint64_t run, place = ny_lost_place(source->lost, row, &run);
+        uint64_t in_block = place % source->block_rows;
+        size_t piece = count < run ? count : (size_t)run;
         struct slot *slot;
         int err;
 
         if (piece > source->block_rows - in_block) piece = (size_t)(source->block_rows - in_block);
         ny_mutex_lock(&source->lock);
-        err = pin(source, row / source->block_rows, &slot);
+        err = pin(source, place / source->block_rows, &slot);
         ny_mutex_unlock(&source->lock);
         if (err) return err;
         err = copy_rows(source, slot, in_block, piece, out);
@@ -218,6 +221,7 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
     struct ny_context *ctx = ny_store_context(store);
     struct ny_points_info info;
     struct points_source *source;
+    uint64_t run;
     double stored;
     int err;
 
@@ -239,10 +243,11 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
                                       .stored_bytes_per_row = stored};
     source->store = store;
     source->info = info;
-    source->info.n = n;
+    source->lost = ny_store_skipped(store);
+    source->info.n = n ? ny_lost_place(source->lost, n - 1, &run) + 1 : 0;
     source->row_bytes = ny_row_bytes(info.dtype, (size_t)info.d, slots);
     source->block_rows = info.block_rows;
-    source->blocks = (n + info.block_rows - 1) / info.block_rows;
+    source->blocks = (source->info.n + info.block_rows - 1) / info.block_rows;
     source->ahead_blocks = (uint64_t)(AHEAD_BYTES / (stored * (double)info.block_rows + 1));
     if (source->ahead_blocks < AHEAD_BLOCKS_MIN) source->ahead_blocks = AHEAD_BLOCKS_MIN;
     source->slots = workers + 1;

@@ -1,0 +1,144 @@
+/* ny_verify, ny_repair: what is damaged, and what can be saved. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/inspect.h"
+#include "api/report.h"
+#include "base/memory.h"
+#include "embed/export.h"
+
+struct finding {
+    struct ny_store *store;
+    json_t *damaged;
+    uint64_t rows;    /* of points, in damaged blocks */
+    uint64_t results; /* with a damaged chunk */
+    char name[80];    /* of the last one */
+};
+
+/* The rows of an embedding that a chunk holds; none where its record cannot be read. */
+static void embedding_rows(struct ny_store *store, struct ny_damage *damage)
+{
+    struct ny_embedding_layout layout;
+    size_t components;
+
+    if (strcmp(damage->part, "embedding") != 0) return;
+    if (ny_result_layout(store, damage->name, &layout, &components) == NY_OK &&
+        damage->chunk * layout.chunk_rows < layout.rows) {
+        damage->first_row = damage->chunk * layout.chunk_rows;
+        damage->rows = layout.rows - damage->first_row;
+        if (damage->rows > layout.chunk_rows) damage->rows = layout.chunk_rows;
+    }
+    ny_error_clear(ny_store_context(store));
+}
+
+static int add_damage(void *user, const struct ny_damage *found)
+{
+    struct finding *finding = user;
+    struct ny_damage damage = *found;
+    json_t *entry = json_object();
+
+    if (damage.kind == NY_DAMAGED_POINTS) finding->rows += damage.rows;
+    if (damage.kind == NY_DAMAGED_RESULT) {
+        embedding_rows(finding->store, &damage);
+        finding->results += strcmp(finding->name, damage.name) != 0;
+        snprintf(finding->name, sizeof(finding->name), "%s", damage.name);
+    }
+    ny_field_set_count(entry, "block", damage.block);
+    ny_field_set_count(entry, "first_row", damage.first_row);
+    ny_field_set_count(entry, "rows", damage.rows);
+    ny_field_set_json(entry, "what", ny_json_text(damage.what));
+    ny_field_set_text(entry, "result", damage.name);
+    ny_field_append(finding->damaged, entry);
+    return NY_OK;
+}
+
+static int fail(struct ny_context *ctx, const char *path, const struct finding *finding)
+{
+    return ny_fail(ctx, NY_ESTORE,
+                   "%s: %zu damaged pieces (%llu rows of points, %llu results); all others can "
+                   "still be read: 'nystream export --skip-damaged' writes what is left of a "
+                   "damaged embedding, 'nystream repair' sets aside what is lost",
+                   path, json_array_size(finding->damaged), (unsigned long long)finding->rows,
+                   (unsigned long long)finding->results);
+}
+
+int ny_verify(struct ny_context *context, const char *path, struct ny_report **report)
+{
+    struct finding finding = {.damaged = json_array()};
+    json_t *object = json_object();
+    size_t count;
+    int err;
+
+    *report = NULL;
+    ny_error_clear(context);
+    ny_fields_begin();
+    err = ny_store_open(&finding.store, context, path);
+    if (err) goto done;
+    err = ny_store_verify(finding.store, add_damage, &finding);
+    if (err) goto done;
+    count = json_array_size(finding.damaged);
+    ny_field_set_json(object, "ok", json_boolean(count == 0));
+    ny_field_set_json(object, "damaged", json_incref(finding.damaged));
+    ny_field_set_count(object, "rows_damaged", finding.rows);
+    ny_field_set_count(object, "results_damaged", finding.results);
+    err = ny_report_of_json(report, context, object);
+    object = NULL;
+    if (err == NY_OK && count > 0) err = fail(context, path, &finding);
+done:
+    json_decref(object);
+    json_decref(finding.damaged);
+    ny_store_close(finding.store);
+    return err;
+}
+
+/* ---- repair -------------------------------------------------------------------------------- */
+
+struct repaired {
+    json_t *lost, *labels, *source, *removed;
+    uint64_t rows;
+};
+
+static int add_repaired(void *user, const struct ny_repaired *done)
+{
+    struct repaired *r = user;
+    json_t *range = json_object();
+
+    if (done->kind == NY_DAMAGED_RESULT) {
+        json_decref(range);
+        ny_field_append(r->removed, ny_json_text(done->name));
+        return NY_OK;
+    }
+    if (done->kind == NY_DAMAGED_POINTS) r->rows += done->rows;
+    ny_field_set_count(range, "first_row", done->first_row);
+    ny_field_set_count(range, "rows", done->rows);
+    ny_field_append(done->kind == NY_DAMAGED_POINTS   ? r->lost
+                    : done->kind == NY_DAMAGED_LABELS ? r->labels
+                                                      : r->source,
+                    range);
+    return NY_OK;
+}
+
+int ny_repair(struct ny_context *context, const char *path, struct ny_report **report)
+{
+    struct repaired r = {json_array(), json_array(), json_array(), json_array(), 0};
+    json_t *object = json_object();
+    struct ny_store *store = NULL;
+    int err;
+
+    if (report) *report = NULL;
+    ny_error_clear(context);
+    ny_fields_begin();
+    ny_field_set_json(object, "lost", r.lost);
+    ny_field_set_json(object, "labels", r.labels);
+    ny_field_set_json(object, "source", r.source);
+    ny_field_set_json(object, "removed", r.removed);
+    err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_store_repair(store, add_repaired, &r);
+    if (err == NY_OK && report) {
+        ny_field_set_count(object, "rows_lost", r.rows);
+        err = ny_report_of_json(report, context, json_incref(object));
+    }
+    json_decref(object);
+    ny_store_close(store);
+    return err;
+}

@@ -1,0 +1,191 @@
+# What is damaged is named, what is not can be saved: verify, export --skip-damaged, repair.
+load helper
+
+# A store whose values are kept as they are, so that bytes of a row are found in the file.
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    awk 'BEGIN { x = 7
+        for (i = 0; i < 12000; i++)
+            for (j = 0; j < 64; j++) {
+                x = (x * 16807) % 2147483647
+                printf "%.6f%s", x / 2147483647, j < 63 ? "," : "," (i % 3) "\n"
+            }
+    }' >all.csv
+    nystream import whole all.csv --label-column 65 --codec raw --dtype f32 -q
+    nystream fit whole old $fit_options -q
+    nystream export whole old -o old.npy
+}
+
+fit_options="--approx nystrom --select uniform --landmarks 40 --components 30 --kernel polynomial --map svd"
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp -r "$BATS_FILE_TMPDIR/whole" s
+    cp "$BATS_FILE_TMPDIR/old.npy" .
+}
+
+# spoil FILE OF AT: changes the bytes of FILE that are those of file OF from AT on (32 of them).
+spoil() {
+    local pattern at
+    pattern=$(tail -c +$(($3 + 1)) "$2" | head -c 32 | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')
+    at=$(grep -obUaP -m 1 "$pattern" "$1" | head -n 1 | cut -d: -f1)
+    [ -n "$at" ]
+    printf 'damaged!' | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
+}
+
+row_bytes=$((30 * 4)) # of old.npy, behind a header of 128 bytes
+
+# Damages the block in the middle of the file.
+spoil_points() {
+    local data=$BATS_FILE_TMPDIR/whole/points/data.mdb
+    spoil s/points/data.mdb "$data" $(($(stat -c %s "$data") / 2))
+}
+
+first_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\1/p' <<<"$output"; }
+last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
+
+@test "export --skip-damaged: NaN in the rows of a damaged chunk, all others as they were" {
+    spoil s/results/data.mdb old.npy $((128 + 100 * row_bytes))
+    ny verify s
+    exits 5
+    prints "result 'old', embedding, chunk 0"
+    prints "rows 0 to "
+    says "--skip-damaged"
+    ny verify s --json
+    exits 5
+    prints '"result": "old"'
+    [ "$(field "$output" results_damaged)" = 1 ]
+    ny export s old -o out.csv
+    exits 5
+    says "chunk 0 of embedding"
+    [ ! -e out.csv ]
+    ny export s old -o out.csv --skip-damaged
+    exits 0
+    says "rows of the embedding of 'old' are damaged"
+    says "rows 0 to "
+    [ "$(wc -l <out.csv)" = 12000 ]
+    nystream export "$BATS_FILE_TMPDIR/whole" old -o good.csv
+    lost=$(grep -c '^nan' out.csv)
+    [ "$lost" -gt 100 ]
+    [ "$lost" -lt 12000 ]
+    says "$lost rows"
+    [ "$(head -n "$lost" out.csv | grep -c '^nan')" = "$lost" ]
+    cmp <(tail -n +$((lost + 1)) out.csv) <(tail -n +$((lost + 1)) good.csv)
+    ny export s old -o out.npy --skip-damaged
+    exits 0
+    cmp <(tail -c +$((129 + lost * row_bytes)) out.npy) \
+        <(tail -c +$((129 + lost * row_bytes)) old.npy)
+}
+
+@test "export --skip-damaged of a sound result is the same" {
+    ny export s old -o out.npy --skip-damaged
+    exits 0
+    [ -z "$stderr" ]
+    cmp out.npy old.npy
+}
+
+@test "repair: lost rows keep their numbers, and a fit covers the others" {
+    spoil_points
+    ny verify s
+    exits 5
+    prints "points of block "
+    prints "rows "
+    ny fit s new $fit_options
+    exits 5
+    says "rows "
+    ny repair s
+    exits 0
+    first=$(first_lost) last=$(last_lost)
+    [ "$last" -gt "$first" ]
+    ny verify s
+    exits 0
+    ny info s --json
+    [ "$(field "$output" n)" = 12000 ]
+    [ "$(field "$output" lost)" = $((last - first + 1)) ]
+    ny export s old -o again.npy
+    exits 0
+    cmp again.npy old.npy
+    ny fit s new $fit_options --restart
+    exits 0
+    says "are lost"
+    # The same rows in a store of their own give the same bytes.
+    sed "$((first + 1)),$((last + 1))d" "$BATS_FILE_TMPDIR/all.csv" >rest.csv
+    nystream import rest rest.csv --label-column 65 --dtype f32 -q
+    nystream fit rest new $fit_options -q
+    for part in embedding labels; do
+        nystream export s new --part $part -o a.npy
+        nystream export rest new --part $part -o b.npy
+        cmp a.npy b.npy
+    done
+    nystream export s new --part rows -o rows.csv
+    cmp rows.csv <(seq 0 11999 | sed "$((first + 1)),$((last + 1))d")
+    nystream export s new --part landmarks -o a.csv
+    nystream export rest new --part landmarks -o b.csv
+    cmp a.csv <(awk -v f="$first" -v l="$last" '{ print $1 < f ? $1 : $1 + l - f + 1 }' b.csv)
+}
+
+@test "repair of a sound store does nothing; of damaged results removes them" {
+    ny repair s
+    exits 0
+    prints "nothing is damaged"
+    nystream fit s other $fit_options --seed 3 -q
+    spoil s/results/data.mdb old.npy $((128 + 100 * row_bytes))
+    ny repair s --json
+    exits 0
+    prints '"removed": ['
+    prints '"old"'
+    ny verify s
+    exits 0
+    ny list s
+    [ "$output" = "other	done" ]
+    nystream fit s old $fit_options -q
+    nystream export s old -o again.npy
+    cmp again.npy old.npy
+}
+
+@test "repair waits for nobody, and cannot do everything" {
+    nystream import t - --format csv -q <"$BATS_FILE_TMPDIR/all.csv"
+    (flock 9; sleep 5) 9>s/locks/name-old.lock &
+    sleep 0.5
+    ny repair s
+    exits 6
+    says "old"
+    wait
+    ny repair missing
+    exits 4
+    printf 'nothing of a store' >s/points/data.mdb
+    ny repair s
+    exits 5
+}
+
+@test "repair of sparse rows whose last block is lost; more are appended" {
+    awk 'BEGIN { for (i = 0; i < 70000; i++)
+        printf "1 %d:%d %d:2 %d:%d\n", i % 90 + 1, i % 7 + 1, i % 90 + 200, i % 50 + 400, i % 11 + 1 }' >t.svm
+    nystream import sparse t.svm --codec raw -q
+    head -n 65536 t.svm >first.svm
+    local pages page
+    pages=$(($(stat -c %s sparse/points/data.mdb) / 4096))
+    for ((page = pages - 1; page > 2; page--)); do
+        rm -rf t
+        cp -r sparse t
+        printf 'damaged!' | dd of=t/points/data.mdb bs=4096 seek=$page conv=notrunc status=none
+        [[ $(nystream verify t 2>/dev/null) == "block 2 (rows 65536 to 69999): points"* ]] && break
+    done
+    ny repair t
+    exits 0
+    [ "$output" = "rows 65536 to 69999: lost" ]
+    nystream import t t.svm --append -q
+    ny verify t
+    exits 0
+    ny info t --json
+    [ "$(field "$output" n)" = 140000 ]
+    [ "$(field "$output" lost)" = 4464 ]
+    nystream import rest first.svm t.svm -q
+    nystream fit t a --landmarks 30 --kernel linear --map svd --select uniform -q
+    nystream fit rest a --landmarks 30 --kernel linear --map svd --select uniform -q
+    nystream export t a -o a.npy
+    nystream export rest a -o b.npy
+    cmp a.npy b.npy
+}

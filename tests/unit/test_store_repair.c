@@ -1,0 +1,370 @@
+/* ny_store_repair(): what is lost keeps its number, all else can be used, and nothing is half done. */
+#include "store_checks.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "store/codec.h"
+#include "stream/source.h"
+
+/* f32, raw: blocks of 1,024 rows; the last is short. */
+enum { D = 256, BLOCK = 1024, TAIL = 300, N = 4 * BLOCK + TAIL, MORE = 2000, PAGE = 4096 };
+
+static float value_of(uint64_t row, uint64_t column)
+{
+    uint64_t hash = (row * D + column + 1) * 0x9E3779B97F4A7C15ULL;
+
+    hash ^= hash >> 29;
+    hash *= 0xBF58476D1CE4E5B9ULL;
+    return (float)(hash >> 40) / 16777216.0f + 1;
+}
+
+static void import_rows(uint64_t first, uint64_t count)
+{
+    float *values = malloc((size_t)count * D * sizeof(*values));
+    double *labels = malloc((size_t)count * sizeof(*labels));
+    uint64_t *source = malloc((size_t)count * sizeof(*source));
+    struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32, .fingerprint = first + 1, .append = true,
+                                  .labels = true, .source = true};
+    struct ny_rows rows = {.values = values, .labels = labels, .source = source,
+                           .count = (size_t)count, .consumed = count};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    for (uint64_t i = 0; i < count; i++) {
+        labels[i] = (double)(first + i);
+        source[i] = 7 * (first + i);
+        for (uint64_t j = 0; j < D; j++)
+            values[i * D + j] = value_of(first + i, j);
+    }
+    CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
+    CHECK(ny_ingest_rows(ingest, &rows));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+    free(source);
+    free(labels);
+    free(values);
+}
+
+/* ---- damage -------------------------------------------------------------------------------- */
+
+static int open_file(const char *part)
+{
+    char file[256];
+    int fd;
+
+    snprintf(file, sizeof(file), "%s/%s/data.mdb", path, part);
+    fd = open(file, O_RDWR);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* Where the frame of a block lies; its last version, as an append leaves older ones behind. */
+static off_t find_block(int fd, unsigned kind, uint64_t number, uint32_t rows)
+{
+    struct ny_header header;
+
+    for (off_t at = 16; pread(fd, &header, sizeof(header), at) == sizeof(header); at += PAGE)
+        if (header.number == number && header.packed >> 28 == kind &&
+            (header.packed & 0xffffff) == rows)
+            return at;
+    fail_msg("block %d is not in the file", (int)number);
+    return 0;
+}
+
+/* Overwrites `bytes` bytes at `place` of the block's frame; −16: the head of its pages, too. */
+static void spoil(unsigned kind, uint64_t number, uint32_t rows, off_t place, size_t bytes)
+{
+    int fd = open_file("points");
+    char zeros[PAGE] = {0};
+
+    assert_int_equal(pwrite(fd, zeros, bytes, find_block(fd, kind, number, rows) + place), bytes);
+    close(fd);
+}
+
+static void put_result(const char *name, char letter)
+{
+    char data[20000];
+
+    memset(data, letter, sizeof(data));
+    CHECK(ny_blob_put(store, name, "model", data, sizeof(data)));
+}
+
+static void spoil_result(char letter)
+{
+    int fd = open_file("results");
+    char data[8], want[8];
+    bool found = false;
+
+    memset(want, letter, sizeof(want));
+    for (off_t at = 48; pread(fd, data, 8, at) == 8 && !found; at += PAGE) {
+        found = memcmp(data, want, 8) == 0;
+        if (found) assert_int_equal(pwrite(fd, "\0\0", 2, at - 40), 2); /* and the page's head */
+        if (found) assert_int_equal(pwrite(fd, "?", 1, at), 1);
+    }
+    assert_true(found);
+    close(fd);
+}
+
+/* ---- what is told, and what is there -------------------------------------------------------- */
+
+static char told[1000];
+
+static int tell(void *user, const struct ny_repaired *done)
+{
+    static const char *const kinds[] = {"other", "points", "labels", "source", "digest", "result"};
+    size_t used = strlen(told);
+
+    (void)user;
+    snprintf(told + used, sizeof(told) - used, "%s %llu+%llu%s; ", kinds[done->kind],
+             (unsigned long long)done->first_row, (unsigned long long)done->rows,
+             done->name ? done->name : "");
+    return NY_OK;
+}
+
+static void repair(const char *want)
+{
+    told[0] = '\0';
+    CHECK(ny_store_repair(store, tell, NULL));
+    assert_string_equal(told, want);
+}
+
+static int no_damage(void *user, const struct ny_damage *damage)
+{
+    (void)user;
+    fail_msg("%s", damage->what);
+    return NY_OK;
+}
+
+static bool is_in(const uint64_t (*lost)[2], uint64_t row)
+{
+    for (; (*lost)[1]; lost++)
+        if (row >= (*lost)[0] && row < (*lost)[1]) return true;
+    return false;
+}
+
+/* Rows first … end−1 as a pass sees them, and as gathered: all but those of `lost` (ended by 0, 0). */
+static void check_left(uint64_t n, const uint64_t (*lost)[2])
+{
+    struct ny_points_info info;
+    struct ny_source *source;
+    struct ny_tile tile = {.worker = 0};
+    float *rows = malloc(NY_UNIT_ROWS * D * sizeof(*rows)), one[D];
+    uint64_t row = 0, left = 0;
+
+    CHECK(ny_store_verify(store, no_damage, NULL));
+    CHECK(ny_store_skip_lost(store));
+    CHECK(ny_points_info(store, &info));
+    CHECK(ny_source_of_points(&source, store, info.n, 0, 1));
+    tile.source = source;
+    for (uint64_t i = 0; i < info.n; i++, row++) {
+        while (is_in(lost, row))
+            row++;
+        if (i % NY_UNIT_ROWS == 0) {
+            tile.unit = i / NY_UNIT_ROWS;
+            tile.first_row = i;
+            CHECK(source->ops->take(source, &tile));
+            CHECK(ny_tile_strip(&tile, 0, tile.rows, rows));
+        }
+        for (uint64_t j = 0; j < D; j++)
+            assert_true(rows[i % NY_UNIT_ROWS * D + j] == value_of(row, j));
+        if (i % 97) continue;
+        CHECK(ny_points_gather(store, 0, &i, 1, one));
+        assert_memory_equal(one, rows + i % NY_UNIT_ROWS * D, sizeof(one));
+    }
+    while (is_in(lost, row))
+        row++;
+    assert_int_equal(row, n);
+    for (row = 0; row < n; row++)
+        left += !is_in(lost, row);
+    assert_int_equal(info.n, left);
+    assert_int_equal(info.lost, n - left);
+    ny_source_free(source);
+    free(rows);
+}
+
+static void reopen(void)
+{
+    ny_store_close(store);
+    CHECK(ny_store_open(&store, ctx, path));
+}
+
+/* ---- tests --------------------------------------------------------------------------------- */
+
+static void lost_rows_keep_their_numbers(void **state)
+{
+    const uint64_t lost[][2] = {{BLOCK, 3 * BLOCK}, {0, 0}};
+    float *rows = malloc(BLOCK * D * sizeof(*rows));
+    size_t count;
+
+    (void)state;
+    import_rows(0, N);
+    spoil(NY_KIND_POINTS, 2, BLOCK, 5000, 1);
+    spoil(NY_KIND_POINTS, 1, BLOCK, -16, PAGE); /* the whole page */
+    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE, "is damaged");
+    ny_error_clear(ctx);
+    repair("points 1024+1024; points 2048+1024; ");
+    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE, "rows 1024 to 2047");
+    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE, "are lost");
+    ny_error_clear(ctx);
+    CHECK(ny_points_read_block(store, 3, rows, &count));
+    assert_true(rows[0] == value_of(3 * BLOCK, 0));
+    check_left(N, lost);
+    repair("");
+    reopen();
+    check_left(N, lost);
+    reopen();
+    import_rows(N, MORE);
+    check_left(N + MORE, lost);
+    free(rows);
+}
+
+static void a_lost_tail_does_not_end_the_store(void **state)
+{
+    const uint64_t lost[][2] = {{0, BLOCK}, {4 * BLOCK, N}, {0, 0}};
+
+    (void)state;
+    import_rows(0, N);
+    spoil(NY_KIND_POINTS, 4, TAIL, 100, 8);
+    repair("points 4096+300; ");
+    spoil(NY_KIND_POINTS, 0, BLOCK, -16, 64);
+    repair("points 0+1024; ");
+    import_rows(N, 10);
+    reopen();
+    import_rows(N + 10, MORE);
+    check_left(N + 10 + MORE, lost);
+}
+
+static void labels_are_missing(void **state)
+{
+    double labels[N];
+    uint64_t source[N];
+    const uint64_t lost[][2] = {{0, 0}};
+
+    (void)state;
+    import_rows(0, N);
+    spoil(NY_KIND_LABELS, 3, BLOCK, 40, 8);
+    spoil(NY_KIND_SOURCE, 0, BLOCK, 0, 8);
+    repair("source 0+1024; labels 3072+1024; ");
+    CHECK(ny_points_labels(store, 0, N, labels));
+    CHECK(ny_points_source(store, 0, N, source));
+    for (uint64_t i = 0; i < N; i++) {
+        assert_true(i / BLOCK == 3 ? isnan(labels[i]) : labels[i] == (double)i);
+        assert_int_equal(source[i], i < BLOCK ? UINT64_MAX : 7 * i);
+    }
+    check_left(N, lost);
+}
+
+static int count_name(void *user, const char *name)
+{
+    (void)name;
+    ++*(int *)user;
+    return NY_OK;
+}
+
+static void broken_results_go(void **state)
+{
+    char data[20000];
+    int names = 0;
+
+    (void)state;
+    import_rows(0, 50);
+    put_result("good", 'g');
+    put_result("torn", 't');
+    spoil_result('t');
+    repair("result 0+0torn; ");
+    CHECK(ny_store_verify(store, no_damage, NULL));
+    CHECK(ny_results_list(store, count_name, &names));
+    assert_int_equal(names, 1);
+    CHECK(ny_blob_get(store, "good", "model", data, sizeof(data)));
+    assert_int_equal(data[19999], 'g');
+    put_result("torn", 'u');
+    CHECK(ny_store_verify(store, no_damage, NULL));
+}
+
+static uint64_t hash_of(const char *part)
+{
+    int fd = open_file(part);
+    uint64_t hash = 1;
+    char page[PAGE];
+
+    while (read(fd, page, PAGE) == PAGE)
+        for (size_t i = 0; i < PAGE; i++)
+            hash = hash * 31 + (unsigned char)page[i];
+    close(fd);
+    return hash;
+}
+
+/* While a job runs, and where it would not help, nothing changes. */
+static void refusals_change_nothing(void **state)
+{
+    struct ny_name_lock *job;
+    uint64_t points, results;
+    char stats[64];
+    int fd;
+
+    (void)state;
+    import_rows(0, N);
+    put_result("torn", 't');
+    spoil_result('t');
+    spoil(NY_KIND_POINTS, 2, BLOCK, 5000, 1);
+    points = hash_of("points");
+    results = hash_of("results");
+    CHECK(ny_name_lock(&job, store, "torn"));
+    refused(ny_store_repair(store, tell, NULL), NY_EBUSY, "torn");
+    ny_error_clear(ctx);
+    ny_name_unlock(job);
+    fd = open_file("points"); /* the record of the statistics */
+    assert_int_equal(pread(fd, stats, 8, find_block(fd, NY_KIND_STATS, 0, 0) + 600), 8);
+    spoil(NY_KIND_STATS, 0, 0, 600, 8);
+    refused(ny_store_repair(store, tell, NULL), NY_ESTORE, "nothing was changed");
+    ny_error_clear(ctx);
+    assert_int_equal(pwrite(fd, stats, 8, find_block(fd, NY_KIND_STATS, 0, 0) + 600), 8);
+    close(fd);
+    assert_int_equal(hash_of("points"), points);
+    assert_int_equal(hash_of("results"), results);
+    repair("points 2048+1024; result 0+0torn; ");
+}
+
+/* An import that was cut short begins again: it had counted on what is lost. */
+static void a_staged_import_begins_again(void **state)
+{
+    const uint64_t lost[][2] = {{0, BLOCK}, {0, 0}};
+    struct case_import half = {.seed = 1,
+                               .first = 0,
+                               .count = 40000,
+                               .batch = 1000,
+                               .spec = {.d = D, .dtype = NY_F32, .append = true, .labels = true,
+                                        .source = true, .fingerprint = 99},
+                               .no_commit = 1};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    ny_context_set_memory(ctx, 64 << 20);
+    import_rows(0, N);
+    CHECK(case_import(store, &half));
+    CHECK(ny_ingest_begin(&ingest, store, &half.spec, &consumed));
+    ny_ingest_free(ingest);
+    assert_true(consumed > 0);
+    spoil(NY_KIND_POINTS, 0, BLOCK, 200, 4);
+    repair("points 0+1024; ");
+    CHECK(ny_ingest_begin(&ingest, store, &half.spec, &consumed));
+    assert_int_equal(consumed, 0);
+    ny_ingest_free(ingest);
+    import_rows(N, MORE);
+    check_left(N + MORE, lost);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(lost_rows_keep_their_numbers), TEST(a_lost_tail_does_not_end_the_store),
+        TEST(labels_are_missing),           TEST(broken_results_go),
+        TEST(refusals_change_nothing),      TEST(a_staged_import_begins_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
