@@ -241,6 +241,19 @@ static bool finished(const struct request *request)
     return strcmp(ny_field_text(request->record, "stage"), "done") == 0;
 }
 
+/* Refused here is only what cannot fit whatever else is given up for it. */
+static int check_disk(const struct request *request, const struct ny_plan *plan)
+{
+    uint64_t room = ny_results_room(request->store);
+
+    if (plan->result_bytes <= room) return NY_OK;
+    return ny_fail(request->ctx, NY_EIO,
+                   "the embedding takes %llu bytes, and %s can grow by %llu before its disk is "
+                   "full: make space, or ask for fewer components",
+                   (unsigned long long)plan->result_bytes, ny_store_path(request->store),
+                   (unsigned long long)room);
+}
+
 /* Says what the fit will cost; refuses what does not fit before anything is written. */
 static int announce(const struct request *request, struct ny_plan *plan)
 {
@@ -255,7 +268,7 @@ static int announce(const struct request *request, struct ny_plan *plan)
     if (err) return err;
     ny_announce_plan(request->ctx, announced);
     ny_report_free(announced);
-    if (plan->fits) return NY_OK;
+    if (plan->fits) return check_disk(request, plan);
     if (plan->whole)
         return ny_fail(request->ctx, NY_EBUDGET,
                        "this fit needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "

@@ -178,6 +178,7 @@ static void plan_products(const struct ny_footprint *footprint, struct ny_plan *
     plan->stage_s[NY_STAGE_SOLVE] = small / rate->gemm64;
     plan->stage_s[NY_STAGE_PROJECT] =
         2 * n * r * width / rate->gemm64 + out_bytes / rate->disk_write;
+    plan->result_bytes = (uint64_t)out_bytes;
     plan->disk_bytes = (uint64_t)(out_bytes + 2 * state + r * width * 8);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         plan->seconds += plan->stage_s[stage];
@@ -253,6 +254,7 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
                                        map_s(&price, entries, p < narrow ? narrow : p)) *
                                           slowdown(footprint, NY_STAGE_PROJECT) +
                                       out_bytes / rate->disk_write;
+    plan->result_bytes = (uint64_t)out_bytes;
     plan->disk_bytes = (uint64_t)(out_bytes + m * p * 8 + m * d * 8 + (gram ? 8 * m * m : 0));
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         plan->seconds += plan->stage_s[stage];

@@ -21,6 +21,7 @@ struct ny_plan {
     size_t memory_min_bytes;        /* the smallest budget that works: one worker */
     size_t by_purpose[NY_PURPOSES]; /* of the stage with the peak */
     uint64_t disk_bytes;
+    uint64_t result_bytes; /* of them, those of the embedding: known for certain */
     unsigned passes;
     struct ny_calibration rates; /* of this machine */
     double flops, seconds, stage_s[NY_STAGE_DONE];

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -232,6 +233,16 @@ uint64_t ny_store_bytes(const struct ny_store *store)
         if (stat(parts[i]->path, &info) == 0) bytes += (uint64_t)info.st_blocks * 512;
     }
     return bytes;
+}
+
+uint64_t ny_results_room(const struct ny_store *store)
+{
+    struct statvfs disk;
+    struct stat info;
+
+    if (statvfs(store->results->path, &disk) || stat(store->results->path, &info))
+        return UINT64_MAX;
+    return (uint64_t)disk.f_bavail * disk.f_frsize + (uint64_t)info.st_blocks * 512;
 }
 
 int ny_store_writable(struct ny_store *store)

@@ -30,6 +30,10 @@ bool ny_store_read_only(const struct ny_store *store);
 /* Bytes the two data files take on disk (allocated blocks, not address space). */
 uint64_t ny_store_bytes(const struct ny_store *store);
 
+/* Bytes that results can take before the disk is full: those of the file, which may be free in it,
+ * and those free on the disk. UINT64_MAX where that cannot be told. */
+uint64_t ny_results_room(const struct ny_store *store);
+
 /* A bad sector, or a file cut short, below the memory map is SIGBUS. After this call it becomes
  * NY_ESTORE in the calls of this header. A handler for the whole process, so a program asks for it;
  * other SIGBUS go to the handler that was there before. */

@@ -70,6 +70,12 @@ larger() { # SIZE
     larger 8m
     ny fit disk/s a --landmarks 50 --components 40 --memory 64M
     exits 4
+    says "the embedding takes 16000000 bytes"
+    ny list disk/s
+    [ "$output" = "old	done" ]
+    larger $(($(du -sB1 disk/s | cut -f 1) + 16050000)) # the embedding, but not what leads to it
+    ny fit disk/s a --landmarks 50 --components 40 --memory 64M
+    exits 4
     says "the disk is full"
     ny verify disk/s
     exits 0
@@ -90,6 +96,11 @@ larger() { # SIZE
     nystream fit s a --landmarks 50 --components 20 -q
     ny export s a -o disk/out.npy
     exits 4
+    says "takes 8000000 bytes, and its disk has"
+    [ -z "$(ls -A disk)" ]
+    ny export s a -o disk/out.csv
+    exits 4
+    says "No space left"
     [ -z "$(ls -A disk)" ]
     larger 16m
     nystream export s a -o disk/out.npy
