@@ -1,5 +1,5 @@
 /*
- * The store format, version 1. Integers are in the byte order of the host, as LMDB's own pages are;
+ * The store format, version 2. Integers are in the byte order of the host, as LMDB's own pages are;
  * keys are big-endian, so that byte order is numeric order.
  *
  *   STORE/points/data.mdb    one LMDB table: blocks of rows and their records
@@ -15,8 +15,10 @@
  *
  * The first key of each table, one zero byte, is the pulse. It is rewritten by every transaction
  * and says which transaction that was, how many other entries the table has and a sum over their
- * keys and sizes: the check at open recomputes both from the tree pages (store/structure.c), so
- * that no entry can vanish, appear, move or change its size in silence.
+ * keys, sizes and, where the value lies in the tree's own pages, its checksum: the check at open
+ * recomputes both from those pages (store/structure.c), so that no entry can vanish, appear, move,
+ * change its size, or come back as it was in silence. (An older value on pages of its own cannot:
+ * they are free now, or another's.) Version 1 had no checksums in the sum; a store keeps its own.
  *
  * Points: key = kind, number. Block b holds rows b·B … b·B + B − 1; all but the last are full.
  * Blocks of sparse rows are encoded as store/csr.h says; all else is as for dense ones.
@@ -29,7 +31,7 @@
 
 #include <stdint.h>
 
-#define NY_FORMAT_VERSION 1u
+#define NY_FORMAT_VERSION 2u
 #define NY_FORMAT_MAGIC "nystream"
 
 enum ny_kind {
@@ -64,7 +66,7 @@ struct ny_pulse {
     uint8_t id[16];       /* the same in both environments */
     uint64_t txn;         /* the LMDB transaction that wrote it */
     uint64_t entries;     /* without the pulse */
-    uint64_t key_sum;     /* Σ hash(key, size of the value), modulo 2^64, without the pulse */
+    uint64_t key_sum;     /* Σ hash(key, size of the value, checksum), modulo 2^64, without it */
 };
 _Static_assert(sizeof(struct ny_pulse) == 56, "part of the format");
 enum { NY_POINTS_ENVIRONMENT = 1, NY_RESULTS_ENVIRONMENT = 2 };

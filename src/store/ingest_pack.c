@@ -165,7 +165,8 @@ int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag)
         if (ingest->write.txn && ingest->write.dirty_bytes + bytes > ingest->dirty_max)
             err = ny_write_commit(&ingest->write);
         if (!err) err = ny_ingest_write_begin(ingest);
-        if (!err) err = ny_write_room(&ingest->write, &key, bytes, &room);
+        if (!err) err = ny_write_room(&ingest->write, &key, bytes, packed->header.checksum,
+                                      &room);
         if (err) break;
         memcpy(room, &packed->header, sizeof(packed->header));
         memcpy((char *)room + sizeof(packed->header), packed->stored, packed->bytes);

@@ -390,6 +390,7 @@ static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
                        .frame = {.store = ingest->store->id,
                                  .number = block,
                                  .kind = (enum ny_kind)kind}};
+    struct ny_header header;
     void *room;
     int err;
 
@@ -398,7 +399,8 @@ static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
         return ny_fail_at(ingest->ctx, NY_ESTORE, ingest->store->points->path, NY_NO_LINE,
                           "block %llu, staged by this import, is damaged: %s; start it again",
                           (unsigned long long)block, m.wrong);
-    err = ny_write_room(&ingest->write, &to, m.bytes, &room);
+    memcpy(&header, m.room, sizeof(header));
+    err = ny_write_room(&ingest->write, &to, m.bytes, header.checksum, &room);
     if (!err) memcpy(room, m.room, m.bytes);
     if (!err) err = ny_write_delete(&ingest->write, &from);
     return err;

@@ -112,8 +112,10 @@ struct ny_write {
 /* Begins; `room_bytes` bounds what the transaction will write. The thread that begins must end. */
 int ny_write_begin(struct ny_write *write, struct ny_store *store, struct ny_env *env,
                    size_t room_bytes);
-/* Room for a value, in place of the one there was; to be filled before the next call. */
-int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes, void **room);
+/* Room for a value with this checksum, header included, in place of the one there was; to be filled
+ * before the next call. */
+int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes, uint64_t checksum,
+                  void **room);
 /* A framed value around raw bytes. */
 int ny_write_record(struct ny_write *write, const struct ny_key *key, const struct ny_frame *frame,
                     const void *raw);

@@ -38,11 +38,11 @@ struct walk {
     struct ny_pulse pulse;
 };
 
-uint64_t ny_key_hash(const void *key, size_t key_bytes, size_t value_bytes)
+uint64_t ny_entry_hash(const struct ny_pulse *pulse, const struct ny_entry *entry)
 {
-    uint64_t both[2] = {ny_checksum(key, key_bytes), value_bytes};
+    uint64_t all[3] = {ny_checksum(entry->key, entry->key_bytes), entry->bytes, entry->checksum};
 
-    return ny_checksum(both, sizeof(both));
+    return ny_checksum(all, pulse->version == 1 ? 2 * sizeof(*all) : sizeof(all));
 }
 
 static int damaged(struct walk *w, const char *format, ...) NY_PRINTF(2, 3);
@@ -215,8 +215,8 @@ static int take_pulse(struct walk *w, struct ny_node node, const char *value)
     if (wrong) return damaged(w, "the record of its last transaction: %s", wrong);
     if (memcmp(w->pulse.magic, NY_FORMAT_MAGIC, sizeof(w->pulse.magic)) != 0)
         return damaged(w, "it is not a nystream store");
-    if (w->pulse.version != NY_FORMAT_VERSION)
-        return damaged(w, "it has format %u, and this nystream reads format %u; use a newer one",
+    if (w->pulse.version < 1 || w->pulse.version > NY_FORMAT_VERSION)
+        return damaged(w, "it has format %u, and this nystream reads up to %u; use a newer one",
                        w->pulse.version, NY_FORMAT_VERSION);
     w->has_pulse = true;
     return NY_OK;
@@ -225,6 +225,8 @@ static int take_pulse(struct walk *w, struct ny_node node, const char *value)
 static int take_value(struct walk *w, struct ny_node node, const char *key, const char *value)
 {
     size_t bytes = node_low(node);
+    struct ny_entry entry = {.key = key, .key_bytes = node.key_bytes, .bytes = bytes};
+    struct ny_header header;
 
     if (node.flags & NY_NODE_BIG) {
         uint64_t first, count = ny_overflow_pages(bytes, w->page_bytes);
@@ -238,8 +240,12 @@ static int take_value(struct walk *w, struct ny_node node, const char *key, cons
                            (unsigned long long)(first + count - 1));
     }
     if (node.key_bytes == 1 && key[0] == 0) return take_pulse(w, node, value);
+    if (!(node.flags & NY_NODE_BIG) && bytes >= sizeof(header)) {
+        memcpy(&header, value, sizeof(header));
+        entry.checksum = header.checksum;
+    }
     w->entries++;
-    w->key_sum += ny_key_hash(key, node.key_bytes, bytes);
+    w->key_sum += ny_entry_hash(&w->pulse, &entry);
     return NY_OK;
 }
 

@@ -17,6 +17,11 @@ enum { NY_WHY_BYTES = 200 };
 int ny_structure_check(struct ny_context *ctx, const char *file, struct ny_pulse *pulse, char *why);
 
 /* What an entry adds to ny_pulse.key_sum. */
-uint64_t ny_key_hash(const void *key, size_t key_bytes, size_t value_bytes);
+struct ny_entry {
+    const void *key;
+    size_t key_bytes, bytes; /* of the value, header included */
+    uint64_t checksum;       /* in the header of a value that lies in the leaf; 0 of others */
+};
+uint64_t ny_entry_hash(const struct ny_pulse *pulse, const struct ny_entry *entry);
 
 #endif

@@ -167,22 +167,28 @@ int ny_write_begin(struct ny_write *write, struct ny_store *store, struct ny_env
     return err;
 }
 
-static void uncount(struct ny_write *write, const MDB_val *key, size_t bytes)
+static uint64_t entry_hash(const struct ny_write *write, const MDB_val *key, size_t bytes,
+                           uint64_t checksum)
 {
-    write->pulse.entries--;
-    write->pulse.key_sum -= ny_key_hash(key->mv_data, key->mv_size, bytes);
+    struct ny_entry entry = {key->mv_data, key->mv_size, bytes, checksum};
+
+    if (on_own_pages(write->env, key->mv_size, bytes)) entry.checksum = 0;
+    return ny_entry_hash(&write->pulse, &entry);
 }
 
-static int remove_entry(struct ny_write *write, MDB_val key, size_t bytes)
+static int remove_entry(struct ny_write *write, struct lookup *found)
 {
     int code;
 
-    uncount(write, &key, bytes);
-    code = mdb_del(write->txn, write->env->table, &key, NULL);
+    write->pulse.entries--;
+    write->pulse.key_sum -=
+        entry_hash(write, &found->key, found->value.mv_size, found->header.checksum);
+    code = mdb_del(write->txn, write->env->table, &found->key, NULL);
     return code ? ny_env_fail(write->store->ctx, write->env->path, "write", code) : NY_OK;
 }
 
-int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes, void **room)
+int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes, uint64_t checksum,
+                  void **room)
 {
     struct ny_env *env = write->env;
     MDB_val name = val_of(key), value;
@@ -190,13 +196,13 @@ int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes
     int code, err = find(write, &l);
 
     *room = NULL;
-    if (!err && !l.code) err = remove_entry(write, name, l.value.mv_size);
+    if (!err && !l.code) err = remove_entry(write, &l);
     if (err) return err;
     value = (MDB_val){bytes, NULL};
     code = mdb_put(write->txn, env->table, &name, &value, MDB_RESERVE);
     if (code) return ny_env_fail(write->store->ctx, env->path, "write", code);
     write->pulse.entries++;
-    write->pulse.key_sum += ny_key_hash(name.mv_data, name.mv_size, bytes);
+    write->pulse.key_sum += entry_hash(write, &name, bytes, checksum);
     write->dirty_bytes += ny_overflow_pages(bytes, env->page_bytes) * env->page_bytes;
     *room = value.mv_data;
     return NY_OK;
@@ -207,7 +213,7 @@ int ny_write_record(struct ny_write *write, const struct ny_key *key, const stru
 {
     struct ny_header header = ny_frame_seal(frame, raw, frame->raw_bytes);
     void *room;
-    int err = ny_write_room(write, key, sizeof(header) + frame->raw_bytes, &room);
+    int err = ny_write_room(write, key, sizeof(header) + frame->raw_bytes, header.checksum, &room);
 
     if (err) return err;
     memcpy(room, &header, sizeof(header));
@@ -220,7 +226,7 @@ int ny_write_delete(struct ny_write *write, const struct ny_key *key)
     struct lookup l = {.key = val_of(key)};
     int err = find(write, &l);
 
-    if (!err && !l.code) err = remove_entry(write, val_of(key), l.value.mv_size);
+    if (!err && !l.code) err = remove_entry(write, &l);
     return err;
 }
 

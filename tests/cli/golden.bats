@@ -1,35 +1,45 @@
 load helper
 
-# Stores of every released format open, read, place points and grow (tests/golden/README.md).
-old() {
-    cp -r "$BATS_TEST_DIRNAME/../golden/format-1" old
+# Stores of every format open, read, place points and grow (tests/golden/README.md).
+setup_file() {
+    golden=$BATS_TEST_DIRNAME/../golden
+    export golden
 }
 
 @test "an old store is whole, and its results are what they were" {
-    old
-    ny verify old
-    exits 0
-    nystream export old a -o a.csv
-    cmp a.csv old/a.csv
-    nystream export old g --part landmarks -o g.csv
-    cmp g.csv old/g-landmarks.csv
+    for old in "$golden"/format-*; do
+        cp -r "$old" "${old##*/}"
+        old=${old##*/}
+        ny verify $old
+        exits 0
+        nystream export $old a -o a.csv
+        cmp a.csv $old/a.csv
+        nystream export $old g --part landmarks -o g.csv
+        cmp g.csv $old/g-landmarks.csv
+    done
 }
 
 @test "an old model places the points where they were" {
-    old
-    nystream transform old a --input old/points.csv -o t.csv
-    paste -d, old/a.csv t.csv | awk -F, '{
-        for (j = 1; j <= 2; j++) {d = $j - $(j + 2); if (d < 0) d = -d; if (d > 1e-5) bad++}
-    } END {exit bad > 0 || NR != 200}'
+    for old in "$golden"/format-*; do
+        cp -r "$old" "${old##*/}"
+        old=${old##*/}
+        nystream transform $old a --input $old/points.csv -o t.csv
+        paste -d, $old/a.csv t.csv | awk -F, '{
+            for (j = 1; j <= 2; j++) {d = $j - $(j + 2); if (d < 0) d = -d; if (d > 1e-5) bad++}
+        } END {exit bad > 0 || NR != 200}'
+    done
 }
 
 @test "an old store grows" {
-    old
-    nystream import old old/points.csv --append -q
-    ny info old --json
-    [ "$(field "$output" n)" = 400 ]
-    nystream fit old new --landmarks 20 --gamma 0.0005 -q
-    ny verify old
-    exits 0
+    for old in "$golden"/format-*; do
+        cp -r "$old" "${old##*/}"
+        old=${old##*/}
+        nystream import $old $old/points.csv --append -q
+        ny info $old --json
+        [ "$(field "$output" n)" = 400 ]
+        nystream fit $old new --landmarks 20 --gamma 0.0005 -q
+        nystream rm $old g
+        ny verify $old
+        exits 0
+    done
 }
-

@@ -1,0 +1,194 @@
+/*
+ * Writes that a disk acknowledged and forgot: each page in turn has what was there before one of the
+ * last commits. Whatever is read is of the last commit, or the call says NY_ESTORE. But for the meta
+ * pages: without the last write of one the file is what it was one commit earlier, as a whole.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store/store.h"
+#include "support/store_case.h"
+
+/* Small values, inside the leaves of a tree with several of them; each commit rewrites one, in its
+ * size. The points have their small records, manifest and statistics, behind many blocks. */
+enum { CHUNKS = 120, CHUNK_BYTES = 200, COMMITS = 8, PAGE = 4096, D = 8192, ROWS = 100 };
+
+static struct ny_context *ctx;
+static char directory[128], path[160];
+static uint8_t last[CHUNKS]; /* what each chunk holds */
+static uint64_t rows_last;
+
+struct image {
+    char *data;
+    size_t bytes;
+};
+static const char *const parts[2] = {"points", "results"};
+static struct image images[2][COMMITS + 1];
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
+    } while (0)
+
+static void data_file(char file[200], int which)
+{
+    snprintf(file, 200, "%s/%s/data.mdb", path, parts[which]);
+}
+
+static void keep_image(int which, int commit)
+{
+    struct image *image = &images[which][commit];
+    struct stat info;
+    char file[200];
+    int fd;
+
+    data_file(file, which);
+    fd = open(file, O_RDONLY);
+    assert_true(fd >= 0 && fstat(fd, &info) == 0);
+    image->bytes = (size_t)info.st_size;
+    image->data = malloc(image->bytes);
+    assert_int_equal(read(fd, image->data, image->bytes), image->bytes);
+    close(fd);
+}
+
+static void put(struct ny_store *store, uint64_t index, uint8_t value)
+{
+    char data[CHUNK_BYTES];
+    struct ny_batch *batch;
+
+    memset(data, value, sizeof(data));
+    CHECK(ny_batch_begin(&batch, store));
+    CHECK(ny_batch_put(batch, "fit", "part", index, data, sizeof(data)));
+    CHECK(ny_batch_commit(batch));
+    last[index] = value;
+}
+
+static void append(struct ny_store *store, unsigned number)
+{
+    struct case_import import = {.seed = 5,
+                                 .first = rows_last,
+                                 .count = ROWS,
+                                 .batch = ROWS,
+                                 .spec = {.d = D, .dtype = NY_U8, .append = true,
+                                          .fingerprint = number + 1}};
+
+    CHECK(case_import(store, &import));
+    rows_last += ROWS;
+}
+
+static int build(void **state)
+{
+    struct ny_store *store;
+
+    (void)state;
+    if (ny_context_new(&ctx)) return -1;
+    case_directory(directory);
+    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    CHECK(ny_store_create(&store, ctx, path));
+    for (unsigned i = 0; i < CHUNKS; i++)
+        put(store, i, 1);
+    for (unsigned i = 0; i < 60; i++)
+        append(store, i);
+    for (unsigned commit = 0; commit <= COMMITS; commit++) {
+        put(store, 30, (uint8_t)(2 + commit));
+        append(store, 100 + commit);
+        keep_image(0, (int)commit);
+        keep_image(1, (int)commit);
+    }
+    ny_store_close(store);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (int commit = 0; commit <= COMMITS; commit++)
+            free(images[i][commit].data);
+    ny_context_free(ctx);
+    case_remove(directory);
+    return 0;
+}
+
+static bool fine(int err)
+{
+    if (err && err != NY_ESTORE) fail_msg("status %d: %s", err, ny_context_message(ctx));
+    ny_error_clear(ctx);
+    return err == NY_OK;
+}
+
+/* True: all of it is there and of the last commit; false: something is refused. */
+static bool examine(void)
+{
+    struct ny_points_info info;
+    struct ny_points_stats stats;
+    struct ny_store *store;
+    bool all = true;
+
+    if (!fine(ny_store_open(&store, ctx, path))) return false;
+    for (uint64_t i = 0; i < CHUNKS; i++) {
+        uint8_t data[CHUNK_BYTES];
+        struct ny_chunk chunk = {.data = data, .capacity = sizeof(data)};
+
+        if (fine(ny_chunk_get(store, "fit", "part", i, &chunk)))
+            assert_int_equal(data[CHUNK_BYTES - 1], last[i]);
+        else all = false;
+    }
+    if (fine(ny_points_info(store, &info))) assert_int_equal(info.n, rows_last);
+    else all = false;
+    if (fine(ny_points_stats(store, &stats))) {
+        assert_int_equal(stats.n, rows_last);
+        ny_points_stats_release(&stats, ctx);
+    } else all = false;
+    ny_store_close(store);
+    return all;
+}
+
+static void every_page_as_it_was_earlier(void **state)
+{
+    unsigned tried = 0, refused = 0;
+
+    (void)state;
+    assert_true(examine());
+    for (int which = 0; which < 2; which++) {
+        const struct image *now = &images[which][COMMITS];
+        char file[200];
+        int fd;
+
+        data_file(file, which);
+        fd = open(file, O_RDWR);
+        assert_true(fd >= 0);
+        for (int commit = 0; commit < COMMITS; commit++) {
+            const struct image *then = &images[which][commit];
+
+            for (size_t at = 2 * PAGE; at + PAGE <= then->bytes; at += PAGE) {
+                if (memcmp(then->data + at, now->data + at, PAGE) == 0) continue;
+                assert_int_equal(pwrite(fd, then->data + at, PAGE, (off_t)at), PAGE);
+                tried++;
+                refused += !examine();
+                assert_int_equal(pwrite(fd, now->data + at, PAGE, (off_t)at), PAGE);
+            }
+        }
+        close(fd);
+    }
+    assert_true(examine());
+    print_message("%u of %u were noticed\n", refused, tried);
+    print_message("counted: %u damaged stores\n", tried);
+    assert_true(refused > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_page_as_it_was_earlier)};
+
+    return cmocka_run_group_tests_name("lost writes", tests, build, tear_down);
+}
