@@ -101,7 +101,7 @@ static void spoil_result(char letter)
     memset(want, letter, sizeof(want));
     for (off_t at = 48; pread(fd, data, 8, at) == 8 && !found; at += PAGE) {
         found = memcmp(data, want, 8) == 0;
-        if (found) assert_int_equal(pwrite(fd, "\0\0", 2, at - 40), 2); /* and the page's head */
+        if (found) assert_int_equal(pwrite(fd, "\0\0", 2, at - 38), 2); /* and the page's head */
         if (found) assert_int_equal(pwrite(fd, "?", 1, at), 1);
     }
     assert_true(found);

@@ -358,6 +358,60 @@ static void a_sound_store_verifies(void **state)
     assert_int_equal(list.count, 0);
 }
 
+struct seen {
+    double points, chunks; /* the last fraction of each stage */
+    uint64_t rows;
+};
+
+static void watch(void *user, const struct ny_progress *progress)
+{
+    struct seen *seen = user;
+
+    if (strcmp(progress->stage, "verify") == 0) {
+        seen->points = progress->fraction;
+        seen->rows = progress->rows_total;
+    } else if (strcmp(progress->stage, "verify results") == 0) {
+        seen->chunks = progress->fraction;
+    } else {
+        fail_msg("stage %s", progress->stage);
+    }
+    assert_true(progress->fraction <= 1 && (progress->fraction < 1 || progress->eta_s <= 0));
+}
+
+/* With any number of threads, and any budget that has room for one of them: the same list. */
+static void threads_find_the_same(void **state)
+{
+    static const struct {
+        unsigned threads;
+        size_t memory;
+    } runs[] = {{1, 64 << 20}, {5, 64 << 20}, {5, 4 << 20}};
+    float *values = malloc((size_t)N * D * sizeof(*values));
+
+    (void)state;
+    fill(values);
+    import_noise(store, values);
+    put_three();
+    flip_bit(4, 500);
+    flip_bit(0, 500);
+    flip_bit(2, 500);
+    for (size_t i = 0; i < 3; i++) {
+        struct list list = {0};
+        struct seen seen = {0};
+
+        ny_context_set_threads(ctx, runs[i].threads);
+        ny_context_set_memory(ctx, runs[i].memory);
+        ny_context_set_progress(ctx, watch, &seen);
+        CHECK(ny_store_verify(store, note, &list));
+        assert_int_equal(list.count, 3);
+        for (unsigned k = 0; k < 3; k++)
+            assert_int_equal(list.blocks[k], 2 * k);
+        assert_true(seen.points == 1 && seen.chunks == 1);
+        assert_int_equal(seen.rows, N);
+    }
+    ny_context_set_progress(ctx, NULL, NULL);
+    free(values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +422,7 @@ int main(void)
         TEST(a_value_that_claims_too_many_pages),
         TEST(the_caller_may_stop),
         TEST(a_sound_store_verifies),
+        TEST(threads_find_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
