@@ -1,7 +1,8 @@
 /*
  * Every allocation, and every read, write, sync and map, fails in turn while the public interface
  * works: each failure gives a status with a message, nothing leaks, what was there before is intact
- * and the same call without the fault goes through.
+ * and the same call without the fault goes through. Reads and writes that are interrupted, or do half
+ * of their work, are gone over: one in three of them, all with NYSTREAM_EVERY_FAULT set.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -311,23 +312,25 @@ static void run_again(const struct work *work, enum kind kind, long k)
 
 static void run_all(enum kind kind)
 {
+    long step = kind >= INTERRUPTED && !getenv("NYSTREAM_EVERY_FAULT") ? 3 : 1;
+
     for (size_t w = 0; w < sizeof(works) / sizeof(works[0]); w++) {
         const struct work *work = &works[w];
         int survived = 0, err;
         long k = 0;
 
         lost = 0;
-        for (; run_with_fault(work, kind, k, &err); k++) {
+        for (; run_with_fault(work, kind, k, &err); k += step) {
             survived += err == NY_OK;
             if (k % 8 == 0) check_intact();
-            if (err && k % 16 == 0) run_again(work, kind, k);
+            if (err && k / step % 16 == 0) run_again(work, kind, k);
             work->undo();
             assert_true(k < POINTS_MAX);
         }
         work->undo();
         check_intact();
-        points += (unsigned long)k;
-        print_message("%s: %ld points of %s, %d of them survived\n", work->name, k,
+        points += (unsigned long)(k / step);
+        print_message("%s: %ld points of %s, %d of them survived\n", work->name, k / step,
                       kind_names[kind], survived);
         if (lost) fail_msg("%s: %ld allocations were not freed", work->name, lost);
     }
