@@ -168,12 +168,13 @@ static void count_kill(const struct run *run, const char *path, const char *name
 }
 
 /* True: it was killed; false: it ended, well. Every other kill is at a write, the others at any
- * moment of the whole run's seconds. */
-static bool kill_once(const struct run *run, const char *path, const char *name, double seconds)
+ * moment of the run's seconds: more of them with each try, as the machine may be slow now. */
+static bool kill_once(const struct run *run, const char *path, const char *name, double seconds,
+                      int tries)
 {
     bool at_write = draw(2) == 0;
     int write = (int)draw(WRITES_MAX), status;
-    useconds_t moment_us = (useconds_t)((double)draw(1000) * seconds * 1e3);
+    useconds_t moment_us = (useconds_t)((double)draw(1000) * seconds * 1e3 * (1 + tries / 8.0));
     pid_t child;
 
     fflush(NULL);

@@ -109,9 +109,9 @@ static void kill_imports(const struct run *run, const char *base)
 
         assert_true(attempt < 8 * kills_wanted);
         if (base) case_copy(base, broken);
-        while (kill_once(run, broken, NULL, seconds)) {
+        while (kill_once(run, broken, NULL, seconds, tries++)) {
             kills++;
-            assert_true(tries++ < TRIES_MAX);
+            assert_true(tries < TRIES_MAX);
             if (is_complete(broken, base, whole_rows)) break;
         }
         same_points(whole, broken);

@@ -100,9 +100,9 @@ static void kill_fits(const struct run *run)
 
         assert_true(attempt < 4 * kills_wanted);
         snprintf(name, sizeof(name), "broken-%d", attempt);
-        while (kill_once(run, store, name, seconds)) {
+        while (kill_once(run, store, name, seconds, tries++)) {
             kills++;
-            assert_true(tries++ < TRIES_MAX);
+            assert_true(tries < TRIES_MAX);
         }
         same_results("whole", name);
     }
@@ -177,9 +177,11 @@ static void kill_readers(const struct run *run)
     output_of(whole, "whole");
     output_of(broken, "broken");
     for (int attempt = 0; kills < kills_wanted; attempt++) {
+        int tries = 0;
+
         assert_true(attempt < 40 * kills_wanted);
         unlink(broken);
-        while (kill_once(run, store, "broken", seconds)) {
+        while (kill_once(run, store, "broken", seconds, tries++)) {
             kills++;
             if (access(broken, F_OK) == 0) same_files(whole, broken, run->name);
         }
