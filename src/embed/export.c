@@ -371,6 +371,7 @@ static int copy_pieces(struct source *source, const struct part *part, const str
 
         err = ny_check_interrupt(source->ctx);
         if (err == NY_OK) err = fill_piece(source, part, shape, first, count, data);
+        if (err == NY_OK && first == 0) err = ny_writer_fits(writer);
         if (err == NY_OK) err = ny_writer_rows(writer, data, count);
     }
     ny_free(source->ctx, data);

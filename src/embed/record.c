@@ -242,7 +242,9 @@ int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost 
         gone->rows += gone->range[i].end - gone->range[i].first;
     }
     gone->count = count;
-    return NY_OK;
+    if (ny_lost_plausible(gone, UINT64_MAX)) return NY_OK;
+    ny_lost_release(gone, ctx);
+    return ny_fail(ctx, NY_ESTORE, "the list of lost rows of a result is damaged");
 }
 
 int ny_record_check_lost(struct ny_store *store, const char *name, const json_t *record)

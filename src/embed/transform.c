@@ -186,6 +186,7 @@ int ny_transform_file(const struct ny_model *model, const char *input,
     err = ny_writer_open(&run.writer, model->ctx, output, element,
                          rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : rows,
                          ny_coordinates_count(&model->coordinates));
+    if (err == NY_OK) err = ny_writer_fits(run.writer);
     if (err) goto done;
     err = run_pass(&run, source, workers);
     if (err) goto done;

@@ -533,6 +533,7 @@ static int transform(struct transform *run, const char *input,
     err = ny_writer_open(&writer, run->ctx, output, element,
                          count == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : count,
                          ny_coordinates_count(&run->coordinates));
+    if (err == NY_OK) err = ny_writer_fits(writer);
     if (err) goto done;
     err = run_batches(run, rows, writer);
     if (err) goto done;

@@ -167,13 +167,14 @@ static int open_output(struct ny_writer *writer)
     return ny_fail_errno(writer->ctx, "open", writer->path);
 }
 
-/* A file whose size is known before must fit on the disk, beside the one that it replaces. */
-static int check_room(struct ny_writer *writer)
+int ny_writer_fits(struct ny_writer *writer)
 {
     struct statvfs disk;
     uint64_t cols = writer->cols ? writer->cols : 1, bytes, free_bytes;
 
-    if (writer->csv || writer->rows == NY_ROWS_COUNTED || fstatvfs(writer->fd, &disk)) return NY_OK;
+    if (!writer->temporary || writer->csv || writer->rows == NY_ROWS_COUNTED ||
+        fstatvfs(writer->fd, &disk))
+        return NY_OK;
     free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (__builtin_mul_overflow(writer->rows, cols * element_size(writer->element), &bytes))
         bytes = UINT64_MAX;
@@ -224,7 +225,6 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
                       "%s cannot take an npy of a number of rows that is not known "
                       "before; write to a file, or to one that ends in .csv",
                       path);
-    if (!err && writer->temporary) err = check_room(writer);
     if (!err && writer->npy) err = put_npy_header(writer);
 done:
     if (err)

@@ -19,6 +19,8 @@ struct ny_writer;
  * path "-": standard output, not seekable, no rename. csv: no header, %.9g / %.17g / %llu. */
 int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
                    enum ny_element element, uint64_t rows, uint64_t cols);
+/* NY_EIO where the file cannot fit on its disk, beside the one that it replaces. */
+int ny_writer_fits(struct ny_writer *writer);
 /* Whether an npy there needs its number of rows beforehand: it cannot go back to its header. */
 bool ny_writer_needs_rows(const char *path);
 /* Whether a file can be written there, found out by beginning one and removing it. */

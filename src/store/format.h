@@ -22,7 +22,7 @@
  *
  * Points: key = kind, number. Block b holds rows b·B … b·B + B − 1; all but the last are full.
  * Blocks of sparse rows are encoded as store/csr.h says; all else is as for dense ones.
- * Blocks whose rows were lost to damage are not there; a record lists the rows (store/repair.c).
+ * Blocks whose rows were lost to damage are empty; a record lists the rows (store/repair.c).
  * What an unfinished import has staged is invisible: blocks beyond the manifest's n, and, under
  * kind | NY_STAGED, the block that was the short last one and the one being filled.
  */

@@ -1,6 +1,6 @@
 /*
- * Rows whose values are gone. Repair lists them in a record of their own: their blocks are not
- * there any more, their numbers stay theirs, and nothing that reads a row takes another one for it.
+ * Rows whose values are gone. Repair lists them in a record of their own: their blocks are empty,
+ * their numbers stay theirs, and nothing that reads a row takes another one for it.
  * A handle that skips them (what jobs do) numbers the rows that are left: 0 … n − lost − 1.
  */
 #include <string.h>
@@ -14,6 +14,18 @@ static int list_damaged(struct ny_store *store, const char *wrong)
                       "the list of lost rows of %s is damaged: %s", store->path, wrong);
 }
 
+bool ny_lost_plausible(const struct ny_lost *lost, uint64_t n)
+{
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < lost->count; i++) {
+        if (lost->range[i].first < end + (i > 0) || lost->range[i].end <= lost->range[i].first)
+            return false;
+        end = lost->range[i].end;
+    }
+    return end <= n;
+}
+
 int ny_lost_read(struct ny_view *view, const struct ny_manifest *m, struct ny_lost *lost)
 {
     struct ny_store *store = view->store;
@@ -24,6 +36,8 @@ int ny_lost_read(struct ny_view *view, const struct ny_manifest *m, struct ny_lo
     *lost = (struct ny_lost){0};
     if (!(m->flags & NY_FLAG_LOST)) return NY_OK;
     if (ny_view_size(view, &want.key, &want.capacity)) return list_damaged(store, "it is missing");
+    if (want.capacity / sizeof(*lost->range) > m->n / m->block_rows + 1) /* whole blocks are lost */
+        return list_damaged(store, "it says what cannot be");
     lost->range = ny_alloc(store->ctx, NY_MEM_STORE, want.capacity);
     if (!lost->range) return NY_EBUDGET;
     if (ny_view_read(view, &want, lost->range, &wrong)) {
@@ -31,6 +45,10 @@ int ny_lost_read(struct ny_view *view, const struct ny_manifest *m, struct ny_lo
         return list_damaged(store, wrong);
     }
     lost->count = want.frame.raw_bytes / sizeof(*lost->range);
+    if (want.frame.raw_bytes % sizeof(*lost->range) || !ny_lost_plausible(lost, m->n)) {
+        ny_lost_release(lost, store->ctx);
+        return list_damaged(store, "it says what cannot be");
+    }
     for (size_t i = 0; i < lost->count; i++)
         lost->rows += lost->range[i].end - lost->range[i].first;
     return NY_OK;

@@ -332,7 +332,7 @@ static int advise(void *arg)
         struct ny_key key = ny_points_key(NY_KIND_POINTS, b);
         MDB_val name = {key.bytes, key.data}, value;
 
-        if (mdb_get(hint->view->txn, env->table, &name, &value)) continue; /* lost */
+        if (mdb_get(hint->view->txn, env->table, &name, &value)) break;
         if (value.mv_size < env->page_bytes) continue;
         madvise((char *)value.mv_data - sizeof(struct ny_page),
                 ny_overflow_pages(value.mv_size, env->page_bytes) * env->page_bytes, hint->advice);

@@ -1,6 +1,6 @@
 /*
  * Repair: what cannot be read is set aside, so that all else can be used. Damaged blocks of points
- * go, their rows are listed as lost (store/lost.c); labels that are lost are missing ones (NaN),
+ * are emptied, their rows listed as lost (store/lost.c); labels that are lost are missing (NaN),
  * source row numbers 2^64−1; results with a damaged chunk go as a whole. First all is read and all
  * locks are taken: what cannot be repaired (trees, manifest, statistics) is refused before anything
  * is changed. Each of the two environments is then changed in one transaction.
@@ -104,14 +104,17 @@ static int examine(struct repair *r)
 
 /* ---- points -------------------------------------------------------------------------------- */
 
+/* An empty entry stays, so that the table has as many as there are blocks. */
 static int drop_points(struct repair *r, const struct loss *loss)
 {
     struct ny_key key = ny_points_key(NY_KIND_POINTS, loss->block);
+    const struct ny_frame empty = {
+        .store = r->store->id, .number = loss->block, .kind = NY_KIND_POINTS};
     uint64_t *bytes = loss->rows == r->m.block_rows ? &r->m.full_bytes : &r->m.tail_bytes;
     size_t stored = 0;
     int err = ny_write_size(&r->write, &key, &stored);
 
-    if (!err) err = ny_write_delete(&r->write, &key);
+    if (!err) err = ny_write_record(&r->write, &key, &empty, "");
     if (!err) err = ny_lost_add(&r->lost, r->ctx, loss->first_row, loss->first_row + loss->rows);
     *bytes -= stored < *bytes ? stored : *bytes;
     return err;

@@ -77,6 +77,8 @@ struct ny_lost {
     uint64_t rows;
 };
 int ny_points_lost(struct ny_store *store, struct ny_lost *lost);
+/* Whether the ranges are as above, and of n rows. */
+bool ny_lost_plausible(const struct ny_lost *lost, uint64_t n);
 void ny_lost_release(struct ny_lost *lost, struct ny_context *ctx);
 /* The number in the store of row `row` of those that are left; *run of them lie there in a row. */
 uint64_t ny_lost_place(const struct ny_lost *lost, uint64_t row, uint64_t *run);

@@ -145,14 +145,7 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     cmp again.npy old.npy
 }
 
-@test "repair waits for nobody, and cannot do everything" {
-    nystream import t - --format csv -q <"$BATS_FILE_TMPDIR/all.csv"
-    (flock 9; sleep 5) 9>s/locks/name-old.lock &
-    sleep 0.5
-    ny repair s
-    exits 6
-    says "old"
-    wait
+@test "repair cannot do everything" {
     ny repair missing
     exits 4
     printf 'nothing of a store' >s/points/data.mdb
