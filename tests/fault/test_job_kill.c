@@ -289,7 +289,8 @@ static void projected_goes_on_as_if_unbroken(void **state)
 
 static void blocks_go_on_as_if_unbroken(void **state)
 {
-    const struct run run = {.name = "projected, randomized",
+    const struct run run = {.call = call_fit,
+                            .name = "projected, randomized",
                             .option = {"approx", "projected", "inner", "randomized", "landmarks",
                                        "120", "oversample", "1", "components", "4"}};
 
