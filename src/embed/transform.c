@@ -38,7 +38,8 @@ static int fold(void *arg, const struct ny_tile *tile)
 
     ny_unreached_add(&run->unreached, &run->projector.unreached[tile->worker]);
     ny_coordinates_apply(coordinates, f64, rows, tile->rows, rows);
-    err = ny_coordinates_check(coordinates, run->model->ctx, f64, rows, tile->first_row, tile->rows);
+    err = ny_coordinates_check(coordinates, run->model->ctx, f64, rows, tile->first_row,
+                               tile->rows);
     if (err) return err;
     if (run->writer) return ny_writer_rows(run->writer, rows, tile->rows);
     out = run->embedding + tile->first_row * p;
