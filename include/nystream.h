@@ -128,7 +128,8 @@ enum ny_option_group {
     NY_GROUP_COMMON = 8, /* memory threads */
     NY_GROUP_READ = 16,  /* how a file is read, for transform: format header label-column … */
     NY_GROUP_EMBED = 32, /* what only the one call ny_embed_file() has: tmpdir … */
-    NY_GROUP_PLAN = 64   /* what only ny_gamma_grid() has: gamma-grid */
+    NY_GROUP_PLAN = 64,  /* what only ny_gamma_grid() has: gamma-grid */
+    NY_GROUP_UPDATE = 128 /* what only ny_fit() has: update */
 };
 
 struct ny_option_info {
@@ -213,7 +214,17 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
 /* Runs a fit, or resumes it from its last checkpoint; the result is stored under `name`. The plan
  * is logged first; NY_EBUDGET when it does not fit. *report (may be NULL) as ny_result_report().
  * With option probe, a pass more: probe_error = ‖K − K̃‖_F/‖K‖_F, from probe_columns columns of K
- * drawn by hash, and probe_standard_error of it (0 of all columns, null of one). */
+ * drawn by hash, and probe_standard_error of it (0 of all columns, null of one).
+ *
+ * With option update a finished result takes in the rows that were appended since; its other
+ * options come from the result, and one that is set must agree (else NY_EUSAGE). "frozen" places
+ * the new rows with the model as it is, in one pass over them and one for the sums; "full" gives
+ * what a fit of all rows with the result's gamma and scale gives, to rounding: selection and sums
+ * look at new rows alone where they can, all rows are projected. Until it returns NY_OK the old
+ * result is there, whole; after an interruption the same call goes on. The report's figures are
+ * those of the update (mode, landmarks_added, rows_read, …; frozen: drift_trace_error,
+ * drift_residual_share); total_rows_read, total_flops, total_seconds and updates are of all runs.
+ */
 NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,
                   const struct ny_options *options, struct ny_report **report);
 /* A dictionary alone, for fit with option landmarks-from. */

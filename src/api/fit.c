@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/fit.h"
 #include "api/inspect.h"
 #include "api/report.h"
 #include "api/settings.h"
@@ -34,7 +35,7 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     ny_fields_begin();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
-    err = ny_settings_new(&settings, store, options, NY_GROUP_FIT);
+    err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, NULL);
     if (err) goto done;
     err = ny_plan_make(store, &settings.fit, 0, &plan);
     if (err) goto done;
@@ -62,7 +63,7 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     if (err) return err;
     err = ny_store_open(&store, context, path);
     if (err) goto done;
-    err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN);
+    err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN, NULL);
     if (err) goto done;
     if (!settings.fit.kernel->has_gamma) {
         err = ny_fail(context, NY_EUSAGE, "--gamma-grid does not act on the %s kernel",
@@ -242,48 +243,67 @@ static bool finished(const struct request *request)
 }
 
 /* Refused here is only what cannot fit whatever else is given up for it. */
-static int check_disk(const struct request *request, const struct ny_plan *plan)
+static int check_disk(struct ny_context *ctx, struct ny_store *store, const struct ny_plan *plan)
 {
-    uint64_t room = ny_results_room(request->store);
+    uint64_t room = ny_results_room(store);
 
     if (plan->result_bytes <= room) return NY_OK;
-    return ny_fail(request->ctx, NY_EIO,
+    return ny_fail(ctx, NY_EIO,
                    "the embedding takes %llu bytes, and %s can grow by %llu before its disk is "
                    "full: make space, or ask for fewer components",
-                   (unsigned long long)plan->result_bytes, ny_store_path(request->store),
+                   (unsigned long long)plan->result_bytes, ny_store_path(store),
                    (unsigned long long)room);
+}
+
+int ny_plan_announce(struct ny_store *store, const struct ny_plan *plan,
+                     const struct ny_fit_settings *settings)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_report *announced;
+    int err = ny_report_of_json(&announced, ctx, ny_plan_json(plan));
+
+    if (err) return err;
+    ny_announce_plan(ctx, announced);
+    ny_report_free(announced);
+    if (plan->fits) return check_disk(ctx, store, plan);
+    if (plan->whole)
+        return ny_fail(ctx, NY_EBUDGET,
+                       "this fit needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "
+                       "--memory %zuM, or fewer components",
+                       plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0,
+                       ny_memory_limit(ctx), (plan->memory_min_bytes >> 20) + 1);
+    return ny_fail(
+        ctx, NY_EBUDGET,
+        "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %zu "
+        "bytes; give --memory %zuM, or %s",
+        plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0, plan->m,
+        plan->m_estimated ? " (estimated)" : "", ny_memory_limit(ctx),
+        (plan->memory_min_bytes >> 20) + 1,
+        settings->rule->all ? "landmarks (--approx projected --select rpcholesky)"
+                            : "fewer landmarks");
 }
 
 /* Says what the fit will cost; refuses what does not fit before anything is written. */
 static int announce(const struct request *request, struct ny_plan *plan)
 {
     const json_t *report = json_object_get(request->record, "report");
-    struct ny_report *announced;
-    int err;
+    int err = ny_plan_make(request->store, &request->settings.fit,
+                           (size_t)ny_field_count(report, "landmarks", 0), plan);
 
-    err = ny_plan_make(request->store, &request->settings.fit,
-                       (size_t)ny_field_count(report, "landmarks", 0), plan);
-    if (err) return err;
-    err = ny_report_of_json(&announced, request->ctx, ny_plan_json(plan));
-    if (err) return err;
-    ny_announce_plan(request->ctx, announced);
-    ny_report_free(announced);
-    if (plan->fits) return check_disk(request, plan);
-    if (plan->whole)
-        return ny_fail(request->ctx, NY_EBUDGET,
-                       "this fit needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "
-                       "--memory %zuM, or fewer components",
-                       plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0,
-                       ny_memory_limit(request->ctx), (plan->memory_min_bytes >> 20) + 1);
-    return ny_fail(
-        request->ctx, NY_EBUDGET,
-        "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %zu "
-        "bytes; give --memory %zuM, or %s",
-        plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0, plan->m,
-        plan->m_estimated ? " (estimated)" : "", ny_memory_limit(request->ctx),
-        (plan->memory_min_bytes >> 20) + 1,
-        request->settings.fit.rule->all ? "landmarks (--approx projected --select rpcholesky)"
-                                        : "fewer landmarks");
+    return err ? err : ny_plan_announce(request->store, plan, &request->settings.fit);
+}
+
+static void note_done(const struct request *request)
+{
+    uint64_t n = ny_field_count(json_object_get(request->record, "report"), "n", 0);
+    bool fit = (request->groups & NY_GROUP_FIT) != 0;
+    struct ny_points_info points;
+
+    ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already, with these options", request->name);
+    if (!fit || ny_points_info(request->store, &points) || points.n <= n) return;
+    ny_log(request->ctx, NY_LOG_NOTE,
+           "%llu rows were appended since; --update full or frozen takes them in",
+           (unsigned long long)(points.n - n));
 }
 
 static int run_job(struct request *request)
@@ -299,8 +319,7 @@ static int run_job(struct request *request)
         err = check_existing(request);
         if (err) return err;
         if (finished(request)) {
-            ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already, with these options",
-                   request->name);
+            note_done(request);
             return NY_OK;
         }
     }
@@ -325,7 +344,12 @@ static int run(struct request *request)
 
     err = ny_name_lock(&lock, request->store, request->name);
     if (err) goto done;
-    err = ny_settings_new(&request->settings, request->store, request->options, request->groups);
+    if (request->groups & NY_GROUP_FIT && ny_options_is_set(request->options, "update")) {
+        err = ny_update_run(request->store, request->name, request->options, &request->record);
+        goto done;
+    }
+    err = ny_settings_new(&request->settings, request->store, request->options, request->groups,
+                          NULL);
     if (err) goto done;
     err = run_job(request);
 done:

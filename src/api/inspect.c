@@ -34,11 +34,29 @@ static const char *status_of(struct ny_store *store, const char *name, const jso
     return ny_name_held(store, name) ? "running" : "interrupted";
 }
 
+/* Of an update that is not done: running, or interrupted. */
+static int describe_update(struct ny_store *store, const char *name, json_t *object)
+{
+    json_t *update;
+    int err = ny_record_load_update(store, name, &update);
+
+    if (err) return err;
+    ny_field_set_text(object, "update",
+                      update ? ny_name_held(store, name) ? "running" : "interrupted" : NULL);
+    json_decref(update);
+    return NY_OK;
+}
+
 int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
                        const json_t *record)
 {
     json_t *object = json_object();
+    int err = describe_update(store, name, object);
 
+    if (err) {
+        json_decref(object);
+        return err;
+    }
     ny_field_set_text(object, "name", name);
     ny_field_set_text(object, "status", status_of(store, name, record));
     ny_field_set_text(object, "kind", ny_field_text(record, "kind"));

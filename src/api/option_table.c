@@ -16,6 +16,7 @@
 #define READ NY_GROUP_READ
 #define EMBED NY_GROUP_EMBED
 #define PLAN NY_GROUP_PLAN
+#define UPDATE NY_GROUP_UPDATE
 
 /* name, kind, least, in the identity, argument, default, groups, summary */
 #define OPTION_MAP(X)                                                                              \
@@ -124,6 +125,9 @@
     X("probe", NY_COUNT, 1, true, "R", NULL, FIT,                                                  \
       "a pass more for every method: |K - K~|/|K| (Frobenius) from R columns of K drawn by hash, " \
       "with its standard error")                                                                   \
+    X("update", NY_CHOICE, 0, false, "full|frozen", NULL, UPDATE,                                  \
+      "take the rows in that were appended since a result was made, with its options; full: as "   \
+      "a fit of all rows with its gamma and scale; frozen: they are placed by the model as it is") \
     X("restart", NY_SWITCH, 0, false, NULL, "no", FIT | SELECT,                                    \
       "replace a result of this name that has other options")                                      \
     X("seed", NY_COUNT, 0, true, "S", "0", IMPORT | FIT | SELECT,                                  \

@@ -42,6 +42,10 @@ uint64_t ny_options_fingerprint(const struct ny_options *options, unsigned group
  * the error set when there is no memory. */
 char *ny_options_differences(const struct ny_options *options, unsigned groups,
                              const json_t *stored);
+/* Options that have the stored identity; NY_EUSAGE with the difference where one that is typed in
+ * `typed` has another value. ny_options_free() them. */
+int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed, unsigned groups,
+                         const json_t *stored, const char *name);
 /* "map=kpca kernel=rbf …": the identity in one line. ny_free() it; NULL likewise. */
 char *ny_options_describe(const struct ny_options *options, unsigned groups);
 

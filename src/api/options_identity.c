@@ -169,6 +169,67 @@ char *ny_options_differences(const struct ny_options *options, unsigned groups,
     return line.text;
 }
 
+/* An option, or for the width any spelling of it. */
+static bool is_typed(const struct ny_options *options, const char *name)
+{
+    return ny_options_is_set(options, name) ||
+           (strcmp(name, "gamma") == 0 &&
+            (ny_options_is_set(options, "sigma") || ny_options_is_set(options, "epsilon")));
+}
+
+static int check_typed(const struct ny_options *typed, unsigned groups, const json_t *stored,
+                       const char *result)
+{
+    char buffer[NUMBER_BYTES];
+
+    for (int i = 0; i < (int)ny_option_count(); i++) {
+        const struct ny_option_info *info = &ny_option_table()[i];
+        const char *now, *then;
+
+        if (!counts(i, groups) || !is_typed(typed, info->name)) continue;
+        now = canonical(typed, i, buffer);
+        then = stored_value(stored, info);
+        if (same(now, then)) continue;
+        return ny_fail(typed->ctx, NY_EUSAGE,
+                       "'%s' was made with other options (%s: %s → %s), and an update keeps them; "
+                       "leave them out, or fit it again with --restart",
+                       result, info->name, then ? then : unset, now ? now : unset);
+    }
+    return NY_OK;
+}
+
+int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed, unsigned groups,
+                         const json_t *stored, const char *name)
+{
+    char buffer[NUMBER_BYTES];
+    struct ny_options *options;
+    bool changed = true;
+    int err;
+
+    *out = NULL;
+    err = check_typed(typed, groups, stored, name);
+    if (!err) err = ny_options_new(&options, typed->ctx);
+    if (err) return err;
+    while (changed && !err) { /* one option may imply another's default */
+        changed = false;
+        for (int i = 0; i < (int)ny_option_count() && !err; i++) {
+            const struct ny_option_info *info = &ny_option_table()[i];
+            const char *then = json_string_value(json_object_get(stored, info->name));
+
+            if (!counts(i, groups) || !then || options->typed[i] ||
+                same(canonical(options, i, buffer), then))
+                continue;
+            err = ny_options_set(options, info->name, then);
+            changed = true;
+        }
+    }
+    if (err)
+        ny_options_free(options);
+    else
+        *out = options;
+    return err;
+}
+
 char *ny_options_describe(const struct ny_options *options, unsigned groups)
 {
     struct line line = new_line(options->ctx);

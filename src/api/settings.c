@@ -131,16 +131,21 @@ static int landmarks_of_result(struct ny_store *store, const char *name,
     if (err) return err;
     m = (size_t)ny_field_count(json_object_get(record, "report"), "landmarks", 0);
     err = ny_record_check_lost(store, name, record);
-    json_decref(record);
-    if (err) return err;
+    if (err) {
+        json_decref(record);
+        return err;
+    }
     settings->fit.landmarks = m;
     settings->given = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
-    if (!settings->given) return NY_EBUDGET;
-    return ny_blob_get(store, name, "landmarks", settings->given, m * sizeof(uint64_t));
+    err = settings->given ? ny_blob_get(store, name, ny_record_part(record, "landmarks").name,
+                                        settings->given, m * sizeof(uint64_t))
+                          : NY_EBUDGET;
+    json_decref(record);
+    return err;
 }
 
 static int decide_landmarks(struct ny_store *store, const struct ny_options *options, uint64_t n,
-                            struct ny_owned_settings *settings)
+                            const char *updated, struct ny_owned_settings *settings)
 {
     const char *file = ny_options_text(options, "landmarks-file");
     const char *from = ny_options_text(options, "landmarks-from");
@@ -148,7 +153,9 @@ static int decide_landmarks(struct ny_store *store, const struct ny_options *opt
     int err = NY_OK;
 
     fit->landmarks = size_of(options, "landmarks", SIZE_MAX);
-    if (file) {
+    if (updated && (file || from)) {
+        err = landmarks_of_result(store, updated, settings);
+    } else if (file) {
         err = landmarks_of_file(ny_store_context(store), file, settings);
         if (err == NY_OK) err = number_left(store, settings);
     } else if (from)
@@ -340,7 +347,7 @@ static bool affine_selection(const struct ny_options *options)
 }
 
 int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
-                    const struct ny_options *options, unsigned groups)
+                    const struct ny_options *options, unsigned groups, const char *updated)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_fit_settings *fit = &settings->fit;
@@ -364,7 +371,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (!fit->rule) return ny_fail(ctx, NY_EINTERNAL, "a rule of the option table is missing");
     err = decide_kernel(ctx, options, fit);
     if (err) return err;
-    err = decide_landmarks(store, options, points.n, settings);
+    err = decide_landmarks(store, options, points.n, updated, settings);
     if (err) return err;
     fit->dictionary.tolerance = number_of(options, "tolerance", NAN);
     fit->dictionary.landmarks_max = fit->landmarks;

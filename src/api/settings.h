@@ -12,10 +12,11 @@ struct ny_owned_settings {
     uint64_t *given; /* what fit.given points to */
 };
 
-/* Checks the options of `groups` (NY_GROUP_FIT or NY_GROUP_SELECT) against each other and against
+/* `updated`: NULL, or the result that is updated, whose landmarks then are those that are given.
+ * Checks the options of `groups` (NY_GROUP_FIT or NY_GROUP_SELECT) against each other and against
  * the store's n and d; reads landmarks from their file or result. */
 int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
-                    const struct ny_options *options, unsigned groups);
+                    const struct ny_options *options, unsigned groups, const char *updated);
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx);
 
 /* How to read a file; options may be NULL. The texts belong to the options. */

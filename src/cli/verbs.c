@@ -38,11 +38,13 @@ static const struct verb verbs[] = {
      "the effective rank (sum of eigenvalues)²/(sum of squares), and the mean of k(x,y) over pairs "
      "of rows: 1 where all rows look alike, 0 where none sees another.",
      cli_run_plan},
-    {"fit", "STORE NAME", 2, 2, NY_GROUP_FIT | COMMON, EVERY, "compute an embedding, or resume it",
+    {"fit", "STORE NAME", 2, 2, NY_GROUP_FIT | NY_GROUP_UPDATE | COMMON, EVERY,
+     "compute an embedding, resume it, or update it",
      "Selects landmarks, accumulates, solves, projects; the result is stored under NAME. It "
      "makes a checkpoint at least every 30 seconds: after an interruption the same command goes "
      "on from there, to the same bytes. A NAME that was fitted with other options is refused; "
-     "--restart replaces it.",
+     "--restart replaces it. With --update it takes in the rows that were appended since, with the "
+     "options that it has; readers see the old result until the new one is whole.",
      cli_run_fit},
     {"select", "STORE NAME", 2, 2, NY_GROUP_SELECT | COMMON, EVERY, "choose landmarks alone",
      "Stores a dictionary of landmarks under NAME, for `fit --landmarks-from NAME`.",

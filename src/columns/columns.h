@@ -162,7 +162,10 @@ int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_stor
  * 40,000 rows, in pieces that fit the budget. */
 int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
                           uint64_t seed, double *gamma);
-/* … and what that charges under a budget of `limit` bytes. */
+/* The same of so many pairs, at most 20,000. */
+int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
+                             uint64_t seed, size_t pairs, double *gamma);
+/* … and what it charges under a budget of `limit` bytes. */
 size_t ny_columns_auto_gamma_bytes(size_t d, size_t row_bytes, size_t limit);
 
 #endif

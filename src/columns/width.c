@@ -24,7 +24,8 @@ static double median_of(double *values, size_t count)
 
 /* Buffers for pieces of the pairs. */
 struct pairs {
-    size_t piece; /* pairs */
+    size_t total; /* pairs that are measured */
+    size_t piece; /* of them at a time */
     uint64_t *numbers;
     unsigned char *raw; /* 2·piece rows */
     double *x, *y;
@@ -122,8 +123,8 @@ static int measure_all(struct pairs *pairs, const struct ny_columns_spec *spec,
 {
     int err;
 
-    for (size_t first = 0; first < PAIRS; first += pairs->piece) {
-        size_t count = PAIRS - first < pairs->piece ? PAIRS - first : pairs->piece;
+    for (size_t first = 0; first < pairs->total; first += pairs->piece) {
+        size_t count = pairs->total - first < pairs->piece ? pairs->total - first : pairs->piece;
 
         err = ny_check_interrupt(spec->ctx);
         if (err) return err;
@@ -150,9 +151,15 @@ static int no_distance(const struct pairs *pairs, struct ny_context *ctx)
 int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
                           uint64_t seed, double *gamma)
 {
+    return ny_columns_auto_gamma_of(spec, store, n, seed, PAIRS, gamma);
+}
+
+int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
+                             uint64_t seed, size_t count, double *gamma)
+{
     const struct ny_kernel *kernel = spec->kernel;
     size_t d = spec->geometry->d;
-    struct pairs pairs = {0};
+    struct pairs pairs = {.total = count < PAIRS ? count : PAIRS};
     struct ny_frame frame = {0};
     int err;
 

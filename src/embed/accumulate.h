@@ -2,13 +2,15 @@
 #ifndef NY_EMBED_ACCUMULATE_H
 #define NY_EMBED_ACCUMULATE_H
 
-#include "embed/job.h"
+#include "embed/update_sums.h"
 #include "spectral/krylov.h"
 
 struct ny_accumulate {
     struct ny_accumulator *acc;  /* s′, G′, t, ω; NULL: they are known */
     enum ny_gram_precision gram; /* of G′; NONE: sums alone */
     struct ny_krylov *krylov;    /* H += C′ᵀC′U, in the job's precision; or NULL */
+    uint64_t first_row, end_row; /* of those that count; end 0: n */
+    const struct ny_matched *late; /* the sums are those of these columns alone; NULL: of all */
     uint64_t first_unit;
     int (*save)(struct ny_job *job, enum ny_stage next, uint64_t units_done);
 };

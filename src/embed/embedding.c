@@ -10,7 +10,8 @@ struct ny_embedding_layout ny_embedding_layout(uint64_t rows, size_t components,
     size_t row_bytes = components * element;
     size_t chunk_rows = NY_CHUNK_BYTES / row_bytes;
 
-    return (struct ny_embedding_layout){"embedding", rows, row_bytes, chunk_rows ? chunk_rows : 1};
+    return (struct ny_embedding_layout){ny_part_of("embedding", 0), rows, row_bytes,
+                                        chunk_rows ? chunk_rows : 1};
 }
 
 /* Rows that a buffer holds: what a batch may carry, but at least a chunk and a unit. */
@@ -76,7 +77,7 @@ int ny_embedding_flush(struct ny_embedding_writer *writer, struct ny_batch *batc
         size_t count = writer->count - first;
 
         if (count > layout->chunk_rows) count = layout->chunk_rows;
-        err = ny_batch_put(batch, writer->name, layout->part,
+        err = ny_batch_put(batch, writer->name, layout->part.name,
                            (writer->first_row + first) / layout->chunk_rows,
                            writer->rows + first * layout->row_bytes, count * layout->row_bytes);
     }
@@ -105,12 +106,12 @@ int ny_embedding_rows(struct ny_store *store, const char *name,
         size_t piece = layout->chunk_rows - in_chunk;
 
         if (piece > count) piece = count;
-        err = ny_chunk_get(store, name, layout->part, index, &chunk);
+        err = ny_chunk_get(store, name, layout->part.name, index, &chunk);
         if (err == NY_END || (err == NY_OK && chunk.bytes < (in_chunk + piece) * layout->row_bytes))
             err = ny_fail(ctx, NY_ESTORE,
                           "chunk %llu of part %s of '%s' in %s is missing or short; fit it again "
                           "with --restart",
-                          (unsigned long long)index, layout->part, name, ny_store_path(store));
+                          (unsigned long long)index, layout->part.name, name, ny_store_path(store));
         if (err) break;
         memcpy(out, (char *)chunk.data + in_chunk * layout->row_bytes, piece * layout->row_bytes);
         out += piece * layout->row_bytes;

@@ -5,15 +5,16 @@
 #ifndef NY_EMBED_EMBEDDING_H
 #define NY_EMBED_EMBEDDING_H
 
-#include "store/store.h"
+#include "embed/record.h"
 
 struct ny_embedding_layout {
-    const char *part; /* "embedding", or another part of one item a row */
+    struct ny_part part; /* "embedding", or another part of one item a row */
     uint64_t rows;
     size_t row_bytes;
     size_t chunk_rows;
 };
 
+/* Of the part "embedding" of a fit. */
 struct ny_embedding_layout ny_embedding_layout(uint64_t rows, size_t components, size_t element);
 
 /* Collects rows in memory, at most `bytes_max` before the caller must flush. */

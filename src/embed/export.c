@@ -92,7 +92,8 @@ static size_t count_landmarks(const struct source *source)
 static int fill_from_blob(struct source *source, const char *part, size_t item_bytes,
                           uint64_t first, size_t count, void *out)
 {
-    struct ny_embedding_layout layout = {part, source->n, item_bytes, NY_CHUNK_BYTES / item_bytes};
+    struct ny_embedding_layout layout = {ny_record_part(source->record, part), source->n,
+                                         item_bytes, NY_CHUNK_BYTES / item_bytes};
 
     return ny_embedding_rows(source->store, source->name, &layout, first, count, out);
 }
@@ -116,7 +117,14 @@ static int fill_landmarks(struct source *source, uint64_t first, size_t count, v
 
 static int fill_residuals(struct source *source, uint64_t first, size_t count, void *out)
 {
-    return fill_from_blob(source, "residuals", sizeof(float), first, count, out);
+    uint64_t measured = ny_field_count(source->record, "selected", source->n);
+    size_t known = first + count <= measured ? count
+                   : first < measured        ? (size_t)(measured - first)
+                                             : 0;
+
+    for (size_t i = known; i < count; i++) /* placed by a frozen update */
+        ((float *)out)[i] = INFINITY;
+    return known ? fill_from_blob(source, "residuals", sizeof(float), first, known, out) : NY_OK;
 }
 
 /* What the store has of each row that the result covers: labels, or else rows of the source. */
@@ -262,6 +270,7 @@ static int open_source(struct source *source, struct ny_store *store, const char
     if (source->coordinates.pairs)
         source->layout = ny_embedding_layout(
             source->n, ny_coordinates_width(&source->coordinates), element_of(source));
+    source->layout.part = ny_record_part(record, "embedding");
     return NY_OK;
 }
 
@@ -430,7 +439,8 @@ static int write_model(struct source *source, const char *output)
                        ny_store_path(source->store), source->name);
     image = ny_alloc(source->ctx, NY_MEM_MODEL, bytes);
     if (!image) return NY_EBUDGET;
-    err = ny_blob_get(source->store, source->name, "model", image, bytes);
+    err = ny_blob_get(source->store, source->name, ny_record_part(source->record, "model").name,
+                      image, bytes);
     if (err) goto done;
     err = ny_writer_open(&writer, source->ctx, output, NY_OUT_BYTES, bytes, 0);
     if (err) goto done;

@@ -4,6 +4,7 @@
 #include "embed/products.h"
 #include "embed/projector.h"
 #include "embed/signs.h"
+#include "embed/update_sums.h"
 #include "select/draws.h"
 #include "spectral/krylov.h"
 
@@ -114,6 +115,12 @@ static struct bill stats_bill(const struct ny_footprint *f, unsigned workers, si
     return bill;
 }
 
+/* Of an update: which landmarks are new, and those of before. */
+static size_t earlier_bytes(const struct ny_footprint *f)
+{
+    return f->settings->updates ? f->m * (6 * sizeof(uint64_t) + row_bytes(f)) : 0;
+}
+
 static struct bill select_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill bill = common(f, workers, workers);
@@ -129,11 +136,11 @@ static struct bill select_bill(const struct ny_footprint *f, unsigned workers, s
                                            .diagonal = ny_settings_diagonal(f->settings),
                                            .workers = workers};
 
-    *dictionary = 4 * f->m * sizeof(uint64_t);
+    *dictionary = 4 * f->m * sizeof(uint64_t) + earlier_bytes(f);
     if (!rule->bytes && !certifies) return bill;
     if (certifies) *dictionary += ny_certify_bytes(&request, f->m);
     if (rule->bytes) {
-        size_t own = rule->bytes(&request, f->m);
+        size_t own = rule->bytes(&request, f->m) + earlier_bytes(f);
 
         image = rule->image_bytes(&request, f->m);
         if (*dictionary < own + image) *dictionary = own + image;
@@ -291,7 +298,8 @@ static struct bill accumulate_bill(const struct ny_footprint *f, unsigned worker
     }
     bill.by_purpose[NY_MEM_STORE] += put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
     bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
-                                   workers * ny_partial_bytes(f->m, f->gram);
+                                   workers * ny_update_partial_bytes(f->settings, f->m, f->gram);
+    bill.by_purpose[NY_MEM_DICTIONARY] += earlier_bytes(f);
     return bill;
 }
 

@@ -74,14 +74,15 @@ int ny_given_columns_gather(struct ny_job *job, void *rows)
     return err == NY_END ? NY_OK : err;
 }
 
-int ny_job_open_source(struct ny_job *job, uint64_t first_unit, struct ny_source **source)
+int ny_job_open_source(struct ny_job *job, uint64_t first_unit, uint64_t rows,
+                       struct ny_source **source)
 {
     int err;
 
     *source = NULL;
     if (!job->settings->columns_file)
-        return ny_source_of_points(source, job->store, job->points.n,
-                                   (size_t)job->points.row_slots, job->workers);
+        return ny_source_of_points(source, job->store, rows, (size_t)job->points.row_slots,
+                                   job->workers);
     err = open_file(job->ctx, job->settings->columns_file, &job->columns_reader);
     if (err == NY_OK && first_unit)
         err = ny_reader_skip(job->columns_reader, first_unit * NY_UNIT_ROWS, 0);

@@ -14,7 +14,8 @@ int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings 
 /* The landmarks' rows of C, that is W, in the order of job->rows: one pass over the file. */
 int ny_given_columns_gather(struct ny_job *job, void *rows);
 /* The rows that a pass reads, from `first_unit` on. */
-int ny_job_open_source(struct ny_job *job, uint64_t first_unit, struct ny_source **source);
+int ny_job_open_source(struct ny_job *job, uint64_t first_unit, uint64_t rows,
+                       struct ny_source **source);
 void ny_job_close_source(struct ny_job *job, struct ny_source *source);
 
 #endif

@@ -42,6 +42,9 @@ static const char *const report_keys[] = {"map",
                                           "residual_max",
                                           "residual_mean",
                                           "tolerance",
+                                          "drift_trace_error",
+                                          "drift_residual_share",
+                                          "drift_rows",
                                           "pilot_tolerance_low",
                                           "pilot_tolerance_high",
                                           "negative_eigenvalues",
@@ -55,6 +58,11 @@ static const char *const report_keys[] = {"map",
                                           "flops",
                                           "seconds",
                                           "gemm_ratio",
+                                          "mode",
+                                          "landmarks_added",
+                                          "total_rows_read",
+                                          "total_flops",
+                                          "total_seconds",
                                           "peak_rss_bytes",
                                           "memory_budget_bytes",
                                           "store_bytes",
@@ -73,6 +81,13 @@ enum ny_stage ny_stage_parse(const char *name)
     return NY_STAGE_DONE;
 }
 
+void ny_job_describe_machine(json_t *report)
+{
+    ny_field_set_text(report, "version", ny_version());
+    ny_field_set_text(report, "blas", ny_blas_name());
+    ny_field_set_text(report, "cpu", ny_cpu_name(ny_cpu_family()));
+}
+
 json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind)
 {
     json_t *record = json_object(), *report = json_object();
@@ -83,9 +98,8 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
     ny_field_set_json(report, "stage_memory_bytes", json_object());
     ny_field_set_count(report, "n", points->n);
     ny_field_set_count(report, "d", points->d);
-    ny_field_set_text(report, "version", ny_version());
-    ny_field_set_text(report, "blas", ny_blas_name());
-    ny_field_set_text(report, "cpu", ny_cpu_name(ny_cpu_family()));
+    ny_field_set_count(report, "updates", 0);
+    ny_job_describe_machine(report);
     ny_field_set_json(record, "format", json_integer(NY_RECORD_FORMAT));
     ny_field_set_text(record, "kind", kind);
     ny_field_set_text(record, "stage", stage_names[NY_STAGE_STATS]);
@@ -105,6 +119,22 @@ json_t *ny_job_checkpoint(const struct ny_job *job)
     return json_object_get(job->record, "checkpoint");
 }
 
+int ny_job_put_part(struct ny_job *job, const char *part, const void *data, size_t bytes)
+{
+    ny_record_renew(job->record, part);
+    return ny_blob_put(job->store, job->name, ny_record_part(job->record, part).name, data, bytes);
+}
+
+int ny_job_get_part(const struct ny_job *job, const char *part, void *data, size_t bytes)
+{
+    return ny_blob_get(job->store, job->name, ny_record_part(job->record, part).name, data, bytes);
+}
+
+int ny_job_delete_part(const struct ny_job *job, struct ny_batch *batch, const char *part)
+{
+    return ny_batch_delete(batch, job->name, ny_record_part(job->record, part).name);
+}
+
 void ny_job_mark_time(struct ny_job *job)
 {
     const char *stage = stage_names[job->stage];
@@ -120,12 +150,28 @@ void ny_job_mark_time(struct ny_job *job)
         ny_field_set_count(memory, stage, ny_memory_peak(job->ctx));
 }
 
+/* Of all runs that made the result what it is; an update's report begins with those before it. */
+static void add_totals(json_t *report)
+{
+    uint64_t rows = ny_field_count(report, "total_rows_read", 0);
+
+    ny_field_set_count(report, "total_rows_read", rows + ny_field_count(report, "rows_read", 0));
+    ny_field_set_number(report, "total_flops",
+                        ny_field_number(report, "total_flops", 0) +
+                            ny_field_number(report, "flops", 0));
+    ny_field_set_number(report, "total_seconds",
+                        ny_field_number(report, "total_seconds", 0) +
+                            ny_field_number(report, "seconds", 0));
+}
+
 int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage)
 {
-    int err;
+    int err = NY_OK;
 
     ny_field_set_text(job->record, "stage", stage_names[stage]);
-    err = ny_record_put(batch, job->name, job->record);
+    if (stage == NY_STAGE_DONE) add_totals(ny_job_report(job));
+    if (stage == NY_STAGE_DONE && job->update.mode) err = ny_update_finish(job, batch);
+    if (err == NY_OK) err = ny_record_put(batch, job->name, job->record);
     if (err) {
         ny_batch_abort(batch);
         return err;
@@ -163,7 +209,8 @@ int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage stage, const char
     int err;
 
     slot_name(name, sizeof(name), part, slot);
-    err = ny_blob_put_pieces(job->store, job->name, name, image);
+    ny_record_renew(job->record, name);
+    err = ny_blob_put_pieces(job->store, job->name, ny_record_part(job->record, name).name, image);
     if (err) return err;
     ny_field_set_text(checkpoint, "part", part);
     ny_field_set_count(checkpoint, "slot", slot);
@@ -189,7 +236,7 @@ int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t
     if (!*image) return NY_EBUDGET;
     *units = ny_field_count(checkpoint, "units", 0);
     slot_name(name, sizeof(name), part, ny_field_count(checkpoint, "slot", 0));
-    return ny_blob_get(job->store, job->name, name, *image, *bytes);
+    return ny_job_get_part(job, name, *image, *bytes);
 }
 
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
@@ -204,6 +251,16 @@ void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
                        ny_field_count(report, "bytes_read", 0) +
                            (uint64_t)(row_bytes * (double)rows));
     ny_field_set_number(report, "flops", ny_field_number(report, "flops", 0) + flops);
+}
+
+/* Once, when an update begins. */
+static int check_drift(struct ny_job *job)
+{
+    int err;
+
+    if (!job->update.mode || json_object_size(ny_job_checkpoint(job)) > 0) return NY_OK;
+    err = ny_job_load_frozen(job);
+    return err ? err : ny_update_warn_drift(job);
 }
 
 /* A result computed half with one BLAS and half with another is right, but not to the last bit. */
@@ -279,6 +336,7 @@ int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_set
                          .until = plan ? NY_STAGE_DONE : NY_STAGE_SELECT,
                          .plan = plan,
                          .record = record,
+                         .update = ny_update_of(record),
                          .workers = plan ? plan->workers : settings->threads,
                          .params = settings->params,
                          .marked_s = ny_now()};
@@ -295,13 +353,17 @@ int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_set
         goto done;
     }
     if (job.points.n > n)
-        ny_log(job.ctx, NY_LOG_NOTE, "%llu rows were appended since '%s' began; they are not in it",
-               (unsigned long long)(job.points.n - n), name);
+        ny_log(job.ctx, NY_LOG_NOTE,
+               "%llu rows were appended since %s'%s' began; they are not in it",
+               (unsigned long long)(job.points.n - n), job.update.mode ? "the update of " : "",
+               name);
     job.points.n = n;
     err = ny_given_columns_shape(job.ctx, settings, &job.points);
     if (err) goto done;
     warn_of_other_machine(&job);
     err = ny_job_reserve_blas(&job, (size_t)ny_field_count(ny_job_report(&job), "landmarks", 0));
+    if (err) goto done;
+    err = check_drift(&job);
     if (err) goto done;
     err = run_stages(&job);
 done:

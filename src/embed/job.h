@@ -3,9 +3,13 @@
  * last checkpoint.
  *
  * Everything a later stage needs from an earlier one is stored when the earlier one ends, in the
- * same transaction as the record that says so (embed/record.h). Parts of a NAME:
+ * same transaction as the record that says so (embed/record.h). An update of a result (full:
+ * select → … → done; frozen: accumulate → solve, which only measures → project → done) writes to
+ * parts of its own beside those of the result, and takes its place in one transaction at the end:
+ * embed/update.h. Parts of a NAME:
  *
  *   job          the record
+ *   update       the record of an update under way
  *   geometry     centre[d], factor[d]: frozen in stage stats
  *   select.0/1   image of a selection under way, two slots in turn
  *   landmarks    m row numbers, in order of selection
@@ -13,6 +17,7 @@
  *   sums.0/1     image of the sums of the degrees' pass, two slots in turn
  *   degrees      v[m] and their mean: implicit degrees d_i = c_i·v
  *   gram.0/1     image of the accumulator, two slots in turn; the last one stays with the model
+ *   late.0/1     the same, while columns of landmarks that joined are added over earlier rows
  *   krylov.0/1   instead, of projected's randomized solver: its state (spectral/krylov.h)
  *   model        embed/model.h
  *   embedding    chunks of whole rows, f32 or f64
@@ -33,6 +38,7 @@
 #include "embed/degrees.h"
 #include "embed/record.h"
 #include "embed/settings.h"
+#include "embed/update.h"
 
 enum ny_stage {
     NY_STAGE_STATS,
@@ -60,6 +66,7 @@ struct ny_job {
     enum ny_stage until;          /* NY_STAGE_DONE, or NY_STAGE_SELECT for a dictionary alone */
     const struct ny_plan *plan;   /* NULL for a dictionary alone */
     json_t *record;               /* borrowed: loaded or new */
+    struct ny_update update;      /* mode NONE: a fit */
     struct ny_points_info points; /* points.n = rows of the job, as recorded */
     enum ny_stage stage; /* under way */
     unsigned workers;
@@ -88,6 +95,9 @@ struct ny_job {
  * taken over. */
 json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind);
 
+/* Version, BLAS and CPU of this run, into a report. */
+void ny_job_describe_machine(json_t *report);
+
 /* Runs from the record's stage to the end; the caller holds the NAME's lock. `record` is brought up
  * to date. `plan`: of the same settings; NULL for a dictionary alone.
  * Passes: those of the selection, one to accumulate, one to project. */
@@ -98,6 +108,10 @@ int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_set
 
 json_t *ny_job_report(const struct ny_job *job);
 json_t *ny_job_checkpoint(const struct ny_job *job);
+/* Parts of the result, under the name that they have now; one that is put is one of this job. */
+int ny_job_put_part(struct ny_job *job, const char *part, const void *data, size_t bytes);
+int ny_job_get_part(const struct ny_job *job, const char *part, void *data, size_t bytes);
+int ny_job_delete_part(const struct ny_job *job, struct ny_batch *batch, const char *part);
 /* Adds the time since the last call to the seconds of the stage under way; notes the most that was
  * charged in it. */
 void ny_job_mark_time(struct ny_job *job);

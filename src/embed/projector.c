@@ -114,12 +114,18 @@ static void multiply_narrow(const struct ny_projector *projector, const struct n
                 dot32(C.at + i * C.stride, projector->P32 + k * model->m, model->m);
 }
 
+/* Rows of the tile that are left out of the sums. */
+static size_t kept_of(const struct ny_projector *projector, const struct ny_tile *tile)
+{
+    return projector->kept > tile->first_row ? (size_t)(projector->kept - tile->first_row) : 0;
+}
+
 /* Y = C′P, then to each row q, 1/√d_i, and that root itself where it is stored. */
 static int project32(struct ny_projector *projector, const struct ny_tile *tile,
                      const double *roots, double *squares)
 {
     const struct ny_model *model = projector->model;
-    size_t width = projector->width, p = model->p;
+    size_t width = projector->width, p = model->p, kept = kept_of(projector, tile);
     float *at = projector->Y32 + (size_t)tile->worker * NY_UNIT_ROWS * width;
 
     if (is_narrow(model))
@@ -136,7 +142,7 @@ static int project32(struct ny_projector *projector, const struct ny_tile *tile,
             double y = ((double)row[k] + model->q[k]) * root;
 
             row[k] = (float)y;
-            *squares += y * y;
+            if (i >= kept) *squares += y * y;
         }
         if (width > p) row[p] = (float)root;
     }
@@ -147,7 +153,7 @@ static int project64(struct ny_projector *projector, const struct ny_tile *tile,
                      const double *roots, double *squares)
 {
     const struct ny_model *model = projector->model;
-    size_t width = projector->width, p = model->p;
+    size_t width = projector->width, p = model->p, kept = kept_of(projector, tile);
     double *at = projector->Y64 + (size_t)tile->worker * NY_UNIT_ROWS * width;
 
     ny_gemm(1, ny_tiles_c64(&projector->tiles, tile->worker), ny_matrix(model->P, model->m, p), 0,
@@ -157,7 +163,7 @@ static int project64(struct ny_projector *projector, const struct ny_tile *tile,
 
         for (size_t k = 0; k < p; k++) {
             row[k] = (row[k] + model->q[k]) * root;
-            *squares += row[k] * row[k];
+            if (i >= kept) *squares += row[k] * row[k];
         }
         if (width > p) row[p] = root;
     }
@@ -168,17 +174,17 @@ static int project64(struct ny_projector *projector, const struct ny_tile *tile,
 static double sum_entries(const struct ny_projector *projector, const struct ny_tile *tile)
 {
     const struct ny_tiles *tiles = &projector->tiles;
-    size_t entries = tile->rows * tiles->m;
+    size_t entries = tile->rows * tiles->m, kept = kept_of(projector, tile);
     double sum = 0;
 
     if (tiles->precision == NY_PRECISION_F64) {
         const double *c = ny_tiles_c64(tiles, tile->worker).at;
 
-        for (size_t i = 0; i < entries; i++)
+        for (size_t i = kept * tiles->m; i < entries; i++)
             sum += c[i];
         return sum;
     }
-    for (size_t i = 0; i < tile->rows; i++) {
+    for (size_t i = kept; i < tile->rows; i++) {
         const float *c = ny_tiles_c32(tiles, tile->worker).at + i * tiles->m;
         double lane[8] = {0};
         size_t j = 0;
@@ -220,7 +226,7 @@ int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile
                        "(--scale standard) or choose another width",
                        (unsigned long long)tile->first_row,
                        (unsigned long long)(tile->first_row + tile->rows - 1));
-    for (size_t i = 0; i < tile->rows; i++)
+    for (size_t i = kept_of(projector, tile); i < tile->rows; i++)
         sums[NY_SUM_DIAGONAL] += diagonal[i];
     if (projector->wants_entries) sums[NY_SUM_ENTRIES] = sum_entries(projector, tile);
     return NY_OK;

@@ -11,6 +11,7 @@ struct ny_projector {
     struct ny_tiles tiles;
     size_t width; /* of a stored row */
     double degree_offset;
+    uint64_t kept; /* rows before this one are left out of the sums */
     bool wants_entries; /* NY_SUM_ENTRIES is asked for: one more look at the whole tile */
     float *P32; /* m × p; narrow: its transpose */
     float *Y32; /* workers × NY_UNIT_ROWS × width */

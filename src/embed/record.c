@@ -1,12 +1,13 @@
 #include "embed/record.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 
-static const char part[] = "job";
+static const char visible[] = "job", under_way[] = "update";
 
 /* A field could not be set on this thread. */
 static _Thread_local bool lost;
@@ -39,7 +40,7 @@ static int check_record(struct ny_store *store, const char *name, const json_t *
                    name, ny_store_path(store));
 }
 
-int ny_record_load(struct ny_store *store, const char *name, json_t **out)
+static int load(struct ny_store *store, const char *name, const char *part, json_t **out)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_chunk text = {.data = ny_alloc(ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
@@ -64,6 +65,46 @@ int ny_record_load(struct ny_store *store, const char *name, json_t **out)
 done:
     ny_free(ctx, text.data);
     return err == NY_END ? NY_OK : err;
+}
+
+int ny_record_load(struct ny_store *store, const char *name, json_t **out)
+{
+    return load(store, name, visible, out);
+}
+
+int ny_record_load_update(struct ny_store *store, const char *name, json_t **out)
+{
+    return load(store, name, under_way, out);
+}
+
+struct ny_part ny_part_of(const char *part, uint64_t generation)
+{
+    struct ny_part stored;
+
+    if (generation)
+        snprintf(stored.name, sizeof(stored.name), "%s@%llu", part,
+                 (unsigned long long)generation);
+    else
+        snprintf(stored.name, sizeof(stored.name), "%s", part);
+    return stored;
+}
+
+struct ny_part ny_record_part(const json_t *record, const char *part)
+{
+    return ny_part_of(part, ny_field_count(json_object_get(record, "generations"), part, 0));
+}
+
+uint64_t ny_record_generation(const json_t *record)
+{
+    return ny_field_count(record, "generation", 0);
+}
+
+void ny_record_renew(json_t *record, const char *part)
+{
+    uint64_t generation = ny_record_generation(record);
+
+    if (generation)
+        ny_field_set_count(json_object_get(record, "generations"), part, generation);
 }
 
 struct nearest {
@@ -149,6 +190,7 @@ int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
     size_t bytes = json_dumpb(record, NULL, 0, flags);
     int err = bytes ? ny_fields_check(ctx) : no_memory(ctx);
+    const char *part = json_is_object(json_object_get(record, "update")) ? under_way : visible;
     char *text;
 
     if (err) return err;

@@ -10,6 +10,14 @@
  *   lost        ranges of rows that the store had lost; the result numbers those that were left
  *   checkpoint  where the stage under way is
  *   report      what `info` prints
+ *   sums        the image of the accumulator that stays with the model: part, bytes, precision
+ *   selected    rows that selection has looked at, fewer than n after a frozen update
+ *   width_rows  rows for which the kernel's width was last compared with the data
+ *   generation  how many updates the result has had; absent: 0
+ *   generations of which of them a part is; a part that is not there: of the fit itself
+ *   update      only while one is under way (embed/update.h)
+ *
+ * While an update is under way its record is part "update", beside the one that readers see.
  */
 #ifndef NY_EMBED_RECORD_H
 #define NY_EMBED_RECORD_H
@@ -20,13 +28,28 @@
 
 enum { NY_RECORD_FORMAT = 1 };
 
+/* The name under which the store has a part: the part's own of a fit, "model@2" of its second
+ * update. */
+enum { NY_PART_BYTES = 40 };
+struct ny_part {
+    char name[NY_PART_BYTES];
+};
+struct ny_part ny_part_of(const char *part, uint64_t generation);
+struct ny_part ny_record_part(const json_t *record, const char *part);
+uint64_t ny_record_generation(const json_t *record);
+/* From now on the part is one of the record's generation. */
+void ny_record_renew(json_t *record, const char *part);
+
 /* NY_ESTORE when it is damaged or of a later format; *out = NULL and NY_OK when NAME does not
  * exist. json_decref() it. */
 int ny_record_load(struct ny_store *store, const char *name, json_t **out);
+/* The record of the update of NAME that is under way; *out = NULL when there is none. */
+int ny_record_load_update(struct ny_store *store, const char *name, json_t **out);
 /* NY_EUSAGE with the nearest NAME when it does not exist. */
 int ny_record_need(struct ny_store *store, const char *name, json_t **out);
 /* The same, and it must be done: NY_EUSAGE with its progress otherwise. */
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
+/* As part "update" where one is under way. */
 int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record);
 /* A batch of its own. */
 int ny_record_save(struct ny_store *store, const char *name, const json_t *record);

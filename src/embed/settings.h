@@ -49,6 +49,7 @@ struct ny_fit_settings {
     enum ny_weights weights;
     uint64_t seed;
     unsigned threads;
+    bool updates; /* a result that is there takes in what was appended */
 };
 
 /* The centre is subtracted where differences are taken, and for maps that say so. */

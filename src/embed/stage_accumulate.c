@@ -14,7 +14,8 @@ struct accumulate {
     const struct ny_accumulate *pass;
     struct ny_tiles tiles;
     struct ny_partial **partial;         /* one a worker */
-    struct ny_krylov_partial **products; /* one a worker, where the pass makes products */
+    struct ny_late_partial **late;       /* … of columns that joined */
+    struct ny_krylov_partial **products; /* … where the pass makes products */
     float *U32;
     double *roots; /* divided: workers × NY_UNIT_ROWS, d_i^-½ */
     double degree_offset;
@@ -41,6 +42,30 @@ static void multiply(struct accumulate *run, unsigned worker)
                               ny_matrix32(run->U32, U.rows, U.cols));
 }
 
+static void add_late(struct accumulate *run, const struct ny_tile *tile)
+{
+    struct ny_late_partial *late = run->late[tile->worker];
+
+    if (run->tiles.precision == NY_PRECISION_F64)
+        ny_late_partial_set64(late, ny_tiles_c64(&run->tiles, tile->worker), tile->rows);
+    else
+        ny_late_partial_set(late, ny_tiles_c32(&run->tiles, tile->worker), tile->rows);
+}
+
+/* Rows before the first that counts weigh nothing; how many they are. */
+static size_t leave_out(const struct accumulate *run, const struct ny_tile *tile, double *weights)
+{
+    size_t before = 0;
+
+    for (size_t i = 0; i < tile->rows; i++) {
+        bool counts = tile->first_row + i >= run->pass->first_row;
+
+        weights[i] = counts;
+        before += !counts;
+    }
+    return before;
+}
+
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct accumulate *run = arg;
@@ -48,15 +73,25 @@ static int unit(void *arg, const struct ny_tile *tile)
     unsigned w = tile->worker;
     struct ny_tile_rows rows = {tile->rows, ny_tiles_diagonal(&run->tiles, w), NULL};
     double *roots = run->roots + (size_t)w * NY_UNIT_ROWS;
+    size_t before = 0;
     int err = ny_tiles_compute(&run->tiles, tile); /* C′ = k(tile, D) − 1aᵀ */
 
     if (err) return err;
+    if (run->late) {
+        add_late(run, tile);
+        return NY_OK;
+    }
+    if (tile->first_row < run->pass->first_row) {
+        before = leave_out(run, tile, roots);
+        rows.weights = roots;
+    }
     if (degrees->v) { /* C′ ← 𝒟^-½C′ */
         ny_degrees_roots(degrees, run->degree_offset, &run->tiles, tile, roots, &run->of_tile[w]);
         rows.weights = roots;
     }
     if (run->pass->acc || rows.weights) sum_up(run, w, &rows); /* s_u = C′ᵀ1, G_u = C′ᵀC′ */
     if (run->pass->krylov) multiply(run, w); /* H_u = C′ᵀ(C′U) */
+    run->partial[w]->rows -= before;
     return NY_OK;
 }
 
@@ -64,6 +99,10 @@ static int fold(void *arg, const struct ny_tile *tile)
 {
     struct accumulate *run = arg;
 
+    if (run->late) {
+        ny_accumulator_fold_late(run->pass->acc, run->late[tile->worker]);
+        return NY_OK;
+    }
     if (run->pass->acc) /* s += s_u, G += G_u */
         ny_accumulator_fold(run->pass->acc, run->partial[tile->worker]);
     if (run->pass->krylov) ny_krylov_fold(run->pass->krylov, run->products[tile->worker]);
@@ -85,8 +124,7 @@ static const void *piece_of(const void *arg, size_t at, size_t count)
     return image->piece;
 }
 
-/* The image is called "sums" in stage degrees, "gram" later. */
-static int save(struct ny_job *job, enum ny_stage next, uint64_t units)
+static int save_as(struct ny_job *job, const char *part, enum ny_stage next, uint64_t units)
 {
     const struct ny_accumulator *acc = job->acc;
     struct image image = {acc, ny_alloc(job->ctx, NY_MEM_GRAM, NY_CHUNK_BYTES)};
@@ -94,9 +132,20 @@ static int save(struct ny_job *job, enum ny_stage next, uint64_t units)
     int err;
 
     if (!image.piece) return NY_EBUDGET;
-    err = ny_job_checkpoint_pieces(job, next, acc->G.at ? "gram" : "sums", &pieces, units);
+    err = ny_job_checkpoint_pieces(job, next, part, &pieces, units);
     ny_free(job->ctx, image.piece);
     return err;
+}
+
+/* The image is called "sums" in stage degrees, "gram" later; "late" while columns are added. */
+static int save(struct ny_job *job, enum ny_stage next, uint64_t units)
+{
+    return save_as(job, job->acc->G.at ? "gram" : "sums", next, units);
+}
+
+static int save_late(struct ny_job *job, enum ny_stage next, uint64_t units)
+{
+    return save_as(job, "late", next, units);
 }
 
 static int checkpoint(void *arg, uint64_t units_done)
@@ -107,19 +156,27 @@ static int checkpoint(void *arg, uint64_t units_done)
     return run->pass->save(run->job, run->job->stage, units_done);
 }
 
-/* The accumulator as of the last checkpoint, or zero. */
-static int restore(struct ny_job *job, bool sums, uint64_t *units)
+/* Into job->acc what the last checkpoint holds of it, if it holds that part. */
+static int load(struct ny_job *job, const char *part, uint64_t *units, bool *found)
 {
     void *image;
     size_t bytes;
+    int err = ny_job_load_image(job, part, &image, &bytes, units);
+
+    if (err == NY_OK && image) ny_accumulator_restore(job->acc, image);
+    *found = image != NULL;
+    ny_free(job->ctx, image);
+    return err;
+}
+
+/* The accumulator as of the last checkpoint, or zero. */
+static int restore(struct ny_job *job, bool sums, uint64_t *units)
+{
+    bool found;
     int err = sums ? ny_accumulator_new_sums(&job->acc, job->ctx, job->m)
                    : ny_accumulator_new(&job->acc, job->ctx, job->m);
 
-    if (err) return err;
-    err = ny_job_load_image(job, sums ? "sums" : "gram", &image, &bytes, units);
-    if (err == NY_OK && image) ny_accumulator_restore(job->acc, image);
-    ny_free(job->ctx, image);
-    return err;
+    return err ? err : load(job, sums ? "sums" : "gram", units, &found);
 }
 
 /* Of the products: each worker's share of H, and U in the tiles' precision. */
@@ -146,13 +203,19 @@ static int allocate(struct accumulate *run)
 
     err = ny_tiles_new(&run->tiles, job->columns, job->a, job->settings->precision, job->workers);
     if (err) return err;
+    if (run->pass->late)
+        run->late = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->late));
     run->partial = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->partial));
     run->of_tile = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->of_tile));
     run->roots = ny_calloc(job->ctx, NY_MEM_TILES, job->workers, NY_UNIT_ROWS * sizeof(double));
-    if (!run->partial || !run->of_tile || !run->roots) return NY_EBUDGET;
+    if (!run->partial || !run->of_tile || !run->roots || (run->pass->late && !run->late))
+        return NY_EBUDGET;
     if (job->degrees.v) run->degree_offset = ny_degrees_offset(&job->degrees, job->a);
     for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
-        err = ny_partial_new(&run->partial[w], job->ctx, job->m, run->pass->gram);
+        err = run->late ? ny_late_partial_new(&run->late[w], job->ctx, job->m,
+                                              run->pass->late->late, run->pass->late->late_count,
+                                              run->pass->gram)
+                        : ny_partial_new(&run->partial[w], job->ctx, job->m, run->pass->gram);
     return err || !run->pass->krylov ? err : allocate_products(run);
 }
 
@@ -162,6 +225,9 @@ static void release(struct accumulate *run)
         ny_partial_free(run->partial[w]);
     for (unsigned w = 0; run->products && w < run->job->workers; w++)
         ny_krylov_partial_free(run->products[w]);
+    for (unsigned w = 0; run->late && w < run->job->workers; w++)
+        ny_late_partial_free(run->late[w]);
+    ny_free(run->job->ctx, run->late);
     ny_free(run->job->ctx, run->partial);
     ny_free(run->job->ctx, run->products);
     ny_free(run->job->ctx, run->U32);
@@ -170,21 +236,31 @@ static void release(struct accumulate *run)
     ny_tiles_release(&run->tiles);
 }
 
+/* Of a row, beside its products with the landmarks. */
+static double sum_flops(const struct ny_job *job, const struct ny_accumulate *pass)
+{
+    double m = (double)job->m;
+
+    if (pass->late) return 2 * m * (double)pass->late->late_count;
+    return (pass->krylov ? 4 * m * (double)pass->krylov->U.cols : 0) +
+           (pass->gram == NY_GRAM_NONE ? 0 : m * m);
+}
+
 int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
     struct accumulate run = {.job = job, .pass = pass};
     struct ny_source *source = NULL;
     const struct ny_columns_spec spec = ny_job_spec(job);
-    double m = (double)job->m, columns = pass->krylov ? (double)pass->krylov->U.cols : 0;
-    double flops = m * (2 * ny_entry_products(&spec) + 4 * columns +
-                        (pass->gram == NY_GRAM_NONE ? 0 : m));
+    uint64_t end = pass->end_row ? pass->end_row : job->points.n, rows = end - pass->first_row;
+    double flops =
+        2 * (double)job->m * ny_entry_products(&spec) + sum_flops(job, pass);
     int err;
 
     run.unreached = ny_unreached_load(ny_job_checkpoint(job));
     err = allocate(&run);
     if (err) goto done;
-    err = ny_job_open_source(job, pass->first_unit, &source);
+    err = ny_job_open_source(job, pass->first_unit, end, &source);
     if (err) goto done;
     err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
                                         .source = source,
@@ -197,7 +273,7 @@ int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass)
     if (err) goto done;
     err = ny_unreached_check(&run.unreached, job->ctx, job->points.n);
     if (err) goto done;
-    ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
+    ny_job_count_pass(job, rows, flops * (double)rows);
 done:
     ny_job_close_source(job, source);
     release(&run);
@@ -221,7 +297,7 @@ static int save_degrees(struct ny_job *job)
     ny_blas_serial();
     if (err) goto done;
     v[m] = ny_dot(s, v, m) / n;
-    err = ny_blob_put(job->store, job->name, "degrees", v, (m + 1) * sizeof(double));
+    err = ny_job_put_part(job, "degrees", v, (m + 1) * sizeof(double));
 done:
     ny_free(job->ctx, v);
     return err;
@@ -250,25 +326,80 @@ int ny_stage_degrees(struct ny_job *job)
     return ny_job_save(job, NY_STAGE_ACCUMULATE);
 }
 
+static int accumulate_all(struct ny_job *job)
+{
+    struct ny_accumulate pass = {.gram = job->gram, .save = save};
+    int err = restore(job, false, &pass.first_unit);
+
+    pass.acc = job->acc;
+    return err ? err : ny_accumulate_pass(job, &pass);
+}
+
+/* The columns that joined, over the rows before; from a checkpoint, or from the sums of before. */
+static int add_columns(struct ny_job *job, const struct ny_matched *matched)
+{
+    struct ny_accumulate late = {.gram = job->gram,
+                                 .acc = job->acc,
+                                 .late = matched,
+                                 .end_row = job->update.rows,
+                                 .save = save_late};
+    bool begun;
+    int err = load(job, "late", &late.first_unit, &begun);
+
+    if (!err && !begun) err = ny_update_load_sums(job, matched);
+    if (err || !matched->late_count) return err;
+    err = ny_accumulate_pass(job, &late);
+    if (err) return err;
+    ny_job_mark_time(job);
+    return save(job, NY_STAGE_ACCUMULATE, job->update.rows / NY_UNIT_ROWS);
+}
+
+/* Of an update whose sums are kept: those columns, then all columns over the new rows. */
+static int accumulate_new(struct ny_job *job, const struct ny_matched *matched)
+{
+    struct ny_accumulate pass = {.gram = job->gram, .first_row = job->update.rows, .save = save};
+    bool summed;
+    int err = ny_accumulator_new(&job->acc, job->ctx, job->m);
+
+    if (!err) err = load(job, "gram", &pass.first_unit, &summed);
+    if (!err && !summed) {
+        err = add_columns(job, matched);
+        pass.first_unit = pass.first_row / NY_UNIT_ROWS;
+    }
+    pass.acc = job->acc;
+    return err ? err : ny_accumulate_pass(job, &pass);
+}
+
+static int accumulate(struct ny_job *job)
+{
+    struct ny_matched matched = {0};
+    const uint64_t *rows = job->settings->method->coordinates ? NULL : job->rows;
+    int err = NY_OK;
+
+    if (ny_update_has_sums(job)) err = ny_update_match(&matched, job, rows, job->m);
+    if (!err)
+        err = ny_update_keeps_sums(job, &matched) ? accumulate_new(job, &matched)
+                                                  : accumulate_all(job);
+    ny_matched_release(&matched, job->ctx);
+    return err;
+}
+
 int ny_stage_accumulate(struct ny_job *job)
 {
-    struct ny_accumulate pass = {.save = save};
+    bool frozen = job->update.mode == NY_UPDATE_FROZEN;
     int err;
 
     if (job->settings->method->whole) return ny_products_accumulate(job);
+    if (frozen && !ny_update_has_sums(job)) return ny_job_save(job, NY_STAGE_SOLVE);
     if (job->settings->method->krylov) return ny_krylov_accumulate(job);
     err = ny_job_prepare(job);
     if (err) return err;
     if (!ny_settings_needs_gram(job->settings)) return ny_job_save(job, NY_STAGE_SOLVE);
     err = ny_job_fit_workers(job);
     if (err) return err;
-    err = restore(job, false, &pass.first_unit);
-    if (err) return err;
     ny_field_set_text(ny_job_report(job), "gram_precision",
                       job->gram == NY_GRAM_F64 ? "f64" : "f32");
-    pass.acc = job->acc;
-    pass.gram = job->gram;
-    err = ny_accumulate_pass(job, &pass);
+    err = accumulate(job);
     if (err) return err;
     ny_job_mark_time(job);
     return save(job, NY_STAGE_SOLVE, (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);

@@ -136,7 +136,7 @@ int ny_krylov_leave(struct ny_job *job)
 
     if (err) return err;
     for (int slot = 0; slot < 2 && err == NY_OK; slot++)
-        err = ny_batch_delete(batch, job->name, slot ? "krylov.1" : "krylov.0");
+        err = ny_job_delete_part(job, batch, slot ? "krylov.1" : "krylov.0");
     if (err) {
         ny_batch_abort(batch);
         return err;

@@ -73,7 +73,7 @@ static int load_rows(const struct probe *run, const struct side *side, const str
     widen(run, side->stored, tile->rows, side->Y);
     memset(side->Y.at + tile->rows * run->p, 0,
            (NY_UNIT_ROWS - tile->rows) * run->p * sizeof(double));
-    if (!run->averages.part) return NY_OK;
+    if (!run->averages.part.name[0]) return NY_OK;
     return ny_embedding_rows(job->store, job->name, &run->averages, tile->first_row, tile->rows,
                              side->averages);
 }
@@ -82,7 +82,7 @@ static void normalise(const struct probe *run, const double *averages, struct ny
 {
     bool divided = run->job->settings->map->divided;
 
-    for (size_t i = 0; i < K.rows && run->averages.part; i++)
+    for (size_t i = 0; i < K.rows && run->averages.part.name[0]; i++)
         for (size_t s = 0; s < K.cols; s++) {
             double *k = K.at + i * K.stride + s;
 
@@ -189,7 +189,7 @@ static int load_columns(struct probe *run)
         void *stored = run->side[0].stored;
 
         err = ny_embedding_rows(job->store, job->name, &run->embedding, run->rows[s], 1, stored);
-        if (err == NY_OK && run->averages.part)
+        if (err == NY_OK && run->averages.part.name[0])
             err = ny_embedding_rows(job->store, job->name, &run->averages, run->rows[s], 1,
                                     &run->column_averages[s]);
         if (err) return err;
@@ -216,10 +216,12 @@ static int describe(struct probe *run)
     run->f64 = settings->precision == NY_PRECISION_F64;
     run->embedding = ny_embedding_layout(job->points.n, ny_coordinates_width(&run->coordinates),
                                          element);
+    run->embedding.part = ny_record_part(job->record, "embedding");
     run->mean = ny_field_number(job->record, "averages_mean", 0);
     if (!ny_settings_probe_averages(settings)) return NY_OK;
     run->averages = ny_embedding_layout(job->points.n, 1, sizeof(double));
-    run->averages.part = settings->method->whole && settings->map->divided ? "roots" : "averages";
+    run->averages.part = ny_record_part(
+        job->record, settings->method->whole && settings->map->divided ? "roots" : "averages");
     return NY_OK;
 }
 
@@ -339,7 +341,7 @@ static int finish(struct probe *run)
     err = ny_batch_begin(&batch, job->store);
     if (err) return err;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && err == NY_OK; i++)
-        err = ny_batch_delete(batch, job->name, parts[i]);
+        err = ny_job_delete_part(job, batch, parts[i]);
     if (err) {
         ny_batch_abort(batch);
         return err;

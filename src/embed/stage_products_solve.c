@@ -156,12 +156,10 @@ static int save_map(struct ny_products_state *state, const struct pairs *pairs)
     struct ny_job *job = state->job;
     size_t count = pairs->count, bytes = ny_extension_bytes(count);
     double *image;
-    int err = ny_blob_put(job->store, job->name, "map", pairs->P.at,
-                          state->shape.r * count * sizeof(double));
+    int err = ny_job_put_part(job, "map", pairs->P.at, state->shape.r * count * sizeof(double));
 
     if (err == NY_OK && state->roots)
-        err = ny_blob_put(job->store, job->name, "roots", state->roots,
-                          state->V.rows * sizeof(double));
+        err = ny_job_put_part(job, "roots", state->roots, state->V.rows * sizeof(double));
     if (err) return err;
     image = ny_calloc(job->ctx, NY_MEM_SOLVE, 1, bytes);
     if (!image) return NY_EBUDGET;
@@ -173,7 +171,7 @@ static int save_map(struct ny_products_state *state, const struct pairs *pairs)
         image[NY_EXTENSION_HEAD + k] = pairs->values[k] > 0 ? 1 / pairs->values[k] : 0;
         image[NY_EXTENSION_HEAD + count + k] = pairs->offset[k];
     }
-    err = ny_blob_put(job->store, job->name, "extension", image, bytes);
+    err = ny_job_put_part(job, "extension", image, bytes);
     ny_free(job->ctx, image);
     return err;
 }
@@ -194,7 +192,7 @@ static int save_averages(const struct ny_products_state *state)
         mean += averages[i] / (double)n;
     }
     ny_field_set_number(job->record, "averages_mean", mean);
-    err = ny_blob_put(job->store, job->name, "averages", averages, n * sizeof(double));
+    err = ny_job_put_part(job, "averages", averages, n * sizeof(double));
     ny_free(job->ctx, averages);
     return err;
 }
@@ -275,6 +273,7 @@ static int allocate_output(struct ny_products_state *state, struct output *out)
     size_t r = state->shape.r, pairs = ny_settings_pairs(job->settings);
     bool f64 = job->settings->precision == NY_PRECISION_F64;
     size_t element = f64 ? sizeof(double) : sizeof(float);
+    struct ny_embedding_layout layout;
     int err;
 
     out->pairs = pairs;
@@ -283,10 +282,12 @@ static int allocate_output(struct ny_products_state *state, struct output *out)
     out->Y = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(double));
     out->narrow = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(float));
     if (!out->P || !out->Y || !out->narrow) return NY_EBUDGET;
-    err = ny_blob_get(job->store, job->name, "map", out->P, r * pairs * sizeof(double));
+    err = ny_job_get_part(job, "map", out->P, r * pairs * sizeof(double));
     if (err) return err;
-    return ny_embedding_writer_new(&out->writer, job->store, job->name,
-                                   ny_embedding_layout(job->points.n, out->width, element), 0);
+    layout = ny_embedding_layout(job->points.n, out->width, element);
+    ny_record_renew(job->record, "embedding");
+    layout.part = ny_record_part(job->record, "embedding");
+    return ny_embedding_writer_new(&out->writer, job->store, job->name, layout, 0);
 }
 
 static void add_unit(struct ny_products_state *state, struct output *out, size_t first,
@@ -314,7 +315,7 @@ static int flush(struct ny_products_state *state, struct output *out, bool last)
     if (err) return err;
     err = ny_embedding_flush(&out->writer, batch);
     for (int slot = 0; slot < 2 && last && err == NY_OK; slot++)
-        err = ny_batch_delete(batch, job->name, slot ? "products.1" : "products.0");
+        err = ny_job_delete_part(job, batch, slot ? "products.1" : "products.0");
     if (err) {
         ny_batch_abort(batch);
         return err;

@@ -16,6 +16,7 @@ struct project {
     double *u, offset;                   /* c_i·u are those averages; NULL: not needed */
     double sums[NY_SUMS];
     struct ny_unreached unreached;
+    uint64_t kept; /* rows before this one stay as they are */
 };
 
 static const char *const sum_keys[NY_SUMS] = {"sum_squares", "sum_diagonal", "sum_entries"};
@@ -63,11 +64,13 @@ static int fold(void *arg, const struct ny_tile *tile)
 {
     struct project *run = arg;
     const double *sums = ny_projector_sums(&run->projector, tile->worker);
+    const char *rows = ny_projector_rows(&run->projector, tile->worker);
+    size_t kept = run->kept > tile->first_row ? (size_t)(run->kept - tile->first_row) : 0;
 
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] += sums[k];
     ny_unreached_add(&run->unreached, &run->projector.unreached[tile->worker]);
-    ny_embedding_add(&run->out, ny_projector_rows(&run->projector, tile->worker), tile->rows);
+    ny_embedding_add(&run->out, rows + kept * run->out.layout.row_bytes, tile->rows - kept);
     if (run->averages.rows)
         ny_embedding_add(&run->averages,
                          run->projector.roots + (size_t)tile->worker * NY_UNIT_ROWS, tile->rows);
@@ -91,7 +94,7 @@ static int load_model(struct ny_job *job)
     if (job->model) return NY_OK;
     image = ny_alloc(job->ctx, NY_MEM_MODEL, bytes);
     if (!image) return NY_EBUDGET;
-    err = ny_blob_get(job->store, job->name, "model", image, bytes);
+    err = ny_job_get_part(job, "model", image, bytes);
     if (err == NY_OK) err = ny_model_load(&job->model, job->ctx, image, bytes, job->name);
     ny_free(job->ctx, image);
     return err;
@@ -101,10 +104,14 @@ static uint64_t restore_sums(struct project *run)
 {
     const json_t *checkpoint = ny_job_checkpoint(run->job);
     const char *saved = ny_field_text(checkpoint, "part");
+    bool begun = saved && saved[0] == 'e';
 
-    if (!saved || saved[0] != 'e') return 0;
+    run->kept = ny_update_kept_rows(run->job);
+    if (!begun && !run->kept) return 0;
+    if (!begun) checkpoint = json_object_get(run->job->update.stored, "checkpoint");
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] = ny_field_number(checkpoint, sum_keys[k], 0);
+    if (!begun) return run->kept / NY_UNIT_ROWS;
     run->unreached = ny_unreached_load(checkpoint);
     return ny_field_count(checkpoint, "units", 0);
 }
@@ -139,7 +146,8 @@ void ny_job_report_end(struct ny_job *job)
 {
     json_t *report = ny_job_report(job);
 
-    ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&job->plan->rates, job));
+    if (!job->update.mode) /* of whole passes */
+        ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&job->plan->rates, job));
     ny_job_report_resources(job);
 }
 
@@ -159,10 +167,11 @@ static int run_pass(struct project *run, uint64_t first_unit)
     const struct ny_model *model = job->model;
     const struct ny_columns_spec spec = ny_job_spec(job);
     double flops = 2 * (double)model->m * (ny_entry_products(&spec) + (double)model->p);
+    uint64_t rows = job->points.n - run->kept;
     struct ny_source *source = NULL;
     int err;
 
-    err = ny_job_open_source(job, first_unit, &source);
+    err = ny_job_open_source(job, first_unit, job->points.n, &source);
     if (err) goto done;
     err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
                                         .source = source,
@@ -175,7 +184,7 @@ static int run_pass(struct project *run, uint64_t first_unit)
     if (err) goto done;
     err = ny_unreached_check(&run->unreached, job->ctx, job->points.n);
     if (err) goto done;
-    ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
+    ny_job_count_pass(job, rows, flops * (double)rows);
 done:
     ny_job_close_source(job, source);
     return err;
@@ -183,7 +192,15 @@ done:
 
 enum ny_stage ny_job_after_project(const struct ny_job *job)
 {
-    return job->settings->probes ? NY_STAGE_PROBE : NY_STAGE_DONE;
+    return job->settings->probes && job->update.mode != NY_UPDATE_FROZEN ? NY_STAGE_PROBE
+                                                                         : NY_STAGE_DONE;
+}
+
+/* For the probe that follows. */
+static bool wants_averages(const struct ny_job *job)
+{
+    return ny_settings_probe_averages(job->settings) &&
+           ny_job_after_project(job) == NY_STAGE_PROBE;
 }
 
 /* Where what is computed goes, from unit `units` on. */
@@ -195,16 +212,21 @@ static int open_writers(struct project *run, uint64_t units)
     struct ny_embedding_layout layout =
         ny_embedding_layout(job->points.n, run->projector.width, element);
     uint64_t row = units * NY_UNIT_ROWS < job->points.n ? units * NY_UNIT_ROWS : job->points.n;
-    int err = ny_embedding_writer_new(&run->out, job->store, job->name, layout, row);
+    int err;
 
-    if (err || !ny_settings_probe_averages(job->settings)) return err;
+    if (row < run->kept) row = run->kept;
+    if (!run->kept) ny_record_renew(job->record, "embedding");
+    layout.part = ny_record_part(job->record, "embedding");
+    err = ny_embedding_writer_new(&run->out, job->store, job->name, layout, row);
+    if (err || !wants_averages(job)) return err;
     layout = ny_embedding_layout(job->points.n, 1, sizeof(double));
-    layout.part = "averages";
+    ny_record_renew(job->record, "averages");
+    layout.part = ny_record_part(job->record, "averages");
     err = ny_embedding_writer_new(&run->averages, job->store, job->name, layout, row);
     if (err || model->degrees.v) return err;
     run->u = ny_calloc(job->ctx, NY_MEM_MODEL, model->m, sizeof(double));
     if (!run->u) return NY_EBUDGET;
-    err = ny_blob_get(job->store, job->name, "centring", run->u, model->m * sizeof(double));
+    err = ny_job_get_part(job, "centring", run->u, model->m * sizeof(double));
     if (err == NY_OK) run->offset = ny_dot(run->u, model->a, model->m);
     return err;
 }
@@ -228,6 +250,7 @@ int ny_stage_project(struct ny_job *job)
     run.projector.wants_entries =
         certifies(job) && job->settings->normalisation == NY_CENTRED_LANDMARKS;
     units = restore_sums(&run);
+    run.projector.kept = run.kept;
     err = open_writers(&run, units);
     if (err) goto done;
     err = run_pass(&run, units);

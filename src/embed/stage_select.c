@@ -1,5 +1,6 @@
 /* Stage select: which rows are landmarks. Then, for all later stages: W and the shift. */
 #include "embed/given_columns.h"
+#include "embed/update_sums.h"
 
 int ny_job_load_frozen(struct ny_job *job)
 {
@@ -11,7 +12,7 @@ int ny_job_load_frozen(struct ny_job *job)
     if (job->geometry) return NY_OK;
     image = ny_alloc(job->ctx, NY_MEM_OTHER, 2 * d * sizeof(double));
     if (!image) return NY_EBUDGET;
-    err = ny_blob_get(job->store, job->name, "geometry", image, 2 * d * sizeof(double));
+    err = ny_job_get_part(job, "geometry", image, 2 * d * sizeof(double));
     if (err == NY_OK) err = ny_geometry_copy(&job->geometry, job->ctx, image, image + d, d);
     ny_free(job->ctx, image);
     return err;
@@ -31,19 +32,36 @@ static int checkpoint(void *arg, const void *image, size_t bytes)
     return ny_job_checkpoint_image(arg, NY_STAGE_SELECT, "select", image, bytes, 0);
 }
 
+/* Of an update: what of the landmarks is new. */
+static int compare_selection(struct ny_job *job, const struct ny_selection *selection)
+{
+    struct ny_matched matched;
+    int err;
+
+    if (!job->update.mode) return NY_OK;
+    err = ny_update_match(&matched, job, selection->rows, selection->m);
+    if (!err) {
+        ny_field_set_count(ny_job_report(job), "landmarks_added", matched.late_count);
+        ny_field_set_json(json_object_get(job->record, "update"), "same_landmarks",
+                          json_boolean(matched.same));
+    }
+    ny_matched_release(&matched, job->ctx);
+    return err;
+}
+
 /* What the selection found, into the store and the report. */
 static int save_selection(struct ny_job *job, const struct ny_selection *selection)
 {
     json_t *report = ny_job_report(job);
     enum ny_stage next = job->until == NY_STAGE_SELECT ? NY_STAGE_DONE : NY_STAGE_DEGREES;
-    int err;
+    int err = compare_selection(job, selection);
 
-    err = ny_blob_put(job->store, job->name, "landmarks", selection->rows,
-                      selection->m * sizeof(uint64_t));
+    if (err) return err;
+    err = ny_job_put_part(job, "landmarks", selection->rows, selection->m * sizeof(uint64_t));
     if (err) return err;
     if (selection->residuals) {
-        err = ny_blob_put(job->store, job->name, "residuals", selection->residuals,
-                          (size_t)job->points.n * sizeof(float));
+        err = ny_job_put_part(job, "residuals", selection->residuals,
+                              (size_t)job->points.n * sizeof(float));
         if (err) return err;
         ny_field_set_number(report, "residual_max", selection->residual_max);
         ny_field_set_number(report, "residual_mean", selection->residual_mean);
@@ -52,6 +70,7 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
     ny_field_set_number(report, "pilot_tolerance_low", selection->pilot_low);
     ny_field_set_number(report, "pilot_tolerance_high", selection->pilot_high);
     ny_field_set_count(report, "landmarks", selection->m);
+    ny_field_set_count(job->record, "selected", job->points.n);
     for (unsigned pass = 0; pass < selection->passes; pass++)
         ny_job_count_pass(job, selection->rows_read / selection->passes,
                           selection->flops / selection->passes);
@@ -61,12 +80,41 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
     return ny_job_save(job, next);
 }
 
+/* The residuals of the rows that were looked at before. */
+static int load_residuals(void *arg, float *residuals)
+{
+    const struct ny_job *job = arg;
+    const char *part =
+        ny_field_text(json_object_get(job->update.stored, "parts"), "residuals");
+
+    return ny_blob_get(job->store, job->name, part, residuals,
+                       (size_t)job->update.selected * sizeof(float));
+}
+
+/* What an update need not look at again. */
+static int describe_earlier(struct ny_job *job, struct ny_selected *earlier)
+{
+    size_t bytes = job->update.landmarks * sizeof(uint64_t);
+
+    *earlier = (struct ny_selected){.n = job->update.selected,
+                                    .m = job->update.landmarks,
+                                    .residuals = load_residuals,
+                                    .arg = job};
+    if (job->update.mode != NY_UPDATE_FULL || !ny_update_selects_new(job->settings)) return NY_OK;
+    earlier->rows = ny_alloc(job->ctx, NY_MEM_DICTIONARY, bytes);
+    if (!earlier->rows) return NY_EBUDGET;
+    return ny_blob_get(job->store, job->name,
+                       ny_field_text(json_object_get(job->update.stored, "parts"), "landmarks"),
+                       earlier->rows, bytes);
+}
+
 int ny_stage_select(struct ny_job *job)
 {
     const struct ny_fit_settings *settings = job->settings;
     struct ny_columns_spec spec;
     struct ny_selection_request request;
     struct ny_selection selection = {0};
+    struct ny_selected earlier = {0};
     uint64_t units;
     void *image = NULL;
     size_t bytes;
@@ -79,6 +127,8 @@ int ny_stage_select(struct ny_job *job)
     err = ny_job_load_frozen(job);
     if (err) goto done;
     err = ny_job_load_image(job, "select", &image, &bytes, &units);
+    if (err) goto done;
+    err = describe_earlier(job, &earlier);
     if (err) goto done;
     spec = ny_job_spec(job);
     request = (struct ny_selection_request){.ctx = job->ctx,
@@ -93,6 +143,7 @@ int ny_stage_select(struct ny_job *job)
                                             .given = settings->given,
                                             .certify = settings->certify,
                                             .workers = job->workers,
+                                            .earlier = earlier.rows ? &earlier : NULL,
                                             .checkpoint = checkpoint,
                                             .checkpoint_arg = job,
                                             .checkpoint_s = ny_context_checkpoint_s(job->ctx),
@@ -105,6 +156,7 @@ int ny_stage_select(struct ny_job *job)
     err = save_selection(job, &selection);
 done:
     ny_selection_release(&selection, job->ctx);
+    ny_free(job->ctx, earlier.rows);
     ny_free(job->ctx, image);
     return err;
 }
@@ -113,7 +165,7 @@ static int load_landmarks(struct ny_job *job, void *raw)
 {
     job->rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, job->m, sizeof(uint64_t));
     if (!job->rows) return NY_EBUDGET;
-    if (ny_blob_get(job->store, job->name, "landmarks", job->rows, job->m * sizeof(uint64_t)))
+    if (ny_job_get_part(job, "landmarks", job->rows, job->m * sizeof(uint64_t)))
         return ny_context_error(job->ctx)->status;
     if (job->settings->columns_file) return ny_given_columns_gather(job, raw);
     return ny_points_gather(job->store, (size_t)job->points.row_slots, job->rows, job->m, raw);
@@ -158,6 +210,12 @@ static int choose_shift(struct ny_job *job)
     if (ny_settings_gram_f64(job->settings) ||
         json_is_true(json_object_get(job->record, "gram_f64")))
         return NY_OK;
+    if (job->update.mode == NY_UPDATE_FROZEN) { /* of the sums that it adds to */
+        const char *gram = ny_field_text(ny_job_report(job), "gram_precision");
+
+        job->gram = gram && gram[1] == '6' ? NY_GRAM_F64 : NY_GRAM_F32;
+        return NY_OK;
+    }
     ny_blas_parallel(job->ctx, job->m);
     err = ny_gram_choose(job->ctx, job->W, job->a, mean_diagonal, &choice);
     ny_blas_serial();
@@ -195,7 +253,7 @@ static int load_degrees(struct ny_job *job)
     if (job->stage == NY_STAGE_DEGREES) return NY_OK;
     image = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m + 1, sizeof(double));
     if (!image) return NY_EBUDGET;
-    err = ny_blob_get(job->store, job->name, "degrees", image, (m + 1) * sizeof(double));
+    err = ny_job_get_part(job, "degrees", image, (m + 1) * sizeof(double));
     job->degrees = (struct ny_degrees){.m = m, .v = image, .mean = image[m]};
     return err;
 }

@@ -6,6 +6,7 @@
 #include "embed/model.h"
 #include "embed/products.h"
 #include "embed/signs.h"
+#include "embed/update_sums.h"
 
 struct ny_problem ny_job_problem(const struct ny_job *job)
 {
@@ -128,7 +129,7 @@ static int save_model(struct ny_job *job)
 
     if (!image) return NY_EBUDGET;
     ny_model_save(job->model, image);
-    err = ny_blob_put(job->store, job->name, "model", image, bytes);
+    err = ny_job_put_part(job, "model", image, bytes);
     ny_free(job->ctx, image);
     ny_field_set_count(job->record, "model_bytes", bytes);
     return err;
@@ -139,8 +140,7 @@ static int save_averages(struct ny_job *job, const struct ny_solution *solution)
 {
     if (!ny_settings_probe_averages(job->settings) || job->degrees.v) return NY_OK;
     ny_field_set_number(job->record, "averages_mean", solution->averages_mean);
-    return ny_blob_put(job->store, job->name, "centring", solution->averages,
-                       job->m * sizeof(double));
+    return ny_job_put_part(job, "centring", solution->averages, job->m * sizeof(double));
 }
 
 void ny_job_drop_problem(struct ny_job *job)
@@ -212,6 +212,7 @@ int ny_stage_solve(struct ny_job *job)
     int err;
 
     if (method->whole) return ny_products_solve(job);
+    if (job->update.mode == NY_UPDATE_FROZEN) return ny_update_drift(job);
     err = method->krylov ? ny_krylov_finish(job, &solution) : solve_problem(job, &solution);
     if (err) goto done;
     if (lost_precision(job, &solution)) {
@@ -228,6 +229,7 @@ int ny_stage_solve(struct ny_job *job)
     err = save_model(job);
     if (err) goto done;
     ny_job_drop_problem(job);
+    ny_job_keep_sums(job);
     ny_job_mark_time(job);
     err = method->krylov ? ny_krylov_leave(job) : ny_job_save(job, NY_STAGE_PROJECT);
 done:

@@ -55,7 +55,7 @@ static int save_geometry(struct ny_job *job)
     if (!image) return NY_EBUDGET;
     memcpy(image, job->geometry->centre, d * sizeof(double));
     memcpy(image + d, job->geometry->factor, d * sizeof(double));
-    err = ny_blob_put(job->store, job->name, "geometry", image, 2 * d * sizeof(double));
+    err = ny_job_put_part(job, "geometry", image, 2 * d * sizeof(double));
     ny_free(job->ctx, image);
     return err;
 }

@@ -260,7 +260,7 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
     image = ny_alloc(ctx, NY_MEM_MODEL, bytes);
     err = NY_EBUDGET;
     if (!image) goto done;
-    err = ny_blob_get(store, name, "model", image, bytes);
+    err = ny_blob_get(store, name, ny_record_part(record, "model").name, image, bytes);
     if (err == NY_OK) err = ny_model_load(out, ctx, image, bytes, name);
 done:
     ny_free(ctx, image);

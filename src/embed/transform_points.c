@@ -330,19 +330,20 @@ static int run_batches(struct transform *run, struct ny_source *rows, struct ny_
 
 /* ---- what the result says ------------------------------------------------------------------ */
 
-static int load_geometry(struct transform *run, size_t d)
+static int load_geometry(struct transform *run, const json_t *record, size_t d)
 {
     double *image = ny_alloc(run->ctx, NY_MEM_OTHER, 2 * d * sizeof(double));
     int err;
 
     if (!image) return NY_EBUDGET;
-    err = ny_blob_get(run->store, run->name, "geometry", image, 2 * d * sizeof(double));
+    err = ny_blob_get(run->store, run->name, ny_record_part(record, "geometry").name, image,
+                      2 * d * sizeof(double));
     if (err == NY_OK) err = ny_geometry_copy(&run->geometry, run->ctx, image, image + d, d);
     ny_free(run->ctx, image);
     return err;
 }
 
-static int load_extension(struct transform *run)
+static int load_extension(struct transform *run, const json_t *record)
 {
     double *at = ny_alloc(run->ctx, NY_MEM_MODEL, ny_extension_bytes(run->pairs));
 
@@ -350,7 +351,8 @@ static int load_extension(struct transform *run)
     if (!at) return NY_EBUDGET;
     run->extension = (struct ny_extension){.inverse = at + NY_EXTENSION_HEAD,
                                            .offset = at + NY_EXTENSION_HEAD + run->pairs};
-    if (ny_blob_get(run->store, run->name, "extension", at, ny_extension_bytes(run->pairs)))
+    if (ny_blob_get(run->store, run->name, ny_record_part(record, "extension").name, at,
+                    ny_extension_bytes(run->pairs)))
         return ny_context_error(run->ctx)->status;
     run->extension.gamma = at[0];
     run->extension.coef0 = at[1];
@@ -392,10 +394,12 @@ static int load_result(struct transform *run, const json_t *record)
         precision && strcmp(precision, "f64") == 0 ? NY_PRECISION_F64 : NY_PRECISION_F32;
     run->layout =
         ny_embedding_layout(run->n, ny_coordinates_width(&run->coordinates), element_of(run));
-    run->roots_layout = (struct ny_embedding_layout){"roots", run->n, sizeof(double),
-                                                     NY_CHUNK_BYTES / sizeof(double)};
-    err = load_geometry(run, (size_t)run->points.d);
-    if (err == NY_OK) err = load_extension(run);
+    run->layout.part = ny_record_part(record, "embedding");
+    run->roots_layout =
+        (struct ny_embedding_layout){ny_record_part(record, "roots"), run->n, sizeof(double),
+                                     NY_CHUNK_BYTES / sizeof(double)};
+    err = load_geometry(run, record, (size_t)run->points.d);
+    if (err == NY_OK) err = load_extension(run, record);
     if (err) return err;
     run->spec = (struct ny_columns_spec){
         .ctx = run->ctx,

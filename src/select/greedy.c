@@ -186,11 +186,25 @@ static int certify(struct ny_greedy *greedy, struct ny_source *source)
 
     greedy->tolerance = -INFINITY;
     greedy->stops = false;
+    greedy->decided = 0;
     greedy->landmarks_max = ny_dictionary_count(greedy->dictionary);
     err = ny_greedy_begin(greedy);
     if (!err) err = ny_greedy_run(greedy, source, 0, false);
     greedy->tolerance = tolerance;
     return err;
+}
+
+/* Where the earlier dictionary cannot be made again the selection looks at all rows. */
+static int take_up(struct ny_greedy *greedy, const struct ny_selection_request *request,
+                   uint64_t *first_unit)
+{
+    bool done;
+    int err = ny_greedy_take_up(greedy, first_unit, &done);
+
+    if (err || done) return err;
+    ny_greedy_close(greedy);
+    *first_unit = 0;
+    return ny_greedy_open(greedy, request, request->n);
 }
 
 int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_source *source,
@@ -203,7 +217,9 @@ int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_
     ny_selection_clear(selection);
     err = ny_greedy_open(&greedy, request, request->n);
     if (!err && request->image) err = ny_greedy_restore(&greedy, &first_unit);
+    if (!err && !request->image && request->earlier) err = take_up(&greedy, request, &first_unit);
     if (err) goto done;
+    if (request->earlier) greedy.decided = request->earlier->n;
     if (request->image_owner) {
         ny_free(request->ctx, *request->image_owner);
         *request->image_owner = NULL;

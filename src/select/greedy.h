@@ -42,6 +42,7 @@ struct ny_greedy {
     bool stops;     /* a row above ε that meets a full dictionary ends the run: … */
     bool too_large; /* … and this is set. Else it is measured */
     uint64_t n;
+    uint64_t decided; /* rows before this one were looked at by an earlier selection */
     float *residuals; /* n upper bounds of δ, each from its row's last visit; ∞ before the first */
     float *kept;      /* Algorithm 2: the same against D, while a run goes beyond it; else NULL */
     struct ny_greedy_search search;
@@ -67,6 +68,10 @@ int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_
 int ny_greedy_begin(struct ny_greedy *greedy);
 int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit,
                   bool checkpoints);
+/* The dictionary and the bounds that an earlier selection left (greedy_extend.c); *first_unit is
+ * where there are new rows. *done false: the dictionary could not be made again, to rounding; the
+ * state is then as if new. */
+int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done);
 /* Algorithm 2 (greedy_search.c), likewise. */
 int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit);
 /* Without --tolerance it is Algorithm 2. */

@@ -127,10 +127,10 @@ static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worke
     return NY_OK;
 }
 
-/* An earlier run, against fewer landmarks, measured no more than ε. */
+/* An earlier run, against fewer landmarks, measured no more than ε, or decided. */
 static bool known(const struct ny_greedy *greedy, uint64_t row)
 {
-    return (double)greedy->residuals[row] <= greedy->tolerance;
+    return row < greedy->decided || (double)greedy->residuals[row] <= greedy->tolerance;
 }
 
 bool ny_greedy_skip(void *arg, uint64_t unit)

@@ -12,6 +12,15 @@ struct ny_store;
 /* Whose diagonal are the weights of the map's matrix: K as it is, centred, divided by degrees. */
 enum ny_diagonal { NY_DIAGONAL_RAW, NY_DIAGONAL_CENTRED, NY_DIAGONAL_DIVIDED };
 
+/* What an earlier selection, of the first n rows, has found. */
+struct ny_selected {
+    uint64_t n;
+    uint64_t *rows; /* m landmarks */
+    size_t m;
+    int (*residuals)(void *arg, float *residuals); /* fills in the n upper bounds of δ */
+    void *arg;
+};
+
 struct ny_selection_request {
     struct ny_context *ctx;
     struct ny_store *store;
@@ -25,6 +34,7 @@ struct ny_selection_request {
     bool pilot;               /* … or chosen by a pilot on hashed rows of the store */
     enum ny_diagonal diagonal; /* weighted */
     const uint64_t *given;    /* `given`: landmarks row numbers */
+    const struct ny_selected *earlier; /* greedy with a tolerance: goes on from there; NULL: none */
     bool certify;             /* a last pass makes the residuals exact on the final D */
     unsigned workers;
     /* State kept over a kill. `checkpoint` is called between units with the selection's
@@ -75,6 +85,12 @@ void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx
 int ny_selection_certify(const struct ny_selection_request *request,
                          struct ny_selection *selection);
 size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m);
+
+/* δ of the n rows of a source, in f64, from what m landmarks (raw rows of the request's spec) span;
+ * those among them that the others span count for nothing. NY_ENUMERIC where the kernel turns out
+ * not to be positive semi-definite. request->dictionary says whether the span is affine. */
+int ny_greedy_measure(const struct ny_selection_request *request, const void *landmarks, size_t m,
+                      struct ny_source *source, uint64_t n, float *residuals);
 
 /* Greedy, for plans: m expected at this tolerance, from Algorithm 1 on `sample` hashed rows and the
  * growth seen on them; and the memory of a selection that ends with m landmarks. */

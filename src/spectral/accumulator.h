@@ -61,11 +61,38 @@ void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C,
 /* acc += partial: one step of the left fold. */
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *partial);
 
+/* One worker's share of what columns that joined late add: over one unit, s of them and their m ×
+ * late columns of the Gram, CᵀC_late. */
+struct ny_late_partial {
+    struct ny_context *ctx;
+    enum ny_gram_precision precision;
+    size_t m, late;
+    const size_t *columns; /* late, ascending; borrowed */
+    double *s;             /* late */
+    float *G32, *C32;      /* F32: m × late; the tile's late columns */
+    double *G64, *C64;     /* F64: the same, and a strip of the tile widened */
+    double *strip;
+};
+
+int ny_late_partial_new(struct ny_late_partial **out, struct ny_context *ctx, size_t m,
+                        const size_t *columns, size_t late, enum ny_gram_precision precision);
+void ny_late_partial_free(struct ny_late_partial *partial);
+size_t ny_late_partial_bytes(size_t m, size_t late, enum ny_gram_precision precision);
+void ny_late_partial_set(struct ny_late_partial *partial, struct ny_matrix32 C, size_t rows);
+void ny_late_partial_set64(struct ny_late_partial *partial, struct ny_matrix C, size_t rows);
+void ny_accumulator_fold_late(struct ny_accumulator *acc, const struct ny_late_partial *partial);
+
 /* Image for a checkpoint: rows, t, s, the packed lower triangle of G where there is one, ω; saved
  * piece by piece, bytes at … at + count − 1. */
 size_t ny_accumulator_image_bytes(const struct ny_accumulator *acc);
 size_t ny_accumulator_gram_image_bytes(size_t m);
 void ny_accumulator_save(const struct ny_accumulator *acc, size_t at, size_t count, void *piece);
 void ny_accumulator_restore(struct ny_accumulator *acc, const void *image);
+/* From the image of an accumulator of m columns, of which column j is place[j] here, or SIZE_MAX:
+ * none; other columns of this one stay as they are, zero. */
+void ny_accumulator_restore_placed(struct ny_accumulator *acc, const void *image, size_t m,
+                                   const size_t *place);
+/* From sums of C − 1aᵀ to those of C − 1(a + delta)ᵀ; delta is 0 for columns not yet there. */
+void ny_accumulator_shift(struct ny_accumulator *acc, const double *delta);
 
 #endif

@@ -43,3 +43,24 @@ setup_file() {
         exits 0
     done
 }
+
+@test "an old result takes new rows in" {
+    for old in "$golden"/format-*; do
+        cp -r "$old" "${old##*/}"
+        old=${old##*/}
+        nystream import $old $old/points.csv --append -q
+        ny fit $old a --update frozen --json
+        exits 0
+        [ "$(field "$output" n)" = 400 ]
+        nystream export $old a -o a.csv
+        cmp <(head -n 200 a.csv) $old/a.csv
+        nystream import $old $old/points.csv --append -q
+        for name in a g; do
+            ny fit $old "$name" --update full --json
+            exits 0
+            [ "$(field "$output" n)" = 600 ]
+        done
+        ny verify $old
+        exits 0
+    done
+}

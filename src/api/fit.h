@@ -1,0 +1,18 @@
+/* What a fit and an update of it share. */
+#ifndef NY_API_FIT_H
+#define NY_API_FIT_H
+
+#include "api/options.h"
+#include "embed/plan.h"
+
+/* Tells the caller the plan; NY_EBUDGET when it does not fit, NY_EIO when its embedding does
+ * not fit the disk. */
+int ny_plan_announce(struct ny_store *store, const struct ny_plan *plan,
+                     const struct ny_fit_settings *settings);
+
+/* ny_fit() with option update, under the NAME's lock: *record is that of the result afterwards,
+ * json_decref() it. */
+int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
+                  json_t **record);
+
+#endif

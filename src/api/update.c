@@ -1,0 +1,143 @@
+/* ny_fit with option update. */
+#include "api/fit.h"
+
+#include <string.h>
+
+#include "api/settings.h"
+#include "base/memory.h"
+#include "embed/update.h"
+
+struct update {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    const char *name;
+    enum ny_update_mode mode;
+    struct ny_owned_settings settings;
+    const json_t *result; /* the record of what is updated */
+    json_t *record;       /* that of the update, when there is one */
+    uint64_t n;           /* of the store */
+};
+
+static int need_result(struct ny_store *store, const char *name, const struct ny_options *options,
+                       json_t **record)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    const char *kind;
+    int err;
+
+    if (ny_options_flag(options, "restart"))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--update keeps a result and --restart replaces it; give one of them");
+    err = ny_record_need_done(store, name, record);
+    if (err) return err;
+    kind = ny_field_text(*record, "kind");
+    if (kind && strcmp(kind, "fit") == 0) return ny_record_check_lost(store, name, *record);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "'%s' is a dictionary alone; select it again with --restart to have it of all "
+                   "rows",
+                   name);
+}
+
+/* The update that was interrupted, if it is of this mode; another is forgotten. */
+static int find_begun(struct update *update)
+{
+    const char *begun;
+    int err = ny_record_load_update(update->store, update->name, &update->record);
+
+    if (err || !update->record) return err;
+    if (ny_update_of(update->record).mode == update->mode) return NY_OK;
+    begun = ny_update_mode_name(ny_update_of(update->record).mode);
+    ny_log(update->ctx, NY_LOG_NOTE, "an interrupted --update %s of '%s' is given up for this one",
+           begun, update->name);
+    err = ny_update_discard(update->store, update->name, update->record);
+    json_decref(update->record);
+    update->record = NULL;
+    return err;
+}
+
+/* Landmarks of the plan: as before where they depend on the data; 0: what the options say. */
+static size_t expected_landmarks(const struct update *update)
+{
+    const json_t *report = json_object_get(update->result, "report");
+
+    if (update->mode == NY_UPDATE_FULL && !update->settings.fit.rule->by_tolerance) return 0;
+    return (size_t)ny_field_count(report, "landmarks", 0);
+}
+
+static int announce(const struct update *update, struct ny_plan *plan)
+{
+    const struct ny_fit_settings *settings = &update->settings.fit;
+    uint64_t n = update->record
+                     ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
+                     : update->n;
+    int err = ny_plan_make(update->store, settings, expected_landmarks(update), plan);
+
+    if (err) return err;
+    ny_update_plan(plan, update->ctx, settings, update->result, n, update->mode);
+    return ny_plan_announce(update->store, plan, settings);
+}
+
+/* One that would fail again in the same way is forgotten: the result is as it was. */
+static int forget_hopeless(struct update *update, int err)
+{
+    bool hopeless = err == NY_EDATA || err == NY_EUSAGE || err == NY_ENUMERIC;
+
+    if (hopeless) ny_update_discard(update->store, update->name, update->record);
+    return err;
+}
+
+static int run(struct update *update)
+{
+    uint64_t rows = ny_field_count(json_object_get(update->result, "report"), "n", 0);
+    struct ny_plan plan;
+    int err = ny_update_allowed(update->ctx, &update->settings.fit, update->mode, update->name);
+
+    if (!err) err = find_begun(update);
+    if (err) return err;
+    if (!update->record && update->n <= rows) {
+        ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all %llu rows of %s: nothing to update",
+               update->name, (unsigned long long)rows, ny_store_path(update->store));
+        return NY_OK;
+    }
+    err = announce(update, &plan);
+    if (!err && !update->record)
+        err = ny_update_begin(update->store, update->name, update->result, update->n,
+                              update->mode, &update->record);
+    if (err) return err;
+    err = ny_job_run(update->store, update->name, &update->settings.fit, update->record, &plan);
+    return forget_hopeless(update, err);
+}
+
+int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
+                  json_t **record)
+{
+    const char *mode = ny_options_text(options, "update");
+    struct update update = {.ctx = ny_store_context(store),
+                            .store = store,
+                            .name = name,
+                            .mode = strcmp(mode, "frozen") == 0 ? NY_UPDATE_FROZEN
+                                                                : NY_UPDATE_FULL};
+    struct ny_options *stored = NULL;
+    struct ny_points_info points;
+    int err = need_result(store, name, options, record);
+
+    if (err) goto done;
+    update.result = *record;
+    err = ny_options_of_stored(&stored, options, NY_GROUP_FIT,
+                               json_object_get(*record, "options"), name);
+    if (!err) err = ny_settings_new(&update.settings, store, stored, NY_GROUP_FIT, name);
+    if (!err) err = ny_points_info(store, &points);
+    if (err) goto done;
+    update.n = points.n;
+    update.settings.fit.updates = true;
+    err = run(&update);
+    if (!err && update.record) {
+        json_decref(*record);
+        *record = json_incref(update.record);
+    }
+done:
+    json_decref(update.record);
+    ny_settings_release(&update.settings, update.ctx);
+    ny_options_free(stored);
+    return err;
+}

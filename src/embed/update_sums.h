@@ -1,0 +1,34 @@
+/* The sums of a result taken up by an update of it: inside of embed/, for the stages. */
+#ifndef NY_EMBED_UPDATE_SUMS_H
+#define NY_EMBED_UPDATE_SUMS_H
+
+#include "embed/job.h"
+
+/* The landmarks of before among those of now. */
+struct ny_matched {
+    size_t *place;      /* of each of before, where it is now; SIZE_MAX: nowhere */
+    size_t *late;       /* places of those that were not there before, ascending */
+    size_t late_count;
+    bool same; /* the same ones in the same order */
+};
+
+/* rows: m landmarks; NULL: those of before. */
+int ny_update_match(struct ny_matched *matched, struct ny_job *job, const uint64_t *rows,
+                    size_t m);
+void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx);
+
+/* Whether the sums of before serve: they are there, of the precision that is asked for now, and no
+ * more than half of the landmarks joined since, which would cost as much as all of them. Columns
+ * that join meet f32 tiles that were rounded about another shift: what that takes from G is no more
+ * than an f32 tile Gram does, and serves where that would (trap 1). */
+bool ny_update_has_sums(const struct ny_job *job);
+bool ny_update_keeps_sums(const struct ny_job *job, const struct ny_matched *matched);
+/* job->acc from them: columns to their places, and to the shift of now. */
+int ny_update_load_sums(struct ny_job *job, const struct ny_matched *matched);
+/* What a worker sums in a unit: all columns, or of an update up to half of them that joined. */
+size_t ny_update_partial_bytes(const struct ny_fit_settings *settings, size_t m,
+                               enum ny_gram_precision gram);
+/* The image that the checkpoint holds stays with the model. */
+void ny_job_keep_sums(struct ny_job *job);
+
+#endif

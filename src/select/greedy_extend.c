@@ -1,0 +1,78 @@
+/* A dictionary made again from its landmarks: to go on with it when rows were appended, or to
+ * measure others against it. */
+#include <math.h>
+
+#include "select/greedy.h"
+#include "store/store.h"
+
+/* Runs the selection over the landmarks alone, each of which joins. */
+static int run_over(struct ny_greedy *greedy, const void *raw, size_t m)
+{
+    const struct ny_columns_spec *spec = greedy->request->spec;
+    double tolerance = greedy->tolerance;
+    uint64_t n = greedy->n, rows_read = greedy->rows_read;
+    struct ny_source *source;
+    int err = ny_source_of_memory(&source, greedy->ctx, raw, spec->dtype, m, spec->geometry->d);
+
+    if (err) return err;
+    if (spec->slots) ny_source_of_memory_slots(source, spec->slots, false);
+    greedy->n = m;
+    greedy->tolerance = 0;
+    err = ny_greedy_begin(greedy);
+    if (!err) err = ny_greedy_run(greedy, source, 0, false);
+    ny_source_free(source);
+    greedy->n = n;
+    greedy->tolerance = tolerance;
+    greedy->rows_read = rows_read;
+    for (uint64_t i = 0; i < m; i++)
+        greedy->residuals[i] = INFINITY;
+    return err;
+}
+
+int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done)
+{
+    const struct ny_selection_request *request = greedy->request;
+    const struct ny_selected *earlier = request->earlier;
+    size_t row_bytes = ny_raw_bytes(request->spec);
+    void *raw = ny_calloc(greedy->ctx, NY_MEM_DICTIONARY, earlier->m, row_bytes);
+    int err = raw ? NY_OK : NY_EBUDGET;
+
+    *done = false;
+    if (!err)
+        err = ny_points_gather(request->store, request->spec->slots, earlier->rows, earlier->m,
+                               raw);
+    if (!err) err = run_over(greedy, raw, earlier->m);
+    ny_free(greedy->ctx, raw);
+    if (err || ny_dictionary_count(greedy->dictionary) != earlier->m) return err;
+    for (size_t i = 0; i < earlier->m; i++)
+        greedy->dictionary->rows[i] = earlier->rows[i];
+    err = earlier->residuals(earlier->arg, greedy->residuals);
+    if (err) return err;
+    *first_unit = earlier->n / NY_UNIT_ROWS;
+    *done = true;
+    return ny_greedy_begin(greedy);
+}
+
+int ny_greedy_measure(const struct ny_selection_request *request, const void *landmarks, size_t m,
+                      struct ny_source *source, uint64_t n, float *residuals)
+{
+    struct ny_selection_request all = *request;
+    struct ny_greedy greedy;
+    int err;
+
+    all.dictionary.tolerance = 1; /* none is asked for */
+    all.dictionary.landmarks_max = all.landmarks = m;
+    err = ny_greedy_open(&greedy, &all, n > m ? n : m);
+    if (!err) err = run_over(&greedy, landmarks, m);
+    if (err) goto done;
+    greedy.n = n;
+    greedy.tolerance = -INFINITY;
+    greedy.landmarks_max = ny_dictionary_count(greedy.dictionary);
+    err = ny_greedy_begin(&greedy);
+    if (!err && greedy.landmarks_max) err = ny_greedy_run(&greedy, source, 0, false);
+    for (uint64_t i = 0; !err && i < n; i++)
+        residuals[i] = greedy.residuals[i];
+done:
+    ny_greedy_close(&greedy);
+    return err;
+}

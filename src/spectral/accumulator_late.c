@@ -1,0 +1,172 @@
+/*
+ * Sums that grow in columns: landmarks that joined after rows were summed. Of such a row only the
+ * entries of G in late rows and columns are missing, c_late of it times all of it, and s_late.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "spectral/accumulator.h"
+#include "stream/source.h"
+
+enum { STRIP = NY_STRIP_ROWS };
+
+int ny_late_partial_new(struct ny_late_partial **out, struct ny_context *ctx, size_t m,
+                        const size_t *columns, size_t late, enum ny_gram_precision precision)
+{
+    struct ny_late_partial *part = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*part));
+    bool f32 = precision == NY_GRAM_F32;
+
+    *out = part;
+    if (!part) return NY_EBUDGET;
+    *part = (struct ny_late_partial){
+        .ctx = ctx, .precision = precision, .m = m, .late = late, .columns = columns};
+    part->s = ny_calloc(ctx, NY_MEM_GRAM, late, sizeof(double));
+    if (f32) {
+        part->G32 = ny_calloc(ctx, NY_MEM_GRAM, m, late * sizeof(float));
+        part->C32 = ny_calloc(ctx, NY_MEM_GRAM, NY_UNIT_ROWS, late * sizeof(float));
+    } else {
+        part->G64 = ny_calloc(ctx, NY_MEM_GRAM, m, late * sizeof(double));
+        part->C64 = ny_calloc(ctx, NY_MEM_GRAM, NY_UNIT_ROWS, late * sizeof(double));
+        part->strip = ny_calloc(ctx, NY_MEM_GRAM, STRIP, m * sizeof(double));
+    }
+    return part->s && (f32 ? part->G32 && part->C32 : part->G64 && part->C64 && part->strip)
+               ? NY_OK
+               : NY_EBUDGET;
+}
+
+void ny_late_partial_free(struct ny_late_partial *part)
+{
+    if (!part) return;
+    ny_free(part->ctx, part->s);
+    ny_free(part->ctx, part->G32);
+    ny_free(part->ctx, part->C32);
+    ny_free(part->ctx, part->G64);
+    ny_free(part->ctx, part->C64);
+    ny_free(part->ctx, part->strip);
+    ny_free(part->ctx, part);
+}
+
+size_t ny_late_partial_bytes(size_t m, size_t late, enum ny_gram_precision precision)
+{
+    size_t element = precision == NY_GRAM_F32 ? sizeof(float) : sizeof(double);
+
+    return (m + NY_UNIT_ROWS) * late * element +
+           (precision == NY_GRAM_F32 ? 0 : STRIP * m * sizeof(double)) + late * sizeof(double) +
+           sizeof(struct ny_late_partial);
+}
+
+/* s of the late columns of C; those columns side by side into C32, zero beyond `rows`. */
+static void gather32(struct ny_late_partial *part, struct ny_matrix32 C, size_t rows)
+{
+    memset(part->s, 0, part->late * sizeof(double));
+    for (size_t i = 0; i < C.rows; i++)
+        for (size_t k = 0; k < part->late; k++) {
+            float c = i < rows ? C.at[i * C.stride + part->columns[k]] : 0;
+
+            part->s[k] += (double)c;
+            if (part->C32)
+                part->C32[i * part->late + k] = c;
+            else
+                part->C64[i * part->late + k] = (double)c;
+        }
+}
+
+void ny_late_partial_set(struct ny_late_partial *part, struct ny_matrix32 C, size_t rows)
+{
+    struct ny_matrix G = ny_matrix(part->G64, part->m, part->late);
+
+    assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows <= C.rows && !C.transposed);
+    gather32(part, C, rows);
+    if (part->precision == NY_GRAM_F32) {
+        ny_gemm32(1, ny_t32(C), ny_matrix32(part->C32, C.rows, part->late), 0,
+                  ny_matrix32(part->G32, part->m, part->late));
+        return;
+    }
+    for (size_t first = 0; first < C.rows; first += STRIP) {
+        for (size_t i = 0; i < STRIP; i++)
+            for (size_t j = 0; j < part->m; j++)
+                part->strip[i * part->m + j] = (double)C.at[(first + i) * C.stride + j];
+        ny_gemm(1, ny_t(ny_matrix(part->strip, STRIP, part->m)),
+                ny_matrix(part->C64 + first * part->late, STRIP, part->late), first > 0, G);
+    }
+}
+
+void ny_late_partial_set64(struct ny_late_partial *part, struct ny_matrix C, size_t rows)
+{
+    assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows <= C.rows && !C.transposed);
+    assert(part->precision == NY_GRAM_F64);
+    memset(part->s, 0, part->late * sizeof(double));
+    for (size_t i = 0; i < C.rows; i++)
+        for (size_t k = 0; k < part->late; k++) {
+            double c = i < rows ? C.at[i * C.stride + part->columns[k]] : 0;
+
+            part->s[k] += c;
+            part->C64[i * part->late + k] = c;
+        }
+    ny_gemm(1, ny_t(C), ny_matrix(part->C64, C.rows, part->late), 0,
+            ny_matrix(part->G64, part->m, part->late));
+}
+
+/* The lower triangle of G: an entry between two late columns is taken once. */
+void ny_accumulator_fold_late(struct ny_accumulator *acc, const struct ny_late_partial *part)
+{
+    size_t next = 0; /* the late columns before row i */
+
+    for (size_t i = 0; i < acc->m; i++) {
+        bool late = next < part->late && part->columns[next] == i;
+
+        for (size_t k = 0; k < part->late; k++) {
+            size_t j = part->columns[k], from = i * part->late + k;
+            double g = part->G32 ? (double)part->G32[from] : part->G64[from];
+
+            if (j <= i)
+                acc->G.at[i * acc->G.stride + j] += g;
+            else if (!late)
+                acc->G.at[j * acc->G.stride + i] += g;
+        }
+        next += late;
+    }
+    for (size_t k = 0; k < part->late; k++)
+        acc->s[part->columns[k]] += part->s[k];
+}
+
+static const char *take(const char *from, void *part, size_t bytes)
+{
+    memcpy(part, from, bytes);
+    return from + bytes;
+}
+
+void ny_accumulator_restore_placed(struct ny_accumulator *acc, const void *image, size_t m,
+                                   const size_t *place)
+{
+    const char *from = take(image, &acc->rows, sizeof(acc->rows));
+    double value;
+
+    from = take(from, &acc->t, sizeof(acc->t));
+    for (size_t j = 0; j < m; j++) {
+        from = take(from, &value, sizeof(value));
+        if (place[j] != SIZE_MAX) acc->s[place[j]] = value;
+    }
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j <= i; j++) {
+            size_t a = place[i], b = place[j];
+
+            from = take(from, &value, sizeof(value));
+            if (a == SIZE_MAX || b == SIZE_MAX) continue;
+            acc->G.at[a > b ? a * acc->G.stride + b : b * acc->G.stride + a] = value;
+        }
+    take(from, &acc->omega, sizeof(acc->omega));
+}
+
+void ny_accumulator_shift(struct ny_accumulator *acc, const double *delta)
+{
+    const double *s = acc->s;
+
+    for (size_t i = 0; i < acc->m; i++)
+        for (size_t j = 0; j <= i; j++)
+            acc->G.at[i * acc->G.stride + j] += acc->omega * delta[i] * delta[j] -
+                                                s[i] * delta[j] - delta[i] * s[j];
+    for (size_t j = 0; j < acc->m; j++)
+        acc->s[j] -= acc->omega * delta[j];
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# fit --update: a store that grows, and a result that follows it.
+load helper
+
+# grown: a.nys with a result r of 300 rows, and 200 more rows.
+grown() {
+    store a.nys 300
+    nystream fit a.nys r --landmarks 40 --quiet "$@"
+    table 200 4 77 >more.csv
+    nystream import a.nys more.csv --append --quiet
+}
+
+old_rows() { # N FILE: the first N rows of a csv
+    head -n "$1" "$2"
+}
+
+@test "frozen leaves old rows as they are and places new ones as transform does" {
+    grown
+    nystream export a.nys r -o before.csv
+    ny fit a.nys r --update frozen
+    exits 0
+    says "select and solve: nothing"
+    says "drift: the landmarks leave"
+    nystream export a.nys r -o after.csv
+    [ "$(wc -l <after.csv)" -eq $(($(wc -l <before.csv) + 200)) ]
+    cmp before.csv <(old_rows "$(wc -l <before.csv)" after.csv)
+    nystream transform a.nys r --input more.csv -o placed.csv
+    cmp <(tail -n 200 after.csv) <(tail -n 200 placed.csv)
+}
+
+@test "the report has this run's figures, and totals" {
+    grown
+    ny fit a.nys r --update frozen --json
+    exits 0
+    has_keys "$output" mode landmarks_added updates total_rows_read total_flops total_seconds \
+        drift_trace_error drift_residual_share drift_rows
+    [ "$(field "$output" n)" = 500 ]
+    [ "$(field "$output" mode)" = frozen ]
+    [ "$(field "$output" updates)" = 1 ]
+    [ "$(field "$output" drift_rows)" = 200 ]
+    [ "$(field "$output" rows_read)" -le 400 ]
+    [ "$(field "$output" total_rows_read)" -gt "$(field "$output" rows_read)" ]
+    ny info a.nys r --json
+    [ "$(field "$output" n)" = 500 ]
+}
+
+@test "full gives what a fit of all rows gives" {
+    grown --gamma 2 --select uniform --precision f64 --kernel rbf
+    ny fit a.nys r --update full --json
+    exits 0
+    [ "$(field "$output" mode)" = full ]
+    nystream fit a.nys s --landmarks 40 --gamma 2 --select uniform --precision f64 --quiet
+    nystream export a.nys r -o updated.csv
+    nystream export a.nys s -o scratch.csv
+    paste -d, updated.csv scratch.csv | awk -F, '
+        NF == 4 && $1 == $1 + 0 { a = $1 - $3; b = $2 - $4; n++
+              if (a * a > 1e-10 || b * b > 1e-10) bad = 1 }
+        END { exit bad || n < 499 }'
+    cmp <(nystream export a.nys r --part landmarks -o -) <(nystream export a.nys s --part landmarks -o -)
+}
+
+@test "options come from the result; one that differs is refused with the difference" {
+    grown
+    ny fit a.nys r --update full --landmarks 41
+    usage "landmarks: 40 → 41"
+    ny fit a.nys r --update full --kernel linear
+    usage "kernel: rbf → linear"
+    ny fit a.nys r --update full --landmarks 40 --kernel rbf
+    exits 0
+}
+
+@test "without new rows nothing changes" {
+    store a.nys 300
+    nystream fit a.nys r --landmarks 40 --quiet
+    nystream export a.nys r -o before.csv
+    ny fit a.nys r --update full
+    exits 0
+    says "nothing to update"
+    nystream export a.nys r -o after.csv
+    cmp before.csv after.csv
+    ny info a.nys r --json
+    [ "$(field "$output" updates)" = 0 ]
+}
+
+@test "there must be a result to update, and one that can be" {
+    store a.nys 300
+    ny fit a.nys nothing --update full
+    usage "nothing"
+    nystream select a.nys d --landmarks 10 --quiet
+    ny fit a.nys d --update full
+    usage "dictionary"
+    ny fit a.nys r --update sometimes
+    usage "--update is one of full|frozen"
+    nystream fit a.nys r --landmarks 20 --quiet
+    ny fit a.nys r --update full --restart
+    usage "--restart"
+    ny plan a.nys --update full
+    exits 2
+    nystream fit a.nys w --approx randomized --quiet
+    table 50 4 78 >more.csv
+    nystream import a.nys more.csv --append --quiet
+    ny fit a.nys w --update frozen
+    usage "--update full"
+}
+
+@test "a fit of grown points says how to take them in" {
+    grown
+    ny fit a.nys r --landmarks 40
+    exits 0
+    says "200 rows were appended since"
+}
+
+@test "a budget that is too small is refused, and the result is as it was" {
+    grown
+    nystream export a.nys r -o before.csv
+    ny fit a.nys r --update full --memory 8M
+    exits 8
+    says "--memory"
+    nystream export a.nys r -o after.csv
+    cmp before.csv after.csv
+    ny fit a.nys r --update full
+    exits 0
+}
+
+@test "rows that no landmark reaches end a full update, and the result is as it was" {
+    store a.nys 300
+    nystream fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
+    nystream export a.nys r -o before.csv
+    printf '900,900,900,900\n901,900,900,900\n' >far.csv
+    nystream import a.nys far.csv --append --header no --quiet
+    ny fit a.nys r --update frozen
+    exits 7
+    nystream export a.nys r -o after.csv
+    cmp before.csv after.csv
+    ny info a.nys r --json
+    [ "$(field "$output" status)" = done ]
+    [ "$(field "$output" n)" = 300 ]
+}
+
+@test "a drift of the automatic width is a warning" {
+    store a.nys 300
+    nystream fit a.nys r --landmarks 20 --quiet
+    table 600 4 5 | awk -F, '{ print 9 * $1 "," 9 * $2 "," 9 * $3 "," 9 * $4 }' >wide.csv
+    nystream import a.nys wide.csv --append --quiet
+    ny fit a.nys r --update frozen
+    exits 0
+    says "--gamma auto of all rows"
+}
+
+@test "several updates in a row, and what is left in the store is sound" {
+    grown
+    for i in 1 2 3; do
+        nystream fit a.nys r --update $([ $i = 2 ] && echo frozen || echo full) --quiet
+        table 150 4 $((90 + i)) >more.csv
+        nystream import a.nys more.csv --append --quiet
+    done
+    ny info a.nys r --json
+    [ "$(field "$output" updates)" = 3 ]
+    [ "$(field "$output" n)" = 800 ]
+    nystream verify a.nys
+    ny rm a.nys r
+    exits 0
+    ny list a.nys
+    [ -z "$output" ]
+}
+
+@test "who reads while a result is updated gets the old one or the new one" {
+    store a.nys 30000 6
+    nystream fit a.nys r --landmarks 100 --select uniform --quiet
+    table 9000 6 99 >more.csv
+    nystream import a.nys more.csv --append --quiet
+    nystream export a.nys r -o old.npy
+    cp -r a.nys b.nys
+    nystream fit b.nys r --update full --quiet
+    nystream export b.nys r -o new.npy
+    nystream fit a.nys r --update full --quiet &
+    for i in {1..200}; do
+        nystream export a.nys r -o seen.npy
+        cmp -s seen.npy old.npy || cmp -s seen.npy new.npy
+        kill -0 $! 2>/dev/null || break
+    done
+    wait $!
+    nystream export a.nys r -o seen.npy
+    cmp seen.npy new.npy
+}

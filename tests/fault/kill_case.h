@@ -1,0 +1,315 @@
+/*
+ * Jobs killed with SIGKILL, at random moments and at random writes, and the points that they work
+ * on: shared by the tests of fits and imports, and of updates.
+ */
+#ifndef NY_TESTS_KILL_CASE_H
+#define NY_TESTS_KILL_CASE_H
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/context.h"
+#include "base/random.h"
+#include "store/store.h"
+#include "support/store_case.h"
+
+enum { D = 16, ROWS = 26000, OPTIONS = 10, STAGES = 8, TRIES_MAX = 400, WRITES_MAX = 24 };
+
+/* How many kills each fit has to survive at least. */
+static int kills_wanted = 9;
+
+static char directory[128], store[160];
+static uint64_t draws;
+
+static struct {
+    char stage[16];
+    int kills;
+} by_stage[STAGES];
+
+/* ---- a process that kills itself at a write ------------------------------------------------ */
+
+static atomic_int writes_left = -1;
+
+static void count_write(void)
+{
+    if (atomic_load(&writes_left) >= 0 && atomic_fetch_sub(&writes_left, 1) == 0)
+        kill(getpid(), SIGKILL);
+}
+
+#pragma GCC visibility push(default) /* LMDB finds these too */
+ssize_t pwrite(int fd, const void *data, size_t bytes, off_t at)
+{
+    static __typeof__(&pwrite) real;
+
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "pwrite");
+    count_write();
+    return real(fd, data, bytes, at);
+}
+
+ssize_t writev(int fd, const struct iovec *pieces, int count)
+{
+    static __typeof__(&writev) real;
+
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "writev");
+    count_write();
+    return real(fd, pieces, count);
+}
+
+int fdatasync(int fd)
+{
+    static __typeof__(&fdatasync) real;
+
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "fdatasync");
+    count_write();
+    return real(fd);
+}
+
+#pragma GCC visibility pop
+
+/* ---- runs ---------------------------------------------------------------------------------- */
+
+struct run {
+    const char *name;             /* of the case */
+    const char *option[OPTIONS];  /* name, value, … */
+    const char *file[2];          /* of an import */
+};
+
+static int set_all(struct ny_options *options, const struct run *run)
+{
+    int err = NY_OK;
+
+    for (size_t i = 0; err == NY_OK && i < OPTIONS && run->option[i]; i += 2)
+        err = ny_options_set(options, run->option[i], run->option[i + 1]);
+    return err;
+}
+
+/* The call, in a process of its own: a checkpoint after every unit where it is to be killed. */
+static int run_alone(const struct run *run, const char *path, const char *name, bool broken)
+{
+    struct ny_options *options = NULL;
+    struct ny_context *ctx;
+    int err = ny_context_new(&ctx);
+
+    if (err) return err;
+    ny_context_set_threads(ctx, 2);
+    if (broken) ny_context_set_checkpoint(ctx, 0);
+    if (broken) ny_context_set_memory(ctx, run->file[0] ? 32 << 20 : 96 << 20);
+    err = ny_options_new(&options, ctx);
+    if (err == NY_OK) err = set_all(options, run);
+    if (err == NY_OK && run->file[0])
+        err = ny_import(ctx, path, run->file, run->file[1] ? 2 : 1, options, NULL);
+    else if (err == NY_OK)
+        err = ny_fit(ctx, path, name, options, NULL);
+    if (err) fprintf(stderr, "%s: %s\n", run->name, ny_context_message(ctx));
+    ny_options_free(options);
+    ny_context_free(ctx);
+    return err;
+}
+
+static uint64_t draw(uint64_t below)
+{
+    return ny_hash64(1, NY_STREAM_DATA, draws++) % below;
+}
+
+/* The stage that the record says; "start" before there is one. */
+static void count_kill(const char *path, const char *name)
+{
+    struct ny_report *report = NULL;
+    struct ny_context *ctx;
+    const char *stage = name ? "start" : "import";
+
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    if (name && ny_result_report(ctx, path, name, &report) == NY_OK &&
+        ny_report_text(report, "stage"))
+        stage = ny_report_text(report, "stage");
+    for (int i = 0; i < STAGES; i++) {
+        if (by_stage[i].kills && strcmp(by_stage[i].stage, stage) != 0) continue;
+        snprintf(by_stage[i].stage, sizeof(by_stage[i].stage), "%s", stage);
+        by_stage[i].kills++;
+        break;
+    }
+    ny_report_free(report);
+    ny_context_free(ctx);
+}
+
+/* True: it was killed; false: it ended, well. Every other kill is at a write, the others at any
+ * moment of the whole run's seconds. */
+static bool kill_once(const struct run *run, const char *path, const char *name, double seconds)
+{
+    bool at_write = draw(2) == 0;
+    int write = (int)draw(WRITES_MAX), status;
+    useconds_t moment_us = (useconds_t)((double)draw(1000) * seconds * 1e3);
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (at_write) atomic_store(&writes_left, write);
+        _exit(run_alone(run, path, name, true));
+    }
+    if (!at_write) {
+        usleep(moment_us);
+        kill(child, SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFSIGNALED(status)) {
+        assert_int_equal(WTERMSIG(status), SIGKILL);
+        count_kill(path, name);
+        return true;
+    }
+    /* An import that was killed after its commit is there, and is not made twice. */
+    assert_true(status == 0 || (run->file[0] && WEXITSTATUS(status) == NY_EUSAGE));
+    return false;
+}
+
+/* Seconds of the unbroken run. */
+static double run_whole(const struct run *run, const char *path, const char *name)
+{
+    double start_s = ny_now();
+    pid_t child;
+    int status;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0) _exit(run_alone(run, path, name, false));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return ny_now() - start_s;
+}
+
+/* ---- what is left -------------------------------------------------------------------------- */
+
+static char *content(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    char *data;
+
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *bytes = (size_t)ftell(file);
+    rewind(file);
+    data = malloc(*bytes + 1);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, *bytes, file), *bytes);
+    fclose(file);
+    return data;
+}
+
+static void same_files(const char *a, const char *b, const char *what)
+{
+    size_t bytes_a, bytes_b;
+    char *data_a = content(a, &bytes_a), *data_b = content(b, &bytes_b);
+
+    if (bytes_a != bytes_b || memcmp(data_a, data_b, bytes_a) != 0) fail_msg("%s differs", what);
+    free(data_a);
+    free(data_b);
+}
+
+/* Every part of two results has the same bytes, or neither has it. */
+static void same_results_in(const char *first, const char *one, const char *second,
+                            const char *other)
+{
+    struct ny_context *ctx;
+    char a[200], b[200];
+    int parts = 0;
+
+    snprintf(a, sizeof(a), "%s/a.npy", directory);
+    snprintf(b, sizeof(b), "%s/b.npy", directory);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    for (const char *const *part = ny_export_parts(); *part; part++) {
+        int err = ny_export(ctx, first, one, *part, a);
+
+        assert_int_equal(ny_export(ctx, second, other, *part, b), err);
+        if (err == NY_EUSAGE) continue;
+        if (err) fail_msg("%s: %s", *part, ny_context_message(ctx));
+        same_files(a, b, *part);
+        parts++;
+    }
+    assert_true(parts >= 5);
+    ny_context_free(ctx);
+}
+
+static void check_sound(const char *path)
+{
+    struct ny_report *report = NULL;
+    struct ny_context *ctx;
+
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    if (ny_verify(ctx, path, &report)) fail_msg("%s", ny_context_message(ctx));
+    ny_report_free(report);
+    ny_context_free(ctx);
+}
+
+/* Clusters on a curve, the same ones each time. */
+static float value_of(uint64_t row, uint64_t column)
+{
+    double noise = ny_hash01(7, NY_STREAM_DATA, row * D + column) - 0.5;
+
+    return (float)((double)((row * 7 + column * column) % 11) + noise);
+}
+
+static void append_points(uint64_t first, uint64_t rows)
+{
+    float *values = malloc((size_t)rows * D * sizeof(float));
+    struct ny_context *ctx;
+
+    assert_non_null(values);
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint64_t j = 0; j < D; j++)
+            values[i * D + j] = value_of(first + i, j);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    assert_int_equal(ny_append_rows(ctx, store, values, rows, D, NULL), NY_OK);
+    ny_context_free(ctx);
+    free(values);
+}
+
+static int start(void **state)
+{
+    const char *wanted = getenv("NYSTREAM_KILLS");
+
+    (void)state;
+    if (wanted) kills_wanted = atoi(wanted);
+    case_directory(directory);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    for (int i = 0; i < STAGES && by_stage[i].kills; i++)
+        print_message("killed in stage %s: %d\n", by_stage[i].stage, by_stage[i].kills);
+    case_remove(directory);
+    return 0;
+}
+
+static int new_store(void **state)
+{
+    (void)state;
+    snprintf(store, sizeof(store), "%s/a.nys", directory);
+    append_points(0, ROWS);
+    return 0;
+}
+
+static int remove_store(void **state)
+{
+    (void)state;
+    case_remove(store);
+    return 0;
+}
+
+#endif

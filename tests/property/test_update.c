@@ -1,0 +1,255 @@
+/* --update full, of every map, method and selection: what a fit from scratch of all rows gives, with
+ * the γ of the first fit; also after a frozen update. */
+#include "property/update_case.h"
+
+/* Full, after each of two appends. */
+static void check_full(struct update_case test)
+{
+    char store[200];
+    struct ny_report *report;
+    double total = 0, joined = 0;
+
+    path_of(store, "grown.nys");
+    add_rows(&test, store, 0, FIRST);
+    report = fit_well(&test, store, NULL);
+    total = number(report, "rows_read");
+    ny_report_free(report);
+    for (int i = 1; i < 3; i++) {
+        add_rows(&test, store, ends[i - 1], ends[i]);
+        report = fit_well(&test, store, "full");
+        total += number(report, "rows_read");
+        joined += number(report, "landmarks_added");
+        assert_true(number(report, "n") == (double)ends[i]);
+        assert_true(number(report, "updates") == i);
+        assert_true(number(report, "total_rows_read") == total);
+        assert_string_equal(ny_report_text(report, "mode"), "full");
+        check_from_scratch(&test, store, report, ends[i]);
+        ny_report_free(report);
+    }
+    if (test.grows != (joined > 0)) fail_msg("%s: %g landmarks joined", test.name, joined);
+    case_remove(store);
+}
+
+/* Frozen, then full of the frozen rows and more. */
+static void check_frozen_then_full(struct update_case test)
+{
+    char store[200];
+    uint64_t n, p, now;
+    struct ny_report *report;
+    float *before, *after;
+
+    path_of(store, "grown.nys");
+    add_rows(&test, store, 0, FIRST);
+    ny_report_free(fit_well(&test, store, NULL));
+    before = embedding_of(store, &n, &p);
+    add_rows(&test, store, FIRST, SECOND);
+    report = fit_well(&test, store, "frozen");
+    assert_true(number(report, "n") == SECOND);
+    assert_true(number(report, "landmarks_added") == 0);
+    assert_true(number(report, "rows_read") <= 2 * (SECOND - FIRST) + 1);
+    after = embedding_of(store, &now, &p);
+    assert_int_equal(now, SECOND);
+    assert_memory_equal(before, after, (size_t)(n * p) * sizeof(float));
+    free(before);
+    free(after);
+    ny_report_free(report);
+    add_rows(&test, store, SECOND, THIRD);
+    report = fit_well(&test, store, "full");
+    check_from_scratch(&test, store, report, THIRD);
+    ny_report_free(report);
+    case_remove(store);
+}
+
+static void check_both(struct update_case test)
+{
+    check_full(test);
+    check_frozen_then_full(test);
+}
+
+/* ---- maps and methods ---------------------------------------------------------------------- */
+
+static void projected_of_each_map(void **state)
+{
+    static const struct update_case cases[] = {
+        {"svd, uniform", {"map", "svd", "select", "uniform", "landmarks", "60", "precision", "f64"},
+         1e-5, 0, false, true},
+        {"kpca, implicit, uniform",
+         {"map", "kpca", "select", "uniform", "landmarks", "60", "precision", "f64"},
+         1e-5, 0, false, true},
+        {"kpca over landmarks, uniform",
+         {"map", "kpca", "averages", "landmarks", "select", "uniform", "landmarks", "60",
+          "precision", "f64"},
+         1e-5, 0, false, true},
+        {"kpca, f32", {"map", "kpca", "select", "uniform", "landmarks", "60"}, 1e-3, 0, false,
+         true},
+        {"laplacian", {"map", "laplacian", "select", "uniform", "landmarks", "60", "precision",
+                       "f64"},
+         1e-5, 0, false, true},
+        {"diffusion over landmarks",
+         {"map", "diffusion", "averages", "landmarks", "select", "uniform", "landmarks", "60",
+          "precision", "f64"},
+         1e-5, 0, false, true},
+        {"pca", {"map", "pca", "select", "uniform", "landmarks", "20", "precision", "f64"}, 1e-5,
+         0, false, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_both(cases[i]);
+}
+
+static void exact_pca_adds_rows_to_its_sums(void **state)
+{
+    const struct update_case test = {"pca, exact",
+                                     {"map", "pca", "approx", "exact", "precision", "f64"},
+                                     1e-5, 0, false, false};
+
+    (void)state;
+    check_both(test);
+}
+
+static void other_methods(void **state)
+{
+    static const struct update_case cases[] = {
+        {"nystrom, svd", {"map", "svd", "approx", "nystrom", "landmarks", "60", "precision", "f64"},
+         1e-5, 0, false, true},
+        {"nystrom, certified",
+         {"approx", "nystrom", "certify", "yes", "landmarks", "60", "precision", "f64"},
+         1e-5, 0, false, true},
+        {"column", {"approx", "column", "landmarks", "60", "precision", "f64"}, 1e-5, 0, false,
+         true},
+        {"orthonystrom", {"approx", "orthonystrom", "landmarks", "60", "precision", "f64"}, 1e-5,
+         0, false, true},
+        {"ensemble",
+         {"approx", "ensemble", "select", "uniform", "landmarks", "80", "experts", "4", "rank",
+          "10", "precision", "f64"},
+         1e-5, 0, false, true},
+        {"ensemble, ridge",
+         {"approx", "ensemble", "select", "uniform", "landmarks", "120", "experts", "4", "rank",
+          "10", "weights", "ridge", "precision", "f64"},
+         1e-5, 0, false, true},
+        {"probe", {"approx", "column", "landmarks", "60", "precision", "f64", "probe", "50"}, 1e-5,
+         0, false, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_both(cases[i]);
+}
+
+static void methods_of_all_rows_are_fitted_again(void **state)
+{
+    static const struct update_case cases[] = {
+        {"randomized", {"approx", "randomized", "precision", "f64", "map", "svd"}, 1e-5, 0, false,
+         false},
+        {"gaussian, laplacian",
+         {"approx", "gaussian", "landmarks", "20", "precision", "f64", "map", "laplacian"},
+         1e-5, 0, false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct update_case test = cases[i];
+        struct ny_report *report;
+        char store[200];
+
+        path_of(store, "grown.nys");
+        add_rows(&test, store, 0, FIRST);
+        ny_report_free(fit_well(&test, store, NULL));
+        add_rows(&test, store, FIRST, SECOND);
+        report = fit_well(&test, store, "full");
+        check_from_scratch(&test, store, report, SECOND);
+        ny_report_free(report);
+        add_rows(&test, store, SECOND, THIRD);
+        assert_int_equal(fit(&test, store, "frozen", &report), NY_EUSAGE);
+        case_remove(store);
+    }
+}
+
+/* ---- selections ---------------------------------------------------------------------------- */
+
+static void greedy_goes_on_with_its_dictionary(void **state)
+{
+    static const struct update_case cases[] = {
+        {"greedy, affine",
+         {"select", "greedy", "tolerance", "0.2", "precision", "f64"}, 1e-5, 0.1, false, true},
+        {"greedy, span",
+         {"select", "greedy", "tolerance", "0.1", "map", "svd", "precision", "f64"}, 1e-5, 0.1,
+         false, true},
+        {"greedy, f32", {"select", "greedy", "tolerance", "0.2"}, 1e-3, 0.1, false, true},
+        {"greedy with a cap",
+         {"select", "greedy", "tolerance", "0.01", "landmarks", "25", "precision", "f64"},
+         1e-5, 0.1, false, false},
+        {"greedy, certified",
+         {"select", "greedy", "tolerance", "0.2", "certify", "yes", "precision", "f64"}, 1e-5, 0.1,
+         false, true},
+        {"greedy of a wide kernel", {"select", "greedy", "tolerance", "0.3", "precision", "f64"},
+         1e-5, 0.001, false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_both(cases[i]);
+}
+
+static void given_landmarks_stay(void **state)
+{
+    char path[200];
+    struct update_case test = {"given", {"landmarks-file", path, "precision", "f64"}, 1e-5, 0,
+                               false, false};
+    FILE *file;
+
+    (void)state;
+    path_of(path, "given.csv");
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 70; i++)
+        fprintf(file, "%d\n", (i * 37 + 5) % FIRST);
+    fclose(file);
+    check_both(test);
+}
+
+static void other_rules_select_again(void **state)
+{
+    static const struct update_case cases[] = {
+        {"rpcholesky", {"select", "rpcholesky", "landmarks", "60", "precision", "f64"}, 1e-5, 0,
+         false, true},
+        {"greedy of a size", {"select", "greedy", "landmarks", "40", "precision", "f64"}, 1e-5, 0,
+         false, true},
+        {"weighted", {"select", "weighted", "landmarks", "60", "precision", "f64"}, 1e-5, 0, false,
+         true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_both(cases[i]);
+}
+
+static void sparse_rows(void **state)
+{
+    static const struct update_case cases[] = {
+        {"sparse, greedy", {"select", "greedy", "tolerance", "0.2", "precision", "f64"}, 1e-5, 0.1,
+         true, true},
+        {"sparse, uniform", {"select", "uniform", "landmarks", "60"}, 1e-3, 0, true, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_both(cases[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(projected_of_each_map, clear),
+        cmocka_unit_test_teardown(exact_pca_adds_rows_to_its_sums, clear),
+        cmocka_unit_test_teardown(other_methods, clear),
+        cmocka_unit_test_teardown(methods_of_all_rows_are_fitted_again, clear),
+        cmocka_unit_test_teardown(greedy_goes_on_with_its_dictionary, clear),
+        cmocka_unit_test_teardown(given_landmarks_stay, clear),
+        cmocka_unit_test_teardown(other_rules_select_again, clear),
+        cmocka_unit_test_teardown(sparse_rows, clear),
+    };
+
+    return cmocka_run_group_tests_name("updates in full", tests, start, stop);
+}

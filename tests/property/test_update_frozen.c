@@ -1,0 +1,240 @@
+/* --update frozen: what transform gives, and how far the new rows are from the landmarks. What an
+ * update reads of the points. */
+#include "property/update_case.h"
+
+#include "embed/embedding.h"
+
+/* ---- what it costs ------------------------------------------------------------------------- */
+
+/* Sums over new rows alone where no landmark joins: select, accumulate; project reads all. */
+static void unchanged_landmarks_cost_what_is_new(void **state)
+{
+    struct update_case test = {"greedy with a cap",
+                               {"select", "greedy", "tolerance", "0.01", "landmarks", "25"},
+                               1e-3, 0.1, false, false};
+    struct ny_report *report;
+    char store[200];
+
+    (void)state;
+    path_of(store, "grown.nys");
+    append(store, 0, FIRST);
+    ny_report_free(fit_well(&test, store, NULL));
+    append(store, FIRST, SECOND);
+    report = fit_well(&test, store, "full");
+    /* select may begin with the unit in which the new rows begin */
+    assert_true(number(report, "rows_read") <= 2 * (SECOND - FIRST) + 2048 + SECOND);
+    assert_true(number(report, "landmarks_added") == 0);
+    ny_report_free(report);
+    case_remove(store);
+}
+
+/* nystrom over landmarks: rows of the embedding do not depend on n. */
+static void nystrom_of_the_same_landmarks_places_new_rows_alone(void **state)
+{
+    char path[200];
+    struct update_case test = {"given", {"landmarks-file", path, "approx", "nystrom", "map", "svd",
+                                         "precision", "f64"},
+                               1e-5, 0, false, false};
+    struct ny_report *report;
+    char store[200];
+    FILE *file;
+
+    (void)state;
+    path_of(path, "given.csv");
+    path_of(store, "grown.nys");
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 50; i++)
+        fprintf(file, "%d\n", (i * 41 + 5) % FIRST);
+    fclose(file);
+    append(store, 0, FIRST);
+    ny_report_free(fit_well(&test, store, NULL));
+    append(store, FIRST, SECOND);
+    report = fit_well(&test, store, "full");
+    assert_true(number(report, "rows_read") == SECOND - FIRST);
+    check_from_scratch(&test, store, report, SECOND);
+    ny_report_free(report);
+    case_remove(store);
+}
+
+/* ---- frozen -------------------------------------------------------------------------------- */
+
+/* Rows that are placed are those that transform gives. */
+static void frozen_is_transform(void **state)
+{
+    static const struct update_case cases[] = {
+        {"kpca", {"landmarks", "60"}, 0, 0, false, false},
+        {"diffusion", {"map", "diffusion", "normalize", "asymmetric", "landmarks", "60"}, 0, 0,
+         false, false},
+        {"f64", {"landmarks", "60", "precision", "f64", "map", "svd"}, 0, 0, false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        float *rows = malloc((SECOND - FIRST) * D * sizeof(float)), *placed, *after;
+        struct ny_model *model;
+        uint64_t n, p;
+        char store[200];
+
+        path_of(store, "grown.nys");
+        append(store, 0, FIRST);
+        ny_report_free(fit_well(&cases[i], store, NULL));
+        assert_int_equal(ny_model_open(&model, ctx, store, "fit"), NY_OK);
+        p = ny_model_components(model);
+        placed = malloc((size_t)((SECOND - FIRST) * p) * sizeof(float));
+        assert_true(rows && placed);
+        for (uint64_t k = 0; k < (SECOND - FIRST) * D; k++)
+            rows[k] = value_of(FIRST + k / D, k % D);
+        assert_int_equal(ny_model_transform(model, rows, SECOND - FIRST, placed), NY_OK);
+        append(store, FIRST, SECOND);
+        ny_report_free(fit_well(&cases[i], store, "frozen"));
+        after = embedding_of(store, &n, &p);
+        for (uint64_t k = 0; k < (SECOND - FIRST) * p; k++)
+            assert_true(fabs((double)after[FIRST * p + k] - (double)placed[k]) <=
+                        2e-5 * (1e-3 + fabs((double)placed[k])) + 2e-6);
+        ny_model_free(model);
+        free(after);
+        free(placed);
+        free(rows);
+        case_remove(store);
+    }
+}
+
+/* δ = k(x,x) − ‖L⁻¹k_D(x)‖² by the textbook. */
+static double residual(const uint64_t *landmarks, size_t m, double gamma, uint64_t row,
+                       const double *L)
+{
+    double z[64], delta = 1;
+
+    for (size_t j = 0; j < m; j++) {
+        double square = 0;
+
+        for (uint64_t k = 0; k < D; k++)
+            square += pow((double)value_of(row, k) - (double)value_of(landmarks[j], k), 2);
+        z[j] = exp(-gamma * square);
+        for (size_t l = 0; l < j; l++)
+            z[j] -= L[j * m + l] * z[l];
+        z[j] /= L[j * m + j];
+        delta -= z[j] * z[j];
+    }
+    return delta;
+}
+
+static void factorise(const uint64_t *landmarks, size_t m, double gamma, double *L)
+{
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double w = 0;
+
+            for (uint64_t k = 0; k < D; k++)
+                w += pow((double)value_of(landmarks[i], k) - (double)value_of(landmarks[j], k), 2);
+            w = exp(-gamma * w);
+            for (size_t l = 0; l < j; l++)
+                w -= L[i * m + l] * L[j * m + l];
+            L[i * m + j] = i == j ? sqrt(w) : w / L[j * m + j];
+        }
+}
+
+static void frozen_measures_its_drift(void **state)
+{
+    struct update_case test = {"greedy, span",
+                               {"select", "greedy", "tolerance", "0.3", "landmarks", "60", "map",
+                                "svd"},
+                               0, 0.1, false, false};
+    double *L = calloc(64 * 64, sizeof(double)), left = 0;
+    struct ny_report *report;
+    uint64_t landmarks[64];
+    size_t m, bytes, above = 0;
+    char store[200], path[200], *npy;
+
+    (void)state;
+    path_of(store, "grown.nys");
+    path_of(path, "landmarks.npy");
+    append(store, 0, FIRST);
+    ny_report_free(fit_well(&test, store, NULL));
+    append(store, FIRST, SECOND);
+    report = fit_well(&test, store, "frozen");
+    m = (size_t)number(report, "landmarks");
+    assert_in_range(m, 5, 60);
+    assert_int_equal(ny_export(ctx, store, "fit", "landmarks", path), NY_OK);
+    npy = content(path, &bytes);
+    memcpy(landmarks, npy + bytes - m * sizeof(uint64_t), m * sizeof(uint64_t));
+    free(npy);
+    factorise(landmarks, m, 0.1, L);
+    for (uint64_t row = FIRST; row < SECOND; row++) {
+        double delta = residual(landmarks, m, 0.1, row, L);
+
+        left += delta;
+        above += delta > 0.3;
+    }
+    assert_true(above > 10); /* the cluster that came later */
+    assert_true(number(report, "drift_rows") == SECOND - FIRST);
+    assert_true(fabs(number(report, "drift_residual_share") -
+                     (double)above / (SECOND - FIRST)) < 1e-9);
+    assert_true(fabs(number(report, "drift_trace_error") - left / (SECOND - FIRST)) < 1e-6);
+    ny_report_free(report);
+    free(L);
+    case_remove(store);
+}
+
+/* ---- what stays ---------------------------------------------------------------------------- */
+
+static void nothing_new_changes_nothing(void **state)
+{
+    struct update_case test = {"kpca", {"landmarks", "30"}, 0, 0, false, false};
+    struct ny_report *report;
+    char store[200];
+
+    (void)state;
+    path_of(store, "grown.nys");
+    append(store, 0, FIRST);
+    ny_report_free(fit_well(&test, store, NULL));
+    report = fit_well(&test, store, "full");
+    assert_true(number(report, "updates") == 0);
+    ny_report_free(report);
+    case_remove(store);
+}
+
+/* Who has read the record before an update reads its rows after it; those of two updates ago go. */
+static void parts_of_the_old_record_stay_for_one_update(void **state)
+{
+    const struct update_case test = {"kpca", {"landmarks", "30", "select", "uniform"}, 0, 0, false,
+                                     false};
+    struct ny_embedding_layout old = ny_embedding_layout(FIRST, 2, sizeof(float));
+    float *before = malloc(FIRST * 2 * sizeof(float)), *rows = malloc(FIRST * 2 * sizeof(float));
+    struct ny_store *opened;
+    char store[200];
+
+    (void)state;
+    path_of(store, "grown.nys");
+    append(store, 0, FIRST);
+    ny_report_free(fit_well(&test, store, NULL));
+    assert_true(before && rows);
+    assert_int_equal(ny_embedding_read(ctx, store, "fit", 0, FIRST, before), NY_OK);
+    assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
+    append(store, FIRST, SECOND);
+    ny_report_free(fit_well(&test, store, "full"));
+    assert_int_equal(ny_embedding_rows(opened, "fit", &old, 0, FIRST, rows), NY_OK);
+    assert_memory_equal(rows, before, FIRST * 2 * sizeof(float));
+    append(store, SECOND, THIRD);
+    ny_report_free(fit_well(&test, store, "full"));
+    assert_int_equal(ny_embedding_rows(opened, "fit", &old, 0, FIRST, rows), NY_ESTORE);
+    ny_store_close(opened);
+    free(before);
+    free(rows);
+    case_remove(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(nothing_new_changes_nothing, clear),
+        cmocka_unit_test_teardown(unchanged_landmarks_cost_what_is_new, clear),
+        cmocka_unit_test_teardown(nystrom_of_the_same_landmarks_places_new_rows_alone, clear),
+        cmocka_unit_test_teardown(frozen_is_transform, clear),
+        cmocka_unit_test_teardown(parts_of_the_old_record_stay_for_one_update, clear),
+        cmocka_unit_test_teardown(frozen_measures_its_drift, clear),
+    };
+
+    return cmocka_run_group_tests_name("frozen updates", tests, start, stop);
+}

@@ -1,0 +1,280 @@
+/*
+ * A store that grows and a result that follows it, through the public header: what the tests of
+ * full and of frozen updates share.
+ */
+#ifndef NY_TESTS_UPDATE_CASE_H
+#define NY_TESTS_UPDATE_CASE_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "nystream.h"
+#include "support/store_case.h"
+
+/* None of them a multiple of a unit of 2,048 rows, nor of a block. */
+enum { D = 6, FIRST = 3000, SECOND = 4500, THIRD = 7300, OPTIONS = 20 };
+
+static const uint64_t ends[] = {FIRST, SECOND, THIRD};
+
+static char directory[128];
+static struct ny_context *ctx;
+
+/* ---- the points ---------------------------------------------------------------------------- */
+
+/* Clusters; one of them, and a direction in all, comes with the rows that are appended. */
+static float value_of(uint64_t row, uint64_t column)
+{
+    uint64_t cluster = row < FIRST || row % 13 ? row % 5 : 7;
+    double noise = ny_hash01(3, NY_STREAM_DATA, row * D + column) - 0.5;
+    double later = row < FIRST ? 0 : 0.3 * (double)(column == 2);
+
+    return (float)(3 * ny_hash01(4, NY_STREAM_DATA, cluster * D + column) + noise + later);
+}
+
+static void append(const char *store, uint64_t first, uint64_t end)
+{
+    float *values = malloc((size_t)(end - first) * D * sizeof(float));
+
+    assert_non_null(values);
+    for (uint64_t i = first; i < end; i++)
+        for (uint64_t j = 0; j < D; j++)
+            values[(i - first) * D + j] = value_of(i, j);
+    if (ny_append_rows(ctx, store, values, end - first, D, NULL))
+        fail_msg("%s", ny_context_message(ctx));
+    free(values);
+}
+
+/* The same as LIBSVM text, without what is below the middle. */
+static void append_sparse(const char *store, uint64_t first, uint64_t end)
+{
+    char path[200];
+    const char *const files[] = {path};
+    struct ny_options *options;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/rows.svm", directory);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (uint64_t i = first; i < end; i++) {
+        fputs("0", file);
+        for (uint64_t j = 0; j < D; j++)
+            if (value_of(i, j) > 1.5F) fprintf(file, " %d:%.9g", (int)j + 1, (double)value_of(i, j));
+        fputc('\n', file);
+    }
+    fclose(file);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "dims", "6"), NY_OK);
+    assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
+    if (first) assert_int_equal(ny_options_set(options, "append", "yes"), NY_OK);
+    if (ny_import(ctx, store, files, 1, options, NULL)) fail_msg("%s", ny_context_message(ctx));
+    ny_options_free(options);
+}
+
+/* ---- cases --------------------------------------------------------------------------------- */
+
+struct update_case {
+    const char *name;
+    const char *option[OPTIONS]; /* name, value, … */
+    double tolerance;            /* of the embedding, relative to the largest entry of a column */
+    double gamma;                /* 0: the kernel has none */
+    bool sparse, grows;          /* grows: landmarks join */
+};
+
+static void path_of(char path[200], const char *name)
+{
+    snprintf(path, 200, "%s/%s", directory, name);
+}
+
+static int fit(const struct update_case *test, const char *store, const char *update,
+               struct ny_report **report)
+{
+    struct ny_options *options;
+    char gamma[40];
+    int err;
+
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    if (update) {
+        assert_int_equal(ny_options_set(options, "update", update), NY_OK);
+    } else {
+        for (int i = 0; i < OPTIONS && test->option[i]; i += 2)
+            if (ny_options_set(options, test->option[i], test->option[i + 1]))
+                fail_msg("%s", ny_context_message(ctx));
+        snprintf(gamma, sizeof(gamma), "%.17g", test->gamma);
+        if (test->gamma > 0) assert_int_equal(ny_options_set(options, "gamma", gamma), NY_OK);
+    }
+    err = ny_fit(ctx, store, "fit", options, report);
+    ny_options_free(options);
+    return err;
+}
+
+static struct ny_report *fit_well(const struct update_case *test, const char *store,
+                                  const char *update)
+{
+    struct ny_report *report;
+
+    if (fit(test, store, update, &report))
+        fail_msg("%s, %s: %s", test->name, update ? update : "fit", ny_context_message(ctx));
+    return report;
+}
+
+static double number(const struct ny_report *report, const char *key)
+{
+    double value;
+
+    return ny_report_number(report, key, &value) ? value : NAN;
+}
+
+static float *embedding_of(const char *store, uint64_t *rows, uint64_t *p)
+{
+    float *values;
+
+    assert_int_equal(ny_embedding_shape(ctx, store, "fit", rows, p), NY_OK);
+    values = malloc((size_t)(*rows * *p) * sizeof(float));
+    assert_non_null(values);
+    if (ny_embedding_read(ctx, store, "fit", 0, *rows, values))
+        fail_msg("%s", ny_context_message(ctx));
+    return values;
+}
+
+static char *content(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    char *data;
+
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *bytes = (size_t)ftell(file);
+    rewind(file);
+    data = malloc(*bytes + 1);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, *bytes, file), *bytes);
+    fclose(file);
+    return data;
+}
+
+/* A part of two stores' results: the same bytes. */
+static void same_part(const char *part, const char *one, const char *other)
+{
+    char a[200], b[200], *data_a, *data_b;
+    size_t bytes_a, bytes_b;
+    int err;
+
+    path_of(a, "a.npy");
+    path_of(b, "b.npy");
+    err = ny_export(ctx, one, "fit", part, a);
+    assert_int_equal(ny_export(ctx, other, "fit", part, b), err);
+    if (err) return;
+    data_a = content(a, &bytes_a);
+    data_b = content(b, &bytes_b);
+    if (bytes_a != bytes_b || memcmp(data_a, data_b, bytes_a) != 0) fail_msg("%s differs", part);
+    free(data_a);
+    free(data_b);
+}
+
+static void same_embedding(const struct update_case *test, const char *one, const char *other,
+                           double tolerance)
+{
+    uint64_t n, p, n_other, p_other;
+    float *a = embedding_of(one, &n, &p), *b = embedding_of(other, &n_other, &p_other);
+
+    assert_int_equal(n, n_other);
+    assert_int_equal(p, p_other);
+    for (uint64_t k = 0; k < p; k++) {
+        double largest = 0, off = 0;
+
+        for (uint64_t i = 0; i < n; i++) {
+            largest = fmax(largest, fabs((double)b[i * p + k]));
+            off = fmax(off, fabs((double)a[i * p + k] - (double)b[i * p + k]));
+        }
+        if (!(off <= tolerance * largest))
+            fail_msg("%s, %llu rows: component %llu is off by %.3g of %.3g", test->name,
+                     (unsigned long long)n, (unsigned long long)k, off, largest);
+    }
+    free(a);
+    free(b);
+}
+
+static void same_numbers(const struct update_case *test, const struct ny_report *one,
+                         const struct ny_report *other)
+{
+    static const char *const keys[] = {"landmarks", "rank",  "rank_effective", "trace_error",
+                                       "trace",     "gamma", "probe_error",    "n"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        double a = number(one, keys[i]), b = number(other, keys[i]);
+
+        if (isnan(a) && isnan(b)) continue;
+        /* a trace error is a share of the trace */
+        if (!(fabs(a - b) <= test->tolerance * (fmax(fabs(a), fabs(b)) + (i == 3) * 0.1)))
+            fail_msg("%s: %s is %.17g, and from scratch %.17g", test->name, keys[i], a, b);
+    }
+}
+
+static void add_rows(const struct update_case *test, const char *store, uint64_t first,
+                     uint64_t end)
+{
+    if (test->sparse)
+        append_sparse(store, first, end);
+    else
+        append(store, first, end);
+}
+
+static inline void check_from_scratch(struct update_case *test, const char *store,
+                               const struct ny_report *report, uint64_t n)
+{
+    char fresh[200];
+    struct ny_report *scratch;
+    double typed = test->gamma;
+
+    path_of(fresh, "fresh.nys");
+    add_rows(test, fresh, 0, n);
+    test->gamma = isnan(number(report, "gamma")) ? 0 : number(report, "gamma");
+    scratch = fit_well(test, fresh, NULL);
+    same_numbers(test, report, scratch);
+    same_part("landmarks", store, fresh);
+    same_embedding(test, store, fresh, test->tolerance);
+    test->gamma = typed;
+    ny_report_free(scratch);
+    case_remove(fresh);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    case_directory(directory);
+    return ny_context_new(&ctx);
+}
+
+/* What a test that failed has left. */
+static int clear(void **state)
+{
+    static const char *const names[] = {"grown.nys", "fresh.nys"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char path[200];
+
+        path_of(path, names[i]);
+        case_remove(path);
+    }
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    ny_context_free(ctx);
+    case_remove(directory);
+    return 0;
+}
+
+#endif
