@@ -33,7 +33,7 @@ bashdir      ?= $(PREFIX)/share/bash-completion/completions
 zshdir       ?= $(PREFIX)/share/zsh/site-functions
 
 # Vector code is compiled once for each CPU family and chosen at run time (src/base/cpu.h).
-VARIANT_SOURCES := $(wildcard src/columns/*_variant.c)
+VARIANT_SOURCES := $(wildcard src/*/*_variant.c)
 ifneq (,$(filter x86_64 amd64,$(shell $(CC) -dumpmachine | cut -d- -f1)))
 VARIANTS := plain avx2 avx512
 BASE_CFLAGS += -DNY_X86_VARIANTS -fcf-protection

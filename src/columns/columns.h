@@ -136,6 +136,10 @@ int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *c
 /* K (count × count, f64, both triangles) among raw rows themselves. Uses all threads. */
 int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
                             struct ny_matrix K);
+/* Base quantities of tiles, for those who compare them: ‖x−y‖² below this is exact (0: none is);
+ * and the most by which one of them is off, ‖x‖² being the square norm of the prepared row. */
+double ny_columns_whole_below(const struct ny_columns_spec *spec);
+double ny_columns_rounding(const struct ny_columns_spec *spec, double base, double x_norm);
 /* What these charge while they run, on so many threads, beside K. */
 size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads);
 /* … and the square of m rows. */

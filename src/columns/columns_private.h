@@ -27,6 +27,8 @@ struct ny_frame {
     bool centred;                         /* … and whether that is not 0 */
 };
 
+/* Rows are whole numbers as they are. */
+bool ny_unscaled_integers(const struct ny_columns_spec *spec);
 int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, double gamma);
 void ny_frame_release(struct ny_frame *frame, struct ny_context *ctx);
 

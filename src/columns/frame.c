@@ -7,7 +7,7 @@ static bool is_distance(enum ny_base_quantity base)
     return base == NY_BASE_SQUARE || base == NY_BASE_ABSOLUTE;
 }
 
-static bool unscaled_integers(const struct ny_columns_spec *spec)
+bool ny_unscaled_integers(const struct ny_columns_spec *spec)
 {
     if (spec->dtype != NY_U8 && spec->dtype != NY_I16) return false;
     for (size_t k = 0; k < spec->geometry->d; k++)
@@ -26,7 +26,7 @@ enum ny_way ny_way_of(const struct ny_columns_spec *spec)
     if (spec->slots) return NY_WAY_SPARSE;
     if (spec->kernel->base == NY_BASE_ABSOLUTE || d <= NY_DIRECT_COLUMNS) return NY_WAY_DIRECT;
     if (spec->kernel->base == NY_BASE_SQUARE && spec->dtype == NY_U8 && d <= byte_columns_max &&
-        ny_vector_byte_square() && unscaled_integers(spec))
+        ny_vector_byte_square() && ny_unscaled_integers(spec))
         return NY_WAY_BYTES;
     return NY_WAY_GEMM;
 }
@@ -54,7 +54,7 @@ int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, do
     enum ny_base_quantity base = spec->kernel->base;
     const struct ny_geometry *geometry = spec->geometry;
     int exponent = unit_exponent(base, gamma);
-    bool whole = is_distance(base) && unscaled_integers(spec);
+    bool whole = is_distance(base) && ny_unscaled_integers(spec);
 
     *frame = (struct ny_frame){
         .way = ny_way_of(spec), .params = spec->params, .unit = ldexp(1, exponent)};

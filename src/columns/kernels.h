@@ -7,6 +7,7 @@
 extern const struct ny_kernel ny_kernel_linear, ny_kernel_rbf, ny_kernel_laplacian,
     ny_kernel_polynomial, ny_kernel_cosine, ny_kernel_precomputed;
 extern const struct ny_kernel ny_kernel_coordinates; /* found by name, but not listed */
+extern const struct ny_kernel ny_kernel_euclidean, ny_kernel_angular; /* for neighbours alone */
 
 /* Kernels that are their base quantity, less the shift in f32. */
 void ny_kernel_identity32(const struct ny_pointwise *how, float x_norm, float *values,

@@ -73,10 +73,19 @@ typedef void ny_byte_square_fn(const struct ny_byte_rows *rows, size_t quads, co
                                const uint32_t y_norms[NY_PANEL],
                                float out[NY_BYTE_ROWS][NY_PANEL]);
 
+/* Looking for what is small. */
+struct ny_scan_ops {
+    /* found: the j with values[j] < bound or values[j] < bounds[j], ascending, of count ≤ 2¹⁶;
+     * returns how many. Room for count + 1. */
+    size_t (*below)(const float *values, float bound, const float *bounds, size_t count,
+                    uint16_t *found);
+};
+
 struct ny_vector {
     const struct ny_pointwise_ops *pointwise;
     const struct ny_prepare_ops *prepare;
     const struct ny_direct_ops *direct;
+    const struct ny_scan_ops *scan;
 };
 
 /* The tables of the family in force: the best of this CPU. */

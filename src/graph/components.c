@@ -1,0 +1,180 @@
+#include "graph/components.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+static bool listed(const struct ny_lists *lists, uint64_t i, uint64_t j)
+{
+    for (size_t k = 0; k < lists->t; k++)
+        if (lists->row[i * lists->stored + k] == j) return true;
+    return false;
+}
+
+bool ny_lists_edge(const struct ny_lists *lists, uint64_t i, size_t k)
+{
+    size_t at = (size_t)i * lists->stored + k;
+    uint32_t j = lists->row[at];
+
+    if (j == NY_NO_ROW) return false;
+    if (lists->distance && (double)lists->distance[at] > lists->limit) return false;
+    return !lists->mutual || listed(lists, j, i);
+}
+
+uint64_t ny_lists_degrees(const struct ny_lists *lists, uint32_t *degree)
+{
+    uint64_t edges = 0;
+
+    for (uint64_t i = 0; i < lists->n; i++)
+        degree[i] = 0;
+    for (uint64_t i = 0; i < lists->n; i++)
+        for (size_t k = 0; k < lists->t; k++) {
+            uint32_t j = lists->row[i * lists->stored + k];
+
+            if (!ny_lists_edge(lists, i, k)) continue;
+            if (j < i && listed(lists, j, i)) continue; /* it was met from there */
+            edges++;
+            degree[i]++;
+            degree[j]++;
+        }
+    return edges;
+}
+
+/* The root of a tree is its smallest row. */
+static uint32_t root_of(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+static void join_all(const struct ny_lists *lists, uint32_t *parent)
+{
+    for (uint64_t i = 0; i < lists->n; i++)
+        parent[i] = (uint32_t)i;
+    for (uint64_t i = 0; i < lists->n; i++)
+        for (size_t k = 0; k < lists->t; k++) {
+            uint32_t a, b;
+
+            if (!ny_lists_edge(lists, i, k)) continue;
+            a = root_of(parent, (uint32_t)i);
+            b = root_of(parent, lists->row[i * lists->stored + k]);
+            if (a < b)
+                parent[b] = a;
+            else
+                parent[a] = b;
+        }
+}
+
+struct size_of_root {
+    uint32_t rows, root;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct size_of_root *x = a, *y = b;
+
+    if (x->rows != y->rows) return x->rows < y->rows ? 1 : -1;
+    return x->root < y->root ? -1 : x->root > y->root;
+}
+
+size_t ny_components_bytes(uint64_t n)
+{
+    return (size_t)n * (2 * sizeof(uint32_t) + sizeof(struct size_of_root));
+}
+
+/* parent → component numbers, by way of the sizes of the roots. */
+static int number(struct ny_components *components, uint32_t *rows)
+{
+    uint32_t *of = components->of;
+    struct size_of_root *roots;
+
+    for (uint64_t i = 0; i < components->n; i++)
+        rows[i] = 0;
+    for (uint64_t i = 0; i < components->n; i++) {
+        of[i] = root_of(of, (uint32_t)i);
+        components->count += rows[of[i]]++ == 0;
+    }
+    roots = ny_calloc(components->ctx, NY_MEM_DICTIONARY, (size_t)components->count,
+                      sizeof(*roots));
+    if (!roots) return NY_EBUDGET;
+    for (uint64_t i = 0, c = 0; i < components->n; i++)
+        if (rows[i]) roots[c++] = (struct size_of_root){rows[i], (uint32_t)i};
+    qsort(roots, (size_t)components->count, sizeof(*roots), by_size);
+    components->largest = roots[0].rows;
+    for (uint64_t c = 0; c < components->count; c++)
+        rows[roots[c].root] = (uint32_t)c;
+    for (uint64_t i = 0; i < components->n; i++)
+        of[i] = rows[of[i]];
+    ny_free(components->ctx, roots);
+    return NY_OK;
+}
+
+int ny_components_find(struct ny_components *components, struct ny_context *ctx,
+                       const struct ny_lists *lists)
+{
+    uint32_t *rows = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(uint32_t));
+    int err = NY_EBUDGET;
+
+    *components = (struct ny_components){.ctx = ctx, .n = lists->n};
+    components->of = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(uint32_t));
+    if (rows && components->of) {
+        join_all(lists, components->of);
+        err = number(components, rows);
+    }
+    ny_free(ctx, rows);
+    if (err) ny_components_release(components);
+    return err;
+}
+
+void ny_components_release(struct ny_components *components)
+{
+    ny_free(components->ctx, components->of);
+    components->of = NULL;
+}
+
+/* ---- quantile ------------------------------------------------------------------------------- */
+
+/* The k-th smallest goes to place k, what is smaller before it. */
+static float select_kth(float *values, size_t count, size_t k)
+{
+    size_t low = 0, high = count - 1;
+
+    while (low < high) {
+        float pivot = values[low + (high - low) / 2];
+        size_t i = low, j = high;
+
+        for (;;) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j) break;
+            float swap = values[i];
+            values[i++] = values[j];
+            values[j--] = swap;
+        }
+        if (k <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return values[k];
+}
+
+double ny_quantile(float *values, size_t count, double q)
+{
+    double place = q * (double)(count - 1), below = floor(place);
+    size_t k = (size_t)below;
+    double low = select_kth(values, count, k), high = low;
+
+    if (k + 1 < count && place > below) { /* the least of those behind it */
+        high = values[k + 1];
+        for (size_t i = k + 2; i < count; i++)
+            if (values[i] < high) high = values[i];
+    }
+    return low + (place - below) * (high - low);
+}

@@ -1,0 +1,42 @@
+/*
+ * The undirected graph of neighbour lists, as far as it can be told from the lists themselves:
+ * which edges it has, its components and degrees.
+ *
+ * i and j are joined where one lists the other (union), or where both do (mutual), and where they
+ * are no farther apart than the limit. Lists are n × stored, of which the first t count.
+ */
+#ifndef NY_GRAPH_COMPONENTS_H
+#define NY_GRAPH_COMPONENTS_H
+
+#include "graph/neighbors.h"
+
+struct ny_lists {
+    uint64_t n;
+    size_t stored, t;
+    const uint32_t *row;    /* n × stored */
+    const float *distance;  /* n × stored; NULL where there is no limit */
+    double limit;           /* ∞: none */
+    bool mutual;
+};
+
+/* The j-th of i's list is an edge. */
+bool ny_lists_edge(const struct ny_lists *lists, uint64_t i, size_t k);
+/* Undirected edges, and the degrees (n) of their nodes. */
+uint64_t ny_lists_degrees(const struct ny_lists *lists, uint32_t *degree);
+
+/* Components: numbered by size, the largest is 0; of equal ones that of the smallest row first. */
+struct ny_components {
+    struct ny_context *ctx;
+    uint64_t n, count, largest;
+    uint32_t *of; /* n: the component of each row */
+};
+int ny_components_find(struct ny_components *components, struct ny_context *ctx,
+                       const struct ny_lists *lists);
+void ny_components_release(struct ny_components *components);
+size_t ny_components_bytes(uint64_t n);
+
+/* The value with a share of q of `count` (> 0) distances at or below it, interpolated linearly
+ * between the two nearest; they are reordered. */
+double ny_quantile(float *values, size_t count, double q);
+
+#endif

@@ -1,0 +1,203 @@
+#include "graph/edges.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Directed edges as they are listed: i → its k-th neighbour, both ways where it is one. */
+typedef void edge_fn(struct ny_edges *graph, uint32_t from, uint32_t to, float length);
+
+static bool listed_back(const struct ny_lists *lists, uint64_t i, uint64_t j)
+{
+    for (size_t k = 0; k < lists->t; k++)
+        if (lists->row[j * lists->stored + k] == i && ny_lists_edge(lists, j, k)) return true;
+    return false;
+}
+
+/* Calls `each` for both directions of every edge among the nodes, once. */
+static void walk(struct ny_edges *graph, const struct ny_lists *lists, edge_fn *each)
+{
+    for (uint64_t i = 0; i < lists->n; i++) {
+        if (graph->node[i] == NY_NO_ROW) continue;
+        for (size_t k = 0; k < lists->t; k++) {
+            size_t at = (size_t)i * lists->stored + k;
+            uint32_t j = lists->row[at];
+
+            if (!ny_lists_edge(lists, i, k)) continue;
+            if (j < i && listed_back(lists, i, j)) continue; /* it was met from there */
+            each(graph, graph->node[i], graph->node[j], lists->distance[at]);
+            each(graph, graph->node[j], graph->node[i], lists->distance[at]);
+        }
+    }
+}
+
+static void count_edge(struct ny_edges *graph, uint32_t from, uint32_t to, float length)
+{
+    (void)to;
+    (void)length;
+    graph->head[from + 1]++;
+}
+
+/* head[v] moves to the end of v's edges, which is where those of v + 1 begin. */
+static void put_edge(struct ny_edges *graph, uint32_t from, uint32_t to, float length)
+{
+    uint64_t at = graph->head[from]++;
+
+    graph->target[at] = to;
+    graph->length[at] = length;
+}
+
+static int fill(struct ny_edges *graph, const struct ny_lists *lists)
+{
+    memset(graph->head, 0, ((size_t)graph->n + 1) * sizeof(uint64_t));
+    walk(graph, lists, count_edge);
+    for (uint32_t v = 0; v < graph->n; v++)
+        graph->head[v + 1] += graph->head[v];
+    walk(graph, lists, put_edge);
+    for (uint32_t v = graph->n; v > 0; v--)
+        graph->head[v] = graph->head[v - 1];
+    graph->head[0] = 0;
+    return NY_OK;
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+/* place[v] of each node, grown in patches. `queue` holds what is reached: each node once, in turn a
+ * seed where no patch has taken it by then. */
+static void grow(const struct ny_edges *graph, uint32_t *place, uint32_t *queue, uint32_t *patch)
+{
+    uint32_t seeds = 0, reached = 0, placed = 0, next = 0;
+
+    for (uint32_t v = 0; v < graph->n; v++)
+        place[v] = NY_NO_ROW;
+    while (placed < graph->n) {
+        /* A region that ended early leaves the rest of its patch to the next one. */
+        uint32_t room = NY_PATCH_NODES - placed % NY_PATCH_NODES, count = 0, begin = 0;
+
+        while (seeds < reached && place[queue[seeds]] != NY_NO_ROW)
+            seeds++;
+        if (seeds == reached) { /* none: the first, or another piece */
+            while (place[next] != NY_NO_ROW)
+                next++;
+            seeds = reached = 0;
+            queue[reached++] = next;
+        }
+        patch[count++] = queue[seeds];
+        place[queue[seeds]] = placed++;
+        while (begin < count && count < room) {
+            uint32_t v = patch[begin++];
+
+            for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
+                uint32_t w = graph->target[e];
+
+                if (place[w] != NY_NO_ROW || count == room) continue;
+                place[w] = placed++;
+                patch[count++] = w;
+            }
+        }
+        /* What the patch borders on are seeds to come. */
+        for (uint32_t i = 0; i < count && reached < graph->n; i++)
+            for (uint64_t e = graph->head[patch[i]]; e < graph->head[patch[i] + 1]; e++)
+                if (place[graph->target[e]] == NY_NO_ROW && reached < graph->n) {
+                    queue[reached++] = graph->target[e];
+                    break;
+                }
+    }
+}
+
+/* Row v of the graph becomes row place[v]. */
+static int renumber(struct ny_edges *graph, const struct ny_lists *lists, const uint32_t *place,
+                    uint32_t *row)
+{
+    for (uint32_t v = 0; v < graph->n; v++)
+        row[place[v]] = graph->row[v];
+    memcpy(graph->row, row, (size_t)graph->n * sizeof(uint32_t));
+    for (uint32_t v = 0; v < graph->n; v++)
+        graph->node[graph->row[v]] = v;
+    return fill(graph, lists);
+}
+
+static int order(struct ny_edges *graph, const struct ny_lists *lists)
+{
+    struct ny_context *ctx = graph->ctx;
+    uint32_t *place = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
+    uint32_t *queue = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)graph->n + 1, sizeof(uint32_t));
+    uint32_t *patch = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_PATCH_NODES, sizeof(uint32_t));
+    int err = NY_EBUDGET;
+
+    if (place && queue && patch) {
+        grow(graph, place, queue, patch);
+        err = renumber(graph, lists, place, queue);
+    }
+    ny_free(ctx, patch);
+    ny_free(ctx, queue);
+    ny_free(ctx, place);
+    return err;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int allocate(struct ny_edges *graph, const struct ny_lists *lists, uint64_t directed)
+{
+    size_t n = graph->n;
+
+    graph->head = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n + 1, sizeof(uint64_t));
+    graph->row = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
+    graph->node = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(uint32_t));
+    graph->target = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)directed, sizeof(uint32_t));
+    graph->length = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)directed, sizeof(float));
+    return graph->head && graph->row && graph->node && graph->target && graph->length ? NY_OK
+                                                                                      : NY_EBUDGET;
+}
+
+/* Both directions of the edges among the points of the component. */
+static uint64_t count_directed(const struct ny_lists *lists,
+                               const struct ny_components *components, uint32_t component)
+{
+    uint64_t directed = 0;
+
+    for (uint64_t i = 0; i < lists->n; i++)
+        for (size_t k = 0; k < lists->t && components->of[i] == component; k++) {
+            if (!ny_lists_edge(lists, i, k)) continue;
+            if (lists->row[i * lists->stored + k] < i &&
+                listed_back(lists, i, lists->row[i * lists->stored + k]))
+                continue;
+            directed += 2;
+        }
+    return directed;
+}
+
+int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny_lists *lists,
+               const struct ny_components *components, uint32_t component)
+{
+    uint32_t v = 0;
+    int err;
+
+    *graph = (struct ny_edges){.ctx = ctx};
+    for (uint64_t i = 0; i < lists->n; i++)
+        graph->n += components->of[i] == component;
+    err = allocate(graph, lists, count_directed(lists, components, component));
+    if (err) goto done;
+    for (uint64_t i = 0; i < lists->n; i++) {
+        graph->node[i] = NY_NO_ROW;
+        if (components->of[i] != component) continue;
+        graph->row[v] = (uint32_t)i;
+        graph->node[i] = v++;
+    }
+    err = fill(graph, lists);
+    if (err == NY_OK) err = order(graph, lists);
+done:
+    if (err) ny_edges_release(graph);
+    return err;
+}
+
+void ny_edges_release(struct ny_edges *graph)
+{
+    if (!graph->ctx) return;
+    ny_free(graph->ctx, graph->head);
+    ny_free(graph->ctx, graph->row);
+    ny_free(graph->ctx, graph->node);
+    ny_free(graph->ctx, graph->target);
+    ny_free(graph->ctx, graph->length);
+    *graph = (struct ny_edges){0};
+}

@@ -1,0 +1,101 @@
+#include "graph/neighbors.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "columns/vector.h"
+
+enum { COLS_MAX = 2048, ITEM_BYTES = sizeof(float) + sizeof(uint32_t) };
+
+/* One block holds bounds, values and row numbers: it is the checkpoint's image as it stands. */
+int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_t first,
+                     size_t rows, size_t width)
+{
+    size_t bytes;
+    int err = ny_product(ctx, &bytes, rows, width, ITEM_BYTES);
+
+    *lists = (struct ny_neighbors){.ctx = ctx, .first = first, .rows = rows, .width = width};
+    if (err) return err;
+    lists->bound = ny_alloc(ctx, NY_MEM_DICTIONARY, ny_neighbors_image_bytes(lists));
+    lists->found = ny_calloc(ctx, NY_MEM_DICTIONARY, COLS_MAX + 1, sizeof(uint16_t));
+    if (!lists->bound || !lists->found) return NY_EBUDGET;
+    lists->value = lists->bound + rows;
+    lists->row = (uint32_t *)(void *)(lists->value + rows * width);
+    for (size_t i = 0; i < rows * (width + 1); i++)
+        lists->bound[i] = INFINITY;
+    for (size_t i = 0; i < rows * width; i++)
+        lists->row[i] = NY_NO_ROW;
+    return NY_OK;
+}
+
+void ny_neighbors_release(struct ny_neighbors *lists)
+{
+    ny_free(lists->ctx, lists->bound);
+    ny_free(lists->ctx, lists->found);
+    *lists = (struct ny_neighbors){0};
+}
+
+size_t ny_neighbors_bytes(size_t rows, size_t width)
+{
+    return rows * (sizeof(float) + width * ITEM_BYTES) + (COLS_MAX + 1) * sizeof(uint16_t);
+}
+
+size_t ny_neighbors_image_bytes(const struct ny_neighbors *lists)
+{
+    return lists->rows * (sizeof(float) + lists->width * ITEM_BYTES);
+}
+
+const void *ny_neighbors_piece(const void *lists, size_t at, size_t count)
+{
+    (void)count;
+    return (const char *)((const struct ny_neighbors *)lists)->bound + at;
+}
+
+void ny_neighbors_restore(struct ny_neighbors *lists, const void *image)
+{
+    memcpy(lists->bound, image, ny_neighbors_image_bytes(lists));
+}
+
+/* Behind what is as near: that came first, and has the lower number. */
+static void insert(struct ny_neighbors *lists, size_t list, float value, uint64_t row)
+{
+    size_t at = lists->width - 1;
+    float *values = lists->value + list * lists->width;
+    uint32_t *rows = lists->row + list * lists->width;
+
+    for (; at > 0 && values[at - 1] > value; at--) {
+        values[at] = values[at - 1];
+        rows[at] = rows[at - 1];
+    }
+    values[at] = value;
+    rows[at] = (uint32_t)row;
+    lists->bound[list] = values[lists->width - 1];
+}
+
+void ny_neighbors_offer(struct ny_neighbors *lists, const struct ny_values *values, int sides)
+{
+    size_t row_list = (size_t)(values->row - lists->first);
+    size_t col_list = (size_t)(values->col - lists->first);
+    float lowest[COLS_MAX];
+
+    for (size_t j = 0; j < values->V.cols && !(sides & NY_SIDE_COLS); j++)
+        lowest[j] = -INFINITY;
+    for (size_t i = 0; i < values->V.rows; i++) {
+        const float *v = values->V.at + i * values->V.stride;
+        const float *bounds = sides & NY_SIDE_COLS ? lists->bound + col_list : lowest;
+        float bound = sides & NY_SIDE_ROWS ? lists->bound[row_list + i] : -INFINITY;
+        size_t hits =
+            ny_vector()->scan->below(v, bound, bounds, values->V.cols, lists->found);
+
+        for (size_t k = 0; k < hits; k++) {
+            size_t j = lists->found[k];
+
+            if (values->row + i == values->col + j) continue;
+            if ((sides & NY_SIDE_ROWS) && v[j] < lists->bound[row_list + i])
+                insert(lists, row_list + i, v[j], values->col + j);
+            if ((sides & NY_SIDE_COLS) && v[j] < lists->bound[col_list + j])
+                insert(lists, col_list + j, v[j], values->row + i);
+        }
+    }
+}

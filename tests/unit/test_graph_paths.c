@@ -1,0 +1,218 @@
+/* graph/edges.h and graph/paths.h against a textbook Dijkstra on the lists themselves. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/context.h"
+
+#include "base/random.h"
+#include "graph/paths.h"
+
+enum { STORED = 6 };
+
+/* Points in a square with their nearest ones by brute force; or neighbours drawn anywhere. */
+enum kind { SURFACE, SMALL_WORLD, ISLANDS };
+
+struct cloud {
+    uint32_t *row;
+    float *distance;
+    struct ny_lists lists;
+};
+
+static void place(enum kind kind, size_t i, double x[2])
+{
+    x[0] = ny_hash01(1, NY_STREAM_DATA, 2 * i);
+    x[1] = ny_hash01(1, NY_STREAM_DATA, 2 * i + 1);
+    if (kind == ISLANDS) x[0] += 10 * (double)(i % 3);
+}
+
+static void cloud_new(struct cloud *cloud, enum kind kind, size_t n, size_t t)
+{
+    cloud->row = malloc(n * STORED * sizeof(uint32_t));
+    cloud->distance = malloc(n * STORED * sizeof(float));
+    for (size_t i = 0; i < n; i++) {
+        double x[2], y[2];
+
+        place(kind, i, x);
+        for (size_t k = 0; k < STORED; k++) {
+            double best = INFINITY;
+            size_t at = 0;
+
+            if (kind == SMALL_WORLD) {
+                at = (i + 1 + ny_hash64(2, NY_STREAM_DATA, i) % (n / 8) * STORED + k) % n;
+                best = ny_hash01(3, NY_STREAM_DATA, i < at ? i * n + at : at * n + i);
+            }
+            for (size_t j = 0; j < n && kind != SMALL_WORLD; j++) {
+                double d;
+                bool there = j == i;
+
+                for (size_t l = 0; l < k; l++)
+                    there = there || cloud->row[i * STORED + l] == j;
+                if (there) continue;
+                place(kind, j, y);
+                d = hypot(x[0] - y[0], x[1] - y[1]);
+                if (d < best) at = j;
+                if (d < best) best = d;
+            }
+            cloud->row[i * STORED + k] = (uint32_t)at;
+            cloud->distance[i * STORED + k] = (float)best;
+        }
+    }
+    cloud->lists = (struct ny_lists){.n = n,
+                                     .stored = STORED,
+                                     .t = t,
+                                     .row = cloud->row,
+                                     .distance = cloud->distance,
+                                     .limit = INFINITY};
+}
+
+static void cloud_free(struct cloud *cloud)
+{
+    free(cloud->row);
+    free(cloud->distance);
+}
+
+/* O(n²), in float as the paths are: the nearest unsettled point is settled. */
+static void dijkstra(const struct ny_lists *lists, uint32_t source, float *distance)
+{
+    bool *settled = calloc(lists->n, sizeof(bool));
+
+    for (size_t i = 0; i < lists->n; i++)
+        distance[i] = INFINITY;
+    distance[source] = 0;
+    for (;;) {
+        size_t nearest = SIZE_MAX;
+
+        for (size_t i = 0; i < lists->n; i++)
+            if (!settled[i] && distance[i] < INFINITY &&
+                (nearest == SIZE_MAX || distance[i] < distance[nearest]))
+                nearest = i;
+        if (nearest == SIZE_MAX) break;
+        settled[nearest] = true;
+        for (size_t i = 0; i < lists->n; i++)
+            for (size_t k = 0; k < lists->t; k++) {
+                size_t j = lists->row[i * lists->stored + k];
+                float length = lists->distance[i * lists->stored + k];
+
+                if (i == nearest && distance[i] + length < distance[j])
+                    distance[j] = distance[i] + length;
+                if (j == nearest && distance[j] + length < distance[i])
+                    distance[i] = distance[j] + length;
+            }
+    }
+    free(settled);
+}
+
+static void check_graph(const struct ny_lists *lists, const struct ny_components *components,
+                        const struct ny_edges *graph, uint32_t component)
+{
+    uint32_t *degree = calloc(lists->n, sizeof(uint32_t));
+    uint32_t nodes = 0;
+
+    ny_lists_degrees(lists, degree);
+    for (size_t i = 0; i < lists->n; i++) {
+        uint32_t v = graph->node[i];
+
+        assert_int_equal(v != NY_NO_ROW, components->of[i] == component);
+        if (v == NY_NO_ROW) continue;
+        nodes++;
+        assert_int_equal(graph->row[v], i);
+        assert_int_equal(graph->head[v + 1] - graph->head[v], degree[i]);
+        for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
+            size_t j = graph->row[graph->target[e]];
+            bool listed = false;
+
+            for (size_t k = 0; k < lists->t; k++) {
+                if (lists->row[i * STORED + k] == j)
+                    listed = graph->length[e] == lists->distance[i * STORED + k];
+                if (lists->row[j * STORED + k] == i)
+                    listed = graph->length[e] == lists->distance[j * STORED + k];
+                if (listed) break;
+            }
+            assert_true(listed);
+        }
+    }
+    assert_int_equal(nodes, graph->n);
+    free(degree);
+}
+
+struct collected {
+    const struct ny_edges *graph;
+    const uint32_t *sources;
+    float *distance; /* sources × n points */
+    uint64_t n;
+    size_t seen;
+};
+
+static int collect(void *arg, size_t first, size_t count, const float *distances)
+{
+    struct collected *all = arg;
+
+    for (size_t l = 0; l < count; l++)
+        for (uint32_t v = 0; v < all->graph->n; v++)
+            all->distance[(first + l) * all->n + all->graph->row[v]] =
+                distances[(size_t)v * NY_LANES + l];
+    all->seen += count;
+    return NY_OK;
+}
+
+static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
+{
+    struct cloud cloud;
+    struct ny_components components;
+    struct ny_edges graph;
+    struct ny_paths *paths;
+    uint32_t *sources = malloc(count * sizeof(uint32_t));
+    float *want = malloc(n * sizeof(float));
+    struct collected all = {&graph, sources, malloc(count * n * sizeof(float)), n, 0};
+    uint32_t component = 0;
+
+    cloud_new(&cloud, kind, n, t);
+    assert_int_equal(ny_components_find(&components, ctx, &cloud.lists), NY_OK);
+    if (kind == ISLANDS) assert_true(components.count > 2);
+    component = kind == ISLANDS ? 1 : 0;
+    assert_int_equal(ny_edges_new(&graph, ctx, &cloud.lists, &components, component), NY_OK);
+    check_graph(&cloud.lists, &components, &graph, component);
+    for (size_t i = 0; i < count; i++)
+        sources[i] = (uint32_t)(ny_hash64(5, NY_STREAM_DATA, i) % graph.n);
+    assert_int_equal(ny_paths_run(&graph, sources, count, collect, &all), NY_OK);
+    assert_int_equal(all.seen, count);
+    assert_int_equal(ny_paths_new(&paths, &graph), NY_OK);
+    for (size_t i = 0; i < count; i++) {
+        dijkstra(&cloud.lists, graph.row[sources[i]], want);
+        for (uint32_t v = 0; v < graph.n; v++)
+            assert_true(all.distance[i * n + graph.row[v]] == want[graph.row[v]]);
+        for (enum ny_paths_way way = NY_PATHS_PATCHES; way <= NY_PATHS_BUCKETS; way++) {
+            const float *got = ny_paths_from(paths, way, sources + i, 1);
+
+            for (uint32_t v = 0; v < graph.n; v++) {
+                assert_true(got[(size_t)v * NY_LANES] == want[graph.row[v]]);
+                assert_true(isinf(got[(size_t)v * NY_LANES + 1]));
+            }
+        }
+    }
+    ny_paths_free(paths);
+    ny_edges_release(&graph);
+    ny_components_release(&components);
+    cloud_free(&cloud);
+    free(sources);
+    free(want);
+    free(all.distance);
+}
+
+static void paths_are_dijkstras(void **state)
+{
+    (void)state;
+    check_paths(SURFACE, 3000, 6, 5);
+    check_paths(SURFACE, 1500, 3, 40);
+    check_paths(SMALL_WORLD, 2500, 4, 5);
+    check_paths(ISLANDS, 1200, 5, 3);
+    check_paths(SURFACE, 10, 6, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(paths_are_dijkstras)};
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
