@@ -129,7 +129,9 @@ enum ny_option_group {
     NY_GROUP_READ = 16,  /* how a file is read, for transform: format header label-column … */
     NY_GROUP_EMBED = 32, /* what only the one call ny_embed_file() has: tmpdir … */
     NY_GROUP_PLAN = 64,  /* what only ny_gamma_grid() has: gamma-grid */
-    NY_GROUP_UPDATE = 128 /* what only ny_fit() has: update */
+    NY_GROUP_UPDATE = 128, /* what only ny_fit() has: update */
+    NY_GROUP_GRAPH = 256,  /* neighbors metric max-distance … */
+    NY_GROUP_PATH = 512    /* from to */
 };
 
 struct ny_option_info {
@@ -230,6 +232,18 @@ NY_API int ny_fit(struct ny_context *context, const char *path, const char *name
 /* A dictionary alone, for fit with option landmarks-from. */
 NY_API int ny_select(struct ny_context *context, const char *path, const char *name,
                      const struct ny_options *options, struct ny_report **report);
+/* The graph of nearest neighbours, exactly, by n²/2 distances streamed in tiles; or resumes it.
+ * *report (may be NULL): neighbors edges components largest largest_share distance_limit
+ * degree_mean …, and "sweep", an array of {neighbors distance_limit components largest_share}.
+ * NY_EDATA when no two rows are joined. Memory: the tiles, and about 12 bytes a neighbour and row;
+ * with less room for these, ranges of rows follow one another, at more passes. */
+NY_API int ny_graph(struct ny_context *context, const char *path, const char *name,
+                    const struct ny_options *options, struct ny_report **report);
+/* A shortest path between rows `from` and `to` of a stored graph: *report has length, and the
+ * arrays rows and lengths, from the first row to each. NY_EDATA when there is none. Memory: the
+ * graph, and about 80 bytes a node. */
+NY_API int ny_path(struct ny_context *context, const char *path, const char *graph,
+                   const struct ny_options *options, struct ny_report **report);
 /* Places the rows of `input` with a stored model: m·(d + p) multiply-adds a row, one streaming
  * pass over the input, no solve. `import` options (may be NULL) say how to read it. */
 NY_API int ny_transform(struct ny_context *context, const char *path, const char *name,

@@ -5,22 +5,13 @@
 #include "api/fit.h"
 #include "api/inspect.h"
 #include "api/report.h"
+#include "api/request.h"
 #include "api/settings.h"
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "embed/gamma_grid.h"
 #include "embed/plan.h"
 #include "io/identity.h"
-
-struct request {
-    struct ny_context *ctx;
-    struct ny_store *store;
-    const char *name;
-    const struct ny_options *options;
-    unsigned groups; /* NY_GROUP_FIT or NY_GROUP_SELECT */
-    struct ny_owned_settings settings;
-    json_t *record;
-};
 
 int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
             struct ny_report **report)
@@ -82,24 +73,35 @@ done:
     return err;
 }
 
-/* What was asked for, into the report: the keys that do not wait for a stage. */
-static void describe(struct request *request)
-{
-    json_t *report = json_object_get(request->record, "report");
-    const struct ny_fit_settings *fit = &request->settings.fit;
+/* ---- the kinds ----------------------------------------------------------------------------- */
 
-    if (!(request->groups & NY_GROUP_FIT) ||
-        (!fit->method->whole && !fit->method->coordinates))
+static int take_settings(struct ny_request *request)
+{
+    return ny_settings_new(&request->settings, request->store, request->options,
+                           request->kind->groups, NULL);
+}
+
+/* What was asked for, into the report: the keys that do not wait for a stage. */
+static json_t *record_of(const struct ny_request *request, const struct ny_points_info *points,
+                         json_t *options)
+{
+    json_t *record = ny_job_record_new(points, options, request->kind->name);
+    json_t *report = json_object_get(record, "report");
+    const struct ny_fit_settings *fit = &request->settings.fit;
+    bool embeds = (request->kind->groups & NY_GROUP_FIT) != 0;
+
+    if (!embeds || (!fit->method->whole && !fit->method->coordinates))
         ny_field_set_text(report, "select", fit->rule->name);
     ny_field_set_text(report, "kernel",
                       fit->kernel->base == NY_BASE_COORDINATE ? "linear" : fit->kernel->name);
     ny_field_set_count(report, "seed", fit->seed);
     ny_field_set_count(report, "threads", fit->threads);
-    if (!(request->groups & NY_GROUP_FIT)) return;
+    if (!embeds) return record;
     ny_field_set_text(report, "map", fit->map->name);
     ny_field_set_text(report, "approx", fit->method->name);
     ny_field_set_text(report, "precision", fit->precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_field_set_count(report, "components", fit->components);
+    return record;
 }
 
 static void set_digest(json_t *inputs, const char *key, uint64_t digest)
@@ -112,7 +114,7 @@ static void set_digest(json_t *inputs, const char *key, uint64_t digest)
 
 /* What the files hold that the options only name: a digest of the landmarks, and one of pieces of
  * the columns, which may be as large as the points. */
-static int inputs_of(const struct request *request, json_t **out)
+static int inputs_of(const struct ny_request *request, json_t **out)
 {
     const struct ny_fit_settings *fit = &request->settings.fit;
     json_t *inputs = json_object();
@@ -128,118 +130,6 @@ static int inputs_of(const struct request *request, json_t **out)
     }
     *out = inputs;
     return err;
-}
-
-/* The same options do not make the same job where a file has changed since. */
-static int check_inputs(const struct request *request)
-{
-    json_t *inputs, *stored = json_object_get(request->record, "inputs");
-    const char *key, *then;
-    json_t *now;
-    int err = inputs_of(request, &inputs);
-
-    if (err) goto done;
-    json_object_foreach(inputs, key, now)
-    {
-        then = ny_field_text(stored, key);
-        if (!then || strcmp(then, json_string_value(now)) == 0) continue;
-        err = ny_fail(request->ctx, NY_EUSAGE,
-                      "'%s' was made with other %s: what --%s names has changed since; give "
-                      "--restart to replace it, or another name",
-                      request->name, key,
-                      strcmp(key, "columns") == 0 ? "columns-file"
-                      : ny_options_is_set(request->options, "landmarks-file") ? "landmarks-file"
-                                                                              : "landmarks-from");
-        break;
-    }
-done:
-    json_decref(inputs);
-    return err;
-}
-
-/* NAME exists: it is resumed when it was made with the same options, else refused. */
-static int check_existing(const struct request *request)
-{
-    char *difference = ny_options_differences(request->options, request->groups,
-                                              json_object_get(request->record, "options"));
-    int err = NY_OK;
-
-    if (!difference) return NY_EBUDGET;
-    if (difference[0])
-        err = ny_fail(request->ctx, NY_EUSAGE,
-                      "'%s' exists with other options (%s); give --restart "
-                      "to replace it, or another name",
-                      request->name, difference);
-    ny_free(request->ctx, difference);
-    return err ? err : check_inputs(request);
-}
-
-static int remove_existing(struct request *request)
-{
-    struct ny_batch *batch;
-    int err;
-
-    json_decref(request->record);
-    request->record = NULL;
-    err = ny_batch_begin(&batch, request->store);
-    if (err) return err;
-    err = ny_batch_delete(batch, request->name, NULL);
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
-    return ny_batch_commit(batch);
-}
-
-static void note_lost(struct request *request, uint64_t rows)
-{
-    ny_record_set_lost(request->record, ny_store_skipped(request->store));
-    ny_field_set_count(json_object_get(request->record, "report"), "lost", rows);
-    ny_log(request->ctx, NY_LOG_WARNING,
-           "%llu rows of %s are lost and not in '%s'; 'nystream export --part rows' lists those "
-           "that are",
-           (unsigned long long)rows, ny_store_path(request->store), request->name);
-}
-
-/* A new record, stored at once. */
-static int create_record(struct request *request)
-{
-    struct ny_points_info points;
-    json_t *options, *inputs = NULL;
-    int err;
-
-    err = ny_points_info(request->store, &points);
-    if (err == NY_OK) err = inputs_of(request, &inputs);
-    if (err) {
-        json_decref(inputs);
-        return err;
-    }
-    options = ny_options_to_json(request->options, request->groups);
-    if (!options) {
-        json_decref(inputs);
-        return ny_fail(request->ctx, NY_EBUDGET, "no memory for the job's options");
-    }
-    request->record =
-        ny_job_record_new(&points, options, request->groups & NY_GROUP_FIT ? "fit" : "dictionary");
-    ny_field_set_json(request->record, "inputs", inputs);
-    if (points.lost) note_lost(request, points.lost);
-    describe(request);
-    return ny_record_save(request->store, request->name, request->record);
-}
-
-/* A job that would fail again in the same way leaves no trace; one that may go on when there is
- * space, memory or time is kept as it is. */
-static int forget_hopeless(struct request *request, int err)
-{
-    bool hopeless = err == NY_EDATA || err == NY_EUSAGE || err == NY_ENUMERIC;
-
-    if (hopeless) remove_existing(request);
-    return err;
-}
-
-static bool finished(const struct request *request)
-{
-    return strcmp(ny_field_text(request->record, "stage"), "done") == 0;
 }
 
 /* Refused here is only what cannot fit whatever else is given up for it. */
@@ -284,116 +174,47 @@ int ny_plan_announce(struct ny_store *store, const struct ny_plan *plan,
 }
 
 /* Says what the fit will cost; refuses what does not fit before anything is written. */
-static int announce(const struct request *request, struct ny_plan *plan)
+static int announce(struct ny_request *request)
 {
     const json_t *report = json_object_get(request->record, "report");
     int err = ny_plan_make(request->store, &request->settings.fit,
-                           (size_t)ny_field_count(report, "landmarks", 0), plan);
+                           (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
 
-    return err ? err : ny_plan_announce(request->store, plan, &request->settings.fit);
+    return err ? err : ny_plan_announce(request->store, &request->plan, &request->settings.fit);
 }
 
-static void note_done(const struct request *request)
+static int run(struct ny_request *request)
 {
-    uint64_t n = ny_field_count(json_object_get(request->record, "report"), "n", 0);
-    bool fit = (request->groups & NY_GROUP_FIT) != 0;
-    struct ny_points_info points;
-
-    ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already, with these options", request->name);
-    if (!fit || ny_points_info(request->store, &points) || points.n <= n) return;
-    ny_log(request->ctx, NY_LOG_NOTE,
-           "%llu rows were appended since; --update full or frozen takes them in",
-           (unsigned long long)(points.n - n));
-}
-
-static int run_job(struct request *request)
-{
-    bool restart = ny_options_flag(request->options, "restart");
-    bool fit = (request->groups & NY_GROUP_FIT) != 0;
-    struct ny_plan plan;
-    int err;
-
-    err = ny_record_load(request->store, request->name, &request->record);
-    if (err) return err;
-    if (request->record && !restart) {
-        err = check_existing(request);
-        if (err) return err;
-        if (finished(request)) {
-            note_done(request);
-            return NY_OK;
-        }
-    }
-    if (restart) {
-        json_decref(request->record);
-        request->record = NULL;
-    }
-    if (fit) err = announce(request, &plan);
-    if (err) return err;
-    if (restart) err = remove_existing(request);
-    if (err == NY_OK && !request->record) err = create_record(request);
-    if (err) return err;
-    err = ny_job_run(request->store, request->name, &request->settings.fit, request->record,
-                     fit ? &plan : NULL);
-    return forget_hopeless(request, err);
-}
-
-static int run(struct request *request)
-{
-    struct ny_name_lock *lock = NULL;
-    int err;
-
-    err = ny_name_lock(&lock, request->store, request->name);
-    if (err) goto done;
-    if (request->groups & NY_GROUP_FIT && ny_options_is_set(request->options, "update")) {
-        err = ny_update_run(request->store, request->name, request->options, &request->record);
-        goto done;
-    }
-    err = ny_settings_new(&request->settings, request->store, request->options, request->groups,
-                          NULL);
-    if (err) goto done;
-    err = run_job(request);
-done:
-    ny_name_unlock(lock);
-    return err;
-}
-
-static int open_and_run(struct request *request, const char *path, struct ny_report **report)
-{
-    int err;
-
-    if (report) *report = NULL;
-    ny_error_clear(request->ctx);
-    err = ny_reserve(request->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
-    if (err) return err;
-    err = ny_store_open(&request->store, request->ctx, path);
-    if (err) goto done;
-    err = run(request);
-    if (err == NY_OK && report)
-        err = ny_result_describe(report, request->store, request->name, request->record);
-done:
-    json_decref(request->record);
-    ny_settings_release(&request->settings, request->ctx);
-    ny_store_close(request->store);
-    ny_unreserve(request->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
-    return err;
+    return ny_job_run(request->store, request->name, &request->settings.fit, request->record,
+                      request->kind->announce ? &request->plan : NULL);
 }
 
 int ny_fit(struct ny_context *context, const char *path, const char *name,
            const struct ny_options *options, struct ny_report **report)
 {
-    struct request request = {
-        .ctx = context, .name = name, .options = options, .groups = NY_GROUP_FIT};
+    static const struct ny_request_kind kind = {.name = "fit",
+                                                .groups = NY_GROUP_FIT,
+                                                .settings = take_settings,
+                                                .inputs = inputs_of,
+                                                .record = record_of,
+                                                .announce = announce,
+                                                .run = run,
+                                                .updates = true};
 
-    return open_and_run(&request, path, report);
+    return ny_request_run(&kind, context, path, name, options, report);
 }
 
 int ny_select(struct ny_context *context, const char *path, const char *name,
               const struct ny_options *options, struct ny_report **report)
 {
-    struct request request = {
-        .ctx = context, .name = name, .options = options, .groups = NY_GROUP_SELECT};
+    static const struct ny_request_kind kind = {.name = "dictionary",
+                                                .groups = NY_GROUP_SELECT,
+                                                .settings = take_settings,
+                                                .inputs = inputs_of,
+                                                .record = record_of,
+                                                .run = run};
 
-    return open_and_run(&request, path, report);
+    return ny_request_run(&kind, context, path, name, options, report);
 }
 
 int ny_calibrate(struct ny_context *context, struct ny_report **report)

@@ -17,6 +17,8 @@
 #define EMBED NY_GROUP_EMBED
 #define PLAN NY_GROUP_PLAN
 #define UPDATE NY_GROUP_UPDATE
+#define GRAPH NY_GROUP_GRAPH
+#define PATH NY_GROUP_PATH
 
 /* name, kind, least, in the identity, argument, default, groups, summary */
 #define OPTION_MAP(X)                                                                              \
@@ -113,7 +115,20 @@
     X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", FIT,                  \
       "ensemble: of its experts; all but uniform are fitted on the last 20 (ridge: 40) "           \
       "landmarks")                                                                                 \
-    X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT,                     \
+    X("neighbors", NY_COUNT, 1, true, "T", "5", GRAPH,                                             \
+      "nearest neighbours of each row; a row is not its own")                                      \
+    X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", GRAPH,                        \
+      "distance of two rows: |x-y|, or 1 - x.y/|x||y|")                                            \
+    X("max-distance", NY_NUMBER, 0, true, "R", NULL, GRAPH, "no edge is longer than this")         \
+    X("distance-quantile", NY_NUMBER, 0, true, "Q", NULL, GRAPH,                                   \
+      "no edge is longer than this quantile of the neighbours' distances, such as 0.95")           \
+    X("mutual", NY_SWITCH, 0, true, NULL, "no", GRAPH,                                             \
+      "join two rows where each is among the other's neighbours, not where one is")                \
+    X("sweep", NY_TEXT, 0, true, "LIST", NULL, GRAPH,                                              \
+      "other --neighbors to try, such as 1,2,3,5: components, and rows in the largest")            \
+    X("from", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where a path begins")                \
+    X("to", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where it ends")                        \
+    X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT | GRAPH, \
       "scale each column by its standard deviation, or by its range; sparse rows are not centred") \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, FIT | SELECT,                               \
       "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of K, so " \
@@ -128,7 +143,7 @@
     X("update", NY_CHOICE, 0, false, "full|frozen", NULL, UPDATE,                                  \
       "take the rows in that were appended since a result was made, with its options; full: as "   \
       "a fit of all rows with its gamma and scale; frozen: they are placed by the model as it is") \
-    X("restart", NY_SWITCH, 0, false, NULL, "no", FIT | SELECT,                                    \
+    X("restart", NY_SWITCH, 0, false, NULL, "no", FIT | SELECT | GRAPH,                            \
       "replace a result of this name that has other options")                                      \
     X("seed", NY_COUNT, 0, true, "S", "0", IMPORT | FIT | SELECT,                                  \
       "of every random choice: the same seed gives the same bytes")                                \

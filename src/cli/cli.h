@@ -94,6 +94,8 @@ int cli_run_verify(struct command *command);
 int cli_run_plan(struct command *command);
 int cli_run_fit(struct command *command);
 int cli_run_select(struct command *command);
+int cli_run_graph(struct command *command);
+int cli_run_path(struct command *command);
 int cli_run_transform(struct command *command);
 int cli_run_export(struct command *command);
 int cli_run_embed(struct command *command);

@@ -178,7 +178,9 @@ static void print_value(FILE *file, const json_t *json, enum unit unit)
     const json_t *item;
     size_t shown = 0;
 
-    if (json_is_array(json)) {
+    if (json_is_array(json) && json_is_object(json_array_get(json, 0))) {
+        fprintf(file, "%s lines", cli_count((double)json_array_size(json)).text);
+    } else if (json_is_array(json)) {
         for (; shown < json_array_size(json) && shown < SHOWN_MAX; shown++) {
             if (shown) fputc(' ', file);
             print_scalar(file, json_array_get(json, shown), unit);

@@ -145,6 +145,37 @@ static void print_eigenvalues(FILE *file, const json_t *facts)
     fputs(shown < count ? " …\n" : "\n", file);
 }
 
+/* Of a graph: its size, how it hangs together, and other graphs that were tried. */
+static void print_graph(FILE *file, const json_t *facts)
+{
+    const json_t *line, *sweep = json_object_get(facts, "sweep");
+    double edges, components, share, limit, t;
+    size_t i;
+
+    if (!cli_fact_number(facts, "edges", &edges)) return;
+    cli_print_fact(file, "edges", "%s", cli_count(edges).text);
+    if (cli_fact_number(facts, "components", &components) &&
+        cli_fact_number(facts, "largest_share", &share))
+        cli_print_fact(file, "components", "%s, the largest %.4g %% of the rows",
+                       cli_count(components).text, 100 * share);
+    if (json_array_size(sweep))
+        fputs("neighbors  limit      components   % of rows in the largest\n", file);
+    json_array_foreach(sweep, i, line)
+    {
+        bool limited = cli_fact_number(line, "distance_limit", &limit);
+
+        cli_fact_number(line, "neighbors", &t);
+        cli_fact_number(line, "components", &components);
+        cli_fact_number(line, "largest_share", &share);
+        fprintf(file, "%9.0f  ", t);
+        if (limited)
+            fprintf(file, "%-9.4g", limit);
+        else
+            fputs("none     ", file);
+        fprintf(file, "  %10.0f   %.4g\n", components, 100 * share);
+    }
+}
+
 static void print_cost(FILE *file, const json_t *facts)
 {
     double seconds, passes, flops, peak, budget;
@@ -180,6 +211,7 @@ static int show_result(struct command *command, const struct ny_report *report, 
         print_eigenvalues(stderr, facts);
         cli_print_certificate(stderr, facts);
     }
+    print_graph(stderr, facts);
     print_cost(stderr, facts);
     json_decref(facts);
     return NY_OK;
@@ -200,11 +232,14 @@ int cli_run_fit(struct command *command)
     return status;
 }
 
-int cli_run_select(struct command *command)
+typedef int run_fn(struct ny_context *context, const char *path, const char *name,
+                   const struct ny_options *options, struct ny_report **report);
+
+static int run_named(struct command *command, run_fn *run)
 {
     struct ny_report *report = NULL;
-    int status = ny_select(command->context, command->operands[0], command->operands[1],
-                           command->options, &report);
+    int status = run(command->context, command->operands[0], command->operands[1],
+                     command->options, &report);
 
     if (status)
         status = cli_fail_resumable(command, status);
@@ -212,6 +247,16 @@ int cli_run_select(struct command *command)
         status = show_result(command, report, false);
     ny_report_free(report);
     return status;
+}
+
+int cli_run_select(struct command *command)
+{
+    return run_named(command, ny_select);
+}
+
+int cli_run_graph(struct command *command)
+{
+    return run_named(command, ny_graph);
 }
 
 int cli_run_embed(struct command *command)

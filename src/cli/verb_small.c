@@ -1,4 +1,4 @@
-/* rm, bench, version, help. */
+/* rm, path, bench, version, help. */
 #include "cli/cli.h"
 
 int cli_run_rm(struct command *command)
@@ -24,6 +24,30 @@ int cli_run_bench(struct command *command)
     } else {
         facts = cli_facts(report);
         if (facts) cli_print_facts(stdout, facts);
+    }
+    json_decref(facts);
+    ny_report_free(report);
+    return status;
+}
+
+int cli_run_path(struct command *command)
+{
+    struct ny_report *report = NULL;
+    json_t *facts = NULL, *rows, *lengths;
+    int status = ny_path(command->context, command->operands[0], command->operands[1],
+                         command->options, &report);
+
+    if (status) {
+        status = cli_fail_library(command, status);
+    } else if (command->json) {
+        status = cli_print_json(command, report);
+    } else {
+        facts = cli_facts(report);
+        rows = json_object_get(facts, "rows");
+        lengths = json_object_get(facts, "lengths");
+        for (size_t i = 0; i < json_array_size(rows); i++)
+            printf("%lld\t%.9g\n", (long long)json_integer_value(json_array_get(rows, i)),
+                   json_number_value(json_array_get(lengths, i)));
     }
     json_decref(facts);
     ny_report_free(report);

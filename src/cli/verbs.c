@@ -49,6 +49,18 @@ static const struct verb verbs[] = {
     {"select", "STORE NAME", 2, 2, NY_GROUP_SELECT | COMMON, EVERY, "choose landmarks alone",
      "Stores a dictionary of landmarks under NAME, for `fit --landmarks-from NAME`.",
      cli_run_select},
+    {"graph", "STORE NAME", 2, 2, NY_GROUP_GRAPH | COMMON, EVERY,
+     "the nearest neighbours of all rows, and how they hang together",
+     "Finds the nearest neighbours of every row, exactly, from all pairs of rows, and stores them "
+     "under NAME with the components of the graph that joins them. With --sweep it says what "
+     "other numbers of neighbours would give. Parts to export: neighbors, distances, components, "
+     "and rows, those of the largest component.",
+     cli_run_graph},
+    {"path", "STORE GRAPH", 2, 2, NY_GROUP_PATH | COMMON, EVERY,
+     "a shortest path between two rows of a graph",
+     "Prints the rows of a shortest path from row --from to row --to, one a line, each with the "
+     "length of the path up to it.",
+     cli_run_path},
     {"transform", "STORE NAME|MODEL.nym", 1, 2, NY_GROUP_READ | COMMON,
      EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "

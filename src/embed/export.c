@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "embed/coordinates.h"
+#include "embed/stored_graph.h"
 #include "embed/transform_points.h"
 #include "io/writer.h"
 #include "spectral/method.h"
@@ -26,13 +27,15 @@ struct source {
     double *inverse; /* eigenvectors: 1/√λ̂ where that is stored with them; NULL: 1 */
     void *stored;    /* room for a piece of stored rows where they are wider than what is asked */
     struct ny_salvage *salvage; /* NULL: a damaged row ends the export */
+    struct ny_stored_graph graph; /* neighbors = 0: it is none */
+    uint64_t next;   /* the row to look at for those of its largest component */
 };
 
 /* One part: rows × cols elements, delivered in pieces. */
 struct part {
     const char *name;
     enum ny_element element; /* f32: or f64 where the fit is */
-    size_t (*columns)(const struct ny_coordinates *coordinates); /* NULL: one item a row */
+    size_t (*columns)(const struct source *source); /* NULL: one item a row */
     int (*fill)(struct source *source, uint64_t first, size_t count, void *out);
     size_t (*count)(const struct source *source); /* 0: this result has none */
     size_t (*grain)(const struct source *source); /* rows damaged together; NULL: none are */
@@ -47,8 +50,7 @@ static int fill_embedding(struct source *source, uint64_t first, size_t count, v
 {
     const struct ny_coordinates *how = &source->coordinates;
     void *rows = ny_coordinates_plain(how) ? out : source->stored;
-    int err =
-        ny_embedding_rows(source->store, source->name, &source->layout, first, count, rows);
+    int err = ny_embedding_rows(source->store, source->name, &source->layout, first, count, rows);
 
     if (err == NY_OK && rows != out) ny_coordinates_apply(how, source->f64, rows, count, out);
     return err;
@@ -157,8 +159,11 @@ static int fill_source(struct source *source, uint64_t first, size_t count, void
     return fill_from_points(source, first, count, out, false);
 }
 
+/* All of them; of a graph those of the largest component, which come in order. */
 static int fill_rows(struct source *source, uint64_t first, size_t count, void *out)
 {
+    if (source->graph.neighbors)
+        return ny_stored_largest(&source->graph, &source->next, count, out);
     for (size_t i = 0; i < count; i++)
         ((uint64_t *)out)[i] = place_of(source, first + i);
     return NY_OK;
@@ -184,6 +189,12 @@ static size_t count_labels(const struct source *source)
 static size_t count_points(const struct source *source)
 {
     return (size_t)source->n;
+}
+
+static size_t count_rows(const struct source *source)
+{
+    if (!source->graph.neighbors) return (size_t)source->n;
+    return (size_t)ny_field_count(source->report, "largest", 0);
 }
 
 static size_t count_embedded(const struct source *source)
@@ -215,27 +226,60 @@ static size_t grain_of_points(const struct source *source)
     return ny_points_info(source->store, &info) == NY_OK ? (size_t)info.block_rows : 1;
 }
 
-static size_t pairs_of(const struct ny_coordinates *coordinates)
+static size_t pairs_of(const struct source *source)
 {
-    return coordinates->pairs;
+    return source->coordinates.pairs;
+}
+
+static size_t components_of(const struct source *source)
+{
+    return ny_coordinates_count(&source->coordinates);
+}
+
+static size_t neighbors_of(const struct source *source)
+{
+    return source->graph.neighbors;
+}
+
+static size_t count_listed(const struct source *source)
+{
+    return source->graph.neighbors ? (size_t)source->n : 0;
+}
+
+static int fill_distances(struct source *source, uint64_t first, size_t count, void *out)
+{
+    return ny_stored_distances(&source->graph, first, count, source->stored, out);
+}
+
+static int fill_neighbors(struct source *source, uint64_t first, size_t count, void *out)
+{
+    return ny_stored_neighbors(&source->graph, first, count, source->stored, out);
+}
+
+static int fill_components(struct source *source, uint64_t first, size_t count, void *out)
+{
+    return ny_stored_components(&source->graph, first, count, out);
 }
 
 static const struct part parts[] = {
-    {"embedding", NY_OUT_F32, ny_coordinates_count, fill_embedding, count_embedded, grain_of_rows},
+    {"embedding", NY_OUT_F32, components_of, fill_embedding, count_embedded, grain_of_rows},
     {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded, grain_of_rows},
     {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues, NULL},
     {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmarks, grain_of_landmarks},
     {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals},
     {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points},
     {"source", NY_OUT_U64, NULL, fill_source, count_points, grain_of_points},
-    {"rows", NY_OUT_U64, NULL, fill_rows, count_points, NULL},
+    {"rows", NY_OUT_U64, NULL, fill_rows, count_rows, NULL},
+    {"neighbors", NY_OUT_U64, neighbors_of, fill_neighbors, count_listed, NULL},
+    {"distances", NY_OUT_F32, neighbors_of, fill_distances, count_listed, NULL},
+    {"components", NY_OUT_U64, NULL, fill_components, count_listed, NULL},
 };
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 static const char *const names[] = {
-    "embedding", "eigenvectors", "eigenvalues", "landmarks", "residuals",
-    "labels",    "source",       "rows",        "model",     NULL};
+    "embedding", "eigenvectors", "eigenvalues", "landmarks",  "residuals", "labels", "source",
+    "rows",      "neighbors",    "distances",   "components", "model",     NULL};
 
 const char *const *ny_parts(void)
 {
@@ -263,7 +307,12 @@ static int open_source(struct source *source, struct ny_store *store, const char
                       (unsigned long long)points.n);
     if (err) return err;
     err = ny_record_lost(source->ctx, record, &source->lost);
-    if (err == NY_OK) err = ny_coordinates_parse(&source->coordinates, source->ctx, record);
+    if (err) return err;
+    if (ny_stored_graph_of(&source->graph, store, name, record)) {
+        source->layout = ny_graph_layout("neighbors", source->n, source->graph.stored);
+        return NY_OK;
+    }
+    err = ny_coordinates_parse(&source->coordinates, source->ctx, record);
     if (err) return err;
     precision = ny_field_text(source->report, "precision");
     source->f64 = precision && strcmp(precision, "f64") == 0;
@@ -396,7 +445,7 @@ static int write_part(struct source *source, const struct part *part, const char
                                    [NY_OUT_F64] = sizeof(double),
                                    [NY_OUT_U64] = sizeof(uint64_t)};
     struct shape shape = {part->columns && source->f64 ? NY_OUT_F64 : part->element,
-                          part->columns ? part->columns(&source->coordinates) : 0, 0};
+                          part->columns ? part->columns(source) : 0, 0};
     struct ny_writer *writer;
     int err;
 

@@ -10,8 +10,8 @@
 #include "embed/plan.h"
 #include "spectral/krylov.h"
 
-static const char *const stage_names[] = {"stats", "select",  "degrees", "accumulate",
-                                          "solve", "project", "probe",   "done"};
+static const char *const stage_names[] = {"stats",   "select", "degrees",   "accumulate", "solve",
+                                          "project", "probe",  "neighbors", "graph",      "done"};
 
 /* Keys of the report that are null until they are known (interface of `info --json`). */
 static const char *const report_keys[] = {"map",

@@ -48,6 +48,8 @@ enum ny_stage {
     NY_STAGE_SOLVE,
     NY_STAGE_PROJECT,
     NY_STAGE_PROBE,
+    NY_STAGE_NEIGHBORS, /* of a graph (embed/graph_job.h) */
+    NY_STAGE_GRAPH,
     NY_STAGE_DONE
 };
 

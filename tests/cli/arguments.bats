@@ -21,10 +21,10 @@ load helper
 }
 
 @test "verbs and options of other programs are not taken" {
-    ny graph s g
-    usage "unknown verb 'graph'"
+    ny cluster s g
+    usage "unknown verb 'cluster'"
     ny fit s a --neighbors 5
-    usage "unknown option --neighbors of fit"
+    usage "--neighbors is not an option of fit"
     ny fit s a --map isomap
     usage "--map is one of "
     says "not 'isomap'"

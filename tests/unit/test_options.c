@@ -118,7 +118,7 @@ static void refuses_values_and_suggests(void **state)
     refuse("map", "isomap", "--map is one of");
     refuse("kernal", "rbf", "did you mean --kernel?");
     refuse("landmark", "5", "did you mean --landmarks?");
-    refuse("neighbors", "5", "unknown option --neighbors");
+    refuse("perplexity", "5", "unknown option --perplexity");
     refuse("landmarks", "0", "at least 1");
     refuse("landmarks", "-3", "at least 1");
     refuse("landmarks", "12x", "at least 1");

@@ -1,0 +1,132 @@
+/* ny_graph. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/inspect.h"
+#include "api/request.h"
+#include "columns/kernels.h"
+#include "graph/neighbors.h"
+
+/* "1,2,5" → the numbers, each from 1 up. */
+static int parse_sweep(struct ny_context *ctx, const char *text, struct ny_graph_settings *graph)
+{
+    for (const char *at = text; at && *at;) {
+        char *end;
+        unsigned long long value = strtoull(at, &end, 10);
+
+        if (end == at || value < 1 || (*end && (*end != ',' || !end[1])) || *at < '0' || *at > '9')
+            return ny_fail(ctx, NY_EUSAGE,
+                           "--sweep %s: a list of numbers such as 1,2,3,5,8 is meant", text);
+        if (graph->sweeps == NY_SWEEP_MAX)
+            return ny_fail(ctx, NY_EUSAGE, "--sweep takes at most %d numbers", (int)NY_SWEEP_MAX);
+        graph->sweep[graph->sweeps++] = (size_t)value;
+        if (graph->stored < value) graph->stored = (size_t)value;
+        at = *end ? end + 1 : end;
+    }
+    return NY_OK;
+}
+
+static int check_counts(const struct ny_request *request, uint64_t n)
+{
+    const struct ny_graph_settings *graph = &request->graph;
+
+    if (n > NY_NO_ROW)
+        return ny_fail(request->ctx, NY_EUSAGE, "a graph has at most %u rows, and %s has %llu",
+                       NY_NO_ROW, ny_store_path(request->store), (unsigned long long)n);
+    if (n < 2)
+        return ny_fail(request->ctx, NY_EDATA, "%s has %s: no row has a neighbour",
+                       ny_store_path(request->store), n ? "one row" : "no points");
+    if (graph->stored >= n)
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "%zu neighbours are more than the other %llu rows; give a smaller %s",
+                       graph->stored, (unsigned long long)n - 1,
+                       graph->stored > graph->neighbors ? "--sweep" : "--neighbors");
+    return NY_OK;
+}
+
+static int take_settings(struct ny_request *request)
+{
+    struct ny_graph_settings *graph = &request->graph;
+    const struct ny_options *options = request->options;
+    const char *scale = ny_options_text(options, "scale");
+    struct ny_points_info points;
+    uint64_t t = 0;
+    int err = ny_options_check(options, NY_GROUP_GRAPH);
+
+    if (err == NY_OK) err = ny_points_info(request->store, &points);
+    if (err) return err;
+    ny_options_size(options, "neighbors", &t);
+    *graph = (struct ny_graph_settings){
+        .metric = strcmp(ny_options_text(options, "metric"), "cosine") == 0 ? &ny_kernel_angular
+                                                                            : &ny_kernel_euclidean,
+        .scale = strcmp(scale, "standard") == 0 ? NY_SCALE_STANDARD
+                 : strcmp(scale, "unit") == 0   ? NY_SCALE_UNIT
+                                                : NY_SCALE_NONE,
+        .neighbors = (size_t)t,
+        .stored = (size_t)t,
+        .max_distance = INFINITY,
+        .distance_quantile = NAN,
+        .mutual = ny_options_flag(options, "mutual"),
+        .threads = ny_context_threads(request->ctx)};
+    ny_options_number(options, "max-distance", &graph->max_distance);
+    ny_options_number(options, "distance-quantile", &graph->distance_quantile);
+    if (graph->distance_quantile > 1)
+        return ny_fail(request->ctx, NY_EUSAGE, "--distance-quantile is a share, from 0 to 1");
+    if (points.lost)
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "%llu rows of %s are lost, and a graph is of all rows: import what is left "
+                       "into another store",
+                       (unsigned long long)points.lost, ny_store_path(request->store));
+    err = parse_sweep(request->ctx, ny_options_text(options, "sweep"), graph);
+    return err ? err : check_counts(request, points.n);
+}
+
+static json_t *record_of(const struct ny_request *request, const struct ny_points_info *points,
+                         json_t *options)
+{
+    json_t *record = ny_graph_record_new(points, options);
+    json_t *report = json_object_get(record, "report");
+
+    ny_field_set_count(report, "neighbors", request->graph.neighbors);
+    ny_field_set_count(report, "neighbors_stored", request->graph.stored);
+    ny_field_set_text(report, "metric", ny_options_text(request->options, "metric"));
+    ny_field_set_count(report, "threads", request->graph.threads);
+    return record;
+}
+
+static int announce(struct ny_request *request)
+{
+    struct ny_graph_plan plan;
+    int err = ny_graph_plan_make(request->store, &request->graph, &plan);
+
+    if (err) return err;
+    if (!plan.fits)
+        return ny_fail(request->ctx, NY_EBUDGET,
+                       "this graph needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "
+                       "--memory %zuM",
+                       plan.memory_min_bytes, (double)plan.memory_min_bytes / 1048576.0,
+                       ny_memory_limit(request->ctx), (plan.memory_min_bytes >> 20) + 1);
+    ny_log(request->ctx, NY_LOG_NOTE,
+           "all pairs of rows, %.3g flop; %.1f MiB of memory, %.1f MiB of disk", plan.flops,
+           (double)plan.memory_bytes / 1048576.0, (double)plan.disk_bytes / 1048576.0);
+    return NY_OK;
+}
+
+static int run(struct ny_request *request)
+{
+    return ny_graph_job_run(request->store, request->name, &request->graph, request->record);
+}
+
+int ny_graph(struct ny_context *context, const char *path, const char *name,
+             const struct ny_options *options, struct ny_report **report)
+{
+    static const struct ny_request_kind kind = {.name = "graph",
+                                                .groups = NY_GROUP_GRAPH,
+                                                .settings = take_settings,
+                                                .record = record_of,
+                                                .announce = announce,
+                                                .run = run};
+
+    return ny_request_run(&kind, context, path, name, options, report);
+}

@@ -1,0 +1,47 @@
+/*
+ * A call that leaves a result under a NAME: what fit, select and graph have in common. The NAME is
+ * locked; a result with the same options is resumed, or done already; one with others is refused,
+ * or replaced with option restart; what would fail again in the same way is forgotten.
+ */
+#ifndef NY_API_REQUEST_H
+#define NY_API_REQUEST_H
+
+#include "api/settings.h"
+#include "embed/graph_job.h"
+#include "embed/plan.h"
+
+struct ny_request;
+
+struct ny_request_kind {
+    const char *name;                              /* in records */
+    unsigned groups;                               /* of its options */
+    int (*settings)(struct ny_request *request);   /* from the options */
+    /* Digests of the files that options name; the same options are another job where they differ.
+     * NULL: they name none. */
+    int (*inputs)(const struct ny_request *request, json_t **inputs);
+    /* A new record, with what was asked for in its report; `options` is taken over. */
+    json_t *(*record)(const struct ny_request *request, const struct ny_points_info *points,
+                      json_t *options);
+    int (*announce)(struct ny_request *request);   /* the plan; NY_EBUDGET. NULL: there is none */
+    int (*run)(struct ny_request *request);
+    bool updates;                                  /* takes rows in that were appended */
+};
+
+struct ny_request {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    const char *name;
+    const struct ny_options *options;
+    const struct ny_request_kind *kind;
+    json_t *record; /* NULL: there is none yet */
+    struct ny_owned_settings settings; /* fit, select */
+    struct ny_plan plan;
+    struct ny_graph_settings graph;
+};
+
+/* *report (may be NULL) as ny_result_report(). */
+int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
+                   const char *path, const char *name, const struct ny_options *options,
+                   struct ny_report **report);
+
+#endif

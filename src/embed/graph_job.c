@@ -1,0 +1,465 @@
+#include "embed/graph_job.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "columns/pairs.h"
+#include "embed/embedding.h"
+#include "graph/components.h"
+#include "graph/knn.h"
+
+struct graph_job {
+    struct ny_job job; /* its record, checkpoints and times; nothing of a fit */
+    const struct ny_graph_settings *settings;
+    struct ny_graph_plan plan;
+    struct ny_columns_spec spec;
+    struct ny_knn knn;
+    struct ny_neighbors lists; /* of the range under way */
+    uint64_t again;            /* rows that needed more than their candidates */
+};
+
+bool ny_graph_limited(const struct ny_graph_settings *settings)
+{
+    return settings->max_distance < INFINITY || !isnan(settings->distance_quantile);
+}
+
+struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t stored)
+{
+    struct ny_embedding_layout layout = ny_embedding_layout(n, stored, sizeof(uint32_t));
+
+    layout.part = ny_part_of(part, 0);
+    return layout;
+}
+
+json_t *ny_graph_record_new(const struct ny_points_info *points, json_t *options)
+{
+    static const char *const keys[] = {"neighbors",    "metric",     "distance_limit",
+                                       "edges",      "largest",    "largest_share",
+                                       "isolated",     "degree_mean", "degree_max",
+                                       "remeasured",   "sweep",      "recall",
+                                       "recall_interval"};
+    json_t *record = ny_job_record_new(points, options, "graph");
+    json_t *report = json_object_get(record, "report");
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        ny_field_set_json(report, keys[i], json_null());
+    return record;
+}
+
+/* ---- stats: the geometry, and γ: a power of two that makes distances about 1 ----------------- */
+
+static double unit_gamma(const struct ny_geometry *geometry, const struct ny_points_stats *stats)
+{
+    double spread = 0;
+
+    for (size_t k = 0; k < geometry->d; k++)
+        spread += 2 * stats->variance[k] * geometry->factor[k] * geometry->factor[k];
+    return spread > 0 && isfinite(spread) ? ldexp(1, -2 * (int)lrint(log2(spread) / 2)) : 1;
+}
+
+static int stage_stats(struct graph_job *g)
+{
+    struct ny_job *job = &g->job;
+    size_t d = (size_t)job->points.d;
+    bool centred = g->settings->metric->base == NY_BASE_SQUARE && !job->points.row_slots;
+    struct ny_points_stats stats = {0};
+    double *image = NULL;
+    int err = ny_geometry_new(&job->geometry, job->store, g->settings->scale, centred);
+
+    if (err) goto done;
+    err = ny_points_stats(job->store, &stats);
+    if (err) goto done;
+    image = ny_calloc(job->ctx, NY_MEM_OTHER, 2 * d + 1, sizeof(double));
+    if (!image) err = NY_EBUDGET;
+    if (err) goto done;
+    memcpy(image, job->geometry->centre, d * sizeof(double));
+    memcpy(image + d, job->geometry->factor, d * sizeof(double));
+    image[2 * d] = unit_gamma(job->geometry, &stats);
+    err = ny_blob_put(job->store, job->name, "geometry", image, (2 * d + 1) * sizeof(double));
+    if (err) goto done;
+    ny_job_mark_time(job);
+    err = ny_job_save(job, NY_STAGE_NEIGHBORS);
+done:
+    ny_geometry_free(job->geometry, job->ctx);
+    job->geometry = NULL;
+    ny_points_stats_release(&stats, job->ctx);
+    ny_free(job->ctx, image);
+    return err;
+}
+
+static int load_spec(struct graph_job *g)
+{
+    struct ny_job *job = &g->job;
+    size_t d = (size_t)job->points.d;
+    double *image = ny_calloc(job->ctx, NY_MEM_OTHER, 2 * d + 1, sizeof(double));
+    int err = NY_EBUDGET;
+
+    if (!image) return err;
+    err = ny_blob_get(job->store, job->name, "geometry", image, (2 * d + 1) * sizeof(double));
+    if (err == NY_OK) err = ny_geometry_copy(&job->geometry, job->ctx, image, image + d, d);
+    g->spec = (struct ny_columns_spec){.ctx = job->ctx,
+                                       .kernel = g->settings->metric,
+                                       .params = {.gamma = image[2 * d]},
+                                       .geometry = job->geometry,
+                                       .dtype = job->points.dtype,
+                                       .slots = (size_t)job->points.row_slots};
+    if (job->points.row_slots)
+        g->spec.row_nnz = (double)job->points.nnz / (double)job->points.n;
+    g->knn = (struct ny_knn){.spec = &g->spec,
+                             .store = job->store,
+                             .n = job->points.n,
+                             .neighbors = g->settings->stored,
+                             .workers = g->plan.workers,
+                             .checkpoint_s = ny_context_checkpoint_s(job->ctx)};
+    ny_free(job->ctx, image);
+    return err;
+}
+
+/* ---- neighbors ------------------------------------------------------------------------------ */
+
+static int checkpoint(void *arg, uint64_t tiles_done)
+{
+    struct graph_job *g = arg;
+    struct ny_pieces pieces = {ny_neighbors_piece, &g->lists, ny_neighbors_image_bytes(&g->lists)};
+
+    return ny_job_checkpoint_pieces(&g->job, NY_STAGE_NEIGHBORS, "lists", &pieces, tiles_done);
+}
+
+/* The range under way: that of the checkpoint, whatever the budget was then, or the next. */
+static int open_range(struct graph_job *g, uint64_t *first_tile)
+{
+    struct ny_job *job = &g->job;
+    json_t *at = ny_job_checkpoint(job);
+    uint64_t first = ny_field_count(at, "first_row", 0);
+    uint64_t rows = ny_field_count(at, "range_rows", 0), left = job->points.n - first;
+    void *image = NULL;
+    size_t bytes;
+    int err;
+
+    if (!rows) {
+        rows = g->plan.range_panels * NY_UNIT_ROWS;
+        if (rows > left) rows = left;
+        ny_field_set_count(at, "range_rows", rows);
+    }
+    err = ny_neighbors_new(&g->lists, job->ctx, first, (size_t)rows, ny_knn_width(&g->knn));
+    if (err == NY_OK) err = ny_job_load_image(job, "lists", &image, &bytes, first_tile);
+    if (err == NY_OK && image) ny_neighbors_restore(&g->lists, image);
+    ny_free(job->ctx, image);
+    return err;
+}
+
+struct writers {
+    struct ny_embedding_writer rows, distances;
+    struct ny_measured measured;
+    float *narrow;
+};
+
+/* What was measured, with the record that says so. */
+static int commit(struct graph_job *g, struct writers *out, uint64_t measured)
+{
+    struct ny_job *job = &g->job;
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, job->store);
+
+    if (err) return err;
+    ny_field_set_count(ny_job_checkpoint(job), "measured", measured);
+    ny_job_mark_time(job);
+    err = ny_embedding_flush(&out->rows, batch);
+    if (err == NY_OK) err = ny_embedding_flush(&out->distances, batch);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_job_commit(job, batch, NY_STAGE_NEIGHBORS);
+}
+
+static int open_writers(struct graph_job *g, struct writers *out, uint64_t row)
+{
+    struct ny_job *job = &g->job;
+    size_t t = g->settings->stored, items = NY_MEASURE_ROWS * t;
+    int err = ny_embedding_writer_new(&out->rows, job->store, job->name,
+                                      ny_graph_layout("neighbors", job->points.n, t), row);
+
+    if (err == NY_OK)
+        err = ny_embedding_writer_new(&out->distances, job->store, job->name,
+                                      ny_graph_layout("distances", job->points.n, t), row);
+    if (err) return err;
+    out->measured.row = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(uint32_t));
+    out->measured.distance = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(double));
+    out->narrow = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(float));
+    return out->measured.row && out->measured.distance && out->narrow ? NY_OK : NY_EBUDGET;
+}
+
+/* Candidates of the range → neighbours, into the store. */
+static int measure_range(struct graph_job *g)
+{
+    struct ny_job *job = &g->job;
+    size_t t = g->settings->stored;
+    uint64_t first = g->lists.first, end = first + g->lists.rows;
+    uint64_t row = ny_field_count(ny_job_checkpoint(job), "measured", first);
+    struct writers out = {0};
+    int err = open_writers(g, &out, row);
+
+    for (; row < end && err == NY_OK; row += NY_MEASURE_ROWS) {
+        size_t count = end - row < NY_MEASURE_ROWS ? (size_t)(end - row) : NY_MEASURE_ROWS;
+
+        err = ny_check_interrupt(job->ctx);
+        if (err == NY_OK) err = ny_knn_measure(&g->knn, &g->lists, row, count, &out.measured);
+        if (err) break;
+        for (size_t k = 0; k < count * t; k++)
+            out.narrow[k] = (float)out.measured.distance[k];
+        ny_embedding_add(&out.rows, out.measured.row, count);
+        ny_embedding_add(&out.distances, out.narrow, count);
+        if (ny_embedding_full(&out.rows) || ny_now() - job->marked_s > g->knn.checkpoint_s)
+            err = commit(g, &out, row + count);
+    }
+    if (row > end) row = end;
+    if (err == NY_OK || err == NY_EINTERRUPTED || err == NY_ETERMINATED) {
+        int late = commit(g, &out, row);
+
+        if (late) err = late;
+    }
+    g->again += out.measured.again;
+    ny_free(job->ctx, out.narrow);
+    ny_free(job->ctx, out.measured.distance);
+    ny_free(job->ctx, out.measured.row);
+    ny_embedding_writer_release(&out.distances);
+    ny_embedding_writer_release(&out.rows);
+    return err;
+}
+
+static int run_range(struct graph_job *g)
+{
+    struct ny_job *job = &g->job;
+    json_t *at = ny_job_checkpoint(job), *report = ny_job_report(job);
+    uint64_t first_tile, next;
+    int err = open_range(g, &first_tile);
+
+    if (err == NY_OK && !json_is_number(json_object_get(at, "measured"))) {
+        err = ny_knn_pass(&g->knn, &g->lists, first_tile, checkpoint, g);
+        if (err == NY_OK) {
+            ny_job_count_pass(job, g->lists.rows,
+                              ny_knn_pass_flops(&g->knn, ny_units_of(g->lists.rows)));
+            ny_field_set_count(at, "measured", g->lists.first);
+            err = checkpoint(g, 0);
+        }
+    }
+    if (err == NY_OK) err = measure_range(g);
+    next = g->lists.first + g->lists.rows;
+    ny_neighbors_release(&g->lists);
+    if (err) return err;
+    ny_field_set_count(report, "remeasured", ny_field_count(report, "remeasured", 0) + g->again);
+    g->again = 0;
+    json_object_clear(at);
+    ny_field_set_count(at, "first_row", next);
+    ny_field_set_count(at, "rows", next);
+    return ny_job_save(job, next < job->points.n ? NY_STAGE_NEIGHBORS : NY_STAGE_GRAPH);
+}
+
+/* ---- graph ---------------------------------------------------------------------------------- */
+
+/* All lists in memory, with the distances where there is a limit. */
+static int load_lists(struct graph_job *g, struct ny_lists *lists, uint32_t **rows, float **far)
+{
+    struct ny_job *job = &g->job;
+    uint64_t n = job->points.n;
+    size_t t = g->settings->stored;
+    struct ny_embedding_layout layout = ny_graph_layout("neighbors", n, t);
+    int err;
+
+    *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)n, t * sizeof(uint32_t));
+    if (!*rows) return NY_EBUDGET;
+    err = ny_embedding_rows(job->store, job->name, &layout, 0, (size_t)n, *rows);
+    *lists = (struct ny_lists){.n = n,
+                               .stored = t,
+                               .t = g->settings->neighbors,
+                               .row = *rows,
+                               .limit = g->settings->max_distance,
+                               .mutual = g->settings->mutual};
+    if (err || !ny_graph_limited(g->settings)) return err;
+    *far = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)n, t * sizeof(float));
+    if (!*far) return NY_EBUDGET;
+    layout = ny_graph_layout("distances", n, t);
+    lists->distance = *far;
+    return ny_embedding_rows(job->store, job->name, &layout, 0, (size_t)n, *far);
+}
+
+/* The limit in force: the quantile is that of the distances of the t nearest. */
+static int decide_limit(struct graph_job *g, struct ny_lists *lists)
+{
+    size_t n = (size_t)lists->n, t = lists->t;
+    double q = g->settings->distance_quantile;
+    float *values;
+
+    if (isnan(q)) return NY_OK;
+    values = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, n, t * sizeof(float));
+    if (!values) return NY_EBUDGET;
+    for (size_t i = 0; i < n; i++)
+        memcpy(values + i * t, lists->distance + i * lists->stored, t * sizeof(float));
+    lists->limit = ny_quantile(values, n * t, q);
+    ny_free(g->job.ctx, values);
+    return NY_OK;
+}
+
+/* One line of the table: t neighbours, with the limit or without it. */
+static int sweep_line(struct graph_job *g, struct ny_lists lists, size_t t, bool limited)
+{
+    struct ny_components components;
+    json_t *line = json_object();
+    int err;
+
+    lists.t = t;
+    if (!limited) lists.limit = INFINITY;
+    err = ny_components_find(&components, g->job.ctx, &lists);
+    if (err) {
+        json_decref(line);
+        return err;
+    }
+    ny_field_set_count(line, "neighbors", t);
+    ny_field_set_number(line, "distance_limit", limited ? lists.limit : INFINITY);
+    ny_field_set_count(line, "components", components.count);
+    ny_field_set_number(line, "largest_share", (double)components.largest / (double)lists.n);
+    ny_field_append(json_object_get(ny_job_report(&g->job), "sweep"), line);
+    ny_components_release(&components);
+    return NY_OK;
+}
+
+static int sweep(struct graph_job *g, const struct ny_lists *lists)
+{
+    bool limited = ny_graph_limited(g->settings);
+    int err = NY_OK;
+
+    ny_field_set_json(ny_job_report(&g->job), "sweep", json_array());
+    for (size_t k = 0; k < g->settings->sweeps && err == NY_OK; k++) {
+        err = sweep_line(g, *lists, g->settings->sweep[k], false);
+        if (err == NY_OK && limited) err = sweep_line(g, *lists, g->settings->sweep[k], true);
+        if (err == NY_OK) err = ny_check_interrupt(g->job.ctx);
+    }
+    return err;
+}
+
+static int describe(struct graph_job *g, const struct ny_lists *lists,
+                    const struct ny_components *components)
+{
+    json_t *report = ny_job_report(&g->job);
+    uint32_t *degree = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(*degree));
+    uint64_t edges, isolated = 0;
+    uint32_t most = 0;
+
+    if (!degree) return NY_EBUDGET;
+    edges = ny_lists_degrees(lists, degree);
+    for (uint64_t i = 0; i < lists->n; i++) {
+        isolated += degree[i] == 0;
+        if (degree[i] > most) most = degree[i];
+    }
+    ny_free(g->job.ctx, degree);
+    ny_field_set_number(report, "distance_limit", lists->limit);
+    ny_field_set_count(report, "edges", edges);
+    ny_field_set_number(report, "degree_mean", 2 * (double)edges / (double)lists->n);
+    ny_field_set_count(report, "degree_max", most);
+    ny_field_set_count(report, "isolated", isolated);
+    ny_field_set_count(report, "components", components->count);
+    ny_field_set_count(report, "largest", components->largest);
+    ny_field_set_number(report, "largest_share",
+                        (double)components->largest / (double)lists->n);
+    if (edges == 0)
+        return ny_fail(g->job.ctx, NY_EDATA,
+                       "no two rows are neighbours within a distance of %g; raise --max-distance "
+                       "or --distance-quantile%s",
+                       lists->limit, lists->mutual ? ", or leave --mutual out" : "");
+    if (components->count > 1)
+        ny_log(g->job.ctx, NY_LOG_WARNING,
+               "the graph has %llu components; the largest holds %.2f %% of the rows; raise "
+               "--neighbors to join them",
+               (unsigned long long)components->count,
+               100 * (double)components->largest / (double)lists->n);
+    return NY_OK;
+}
+
+static int stage_graph(struct graph_job *g)
+{
+    struct ny_job *job = &g->job;
+    struct ny_components components = {.ctx = job->ctx};
+    struct ny_lists lists;
+    struct ny_batch *batch;
+    uint32_t *rows = NULL;
+    float *far = NULL;
+    int err = load_lists(g, &lists, &rows, &far);
+
+    if (err == NY_OK) err = decide_limit(g, &lists);
+    if (err) goto done;
+    err = sweep(g, &lists);
+    if (err) goto done;
+    err = ny_components_find(&components, job->ctx, &lists);
+    if (err) goto done;
+    err = describe(g, &lists, &components);
+    if (err) goto done;
+    err = ny_blob_put(job->store, job->name, "components", components.of,
+                      (size_t)lists.n * sizeof(uint32_t));
+    if (err) goto done;
+    ny_job_mark_time(job);
+    ny_job_report_resources(job);
+    json_object_clear(ny_job_checkpoint(job));
+    err = ny_batch_begin(&batch, job->store);
+    if (err) goto done;
+    err = ny_batch_delete(batch, job->name, "lists.0");
+    if (err == NY_OK) err = ny_batch_delete(batch, job->name, "lists.1");
+    if (err)
+        ny_batch_abort(batch);
+    else
+        err = ny_job_commit(job, batch, NY_STAGE_DONE);
+done:
+    ny_components_release(&components);
+    ny_free(job->ctx, far);
+    ny_free(job->ctx, rows);
+    return err;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int run_stages(struct graph_job *g)
+{
+    struct ny_job *job = &g->job;
+    int err = NY_OK;
+
+    for (;;) {
+        job->stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+        if (err || job->stage == NY_STAGE_DONE) return err;
+        err = ny_check_interrupt(job->ctx);
+        if (err) return err;
+        ny_memory_peak_reset(job->ctx);
+        if (job->stage == NY_STAGE_STATS) {
+            err = stage_stats(g);
+            continue;
+        }
+        if (!job->geometry) err = load_spec(g);
+        if (err) return err;
+        err = job->stage == NY_STAGE_NEIGHBORS ? run_range(g) : stage_graph(g);
+    }
+}
+
+int ny_graph_job_run(struct ny_store *store, const char *name,
+                     const struct ny_graph_settings *settings, json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct graph_job g = {.job = {.ctx = ctx,
+                                  .store = store,
+                                  .name = name,
+                                  .record = record,
+                                  .marked_s = ny_now()},
+                          .settings = settings};
+    size_t blas_bytes = 0;
+    int err = ny_graph_plan_make(store, settings, &g.plan);
+
+    if (err == NY_OK) err = ny_points_info(store, &g.job.points);
+    if (err) return err;
+    g.job.points.n = ny_field_count(json_object_get(record, "report"), "n", 0);
+    blas_bytes = ny_blas_bytes(settings->threads, g.plan.workers, ny_panel_rows(g.job.points.n));
+    err = ny_reserve(ctx, NY_MEM_PROCESS, blas_bytes);
+    if (err) return err;
+    err = run_stages(&g);
+    ny_geometry_free(g.job.geometry, ctx);
+    ny_unreserve(ctx, NY_MEM_PROCESS, blas_bytes);
+    return err;
+}

@@ -1,0 +1,115 @@
+#include "embed/stored_graph.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "embed/embedding.h"
+#include "graph/neighbors.h"
+
+bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, const char *name,
+                        const json_t *record)
+{
+    const json_t *report = json_object_get(record, "report");
+    const char *kind = ny_field_text(record, "kind");
+    const char *mutual = ny_field_text(json_object_get(record, "options"), "mutual");
+
+    *graph = (struct ny_stored_graph){.store = store, .name = name};
+    if (!kind || strcmp(kind, "graph") != 0) return false;
+    graph->n = ny_field_count(report, "n", 0);
+    graph->neighbors = (size_t)ny_field_count(report, "neighbors", 0);
+    graph->stored = (size_t)ny_field_count(report, "neighbors_stored", 0);
+    graph->limit = ny_field_number(report, "distance_limit", INFINITY);
+    graph->mutual = mutual && strcmp(mutual, "yes") == 0;
+    return true;
+}
+
+static int load(const struct ny_stored_graph *graph, const char *part, uint64_t first, size_t count,
+                void *out)
+{
+    struct ny_embedding_layout layout = ny_graph_layout(part, graph->n, graph->stored);
+
+    return ny_embedding_rows(graph->store, graph->name, &layout, first, count, out);
+}
+
+int ny_stored_lists(const struct ny_stored_graph *graph, uint32_t *rows, float *distances)
+{
+    int err = load(graph, "neighbors", 0, (size_t)graph->n, rows);
+
+    return err ? err : load(graph, "distances", 0, (size_t)graph->n, distances);
+}
+
+int ny_stored_distances(const struct ny_stored_graph *graph, uint64_t first, size_t count,
+                        void *room, float *out)
+{
+    const float *distances = room;
+    size_t t = graph->neighbors;
+    int err = load(graph, "distances", first, count, room);
+
+    for (size_t i = 0; err == NY_OK && i < count; i++)
+        for (size_t k = 0; k < t; k++) {
+            float distance = distances[i * graph->stored + k];
+
+            out[i * t + k] = (double)distance > graph->limit ? INFINITY : distance;
+        }
+    return err;
+}
+
+int ny_stored_neighbors(const struct ny_stored_graph *graph, uint64_t first, size_t count,
+                        void *room, uint64_t *out)
+{
+    struct ny_context *ctx = ny_store_context(graph->store);
+    const uint32_t *rows = room;
+    size_t t = graph->neighbors;
+    float *distances = ny_calloc(ctx, NY_MEM_IO, count, t * sizeof(float));
+    int err = distances ? ny_stored_distances(graph, first, count, room, distances) : NY_EBUDGET;
+
+    if (err == NY_OK) err = load(graph, "neighbors", first, count, room);
+    for (size_t i = 0; err == NY_OK && i < count; i++)
+        for (size_t k = 0; k < t; k++)
+            out[i * t + k] =
+                isinf(distances[i * t + k]) ? UINT64_MAX : rows[i * graph->stored + k];
+    ny_free(ctx, distances);
+    return err;
+}
+
+static int load_components(const struct ny_stored_graph *graph, uint64_t first, size_t count,
+                           uint32_t *out)
+{
+    struct ny_embedding_layout layout = {ny_part_of("components", 0), graph->n, sizeof(uint32_t),
+                                         NY_CHUNK_BYTES / sizeof(uint32_t)};
+
+    return ny_embedding_rows(graph->store, graph->name, &layout, first, count, out);
+}
+
+int ny_stored_components(const struct ny_stored_graph *graph, uint64_t first, size_t count,
+                         uint64_t *out)
+{
+    struct ny_context *ctx = ny_store_context(graph->store);
+    uint32_t *narrow = ny_calloc(ctx, NY_MEM_IO, count, sizeof(uint32_t));
+    int err = narrow ? load_components(graph, first, count, narrow) : NY_EBUDGET;
+
+    for (size_t i = 0; err == NY_OK && i < count; i++)
+        out[i] = narrow[i];
+    ny_free(ctx, narrow);
+    return err;
+}
+
+int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_t count,
+                      uint64_t *out)
+{
+    enum { PIECE_ROWS = 4096 };
+    uint32_t component[PIECE_ROWS];
+    size_t found = 0;
+    int err = NY_OK;
+
+    while (found < count && *next < graph->n && err == NY_OK) {
+        uint64_t left = graph->n - *next;
+        size_t rows = left < PIECE_ROWS ? (size_t)left : PIECE_ROWS, i = 0;
+
+        err = load_components(graph, *next, rows, component);
+        for (; err == NY_OK && i < rows && found < count; i++)
+            if (component[i] == 0) out[found++] = *next + i;
+        *next += i;
+    }
+    return err;
+}

@@ -1,0 +1,183 @@
+# The verb graph: nearest neighbours of all rows, components, and what it says of both.
+load helper
+
+# Two clusters on a line, 0 1 3 6 and 100 101 103, and one row far away.
+line() {
+    printf 'x\n0\n1\n3\n6\n100\n101\n103\n1000\n' >line.csv
+    nystream import line.nys line.csv -q
+}
+
+@test "neighbours, distances and components of a line" {
+    line
+    ny graph line.nys g --neighbors 2 --json -q
+    exits 0
+    [[ $output == *'"status": "done"'* && $output == *'"kind": "graph"'* ]]
+    [[ $output == *'  "neighbors": 2,'* ]]
+    [ "$(field "$output" edges)" = 10 ]
+    [ "$(field "$output" components)" = 2 ]
+    [ "$(field "$output" largest)" = 4 ]
+    nystream export line.nys g --part neighbors -o n.csv
+    printf '1,2\n0,2\n1,0\n2,1\n5,6\n4,6\n5,4\n6,5\n' | cmp - n.csv
+    nystream export line.nys g --part distances -o d.csv
+    printf '1,3\n1,2\n2,3\n3,5\n1,3\n1,2\n2,3\n897,899\n' | cmp - d.csv
+    nystream export line.nys g --part components -o c.csv
+    printf '0\n0\n0\n0\n1\n1\n1\n1\n' | cmp - c.csv
+    nystream export line.nys g --part rows -o r.csv
+    printf '0\n1\n2\n3\n' | cmp - r.csv
+    ny info line.nys g
+    exits 0
+}
+
+@test "a limit leaves edges out, by length or by quantile; mutual ones need both" {
+    line
+    ny graph line.nys far --neighbors 2 --max-distance 10 --json -q
+    exits 0
+    [ "$(field "$output" isolated)" = 1 ]
+    [ "$(field "$output" components)" = 3 ]
+    nystream export line.nys far --part neighbors -o n.csv
+    [ "$(tail -1 n.csv)" = 18446744073709551615,18446744073709551615 ]
+    nystream export line.nys far --part distances -o d.npy
+    # of the 16 distances 1 1 1 1 2 2 2 2 3 3 3 3 3 5 897 899 the 80 % one is at place 12
+    ny graph line.nys q --neighbors 2 --distance-quantile 0.8 --json -q
+    exits 0
+    [ "$(field "$output" distance_limit)" = 3.0 ]
+    ny graph line.nys m --neighbors 2 --mutual --json -q
+    exits 0
+    [ "$(field "$output" edges)" = 6 ]
+    ny graph line.nys none --neighbors 2 --max-distance 0.5
+    exits 3
+    says "no two rows are neighbours within a distance of 0.5"
+    ny list line.nys
+    [[ $output != *none* ]]
+}
+
+@test "--sweep says what other numbers of neighbours give" {
+    line
+    ny graph line.nys s --neighbors 2 --sweep 1,2,4 --max-distance 10
+    exits 0
+    says "neighbors  limit      components"
+    says "1  none                2   50"
+    says "4  none                1   100"
+    says "4  10                  3   50"
+    nystream export line.nys s --part neighbors -o n.csv
+    [ "$(head -1 n.csv)" = 1,2 ]
+}
+
+@test "bytes, floats and sparse rows have the same neighbours" {
+    npy_u8 3000 20 >rows.npy
+    nystream import b rows.npy -q
+    nystream import f rows.npy --dtype f32 -q
+    nystream import s rows.npy --layout sparse -q
+    local store least
+    for store in b f s; do
+        ny graph $store g --neighbors 6 -q
+        exits 0
+        nystream export $store g --part neighbors -o $store.npy
+    done
+    cmp b.npy f.npy
+    cmp f.npy s.npy
+    ny graph b g --neighbors 6 --memory 30M --restart
+    exits 8
+    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    ny graph b g --neighbors 6 --memory "$least" --restart -q
+    exits 0
+    nystream export b g --part neighbors -o small.npy
+    cmp f.npy small.npy
+    ny graph b cosine --neighbors 3 --metric cosine --json -q
+    exits 0
+    [[ $output == *'"metric": "cosine"'* ]]
+}
+
+@test "equal rows are neighbours at distance 0, by row number" {
+    for ((i = 0; i < 50; i++)); do echo 7,7; done >t.csv
+    nystream import s t.csv -q
+    ny graph s g --neighbors 3 --json -q
+    exits 0
+    nystream export s g --part neighbors -o n.csv
+    [ "$(head -1 n.csv)" = 1,2,3 ]
+    [ "$(tail -1 n.csv)" = 0,1,2 ]
+    nystream export s g --part distances -o d.csv
+    [ "$(sort -u d.csv)" = 0,0,0 ]
+}
+
+@test "what a graph cannot be made of" {
+    line
+    ny graph line.nys g --neighbors 8
+    exits 2
+    says "8 neighbours are more than the other 7 rows"
+    ny graph line.nys g --sweep 1,x
+    exits 2
+    says "a list of numbers"
+    ny graph line.nys g --distance-quantile 1.5
+    exits 2
+    ny graph line.nys g --neighbors 0
+    exits 2
+    echo 5 >one.csv
+    nystream import one.nys one.csv --header no -q
+    ny graph one.nys g
+    exits 3
+    ny graph line.nys g --memory 24M
+    exits 8
+    says "give --memory"
+    ny graph line.nys g -q
+    ny graph line.nys g --neighbors 3
+    exits 2
+    says "--restart"
+    ny fit line.nys g
+    exits 2
+    says "is a graph"
+    ny export line.nys g -o e.npy
+    exits 2
+    says "has no embedding"
+}
+
+@test "killed at any moment it goes on to the same bytes" {
+    npy_u8 30000 64 >b.npy
+    nystream import b b.npy -q
+    nystream graph b whole -q
+    nystream export b whole --part neighbors -o whole.npy
+    local i
+    for i in 1 2 3 4 5 6; do
+        timeout -s KILL "0.$((i * 7 % 10))" nystream graph b g -q 2>/dev/null && break
+    done
+    ny graph b g -q
+    exits 0
+    nystream export b g --part neighbors -o g.npy
+    cmp whole.npy g.npy
+}
+
+@test "a path: rows, lengths, and none between components" {
+    line
+    nystream graph line.nys g --neighbors 2 -q
+    ny path line.nys g --from 0 --to 3
+    exits 0
+    [ "$output" = "$(printf '0\t0\n2\t3\n3\t6')" ]
+    ny path line.nys g --from 7 --to 4 --json
+    exits 0
+    [[ $output == *'"length": 900.0'* ]]
+    ny path line.nys g --from 5 --to 5
+    exits 0
+    [ "$output" = "$(printf '5\t0')" ]
+    ny path line.nys g --from 0 --to 7
+    exits 3
+    says "no path from row 0 to row 7"
+    ny path line.nys g --from 0 --to 8
+    exits 2
+    says "no row 8"
+    ny path line.nys g --from 0
+    exits 2
+    nystream fit line.nys f --landmarks 4 -q
+    ny path line.nys f --from 0 --to 1
+    exits 2
+    says "is no graph"
+}
+
+# Where rows are equal, edges have no length, and a path must not go round among them.
+@test "a path through equal rows" {
+    printf '0,0\n0,0\n0,0\n0,0\n1,0\n1,0\n1,0\n' >t.csv
+    nystream import s t.csv -q
+    nystream graph s g --neighbors 4 -q
+    ny path s g --from 3 --to 6 --json
+    exits 0
+    [[ $output == *'"length": 1.0'* ]]
+}
