@@ -2,7 +2,8 @@
  * The projection on the span of the dictionary: the exact eigenpairs of K̃ = C W⁺ Cᵀ (Ouimet &
  * Bengio 2005, Algorithm 1, steps 17–23: A = C W⁺, AᵀA u = λ W⁻¹ u). With W = LLᵀ that is the
  * symmetric problem L⁻¹ G L⁻ᵀ V = V Λ, and Û = C L⁻ᵀ V Λ^-½ is orthonormal. Where W is rank
- * deficient, B = U_r Σ_r^-½ takes the place of L⁻ᵀ.
+ * deficient, B = U_r Σ_r^-½ takes the place of L⁻ᵀ; or, of many landmarks, what is below the cut is
+ * deflated (deflate.c).
  */
 #include "spectral/projected.h"
 
@@ -13,8 +14,7 @@
 
 enum { BLOCK = 256 };
 
-/* The smallest eigenvalue of LLᵀ, from above, by inverse iteration. */
-static int smallest_eigenvalue(struct ny_context *ctx, struct ny_matrix L, double *value)
+int ny_smallest_eigenvalue(struct ny_context *ctx, struct ny_matrix L, double *value)
 {
     enum { STEPS = 8 };
     double *x = ny_alloc(ctx, NY_MEM_SOLVE, L.rows * sizeof(double));
@@ -39,15 +39,14 @@ static int smallest_eigenvalue(struct ny_context *ctx, struct ny_matrix L, doubl
 int ny_projected_factorise(const struct ny_problem *problem, struct ny_basis *basis,
                            bool *full_rank)
 {
-    const double margin = 4; /* inverse iteration estimates from above */
     double smallest;
     int err;
 
     *full_rank = false;
     if (problem->rank && problem->rank < basis->r) return NY_OK;
     if (ny_cholesky(basis->W) != 0) return NY_OK;
-    err = smallest_eigenvalue(problem->ctx, basis->W, &smallest);
-    *full_rank = err == NY_OK && smallest > margin * basis->gram_cut;
+    err = ny_smallest_eigenvalue(problem->ctx, basis->W, &smallest);
+    *full_rank = err == NY_OK && smallest > NY_CUT_MARGIN * basis->gram_cut;
     return err;
 }
 
@@ -91,7 +90,8 @@ size_t ny_projected_scale(const struct ny_problem *problem, struct ny_solution *
     return kept;
 }
 
-static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis,
+/* L: of W_R, `rank` of whose eigenvectors are left in the problem. */
+static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis, size_t rank,
                            struct ny_solution *solution)
 {
     struct ny_context *ctx = problem->ctx;
@@ -117,7 +117,7 @@ static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis,
         solution->averages[i] = -z[i];                                  /* u = W⁺s/n */
     err = ny_eigen_top(ctx, A, k, lambda, V);                           /* A V = V Λ */
     if (err) goto done;
-    solution->rank_effective = basis->r;
+    solution->rank_effective = rank;
     kept = ny_projected_scale(problem, solution, lambda, V);
     for (size_t j = 0; j < kept; j++)
         for (size_t i = 0; i < basis->r; i++)
@@ -230,11 +230,15 @@ done:
 static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
 {
+    size_t deflated = 0;
     bool full_rank;
     int err = ny_projected_factorise(problem, basis, &full_rank);
 
     if (err) return err;
-    if (full_rank) return solve_full_rank(problem, basis, solution);
+    if (full_rank) return solve_full_rank(problem, basis, basis->r, solution);
+    err = ny_deflate(problem, basis, &deflated);
+    if (err) return err;
+    if (deflated) return solve_full_rank(problem, basis, basis->r - deflated, solution);
     ny_basis_restore(basis);
     return solve_rank_cut(problem, basis, solution);
 }
@@ -306,7 +310,7 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 
     (void)problem;
     return square + BLOCK * 2 * m * sizeof(double) + p * (m + 1) * sizeof(double) +
-           ny_eigen_top_bytes(m, k ? k : m) + 8 * m * sizeof(double);
+           ny_eigen_top_bytes(m, k ? k : m) + 8 * m * sizeof(double) + ny_deflate_bytes(m);
 }
 
 const struct ny_method ny_method_projected = {
