@@ -12,9 +12,9 @@
 
 #include "base/random.h"
 
-/* Fewer landmarks are not worth it; vectors iterated, at first and at most; iterations; rows of a
- * block of W′. */
-enum { ORDER = 1024, FIRST = 64, MOST = 512, STEPS = 4, BLOCK = 256 };
+/* Fewer landmarks are not worth it; vectors iterated, at first one of so many, and at most; times;
+ * rows of a block of W′. */
+enum { ORDER = 1024, FIRST_SHARE = 32, MOST = 512, STEPS = 3, BLOCK = 256 };
 
 static size_t most_of(size_t r)
 {
@@ -123,12 +123,12 @@ static int find_small(struct ny_problem *problem, struct ny_basis *basis, double
 {
     const double limit = 2 * NY_CUT_MARGIN * basis->gram_cut;
     struct ny_matrix W = basis->W;
-    size_t r = basis->r, most = most_of(r);
+    size_t r = basis->r, most = most_of(r), b = r / FIRST_SHARE < most ? r / FIRST_SHARE : most;
     bool enough = false;
     int err = NY_OK;
 
     *count = 0;
-    for (size_t b = FIRST < most ? FIRST : most; !enough && !err; b = 2 * b < most ? 2 * b : most) {
+    for (; !enough && !err; b = 2 * b < most ? 2 * b : most) {
         struct ny_matrix S = ny_matrix(at, r, b);
 
         ny_basis_restore(basis);

@@ -8,9 +8,10 @@
 int ny_smallest_eigenvalue(struct ny_context *ctx, struct ny_matrix L, double *value);
 #define NY_CUT_MARGIN 4
 
-/* Where few eigenvalues of a large W_R are below the cut: takes their eigenvectors out of the problem,
- * and leaves L of what W_R has become in place of its lower triangle (deflate.c). *count: how many;
- * 0, and all but that triangle as it was, where it is small or indefinite, or they are many. */
+/* Where few eigenvalues of a large W_R are below the cut: takes their eigenvectors out of the
+ * problem, and leaves L of what W_R has become in place of its lower triangle (deflate.c). *count:
+ * how many; 0, and all but that triangle as it was, where it is small or indefinite, or they are
+ * many. */
 int ny_deflate(struct ny_problem *problem, struct ny_basis *basis, size_t *count);
 size_t ny_deflate_bytes(size_t m);
 
