@@ -242,6 +242,7 @@ static int measure_products(struct ny_context *ctx, double seconds, double rates
     for (int kind = 0; kind < KINDS; kind++)
         rates[kind] = at_once ? 0 : kinds[kind].guess * threads;
     if (!at_once) return NY_OK;
+    ny_blas_serial(); /* each thread has products of its own, as in a pass */
     probe.rates = ny_calloc(ctx, NY_MEM_OTHER, at_once, sizeof(*probe.rates));
     if (!probe.rates) return NY_EBUDGET;
     err = ny_parallel(ctx, at_once, run_probe, &probe);
