@@ -1,9 +1,9 @@
 /*
  * The rank cut of many landmarks without all eigenvectors of W_R: the few of eigenvalues below the
  * cut, S, by inverse iteration on W_R + μI. With P = I − SSᵀ the problem of W′ = P W_R P + τSSᵀ and
- * PGP is that of what is above the cut, since W′ keeps the range of P and that of S apart; and W′ is
- * safely of full rank. Costs two Cholesky factors and products with S, where all eigenvectors of W_R
- * take ten times that.
+ * PGP is that of what is above the cut, since W′ keeps the range of P and that of S apart; and W′
+ * is safely of full rank. Costs two Cholesky factors and products with S, where all eigenvectors of
+ * W_R take ten times that.
  */
 #include "spectral/projected.h"
 
