@@ -1,6 +1,6 @@
 /*
- * Calls killed with SIGKILL, at random moments and at random writes. NYSTREAM_KILLS: how many kills
- * each call has to survive at least (9).
+ * Calls killed with SIGKILL, at random moments and at random writes, and the points that they work
+ * on. NYSTREAM_KILLS: how many kills each call has to survive at least (9).
  */
 #ifndef NY_TESTS_JOB_KILL_H
 #define NY_TESTS_JOB_KILL_H
@@ -25,13 +25,14 @@
 #include "base/context.h"
 #include "base/random.h"
 #include "store/store.h"
+#include "support/files.h"
 #include "support/store_case.h"
 
 enum { D = 16, ROWS = 26000, OPTIONS = 10, STAGES = 16, TRIES_MAX = 400, WRITES_MAX = 24 };
 
 static int kills_wanted = 9;
 
-static char directory[128];
+static char directory[128], store[160];
 static uint64_t draws;
 static unsigned kills_made;
 
@@ -215,6 +216,30 @@ static double run_whole(const struct run *run, const char *path, const char *nam
 
 /* ---- what is left -------------------------------------------------------------------------- */
 
+/* Every part of two results has the same bytes, or neither has it. */
+static inline void same_results_in(const char *first, const char *one, const char *second,
+                                   const char *other)
+{
+    struct ny_context *ctx;
+    char a[200], b[200];
+    int parts = 0;
+
+    snprintf(a, sizeof(a), "%s/a.npy", directory);
+    snprintf(b, sizeof(b), "%s/b.npy", directory);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    for (const char *const *part = ny_export_parts(); *part; part++) {
+        int err = ny_export(ctx, first, one, *part, a);
+
+        assert_int_equal(ny_export(ctx, second, other, *part, b), err);
+        if (err == NY_EUSAGE) continue;
+        if (err) fail_msg("%s: %s", *part, ny_context_message(ctx));
+        same_files(a, b, *part);
+        parts++;
+    }
+    assert_true(parts >= 3);
+    ny_context_free(ctx);
+}
+
 static void check_sound(const char *path)
 {
     struct ny_report *report = NULL;
@@ -234,6 +259,44 @@ static float value_of(uint64_t row, uint64_t column)
     double noise = ny_hash01(7, NY_STREAM_DATA, row * D + column) - 0.5;
 
     return (float)((double)((row * 7 + column * column) % 11) + noise);
+}
+
+/* Rows first … of them, appended to `store`. */
+static inline void append_points(uint64_t first, uint64_t rows)
+{
+    float *values = malloc((size_t)rows * D * sizeof(float));
+    struct ny_context *ctx;
+
+    assert_non_null(values);
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint64_t j = 0; j < D; j++)
+            values[i * D + j] = value_of(first + i, j);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    assert_int_equal(ny_append_rows(ctx, store, values, rows, D, NULL), NY_OK);
+    ny_context_free(ctx);
+    free(values);
+}
+
+static inline int new_store(void **state)
+{
+    (void)state;
+    snprintf(store, sizeof(store), "%s/a.nys", directory);
+    append_points(0, ROWS);
+    return 0;
+}
+
+static inline int remove_store(void **state)
+{
+    (void)state;
+    case_remove(store);
+    return 0;
+}
+
+static inline int call_fit(struct ny_context *ctx, const struct run *run, const char *path,
+                           const char *name, const struct ny_options *options)
+{
+    (void)run;
+    return ny_fit(ctx, path, name, options, NULL);
 }
 
 static int start(void **state)

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "fault/fault_calls.h"
 #include "nystream.h"
+#include "support/files.h"
 #include "support/store_case.h"
 
 enum { ROWS = 2500, MORE = 700, D = 4, POINTS_MAX = 6000 };
@@ -37,26 +38,10 @@ struct work {
     void (*undo)(void);
 };
 
-static char *content(const char *path, size_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    char *data;
-
-    if (!file) fail_msg("there is no %s", path);
-    fseek(file, 0, SEEK_END);
-    *bytes = (size_t)ftell(file);
-    rewind(file);
-    data = malloc(*bytes + 1);
-    assert_non_null(data);
-    assert_int_equal(fread(data, 1, *bytes, file), *bytes);
-    fclose(file);
-    return data;
-}
-
 static void check_output(const char *want, size_t want_bytes)
 {
     size_t bytes;
-    char *data = content(output, &bytes);
+    char *data = file_content(output, &bytes);
 
     assert_int_equal(bytes, want_bytes);
     assert_memory_equal(data, want, bytes);
@@ -373,9 +358,9 @@ static int start(void **state)
     if (err == NY_OK) err = import_as(ctx, store);
     if (err == NY_OK) err = fit_as(ctx, "old");
     if (err == NY_OK) err = transform_table(ctx);
-    if (err == NY_OK) placed = content(output, &placed_bytes);
+    if (err == NY_OK) placed = file_content(output, &placed_bytes);
     if (err == NY_OK) err = export_as(ctx, store, "old");
-    if (err == NY_OK) whole = content(output, &whole_bytes);
+    if (err == NY_OK) whole = file_content(output, &whole_bytes);
     if (err) fprintf(stderr, "%s\n", ny_context_message(ctx));
     ny_context_free(ctx);
     return err;

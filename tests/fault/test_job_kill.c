@@ -4,41 +4,6 @@
  */
 #include "fault/job_kill.h"
 
-static char store[160];
-
-static char *content(const char *path, size_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    char *data;
-
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *bytes = (size_t)ftell(file);
-    rewind(file);
-    data = malloc(*bytes + 1);
-    assert_non_null(data);
-    assert_int_equal(fread(data, 1, *bytes, file), *bytes);
-    fclose(file);
-    return data;
-}
-
-static void same_files(const char *a, const char *b, const char *what)
-{
-    size_t bytes_a, bytes_b;
-    char *data_a = content(a, &bytes_a), *data_b = content(b, &bytes_b);
-
-    if (bytes_a != bytes_b || memcmp(data_a, data_b, bytes_a) != 0) fail_msg("%s differs", what);
-    free(data_a);
-    free(data_b);
-}
-
-static int call_fit(struct ny_context *ctx, const struct run *run, const char *path,
-                    const char *name, const struct ny_options *options)
-{
-    (void)run;
-    return ny_fit(ctx, path, name, options, NULL);
-}
-
 static int call_select(struct ny_context *ctx, const struct run *run, const char *path,
                        const char *name, const struct ny_options *options)
 {
@@ -64,26 +29,12 @@ static void same_probes(struct ny_context *ctx, const char *one, const char *oth
     ny_report_free(b);
 }
 
-/* Every part of two results has the same bytes, or neither has it. */
 static void same_results(const char *one, const char *other)
 {
     struct ny_context *ctx;
-    char a[200], b[200];
-    int parts = 0;
 
-    snprintf(a, sizeof(a), "%s/a.npy", directory);
-    snprintf(b, sizeof(b), "%s/b.npy", directory);
+    same_results_in(store, one, store, other);
     assert_int_equal(ny_context_new(&ctx), NY_OK);
-    for (const char *const *part = ny_export_parts(); *part; part++) {
-        int err = ny_export(ctx, store, one, *part, a);
-
-        assert_int_equal(ny_export(ctx, store, other, *part, b), err);
-        if (err == NY_EUSAGE) continue;
-        if (err) fail_msg("%s: %s", *part, ny_context_message(ctx));
-        same_files(a, b, *part);
-        parts++;
-    }
-    assert_true(parts >= 3);
     same_probes(ctx, one, other);
     ny_context_free(ctx);
 }
@@ -108,23 +59,6 @@ static void kill_fits(const struct run *run)
     }
     check_sound(store);
     print_message("%s: %d kills\n", run->name, kills);
-}
-
-/* ---- the tests ----------------------------------------------------------------------------- */
-
-static void import_points(void)
-{
-    float *values = malloc((size_t)ROWS * D * sizeof(float));
-    struct ny_context *ctx;
-
-    assert_non_null(values);
-    for (uint64_t i = 0; i < ROWS; i++)
-        for (uint64_t j = 0; j < D; j++)
-            values[i * D + j] = value_of(i, j);
-    assert_int_equal(ny_context_new(&ctx), NY_OK);
-    assert_int_equal(ny_append_rows(ctx, store, values, ROWS, D, NULL), NY_OK);
-    ny_context_free(ctx);
-    free(values);
 }
 
 /* ---- what only reads the store ------------------------------------------------------------- */
@@ -218,21 +152,6 @@ static void readers_leave_all_as_it_is(void **state)
 }
 
 /* ---- fits and selections ------------------------------------------------------------------- */
-
-static int new_store(void **state)
-{
-    (void)state;
-    snprintf(store, sizeof(store), "%s/a.nys", directory);
-    import_points();
-    return 0;
-}
-
-static int remove_store(void **state)
-{
-    (void)state;
-    case_remove(store);
-    return 0;
-}
 
 static void nystrom_goes_on_as_if_unbroken(void **state)
 {

@@ -3,7 +3,7 @@
  * the old result, whole, until the same call has made the new one, with the bytes of an unbroken
  * run.
  */
-#include "fault/kill_case.h"
+#include "fault/job_kill.h"
 
 #include "embed/record.h"
 
@@ -39,7 +39,8 @@ static void count_update_kill(const char *path)
 /* Killed updates leave the result as it was, until they leave that of an unbroken update. */
 static void kill_updates(const struct run *first, const char *mode)
 {
-    const struct run update = {.name = mode, .option = {"update", mode}};
+    const struct run update = {
+        .call = call_fit, .name = mode, .stage = mode, .option = {"update", mode}};
     char old[200], whole[200], broken[200];
     double seconds;
     int kills = 0;
@@ -58,9 +59,9 @@ static void kill_updates(const struct run *first, const char *mode)
 
         assert_true(attempt < 4 * kills_wanted);
         case_copy(store, broken);
-        while (kill_once(&update, broken, "fit", seconds)) {
+        while (kill_once(&update, broken, "fit", seconds, tries++)) {
             kills++;
-            assert_true(tries++ < TRIES_MAX);
+            assert_true(tries < TRIES_MAX);
             count_update_kill(broken);
             if (rows_of_result(broken) == ROWS) same_results_in(old, "fit", broken, "fit");
         }
@@ -75,7 +76,8 @@ static void kill_updates(const struct run *first, const char *mode)
 
 static void full_updates_go_on_as_if_unbroken(void **state)
 {
-    const struct run greedy = {.name = "greedy",
+    const struct run greedy = {.call = call_fit,
+                               .name = "greedy",
                                .option = {"select", "greedy", "tolerance", "0.05", "landmarks",
                                           "150", "gamma", "1e-3"}};
     (void)state;
@@ -84,7 +86,8 @@ static void full_updates_go_on_as_if_unbroken(void **state)
 
 static void updates_with_new_columns_go_on_as_if_unbroken(void **state)
 {
-    const struct run uniform = {.name = "uniform",
+    const struct run uniform = {.call = call_fit,
+                                .name = "uniform",
                                 .option = {"select", "uniform", "landmarks", "150"}};
     (void)state;
     kill_updates(&uniform, "full");
@@ -92,7 +95,7 @@ static void updates_with_new_columns_go_on_as_if_unbroken(void **state)
 
 static void frozen_updates_go_on_as_if_unbroken(void **state)
 {
-    const struct run plain = {.name = "rpcholesky", .option = {"landmarks", "120"}};
+    const struct run plain = {.call = call_fit, .name = "rpcholesky", .option = {"landmarks", "120"}};
 
     (void)state;
     kill_updates(&plain, "frozen");

@@ -157,7 +157,7 @@ static void frozen_measures_its_drift(void **state)
     m = (size_t)number(report, "landmarks");
     assert_in_range(m, 5, 60);
     assert_int_equal(ny_export(ctx, store, "fit", "landmarks", path), NY_OK);
-    npy = content(path, &bytes);
+    npy = file_content(path, &bytes);
     memcpy(landmarks, npy + bytes - m * sizeof(uint64_t), m * sizeof(uint64_t));
     free(npy);
     factorise(landmarks, m, 0.1, L);

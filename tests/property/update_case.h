@@ -18,6 +18,7 @@
 
 #include "base/random.h"
 #include "nystream.h"
+#include "support/files.h"
 #include "support/store_case.h"
 
 /* None of them a multiple of a unit of 2,048 rows, nor of a block. */
@@ -145,39 +146,17 @@ static float *embedding_of(const char *store, uint64_t *rows, uint64_t *p)
     return values;
 }
 
-static char *content(const char *path, size_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    char *data;
-
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *bytes = (size_t)ftell(file);
-    rewind(file);
-    data = malloc(*bytes + 1);
-    assert_non_null(data);
-    assert_int_equal(fread(data, 1, *bytes, file), *bytes);
-    fclose(file);
-    return data;
-}
-
 /* A part of two stores' results: the same bytes. */
 static void same_part(const char *part, const char *one, const char *other)
 {
-    char a[200], b[200], *data_a, *data_b;
-    size_t bytes_a, bytes_b;
+    char a[200], b[200];
     int err;
 
     path_of(a, "a.npy");
     path_of(b, "b.npy");
     err = ny_export(ctx, one, "fit", part, a);
     assert_int_equal(ny_export(ctx, other, "fit", part, b), err);
-    if (err) return;
-    data_a = content(a, &bytes_a);
-    data_b = content(b, &bytes_b);
-    if (bytes_a != bytes_b || memcmp(data_a, data_b, bytes_a) != 0) fail_msg("%s differs", part);
-    free(data_a);
-    free(data_b);
+    if (!err) same_files(a, b, part);
 }
 
 static void same_embedding(const struct update_case *test, const char *one, const char *other,
