@@ -224,6 +224,7 @@ int ny_calibrate(struct ny_context *context, struct ny_report **report)
 
     *report = NULL;
     ny_error_clear(context);
+    ny_fields_begin();
     err = ny_calibration_measure(context, &calibration);
     return err ? err : ny_report_of_json(report, context, ny_calibration_json(&calibration));
 }

@@ -81,6 +81,7 @@ int ny_result_report(struct ny_context *context, const char *path, const char *n
 
     *report = NULL;
     ny_error_clear(context);
+    ny_fields_begin();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
     err = ny_record_need(store, name, &record);
@@ -103,10 +104,8 @@ static int add_name(void *user, const char *name)
 {
     struct names *names = user;
     json_t *record, *entry = json_object();
-    int err = ny_fields_check(ny_store_context(names->store)); /* of the one before */
+    int err = ny_record_load(names->store, name, &record);
 
-    if (err == NY_OK) err = ny_record_load(names->store, name, &record);
-    else record = NULL;
     ny_field_append(names->array, ny_json_text(name));
     ny_field_set_text(entry, "name", name);
     ny_field_set_text(entry, "kind", ny_field_text(record, "kind"));

@@ -191,6 +191,7 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
 
     if (report) *report = NULL;
     ny_error_clear(context);
+    ny_fields_begin();
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
     err = ny_store_open(&request.store, context, path);

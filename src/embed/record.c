@@ -49,7 +49,6 @@ static int load(struct ny_store *store, const char *name, const char *part, json
     int err = NY_EBUDGET;
 
     *out = NULL;
-    ny_fields_begin();
     if (!text.data) goto done;
     err = ny_chunk_get(store, name, part, 0, &text);
     if (err) goto done;

@@ -66,8 +66,8 @@ uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback
 double ny_field_number(const json_t *object, const char *key, double fallback);
 const char *ny_field_text(const json_t *object, const char *key);
 /* jansson allocates for each of these, and may be refused. A setter that fails notes it for its
- * thread; ny_record_put() and ny_fields_check() then return NY_EBUDGET. _begin forgets what an
- * earlier failure left. */
+ * thread; ny_record_put() and ny_fields_check() then return NY_EBUDGET. _begin, at the start of a
+ * call of the API, forgets what an earlier call left. */
 void ny_fields_begin(void);
 int ny_fields_check(struct ny_context *ctx);
 /* Takes `value` over; NULL: there was no memory for it. */

@@ -2,7 +2,8 @@
  * Every allocation, and every read, write, sync and map, fails in turn while the public interface
  * works: each failure gives a status with a message, nothing leaks, what was there before is intact
  * and the same call without the fault goes through. Reads and writes that are interrupted, or do half
- * of their work, are gone over: one in three of them, all with NYSTREAM_EVERY_FAULT set.
+ * of their work, are gone over. NYSTREAM_EVERY_FAULT: all points; else one in three of those, and one
+ * in seven of the allocations of updates and graphs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +26,7 @@ enum { ROWS = 2500, MORE = 700, D = 4, POINTS_MAX = 6000 };
 
 /* ---- what is done -------------------------------------------------------------------------- */
 
-static char directory[128], table[160], more[160], store[160], fresh[160], output[160];
+static char directory[128], table[160], more[160], store[160], fresh[160], grown[160], output[160];
 static char *whole, *placed; /* embedding, and the table transformed */
 static size_t whole_bytes, placed_bytes;
 
@@ -36,6 +37,7 @@ struct work {
     void (*check)(void);
     /* Undoes it. */
     void (*undo)(void);
+    bool long_one;
 };
 
 static void check_output(const char *want, size_t want_bytes)
@@ -213,6 +215,77 @@ static int append_fresh(struct ny_context *ctx)
     return err;
 }
 
+/* What a result that is made afresh is compared with: the first of its kind. */
+static struct first {
+    char *data;
+    size_t bytes;
+} full, frozen, neighbors;
+
+static void check_first(struct first *first, const char *path, const char *name, const char *part)
+{
+    struct ny_context *ctx = new_context();
+
+    if (ny_export(ctx, path, name, part, output)) fail_msg("%s", ny_context_message(ctx));
+    if (first->data)
+        check_output(first->data, first->bytes);
+    else
+        first->data = file_content(output, &first->bytes);
+    unlink(output);
+    ny_context_free(ctx);
+}
+
+/* Of a copy of a store that has grown since its result was made. */
+static int update_as(struct ny_context *ctx, const char *mode)
+{
+    struct ny_options *options = NULL;
+    int err;
+
+    if (access(fresh, F_OK) != 0) case_copy(grown, fresh);
+    err = ny_options_new(&options, ctx);
+    if (err == NY_OK) err = ny_options_set(options, "update", mode);
+    if (err == NY_OK) err = ny_options_set(options, "memory", "200M");
+    if (err == NY_OK) err = ny_fit(ctx, fresh, "old", options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static int update_full(struct ny_context *ctx)
+{
+    return update_as(ctx, "full");
+}
+
+static void check_full(void)
+{
+    check_first(&full, fresh, "old", "embedding");
+}
+
+static int update_frozen(struct ny_context *ctx)
+{
+    return update_as(ctx, "frozen");
+}
+
+static void check_frozen(void)
+{
+    check_first(&frozen, fresh, "old", "embedding");
+}
+
+static int graph_new(struct ny_context *ctx)
+{
+    struct ny_options *options = NULL;
+    int err = ny_options_new(&options, ctx);
+
+    if (err == NY_OK) err = ny_options_set(options, "memory", "200M");
+    if (err == NY_OK) err = ny_options_set(options, "max-distance", "9");
+    if (err == NY_OK) err = ny_graph(ctx, store, "new", options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_graph(void)
+{
+    check_first(&neighbors, store, "new", "neighbors");
+}
+
 static int verify_all(struct ny_context *ctx)
 {
     struct ny_report *report = NULL;
@@ -223,13 +296,16 @@ static int verify_all(struct ny_context *ctx)
 }
 
 static const struct work works[] = {
-    {"import", import_fresh, check_fresh, undo_fresh},
-    {"append", append_fresh, check_appended, undo_fresh},
-    {"fit", fit_new, check_new, undo_new},
-    {"transform", transform_table, check_placed, undo_output},
-    {"export", export_old, check_old, undo_output},
-    {"report", report_all, nothing, nothing},
-    {"verify", verify_all, nothing, nothing},
+    {"import", import_fresh, check_fresh, undo_fresh, false},
+    {"append", append_fresh, check_appended, undo_fresh, false},
+    {"fit", fit_new, check_new, undo_new, false},
+    {"transform", transform_table, check_placed, undo_output, false},
+    {"export", export_old, check_old, undo_output, false},
+    {"report", report_all, nothing, nothing, false},
+    {"verify", verify_all, nothing, nothing, false},
+    {"update in full", update_full, check_full, undo_fresh, true},
+    {"frozen update", update_frozen, check_frozen, undo_fresh, true},
+    {"graph", graph_new, check_graph, undo_new, true},
 };
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -295,14 +371,20 @@ static void run_again(const struct work *work, enum kind kind, long k)
     work->check();
 }
 
+/* Every which point is tried. */
+static long step_of(const struct work *work, enum kind kind)
+{
+    if (getenv("NYSTREAM_EVERY_FAULT")) return 1;
+    if (kind == ALLOCATION && work->long_one) return 7;
+    return kind >= INTERRUPTED ? 3 : 1;
+}
+
 static void run_all(enum kind kind)
 {
-    long step = kind >= INTERRUPTED && !getenv("NYSTREAM_EVERY_FAULT") ? 3 : 1;
-
     for (size_t w = 0; w < sizeof(works) / sizeof(works[0]); w++) {
         const struct work *work = &works[w];
+        long k = 0, step = step_of(work, kind);
         int survived = 0, err;
-        long k = 0;
 
         lost = 0;
         for (; run_with_fault(work, kind, k, &err); k += step) {
@@ -348,6 +430,7 @@ static int start(void **state)
     snprintf(more, sizeof(more), "%s/more.csv", directory);
     snprintf(store, sizeof(store), "%s/a.nys", directory);
     snprintf(fresh, sizeof(fresh), "%s/fresh.nys", directory);
+    snprintf(grown, sizeof(grown), "%s/grown.nys", directory);
     snprintf(output, sizeof(output), "%s/out.npy", directory);
     setenv("XDG_CACHE_HOME", directory, 1);
     write_table(table, ROWS);
@@ -361,6 +444,9 @@ static int start(void **state)
     if (err == NY_OK) placed = file_content(output, &placed_bytes);
     if (err == NY_OK) err = export_as(ctx, store, "old");
     if (err == NY_OK) whole = file_content(output, &whole_bytes);
+    if (err == NY_OK) err = append_fresh(ctx);
+    if (err == NY_OK) case_copy(fresh, grown);
+    undo_fresh();
     if (err) fprintf(stderr, "%s\n", ny_context_message(ctx));
     ny_context_free(ctx);
     return err;
@@ -372,6 +458,9 @@ static int stop(void **state)
     print_message("counted: %lu failed calls\n", points);
     free(whole);
     free(placed);
+    free(full.data);
+    free(frozen.data);
+    free(neighbors.data);
     case_remove(directory);
     return 0;
 }

@@ -117,12 +117,32 @@ static void the_others_can_be_listed_and_it_can_be_removed(void **state)
     assert_int_equal(ny_result_report(ctx, path, "later", &report), NY_EUSAGE);
 }
 
+/* A record that could not take a value is not put, whatever is read in between. */
+static void a_value_that_was_lost_stays_lost(void **state)
+{
+    struct ny_store *store;
+    json_t *record, *other;
+
+    (void)state;
+    put("good", "stage", json_string("solve"));
+    store = open_store();
+    assert_int_equal(ny_record_load(store, "good", &record), NY_OK);
+    ny_field_set_json(record, "stage", NULL);
+    assert_int_equal(ny_record_load(store, "good", &other), NY_OK);
+    assert_int_equal(ny_record_save(store, "good", record), NY_EBUDGET);
+    assert_int_equal(ny_record_save(store, "good", other), NY_OK);
+    json_decref(other);
+    json_decref(record);
+    ny_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_comes_back),
         cmocka_unit_test(a_later_format_says_which_version_reads_it),
         cmocka_unit_test(the_others_can_be_listed_and_it_can_be_removed),
+        cmocka_unit_test(a_value_that_was_lost_stays_lost),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
