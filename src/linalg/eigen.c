@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "linalg/blas.h"
+#include "linalg/eigen_few.h"
 
 /* dsyevr: lwork at least 26m; 38m lets dsytrd work in its preferred blocks of 32 columns. */
 enum { LWORK = 38, LIWORK = 10 };
@@ -15,9 +16,18 @@ struct workspace {
     lapack_int *iwork, *support;
 };
 
-size_t ny_eigen_top_bytes(size_t m, size_t count)
+static size_t workspace_bytes(size_t m, size_t count)
 {
     return m * (1 + LWORK) * sizeof(double) + (LIWORK * m + 2 * count + 2) * sizeof(lapack_int);
+}
+
+size_t ny_eigen_top_bytes(size_t m, size_t count)
+{
+    size_t all = workspace_bytes(m, count), few;
+
+    if (!ny_eigen_is_few(m, count)) return all;
+    few = ny_eigen_few_bytes(m, count);
+    return few > all ? few : all;
 }
 
 static int workspace_new(struct workspace *space, struct ny_context *ctx, size_t m, size_t count)
@@ -26,7 +36,7 @@ static int workspace_new(struct workspace *space, struct ny_context *ctx, size_t
 
     space->values = NULL;
     if (err) return err;
-    space->values = ny_alloc(ctx, NY_MEM_SOLVE, ny_eigen_top_bytes(m, count));
+    space->values = ny_alloc(ctx, NY_MEM_SOLVE, workspace_bytes(m, count));
     if (!space->values) return NY_EBUDGET;
     space->work = space->values + m;
     space->iwork = (lapack_int *)(void *)(space->work + LWORK * m);
@@ -69,6 +79,7 @@ int ny_eigen_top(struct ny_context *ctx, struct ny_matrix A, size_t count, doubl
     struct workspace space = {NULL, NULL, NULL, NULL};
     int m = ny_blas_int(A.rows), first = m - ny_blas_int(count) + 1;
     lapack_int info, found = 0;
+    bool settled = false;
     int err;
 
     assert(A.rows == A.cols && count <= A.rows);
@@ -76,6 +87,8 @@ int ny_eigen_top(struct ny_context *ctx, struct ny_matrix A, size_t count, doubl
     if (!count) return NY_OK;
     err = ny_check_lower(ctx, A, "the matrix of the eigenproblem");
     if (err) goto done;
+    if (ny_eigen_is_few(A.rows, count)) err = ny_eigen_few(ctx, A, values, V, &settled);
+    if (err || settled) goto done;
     err = workspace_new(&space, ctx, A.rows, count);
     if (err) goto done;
     info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', ny_lapack_lower(A), m, A.at,

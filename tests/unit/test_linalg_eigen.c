@@ -1,6 +1,6 @@
 /* linalg/eigen.h: residuals and orthogonality by plain loops, on matrices whose spectrum is known
  * because they are built from it. */
-#include "linalg/eigen.h"
+#include "linalg/eigen_few.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -140,6 +140,38 @@ static void top_eigenpairs_of_clustered_spectra(void **state)
     for (size_t i = 0; i < M; i++)
         spectrum[i] = 0;
     check_top(spectrum, M, 130);
+}
+
+/* Of so many as this the first are found from a basis of them, unless the spectrum forbids it. */
+static void a_few_of_many_eigenpairs(void **state)
+{
+    enum { M = 2100, FEW = 20 };
+    static double spectrum[M], values[FEW];
+    double *v = malloc(FEW * M * sizeof(*v)), *a;
+    bool settled;
+
+    (void)state;
+    assert_true(ny_eigen_is_few(M, FEW) && !ny_eigen_is_few(M, 100) && !ny_eigen_is_few(150, 1));
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = 100 / pow(1 + (double)i, 1.5) - (i > M - 5 ? 90 : 0);
+    check_top(spectrum, M, FEW);
+    a = with_spectrum(spectrum, M, 5);
+    assert_int_equal(ny_eigen_few(ctx, ny_matrix(a, M, M), values, ny_matrix(v, FEW, M), &settled),
+                     NY_OK);
+    assert_true(settled);
+    for (size_t i = 0; i < M; i++) /* more copies than a block has columns */
+        spectrum[i] = i < 3 ? 10 - (double)i : i < 35 ? 5 : 2 * exp(-0.05 * (double)i);
+    check_top(spectrum, M, 60);
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = 1 - 1e-4 * (double)i;
+    check_top(spectrum, M, FEW);
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = i < 7;
+    check_top(spectrum, M, FEW);
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = 0;
+    check_top(spectrum, M, FEW);
+    free(a), free(v);
 }
 
 static void all_eigenvalues_from_the_lower_triangle(void **state)
@@ -407,6 +439,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(top_eigenpairs_of_any_order_and_count),
         cmocka_unit_test(top_eigenpairs_of_clustered_spectra),
+        cmocka_unit_test(a_few_of_many_eigenpairs),
         cmocka_unit_test(all_eigenvalues_from_the_lower_triangle),
         cmocka_unit_test(bad_numbers_are_an_error),
         cmocka_unit_test(workspace_is_what_was_announced),

@@ -1,0 +1,15 @@
+/* A few eigenpairs of a large symmetric matrix: what ny_eigen_top() does first where it pays. */
+#ifndef NY_LINALG_EIGEN_FEW_H
+#define NY_LINALG_EIGEN_FEW_H
+
+#include "linalg/eigen.h"
+
+/* Whether `count` of m eigenpairs are few enough. */
+bool ny_eigen_is_few(size_t m, size_t count);
+/* The V.rows largest eigenpairs of A (lower triangle, kept). *found: false where they did not
+ * settle, or where some may be missing. */
+int ny_eigen_few(struct ny_context *ctx, struct ny_matrix A, double *values, struct ny_matrix V,
+                 bool *found);
+size_t ny_eigen_few_bytes(size_t m, size_t count);
+
+#endif
