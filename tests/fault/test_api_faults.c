@@ -2,8 +2,8 @@
  * Every allocation, and every read, write, sync and map, fails in turn while the public interface
  * works: each failure gives a status with a message, nothing leaks, what was there before is intact
  * and the same call without the fault goes through. Reads and writes that are interrupted, or do half
- * of their work, are gone over. NYSTREAM_EVERY_FAULT: all points; else one in three of those, and one
- * in seven of the allocations of updates and graphs.
+ * of their work, are gone over. NYSTREAM_EVERY_FAULT: all points; else one in three of those and
+ * of updates and graphs, one in eleven of their allocations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -375,7 +375,7 @@ static void run_again(const struct work *work, enum kind kind, long k)
 static long step_of(const struct work *work, enum kind kind)
 {
     if (getenv("NYSTREAM_EVERY_FAULT")) return 1;
-    if (kind == ALLOCATION && work->long_one) return 7;
+    if (work->long_one) return kind == ALLOCATION ? 11 : 3;
     return kind >= INTERRUPTED ? 3 : 1;
 }
 
