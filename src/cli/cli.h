@@ -132,6 +132,11 @@ void cli_print_last_words(const struct command *command, struct cli_last_words w
                           char *text, size_t bytes);
 /* The report as JSON on the standard output. */
 int cli_print_json(struct command *command, const struct ny_report *report);
+/* The end of a verb that prints a report, which is freed: its error, or the report as JSON or, of
+ * its facts, as `print` puts it. */
+typedef void cli_print_fn(const struct command *command, const json_t *facts);
+int cli_print_report(struct command *command, int status, struct ny_report *report,
+                     cli_print_fn *print);
 /* Flushes the standard output: a failure (closed pipe, full disk) is NY_EIO. */
 int cli_finish_output(struct command *command, int status);
 /* Descriptors 0, 1, 2 are open after this, so that no data file takes their number; a closed

@@ -73,6 +73,28 @@ int cli_print_json(struct command *command, const struct ny_report *report)
     return NY_OK;
 }
 
+int cli_print_report(struct command *command, int status, struct ny_report *report,
+                     cli_print_fn *print)
+{
+    json_t *facts = NULL;
+
+    cli_display_clear(&command->display);
+    if (status) {
+        status = cli_fail_library(command, status);
+    } else if (command->json) {
+        status = cli_print_json(command, report);
+    } else {
+        facts = cli_facts(report);
+        if (facts)
+            print(command, facts);
+        else
+            status = cli_fail(command, NY_EBUDGET, "no memory to print the report");
+    }
+    json_decref(facts);
+    ny_report_free(report);
+    return status;
+}
+
 /* ---- errors ------------------------------------------------------------------------------- */
 
 /* A word as the shell reads it back; `put` writes plain or escaped for JSON. */

@@ -65,20 +65,14 @@ static void print_plan(FILE *file, const json_t *facts, double budget)
     cli_print_stages(file, "by stage", facts);
 }
 
-static int show_plan(struct command *command, FILE *file, const struct ny_report *report)
-{
-    json_t *facts = cli_facts(report);
-
-    if (!facts) return cli_fail(command, NY_EBUDGET, "no memory to print the plan");
-    print_plan(file, facts, (double)ny_context_memory(command->context));
-    json_decref(facts);
-    return NY_OK;
-}
-
 /* The plan of a fit that is about to run. */
 static void on_plan(void *user, const struct ny_report *plan)
 {
-    show_plan(user, stderr, plan);
+    const struct command *command = user;
+    json_t *facts = cli_facts(plan);
+
+    if (facts) print_plan(stderr, facts, (double)ny_context_memory(command->context));
+    json_decref(facts);
 }
 
 static void watch_plan(struct command *command)
@@ -86,14 +80,15 @@ static void watch_plan(struct command *command)
     if (chatty(command)) ny_context_set_plan(command->context, on_plan, command);
 }
 
-static int show_gamma_grid(struct command *command, const struct ny_report *report)
+static void show_gamma_grid(const struct command *command, const json_t *facts)
 {
-    json_t *facts = cli_facts(report);
-
-    if (!facts) return cli_fail(command, NY_EBUDGET, "no memory to print the widths");
+    (void)command;
     cli_print_gamma_grid(stdout, facts);
-    json_decref(facts);
-    return NY_OK;
+}
+
+static void show_plan(const struct command *command, const json_t *facts)
+{
+    print_plan(stdout, facts, (double)ny_context_memory(command->context));
 }
 
 int cli_run_plan(struct command *command)
@@ -103,16 +98,7 @@ int cli_run_plan(struct command *command)
     int status = (grid ? ny_gamma_grid : ny_plan)(command->context, command->operands[0],
                                                   command->options, &report);
 
-    if (status)
-        status = cli_fail_library(command, status);
-    else if (command->json)
-        status = cli_print_json(command, report);
-    else if (grid)
-        status = show_gamma_grid(command, report);
-    else
-        status = show_plan(command, stdout, report);
-    ny_report_free(report);
-    return status;
+    return cli_print_report(command, status, report, grid ? show_gamma_grid : show_plan);
 }
 
 /* ---- the summary -------------------------------------------------------------------------- */

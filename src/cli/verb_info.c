@@ -17,18 +17,11 @@ static void print_progress(FILE *file, const json_t *facts)
                        cli_count(done).text, cli_count(n).text);
 }
 
-static int print_report(struct command *command, const struct ny_report *report)
+static void print_info(const struct command *command, const json_t *facts)
 {
-    json_t *facts;
-
-    if (command->json) return cli_print_json(command, report);
-    facts = cli_facts(report);
-    if (!facts) return cli_fail(command, NY_EBUDGET, "no memory to print the report");
     cli_print_facts(stdout, facts);
     print_progress(stdout, facts);
     if (command->operand_count > 1) cli_print_certificate(stdout, facts);
-    json_decref(facts);
-    return NY_OK;
 }
 
 int cli_run_info(struct command *command)
@@ -41,9 +34,7 @@ int cli_run_info(struct command *command)
         status = ny_result_report(command->context, store, command->operands[1], &report);
     else
         status = ny_store_report(command->context, store, &report);
-    status = status ? cli_fail_library(command, status) : print_report(command, report);
-    ny_report_free(report);
-    return status;
+    return cli_print_report(command, status, report, print_info);
 }
 
 /* ---- list --------------------------------------------------------------------------------- */
@@ -157,11 +148,12 @@ static size_t print_ranges(const json_t *facts, const char *key, const char *wha
     return json_array_size(ranges);
 }
 
-static void print_repaired(const json_t *facts)
+static void print_repaired(const struct command *command, const json_t *facts)
 {
     const json_t *removed = json_object_get(facts, "removed");
     size_t done = json_array_size(removed);
 
+    (void)command;
     done += print_ranges(facts, "lost", "lost");
     done += print_ranges(facts, "labels", "their labels are missing now");
     done += print_ranges(facts, "source", "their row numbers in the source are lost");
@@ -173,19 +165,7 @@ static void print_repaired(const json_t *facts)
 int cli_run_repair(struct command *command)
 {
     struct ny_report *report = NULL;
-    json_t *facts = NULL;
     int status = ny_repair(command->context, command->operands[0], &report);
 
-    cli_display_clear(&command->display);
-    if (status) {
-        status = cli_fail_library(command, status);
-    } else if (command->json) {
-        status = cli_print_json(command, report);
-    } else {
-        facts = cli_facts(report);
-        print_repaired(facts);
-    }
-    json_decref(facts);
-    ny_report_free(report);
-    return status;
+    return cli_print_report(command, status, report, print_repaired);
 }

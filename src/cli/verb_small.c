@@ -10,48 +10,38 @@ int cli_run_rm(struct command *command)
     return NY_OK;
 }
 
+static void print_rates(const struct command *command, const json_t *facts)
+{
+    (void)command;
+    cli_print_facts(stdout, facts);
+}
+
 int cli_run_bench(struct command *command)
 {
     struct ny_report *report = NULL;
-    json_t *facts = NULL;
     int status = ny_calibrate(command->context, &report);
 
-    cli_display_clear(&command->display);
-    if (status) {
-        status = cli_fail_library(command, status);
-    } else if (command->json) {
-        status = cli_print_json(command, report);
-    } else {
-        facts = cli_facts(report);
-        if (facts) cli_print_facts(stdout, facts);
-    }
-    json_decref(facts);
-    ny_report_free(report);
-    return status;
+    return cli_print_report(command, status, report, print_rates);
+}
+
+static void print_path(const struct command *command, const json_t *facts)
+{
+    const json_t *rows = json_object_get(facts, "rows");
+    const json_t *lengths = json_object_get(facts, "lengths");
+
+    (void)command;
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        printf("%lld\t%.9g\n", (long long)json_integer_value(json_array_get(rows, i)),
+               json_number_value(json_array_get(lengths, i)));
 }
 
 int cli_run_path(struct command *command)
 {
     struct ny_report *report = NULL;
-    json_t *facts = NULL, *rows, *lengths;
     int status = ny_path(command->context, command->operands[0], command->operands[1],
                          command->options, &report);
 
-    if (status) {
-        status = cli_fail_library(command, status);
-    } else if (command->json) {
-        status = cli_print_json(command, report);
-    } else {
-        facts = cli_facts(report);
-        rows = json_object_get(facts, "rows");
-        lengths = json_object_get(facts, "lengths");
-        for (size_t i = 0; i < json_array_size(rows); i++)
-            printf("%lld\t%.9g\n", (long long)json_integer_value(json_array_get(rows, i)),
-                   json_number_value(json_array_get(lengths, i)));
-    }
-    json_decref(facts);
-    ny_report_free(report);
-    return status;
+    return cli_print_report(command, status, report, print_path);
 }
 
 int cli_run_version(struct command *command)
