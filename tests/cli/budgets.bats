@@ -13,17 +13,6 @@ setup_file() {
     for name in rows more few; do nystream import $name.nys $name.npy -q; done
 }
 
-setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
-    files=$BATS_FILE_TMPDIR
-    need_cgroup
-}
-
-teardown() {
-    remove_cgroup
-}
-
 # Peak of the resident set at the smallest budget, which has to be enough; and no less will do.
 at_least() {
     local store=$files/$1.nys least json

@@ -56,3 +56,15 @@ no_oom() {
     [ -e "$file" ] || file=$cgroup/memory.oom_control
     ! grep -E '^oom_kill [1-9]' "$file"
 }
+
+# A test in a group of its own, in a folder of its own; the file's stores are in $files.
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    files=$BATS_FILE_TMPDIR
+    need_cgroup
+}
+
+teardown() {
+    remove_cgroup
+}

@@ -6,10 +6,13 @@ setup_file() {
     export golden
 }
 
+# The names of copies of all of them.
+copies() {
+    cp -r "$golden"/format-* . && ls -d format-*
+}
+
 @test "an old store is whole, and its results are what they were" {
-    for old in "$golden"/format-*; do
-        cp -r "$old" "${old##*/}"
-        old=${old##*/}
+    for old in $(copies); do
         ny verify $old
         exits 0
         nystream export $old a -o a.csv
@@ -20,9 +23,7 @@ setup_file() {
 }
 
 @test "an old model places the points where they were" {
-    for old in "$golden"/format-*; do
-        cp -r "$old" "${old##*/}"
-        old=${old##*/}
+    for old in $(copies); do
         nystream transform $old a --input $old/points.csv -o t.csv
         paste -d, $old/a.csv t.csv | awk -F, '{
             for (j = 1; j <= 2; j++) {d = $j - $(j + 2); if (d < 0) d = -d; if (d > 1e-5) bad++}
@@ -31,9 +32,7 @@ setup_file() {
 }
 
 @test "an old store grows" {
-    for old in "$golden"/format-*; do
-        cp -r "$old" "${old##*/}"
-        old=${old##*/}
+    for old in $(copies); do
         nystream import $old $old/points.csv --append -q
         ny info $old --json
         [ "$(field "$output" n)" = 400 ]
@@ -45,9 +44,7 @@ setup_file() {
 }
 
 @test "an old result takes new rows in" {
-    for old in "$golden"/format-*; do
-        cp -r "$old" "${old##*/}"
-        old=${old##*/}
+    for old in $(copies); do
         nystream import $old $old/points.csv --append -q
         ny fit $old a --update frozen --json
         exits 0

@@ -12,17 +12,6 @@ setup_file() {
     nystream import large.nys large.npy -q
 }
 
-setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
-    files=$BATS_FILE_TMPDIR
-    need_cgroup
-}
-
-teardown() {
-    remove_cgroup
-}
-
 # at_most BUDGET JSON: the resident set stayed in it, and so did the group.
 at_most() {
     local peak

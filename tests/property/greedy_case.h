@@ -4,17 +4,13 @@
 #define TESTS_PROPERTY_GREEDY_CASE_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "select/greedy.h"
+#include "support/context.h"
 #include "support/images.h"
 
 /* ---- data ----------------------------------------------------------------------------------- */
@@ -182,22 +178,7 @@ static void algorithm1_from(struct dictionary *D, const struct kind *kind, const
 
 /* ---- the selection under test --------------------------------------------------------------- */
 
-static struct ny_context *ctx;
 static bool certifies; /* --certify */
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_int_equal(ny_memory_used(ctx), 0);
-    ny_context_free(ctx);
-    return 0;
-}
 
 static struct ny_geometry *plain_geometry(size_t d)
 {

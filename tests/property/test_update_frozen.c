@@ -4,6 +4,14 @@
 
 #include "embed/embedding.h"
 
+/* Of the first rows, in a store whose path it makes. */
+static void new_result(const struct update_case *test, char store[200])
+{
+    path_of(store, "grown.nys");
+    append(store, 0, FIRST);
+    ny_report_free(fit_well(test, store, NULL));
+}
+
 /* ---- what it costs ------------------------------------------------------------------------- */
 
 /* Sums over new rows alone where no landmark joins: select, accumulate; project reads all. */
@@ -16,9 +24,7 @@ static void unchanged_landmarks_cost_what_is_new(void **state)
     char store[200];
 
     (void)state;
-    path_of(store, "grown.nys");
-    append(store, 0, FIRST);
-    ny_report_free(fit_well(&test, store, NULL));
+    new_result(&test, store);
     append(store, FIRST, SECOND);
     report = fit_well(&test, store, "full");
     /* select may begin with the unit in which the new rows begin */
@@ -41,14 +47,12 @@ static void nystrom_of_the_same_landmarks_places_new_rows_alone(void **state)
 
     (void)state;
     path_of(path, "given.csv");
-    path_of(store, "grown.nys");
     file = fopen(path, "w");
     assert_non_null(file);
     for (int i = 0; i < 50; i++)
         fprintf(file, "%d\n", (i * 41 + 5) % FIRST);
     fclose(file);
-    append(store, 0, FIRST);
-    ny_report_free(fit_well(&test, store, NULL));
+    new_result(&test, store);
     append(store, FIRST, SECOND);
     report = fit_well(&test, store, "full");
     assert_true(number(report, "rows_read") == SECOND - FIRST);
@@ -186,9 +190,7 @@ static void nothing_new_changes_nothing(void **state)
     char store[200];
 
     (void)state;
-    path_of(store, "grown.nys");
-    append(store, 0, FIRST);
-    ny_report_free(fit_well(&test, store, NULL));
+    new_result(&test, store);
     report = fit_well(&test, store, "full");
     assert_true(number(report, "updates") == 0);
     ny_report_free(report);
@@ -206,9 +208,7 @@ static void parts_of_the_old_record_stay_for_one_update(void **state)
     char store[200];
 
     (void)state;
-    path_of(store, "grown.nys");
-    append(store, 0, FIRST);
-    ny_report_free(fit_well(&test, store, NULL));
+    new_result(&test, store);
     assert_true(before && rows);
     assert_int_equal(ny_embedding_read(ctx, store, "fit", 0, FIRST, before), NY_OK);
     assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
