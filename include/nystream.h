@@ -131,7 +131,8 @@ enum ny_option_group {
     NY_GROUP_PLAN = 64,  /* what only ny_gamma_grid() has: gamma-grid */
     NY_GROUP_UPDATE = 128, /* what only ny_fit() has: update */
     NY_GROUP_GRAPH = 256,  /* neighbors metric max-distance … */
-    NY_GROUP_PATH = 512    /* from to */
+    NY_GROUP_PATH = 512,   /* from to */
+    NY_GROUP_EVALUATE = 1024 /* measures clusters … */
 };
 
 struct ny_option_info {
@@ -244,6 +245,13 @@ NY_API int ny_graph(struct ny_context *context, const char *path, const char *na
  * graph, and about 80 bytes a node. */
 NY_API int ny_path(struct ny_context *context, const char *path, const char *graph,
                    const struct ny_options *options, struct ny_report **report);
+/* Judges a finished embedding by measures of its rows, their labels and the points. *report has a
+ * key for each figure, null where it does not apply, with "reasons" (key → words). Clusters that
+ * are found are stored with the result: part "clusters". NY_EUSAGE where a measure that option
+ * measures names does not apply. Memory: the rows where they fit, else a few megabytes a thread
+ * and, of each row, its cluster and its class, 8 bytes. */
+NY_API int ny_evaluate(struct ny_context *context, const char *path, const char *name,
+                       const struct ny_options *options, struct ny_report **report);
 /* Places the rows of `input` with a stored model: m·(d + p) multiply-adds a row, one streaming
  * pass over the input, no solve. `import` options (may be NULL) say how to read it. */
 NY_API int ny_transform(struct ny_context *context, const char *path, const char *name,
@@ -252,7 +260,7 @@ NY_API int ny_transform(struct ny_context *context, const char *path, const char
 NY_API int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                               const char *output, const struct ny_options *import);
 /* Writes a part of a result: embedding, eigenvectors, eigenvalues, landmarks, labels, residuals,
- * source, rows, model. npy, or csv when `output` ends so; "-" is standard output. */
+ * source, rows, clusters, model. npy, or csv when `output` ends so; "-" is standard output. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
 /* The same where chunks of the part are damaged: rows that cannot be read are NaN in the output

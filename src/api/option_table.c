@@ -19,6 +19,7 @@
 #define UPDATE NY_GROUP_UPDATE
 #define GRAPH NY_GROUP_GRAPH
 #define PATH NY_GROUP_PATH
+#define EVALUATE NY_GROUP_EVALUATE
 
 /* name, kind, least, in the identity, argument, default, groups, summary */
 #define OPTION_MAP(X)                                                                              \
@@ -128,6 +129,12 @@
       "other --neighbors to try, such as 1,2,3,5: components, and rows in the largest")            \
     X("from", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where a path begins")                \
     X("to", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where it ends")                        \
+    X("measures", NY_TEXT, 0, false, "LIST", "all", EVALUATE,                                      \
+      "names of measures (clusters,…) or of single figures; one that is named must apply")         \
+    X("clusters", NY_COUNT, 1, false, "K", NULL, EVALUATE,                                         \
+      "of k-means; by default as many as there are classes")                                       \
+    X("n-init", NY_COUNT, 1, false, "N", "10", EVALUATE,                                           \
+      "initialisations of k-means: the best one counts")                                           \
     X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT | GRAPH, \
       "scale each column by its standard deviation, or by its range; sparse rows are not centred") \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, FIT | SELECT,                               \
@@ -145,7 +152,7 @@
       "a fit of all rows with its gamma and scale; frozen: they are placed by the model as it is") \
     X("restart", NY_SWITCH, 0, false, NULL, "no", FIT | SELECT | GRAPH,                            \
       "replace a result of this name that has other options")                                      \
-    X("seed", NY_COUNT, 0, true, "S", "0", IMPORT | FIT | SELECT,                                  \
+    X("seed", NY_COUNT, 0, true, "S", "0", IMPORT | FIT | SELECT | EVALUATE,                       \
       "of every random choice: the same seed gives the same bytes")                                \
     X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, EMBED,                                             \
       "folder of the temporary store; by default that of the output")                              \

@@ -19,7 +19,9 @@ enum ny_stream {
     NY_STREAM_SHUFFLE = 6,
     NY_STREAM_RANGE = 7,  /* Gaussian test matrices of randomized eigensolvers */
     NY_STREAM_SAMPLE = 8, /* rows for estimates in plans */
-    NY_STREAM_DATA = 9    /* generated data sets */
+    NY_STREAM_DATA = 9,   /* generated data sets */
+    NY_STREAM_CLUSTERS = 13, /* initial centres of k-means */
+    NY_STREAM_SPLITS = 14    /* of rows into those to learn from and those to test */
 };
 
 /* Four independent 32-bit words. */

@@ -26,7 +26,9 @@ enum own_option {
     OWN_MAN = 128,
     OWN_BASH = 256,
     OWN_ZSH = 512,
-    OWN_SKIP_DAMAGED = 1024
+    OWN_SKIP_DAMAGED = 1024,
+    OWN_LABELS = 2048,
+    OWN_CSV = 4096
 };
 
 struct command;
@@ -96,6 +98,7 @@ int cli_run_fit(struct command *command);
 int cli_run_select(struct command *command);
 int cli_run_graph(struct command *command);
 int cli_run_path(struct command *command);
+int cli_run_eval(struct command *command);
 int cli_run_transform(struct command *command);
 int cli_run_export(struct command *command);
 int cli_run_embed(struct command *command);

@@ -61,6 +61,14 @@ static const struct verb verbs[] = {
      "Prints the rows of a shortest path from row --from to row --to, one a line, each with the "
      "length of the path up to it.",
      cli_run_path},
+    {"eval", "STORE NAME…", 2, NO_LIMIT, NY_GROUP_EVALUATE | COMMON, EVERY | OWN_LABELS | OWN_CSV,
+     "judge results: clusters against labels, and more",
+     "Prints a table with a column for each NAME and a line for each figure; what does not apply "
+     "is left out, with the reason below. k-means finds clusters in the embedding, from --n-init "
+     "k-means++ initialisations; purity, accuracy, nmi and ari compare them with the labels: "
+     "purity is the share of rows in the largest class of their cluster, accuracy that in the "
+     "largest cluster of their class. The clusters stay with the result: export --part clusters.",
+     cli_run_eval},
     {"transform", "STORE NAME|MODEL.nym", 1, 2, NY_GROUP_READ | COMMON,
      EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
@@ -112,6 +120,8 @@ static const struct option_view own_options[] = {
     {0, "part", "PART", "embedding", "the part to write (see below)", OWN_PART, 0, false},
     {0, "skip-damaged", NULL, NULL, "write rows that are damaged as NaN, and go on",
      OWN_SKIP_DAMAGED, 0, false},
+    {0, "labels", NULL, NULL, "labels must be there: else exit 2", OWN_LABELS, 0, false},
+    {0, "csv", NULL, NULL, "print CSV: a line for each result", OWN_CSV, 0, false},
     {0, "man", NULL, NULL, "write the manual page, in roff", OWN_MAN, 0, false},
     {0, "bash-completion", NULL, NULL, "write the completion script of bash", OWN_BASH, 0, false},
     {0, "zsh-completion", NULL, NULL, "write the completion script of zsh", OWN_ZSH, 0, false},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "embed/stored_clusters.h"
 
 static size_t element_of(const struct ny_result *result)
 {
@@ -225,6 +226,11 @@ static int fill_components(struct ny_result *result, uint64_t first, size_t coun
     return ny_stored_components(&result->graph, first, count, out);
 }
 
+static size_t count_clusters(const struct ny_result *result)
+{
+    return ny_stored_clusters(result) ? (size_t)result->n : 0;
+}
+
 static const struct ny_result_part parts[] = {
     {"embedding", NY_OUT_F32, components_of, fill_embedding, count_embedded, grain_of_rows},
     {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded, grain_of_rows},
@@ -237,13 +243,14 @@ static const struct ny_result_part parts[] = {
     {"neighbors", NY_OUT_U64, neighbors_of, fill_neighbors, count_listed, NULL},
     {"distances", NY_OUT_F32, neighbors_of, fill_distances, count_listed, NULL},
     {"components", NY_OUT_U64, NULL, fill_components, count_listed, NULL},
+    {"clusters", NY_OUT_U64, NULL, ny_stored_clusters_get, count_clusters, NULL},
 };
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 static const char *const names[] = {
     "embedding", "eigenvectors", "eigenvalues", "landmarks",  "residuals", "labels", "source",
-    "rows",      "neighbors",    "distances",   "components", "model",     NULL};
+    "rows",      "neighbors",    "distances",   "components", "clusters",  "model",  NULL};
 
 const char *const *ny_parts(void)
 {

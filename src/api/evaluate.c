@@ -1,0 +1,53 @@
+/* ny_evaluate. */
+#include "evaluate/evaluate.h"
+
+#include "api/inspect.h"
+#include "api/options.h"
+#include "base/memory.h"
+
+static struct ny_evaluate_settings settings_of(struct ny_context *ctx,
+                                               const struct ny_options *options)
+{
+    struct ny_evaluate_settings settings = {.measures = ny_options_text(options, "measures"),
+                                            .threads = ny_context_threads(ctx)};
+    uint64_t clusters = 0, inits = 0;
+
+    ny_options_size(options, "clusters", &clusters);
+    ny_options_size(options, "n-init", &inits);
+    ny_options_size(options, "seed", &settings.seed);
+    settings.clusters = (size_t)clusters;
+    settings.inits = (unsigned)inits;
+    return settings;
+}
+
+static void describe_machine(struct ny_context *ctx, json_t *report)
+{
+    ny_field_set_count(report, "threads", ny_context_threads(ctx));
+    ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
+    ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(ctx));
+    ny_field_set_text(report, "version", ny_version());
+}
+
+int ny_evaluate(struct ny_context *context, const char *path, const char *name,
+                const struct ny_options *options, struct ny_report **report)
+{
+    struct ny_evaluate_settings settings = settings_of(context, options);
+    struct ny_store *store = NULL;
+    json_t *object = NULL;
+    int err;
+
+    *report = NULL;
+    ny_error_clear(context);
+    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
+    err = ny_options_check(options, NY_GROUP_EVALUATE);
+    if (err == NY_OK) err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_evaluate_run(store, name, &settings, &object);
+    if (err) goto done;
+    describe_machine(context, object);
+    err = ny_report_of_json(report, context, object);
+done:
+    ny_store_close(store);
+    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    return err;
+}

@@ -1,0 +1,183 @@
+/* eval: a table of figures, a column for each result. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+enum { LABEL_COLUMNS = 22, CELL_COLUMNS = 14 };
+
+/* Figures in the order of the table; JSON has more. */
+static const struct figure {
+    const char *key, *label, *spread; /* spread: the key of what follows "±"; NULL: nothing */
+} figures[] = {
+    {"n", "rows", NULL},
+    {"components", "components", NULL},
+    {"classes", "classes", NULL},
+    {"clusters", "clusters", NULL},
+    {"inertia", "inertia", NULL},
+    {"purity", "purity", "purity_sd"},
+    {"accuracy", "accuracy", "accuracy_sd"},
+    {"nmi", "nmi", NULL},
+    {"ari", "ari", NULL},
+};
+
+enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
+
+static bool is_there(const json_t *results, const char *key)
+{
+    for (size_t i = 0; i < json_array_size(results); i++)
+        if (json_is_number(json_object_get(json_array_get(results, i), key))) return true;
+    return false;
+}
+
+/* "0.612 ± 0.011" */
+static struct words cell(const json_t *facts, const struct figure *figure)
+{
+    double value, spread;
+    struct words words = {"-"};
+
+    if (!cli_fact_number(facts, figure->key, &value)) return words;
+    if (json_is_integer(json_object_get(facts, figure->key))) return cli_count(value);
+    if (figure->spread && cli_fact_number(facts, figure->spread, &spread))
+        snprintf(words.text, sizeof(words.text), "%.4g ± %.1g", value, spread);
+    else
+        snprintf(words.text, sizeof(words.text), "%.5g", value);
+    return words;
+}
+
+static void print_cell(const char *text, int columns)
+{
+    int pad = columns - cli_columns(text);
+
+    cli_print_text(stdout, text);
+    printf("%*s", pad > 0 ? pad : 0, "");
+}
+
+static void print_line(const char *label, const json_t *results, const struct figure *figure)
+{
+    print_cell(label, LABEL_COLUMNS);
+    for (size_t i = 0; i < json_array_size(results); i++) {
+        const json_t *facts = json_array_get(results, i);
+        struct words words;
+
+        if (figure) words = cell(facts, figure);
+        printf("  ");
+        print_cell(figure ? words.text : cli_fact_text(facts, "name"),
+                   i + 1 < json_array_size(results) ? CELL_COLUMNS : 0);
+    }
+    putchar('\n');
+}
+
+/* Why figures are not there, each reason once, but for those that were not asked for. */
+static void print_reasons(const json_t *facts, bool named)
+{
+    const json_t *reasons = json_object_get(facts, "reasons"), *why, *other;
+    const char *key, *again;
+
+    json_object_foreach((json_t *)reasons, key, why)
+    {
+        const char *text = json_string_value(why);
+        bool told = false;
+
+        if (strcmp(text, "not asked for") == 0) continue;
+        json_object_foreach((json_t *)reasons, again, other)
+        {
+            if (again == key || told) break;
+            told = strcmp(json_string_value(other), text) == 0;
+        }
+        if (told) continue;
+        printf("no %s%s%s: ", key, named ? " of " : "", named ? cli_fact_text(facts, "name") : "");
+        cli_print_text(stdout, text);
+        putchar('\n');
+    }
+}
+
+static void print_table(const json_t *results)
+{
+    print_line("", results, NULL);
+    for (size_t i = 0; i < FIGURES; i++)
+        if (is_there(results, figures[i].key)) print_line(figures[i].label, results, &figures[i]);
+    for (size_t i = 0; i < json_array_size(results); i++)
+        print_reasons(json_array_get(results, i), json_array_size(results) > 1);
+}
+
+static void print_csv(const json_t *results)
+{
+    fputs("name", stdout);
+    for (size_t i = 0; i < FIGURES; i++) {
+        printf(",%s", figures[i].key);
+        if (figures[i].spread) printf(",%s", figures[i].spread);
+    }
+    for (size_t r = 0; r < json_array_size(results); r++) {
+        const json_t *facts = json_array_get(results, r);
+        double value;
+
+        printf("\n%s", cli_fact_text(facts, "name")); /* of letters, digits and ._- */
+        for (size_t i = 0; i < FIGURES; i++) {
+            putchar(',');
+            if (cli_fact_number(facts, figures[i].key, &value)) printf("%.17g", value);
+            if (figures[i].spread) putchar(',');
+            if (figures[i].spread && cli_fact_number(facts, figures[i].spread, &value))
+                printf("%.17g", value);
+        }
+    }
+    putchar('\n');
+}
+
+/* One result as its own object, several as an array of them. */
+static int print_json(struct command *command, const json_t *results)
+{
+    json_t *object = json_array_size(results) == 1 ? json_incref(json_array_get(results, 0))
+                                                   : json_pack("{sO}", "results", results);
+    int failed = !object || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+
+    json_decref(object);
+    if (failed) return cli_fail(command, NY_EIO, "the report cannot be written");
+    putchar('\n');
+    return NY_OK;
+}
+
+/* --labels: what needs labels must apply, whatever else is measured. */
+static int need_labels(struct command *command)
+{
+    char with[512];
+    int length =
+        snprintf(with, sizeof(with), "%s,labels", ny_options_get(command->options, "measures"));
+
+    if (length >= (int)sizeof(with))
+        return cli_fail(command, NY_EUSAGE, "--measures has a list that is too long");
+    if (ny_options_set(command->options, "measures", with))
+        return cli_fail_library(command, NY_EUSAGE);
+    return NY_OK;
+}
+
+static int evaluate(struct command *command, const char *name, json_t *results)
+{
+    struct ny_report *report = NULL;
+    int status =
+        ny_evaluate(command->context, command->operands[0], name, command->options, &report);
+
+    if (status)
+        status = cli_fail_library(command, status);
+    else if (json_array_append_new(results, cli_facts(report)))
+        status = cli_fail(command, NY_EBUDGET, "no memory to print the report");
+    ny_report_free(report);
+    return status;
+}
+
+int cli_run_eval(struct command *command)
+{
+    json_t *results = json_array();
+    int status = command->given & OWN_LABELS ? need_labels(command) : NY_OK;
+
+    for (size_t i = 1; i < command->operand_count && !status; i++)
+        status = evaluate(command, command->operands[i], results);
+    cli_display_clear(&command->display);
+    if (!status && command->json)
+        status = print_json(command, results);
+    else if (!status && command->given & OWN_CSV)
+        print_csv(results);
+    else if (!status)
+        print_table(results);
+    json_decref(results);
+    return status;
+}

@@ -1,0 +1,17 @@
+/* How well a clustering agrees with classes: from the table of how many rows each pair has. */
+#ifndef NY_EVALUATE_AGREEMENT_H
+#define NY_EVALUATE_AGREEMENT_H
+
+#include "base/context.h"
+
+struct ny_agreement {
+    double purity;   /* (1/n) Σ_clusters max_class, Talwalkar et al. 4.4 */
+    double accuracy; /* (1/n) Σ_classes max_cluster */
+    double nmi;      /* mutual information over the mean of the two entropies */
+    double ari;      /* Hubert & Arabie 1985 */
+};
+
+/* counts: clusters × classes, not all 0. */
+struct ny_agreement ny_agreement_of(const uint64_t *counts, size_t clusters, size_t classes);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * Measure clusters: k-means of the embedding, and how its clusters agree with the classes
+ * (Talwalkar et al. 4.4). Purity and the others are those of the clustering of least inertia, which
+ * is stored; their means and deviations are over the initialisations, as in the paper's table 2.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "evaluate/agreement.h"
+#include "evaluate/evaluate.h"
+#include "evaluate/kmeans.h"
+
+/* Lloyd's iterations end as scikit-learn's do. */
+enum { ITERATIONS = 300 };
+static const double tolerance = 1e-4;
+
+static const char *const keys[] = {
+    "clusters", "inertia",       "inits",       "iterations", "purity", "purity_mean", "purity_sd",
+    "accuracy", "accuracy_mean", "accuracy_sd", "nmi",        "ari",    "classes",     NULL};
+/* Of them those that need labels. */
+static const char *const by_labels[] = {"purity",   "purity_mean",   "purity_sd",
+                                        "accuracy", "accuracy_mean", "accuracy_sd",
+                                        "nmi",      "ari",           "classes"};
+
+static struct ny_kmeans settings_of(struct ny_evaluation *run, size_t k)
+{
+    return (struct ny_kmeans){.ctx = run->ctx,
+                              .cloud = &run->cloud,
+                              .k = k,
+                              .inits = run->settings->inits,
+                              .workers = run->workers,
+                              .iterations = ITERATIONS,
+                              .tolerance = tolerance,
+                              .seed = run->settings->seed};
+}
+
+/* Rows of each cluster and class that have a label. */
+static void count_pairs(const struct ny_evaluation *run, uint64_t *counts)
+{
+    size_t classes = run->classes.count;
+
+    memset(counts, 0, run->clusters * classes * sizeof(*counts));
+    for (uint64_t i = 0; i < run->cloud.n; i++)
+        if (run->classes.of[i] != NY_NO_CLASS)
+            counts[run->cluster[i] * classes + run->classes.of[i]]++;
+}
+
+/* Mean, and deviation from it, of `count` values. */
+static void set_spread(json_t *report, const char *mean_key, const char *sd_key,
+                       const double *values, size_t count)
+{
+    double mean = 0, squares = 0;
+
+    for (size_t i = 0; i < count; i++)
+        mean += values[i];
+    mean /= (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    ny_field_set_number(report, mean_key, mean);
+    ny_field_set_number(report, sd_key, count > 1 ? sqrt(squares / (double)(count - 1)) : NAN);
+}
+
+/* Of every initialisation; the best one comes last, so that its clusters stay. */
+static int compare(struct ny_evaluation *run, const struct ny_kmeans *how,
+                   const struct ny_centres *centres, size_t best)
+{
+    size_t inits = how->inits, stride = how->k * run->cloud.p;
+    uint64_t *counts =
+        ny_calloc(run->ctx, NY_MEM_OTHER, how->k * run->classes.count, sizeof(*counts));
+    double *purity = ny_calloc(run->ctx, NY_MEM_OTHER, 2 * inits, sizeof(*purity));
+    double *accuracy = purity ? purity + inits : NULL;
+    struct ny_agreement of = {0};
+    int err = counts && purity ? NY_OK : NY_EBUDGET;
+
+    for (size_t i = 1; i <= inits && err == NY_OK; i++) {
+        size_t r = (best + i) % inits;
+
+        err = ny_kmeans_assign(how, centres->at + r * stride, run->cluster, NULL);
+        if (err) break;
+        count_pairs(run, counts);
+        of = ny_agreement_of(counts, how->k, run->classes.count);
+        purity[r] = of.purity;
+        accuracy[r] = of.accuracy;
+    }
+    if (err) goto done;
+    ny_field_set_number(run->report, "purity", of.purity);
+    ny_field_set_number(run->report, "accuracy", of.accuracy);
+    ny_field_set_number(run->report, "nmi", of.nmi);
+    ny_field_set_number(run->report, "ari", of.ari);
+    ny_field_set_count(run->report, "classes", run->classes.count);
+    set_spread(run->report, "purity_mean", "purity_sd", purity, inits);
+    set_spread(run->report, "accuracy_mean", "accuracy_sd", accuracy, inits);
+done:
+    ny_free(run->ctx, purity);
+    ny_free(run->ctx, counts);
+    return err;
+}
+
+static int cluster(struct ny_evaluation *run, size_t k)
+{
+    struct ny_kmeans how = settings_of(run, k);
+    struct ny_centres centres = {0};
+    const char *no_classes = ny_evaluate_no_classes(run);
+    double scale = run->cloud.scale;
+    size_t best = 0;
+    int err = ny_kmeans_run(&how, &centres);
+
+    if (err) goto done;
+    for (size_t r = 1; r < how.inits; r++)
+        if (centres.inertia[r] < centres.inertia[best]) best = r;
+    run->clusters = k;
+    run->cluster = ny_calloc(run->ctx, NY_MEM_DICTIONARY, (size_t)run->cloud.n, sizeof(uint32_t));
+    if (!run->cluster)
+        err = NY_EBUDGET;
+    else if (no_classes)
+        err = ny_kmeans_assign(&how, centres.at + best * k * run->cloud.p, run->cluster, NULL);
+    else
+        err = compare(run, &how, &centres, best);
+    if (err) goto done;
+    ny_field_set_count(run->report, "clusters", k);
+    ny_field_set_number(run->report, "inertia", centres.inertia[best] / (scale * scale));
+    ny_field_set_count(run->report, "inits", how.inits);
+    ny_field_set_count(run->report, "iterations", centres.steps[best]);
+    for (size_t i = 0; no_classes && i < sizeof(by_labels) / sizeof(by_labels[0]); i++)
+        ny_evaluate_inapplicable(run, by_labels[i], "%s", no_classes);
+done:
+    ny_centres_release(&centres, run->ctx);
+    return err;
+}
+
+static size_t clusters_of(const struct ny_evaluation *run)
+{
+    return run->settings->clusters ? run->settings->clusters : run->classes.count;
+}
+
+static int run_clusters(struct ny_evaluation *run)
+{
+    const char *no_classes = ny_evaluate_no_classes(run);
+    size_t k = clusters_of(run);
+
+    if (!run->settings->clusters && no_classes)
+        ny_evaluate_inapplicable(run, NULL, "%s; --clusters K says how many to look for",
+                                 no_classes);
+    else if (k > run->cloud.n)
+        ny_evaluate_inapplicable(run, NULL, "%zu clusters are more than the %llu rows", k,
+                                 (unsigned long long)run->cloud.n);
+    else if (!(run->cloud.squares > 0))
+        ny_evaluate_inapplicable(run, NULL, "all rows of the embedding are equal");
+    else
+        return cluster(run, k);
+    return NY_OK;
+}
+
+static size_t bytes(const struct ny_evaluation *run)
+{
+    size_t k = clusters_of(run), n = (size_t)run->result.n;
+    struct ny_kmeans how = {.k = k ? k : 1, .inits = run->settings->inits, .workers = run->workers};
+
+    return ny_kmeans_bytes(&how, n, ny_coordinates_count(&run->result.coordinates)) +
+           n * sizeof(uint32_t) + k * run->classes.count * sizeof(uint64_t) +
+           2 * how.inits * sizeof(double) + 4096;
+}
+
+static size_t order(const struct ny_evaluation *run)
+{
+    size_t k = clusters_of(run);
+
+    return k > 256 ? k : 256;
+}
+
+const struct ny_measure ny_measure_clusters = {"clusters", keys, true, run_clusters, bytes, order};

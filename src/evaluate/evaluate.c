@@ -1,0 +1,307 @@
+#include "evaluate/evaluate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "embed/stored_clusters.h"
+#include "linalg/matrix.h"
+
+enum { NAME_BYTES = 40 };
+
+static const struct ny_measure *const measures[] = {&ny_measure_clusters};
+
+enum { MEASURES = sizeof(measures) / sizeof(measures[0]) };
+
+/* ---- what is asked for --------------------------------------------------------------------- */
+
+/* How a word of `measures` names a measure: not, as one that may not apply, or as one that must. */
+enum asked { NOT_ASKED, ASKED, NEEDED };
+
+static bool has_key(const struct ny_measure *measure, const char *word)
+{
+    for (size_t i = 0; measure->keys[i]; i++)
+        if (strcmp(measure->keys[i], word) == 0) return true;
+    return false;
+}
+
+static enum asked asks(const struct ny_measure *measure, const char *word)
+{
+    if (strcmp(word, "all") == 0) return ASKED;
+    if (strcmp(word, "labels") == 0) return measure->labels ? NEEDED : NOT_ASKED;
+    return strcmp(word, measure->name) == 0 || has_key(measure, word) ? NEEDED : NOT_ASKED;
+}
+
+/* Copies the word at *at and moves on behind it; false at the end. */
+static bool next_word(const char **at, char word[NAME_BYTES])
+{
+    size_t length = strcspn(*at, ",");
+
+    if (!**at) return false;
+    snprintf(word, NAME_BYTES, "%.*s", (int)length, *at);
+    *at += length + ((*at)[length] == ',');
+    return true;
+}
+
+static enum asked asked_for(const struct ny_evaluation *run, const struct ny_measure *measure)
+{
+    const char *at = run->settings->measures;
+    enum asked most = NOT_ASKED;
+    char word[NAME_BYTES];
+
+    while (next_word(&at, word)) {
+        enum asked asked = asks(measure, word);
+
+        if (asked > most) most = asked;
+    }
+    return most;
+}
+
+static int check_words(const struct ny_evaluation *run)
+{
+    const char *names[MEASURES + 2] = {"all", "labels"}, *at = run->settings->measures;
+    char word[NAME_BYTES];
+
+    for (size_t i = 0; i < MEASURES; i++)
+        names[i + 2] = measures[i]->name;
+    while (next_word(&at, word)) {
+        bool known = strcmp(word, "all") == 0 || strcmp(word, "labels") == 0;
+
+        for (size_t i = 0; i < MEASURES && !known; i++)
+            known = asks(measures[i], word) != NOT_ASKED;
+        if (!known)
+            return ny_fail(run->ctx, NY_EUSAGE,
+                           "--measures %s: there is no such measure; did you mean '%s'?", word,
+                           ny_nearest(word, names, MEASURES + 2));
+    }
+    return NY_OK;
+}
+
+/* ---- what does not apply ------------------------------------------------------------------- */
+
+void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)
+{
+    char reason[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(reason, sizeof(reason), format, args);
+    va_end(args);
+    for (size_t i = 0; run->measure->keys[i]; i++)
+        if (!key || strcmp(run->measure->keys[i], key) == 0)
+            ny_field_set_text(run->reasons, run->measure->keys[i], reason);
+}
+
+const char *ny_evaluate_no_classes(const struct ny_evaluation *run)
+{
+    if (!run->classes.of) return "the store has no labels; import them with --labels";
+    if (run->classes.too_many) return "more than 4,096 labels differ: they are no classes";
+    if (run->classes.count == 0) return "no row of the result has a label";
+    if (run->classes.count == 1) return "all labels are equal: there is one class";
+    return NULL;
+}
+
+/* Where a measure was asked for by name and nothing, or not what was named, came of it. */
+static int check_needed(const struct ny_evaluation *run, const char *word)
+{
+    const struct ny_measure *measure = run->measure;
+    const char *missing = NULL;
+    bool some = false;
+
+    for (size_t i = 0; measure->keys[i]; i++) {
+        const char *key = measure->keys[i], *why = ny_field_text(run->reasons, key);
+        bool counts = strcmp(word, measure->name) == 0 || strcmp(word, key) == 0;
+
+        if (strcmp(word, "labels") == 0) counts = measure->labels && why;
+        if (!counts) continue;
+        if (why)
+            missing = key;
+        else
+            some = true;
+    }
+    if (!missing || some) return NY_OK;
+    return ny_fail(run->ctx, NY_EUSAGE, "%s of '%s' cannot be measured: %s", missing,
+                   run->result.name, ny_field_text(run->reasons, missing));
+}
+
+static int run_measure(struct ny_evaluation *run, const struct ny_measure *measure)
+{
+    const char *at = run->settings->measures;
+    char word[NAME_BYTES];
+    int err;
+
+    run->measure = measure;
+    if (asked_for(run, measure) == NOT_ASKED) {
+        ny_evaluate_inapplicable(run, NULL, "not asked for");
+        return NY_OK;
+    }
+    err = measure->run(run);
+    while (err == NY_OK && next_word(&at, word))
+        if (asks(measure, word) == NEEDED) err = check_needed(run, word);
+    return err;
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static size_t most(const struct ny_evaluation *run,
+                   size_t (*of)(const struct ny_measure *, const struct ny_evaluation *))
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < MEASURES; i++) {
+        size_t need = asked_for(run, measures[i]) ? of(measures[i], run) : 0;
+
+        if (need > bytes) bytes = need;
+    }
+    return bytes;
+}
+
+static size_t bytes_of(const struct ny_measure *measure, const struct ny_evaluation *run)
+{
+    return measure->bytes(run);
+}
+
+static size_t order_of(const struct ny_measure *measure, const struct ny_evaluation *run)
+{
+    return measure->order(run);
+}
+
+/* What BLAS keeps. */
+static size_t blas_bytes(const struct ny_evaluation *run)
+{
+    return ny_blas_bytes(run->settings->threads, run->workers, most(run, order_of));
+}
+
+/* The whole, beside the process itself. */
+static size_t bill(const struct ny_evaluation *run, bool hold)
+{
+    const size_t small = 512 << 10;
+    size_t p = ny_coordinates_count(&run->result.coordinates);
+    size_t rows = ny_cloud_bytes(run->result.n, p, run->workers, hold);
+
+    return small + blas_bytes(run) + ny_reading_bytes(2) + 2 * NY_CHUNK_BYTES +
+           ny_cloud_piece(p) * run->result.layout.row_bytes + rows + most(run, bytes_of);
+}
+
+/* As many workers as fit, then the rows in memory. */
+static int fit_in(struct ny_evaluation *run, bool *hold)
+{
+    size_t left = ny_memory_left(run->ctx), need;
+
+    for (run->workers = run->settings->threads; run->workers > 1; run->workers--)
+        if (bill(run, false) <= left) break;
+    *hold = bill(run, true) <= left;
+    need = bill(run, false);
+    if (*hold || need <= left) return NY_OK;
+    need += ny_memory_limit(run->ctx) - left;
+    return ny_fail(run->ctx, NY_EBUDGET,
+                   "this evaluation needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "
+                   "--memory %zuM",
+                   need, (double)need / 1048576.0, ny_memory_limit(run->ctx), (need >> 20) + 1);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static int read_rows(void *arg, uint64_t first, size_t count, float *out)
+{
+    struct ny_result *result = arg;
+    const struct ny_result_part *part = ny_part_find("embedding");
+    const double *wide = result->stored;
+    int err;
+
+    if (!result->f64) return part->fill(result, first, count, out);
+    err = part->fill(result, first, count, result->stored);
+    for (size_t i = 0; err == NY_OK && i < count * part->columns(result); i++)
+        out[i] = (float)wide[i];
+    return err;
+}
+
+static int open_rows(struct ny_evaluation *run, bool hold)
+{
+    const struct ny_result_part *part = ny_part_find("embedding");
+    struct ny_result *result = &run->result;
+    size_t p = ny_coordinates_count(&result->coordinates);
+    struct ny_cloud_reader reader = {read_rows, result, part->count(result), p};
+    int err = ny_result_prepare(result, part, ny_cloud_piece(p));
+
+    return err ? err : ny_cloud_open(&run->cloud, run->ctx, &reader, run->workers, hold);
+}
+
+static int measure_all(struct ny_evaluation *run)
+{
+    bool hold;
+    size_t blas = 0;
+    int err = ny_row_classes_load(&run->classes, &run->result);
+
+    if (err == NY_OK) err = fit_in(run, &hold);
+    if (err) goto done;
+    blas = blas_bytes(run);
+    err = ny_reserve(run->ctx, NY_MEM_PROCESS, blas);
+    if (err)
+        blas = 0;
+    else
+        err = open_rows(run, hold);
+    for (size_t i = 0; i < MEASURES && err == NY_OK; i++)
+        err = run_measure(run, measures[i]);
+done:
+    ny_cloud_close(&run->cloud);
+    ny_row_classes_release(&run->classes, run->ctx);
+    ny_unreserve(run->ctx, NY_MEM_PROCESS, blas);
+    return err;
+}
+
+static int open_result(struct ny_evaluation *run, struct ny_store *store, const char *name)
+{
+    int err = ny_result_open(&run->result, store, name);
+
+    if (err || run->result.coordinates.pairs) return err;
+    return ny_fail(run->ctx, NY_EUSAGE,
+                   "'%s' is a %s alone: it has no embedding to evaluate; 'nystream fit' makes one",
+                   name, run->result.graph.neighbors ? "graph" : "dictionary");
+}
+
+static void describe(struct ny_evaluation *run)
+{
+    ny_field_set_text(run->report, "name", run->result.name);
+    ny_field_set_count(run->report, "n", run->result.n);
+    ny_field_set_count(run->report, "components", ny_coordinates_count(&run->result.coordinates));
+    ny_field_set_count(run->report, "seed", run->settings->seed);
+    for (size_t i = 0; i < MEASURES; i++)
+        for (size_t k = 0; measures[i]->keys[k]; k++)
+            ny_field_set_json(run->report, measures[i]->keys[k], json_null());
+}
+
+int ny_evaluate_run(struct ny_store *store, const char *name,
+                    const struct ny_evaluate_settings *settings, json_t **report)
+{
+    double started_s = ny_now();
+    struct ny_evaluation run = {.ctx = ny_store_context(store), .settings = settings};
+    int err;
+
+    *report = NULL;
+    ny_fields_begin();
+    err = open_result(&run, store, name);
+    if (err == NY_OK) err = check_words(&run);
+    if (err) goto done;
+    run.report = json_object();
+    run.reasons = json_object();
+    describe(&run);
+    err = measure_all(&run);
+    if (err == NY_OK && run.cluster)
+        err = ny_stored_clusters_put(&run.result, run.cluster, run.clusters);
+    if (err) goto done;
+    ny_field_set_json(run.report, "reasons", json_incref(run.reasons));
+    ny_field_set_number(run.report, "seconds", ny_now() - started_s);
+    err = ny_fields_check(run.ctx);
+    if (err) goto done;
+    *report = json_incref(run.report);
+done:
+    ny_free(run.ctx, run.cluster);
+    json_decref(run.reasons);
+    json_decref(run.report);
+    ny_result_close(&run.result);
+    return err;
+}

@@ -1,0 +1,60 @@
+/*
+ * Judging a result: measures of its embedding, each a file of this folder and a line in the table
+ * of evaluate/evaluate.c. A measure that does not apply says why, and its keys are null; it is an
+ * error only where it was asked for by name.
+ */
+#ifndef NY_EVALUATE_EVALUATE_H
+#define NY_EVALUATE_EVALUATE_H
+
+#include "evaluate/row_classes.h"
+#include "evaluate/cloud.h"
+
+struct ny_evaluate_settings {
+    const char *measures; /* names of measures or of their keys, cut at commas; "all": those that
+                           * apply, and "labels": all that need them */
+    size_t clusters;      /* 0: as many as there are classes */
+    unsigned inits;
+    uint64_t seed;
+    unsigned threads;
+};
+
+struct ny_measure;
+
+/* One evaluation under way. */
+struct ny_evaluation {
+    struct ny_context *ctx;
+    const struct ny_evaluate_settings *settings;
+    struct ny_result result;
+    struct ny_row_classes classes; /* of its rows */
+    struct ny_cloud cloud;
+    unsigned workers;
+    json_t *report, *reasons;
+    const struct ny_measure *measure; /* under way */
+    uint32_t *cluster; /* of each row, once there are clusters; to be stored in the end */
+    size_t clusters;
+};
+
+struct ny_measure {
+    const char *name;
+    const char *const *keys; /* of the report, NULL-terminated */
+    bool labels;             /* some of them need labels */
+    int (*run)(struct ny_evaluation *run);
+    /* What it charges beside rows and classes; `run` has the result open, and workers. */
+    size_t (*bytes)(const struct ny_evaluation *run);
+    /* Columns of its widest product, for what BLAS keeps. */
+    size_t (*order)(const struct ny_evaluation *run);
+};
+
+extern const struct ny_measure ny_measure_clusters;
+
+/* Why a measure, or one key of it (NULL: all), does not apply. */
+void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)
+    NY_PRINTF(3, 4);
+/* Why labels do not tell classes apart; NULL: they do. */
+const char *ny_evaluate_no_classes(const struct ny_evaluation *run);
+
+/* Judges NAME; clusters are stored with it. *report: every key of every measure, and "reasons". */
+int ny_evaluate_run(struct ny_store *store, const char *name,
+                    const struct ny_evaluate_settings *settings, json_t **report);
+
+#endif

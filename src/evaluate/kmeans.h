@@ -1,0 +1,49 @@
+/*
+ * k-means: Lloyd's iterations from several k-means++ initialisations, all of them in the same
+ * passes over the rows.
+ *
+ * Of a unit Y the distances to the centres of an initialisation are a product, ‖c‖² − 2CYᵀ in f32;
+ * what is nearest is a comparison along rows; sums are f64, a left fold over units: threads and
+ * budget do not change a bit. The initial centres are drawn from a hashed sample of the rows.
+ */
+#ifndef NY_EVALUATE_KMEANS_H
+#define NY_EVALUATE_KMEANS_H
+
+#include "evaluate/cloud.h"
+
+/* Initial centres are rows of a sample of so many. */
+enum { NY_KMEANS_SAMPLE = 32768 };
+
+struct ny_kmeans {
+    struct ny_context *ctx;
+    struct ny_cloud *cloud;
+    size_t k;
+    unsigned inits, workers;
+    unsigned iterations; /* at most */
+    double tolerance; /* an initialisation ends when Σ‖c − c before‖² is below this × the mean
+                       * variance of a column; 0: when no centre moves */
+    uint64_t seed;
+};
+
+/* What came of each initialisation. */
+struct ny_centres {
+    float *at;       /* inits × k × p */
+    double *inertia; /* Σ‖y − c‖² of the rows as they are handed out, c the means of clusters */
+    unsigned *steps; /* iterations */
+};
+
+/* centres: zeros before; released also after a failure. */
+int ny_kmeans_run(const struct ny_kmeans *how, struct ny_centres *centres);
+void ny_centres_release(struct ny_centres *centres, struct ny_context *ctx);
+/* The initial centres alone: inits × k × p. Where rows are fewer than k, as points, the first
+ * centre is there again, and no row is nearest to that. */
+int ny_kmeans_seed(const struct ny_kmeans *how, float *centres);
+
+/* cluster[i] of all rows by the centres (k × p); *inertia (may be NULL) around their means. */
+int ny_kmeans_assign(const struct ny_kmeans *how, const float *centres, uint32_t *cluster,
+                     double *inertia);
+
+/* What these charge, beside the rows and the clusters. */
+size_t ny_kmeans_bytes(const struct ny_kmeans *how, uint64_t n, size_t p);
+
+#endif

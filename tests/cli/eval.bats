@@ -1,0 +1,192 @@
+# The verb eval: what it judges, how it prints it, and what cannot be judged.
+load helper
+
+# Three groups of rows far apart, 40 each, with their labels; a fit of two components.
+groups() {
+    awk -v OFS=, 'BEGIN { x = 7
+        for (i = 0; i < 120; i++) {
+            for (j = 0; j < 3; j++) { x = (x * 16807) % 2147483647; v[j] = x / 2147483647 }
+            g = i % 3
+            print 10 * g + v[0], 20 * (g == 1) + v[1], v[2], "abc" substr("xyz", g + 1, 1)
+        } }' >g.csv
+    nystream import g.nys g.csv --label-column 4 -q
+    nystream fit g.nys f --map pca --approx exact -q
+}
+
+@test "three groups are found, whatever is asked for" {
+    groups
+    ny eval g.nys f --json
+    exits 0
+    has_keys "$output" purity accuracy nmi ari clusters inertia purity_mean purity_sd reasons
+    for key in purity accuracy nmi ari; do [ "$(field "$output" $key)" = 1.0 ]; done
+    [ "$(field "$output" clusters)" = 3 ]
+    ny eval g.nys f
+    exits 0
+    prints "purity"
+    prints "1 ± 0"
+    ny eval g.nys f --csv
+    exits 0
+    [[ $output == name,n,* ]]
+    [ "$(wc -l <<<"$output")" -eq 2 ]
+    [[ $(tail -1 <<<"$output") == f,120,2,* ]]
+    ny eval g.nys f --labels --measures clusters --json
+    exits 0
+}
+
+@test "clusters are stored with the result" {
+    groups
+    ny export g.nys f --part clusters -o c.csv
+    usage "'f' in g.nys has no clusters"
+    ny eval g.nys f -q
+    exits 0
+    nystream export g.nys f --part clusters -o c.csv
+    # rows i, i + 3, … are one group
+    [ "$(paste -d, - - - <c.csv | sort -u | wc -l)" -eq 1 ]
+    [ "$(sort -u c.csv | wc -l)" -eq 3 ]
+    ny eval g.nys f --clusters 5 --json
+    exits 0
+    nystream export g.nys f --part clusters -o c.csv
+    [ "$(sort -u c.csv | wc -l)" -eq 5 ]
+    # of rows that the result had before, they are not its clusters any more
+    nystream import g.nys g.csv --label-column 4 --append -q
+    nystream fit g.nys f2 --landmarks 20 -q
+    nystream eval g.nys f2 -q >out
+    nystream export g.nys f2 --part clusters -o c.csv
+    nystream import g.nys g.csv --label-column 4 --append -q
+    nystream fit g.nys f2 --update frozen -q
+    ny export g.nys f2 --part clusters -o c.csv
+    usage "has no clusters"
+    ny verify g.nys
+    exits 0
+}
+
+@test "one seed, one result: threads and memory do not matter" {
+    npy_u8 9000 12 >rows.npy
+    nystream import s rows.npy -q
+    nystream fit s f --landmarks 50 --components 8 -q
+    nystream eval s f --clusters 9 --threads 1 --json | grep -vE 'seconds|threads|_bytes' >one.json
+    nystream export s f --part clusters -o one.npy
+    local least
+    ny eval s f --clusters 9 --memory 24M
+    exits 8
+    least=$(sed -nE 's/.*give --memory ([0-9]+M).*/\1/p' <<<"$stderr")
+    ny eval s f --clusters 9 --threads 3 --memory "$least" --json
+    exits 0
+    grep -vE 'seconds|threads|_bytes' <<<"$output" | cmp - one.json
+    nystream export s f --part clusters -o other.npy
+    cmp one.npy other.npy
+    nystream eval s f --clusters 9 --seed 1 -q >out
+    nystream export s f --part clusters -o other.npy
+    ! cmp -s one.npy other.npy
+}
+
+@test "without labels, with one class, with too many: said in words, an error where asked for" {
+    store s 200 3
+    nystream fit s f -q
+    ny eval s f --json
+    exits 0
+    [ "$(field "$output" purity)" = null ]
+    [[ $output == *'"purity": "the store has no labels; import them with --labels'* ]]
+    ny eval s f
+    exits 0
+    prints "no clusters: the store has no labels"
+    ny eval s f --clusters 4 --json
+    exits 0
+    [ "$(field "$output" clusters)" = 4 ]
+    [ "$(field "$output" purity)" = null ]
+    ny eval s f --labels
+    usage "the store has no labels"
+    ny eval s f --measures purity --clusters 4
+    usage "purity of 'f' cannot be measured: the store has no labels"
+    ny eval s f --measures clusters --clusters 4
+    exits 0
+    for i in $(seq 200); do echo 3; done >one.txt
+    nystream import one.nys s.csv --labels one.txt -q
+    nystream fit one.nys f -q
+    ny eval one.nys f
+    exits 0
+    prints "all labels are equal: there is one class"
+    table 5000 1 >many.csv
+    nystream import many.nys many.csv --labels many.csv -q
+    nystream fit many.nys f --landmarks 20 -q
+    ny eval many.nys f
+    exits 0
+    prints "more than 4,096 labels differ"
+}
+
+@test "rows without a label are left out of what compares with labels" {
+    groups
+    { cut -d, -f1-3 g.csv; printf '1000,1000,1000\n'; } >h.csv
+    { for i in $(seq 40); do printf '0\n1\n2\n'; done; echo nan; } >labels.txt
+    nystream import h.nys h.csv --labels labels.txt -q
+    nystream fit h.nys f --map pca --approx exact -q
+    ny eval h.nys f --clusters 4 --json
+    exits 0
+    [ "$(field "$output" purity)" = 1.0 ]
+    [ "$(field "$output" classes)" = 3 ]
+}
+
+@test "several results side by side" {
+    groups
+    nystream fit g.nys k --landmarks 30 -q
+    ny eval g.nys f k
+    exits 0
+    [[ $(head -1 <<<"$output") =~ ^\ +f\ +k$ ]]
+    ny eval g.nys f k --json
+    exits 0
+    [[ $output == '{'*'"results"'*'"name": "f"'*'"name": "k"'* ]]
+    ny eval g.nys f k --csv
+    exits 0
+    [ "$(cut -d, -f1 <<<"$output" | paste -sd' ')" = "name f k" ]
+}
+
+@test "what cannot be judged" {
+    groups
+    ny eval g.nys
+    usage "eval needs NAME"
+    ny eval g.nys g
+    usage "did you mean 'f'"
+    nystream select g.nys dictionary --landmarks 10 -q
+    ny eval g.nys dictionary
+    usage "'dictionary' is a dictionary alone: it has no embedding"
+    nystream graph g.nys graph -q
+    ny eval g.nys graph
+    usage "'graph' is a graph alone"
+    ny eval g.nys f --measures purty
+    usage "did you mean"
+    ny eval g.nys f --measures clusters --clusters 121
+    usage "121 clusters are more than the 120 rows"
+    ny eval g.nys f --clusters 0
+    usage "--clusters"
+    ny eval g.nys f --bogus
+    usage "--bogus"
+}
+
+@test "a result that is not finished: how far it is" {
+    npy_u8 40000 200 >rows.npy
+    nystream import s rows.npy -q
+    timeout -s INT 0.5 nystream fit s f --landmarks 3000 -q || true
+    ny eval s f
+    exits 2
+    says "'f' is not"
+}
+
+@test "equal rows of an embedding have no clusters" {
+    groups
+    nystream fit g.nys d --map diffusion --time 1e9 --landmarks 40 --gamma 0.01 -q
+    ny eval g.nys d
+    exits 0
+    prints "no clusters: all rows of the embedding are equal"
+    ny eval g.nys d --measures clusters
+    usage "all rows of the embedding are equal"
+}
+
+@test "a store that cannot be written: judged all the same, and said" {
+    groups
+    [ "$(id -u)" -ne 0 ] || skip "root may write anywhere"
+    chmod -R a-w g.nys
+    ny eval g.nys f
+    chmod -R u+w g.nys
+    exits 0
+    says "the clusters are not stored"
+}
