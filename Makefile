@@ -6,7 +6,7 @@ SOVERSION := $(basename $(VERSION))
 BUILD   ?= build
 CC      ?= cc
 INSTALL ?= install
-PACKAGES := lmdb openblas lapacke liblz4 libxxhash zlib jansson
+PACKAGES := lmdb openblas lapacke liblz4 libxxhash zlib jansson cairo
 say       = $(if $(V),,@printf '%-5s %s\n' $(1) $@;)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS  ?= -O3 -g
@@ -20,8 +20,6 @@ HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 DEPENDENCIES = -MMD -MP -MF $@.d -MT $@
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PACKAGE_LIBS   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -lpthread
-CAIRO_CFLAGS   := $(shell pkg-config --cflags cairo 2>/dev/null)
-CAIRO_LIBS     := $(shell pkg-config --libs cairo 2>/dev/null)
 
 PREFIX       ?= /usr/local
 bindir       ?= $(PREFIX)/bin
@@ -68,10 +66,9 @@ TESTS        := $(UNIT_TESTS) $(call programs,property) $(call programs,fault) $
 CLI_TESTS    := $(wildcard tests/cli/*.bats)
 SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
 TEST_SUPPORT := $(BUILD)/tests/support.a
-# What the data-tools share is data-tools/tool.c; scatter is left out where there is no cairo.
+# What the data-tools share is data-tools/tool.c.
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
-TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c \
-                $(if $(CAIRO_LIBS),,data-tools/scatter.c),$(wildcard data-tools/*.c)))
+TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c,$(wildcard data-tools/*.c)))
 # A make that a test runs sees the variables of this one's command line, and no jobserver.
 RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(MAKEOVERRIDES))' \
                 tests/run
@@ -188,10 +185,8 @@ $(BUILD)/data-tools/%.o: data-tools/%.c $(BUILD)/flags
 	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
 $(BUILD)/data-tools/%: data-tools/%.c $(TOOL_SUPPORT) $(STATIC_LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(TOOL_CFLAGS) $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
-	  $(TOOL_SUPPORT) $(STATIC_LIB) $(TOOL_LIBS) $(PACKAGE_LIBS)
-$(BUILD)/data-tools/scatter: TOOL_CFLAGS = $(CAIRO_CFLAGS)
-$(BUILD)/data-tools/scatter: TOOL_LIBS = $(CAIRO_LIBS)
+	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
+	  $(TOOL_SUPPORT) $(STATIC_LIB) $(PACKAGE_LIBS)
 
 demo: all tools ## 70,000 real images: import, fit, certificate, held-out accuracy, picture
 	@BUILD=$(BUILD) data-tools/demo

@@ -132,7 +132,8 @@ enum ny_option_group {
     NY_GROUP_UPDATE = 128, /* what only ny_fit() has: update */
     NY_GROUP_GRAPH = 256,  /* neighbors metric max-distance … */
     NY_GROUP_PATH = 512,   /* from to */
-    NY_GROUP_EVALUATE = 1024 /* measures clusters … */
+    NY_GROUP_EVALUATE = 1024, /* measures clusters … */
+    NY_GROUP_PLOT = 2048      /* axes color size … */
 };
 
 struct ny_option_info {
@@ -268,6 +269,11 @@ NY_API int ny_export(struct ny_context *context, const char *path, const char *n
  * NULL) counts them. NY_ESTORE only where no row is left, or the result's own record is damaged. */
 NY_API int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                                const char *part, const char *output, uint64_t *missing);
+/* Draws a result as png, svg or pdf, by the end of `output` ("-": a png to standard output), by the
+ * options of NY_GROUP_PLOT. One pass over the embedding, and one over labels or other classes that
+ * give the colours; memory: about 60 bytes a pixel, whatever the rows. */
+NY_API int ny_plot(struct ny_context *context, const char *path, const char *name,
+                   const char *output, const struct ny_options *options);
 /* The names of the parts, for help; ends with NULL. */
 NY_API const char *const *ny_export_parts(void);
 

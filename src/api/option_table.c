@@ -20,6 +20,7 @@
 #define GRAPH NY_GROUP_GRAPH
 #define PATH NY_GROUP_PATH
 #define EVALUATE NY_GROUP_EVALUATE
+#define PLOT NY_GROUP_PLOT
 
 /* name, kind, least, in the identity, argument, default, groups, summary */
 #define OPTION_MAP(X)                                                                              \
@@ -135,6 +136,17 @@
       "of k-means; by default as many as there are classes")                                       \
     X("n-init", NY_COUNT, 1, false, "N", "10", EVALUATE,                                           \
       "initialisations of k-means: the best one counts")                                           \
+    X("axes", NY_TEXT, 0, false, "X,Y", NULL, PLOT,                                                \
+      "columns across and upwards; by default 1,2, or row,1 where there is one component")         \
+    X("color", NY_TEXT, 0, false, "COLUMN", "auto", PLOT,                                          \
+      "column by which points are coloured; density: how many lie where; auto: labels, else that") \
+    X("all", NY_SWITCH, 0, false, NULL, "no", PLOT,                                                \
+      "axes reach to the farthest points, not only to the middle 99.8 % and what is near them")    \
+    X("mark-landmarks", NY_SWITCH, 0, false, NULL, "no", PLOT, "show where the landmarks are")     \
+    X("scree", NY_SWITCH, 0, false, NULL, "no", PLOT, "draw the eigenvalues instead")              \
+    X("size", NY_TEXT, 0, false, "WxH", "1600x1200", PLOT,                                         \
+      "of the picture, in pixels; an svg or pdf has half as many points")                          \
+    X("title", NY_TEXT, 0, false, "TEXT", NULL, PLOT, "above the picture; by default NAME")        \
     X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT | GRAPH, \
       "scale each column by its standard deviation, or by its range; sparse rows are not centred") \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, FIT | SELECT,                               \

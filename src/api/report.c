@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 struct ny_report {
     struct ny_context *ctx;
@@ -72,28 +73,6 @@ json_t *ny_json_number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* Bytes of the UTF-8 sequence at `text` (RFC 3629), 0 when it is not one. */
-static size_t sequence(const unsigned char *text)
-{
-    static const struct {
-        unsigned char first, last, low, high; /* lead bytes; range of the second byte */
-        size_t bytes;
-    } leads[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-                 {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-                 {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-
-    if (text[0] < 0x80) return 1;
-    for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
-        if (text[0] < leads[i].first || text[0] > leads[i].last) continue;
-        if (text[1] < leads[i].low || text[1] > leads[i].high) return 0;
-        for (size_t k = 2; k < leads[i].bytes; k++)
-            if (text[k] < 0x80 || text[k] > 0xbf) return 0;
-        return leads[i].bytes;
-    }
-    return 0;
-}
-
 json_t *ny_json_text(const char *value)
 {
     char clean[1024];
@@ -104,7 +83,7 @@ json_t *ny_json_text(const char *value)
     json = json_string(value);
     if (json) return json;
     for (size_t in = 0; value[in] != '\0' && out + 4 < sizeof(clean);) {
-        size_t bytes = sequence((const unsigned char *)value + in);
+        size_t bytes = ny_utf8_bytes(value + in);
 
         if (bytes)
             memcpy(clean + out, value + in, bytes);

@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { LENGTH_MAX = 63 };
@@ -40,4 +41,57 @@ const char *ny_nearest(const char *word, const char *const *candidates, size_t c
         least = distance;
     }
     return nearest;
+}
+
+size_t ny_utf8_bytes(const char *string)
+{
+    const unsigned char *text = (const unsigned char *)string;
+    static const struct {
+        unsigned char first, last, low, high; /* lead bytes; range of the second byte */
+        size_t bytes;
+    } leads[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
+                 {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+                 {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+
+    if (text[0] < 0x80) return 1;
+    for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+        if (text[0] < leads[i].first || text[0] > leads[i].last) continue;
+        if (text[1] < leads[i].low || text[1] > leads[i].high) return 0;
+        for (size_t k = 2; k < leads[i].bytes; k++)
+            if (text[k] < 0x80 || text[k] > 0xbf) return 0;
+        return leads[i].bytes;
+    }
+    return 0;
+}
+
+static bool is_control(const char *text, size_t bytes)
+{
+    unsigned char first = (unsigned char)text[0];
+
+    return bytes == 1 ? first < 0x20 || first == 0x7f
+                      : bytes == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;
+}
+
+void ny_clean_text(const char *text, char *clean, size_t bytes)
+{
+    static const char dots[] = "…";
+    size_t used = 0, room = bytes - sizeof(dots), cut = 0;
+
+    while (*text) {
+        size_t count = ny_utf8_bytes(text);
+        bool good = count && !is_control(text, count);
+        size_t wide = good ? count : 1;
+
+        if (used <= room) cut = used;
+        if (used + wide >= bytes) {
+            memcpy(clean + cut, dots, sizeof(dots));
+            return;
+        }
+        if (good) memcpy(clean + used, text, count);
+        else clean[used] = '?';
+        used += wide;
+        text += count ? count : 1;
+    }
+    clean[used] = '\0';
 }

@@ -81,6 +81,13 @@ static const struct verb verbs[] = {
      "exits 5; with --skip-damaged it goes on, with NaN in the rows that are lost (2^64-1 where "
      "they are numbers) so that all others keep theirs, and warns of them.",
      cli_run_export},
+    {"plot", "STORE NAME", 2, 2, NY_GROUP_PLOT | COMMON, EVERY | OWN_OUTPUT,
+     "draw an embedding as a png, svg or pdf",
+     "Draws two columns of an embedding: points where they are few, else an image of how many lie "
+     "where, in memory that does not depend on their number. Colours can be told apart without "
+     "colour vision. Columns, for --axes and --color, are the numbers of components, row, label, "
+     "cluster, component (of a graph), residual; cluster:B takes those of result B.",
+     cli_run_plot},
     {"embed", "FILE", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | COMMON,
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
      "import, fit and export in one, through a temporary store that is removed at the end.",
@@ -113,7 +120,8 @@ static const struct verb verbs[] = {
 };
 
 static const struct option_view own_options[] = {
-    {'o', "output", "FILE", NULL, "file to write: .npy or .csv; - is the standard output",
+    {'o', "output", "FILE", NULL,
+     "file to write: .npy or .csv, of plot .png, .svg or .pdf; - is the standard output",
      OWN_OUTPUT, 0, false},
     {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", OWN_INPUT, 0,
      false},

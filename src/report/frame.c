@@ -1,0 +1,272 @@
+#include "report/frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/text.h"
+
+enum { PIECE_BYTES = 4 << 20, PIECE_ROWS = 65536 };
+
+/* Words for parts. */
+static const struct {
+    const char *name, *part;
+    bool classes;
+} words[] = {{"label", "labels", false},
+             {"cluster", "clusters", true},
+             {"component", "components", true},
+             {"residual", "residuals", false}};
+
+enum { WORDS = sizeof(words) / sizeof(words[0]) };
+
+int ny_frame_open(struct ny_frame *frame, struct ny_store *store, const char *name)
+{
+    const struct ny_result_part *embedding = ny_part_find("embedding");
+    size_t row_bytes;
+    int err;
+
+    *frame = (struct ny_frame){.ctx = ny_store_context(store)};
+    err = ny_result_open(&frame->result, store, name);
+    if (err) return err;
+    frame->n = embedding->count(&frame->result);
+    if (!frame->n)
+        return ny_fail(frame->ctx, NY_EUSAGE,
+                       "'%s' is a %s alone: it has no embedding to draw; fit one with 'nystream "
+                       "fit %s NAME'",
+                       name, frame->result.graph.neighbors ? "graph" : "dictionary",
+                       ny_store_path(store));
+    frame->components = embedding->columns(&frame->result);
+    row_bytes = frame->components * sizeof(double);
+    frame->piece = PIECE_BYTES / row_bytes;
+    if (frame->piece > PIECE_ROWS) frame->piece = PIECE_ROWS;
+    if (frame->piece < 1) frame->piece = 1;
+    frame->room = ny_calloc(frame->ctx, NY_MEM_IO, frame->piece, row_bytes);
+    return frame->room ? ny_result_prepare(&frame->result, embedding, frame->piece) : NY_EBUDGET;
+}
+
+void ny_frame_close(struct ny_frame *frame)
+{
+    for (size_t k = 0; k < frame->count; k++)
+        ny_free(frame->ctx, frame->column[k].values);
+    for (size_t k = 0; k < frame->others; k++) {
+        ny_result_close(&frame->other[k]);
+        ny_free(frame->ctx, frame->other_name[k]);
+    }
+    ny_free(frame->ctx, frame->rows);
+    ny_free(frame->ctx, frame->room);
+    ny_result_close(&frame->result);
+}
+
+/* ---- columns ------------------------------------------------------------------------------ */
+
+/* "cluster:B": opens B. */
+static int add_other(struct ny_frame *frame, const char *name, struct ny_frame_column *column)
+{
+    struct ny_result *other = &frame->other[frame->others];
+    int err;
+
+    frame->other_name[frame->others] = ny_strdup(frame->ctx, name);
+    if (!frame->other_name[frame->others]) return NY_EBUDGET;
+    err = ny_result_open(other, frame->result.store, frame->other_name[frame->others]);
+    column->other = ++frame->others;
+    if (err) return err;
+    if (column->part->count(other) != other->n || other->lost.rows)
+        return ny_fail(frame->ctx, NY_EUSAGE,
+                       "'%s' has no %s of all rows of %s, by which to colour '%s'", name,
+                       column->part->name, ny_store_path(other->store), frame->result.name);
+    frame->rows_wanted = true;
+    return ny_result_prepare(other, column->part, frame->piece);
+}
+
+static int unknown_column(const struct ny_frame *frame, const char *name)
+{
+    const char *names[WORDS + 1];
+
+    for (size_t i = 0; i < WORDS; i++)
+        names[i] = words[i].name;
+    names[WORDS] = "row";
+    return ny_fail(
+        frame->ctx, NY_EUSAGE,
+        "there is no column '%s' of '%s': it is row, label, cluster, component, residual "
+        "or a component of the embedding, 1 to %zu; did you mean '%s'?",
+        name, frame->result.name, frame->components, ny_nearest(name, names, WORDS + 1));
+}
+
+static int add_part(struct ny_frame *frame, const char *name, struct ny_frame_column *column)
+{
+    size_t length = strcspn(name, ":");
+
+    for (size_t i = 0; i < WORDS; i++) {
+        if (strncmp(words[i].name, name, length) != 0 || words[i].name[length]) continue;
+        column->part = ny_part_find(words[i].part);
+    }
+    if (!column->part) return unknown_column(frame, name);
+    if (name[length]) return add_other(frame, name + length + 1, column);
+    return ny_result_prepare(&frame->result, column->part, frame->piece);
+}
+
+int ny_frame_add(struct ny_frame *frame, const char *name, size_t *place)
+{
+    struct ny_frame_column *column = &frame->column[frame->count];
+    char *end;
+    unsigned long number = strtoul(name, &end, 10);
+    int err = NY_OK;
+
+    *place = frame->count;
+    if (frame->count == NY_FRAME_COLUMNS)
+        return ny_fail(frame->ctx, NY_EINTERNAL, "more than %zu columns of a picture",
+                       frame->count);
+    if (name[0] >= '0' && name[0] <= '9' && !*end) {
+        if (number < 1 || number > frame->components) return unknown_column(frame, name);
+        column->component = number;
+    } else if (strcmp(name, "row") == 0) {
+        frame->rows_wanted = true;
+    } else {
+        err = add_part(frame, name, column);
+    }
+    if (err) return err;
+    column->values = ny_calloc(frame->ctx, NY_MEM_IO, frame->piece, sizeof(double));
+    frame->count++;
+    if (frame->rows_wanted && !frame->rows)
+        frame->rows = ny_calloc(frame->ctx, NY_MEM_IO, frame->piece, sizeof(uint64_t));
+    return column->values && (frame->rows || !frame->rows_wanted) ? NY_OK : NY_EBUDGET;
+}
+
+bool ny_frame_has(const struct ny_frame *frame, const char *name)
+{
+    for (size_t i = 0; i < WORDS; i++) {
+        const struct ny_result_part *part = ny_part_find(words[i].part);
+
+        if (strcmp(words[i].name, name) == 0)
+            return part && part->count(&frame->result) == frame->n;
+    }
+    return false;
+}
+
+bool ny_frame_is_class(const struct ny_frame_column *column)
+{
+    for (size_t i = 0; i < WORDS; i++)
+        if (column->part && strcmp(words[i].part, column->part->name) == 0) return words[i].classes;
+    return false;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+/* Every `stride`-th element from the first on, as f64. */
+static void widen(enum ny_element element, const void *room, size_t stride, size_t count,
+                  double *values)
+{
+    for (size_t i = 0; i < count; i++)
+        switch (element) {
+        case NY_OUT_F32:
+            values[i] = (double)((const float *)room)[i * stride];
+            break;
+        case NY_OUT_F64:
+            values[i] = ((const double *)room)[i * stride];
+            break;
+        default:
+            values[i] = (double)((const uint64_t *)room)[i * stride];
+        }
+}
+
+static int fill_embedding(struct ny_frame *frame, uint64_t first, size_t count)
+{
+    return ny_part_find("embedding")->fill(&frame->result, first, count, frame->room);
+}
+
+static void take_component(struct ny_frame *frame, struct ny_frame_column *column, size_t count)
+{
+    enum ny_element element = ny_result_element(&frame->result, ny_part_find("embedding"));
+    size_t bytes = element == NY_OUT_F64 ? sizeof(double) : sizeof(float);
+
+    widen(element, (const char *)frame->room + (column->component - 1) * bytes, frame->components,
+          count, column->values);
+}
+
+static int fill_rows(struct ny_frame *frame, uint64_t first, size_t count)
+{
+    if (!frame->rows) return NY_OK;
+    return ny_part_find("rows")->fill(&frame->result, first, count, frame->rows);
+}
+
+/* What another result has of the rows of this piece, run by run. */
+static int read_other(struct ny_frame *frame, struct ny_frame_column *column, size_t count)
+{
+    struct ny_result *other = &frame->other[column->other - 1];
+    const uint64_t *rows = frame->rows;
+    int err = NY_OK;
+
+    for (size_t i = 0, run; err == NY_OK && i < count; i += run) {
+        for (run = 1; i + run < count && rows[i + run] == rows[i] + run;)
+            run++;
+        if (rows[i] + run > other->n)
+            return ny_fail(frame->ctx, NY_EUSAGE,
+                           "'%s' does not cover row %llu of '%s', which was appended since",
+                           other->name, (unsigned long long)(rows[i] + run - 1),
+                           frame->result.name);
+        err = column->part->fill(other, rows[i], run, frame->room);
+        if (err == NY_OK) widen(column->part->element, frame->room, 1, run, column->values + i);
+    }
+    return err;
+}
+
+static int read_part(struct ny_frame *frame, struct ny_frame_column *column, uint64_t first,
+                     size_t count)
+{
+    int err;
+
+    if (column->other) return read_other(frame, column, count);
+    if (!column->part) {
+        widen(NY_OUT_U64, frame->rows, 1, count, column->values);
+        return NY_OK;
+    }
+    err = column->part->fill(&frame->result, first, count, frame->room);
+    if (err == NY_OK) widen(column->part->element, frame->room, 1, count, column->values);
+    return err;
+}
+
+int ny_frame_read_column(struct ny_frame *frame, size_t place, uint64_t first, size_t count)
+{
+    struct ny_frame_column *column = &frame->column[place];
+    int err;
+
+    if (!column->component) {
+        err = fill_rows(frame, first, count);
+        return err ? err : read_part(frame, column, first, count);
+    }
+    err = fill_embedding(frame, first, count);
+    if (err == NY_OK) take_component(frame, column, count);
+    return err;
+}
+
+int ny_frame_read(struct ny_frame *frame, uint64_t first, size_t count)
+{
+    int err = fill_rows(frame, first, count);
+
+    if (err == NY_OK) err = fill_embedding(frame, first, count);
+    for (size_t k = 0; err == NY_OK && k < frame->count; k++)
+        if (frame->column[k].component) take_component(frame, &frame->column[k], count);
+    for (size_t k = 0; err == NY_OK && k < frame->count; k++)
+        if (!frame->column[k].component) err = read_part(frame, &frame->column[k], first, count);
+    return err;
+}
+
+int ny_frame_walk(struct ny_frame *frame, const char *stage, ny_frame_fn *each, void *user)
+{
+    struct ny_meter meter;
+    int err = NY_OK;
+
+    ny_meter_start(&meter, frame->ctx, stage, 0, frame->n);
+    for (uint64_t first = 0; err == NY_OK && first < frame->n; first += frame->piece) {
+        size_t count = frame->n - first < frame->piece ? (size_t)(frame->n - first) : frame->piece;
+
+        err = ny_check_interrupt(frame->ctx);
+        if (err == NY_OK) err = ny_frame_read(frame, first, count);
+        if (err == NY_OK) err = each(user, frame, count);
+        ny_meter_add(&meter, count, (double)count * 8 * (double)frame->components, 0);
+    }
+    ny_meter_finish(&meter);
+    return err;
+}

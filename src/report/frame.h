@@ -1,0 +1,57 @@
+/*
+ * The rows of a result as a picture wants them: some columns of numbers, read in pieces. A column
+ * is named as on the command line:
+ *
+ *   3           the third component of the embedding
+ *   row         the row number in the store
+ *   label cluster component residual      that part of the result
+ *   cluster:B   that part of result B of the same store, which covers all of these rows
+ */
+#ifndef NY_REPORT_FRAME_H
+#define NY_REPORT_FRAME_H
+
+#include "embed/parts.h"
+
+enum { NY_FRAME_COLUMNS = 16 };
+
+struct ny_frame_column {
+    size_t component;                  /* counted from 1; 0: none */
+    const struct ny_result_part *part; /* NULL and no component: the row number */
+    size_t other;                      /* 1 + the result that has it; 0: the frame's own */
+    double *values;                    /* of the piece that was read */
+};
+
+struct ny_frame {
+    struct ny_context *ctx;
+    struct ny_result result;
+    uint64_t n;        /* rows of the embedding */
+    size_t components; /* of it */
+    size_t piece;      /* the most rows that are read at a time */
+    size_t count, others;
+    struct ny_frame_column column[NY_FRAME_COLUMNS];
+    struct ny_result other[NY_FRAME_COLUMNS];
+    char *other_name[NY_FRAME_COLUMNS];
+    bool rows_wanted;
+    uint64_t *rows; /* of the piece, where some column wants them */
+    void *room;
+};
+
+/* NY_EUSAGE where NAME is not done or has no embedding. Close it after a failure, too. */
+int ny_frame_open(struct ny_frame *frame, struct ny_store *store, const char *name);
+void ny_frame_close(struct ny_frame *frame);
+/* *column: its place. NY_EUSAGE where there is no such column. */
+int ny_frame_add(struct ny_frame *frame, const char *name, size_t *column);
+/* Whether the result has such a part itself. */
+bool ny_frame_has(const struct ny_frame *frame, const char *name);
+/* Rows first … first + count − 1 of all columns; count ≤ piece. */
+int ny_frame_read(struct ny_frame *frame, uint64_t first, size_t count);
+/* The same of one column alone. */
+int ny_frame_read_column(struct ny_frame *frame, size_t column, uint64_t first, size_t count);
+/* Its values are numbers of classes, not quantities. */
+bool ny_frame_is_class(const struct ny_frame_column *column);
+
+/* Calls `each` for pieces of all rows, in order: one pass. */
+typedef int ny_frame_fn(void *user, const struct ny_frame *frame, size_t count);
+int ny_frame_walk(struct ny_frame *frame, const char *stage, ny_frame_fn *each, void *user);
+
+#endif

@@ -1,0 +1,245 @@
+#include "report/legend.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+enum { CLASSES_LISTED = 20, CLASSES_NAMED = 40 };
+
+static const uint32_t ink_dark = 0x33333a, ink_light = 0x5a5a64;
+
+/* A place that goes down the legend. */
+struct pen {
+    struct ny_canvas *canvas;
+    double x, y, unit;
+};
+
+static void say(struct pen *pen, const char *text)
+{
+    const struct ny_lettering how = {.size = 20};
+
+    ny_ink(pen->canvas, ink_light, 1);
+    ny_letters(pen->canvas, pen->x, pen->y, &how, text);
+    pen->y += 32 * pen->unit;
+}
+
+static void say_count(struct pen *pen, uint64_t count, const char *what)
+{
+    char text[96], number[32];
+
+    if (!count) return;
+    snprintf(text, sizeof(text), "%s %s", ny_grouped(count, number), what);
+    say(pen, text);
+}
+
+static void list_classes(struct pen *pen, const struct ny_legend *legend)
+{
+    const struct ny_lettering name = {.size = 22};
+    const struct ny_tint *tint = legend->tint;
+    size_t listed = tint->count <= CLASSES_LISTED ? tint->count : CLASSES_LISTED - 1;
+    double unit = pen->unit;
+
+    for (size_t k = 0; k < listed; k++) {
+        ny_ink(pen->canvas, ny_class_color[k % NY_CLASS_COLORS], 1);
+        ny_mark(pen->canvas, pen->x + 9 * unit, pen->y, 9 * unit,
+                legend->raster ? NY_SQUARE : ny_class_shape(k));
+        ny_ink(pen->canvas, ink_dark, 1);
+        ny_letters(pen->canvas, pen->x + 30 * unit, pen->y, &name, tint->classes[k].name);
+        pen->y += 36 * unit;
+    }
+    if (listed < tint->count) say_count(pen, tint->count - listed, "more");
+    if (tint->nameless) {
+        ny_ink(pen->canvas, NY_NO_CLASS_COLOR, 1);
+        ny_mark(pen->canvas, pen->x + 9 * unit, pen->y, 9 * unit, NY_SQUARE);
+        ny_ink(pen->canvas, ink_dark, 1);
+        ny_letters(pen->canvas, pen->x + 30 * unit, pen->y, &name, "none");
+        pen->y += 36 * unit;
+    }
+}
+
+enum { BAR_TICKS = 12 };
+struct bar_ticks {
+    size_t count;
+    double place[BAR_TICKS]; /* 0 … 1 */
+    char text[BAR_TICKS][32];
+};
+
+/* Powers of ten, up to the most that a cell has. */
+static void amount_ticks(struct bar_ticks *ticks, uint64_t most)
+{
+    for (uint64_t count = 1; ticks->count < BAR_TICKS - 1 && count <= most / 2; count *= 10) {
+        ticks->place[ticks->count] = ny_raster_level(count, most);
+        ny_grouped(count, ticks->text[ticks->count++]);
+    }
+    ticks->place[ticks->count] = 1;
+    ny_grouped(most, ticks->text[ticks->count++]);
+}
+
+static void value_ticks(struct bar_ticks *ticks, const struct ny_axis *range, int *exponent)
+{
+    struct ny_ticks at;
+
+    ny_ticks_make(&at, range, 5);
+    *exponent = at.exponent;
+    for (; ticks->count < at.count && ticks->count < BAR_TICKS; ticks->count++) {
+        ticks->place[ticks->count] = ny_axis_place(range, at.at[ticks->count]);
+        snprintf(ticks->text[ticks->count], sizeof(ticks->text[0]), "%s", at.text[ticks->count]);
+    }
+}
+
+/* Its lower end at the pen. */
+static void draw_ramp(struct pen *pen, double height, uint32_t (*color)(double))
+{
+    enum { STOPS = 32 };
+    cairo_t *cr = pen->canvas->cr;
+    cairo_pattern_t *ramp = cairo_pattern_create_linear(0, pen->y + height, 0, pen->y);
+
+    for (int i = 0; i <= STOPS; i++) {
+        uint32_t rgb = color((double)i / STOPS);
+
+        cairo_pattern_add_color_stop_rgb(ramp, (double)i / STOPS, (rgb >> 16 & 255) / 255.0,
+                                         (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
+    }
+    cairo_rectangle(cr, pen->x, pen->y, 24 * pen->unit, height);
+    cairo_set_source(cr, ramp);
+    cairo_fill(cr);
+    cairo_pattern_destroy(ramp);
+}
+
+static void draw_bar(struct pen *pen, const struct ny_legend *legend, uint64_t most)
+{
+    const struct ny_lettering how = {.size = 20};
+    bool amount = legend->tint->kind == NY_RASTER_AMOUNT;
+    double height = 420 * pen->unit;
+    struct bar_ticks ticks = {0};
+    int exponent = 0;
+    char text[48];
+
+    if (amount)
+        amount_ticks(&ticks, most);
+    else
+        value_ticks(&ticks, &legend->tint->range, &exponent);
+    draw_ramp(pen, height, amount ? ny_amount_color : ny_viridis);
+    ny_ink(pen->canvas, ink_light, 1);
+    cairo_set_line_width(pen->canvas->cr, 1.5 * pen->unit);
+    for (size_t i = 0; i < ticks.count; i++) {
+        double y = pen->y + height * (1 - ticks.place[i]);
+
+        ny_line(pen->canvas, pen->x + 24 * pen->unit, y, pen->x + 31 * pen->unit, y);
+        ny_letters(pen->canvas, pen->x + 38 * pen->unit, y, &how, ticks.text[i]);
+    }
+    pen->y += height + 36 * pen->unit;
+    if (!exponent) return;
+    snprintf(text, sizeof(text), "times 10^%d", exponent);
+    say(pen, text);
+}
+
+void ny_draw_landmark(struct ny_canvas *canvas, double x, double y, size_t count)
+{
+    double radius = fmin(7, fmax(2.5, 90 / sqrt((double)count)));
+
+    ny_ink(canvas, 0x000000, 1);
+    ny_mark(canvas, x, y, radius * canvas->scale, NY_CROSS);
+}
+
+void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
+                    const struct ny_legend *legend)
+{
+    const struct ny_lettering bold = {.size = 22, .bold = true};
+    double unit = canvas->scale;
+    struct pen pen = {canvas, frame->right + 36 * unit, frame->top + 14 * unit, unit};
+    uint64_t most = legend->raster ? ny_raster_most(legend->raster) : 1;
+
+    if (legend->tint->kind != NY_RASTER_AMOUNT || most > 1) {
+        ny_ink(canvas, ink_dark, 1);
+        ny_letters(canvas, pen.x, pen.y, &bold, legend->title);
+        pen.y += 36 * unit;
+        if (legend->tint->kind == NY_RASTER_CLASSES)
+            list_classes(&pen, legend);
+        else
+            draw_bar(&pen, legend, most);
+        pen.y += 14 * unit;
+    }
+    say_count(&pen, legend->points, legend->points == 1 ? "point" : "points");
+    say_count(&pen, legend->outside, "outside the axes");
+    say_count(&pen, legend->missing, "without a value");
+    if (!legend->landmarks) return;
+    ny_draw_landmark(canvas, pen.x + 9 * unit, pen.y, (size_t)legend->landmarks);
+    pen.x += 26 * unit;
+    say_count(&pen, legend->landmarks, legend->landmarks == 1 ? "landmark" : "landmarks");
+}
+
+/* ---- names among the points --------------------------------------------------------------- */
+
+struct label {
+    const char *text;
+    double x, y, width; /* its left end, middle, length */
+};
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int compare_heights(const void *a, const void *b)
+{
+    return compare_numbers(&((const struct label *)a)->y, &((const struct label *)b)->y);
+}
+
+/* The median of a column over the rows of a class; NaN where the sample has none. */
+static double median_of(const struct ny_sample *sample, size_t column, const double *class,
+                        double wanted, double *room)
+{
+    const double *values = ny_sample_column(sample, column);
+    size_t count = 0;
+
+    for (size_t i = 0; i < sample->count; i++)
+        if (class[i] == wanted && isfinite(values[i])) room[count++] = values[i];
+    if (!count) return NAN;
+    qsort(room, count, sizeof(*room), compare_numbers);
+    return room[count / 2];
+}
+
+/* From top to bottom: a label that would cover an earlier one moves below it. */
+static void separate(struct label *labels, size_t count, double line)
+{
+    qsort(labels, count, sizeof(*labels), compare_heights);
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (labels[i].x < labels[j].x + labels[j].width &&
+                labels[j].x < labels[i].x + labels[i].width &&
+                fabs(labels[i].y - labels[j].y) < line)
+                labels[i].y = labels[j].y + line;
+}
+
+int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
+                        const struct ny_tint *tint, const struct ny_sample *sample)
+{
+    const struct ny_lettering how = {.size = 25, .bold = true, .halo = true};
+    const double *class = ny_sample_column(sample, tint->column);
+    struct label labels[CLASSES_NAMED];
+    size_t count = 0;
+    double *room;
+
+    if (tint->kind != NY_RASTER_CLASSES || tint->count < 2 || tint->count > CLASSES_NAMED)
+        return NY_OK;
+    room = ny_calloc(canvas->ctx, NY_MEM_OTHER, sample->count, sizeof(double));
+    if (!room) return NY_EBUDGET;
+    for (size_t k = 0; k < tint->count; k++) {
+        double x = ny_frame_x(frame, median_of(sample, 0, class, tint->classes[k].value, room));
+        double y = ny_frame_y(frame, median_of(sample, 1, class, tint->classes[k].value, room));
+        double width = ny_letters_width(canvas, &how, tint->classes[k].name);
+
+        if (!isfinite(x) || !isfinite(y)) continue;
+        labels[count++] = (struct label){tint->classes[k].name, x - width / 2, y, width};
+    }
+    ny_free(canvas->ctx, room);
+    separate(labels, count, 30 * canvas->scale);
+    for (size_t k = 0; k < count; k++)
+        ny_letters(canvas, labels[k].x, labels[k].y, &how, labels[k].text);
+    return NY_OK;
+}

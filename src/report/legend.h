@@ -1,0 +1,24 @@
+/* What colours mean, at the right of the axes, and the names of classes among their points. */
+#ifndef NY_REPORT_LEGEND_H
+#define NY_REPORT_LEGEND_H
+
+#include "report/canvas.h"
+#include "report/sample.h"
+#include "report/tint.h"
+
+struct ny_legend {
+    const struct ny_tint *tint;
+    const char *title;              /* of the colours */
+    const struct ny_raster *raster; /* NULL: every point has its mark, and classes their shapes */
+    uint64_t points, landmarks, outside, missing;
+};
+
+void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
+                    const struct ny_legend *legend);
+/* Each name at the medians of its class in the sample, whose columns are x, y and the class. */
+int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
+                        const struct ny_tint *tint, const struct ny_sample *sample);
+/* One of `count` landmarks. */
+void ny_draw_landmark(struct ny_canvas *canvas, double x, double y, size_t count);
+
+#endif

@@ -1,0 +1,71 @@
+#include "report/palette.h"
+
+#include <math.h>
+
+/* Blue first and yellow last: what few classes take stands out on white. The brown and the grey
+ * before it are an addition. */
+const uint32_t ny_class_color[NY_CLASS_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
+                                                  0x56b4e9, 0x000000, 0x7b4f2c, 0x8c8c8c, 0xf0e442};
+
+enum ny_shape ny_class_shape(size_t number)
+{
+    return (enum ny_shape)((number + number / NY_CLASS_COLORS) % NY_SHAPES);
+}
+
+/* Every sixteenth of matplotlib's table. */
+static const uint32_t viridis[] = {0x440154, 0x481a6c, 0x472f7d, 0x414487, 0x39568c, 0x31688e,
+                                   0x2a788e, 0x23888e, 0x1f988b, 0x22a884, 0x35b779, 0x54c568,
+                                   0x7ad151, 0xa5db36, 0xd2e21b, 0xfde725};
+
+static uint32_t channel_between(uint32_t a, uint32_t b, unsigned shift, double t)
+{
+    double from = a >> shift & 255, to = b >> shift & 255;
+
+    return (uint32_t)lround(from + (to - from) * t) << shift;
+}
+
+uint32_t ny_viridis(double t)
+{
+    const size_t last = sizeof(viridis) / sizeof(viridis[0]) - 1;
+    double at = (t > 0 ? t < 1 ? t : 1 : 0) * (double)last; /* NaN: 0 */
+    size_t k = at < (double)last ? (size_t)at : last - 1;
+    uint32_t a = viridis[k], b = viridis[k + 1];
+
+    at -= (double)k;
+    return channel_between(a, b, 16, at) | channel_between(a, b, 8, at) |
+           channel_between(a, b, 0, at);
+}
+
+uint32_t ny_amount_color(double t)
+{
+    const double lightest = 0.9; /* yellow is hard to see on white */
+
+    return ny_viridis(lightest * (1 - t));
+}
+
+/* sRGB, IEC 61966-2-1. */
+static double light_of(uint32_t color, unsigned shift)
+{
+    double v = (color >> shift & 255) / 255.0;
+
+    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+}
+
+static uint32_t channel_of(double light, unsigned shift)
+{
+    double v = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055;
+
+    return (uint32_t)lround(255 * (v < 1 ? v : 1)) << shift;
+}
+
+void ny_light_add(struct ny_light *light, uint32_t color, double share)
+{
+    light->red += share * light_of(color, 16);
+    light->green += share * light_of(color, 8);
+    light->blue += share * light_of(color, 0);
+}
+
+uint32_t ny_light_color(const struct ny_light *light)
+{
+    return channel_of(light->red, 16) | channel_of(light->green, 8) | channel_of(light->blue, 0);
+}

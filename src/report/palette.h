@@ -1,0 +1,32 @@
+/*
+ * Colours that do not need colour vision: for classes those of Okabe and Ito (2008), with a shape
+ * each; for quantities viridis (Smith and van der Walt 2015), whose lightness grows evenly.
+ * Colours are 0xrrggbb.
+ */
+#ifndef NY_REPORT_PALETTE_H
+#define NY_REPORT_PALETTE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Classes beyond take the colours again, with other shapes. */
+enum { NY_CLASS_COLORS = 10, NY_NO_CLASS_COLOR = 0xb4b4b4 };
+extern const uint32_t ny_class_color[NY_CLASS_COLORS];
+
+enum ny_shape { NY_DISC, NY_SQUARE, NY_TRIANGLE, NY_DIAMOND, NY_CROSS, NY_PLUS, NY_SHAPES };
+/* Neighbours in the legend differ in both. */
+enum ny_shape ny_class_shape(size_t number);
+
+/* Viridis at t in 0 … 1, dark to light. */
+uint32_t ny_viridis(double t);
+/* The same for amounts on white paper: little is light, much is dark. */
+uint32_t ny_amount_color(double t);
+
+/* Sum of share × colour, in light: what the eye makes of dots too small to tell apart. */
+struct ny_light {
+    double red, green, blue;
+};
+void ny_light_add(struct ny_light *light, uint32_t color, double share);
+uint32_t ny_light_color(const struct ny_light *light);
+
+#endif

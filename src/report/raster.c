@@ -1,0 +1,156 @@
+#include "report/raster.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "report/palette.h"
+
+enum { RADIUS_MAX = 5 };
+
+static size_t slots_of(enum ny_raster_kind kind)
+{
+    return kind == NY_RASTER_CLASSES ? NY_CLASS_COLORS + 1 : 1;
+}
+
+/* So that discs would cover three fifths of the picture if they lay evenly and apart. */
+static size_t radius_of(size_t width, size_t height, uint64_t points)
+{
+    double cells = 0.6 * (double)width * (double)height / (double)(points ? points : 1);
+    double radius = sqrt(cells / 3.14);
+
+    return radius > RADIUS_MAX ? RADIUS_MAX : (size_t)(radius + 0.5);
+}
+
+int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
+                  size_t width, size_t height, uint64_t points)
+{
+    *raster = (struct ny_raster){.ctx = ctx,
+                                 .kind = kind,
+                                 .width = width,
+                                 .height = height,
+                                 .slots = slots_of(kind),
+                                 .radius = radius_of(width, height, points)};
+    raster->counts = ny_calloc(ctx, NY_MEM_OTHER, width * height, raster->slots * sizeof(uint32_t));
+    if (kind == NY_RASTER_VALUES)
+        raster->sums = ny_calloc(ctx, NY_MEM_OTHER, width * height, sizeof(double));
+    return raster->counts && (raster->sums || kind != NY_RASTER_VALUES) ? NY_OK : NY_EBUDGET;
+}
+
+void ny_raster_release(struct ny_raster *raster)
+{
+    if (!raster->ctx) return;
+    ny_free(raster->ctx, raster->counts);
+    ny_free(raster->ctx, raster->sums);
+    raster->ctx = NULL;
+}
+
+static size_t slot_of(const struct ny_raster *raster, double tint)
+{
+    if (raster->kind != NY_RASTER_CLASSES) return 0;
+    return tint >= 0 ? (size_t)tint % NY_CLASS_COLORS : NY_CLASS_COLORS;
+}
+
+static void count(struct ny_raster *raster, size_t cell, size_t slot, double value)
+{
+    uint32_t *counts = &raster->counts[cell * raster->slots + slot];
+
+    if (*counts == UINT32_MAX) return;
+    ++*counts;
+    if (raster->sums) raster->sums[cell] += value;
+}
+
+void ny_raster_add(struct ny_raster *raster, double x, double y, double tint)
+{
+    long reach = (long)raster->radius, column, row;
+    size_t slot = slot_of(raster, tint);
+
+    if (!isfinite(x) || !isfinite(y) || (raster->kind == NY_RASTER_VALUES && isnan(tint))) {
+        raster->missing++;
+        return;
+    }
+    if (x < 0 || x > 1 || y < 0 || y > 1) {
+        raster->outside++;
+        return;
+    }
+    column = (long)fmin(x * (double)raster->width, (double)raster->width - 1);
+    row = (long)fmin((1 - y) * (double)raster->height, (double)raster->height - 1);
+    for (long dy = -reach; dy <= reach; dy++)
+        for (long dx = -reach; dx <= reach; dx++) {
+            long to_x = column + dx, to_y = row + dy;
+
+            if (dx * dx + dy * dy > reach * reach + reach / 2) continue;
+            if (to_x < 0 || to_y < 0 || to_x >= (long)raster->width || to_y >= (long)raster->height)
+                continue;
+            count(raster, (size_t)to_y * raster->width + (size_t)to_x, slot, tint);
+        }
+}
+
+static uint64_t total(const struct ny_raster *raster, size_t cell)
+{
+    uint64_t sum = 0;
+
+    for (size_t k = 0; k < raster->slots; k++)
+        sum += raster->counts[cell * raster->slots + k];
+    return sum;
+}
+
+uint64_t ny_raster_most(const struct ny_raster *raster)
+{
+    uint64_t most = 0;
+
+    for (size_t cell = 0; cell < raster->width * raster->height; cell++) {
+        uint64_t here = total(raster, cell);
+
+        if (here > most) most = here;
+    }
+    return most;
+}
+
+double ny_raster_level(uint64_t here, uint64_t most)
+{
+    return most > 1 ? log((double)here) / log((double)most) : 1;
+}
+
+static uint32_t color_of(const struct ny_raster *raster, size_t cell, uint64_t here, double level)
+{
+    struct ny_light light = {0};
+
+    if (raster->kind == NY_RASTER_AMOUNT) return ny_amount_color(level);
+    if (raster->kind == NY_RASTER_VALUES) return ny_viridis(raster->sums[cell] / (double)here);
+    for (size_t k = 0; k < raster->slots; k++) {
+        uint32_t some = raster->counts[cell * raster->slots + k];
+
+        if (some == here) return k < NY_CLASS_COLORS ? ny_class_color[k] : NY_NO_CLASS_COLOR;
+        if (some)
+            ny_light_add(&light, k < NY_CLASS_COLORS ? ny_class_color[k] : NY_NO_CLASS_COLOR,
+                         (double)some / (double)here);
+    }
+    return ny_light_color(&light);
+}
+
+static uint32_t premultiplied(uint32_t color, double alpha)
+{
+    uint32_t argb = (uint32_t)lround(255 * alpha) << 24;
+
+    for (unsigned shift = 0; shift < 24; shift += 8)
+        argb |= (uint32_t)lround((color >> shift & 255) * alpha) << shift;
+    return argb;
+}
+
+void ny_raster_paint(const struct ny_raster *raster, uint32_t *argb, size_t stride)
+{
+    const double faintest = 0.4; /* one point, where colour stands for something else */
+    uint64_t most = ny_raster_most(raster);
+
+    for (size_t cell = 0; cell < raster->width * raster->height; cell++) {
+        uint64_t here = total(raster, cell);
+        uint32_t *pixel = &argb[cell / raster->width * stride + cell % raster->width];
+        double level = here ? ny_raster_level(here, most) : 0;
+
+        *pixel = !here ? 0
+                       : premultiplied(color_of(raster, cell, here, level),
+                                       raster->kind == NY_RASTER_AMOUNT
+                                           ? 1
+                                           : faintest + (1 - faintest) * level);
+    }
+}

@@ -1,0 +1,40 @@
+/*
+ * Points by the million as an image: each cell counts the points in it, by class where they have
+ * one, or sums up their values. Memory does not depend on their number.
+ */
+#ifndef NY_REPORT_RASTER_H
+#define NY_REPORT_RASTER_H
+
+#include "base/context.h"
+
+/* What the colour of a cell stands for. */
+enum ny_raster_kind { NY_RASTER_AMOUNT, NY_RASTER_CLASSES, NY_RASTER_VALUES };
+
+struct ny_raster {
+    struct ny_context *ctx;
+    enum ny_raster_kind kind;
+    size_t width, height;
+    size_t slots;              /* counts of a cell: 1, or one a colour, and one for "no class" */
+    size_t radius;             /* a point counts in all cells so near */
+    uint32_t *counts;          /* height × width × slots */
+    double *sums;              /* of values in 0 … 1, height × width */
+    uint64_t outside, missing; /* points beyond the edges; not finite */
+};
+
+/* `points`: how many there will be, for the radius. */
+int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
+                  size_t width, size_t height, uint64_t points);
+void ny_raster_release(struct ny_raster *raster);
+
+/* A point at x, y in 0 … 1, y upwards. tint: the number of its class, negative for none; or its
+ * value in 0 … 1, NaN where it has none. */
+void ny_raster_add(struct ny_raster *raster, double x, double y, double tint);
+
+/* The most points that one cell counts. */
+uint64_t ny_raster_most(const struct ny_raster *raster);
+/* As premultiplied ARGB, `stride` pixels a line, top line first; empty cells are transparent. */
+void ny_raster_paint(const struct ny_raster *raster, uint32_t *argb, size_t stride);
+/* Where on its scale a count is: logarithmic, 0 … 1. */
+double ny_raster_level(uint64_t count, uint64_t most);
+
+#endif

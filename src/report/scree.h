@@ -1,0 +1,12 @@
+/* The eigenvalues of a result as a picture. */
+#ifndef NY_REPORT_SCREE_H
+#define NY_REPORT_SCREE_H
+
+#include "report/canvas.h"
+#include "store/store.h"
+
+/* title NULL: the NAME. NY_EUSAGE where it has no eigenvalues. */
+int ny_scree_draw(struct ny_canvas *canvas, struct ny_store *store, const char *name,
+                  const char *title);
+
+#endif

@@ -1,0 +1,141 @@
+#include "report/tint.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+/* Its place in the order of values: where it is, or where it belongs. */
+static size_t place_of(const struct ny_tint *tint, double value)
+{
+    size_t low = 0, high = tint->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (tint->classes[middle].value < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const struct ny_tint *tint, size_t place, double value)
+{
+    return place < tint->count && tint->classes[place].value == value;
+}
+
+static void count_value(struct ny_tint *tint, double value, size_t *last)
+{
+    if (is_at(tint, *last, value)) {
+        tint->classes[*last].rows++;
+        return;
+    }
+    *last = place_of(tint, value);
+    if (!is_at(tint, *last, value)) {
+        if (isnan(value) || tint->count == NY_CLASSES_MAX) {
+            tint->nameless++;
+            return;
+        }
+        memmove(&tint->classes[*last + 1], &tint->classes[*last],
+                (tint->count - *last) * sizeof(*tint->classes));
+        tint->classes[*last] = (struct ny_tint_class){.value = value};
+        tint->count++;
+    }
+    tint->classes[*last].rows++;
+}
+
+static int count_classes(struct ny_tint *tint, struct ny_frame *frame)
+{
+    const double *values = frame->column[tint->column].values;
+    size_t last = 0;
+    int err = NY_OK;
+
+    for (uint64_t first = 0; err == NY_OK && first < frame->n; first += frame->piece) {
+        size_t count = frame->n - first < frame->piece ? (size_t)(frame->n - first) : frame->piece;
+
+        err = ny_check_interrupt(frame->ctx);
+        if (err == NY_OK) err = ny_frame_read_column(frame, tint->column, first, count);
+        for (size_t i = 0; err == NY_OK && i < count; i++)
+            count_value(tint, values[i], &last);
+    }
+    return err;
+}
+
+static int name_classes(struct ny_tint *tint, struct ny_frame *frame)
+{
+    char **names = NULL;
+    size_t named = 0;
+    int err = NY_OK;
+
+    if (strcmp(tint->name, "label") == 0)
+        err = ny_points_class_names(frame->result.store, &names, &named);
+    for (size_t k = 0; err == NY_OK && k < tint->count; k++) {
+        struct ny_tint_class *class = &tint->classes[k];
+
+        if (class->value >= 0 && class->value < (double)named)
+            ny_clean_text(names[(size_t) class->value], class->name, sizeof(class->name));
+        else
+            snprintf(class->name, sizeof(class->name), "%.6g", class->value);
+    }
+    ny_free(tint->ctx, names);
+    return err;
+}
+
+/* Many labels, or fractions, are a quantity. */
+static bool looks_like_classes(const struct ny_tint *tint)
+{
+    if (tint->count == NY_CLASSES_MAX && tint->nameless) return false;
+    for (size_t k = 0; k < tint->count; k++)
+        if (tint->classes[k].value != floor(tint->classes[k].value)) return false;
+    return true;
+}
+
+static int take_classes(struct ny_tint *tint, struct ny_frame *frame)
+{
+    int err;
+
+    tint->classes = ny_calloc(tint->ctx, NY_MEM_OTHER, NY_CLASSES_MAX, sizeof(*tint->classes));
+    err = tint->classes ? count_classes(tint, frame) : NY_EBUDGET;
+    if (err) return err;
+    if (!ny_frame_is_class(&frame->column[tint->column]) && !looks_like_classes(tint)) return NY_OK;
+    tint->kind = NY_RASTER_CLASSES;
+    return name_classes(tint, frame);
+}
+
+int ny_tint_new(struct ny_tint *tint, struct ny_frame *frame, const char *name)
+{
+    const struct ny_result_part *part;
+    int err;
+
+    *tint = (struct ny_tint){.ctx = frame->ctx, .kind = NY_RASTER_AMOUNT};
+    if (strcmp(name, "auto") == 0) name = ny_frame_has(frame, "label") ? "label" : "density";
+    if (strcmp(name, "density") == 0) return NY_OK;
+    err = ny_frame_add(frame, name, &tint->column);
+    if (err) return err;
+    tint->name = name;
+    tint->kind = NY_RASTER_VALUES;
+    part = frame->column[tint->column].part;
+    return part && strcmp(part->name, "residuals") != 0 ? take_classes(tint, frame) : NY_OK;
+}
+
+void ny_tint_release(struct ny_tint *tint)
+{
+    if (tint->ctx) ny_free(tint->ctx, tint->classes);
+    tint->ctx = NULL;
+}
+
+double ny_tint_of(const struct ny_tint *tint, double value)
+{
+    size_t place;
+
+    if (tint->kind == NY_RASTER_VALUES)
+        return isnan(value) ? NAN : fmin(fmax(ny_axis_place(&tint->range, value), 0), 1);
+    if (tint->kind == NY_RASTER_AMOUNT) return 0;
+    place = place_of(tint, value);
+    return is_at(tint, place, value) ? (double)place : -1;
+}

@@ -1,0 +1,78 @@
+#include "report/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/axis.h"
+
+static void add(char words[NY_WORDS_BYTES], const char *format, const char *text)
+{
+    size_t used = strlen(words);
+
+    if (!text) return;
+    if (used) used += (size_t)snprintf(words + used, NY_WORDS_BYTES - used, ", ");
+    if (used < NY_WORDS_BYTES) snprintf(words + used, NY_WORDS_BYTES - used, format, text);
+}
+
+void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTES])
+{
+    const json_t *report = result->report;
+    double gamma = ny_field_number(report, "gamma", NAN);
+    uint64_t landmarks = ny_field_count(report, "landmarks", 0);
+    const char *rule = ny_field_text(report, "select"), *map = ny_field_text(report, "map");
+    char text[96], number[48];
+
+    words[0] = '\0';
+    add(words, "%s", map);
+    add(words, "%s", ny_field_text(report, "approx"));
+    if (landmarks) {
+        snprintf(text, sizeof(text), "%s landmarks%s%s%s", ny_grouped(landmarks, number),
+                 rule ? " (" : "", rule ? rule : "", rule ? ")" : "");
+        add(words, "%s", text);
+    }
+    if (!map || strcmp(map, "pca") != 0) add(words, "%s kernel", ny_field_text(report, "kernel"));
+    if (isfinite(gamma)) add(words, "γ = %s", ny_short_number(gamma, number));
+    add(words, "%s points", ny_grouped(ny_part_find("embedding")->count(result), number));
+}
+
+size_t ny_eigenvalue_place(const struct ny_result *result, size_t component)
+{
+    return component - 1 + result->coordinates.skip;
+}
+
+double ny_eigenvalue(const struct ny_result *result, size_t place)
+{
+    const json_t *value = json_array_get(json_object_get(result->report, "eigenvalues"), place);
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+double ny_eigenvalue_share(const struct ny_result *result, size_t place)
+{
+    double trace = ny_field_number(result->report, "trace", NAN);
+
+    return trace > 0 ? ny_eigenvalue(result, place) / trace : NAN;
+}
+
+void ny_describe_column(const struct ny_frame *frame, size_t place, char words[NY_WORDS_BYTES])
+{
+    const struct ny_frame_column *column = &frame->column[place];
+    size_t at = ny_eigenvalue_place(&frame->result, column->component);
+    double value, share;
+    char number[48], text[64];
+
+    if (!column->component) {
+        snprintf(words, NY_WORDS_BYTES, "%s", column->part ? column->part->name : "row");
+        return;
+    }
+    value = ny_eigenvalue(&frame->result, at);
+    share = ny_eigenvalue_share(&frame->result, at);
+    snprintf(words, NY_WORDS_BYTES, "component %zu", column->component);
+    if (isfinite(value)) snprintf(text, sizeof(text), ": λ = %s", ny_short_number(value, number));
+    if (isfinite(value)) strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
+    if (isfinite(share)) {
+        snprintf(text, sizeof(text), ", %.2g %% of the trace", 100 * share);
+        strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
+    }
+}

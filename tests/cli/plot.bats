@@ -1,0 +1,140 @@
+# plot: files of the kinds asked for, or a sentence. tests/unit/test_plot.c looks at the points.
+load helper
+
+export ASAN_OPTIONS=detect_leaks=0 # fontconfig keeps what it has read
+
+# made STORE: 60 rows with labels, fitted as "a".
+made() {
+    table 60 3 | awk -F, '{printf "%s,%s\n", $0, NR % 3 ? "left" : "<b>&right"}' >"$1.csv"
+    nystream import "$1" "$1.csv" --label-column 4 --quiet
+    nystream fit "$1" a --map pca --approx exact --components 3 -q
+}
+
+begins() { # FILE BYTES
+    head -c ${#2} "$1" | cmp - <(printf %s "$2")
+}
+
+# size FILE.png: "WIDTH HEIGHT", from its header.
+size() {
+    od -An -tu1 -j16 -N8 "$1" | awk '{print $3 * 256 + $4, $7 * 256 + $8}'
+}
+
+@test "png, svg and pdf by the end of the name" {
+    made s
+    for end in png svg pdf PNG; do
+        ny plot s a -o out.$end
+        exits 0
+        silent
+    done
+    head -c 8 out.png | cmp - <(printf '\211PNG\r\n\032\n')
+    [ "$(size out.png)" = "1600 1200" ]
+    cmp out.png out.PNG
+    begins out.svg '<?xml version="1.0"'
+    grep -q 'width="800pt" height="600pt"' out.svg
+    tail -n 1 out.svg | grep -q '</svg>'
+    ! grep -q '<image' out.svg # few points are drawn as such
+    ! grep -q 'right' out.svg  # letters are outlines
+    begins out.pdf %PDF-1.
+    tail -n 1 out.pdf | grep -q '%%EOF'
+    ny plot s a -o - --size 400x300
+    exits 0
+    nystream plot s a -o - --size 400x300 >piped.png
+    [ "$(size piped.png)" = "400 300" ]
+}
+
+@test "many points are an image, and the same command gives the same bytes" {
+    table 8000 2 >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --approx exact -q
+    for end in png svg pdf; do
+        nystream plot s a -o 1.$end --memory 96M
+        nystream plot s a -o 2.$end --threads 1
+        cmp 1.$end 2.$end
+        [ "$(stat -c %s 1.$end)" -lt 2000000 ]
+    done
+    grep -q '<image' 1.svg
+}
+
+@test "columns, colours and the other pictures" {
+    made s
+    for options in "--axes 1,3" "--axes row,2" "--color 3" "--color row" "--color density" "--all" \
+        "--color label --mark-landmarks" "--title anything" "--scree" "--size 200x900"; do
+        # shellcheck disable=SC2086  # words are meant
+        ny plot s a -o out.png $options
+        exits 0
+        silent
+    done
+    nystream graph s g --neighbors 3 -q
+    ny plot s a -o out.png --color component:g
+    exits 0
+    silent
+    nystream fit s one --components 1 --landmarks 20 -q
+    ny plot s one -o out.png
+    exits 0
+    nystream plot s a -o x.svg --axes 1,2
+    nystream plot s a -o y.svg --axes 2,1
+    ! cmp -s x.svg y.svg
+}
+
+@test "nothing that can be drawn: a sentence and no file" {
+    made s
+    nystream graph s g --neighbors 3 -q
+    nystream select s d --landmarks 9 -q
+    ny plot s a -o out.gif
+    usage "out.gif: pictures are written as png, svg or pdf"
+    ny plot s g -o out.png
+    usage "'g' is a graph alone"
+    ny plot s d -o out.png
+    usage "'d' is a dictionary alone"
+    ny plot s b -o out.png
+    usage "'b'"
+    ny plot s a -o out.png --axes 1,4
+    usage "there is no column '4'"
+    ny plot s a -o out.png --axes 1
+    usage "--axes 1: two columns"
+    ny plot s a -o out.png --color lable
+    usage "did you mean 'label'"
+    ny plot s a -o out.png --color component
+    usage "'a' in s has no components"
+    ny plot s a -o out.png --color label:g
+    exits 0
+    rm out.png
+    ny plot s a -o out.png --color residual:g
+    usage "'g' has no residuals"
+    ny plot s a -o out.png --size 20x20
+    usage "--size 20x20"
+    ny plot s a -o out.png --size 10001x300
+    usage "--size 10001x300"
+    ny plot s a
+    usage "plot needs -o"
+    ny plot s a -o nowhere/out.png
+    exits 4
+    says "nowhere"
+    [ "$(ls -A | grep -v separate-stderr | xargs)" = "s s.csv" ] # what bats leaves apart
+}
+
+@test "a full disk leaves no picture" {
+    made s
+    [ -w /dev/full ] || skip "no /dev/full"
+    for end in png svg pdf; do
+        ln -s /dev/full out.$end
+        ny plot s a -o out.$end
+        exits 4
+        says "No space left"
+    done
+}
+
+@test "one value, one row of a kind, no labels" {
+    printf '1,2\n1,2\n1,2\n3,2\n' >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --approx exact -q
+    ny plot s a -o out.png
+    exits 0
+    silent
+    ny plot s a -o out.png --axes 2,2 --color 2
+    exits 0
+    ny plot s a -o out.svg --scree
+    exits 0
+    ny plot s a -o out.png --color label
+    usage "has no labels"
+}

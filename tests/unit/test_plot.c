@@ -1,0 +1,288 @@
+/* Pictures of embeddings: every point is where it should be, and looks as it should. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cairo.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nystream.h"
+#include "report/palette.h"
+
+/* The rectangle of the axes in 1600 × 1200. */
+enum { LEFT = 150, TOP = 122, RIGHT = 1300, BOTTOM = 1082, FEW = 12, MANY = 6000 };
+
+struct fixture {
+    struct ny_context *ctx;
+    char folder[64], store[96], picture[96];
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+
+    if (!f || ny_context_new(&f->ctx)) return -1;
+    strcpy(f->folder, "/tmp/nystream-test-XXXXXX");
+    if (!mkdtemp(f->folder)) return -1;
+    snprintf(f->store, sizeof(f->store), "%s/points.nys", f->folder);
+    snprintf(f->picture, sizeof(f->picture), "%s/picture.png", f->folder);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    char command[128];
+
+    snprintf(command, sizeof(command), "rm -rf %s", f->folder);
+    ny_context_free(f->ctx);
+    free(f);
+    return system(command);
+}
+
+/* `rows` in two columns, `labels` of them; pca is then a rotation. */
+static void make_store(struct fixture *f, const float *rows, size_t count, const double *labels)
+{
+    struct ny_options *o;
+
+    assert_int_equal(ny_append_rows(f->ctx, f->store, rows, count, 2, labels), NY_OK);
+    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
+    assert_int_equal(ny_options_set(o, "map", "pca"), NY_OK);
+    assert_int_equal(ny_options_set(o, "approx", "exact"), NY_OK);
+    assert_int_equal(ny_fit(f->ctx, f->store, "a", o, NULL), NY_OK);
+    ny_options_free(o);
+}
+
+static cairo_surface_t *plot(struct fixture *f, const char *option, const char *value)
+{
+    struct ny_options *o;
+    cairo_surface_t *image;
+
+    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
+    if (option) assert_int_equal(ny_options_set(o, option, value), NY_OK);
+    if (ny_plot(f->ctx, f->store, "a", f->picture, o)) fail_msg("%s", ny_context_message(f->ctx));
+    ny_options_free(o);
+    image = cairo_image_surface_create_from_png(f->picture);
+    assert_int_equal(cairo_surface_status(image), CAIRO_STATUS_SUCCESS);
+    assert_int_equal(cairo_image_surface_get_width(image), 1600);
+    assert_int_equal(cairo_image_surface_get_height(image), 1200);
+    return image;
+}
+
+static uint32_t pixel(cairo_surface_t *image, double x, double y)
+{
+    const uint32_t *pixels = (const void *)cairo_image_surface_get_data(image);
+    size_t stride = (size_t)cairo_image_surface_get_stride(image) / 4;
+
+    return pixels[(size_t)y * stride + (size_t)x] & 0xffffff;
+}
+
+/* Where a row of the embedding should be: the axes reach 4 % beyond the farthest. */
+static void place(const float *y, size_t count, size_t row, double at[2])
+{
+    for (int k = 0; k < 2; k++) {
+        double low = INFINITY, high = -INFINITY, share;
+
+        for (size_t i = 0; i < count; i++) {
+            low = fmin(low, (double)y[2 * i + (size_t)k]);
+            high = fmax(high, (double)y[2 * i + (size_t)k]);
+        }
+        share = 0.04 + ((double)y[2 * row + (size_t)k] - low) / (high - low);
+        share /= 1.08;
+        at[k] = k ? BOTTOM - share * (BOTTOM - TOP) : LEFT + share * (RIGHT - LEFT);
+    }
+}
+
+static int distance(uint32_t a, uint32_t b)
+{
+    int sum = 0;
+
+    for (int shift = 0; shift < 24; shift += 8)
+        sum += abs((int)(a >> shift & 255) - (int)(b >> shift & 255));
+    return sum;
+}
+
+/* Cells without a point are white, or lines of the grid. */
+static bool is_paper(uint32_t color)
+{
+    return (color & 255) > 0xe0 && (color >> 8 & 255) > 0xe0 && (color >> 16 & 255) > 0xe0;
+}
+
+static void test_few_points(void **state)
+{
+    struct fixture *f = *state;
+    float rows[2 * FEW], y[2 * FEW];
+    double labels[FEW];
+    cairo_surface_t *image;
+
+    for (int i = 0; i < FEW; i++) {
+        rows[2 * i] = (float)(10 * cos(0.52 * i));
+        rows[2 * i + 1] = (float)(4 * sin(0.52 * i));
+        labels[i] = i % 4 ? i % 4 : (double)NAN;
+    }
+    make_store(f, rows, FEW, labels);
+    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", 0, FEW, y), NY_OK);
+    image = plot(f, NULL, NULL);
+    for (size_t i = 0; i < FEW; i++) {
+        uint32_t wanted = i % 4 ? ny_class_color[i % 4 - 1] : NY_NO_CLASS_COLOR;
+        double at[2], off[2] = {0, 0};
+
+        place(y, FEW, i, at);
+        off[1] = 5; /* names of classes may be in the middle */
+        if (distance(pixel(image, at[0], at[1]), wanted) > 140 &&
+            distance(pixel(image, at[0], at[1] + off[1]), wanted) > 140)
+            fail_msg("row %zu: %06x and not %06x", i, pixel(image, at[0], at[1]), wanted);
+    }
+    cairo_surface_destroy(image);
+}
+
+static void make_many(struct fixture *f, float *y)
+{
+    float *rows = malloc(2 * MANY * sizeof(float));
+    double *labels = malloc(MANY * sizeof(double));
+
+    for (int i = 0; i < MANY; i++) { /* two crescents, and one point by itself */
+        double t = 3.1 * (i / 2) / MANY * 2;
+
+        rows[2 * i] = (float)(i % 2 ? 30 * cos(t) : 30 - 30 * cos(t));
+        rows[2 * i + 1] = (float)(i % 2 ? 10 * sin(t) : 4 - 10 * sin(t));
+        labels[i] = i % 2;
+    }
+    rows[0] = 15;
+    rows[1] = 12;
+    make_store(f, rows, MANY, labels);
+    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", 0, MANY, y), NY_OK);
+    free(rows);
+    free(labels);
+}
+
+static void test_many_points(void **state)
+{
+    struct fixture *f = *state;
+    float *y = malloc(2 * MANY * sizeof(float));
+    cairo_surface_t *image;
+    size_t ink = 0;
+
+    make_many(f, y);
+    image = plot(f, "color", "density");
+    for (size_t i = 0; i < MANY; i++) {
+        double at[2];
+
+        place(y, MANY, i, at);
+        if (is_paper(pixel(image, at[0], at[1]))) fail_msg("row %zu is not in the picture", i);
+    }
+    for (int x = LEFT; x < RIGHT; x++) /* and little else is */
+        for (int line = TOP; line < BOTTOM; line++)
+            ink += !is_paper(pixel(image, x, line));
+    assert_in_range(ink, 5000, 120000);
+    cairo_surface_destroy(image);
+    free(y);
+}
+
+static void test_colors_of_many(void **state)
+{
+    struct fixture *f = *state;
+    float *y = malloc(2 * MANY * sizeof(float));
+    cairo_surface_t *image;
+    double at[2];
+
+    make_many(f, y);
+    image = plot(f, NULL, NULL); /* labels */
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t seen;
+
+        place(y, MANY, i, at);
+        seen = pixel(image, at[0], at[1]);
+        assert_true(distance(seen, ny_class_color[i]) < distance(seen, ny_class_color[1 - i]));
+    }
+    cairo_surface_destroy(image);
+    image = plot(f, "color", "1");
+    for (size_t i = 0, ends[2] = {0, 0}; i < MANY; i++) {
+        if (y[2 * i] < y[2 * ends[0]]) ends[0] = i;
+        if (y[2 * i] > y[2 * ends[1]]) ends[1] = i;
+        if (i < MANY - 1) continue;
+        for (size_t k = 0; k < 2; k++) {
+            uint32_t seen;
+
+            place(y, MANY, ends[k], at);
+            seen = pixel(image, at[0], at[1]);
+            assert_true(distance(seen, ny_viridis((double)k)) <
+                        distance(seen, ny_viridis(1.0 - (double)k)));
+        }
+    }
+    cairo_surface_destroy(image);
+    free(y);
+}
+
+static void test_axes(void **state)
+{
+    struct fixture *f = *state;
+    float rows[2 * FEW], y[2 * FEW], turned[2 * FEW];
+    cairo_surface_t *image;
+    double at[2];
+
+    for (int i = 0; i < FEW; i++) {
+        rows[2 * i] = (float)(i * i);
+        rows[2 * i + 1] = (float)(i % 5);
+    }
+    make_store(f, rows, FEW, NULL);
+    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", 0, FEW, y), NY_OK);
+    image = plot(f, "axes", "2,1");
+    for (size_t i = 0; i < FEW; i++) {
+        turned[2 * i] = y[2 * i + 1];
+        turned[2 * i + 1] = y[2 * i];
+    }
+    for (size_t i = 0; i < FEW; i++) {
+        place(turned, FEW, i, at);
+        assert_true(distance(pixel(image, at[0], at[1]), ny_class_color[0]) < 140);
+    }
+    cairo_surface_destroy(image);
+    image = plot(f, "axes", "row,2");
+    for (size_t i = 0; i < FEW; i++)
+        turned[2 * i] = (float)i, turned[2 * i + 1] = y[2 * i + 1];
+    for (size_t i = 0; i < FEW; i++) {
+        place(turned, FEW, i, at);
+        assert_true(distance(pixel(image, at[0], at[1]), ny_class_color[0]) < 140);
+    }
+    cairo_surface_destroy(image);
+}
+
+/* All of it is in the budget, whatever the number of rows, and given back. */
+static void test_memory(void **state)
+{
+    struct fixture *f = *state;
+    float *y = malloc(2 * MANY * sizeof(float));
+    struct ny_options *o;
+
+    make_many(f, y);
+    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
+    ny_context_set_memory(f->ctx, 40 << 20);
+    assert_int_equal(ny_plot(f->ctx, f->store, "a", f->picture, o), NY_EBUDGET);
+    assert_true(access(f->picture, F_OK) != 0);
+    ny_context_set_memory(f->ctx, 128 << 20);
+    assert_int_equal(ny_plot(f->ctx, f->store, "a", f->picture, o), NY_OK);
+    ny_options_free(o);
+    free(y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_few_points, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_many_points, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_colors_of_many, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_axes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("plot", tests, NULL, NULL);
+}
