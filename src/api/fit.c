@@ -10,6 +10,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "embed/gamma_grid.h"
+#include "embed/graph_map.h"
 #include "embed/plan.h"
 #include "io/identity.h"
 
@@ -56,9 +57,12 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN, NULL);
     if (err) goto done;
-    if (!settings.fit.kernel->has_gamma) {
-        err = ny_fail(context, NY_EUSAGE, "--gamma-grid does not act on the %s kernel",
-                      settings.fit.kernel->name);
+    if (settings.fit.map->graph || !settings.fit.kernel->has_gamma) {
+        err = settings.fit.map->graph
+                  ? ny_fail(context, NY_EUSAGE, "--gamma-grid does not act with --map %s",
+                            settings.fit.map->name)
+                  : ny_fail(context, NY_EUSAGE, "--gamma-grid does not act on the %s kernel",
+                            settings.fit.kernel->name);
         goto done;
     }
     err = ny_points_info(store, &points);
@@ -81,6 +85,26 @@ static int take_settings(struct ny_request *request)
                            request->kind->groups, NULL);
 }
 
+/* What was asked for of a kernel. */
+static void put_kernel(json_t *report, const struct ny_fit_settings *fit, bool embeds)
+{
+    if (!embeds || (!fit->method->whole && !fit->method->coordinates))
+        ny_field_set_text(report, "select", fit->rule->name);
+    ny_field_set_text(report, "kernel",
+                      fit->kernel->base == NY_BASE_COORDINATE ? "linear" : fit->kernel->name);
+}
+
+/* … and of a graph, which the fit makes, or which replaces what is put here. */
+static void put_graph(json_t *report, const struct ny_fit_settings *fit)
+{
+    json_t *graph = json_object();
+
+    ny_graph_facts_begin(graph, &fit->graph);
+    ny_field_set_json(graph, "name", json_null());
+    ny_field_set_json(report, "graph", graph);
+    if (fit->method) ny_field_set_text(report, "select", fit->rule->name);
+}
+
 /* What was asked for, into the report: the keys that do not wait for a stage. */
 static json_t *record_of(const struct ny_request *request, const struct ny_points_info *points,
                          json_t *options)
@@ -90,15 +114,15 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     const struct ny_fit_settings *fit = &request->settings.fit;
     bool embeds = (request->kind->groups & NY_GROUP_FIT) != 0;
 
-    if (!embeds || (!fit->method->whole && !fit->method->coordinates))
-        ny_field_set_text(report, "select", fit->rule->name);
-    ny_field_set_text(report, "kernel",
-                      fit->kernel->base == NY_BASE_COORDINATE ? "linear" : fit->kernel->name);
+    if (fit->map->graph)
+        put_graph(report, fit);
+    else
+        put_kernel(report, fit, embeds);
     ny_field_set_count(report, "seed", fit->seed);
     ny_field_set_count(report, "threads", fit->threads);
     if (!embeds) return record;
     ny_field_set_text(report, "map", fit->map->name);
-    ny_field_set_text(report, "approx", fit->method->name);
+    if (fit->method) ny_field_set_text(report, "approx", fit->method->name);
     ny_field_set_text(report, "precision", fit->precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_field_set_count(report, "components", fit->components);
     return record;
@@ -185,7 +209,12 @@ static int announce(struct ny_request *request)
 
 static int run(struct ny_request *request)
 {
-    return ny_job_run(request->store, request->name, &request->settings.fit, request->record,
+    const struct ny_fit_settings *fit = &request->settings.fit;
+
+    if (fit->map->graph)
+        return ny_graph_fit_run(request->store, request->name, fit, request->record,
+                                &request->plan);
+    return ny_job_run(request->store, request->name, fit, request->record,
                       request->kind->announce ? &request->plan : NULL);
 }
 

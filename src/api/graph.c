@@ -27,34 +27,33 @@ static int parse_sweep(struct ny_context *ctx, const char *text, struct ny_graph
     return NY_OK;
 }
 
-static int check_counts(const struct ny_request *request, uint64_t n)
+static int check_counts(struct ny_store *store, const struct ny_graph_settings *graph, uint64_t n)
 {
-    const struct ny_graph_settings *graph = &request->graph;
+    struct ny_context *ctx = ny_store_context(store);
 
     if (n > NY_NO_ROW)
-        return ny_fail(request->ctx, NY_EUSAGE, "a graph has at most %u rows, and %s has %llu",
-                       NY_NO_ROW, ny_store_path(request->store), (unsigned long long)n);
+        return ny_fail(ctx, NY_EUSAGE, "a graph has at most %u rows, and %s has %llu", NY_NO_ROW,
+                       ny_store_path(store), (unsigned long long)n);
     if (n < 2)
-        return ny_fail(request->ctx, NY_EDATA, "%s has %s: no row has a neighbour",
-                       ny_store_path(request->store), n ? "one row" : "no points");
+        return ny_fail(ctx, NY_EDATA, "%s has %s: no row has a neighbour", ny_store_path(store),
+                       n ? "one row" : "no points");
     if (graph->stored >= n)
-        return ny_fail(request->ctx, NY_EUSAGE,
+        return ny_fail(ctx, NY_EUSAGE,
                        "%zu neighbours are more than the other %llu rows; give a smaller %s",
                        graph->stored, (unsigned long long)n - 1,
                        graph->stored > graph->neighbors ? "--sweep" : "--neighbors");
     return NY_OK;
 }
 
-static int take_settings(struct ny_request *request)
+int ny_graph_settings_of(struct ny_graph_settings *graph, struct ny_store *store,
+                         const struct ny_options *options)
 {
-    struct ny_graph_settings *graph = &request->graph;
-    const struct ny_options *options = request->options;
+    struct ny_context *ctx = ny_store_context(store);
     const char *scale = ny_options_text(options, "scale");
     struct ny_points_info points;
     uint64_t t = 0;
-    int err = ny_options_check(options, NY_GROUP_GRAPH);
+    int err = ny_points_info(store, &points);
 
-    if (err == NY_OK) err = ny_points_info(request->store, &points);
     if (err) return err;
     ny_options_size(options, "neighbors", &t);
     *graph = (struct ny_graph_settings){
@@ -68,30 +67,34 @@ static int take_settings(struct ny_request *request)
         .max_distance = INFINITY,
         .distance_quantile = NAN,
         .mutual = ny_options_flag(options, "mutual"),
-        .threads = ny_context_threads(request->ctx)};
+        .threads = ny_context_threads(ctx)};
     ny_options_number(options, "max-distance", &graph->max_distance);
     ny_options_number(options, "distance-quantile", &graph->distance_quantile);
     if (graph->distance_quantile > 1)
-        return ny_fail(request->ctx, NY_EUSAGE, "--distance-quantile is a share, from 0 to 1");
+        return ny_fail(ctx, NY_EUSAGE, "--distance-quantile is a share, from 0 to 1");
     if (points.lost)
-        return ny_fail(request->ctx, NY_EUSAGE,
+        return ny_fail(ctx, NY_EUSAGE,
                        "%llu rows of %s are lost, and a graph is of all rows: import what is left "
                        "into another store",
-                       (unsigned long long)points.lost, ny_store_path(request->store));
-    err = parse_sweep(request->ctx, ny_options_text(options, "sweep"), graph);
-    return err ? err : check_counts(request, points.n);
+                       (unsigned long long)points.lost, ny_store_path(store));
+    err = parse_sweep(ctx, ny_options_text(options, "sweep"), graph);
+    return err ? err : check_counts(store, graph, points.n);
+}
+
+static int take_settings(struct ny_request *request)
+{
+    int err = ny_options_check(request->options, NY_GROUP_GRAPH);
+
+    return err ? err : ny_graph_settings_of(&request->graph, request->store, request->options);
 }
 
 static json_t *record_of(const struct ny_request *request, const struct ny_points_info *points,
                          json_t *options)
 {
-    json_t *record = ny_graph_record_new(points, options);
-    json_t *report = json_object_get(record, "report");
+    json_t *record = ny_job_record_new(points, options, request->kind->name);
 
-    ny_field_set_count(report, "neighbors", request->graph.neighbors);
-    ny_field_set_count(report, "neighbors_stored", request->graph.stored);
-    ny_field_set_text(report, "metric", ny_options_text(request->options, "metric"));
-    ny_field_set_count(report, "threads", request->graph.threads);
+    ny_graph_facts_begin(json_object_get(record, "report"), &request->graph);
+    ny_field_set_count(json_object_get(record, "report"), "threads", request->graph.threads);
     return record;
 }
 
@@ -115,7 +118,8 @@ static int announce(struct ny_request *request)
 
 static int run(struct ny_request *request)
 {
-    return ny_graph_job_run(request->store, request->name, &request->graph, request->record);
+    return ny_graph_job_run(request->store, request->name, &request->graph, request->record,
+                            NY_STAGE_DONE);
 }
 
 int ny_graph(struct ny_context *context, const char *path, const char *name,

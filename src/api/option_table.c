@@ -50,7 +50,8 @@
     X("map", NY_CHOICE, 0, true, "MAP", "kpca", FIT,                                               \
       "svd: K as it is; kpca: K centred; pca: that of the linear kernel; laplacian: K "            \
       "divided by its degrees, for spectral clustering; diffusion: that, times its "               \
-      "eigenvalues to the power of --time")                                                        \
+      "eigenvalues to the power of --time; isomap: lengths of shortest paths in a graph of "       \
+      "neighbours (--neighbors, or --graph)")                                                      \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", FIT,                                    \
       "projected: the best that landmarks give, in two passes; nystrom: faster and "               \
       "coarser, in one; orthonystrom, column: between them; ensemble: slices of many "             \
@@ -117,17 +118,19 @@
     X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", FIT,                  \
       "ensemble: of its experts; all but uniform are fitted on the last 20 (ridge: 40) "           \
       "landmarks")                                                                                 \
-    X("neighbors", NY_COUNT, 1, true, "T", "5", GRAPH,                                             \
+    X("neighbors", NY_COUNT, 1, true, "T", "5", FIT | GRAPH,                                       \
       "nearest neighbours of each row; a row is not its own")                                      \
-    X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", GRAPH,                        \
+    X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", FIT | GRAPH,                  \
       "distance of two rows: |x-y|, or 1 - x.y/|x||y|")                                            \
-    X("max-distance", NY_NUMBER, 0, true, "R", NULL, GRAPH, "no edge is longer than this")         \
-    X("distance-quantile", NY_NUMBER, 0, true, "Q", NULL, GRAPH,                                   \
+    X("max-distance", NY_NUMBER, 0, true, "R", NULL, FIT | GRAPH, "no edge is longer than this")   \
+    X("distance-quantile", NY_NUMBER, 0, true, "Q", NULL, FIT | GRAPH,                             \
       "no edge is longer than this quantile of the neighbours' distances, such as 0.95")           \
-    X("mutual", NY_SWITCH, 0, true, NULL, "no", GRAPH,                                             \
+    X("mutual", NY_SWITCH, 0, true, NULL, "no", FIT | GRAPH,                                       \
       "join two rows where each is among the other's neighbours, not where one is")                \
     X("sweep", NY_TEXT, 0, true, "LIST", NULL, GRAPH,                                              \
       "other --neighbors to try, such as 1,2,3,5: components, and rows in the largest")            \
+    X("graph", NY_TEXT, 0, true, "NAME", NULL, FIT,                                                \
+      "maps of a graph: one of the same store; without it the fit makes its own")                  \
     X("from", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where a path begins")                \
     X("to", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where it ends")                        \
     X("measures", NY_TEXT, 0, false, "LIST", "all", EVALUATE,                                      \

@@ -47,10 +47,11 @@ static const char *canonical(const struct ny_options *options, int index, char *
     return text;
 }
 
-static bool counts(int index, unsigned groups)
+static bool counts(const struct ny_options *options, int index, unsigned groups)
 {
     const struct ny_option_info *info = &ny_option_table()[index];
 
+    if (groups & NY_GROUP_FIT && !ny_options_of_map(options, info->name)) return false;
     return info->groups & groups && ny_option_rule(index)->identity &&
            strcmp(info->name, "sigma") != 0 && strcmp(info->name, "epsilon") != 0;
 }
@@ -63,7 +64,7 @@ json_t *ny_options_to_json(const struct ny_options *options, unsigned groups)
     for (int i = 0; object && i < (int)ny_option_count(); i++) {
         const char *text;
 
-        if (!counts(i, groups)) continue;
+        if (!counts(options, i, groups)) continue;
         text = canonical(options, i, buffer);
         if (json_object_set_new(object, ny_option_table()[i].name, ny_json_text(text))) {
             json_decref(object);
@@ -90,7 +91,7 @@ uint64_t ny_options_fingerprint(const struct ny_options *options, unsigned group
     for (int i = 0; i < (int)ny_option_count(); i++) {
         const char *text;
 
-        if (!counts(i, groups)) continue;
+        if (!counts(options, i, groups)) continue;
         text = canonical(options, i, buffer);
         if (!text) continue; /* so that options of later versions keep old fingerprints */
         hash = hash_text(hash, ny_option_table()[i].name);
@@ -154,7 +155,7 @@ char *ny_options_differences(const struct ny_options *options, unsigned groups,
         const struct ny_option_info *info = &ny_option_table()[i];
         const char *now, *then;
 
-        if (!counts(i, groups)) continue;
+        if (!counts(options, i, groups)) continue;
         now = json_string_value(json_object_get(current, info->name));
         then = stored_value(stored, info);
         if (same(now, then)) continue;
@@ -186,7 +187,7 @@ static int check_typed(const struct ny_options *typed, unsigned groups, const js
         const struct ny_option_info *info = &ny_option_table()[i];
         const char *now, *then;
 
-        if (!counts(i, groups) || !is_typed(typed, info->name)) continue;
+        if (!counts(typed, i, groups) || !is_typed(typed, info->name)) continue;
         now = canonical(typed, i, buffer);
         then = stored_value(stored, info);
         if (same(now, then)) continue;
@@ -216,7 +217,7 @@ int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed
             const struct ny_option_info *info = &ny_option_table()[i];
             const char *then = json_string_value(json_object_get(stored, info->name));
 
-            if (!counts(i, groups) || !then || options->typed[i] ||
+            if (!counts(options, i, groups) || !then || options->typed[i] ||
                 same(canonical(options, i, buffer), then))
                 continue;
             err = ny_options_set(options, info->name, then);
@@ -238,7 +239,7 @@ char *ny_options_describe(const struct ny_options *options, unsigned groups)
     for (int i = 0; i < (int)ny_option_count(); i++) {
         const char *text;
 
-        if (!counts(i, groups)) continue;
+        if (!counts(options, i, groups)) continue;
         text = canonical(options, i, buffer);
         if (!text) continue;
         append(&line, line.length ? " " : "");

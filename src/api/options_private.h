@@ -10,4 +10,7 @@ struct ny_options {
     char **typed; /* ny_option_count() texts; NULL where the user set nothing */
 };
 
+/* Whether the map in force has anything to do with an option of graphs; true of others. */
+bool ny_options_of_map(const struct ny_options *options, const char *name);
+
 #endif

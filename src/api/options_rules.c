@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/options_private.h"
-#include "embed/settings.h"
+#include "embed/graph_map.h"
 #include "spectral/whole.h"
 
 static const char *typed(const struct ny_options *options, const char *name)
@@ -127,6 +127,40 @@ static bool method_takes(const struct ny_options *options, const char *name)
     return !whole || (is(name, "landmarks") && whole->landmarks);
 }
 
+static const struct ny_map *map_of(const struct ny_options *options)
+{
+    return ny_map_find(ny_options_get(options, "map"));
+}
+
+/* What fits of a graph's map have of the verb graph. */
+static const char graph_options[] = "graph|neighbors|metric|max-distance|distance-quantile|mutual";
+
+/* Maps of a graph take a few of the options of kernels' maps. */
+static bool map_takes(const struct ny_options *options, const char *name)
+{
+    const struct ny_graph_map *graph;
+
+    if (!one_of(name, "approx|select|tolerance|pilot|landmarks|landmarks-file|landmarks-from|rank|"
+                      "kernel|gamma|sigma|epsilon|gamma-grid|degree|coef0|averages|normalize|time|"
+                      "row-normalize|affine|inner|oversample|power|experts|weights|columns-file|"
+                      "certify|probe"))
+        return true;
+    graph = map_of(options)->graph;
+    return !graph || one_of(name, graph->options);
+}
+
+/* A graph that is there has these already. */
+static bool graph_takes(const struct ny_options *options, const char *name)
+{
+    return !typed(options, "graph") ||
+           !one_of(name, "neighbors|metric|max-distance|distance-quantile|mutual|scale");
+}
+
+bool ny_options_of_map(const struct ny_options *options, const char *name)
+{
+    return !one_of(name, graph_options) || map_of(options)->graph;
+}
+
 /* What the method in force makes the best of. */
 static const char *default_rule(const struct ny_options *options)
 {
@@ -135,11 +169,24 @@ static const char *default_rule(const struct ny_options *options)
     return method_of(options)->implicit ? "rpcholesky" : "uniform";
 }
 
+/* The first of the methods that a graph's map has */
+static const char *default_method(const struct ny_graph_map *graph)
+{
+    for (size_t i = 0; graph->methods && ny_method_at(i); i++) {
+        const char *name = ny_method_at(i)->name;
+
+        if (strncmp(graph->methods, name, strlen(name)) == 0) return name;
+    }
+    return NULL;
+}
+
 /* The default of `name` where typed options or tables decide it: true, and *value it or NULL. */
 static bool implied(const struct ny_options *options, const char *name, const char **value)
 {
     *value = NULL;
     if (is(name, "select")) *value = default_rule(options);
+    if (is(name, "approx") && map_of(options)->graph)
+        *value = default_method(map_of(options)->graph);
     if (is(name, "kernel")) *value = ny_map_find(ny_options_get(options, "map"))->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
     if (one_of(name, "inner|oversample|power") &&
@@ -161,6 +208,7 @@ const char *ny_options_get(const struct ny_options *options, const char *name)
 
     if (index < 0) return NULL;
     if (options->typed[index]) return options->typed[index];
+    if (!map_takes(options, name) || !graph_takes(options, name)) return NULL;
     if (!kernel_takes(options, name) || !rule_takes(options, name)) return NULL;
     if (!method_takes(options, name) || !solver_takes(options, name)) return NULL;
     for (size_t i = 0; i < CONDITIONS; i++)
@@ -192,6 +240,33 @@ static int check_conditions(const struct ny_options *options, unsigned groups)
                        rule->governor, rule->values, value ? ", and here it is " : "",
                        value ? value : "");
     }
+    return NY_OK;
+}
+
+/* Of a graph's map, and of the others. */
+static int check_map(const struct ny_options *options)
+{
+    const struct ny_option_info *table = ny_option_table();
+    const struct ny_map *map = map_of(options);
+
+    for (int i = 0; table[i].name; i++) {
+        if (!options->typed[i]) continue;
+        if (!map_takes(options, table[i].name) || !ny_options_of_map(options, table[i].name))
+            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s",
+                           table[i].name, map->name);
+        if (!graph_takes(options, table[i].name))
+            return ny_fail(options->ctx, NY_EUSAGE,
+                           "--%s does not act with --graph %s, which has been made", table[i].name,
+                           typed(options, "graph"));
+    }
+    if (!map->graph || !map->graph->methods) return NY_OK;
+    if (!one_of(ny_options_get(options, "approx"), map->graph->methods))
+        return ny_fail(options->ctx, NY_EUSAGE, "--map %s takes --approx %s, not %s", map->name,
+                       map->graph->methods, ny_options_get(options, "approx"));
+    if (!rule_of(options)->graph)
+        return ny_fail(options->ctx, NY_EUSAGE,
+                       "--select %s goes by a kernel, and --map %s has none; give --select uniform",
+                       rule_of(options)->name, map->name);
     return NY_OK;
 }
 
@@ -321,7 +396,8 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
     int err;
 
     ny_error_clear(options->ctx);
-    err = groups & NY_GROUP_FIT ? check_method(options) : NY_OK;
+    err = groups & NY_GROUP_FIT ? check_map(options) : NY_OK;
+    if (!err && groups & NY_GROUP_FIT) err = check_method(options);
     if (!err) err = check_conditions(options, groups);
     if (!err && groups & (NY_GROUP_FIT | NY_GROUP_SELECT)) {
         err = check_tables(options);

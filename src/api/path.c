@@ -12,10 +12,6 @@ struct path {
     json_t *record;
     struct ny_stored_graph stored;
     uint64_t from, to;
-    struct ny_lists lists;
-    uint32_t *row;
-    float *distance;
-    struct ny_components components;
     struct ny_edges graph;
 };
 
@@ -33,31 +29,6 @@ static int take_rows(struct path *path, const struct ny_options *options)
                        (unsigned long long)path->stored.n - 1,
                        (unsigned long long)(path->from >= path->stored.n ? path->from : path->to));
     return NY_OK;
-}
-
-/* The lists as the graph was made from them. */
-static int load(struct path *path)
-{
-    const struct ny_stored_graph *stored = &path->stored;
-    size_t n = (size_t)stored->n;
-    int err;
-
-    path->row = ny_calloc(path->ctx, NY_MEM_DICTIONARY, n, stored->stored * sizeof(uint32_t));
-    path->distance = ny_calloc(path->ctx, NY_MEM_DICTIONARY, n, stored->stored * sizeof(float));
-    path->components.of = ny_calloc(path->ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
-    if (!path->row || !path->distance || !path->components.of) return NY_EBUDGET;
-    err = ny_stored_lists(stored, path->row, path->distance);
-    if (err == NY_OK)
-        err = ny_blob_get(path->store, path->name, "components", path->components.of,
-                          n * sizeof(uint32_t));
-    path->lists = (struct ny_lists){.n = stored->n,
-                                    .stored = stored->stored,
-                                    .t = stored->neighbors,
-                                    .row = path->row,
-                                    .distance = path->distance,
-                                    .limit = stored->limit,
-                                    .mutual = stored->mutual};
-    return err;
 }
 
 /* Backwards from the end over edges that a shortest path may take: next[v] is the node after v. The
@@ -119,21 +90,24 @@ static int describe(const struct path *path, const float *distance, struct ny_re
 
 static int find(struct path *path, struct ny_report **report)
 {
-    uint32_t component = path->components.of[path->from], source;
     struct ny_paths *paths = NULL;
-    int err;
+    uint64_t from, to;
+    uint32_t source;
+    int err = ny_stored_components(&path->stored, path->from, 1, &from);
 
-    if (component != path->components.of[path->to])
+    if (err == NY_OK) err = ny_stored_components(&path->stored, path->to, 1, &to);
+    if (err) return err;
+    if (from != to)
         return ny_fail(path->ctx, NY_EDATA,
-                       "there is no path from row %llu to row %llu: they are in components %u and "
-                       "%u of '%s'; make a graph of more --neighbors",
-                       (unsigned long long)path->from, (unsigned long long)path->to, component,
-                       path->components.of[path->to], path->name);
-    err = ny_edges_new(&path->graph, path->ctx, &path->lists, &path->components, component);
-    if (err == NY_OK) err = ny_paths_new(&paths, &path->graph);
+                       "there is no path from row %llu to row %llu: they are in components %llu "
+                       "and %llu of '%s'; make a graph of more --neighbors",
+                       (unsigned long long)path->from, (unsigned long long)path->to,
+                       (unsigned long long)from, (unsigned long long)to, path->name);
+    err = ny_stored_edges(&path->stored, (uint32_t)from, &path->graph);
+    if (err == NY_OK) err = ny_paths_new(&paths, &path->graph, NY_PATHS_BUCKETS);
     if (err) goto done;
     source = path->graph.node[path->from];
-    err = describe(path, ny_paths_from(paths, NY_PATHS_BUCKETS, &source, 1), report);
+    err = describe(path, ny_paths_from(paths, &source, 1), report);
 done:
     ny_paths_free(paths);
     ny_edges_release(&path->graph);
@@ -143,7 +117,7 @@ done:
 int ny_path(struct ny_context *context, const char *store, const char *graph,
             const struct ny_options *options, struct ny_report **report)
 {
-    struct path path = {.ctx = context, .name = graph, .components = {.ctx = context}};
+    struct path path = {.ctx = context, .name = graph};
     int err;
 
     *report = NULL;
@@ -156,12 +130,8 @@ int ny_path(struct ny_context *context, const char *store, const char *graph,
     err = ny_record_need_done(path.store, graph, &path.record);
     if (err) goto done;
     err = take_rows(&path, options);
-    if (err == NY_OK) err = load(&path);
     if (err == NY_OK) err = find(&path, report);
 done:
-    ny_components_release(&path.components);
-    ny_free(context, path.distance);
-    ny_free(context, path.row);
     json_decref(path.record);
     ny_store_close(path.store);
     ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);

@@ -126,13 +126,14 @@ static int forget_hopeless(struct ny_request *request, int err)
 static void note_done(const struct ny_request *request)
 {
     uint64_t n = ny_field_count(json_object_get(request->record, "report"), "n", 0);
+    const struct ny_map *map = request->settings.fit.map;
     struct ny_points_info points;
 
     ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already, with these options", request->name);
     if (ny_points_info(request->store, &points) || points.n <= n) return;
     ny_log(request->ctx, NY_LOG_NOTE, "%llu rows were appended since; %s",
            (unsigned long long)(points.n - n),
-           request->kind->updates ? "--update full or frozen takes them in"
+           request->kind->updates && !map->graph ? "--update full or frozen takes them in"
                                   : "--restart makes it again with them");
 }
 

@@ -305,10 +305,9 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
     const char *weights = ny_options_text(options, "weights");
     int err;
 
-    fit->map = ny_map_find(ny_options_text(options, "map"));
     fit->method = ny_method_find(ny_options_text(options, "approx"));
-    if (!fit->map || !fit->method)
-        return ny_fail(ctx, NY_EINTERNAL, "a map or method of the option table is missing");
+    if (!fit->method)
+        return ny_fail(ctx, NY_EINTERNAL, "a method of the option table is missing");
     fit->affine = ny_options_is_set(options, "affine") && ny_options_flag(options, "affine") &&
                   is(fit->method->name, "projected");
     err = decide_normalisation(ctx, options, fit);
@@ -335,6 +334,27 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
                    : is(weights, "ridge")     ? NY_WEIGHTS_RIDGE
                                               : NY_WEIGHTS_UNIFORM;
     return check_sizes(ctx, points->n, fit);
+}
+
+/* Of a map of a graph: landmarks, where it has some, are averaged over. */
+static int decide_graph_fit(struct ny_store *store, const struct ny_options *options,
+                            struct ny_fit_settings *fit)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    const char *approx = ny_options_text(options, "approx");
+
+    fit->graph_name = ny_options_text(options, "graph");
+    fit->method = approx ? ny_method_find(approx) : NULL;
+    fit->normalisation = NY_CENTRED_LANDMARKS;
+    fit->precision =
+        is(ny_options_text(options, "precision"), "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
+    fit->inner = NY_INNER_EXACT;
+    fit->components = size_of(options, "components", 2);
+    if (fit->method && fit->components > fit->landmarks)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--components %zu is more than the %zu landmarks; raise --landmarks",
+                       fit->components, fit->landmarks);
+    return fit->graph_name ? NY_OK : ny_graph_settings_of(&fit->graph, store, options);
 }
 
 /* The affine hull is the default where the map centres: greedy under kpca and pca. */
@@ -367,12 +387,14 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     fit->threads = ny_context_threads(ctx);
     fit->seed = size_of(options, "seed", 0);
     fit->rule = select ? ny_rule_find(select) : ny_rule_at(0); /* not asked, without landmarks */
-    fit->map = ny_map_find("kpca");
-    if (!fit->rule) return ny_fail(ctx, NY_EINTERNAL, "a rule of the option table is missing");
-    err = decide_kernel(ctx, options, fit);
+    fit->map = ny_map_find(groups & NY_GROUP_FIT ? ny_options_text(options, "map") : "kpca");
+    if (!fit->rule || !fit->map)
+        return ny_fail(ctx, NY_EINTERNAL, "a rule or map of the option table is missing");
+    if (!fit->map->graph) err = decide_kernel(ctx, options, fit);
     if (err) return err;
     err = decide_landmarks(store, options, points.n, updated, settings);
     if (err) return err;
+    if (fit->map->graph) return decide_graph_fit(store, options, fit);
     fit->dictionary.tolerance = number_of(options, "tolerance", NAN);
     fit->dictionary.landmarks_max = fit->landmarks;
     fit->pilot = ny_options_flag(options, "pilot");

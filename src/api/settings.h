@@ -17,6 +17,9 @@ struct ny_owned_settings {
  * the store's n and d; reads landmarks from their file or result. */
 int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
                     const struct ny_options *options, unsigned groups, const char *updated);
+/* The options of a graph: of the verb graph, or of a fit of a graph's map. */
+int ny_graph_settings_of(struct ny_graph_settings *graph, struct ny_store *store,
+                         const struct ny_options *options);
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx);
 
 /* How to read a file; options may be NULL. The texts belong to the options. */

@@ -43,6 +43,9 @@ static const struct fact {
     {"pilot_tolerance_low", "pilot's tolerance", PLAIN},
     {"pilot_tolerance_high", "to", PLAIN},
     {"components", "components", COUNT},
+    {"embedded", "rows embedded", COUNT},
+    {"graph", "graph", PLAIN},
+    {"paths", "paths by", PLAIN},
     {"rank", "rank", COUNT},
     {"rank_effective", "effective rank", COUNT},
     {"eigenvalues", "eigenvalues", PLAIN},
@@ -59,6 +62,9 @@ static const struct fact {
     {"drift_residual_share", "above the tolerance", PLAIN},
     {"drift_rows", "new rows measured", COUNT},
     {"negative_eigenvalues", "negative eigenvalues", COUNT},
+    {"residual_variance", "residual variance", PLAIN},
+    {"distance_preservation", "distances preserved", PLAIN},
+    {"sampled_pairs", "over pairs", COUNT},
     {"mode", "updated", PLAIN},
     {"landmarks_added", "landmarks added", COUNT},
     {"passes", "passes", COUNT},
@@ -266,6 +272,36 @@ static bool print_probe(FILE *file, const char *label, const json_t *facts)
     return true;
 }
 
+/* Of a map of a graph: how well distances are those of the paths. */
+static bool print_preservation(FILE *file, const json_t *facts)
+{
+    double variance, preserved, pairs;
+
+    if (!cli_fact_number(facts, "residual_variance", &variance) ||
+        !cli_fact_number(facts, "distance_preservation", &preserved) ||
+        !cli_fact_number(facts, "sampled_pairs", &pairs))
+        return false;
+    cli_print_fact(file, "certificate",
+                   "residual variance %.3g, distances preserved to %.4g %% (of %s pairs of a "
+                   "landmark and a hashed row)",
+                   variance, 100 * preserved, cli_count(pairs).text);
+    return true;
+}
+
+static void print_negative(FILE *file, const json_t *facts)
+{
+    bool graph = json_is_object(json_object_get(facts, "graph"));
+    double count, share = 0;
+
+    if (!cli_fact_number(facts, "negative_eigenvalues", &count) || count == 0) return;
+    cli_fact_number(facts, "negative_share", &share);
+    cli_print_fact(file, "", "%s negative eigenvalues (%.2g of the sum of magnitudes) were "
+                   "dropped: %s",
+                   cli_count(count).text, share,
+                   graph ? "the paths are not straight in any space"
+                         : "K is not positive semidefinite");
+}
+
 void cli_print_certificate(FILE *file, const json_t *facts)
 {
     const char *trace_of = cli_fact_text(facts, "trace_of");
@@ -288,11 +324,8 @@ void cli_print_certificate(FILE *file, const json_t *facts)
         certified = true;
     }
     certified = print_probe(file, certified ? "" : "certificate", facts) || certified;
+    certified = print_preservation(file, facts) || certified;
     if (!certified)
         cli_print_fact(file, "certificate", "none as it was run; --probe measures one");
-    if (cli_fact_number(facts, "negative_eigenvalues", &value) && value > 0)
-        cli_print_fact(file, "",
-                       "%s negative eigenvalues were dropped: K is not positive "
-                       "semidefinite",
-                       cli_count(value).text);
+    print_negative(file, facts);
 }

@@ -134,10 +134,12 @@ static void print_eigenvalues(FILE *file, const json_t *facts)
 /* Of a graph: its size, how it hangs together, and other graphs that were tried. */
 static void print_graph(FILE *file, const json_t *facts)
 {
-    const json_t *line, *sweep = json_object_get(facts, "sweep");
+    const json_t *line, *sweep, *graph = json_object_get(facts, "graph");
     double edges, components, share, limit, t;
     size_t i;
 
+    if (json_is_object(graph)) facts = graph; /* of a fit */
+    sweep = json_object_get(facts, "sweep");
     if (!cli_fact_number(facts, "edges", &edges)) return;
     cli_print_fact(file, "edges", "%s", cli_count(edges).text);
     if (cli_fact_number(facts, "components", &components) &&

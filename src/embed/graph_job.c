@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "columns/kernels.h"
 #include "columns/pairs.h"
 #include "embed/embedding.h"
 #include "graph/components.h"
@@ -16,6 +17,7 @@ struct graph_job {
     struct ny_columns_spec spec;
     struct ny_knn knn;
     struct ny_neighbors lists; /* of the range under way */
+    enum ny_stage end;         /* what comes after the graph */
     uint64_t again;            /* rows that needed more than their candidates */
 };
 
@@ -32,19 +34,26 @@ struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t 
     return layout;
 }
 
-json_t *ny_graph_record_new(const struct ny_points_info *points, json_t *options)
+void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings)
 {
-    static const char *const keys[] = {"neighbors",    "metric",     "distance_limit",
-                                       "edges",      "largest",    "largest_share",
-                                       "isolated",     "degree_mean", "degree_max",
-                                       "remeasured",   "sweep",      "recall",
+    static const char *const keys[] = {"distance_limit", "edges",      "components",  "largest",
+                                       "largest_share",  "isolated",   "degree_mean", "degree_max",
+                                       "remeasured",     "sweep",      "recall",
                                        "recall_interval"};
-    json_t *record = ny_job_record_new(points, options, "graph");
-    json_t *report = json_object_get(record, "report");
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        ny_field_set_json(report, keys[i], json_null());
-    return record;
+        ny_field_set_json(facts, keys[i], json_null());
+    ny_field_set_count(facts, "neighbors", settings->neighbors);
+    ny_field_set_count(facts, "neighbors_stored", settings->stored);
+    ny_field_set_text(facts, "metric",
+                      settings->metric == &ny_kernel_angular ? "cosine" : "euclidean");
+}
+
+json_t *ny_graph_facts(const json_t *record)
+{
+    json_t *report = json_object_get(record, "report"), *graph = json_object_get(report, "graph");
+
+    return json_is_object(graph) ? graph : report;
 }
 
 /* ---- stats: the geometry, and γ: a power of two that makes distances about 1 ----------------- */
@@ -232,7 +241,7 @@ static int measure_range(struct graph_job *g)
 static int run_range(struct graph_job *g)
 {
     struct ny_job *job = &g->job;
-    json_t *at = ny_job_checkpoint(job), *report = ny_job_report(job);
+    json_t *at = ny_job_checkpoint(job), *facts = ny_graph_facts(job->record);
     uint64_t first_tile, next;
     int err = open_range(g, &first_tile);
 
@@ -249,7 +258,7 @@ static int run_range(struct graph_job *g)
     next = g->lists.first + g->lists.rows;
     ny_neighbors_release(&g->lists);
     if (err) return err;
-    ny_field_set_count(report, "remeasured", ny_field_count(report, "remeasured", 0) + g->again);
+    ny_field_set_count(facts, "remeasured", ny_field_count(facts, "remeasured", 0) + g->again);
     g->again = 0;
     json_object_clear(at);
     ny_field_set_count(at, "first_row", next);
@@ -320,7 +329,7 @@ static int sweep_line(struct graph_job *g, struct ny_lists lists, size_t t, bool
     ny_field_set_number(line, "distance_limit", limited ? lists.limit : INFINITY);
     ny_field_set_count(line, "components", components.count);
     ny_field_set_number(line, "largest_share", (double)components.largest / (double)lists.n);
-    ny_field_append(json_object_get(ny_job_report(&g->job), "sweep"), line);
+    ny_field_append(json_object_get(ny_graph_facts(g->job.record), "sweep"), line);
     ny_components_release(&components);
     return NY_OK;
 }
@@ -330,7 +339,7 @@ static int sweep(struct graph_job *g, const struct ny_lists *lists)
     bool limited = ny_graph_limited(g->settings);
     int err = NY_OK;
 
-    ny_field_set_json(ny_job_report(&g->job), "sweep", json_array());
+    ny_field_set_json(ny_graph_facts(g->job.record), "sweep", json_array());
     for (size_t k = 0; k < g->settings->sweeps && err == NY_OK; k++) {
         err = sweep_line(g, *lists, g->settings->sweep[k], false);
         if (err == NY_OK && limited) err = sweep_line(g, *lists, g->settings->sweep[k], true);
@@ -342,7 +351,7 @@ static int sweep(struct graph_job *g, const struct ny_lists *lists)
 static int describe(struct graph_job *g, const struct ny_lists *lists,
                     const struct ny_components *components)
 {
-    json_t *report = ny_job_report(&g->job);
+    json_t *facts = ny_graph_facts(g->job.record);
     uint32_t *degree = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(*degree));
     uint64_t edges, isolated = 0;
     uint32_t most = 0;
@@ -354,14 +363,14 @@ static int describe(struct graph_job *g, const struct ny_lists *lists,
         if (degree[i] > most) most = degree[i];
     }
     ny_free(g->job.ctx, degree);
-    ny_field_set_number(report, "distance_limit", lists->limit);
-    ny_field_set_count(report, "edges", edges);
-    ny_field_set_number(report, "degree_mean", 2 * (double)edges / (double)lists->n);
-    ny_field_set_count(report, "degree_max", most);
-    ny_field_set_count(report, "isolated", isolated);
-    ny_field_set_count(report, "components", components->count);
-    ny_field_set_count(report, "largest", components->largest);
-    ny_field_set_number(report, "largest_share",
+    ny_field_set_number(facts, "distance_limit", lists->limit);
+    ny_field_set_count(facts, "edges", edges);
+    ny_field_set_number(facts, "degree_mean", 2 * (double)edges / (double)lists->n);
+    ny_field_set_count(facts, "degree_max", most);
+    ny_field_set_count(facts, "isolated", isolated);
+    ny_field_set_count(facts, "components", components->count);
+    ny_field_set_count(facts, "largest", components->largest);
+    ny_field_set_number(facts, "largest_share",
                         (double)components->largest / (double)lists->n);
     if (edges == 0)
         return ny_fail(g->job.ctx, NY_EDATA,
@@ -408,7 +417,7 @@ static int stage_graph(struct graph_job *g)
     if (err)
         ny_batch_abort(batch);
     else
-        err = ny_job_commit(job, batch, NY_STAGE_DONE);
+        err = ny_job_commit(job, batch, g->end);
 done:
     ny_components_release(&components);
     ny_free(job->ctx, far);
@@ -425,7 +434,9 @@ static int run_stages(struct graph_job *g)
 
     for (;;) {
         job->stage = ny_stage_parse(ny_field_text(job->record, "stage"));
-        if (err || job->stage == NY_STAGE_DONE) return err;
+        if (err || (job->stage != NY_STAGE_STATS && job->stage != NY_STAGE_NEIGHBORS &&
+                    job->stage != NY_STAGE_GRAPH))
+            return err;
         err = ny_check_interrupt(job->ctx);
         if (err) return err;
         ny_memory_peak_reset(job->ctx);
@@ -440,7 +451,7 @@ static int run_stages(struct graph_job *g)
 }
 
 int ny_graph_job_run(struct ny_store *store, const char *name,
-                     const struct ny_graph_settings *settings, json_t *record)
+                     const struct ny_graph_settings *settings, json_t *record, enum ny_stage end)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct graph_job g = {.job = {.ctx = ctx,
@@ -448,7 +459,8 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
                                   .name = name,
                                   .record = record,
                                   .marked_s = ny_now()},
-                          .settings = settings};
+                          .settings = settings,
+                          .end = end};
     size_t blas_bytes = 0;
     int err = ny_graph_plan_make(store, settings, &g.plan);
 

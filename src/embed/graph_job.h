@@ -1,8 +1,9 @@
 /*
  * The job of the verb graph: stats → neighbors → graph → done, resumed at its last checkpoint like
- * that of a fit (embed/job.h). Parts of its NAME:
+ * that of a fit (embed/job.h); and the first stages of a fit that makes its own graph. Parts of the
+ * NAME:
  *
- *   job          the record, kind "graph"
+ *   job          the record
  *   geometry     centre[d], factor[d], γ
  *   lists.0/1    image of the candidates of a range of rows, two slots in turn; gone when done
  *   neighbors    n × stored row numbers (u32), nearest first; NY_NO_ROW: none
@@ -13,20 +14,6 @@
 #define NY_EMBED_GRAPH_JOB_H
 
 #include "embed/job.h"
-
-enum { NY_SWEEP_MAX = 32 };
-
-struct ny_graph_settings {
-    const struct ny_kernel *metric; /* euclidean or angular */
-    enum ny_scale scale;
-    size_t neighbors;         /* t */
-    size_t sweep[NY_SWEEP_MAX]; /* other t to try */
-    size_t sweeps, stored;    /* stored: the largest of all */
-    double max_distance;      /* ∞: none */
-    double distance_quantile; /* the limit is this quantile of all distances; NaN: none */
-    bool mutual;
-    unsigned threads;
-};
 
 /* The plan: memory by stage, and the least with which it runs. */
 struct ny_graph_plan {
@@ -39,12 +26,18 @@ struct ny_graph_plan {
 };
 int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,
                        struct ny_graph_plan *plan);
+/* Dirty pages of LMDB between two commits, under a budget. */
+size_t ny_graph_batch_bytes(size_t limit);
 
-/* Runs from the record's stage to the end; the caller holds the NAME's lock. */
+/* Runs from the record's stage to `end`, which is the first stage that is not the graph's; the
+ * caller holds the NAME's lock. */
 int ny_graph_job_run(struct ny_store *store, const char *name,
-                     const struct ny_graph_settings *settings, json_t *record);
-/* A new record of kind "graph". */
-json_t *ny_graph_record_new(const struct ny_points_info *points, json_t *options);
+                     const struct ny_graph_settings *settings, json_t *record, enum ny_stage end);
+/* What is known of the graph that a NAME has made: in the report of a graph itself, in "graph" of
+ * that of a fit. */
+json_t *ny_graph_facts(const json_t *record);
+/* Before anything is known: what was asked for, and null. */
+void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings);
 
 /* Edges end at some distance. */
 bool ny_graph_limited(const struct ny_graph_settings *settings);

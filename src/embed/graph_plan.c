@@ -17,7 +17,7 @@ struct sizes {
 };
 
 /* As the store decides it (store.h: ny_batch_bytes_max). */
-static size_t batch_of(size_t limit)
+size_t ny_graph_batch_bytes(size_t limit)
 {
     const size_t most = (size_t)64 << 20, least = 2 * NY_CHUNK_BYTES;
     size_t bytes = limit / 8 < most ? limit / 8 : most;
@@ -74,7 +74,7 @@ static size_t least(struct sizes *s)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        s->batch = batch_of(middle);
+        s->batch = ny_graph_batch_bytes(middle);
         if (peak(s, 1, 1) <= middle)
             high = middle;
         else
@@ -126,7 +126,7 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     s.knn = (struct ny_knn){
         .spec = &spec, .n = points.n, .neighbors = settings->stored, .workers = 1};
     plan->memory_min_bytes = least(&s);
-    s.batch = batch_of(limit);
+    s.batch = ny_graph_batch_bytes(limit);
     fit_in(&s, limit, plan);
     plan->disk_bytes = points.n * (settings->stored * 8 + 4) +
                        2 * points.n * (4 + 8 * ny_knn_width(&s.knn));

@@ -65,20 +65,13 @@ static int fill_from_blob(struct ny_result *result, const char *part, size_t ite
     return ny_embedding_rows(result->store, result->name, &layout, first, count, out);
 }
 
-static uint64_t place_of(const struct ny_result *result, uint64_t row)
-{
-    uint64_t run;
-
-    return ny_lost_place(&result->lost, row, &run);
-}
-
 static int fill_landmarks(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
     uint64_t *rows = out;
     int err = fill_from_blob(result, "landmarks", sizeof(uint64_t), first, count, out);
 
     for (size_t i = 0; err == NY_OK && i < count; i++)
-        rows[i] = place_of(result, rows[i]);
+        rows[i] = ny_covered_place(&result->covered, rows[i]);
     return err;
 }
 
@@ -94,44 +87,21 @@ static int fill_residuals(struct ny_result *result, uint64_t first, size_t count
     return known ? fill_from_blob(result, "residuals", sizeof(float), first, known, out) : NY_OK;
 }
 
-/* What the store has of each row that the result covers: labels, or else rows of the result. */
-static int fill_from_points(struct ny_result *result, uint64_t first, size_t count, void *out,
-                            bool labels)
-{
-    char *at = out;
-    int err = NY_OK;
-
-    while (err == NY_OK && count > 0) {
-        uint64_t run, row = ny_lost_place(&result->lost, first, &run);
-        size_t piece = count < run ? count : (size_t)run;
-
-        err = labels ? ny_points_labels(result->store, row, piece, (double *)(void *)at)
-                     : ny_points_source(result->store, row, piece, (uint64_t *)(void *)at);
-        at += piece * sizeof(uint64_t);
-        first += piece;
-        count -= piece;
-    }
-    return err;
-}
-
 static int fill_labels(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    return fill_from_points(result, first, count, out, true);
+    return ny_covered_labels(&result->covered, first, count, out);
 }
 
 static int fill_source(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    return fill_from_points(result, first, count, out, false);
+    return ny_covered_source(&result->covered, first, count, out);
 }
 
-/* All of them; of a graph those of the largest component, which come in order. */
+/* Those that are covered; of a graph those of the largest component, which come in order. */
 static int fill_rows(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    if (result->graph.neighbors)
-        return ny_stored_largest(&result->graph, &result->next, count, out);
-    for (size_t i = 0; i < count; i++)
-        ((uint64_t *)out)[i] = place_of(result, first + i);
-    return NY_OK;
+    if (result->bare) return ny_stored_largest(&result->graph, &result->next, count, out);
+    return ny_covered_rows(&result->covered, first, count, out);
 }
 
 static size_t count_eigenvalues(const struct ny_result *result)
@@ -148,23 +118,23 @@ static size_t count_labels(const struct ny_result *result)
 {
     struct ny_points_info info;
 
-    return ny_points_info(result->store, &info) == NY_OK && info.labels ? (size_t)result->n : 0;
+    if (ny_points_info(result->store, &info) || !info.labels) return 0;
+    return (size_t)result->covered.rows;
 }
 
-static size_t count_points(const struct ny_result *result)
+static size_t count_covered(const struct ny_result *result)
 {
-    return (size_t)result->n;
+    return (size_t)result->covered.rows;
 }
 
 static size_t count_rows(const struct ny_result *result)
 {
-    if (!result->graph.neighbors) return (size_t)result->n;
-    return (size_t)ny_field_count(result->report, "largest", 0);
+    return (size_t)(result->bare ? result->graph.largest : result->covered.rows);
 }
 
 static size_t count_embedded(const struct ny_result *result)
 {
-    return result->coordinates.pairs ? (size_t)result->n : 0;
+    return result->coordinates.pairs ? count_covered(result) : 0;
 }
 
 static size_t grain_of_rows(const struct ny_result *result)
@@ -238,7 +208,7 @@ static const struct ny_result_part parts[] = {
     {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmarks, grain_of_landmarks},
     {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals},
     {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points},
-    {"source", NY_OUT_U64, NULL, fill_source, count_points, grain_of_points},
+    {"source", NY_OUT_U64, NULL, fill_source, count_covered, grain_of_points},
     {"rows", NY_OUT_U64, NULL, fill_rows, count_rows, NULL},
     {"neighbors", NY_OUT_U64, neighbors_of, fill_neighbors, count_listed, NULL},
     {"distances", NY_OUT_F32, neighbors_of, fill_distances, count_listed, NULL},
@@ -284,9 +254,11 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
                       name, (unsigned long long)result->n, ny_store_path(store),
                       (unsigned long long)points.n);
     if (err) return err;
-    err = ny_record_lost(result->ctx, record, &result->lost);
+    err = ny_covered_of(&result->covered, store, name, record);
     if (err) return err;
-    if (ny_stored_graph_of(&result->graph, store, name, record)) {
+    result->bare = ny_stored_graph_of(&result->graph, store, name, record) &&
+                   !result->covered.component;
+    if (result->bare) {
         result->layout = ny_graph_layout("neighbors", result->n, result->graph.stored);
         return NY_OK;
     }
@@ -296,14 +268,14 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     result->f64 = precision && strcmp(precision, "f64") == 0;
     if (result->coordinates.pairs)
         result->layout = ny_embedding_layout(
-            result->n, ny_coordinates_width(&result->coordinates), element_of(result));
+            result->covered.rows, ny_coordinates_width(&result->coordinates), element_of(result));
     result->layout.part = ny_record_part(record, "embedding");
     return NY_OK;
 }
 
 void ny_result_close(struct ny_result *result)
 {
-    ny_lost_release(&result->lost, result->ctx);
+    ny_covered_release(&result->covered);
     ny_free(result->ctx, result->inverse);
     ny_free(result->ctx, result->stored);
     ny_coordinates_release(&result->coordinates, result->ctx);
@@ -330,7 +302,9 @@ static int invert_eigenvalues(struct ny_result *result)
 /* Room for `count` stored rows. */
 static int reserve_stored(struct ny_result *result, size_t count)
 {
-    result->stored = ny_calloc(result->ctx, NY_MEM_IO, count, result->layout.row_bytes);
+    size_t listed = result->graph.stored * sizeof(uint32_t), row = result->layout.row_bytes;
+
+    result->stored = ny_calloc(result->ctx, NY_MEM_IO, count, row > listed ? row : listed);
     return result->stored ? NY_OK : NY_EBUDGET;
 }
 
@@ -374,11 +348,11 @@ int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, s
 
     if (err) goto done;
     p = ny_coordinates_count(&result.coordinates);
-    if (!p || first + count > result.n) {
+    if (!p || first + count > result.covered.rows) {
         err = ny_fail(result.ctx, NY_EUSAGE,
                       "'%s' has %llu rows of %zu components; rows %llu to "
                       "%llu are not in it",
-                      name, (unsigned long long)result.n, p, (unsigned long long)first,
+                      name, (unsigned long long)result.covered.rows, p, (unsigned long long)first,
                       (unsigned long long)(first + count - 1));
         goto done;
     }

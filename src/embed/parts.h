@@ -6,6 +6,7 @@
 #define NY_EMBED_PARTS_H
 
 #include "embed/coordinates.h"
+#include "embed/covered.h"
 #include "embed/embedding.h"
 #include "embed/stored_graph.h"
 #include "io/writer.h"
@@ -17,14 +18,15 @@ struct ny_result {
     const char *name;
     const json_t *record, *report;
     uint64_t n;
-    struct ny_lost lost; /* rows of the store that the result does not number */
+    struct ny_covered covered; /* which of them: all, but of maps of a graph */
     struct ny_coordinates coordinates; /* pairs = 0: a dictionary alone, or a graph */
     bool f64;
     struct ny_embedding_layout layout;
     double *inverse; /* eigenvectors: 1/√λ̂ where that is stored with them; NULL: 1 */
     void *stored;    /* room for a piece of stored rows where they are wider than what is asked */
-    struct ny_stored_graph graph; /* neighbors = 0: it is none */
-    uint64_t next;   /* the row to look at for those of its largest component */
+    struct ny_stored_graph graph; /* neighbors = 0: it has none */
+    bool bare;     /* it is a graph and no more: */
+    uint64_t next; /* the row to look at for those of its largest component */
 };
 
 /* One part: rows × columns elements, delivered in pieces. */

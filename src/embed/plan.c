@@ -5,6 +5,7 @@
 
 #include "embed/embedding.h"
 #include "embed/given_columns.h"
+#include "embed/graph_map.h"
 #include "embed/products.h"
 #include "spectral/krylov.h"
 
@@ -292,6 +293,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     int err;
 
     *plan = (struct ny_plan){0};
+    if (settings->map->graph) return ny_graph_fit_plan(store, settings, plan);
     err = ny_points_info(store, &points);
     if (err) goto done;
     if (points.n == 0) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "embed/graph_maps.h"
 #include "store/store.h"
 
 static const struct ny_map maps[] = {
@@ -20,6 +21,10 @@ static const struct ny_map maps[] = {
      .summary = "diffusion map: the same, times eigenvalues to the power of --time",
      .divided = true,
      .in_time = true},
+    {.name = "isomap",
+     .summary = "isometric map: shortest paths in a graph of neighbours, centred",
+     .additive = true,
+     .graph = &ny_graph_map_isomap},
 };
 
 const struct ny_map *ny_map_at(size_t index)

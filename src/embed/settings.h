@@ -7,6 +7,23 @@
 #include "select/rules.h"
 #include "spectral/method.h"
 
+enum { NY_SWEEP_MAX = 32 };
+
+/* A graph of neighbours. */
+struct ny_graph_settings {
+    const struct ny_kernel *metric; /* euclidean or angular */
+    enum ny_scale scale;
+    size_t neighbors;         /* t */
+    size_t sweep[NY_SWEEP_MAX]; /* other t to try */
+    size_t sweeps, stored;    /* stored: the largest of all */
+    double max_distance;      /* ∞: none */
+    double distance_quantile; /* the limit is this quantile of all distances; NaN: none */
+    bool mutual;
+    unsigned threads;
+};
+
+struct ny_graph_map;
+
 /* A map: which matrix is decomposed, and how its eigenvectors become coordinates. */
 struct ny_map {
     const char *name, *summary;
@@ -15,6 +32,8 @@ struct ny_map {
     bool centred_rows;  /* the linear kernel is taken of rows less their mean */
     bool divided;       /* K is divided by degrees; the first eigenpair is trivial */
     bool in_time;       /* coordinates are multiplied by λ̂^t */
+    const struct ny_graph_map *graph; /* made of a graph of neighbours (embed/graph_map.h), not of
+                                       * a kernel: NULL */
 };
 
 const struct ny_map *ny_map_find(const char *name);
@@ -22,7 +41,7 @@ const struct ny_map *ny_map_at(size_t index);
 
 struct ny_fit_settings {
     const struct ny_map *map;
-    const struct ny_method *method;
+    const struct ny_method *method; /* NULL: a graph's map has none */
     const struct ny_rule *rule;
     const struct ny_kernel *kernel;
     struct ny_kernel_params params;
@@ -49,6 +68,8 @@ struct ny_fit_settings {
     enum ny_weights weights;
     uint64_t seed;
     unsigned threads;
+    struct ny_graph_settings graph; /* of a graph's map */
+    const char *graph_name;         /* … whose graph is stored under this NAME; NULL: it is made */
     bool updates; /* a result that is there takes in what was appended */
 };
 

@@ -62,7 +62,7 @@ void ny_job_report_solution(struct ny_job *job, const struct ny_solution *soluti
         ny_log(job->ctx, NY_LOG_WARNING,
                "only %zu of %zu components are above rounding: the others are zero", kept,
                solution->p);
-    if (solution->negative)
+    if (solution->negative && !job->settings->map->graph) /* of paths it is no wonder */
         ny_log(job->ctx, NY_LOG_WARNING,
                "%zu negative eigenvalues of %s were dropped (%.2g of the sum of magnitudes): %s",
                solution->negative, solution->negative_weights ? "the ensemble" : "W",

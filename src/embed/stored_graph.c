@@ -4,21 +4,23 @@
 #include <string.h>
 
 #include "embed/embedding.h"
-#include "graph/neighbors.h"
 
 bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, const char *name,
                         const json_t *record)
 {
-    const json_t *report = json_object_get(record, "report");
+    const json_t *report = json_object_get(record, "report"), *facts = ny_graph_facts(record);
     const char *kind = ny_field_text(record, "kind");
     const char *mutual = ny_field_text(json_object_get(record, "options"), "mutual");
 
     *graph = (struct ny_stored_graph){.store = store, .name = name};
-    if (!kind || strcmp(kind, "graph") != 0) return false;
+    if (!kind || (facts == report && strcmp(kind, "graph") != 0) || ny_field_text(facts, "name"))
+        return false;
     graph->n = ny_field_count(report, "n", 0);
-    graph->neighbors = (size_t)ny_field_count(report, "neighbors", 0);
-    graph->stored = (size_t)ny_field_count(report, "neighbors_stored", 0);
-    graph->limit = ny_field_number(report, "distance_limit", INFINITY);
+    graph->neighbors = (size_t)ny_field_count(facts, "neighbors", 0);
+    graph->stored = (size_t)ny_field_count(facts, "neighbors_stored", 0);
+    graph->limit = ny_field_number(facts, "distance_limit", INFINITY);
+    graph->largest = ny_field_count(facts, "largest", 0);
+    graph->edges = ny_field_count(facts, "edges", 0);
     graph->mutual = mutual && strcmp(mutual, "yes") == 0;
     return true;
 }
@@ -29,13 +31,6 @@ static int load(const struct ny_stored_graph *graph, const char *part, uint64_t 
     struct ny_embedding_layout layout = ny_graph_layout(part, graph->n, graph->stored);
 
     return ny_embedding_rows(graph->store, graph->name, &layout, first, count, out);
-}
-
-int ny_stored_lists(const struct ny_stored_graph *graph, uint32_t *rows, float *distances)
-{
-    int err = load(graph, "neighbors", 0, (size_t)graph->n, rows);
-
-    return err ? err : load(graph, "distances", 0, (size_t)graph->n, distances);
 }
 
 int ny_stored_distances(const struct ny_stored_graph *graph, uint64_t first, size_t count,
@@ -111,5 +106,67 @@ int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_
             if (component[i] == 0) out[found++] = *next + i;
         *next += i;
     }
+    return err;
+}
+
+/* ---- in memory ------------------------------------------------------------------------------ */
+
+size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph)
+{
+    size_t n = (size_t)graph->n, lists = n * graph->stored * (sizeof(uint32_t) + sizeof(float));
+
+    return lists + n * sizeof(uint32_t) + NY_CHUNK_BYTES + ny_edges_building_bytes(graph->n);
+}
+
+/* What is stored may be anybody's: lists of rows that there are, at lengths, joining what is of one
+ * component. */
+static int check_lists(const struct ny_stored_graph *graph, const struct ny_lists *lists,
+                       const struct ny_components *components)
+{
+    for (uint64_t i = 0; i < lists->n; i++)
+        for (size_t k = 0; k < lists->t; k++) {
+            size_t at = (size_t)i * lists->stored + k;
+            uint32_t j = lists->row[at];
+
+            if (j == NY_NO_ROW) continue;
+            if (j < lists->n && j != i && lists->distance[at] >= 0 &&
+                lists->distance[at] < INFINITY &&
+                (components->of[i] == components->of[j] || !ny_lists_edge(lists, i, k)))
+                continue;
+            return ny_fail(ny_store_context(graph->store), NY_ESTORE,
+                           "the graph of '%s' in %s is damaged at row %llu; make it again with "
+                           "--restart",
+                           graph->name, ny_store_path(graph->store), (unsigned long long)i);
+        }
+    return NY_OK;
+}
+
+int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
+                    struct ny_edges *edges)
+{
+    struct ny_context *ctx = ny_store_context(graph->store);
+    size_t n = (size_t)graph->n, t = graph->stored;
+    uint32_t *rows = ny_calloc(ctx, NY_MEM_DICTIONARY, n, t * sizeof(uint32_t));
+    float *distances = ny_calloc(ctx, NY_MEM_DICTIONARY, n, t * sizeof(float));
+    struct ny_components components = {
+        .ctx = ctx, .n = graph->n, .of = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t))};
+    struct ny_lists lists = {.n = graph->n,
+                             .stored = t,
+                             .t = graph->neighbors,
+                             .row = rows,
+                             .distance = distances,
+                             .limit = graph->limit,
+                             .mutual = graph->mutual};
+    int err = rows && distances && components.of ? NY_OK : NY_EBUDGET;
+
+    *edges = (struct ny_edges){0};
+    if (err == NY_OK) err = load(graph, "neighbors", 0, n, rows);
+    if (err == NY_OK) err = load(graph, "distances", 0, n, distances);
+    if (err == NY_OK) err = load_components(graph, 0, n, components.of);
+    if (err == NY_OK) err = check_lists(graph, &lists, &components);
+    if (err == NY_OK) err = ny_edges_new(edges, ctx, &lists, &components, component);
+    ny_components_release(&components);
+    ny_free(ctx, distances);
+    ny_free(ctx, rows);
     return err;
 }

@@ -26,6 +26,12 @@ bool ny_result_needs_points(const json_t *record)
 
 int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record)
 {
+    const char *map = ny_field_text(json_object_get(record, "report"), "map");
+
+    if (map && ny_map_find(map) && ny_map_find(map)->graph)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' is a map of a graph, and has no model that places new points",
+                       name);
     if (!ny_result_needs_points(record)) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
                    "'%s' was made by --approx %s, which places new points by all points of the "

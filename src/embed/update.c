@@ -80,6 +80,11 @@ int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *sett
                        "'%s' has a precomputed kernel, whose columns do not grow with the store; "
                        "fit it again with --restart and the new columns",
                        name);
+    if (settings->map->graph)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' is a map of a graph, in which new rows may change every path; fit it "
+                       "again with --restart",
+                       name);
     if (mode == NY_UPDATE_FROZEN && settings->method->whole)
         return ny_fail(ctx, NY_EUSAGE,
                        "'%s' is of --approx %s, which has no landmarks to place new rows by; give "

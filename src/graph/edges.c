@@ -201,3 +201,15 @@ void ny_edges_release(struct ny_edges *graph)
     ny_free(graph->ctx, graph->length);
     *graph = (struct ny_edges){0};
 }
+
+size_t ny_edges_bytes(uint64_t n, uint64_t nodes, uint64_t edges)
+{
+    return (size_t)((n + nodes) * sizeof(uint32_t) + (nodes + 1) * sizeof(uint64_t) +
+                    2 * edges * (sizeof(uint32_t) + sizeof(float)));
+}
+
+/* Places of the nodes, and those that are seeds. */
+size_t ny_edges_building_bytes(uint64_t nodes)
+{
+    return (size_t)(2 * nodes + 1 + NY_PATCH_NODES) * sizeof(uint32_t);
+}

@@ -1,11 +1,8 @@
 #include "graph/paths.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/thread.h"
 #include "graph/relax.h"
 
 /* A patch that waits, by the least of what came into it since it was quiet. */
@@ -24,6 +21,7 @@ struct link {
 struct ny_paths {
     struct ny_context *ctx;
     const struct ny_edges *graph;
+    enum ny_paths_way way;
     float *distance; /* n × NY_LANES */
     uint8_t *waits;  /* n: a node whose edges are to be tried */
     struct heap heap;
@@ -192,12 +190,11 @@ static void run_buckets(struct ny_paths *paths, uint32_t source)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-const float *ny_paths_from(struct ny_paths *paths, enum ny_paths_way way, const uint32_t *sources,
-                           size_t count)
+const float *ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count)
 {
     uint32_t n = paths->graph->n;
 
-    if (way == NY_PATHS_PATCHES) {
+    if (paths->way == NY_PATHS_PATCHES) {
         run_patches(paths, sources, count);
         return paths->distance;
     }
@@ -222,35 +219,67 @@ static double step_of(const struct ny_edges *graph)
     return step > 0 ? step : 1;
 }
 
-int ny_paths_new(struct ny_paths **out, const struct ny_edges *graph)
+/* What one thread holds with a way: what is per node and per patch, and the rest. */
+static size_t node_bytes(enum ny_paths_way way)
 {
-    struct ny_context *ctx = graph->ctx;
-    struct ny_paths *paths = ny_calloc(ctx, NY_MEM_TILES, 1, sizeof(*paths));
-    uint32_t patches = patches_of(graph->n);
+    size_t own = way == NY_PATHS_BUCKETS ? sizeof(float) + sizeof(struct link) : 0;
 
-    *out = NULL;
-    if (!paths) return NY_EBUDGET;
-    *paths = (struct ny_paths){.ctx = ctx, .graph = graph, .step = step_of(graph)};
-    paths->distance = ny_calloc(ctx, NY_MEM_TILES, graph->n, NY_LANES * sizeof(float));
-    paths->waits = ny_calloc(ctx, NY_MEM_TILES, graph->n, 1);
-    paths->near = ny_calloc(ctx, NY_MEM_TILES, graph->n, sizeof(float));
-    paths->link = ny_calloc(ctx, NY_MEM_TILES, graph->n, sizeof(*paths->link));
-    paths->bucket = ny_calloc(ctx, NY_MEM_TILES, BUCKETS, sizeof(uint32_t));
-    paths->queue = ny_calloc(ctx, NY_MEM_TILES, NY_PATCH_NODES, sizeof(uint32_t));
-    paths->heap.patch = ny_calloc(ctx, NY_MEM_TILES, patches, sizeof(uint32_t));
-    paths->heap.place = ny_calloc(ctx, NY_MEM_TILES, patches, sizeof(uint32_t));
-    paths->heap.key = ny_calloc(ctx, NY_MEM_TILES, patches, sizeof(float));
-    if (!paths->distance || !paths->waits || !paths->near || !paths->link || !paths->bucket ||
-        !paths->queue || !paths->heap.patch || !paths->heap.place || !paths->heap.key) {
-        ny_paths_free(paths);
-        return NY_EBUDGET;
-    }
+    return NY_LANES * sizeof(float) + 1 + own;
+}
+
+size_t ny_paths_bytes(uint64_t nodes, enum ny_paths_way way)
+{
+    const size_t small_bytes = 4096, patch_bytes = 2 * sizeof(uint32_t) + sizeof(float);
+    size_t lists = way == NY_PATHS_BUCKETS
+                       ? BUCKETS * sizeof(uint32_t)
+                       : patches_of(nodes) * patch_bytes + NY_PATCH_NODES * sizeof(uint32_t);
+
+    return (size_t)nodes * node_bytes(way) + lists + small_bytes;
+}
+
+static bool allocate_buckets(struct ny_paths *paths)
+{
+    paths->near = ny_calloc(paths->ctx, NY_MEM_TILES, paths->graph->n, sizeof(float));
+    paths->link = ny_calloc(paths->ctx, NY_MEM_TILES, paths->graph->n, sizeof(*paths->link));
+    paths->bucket = ny_calloc(paths->ctx, NY_MEM_TILES, BUCKETS, sizeof(uint32_t));
+    if (!paths->near || !paths->link || !paths->bucket) return false;
+    for (uint32_t b = 0; b < BUCKETS; b++)
+        paths->bucket[b] = NY_NO_ROW;
+    return true;
+}
+
+static bool allocate_patches(struct ny_paths *paths)
+{
+    uint32_t patches = patches_of(paths->graph->n);
+
+    paths->queue = ny_calloc(paths->ctx, NY_MEM_TILES, NY_PATCH_NODES, sizeof(uint32_t));
+    paths->heap.patch = ny_calloc(paths->ctx, NY_MEM_TILES, patches, sizeof(uint32_t));
+    paths->heap.place = ny_calloc(paths->ctx, NY_MEM_TILES, patches, sizeof(uint32_t));
+    paths->heap.key = ny_calloc(paths->ctx, NY_MEM_TILES, patches, sizeof(float));
+    if (!paths->queue || !paths->heap.patch || !paths->heap.place || !paths->heap.key)
+        return false;
     for (uint32_t p = 0; p < patches; p++) {
         paths->heap.place[p] = NY_NO_ROW;
         paths->heap.key[p] = INFINITY;
     }
-    for (uint32_t b = 0; b < BUCKETS; b++)
-        paths->bucket[b] = NY_NO_ROW;
+    return true;
+}
+
+int ny_paths_new(struct ny_paths **out, const struct ny_edges *graph, enum ny_paths_way way)
+{
+    struct ny_context *ctx = graph->ctx;
+    struct ny_paths *paths = ny_calloc(ctx, NY_MEM_TILES, 1, sizeof(*paths));
+
+    *out = NULL;
+    if (!paths) return NY_EBUDGET;
+    *paths = (struct ny_paths){.ctx = ctx, .graph = graph, .way = way, .step = step_of(graph)};
+    paths->distance = ny_calloc(ctx, NY_MEM_TILES, graph->n, NY_LANES * sizeof(float));
+    paths->waits = ny_calloc(ctx, NY_MEM_TILES, graph->n, 1);
+    if (!paths->distance || !paths->waits ||
+        !(way == NY_PATHS_BUCKETS ? allocate_buckets(paths) : allocate_patches(paths))) {
+        ny_paths_free(paths);
+        return NY_EBUDGET;
+    }
     *out = paths;
     return NY_OK;
 }
@@ -268,90 +297,4 @@ void ny_paths_free(struct ny_paths *paths)
     ny_free(paths->ctx, paths->heap.place);
     ny_free(paths->ctx, paths->heap.key);
     ny_free(paths->ctx, paths);
-}
-
-/* ---- many sources --------------------------------------------------------------------------- */
-
-struct run {
-    const struct ny_edges *graph;
-    const uint32_t *sources;
-    size_t count, next; /* sources[next …] are not taken yet */
-    struct ny_mutex lock;
-    enum ny_paths_way way;
-    ny_paths_fn *take;
-    void *arg;
-    int err;
-};
-
-/* The faster way of the first batch, of which buckets are given two sources. */
-static int choose_way(struct run *run)
-{
-    struct ny_paths *paths;
-    size_t count = run->count < NY_LANES ? run->count : NY_LANES;
-    double start_s, patches_s, buckets_s;
-    int err = ny_paths_new(&paths, run->graph);
-
-    if (err) return err;
-    start_s = ny_now();
-    ny_paths_from(paths, NY_PATHS_PATCHES, run->sources, count);
-    patches_s = ny_now() - start_s;
-    start_s = ny_now();
-    run_buckets(paths, run->sources[0]);
-    run_buckets(paths, run->sources[count - 1]);
-    buckets_s = (ny_now() - start_s) / 2 * (double)count;
-    run->way = buckets_s < patches_s ? NY_PATHS_BUCKETS : NY_PATHS_PATCHES;
-    ny_paths_free(paths);
-    return NY_OK;
-}
-
-static int work(void *arg, unsigned worker)
-{
-    struct run *run = arg;
-    struct ny_paths *paths;
-    int err = ny_paths_new(&paths, run->graph);
-
-    (void)worker;
-    ny_mutex_lock(&run->lock);
-    while (!err && !run->err && run->next < run->count) {
-        size_t first = run->next, count = run->count - first;
-        const float *distances;
-
-        if (count > NY_LANES) count = NY_LANES;
-        run->next += count;
-        ny_mutex_unlock(&run->lock);
-        err = ny_check_interrupt(run->graph->ctx);
-        distances = ny_paths_from(paths, run->way, run->sources + first, err ? 0 : count);
-        ny_mutex_lock(&run->lock);
-        if (!err) err = run->take(run->arg, first, count, distances);
-    }
-    if (err && !run->err) run->err = err;
-    ny_mutex_unlock(&run->lock);
-    ny_paths_free(paths);
-    return err;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-int ny_paths_run(const struct ny_edges *graph, uint32_t *sources, size_t count, ny_paths_fn *take,
-                 void *arg)
-{
-    struct run run = {
-        .graph = graph, .sources = sources, .count = count, .take = take, .arg = arg};
-    unsigned threads = ny_context_threads(graph->ctx);
-    size_t batches = (count + NY_LANES - 1) / NY_LANES;
-    int err;
-
-    if (!count) return NY_OK;
-    qsort(sources, count, sizeof(*sources), ascending);
-    err = choose_way(&run);
-    if (err) return err;
-    ny_mutex_init(&run.lock);
-    err = ny_parallel(graph->ctx, batches < threads ? (unsigned)batches : threads, work, &run);
-    ny_mutex_release(&run.lock);
-    return err;
 }

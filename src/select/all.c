@@ -3,11 +3,15 @@
 
 int ny_select_all(const struct ny_selection_request *request, struct ny_selection *selection)
 {
+    size_t count = 0;
     int err;
 
+    for (uint64_t row = 0; row < request->n; row++)
+        count += ny_selection_valid(request, row);
     ny_selection_clear(selection);
-    err = ny_selection_rows(selection, request->ctx, (size_t)request->n);
-    for (size_t i = 0; !err && i < selection->m; i++)
-        selection->rows[i] = i;
+    err = ny_selection_rows(selection, request->ctx, count);
+    count = 0;
+    for (uint64_t row = 0; !err && row < request->n; row++)
+        if (ny_selection_valid(request, row)) selection->rows[count++] = row;
     return err;
 }

@@ -54,6 +54,13 @@ int ny_select_given(const struct ny_selection_request *request, struct ny_select
                            "rows are 0 … %llu",
                            (unsigned long long)request->given[i], i,
                            (unsigned long long)request->n - 1);
+    for (size_t i = 0; i < m; i++)
+        if (!ny_selection_valid(request, request->given[i]))
+            return ny_fail(request->ctx, NY_EDATA,
+                           "the list of landmarks names row %llu at position %zu (from 0), which "
+                           "is not in the largest component of the graph; leave it out, or make a "
+                           "graph of more --neighbors",
+                           (unsigned long long)request->given[i], i);
     err = ny_product(request->ctx, &bytes, m, sizeof(*entries), 1);
     if (err) return err;
     entries = ny_alloc(request->ctx, NY_MEM_DICTIONARY, bytes);

@@ -8,6 +8,7 @@
 static const struct ny_rule rules[] = {
     {.name = "uniform",
      .summary = "rows drawn at random, each subset equally likely",
+     .graph = true,
      .uniform = true,
      .select = ny_select_uniform},
     {.name = "greedy",
@@ -36,9 +37,13 @@ static const struct ny_rule rules[] = {
     {.name = "all",
      .summary = "every row, in order: for few points",
      .all = true,
+     .graph = true,
      .uniform = true,
      .select = ny_select_all},
-    {.name = "given", .summary = "the rows listed in --landmarks-file", .select = ny_select_given},
+    {.name = "given",
+     .summary = "the rows listed in --landmarks-file",
+     .graph = true,
+     .select = ny_select_given},
 };
 
 const struct ny_rule *ny_rule_at(size_t index)
@@ -53,6 +58,11 @@ const struct ny_rule *ny_rule_find(const char *name)
     for (size_t i = 0; (rule = ny_rule_at(i)); i++)
         if (strcmp(rule->name, name) == 0) return rule;
     return NULL;
+}
+
+bool ny_selection_valid(const struct ny_selection_request *request, uint64_t row)
+{
+    return !request->valid || request->valid(request->valid_arg, row);
 }
 
 void ny_selection_clear(struct ny_selection *selection)

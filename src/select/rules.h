@@ -34,6 +34,8 @@ struct ny_selection_request {
     bool pilot;               /* … or chosen by a pilot on hashed rows of the store */
     enum ny_diagonal diagonal; /* weighted */
     const uint64_t *given;    /* `given`: landmarks row numbers */
+    bool (*valid)(const void *arg, uint64_t row); /* rows that may be chosen; NULL: all */
+    const void *valid_arg;
     const struct ny_selected *earlier; /* greedy with a tolerance: goes on from there; NULL: none */
     bool certify;             /* a last pass makes the residuals exact on the final D */
     unsigned workers;
@@ -66,6 +68,7 @@ struct ny_rule {
     bool by_tolerance; /* takes --tolerance, and then --landmarks is a cap */
     bool all;          /* every row, whatever --landmarks would say */
     bool measures;     /* residuals itself, where `certify` asks for them */
+    bool graph;        /* goes with maps of a graph, which have no kernel, and of rows `valid` */
     bool uniform;      /* every subset equally likely: what the n/m scaling of nystrom assumes */
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
     /* Of a rule that reads the points: memory of a selection that ends with m landmarks, and of

@@ -6,6 +6,8 @@
 
 /* Nothing selected, nothing measured. */
 void ny_selection_clear(struct ny_selection *selection);
+/* The row may be chosen. */
+bool ny_selection_valid(const struct ny_selection_request *request, uint64_t row);
 /* Makes room for m row numbers. */
 int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m);
 /* Takes n residuals over, with their largest and their mean. */

@@ -13,7 +13,7 @@ static int keep_smallest(const struct ny_selection_request *request, struct ny_d
     for (uint64_t row = 0; row < request->n; row++) {
         double hash = ny_hash01(request->seed, NY_STREAM_LANDMARKS, row);
 
-        ny_draws_offer(draws, (struct ny_draw){hash, row});
+        if (ny_selection_valid(request, row)) ny_draws_offer(draws, (struct ny_draw){hash, row});
         if (row % CHECK_ROWS == 0) {
             int err = ny_check_interrupt(request->ctx);
             if (err) return err;

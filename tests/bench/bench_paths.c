@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "graph/paths.h"
+#include "graph/sweep.h"
 
 enum { T = 6, WINDOW = 2 };
 
@@ -123,6 +123,13 @@ static int nothing(void *arg, size_t first, size_t count, const float *distances
     return NY_OK;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 int main(int argc, char **argv)
 {
     size_t wanted = argc > 1 ? (size_t)atoll(argv[1]) : 1000000;
@@ -131,6 +138,7 @@ int main(int argc, char **argv)
     struct ny_lists lists = {.stored = T, .t = T, .limit = INFINITY};
     struct ny_components components;
     struct ny_edges graph;
+    struct ny_sweep sweep;
     uint32_t *source, *row;
     float *distance;
     double start_s, build_s, textbook_s, paths_s, sum = 0;
@@ -153,9 +161,17 @@ int main(int argc, char **argv)
     source = malloc(sources * sizeof(*source));
     for (size_t i = 0; i < sources; i++)
         source[i] = (uint32_t)(ny_hash64(3, NY_STREAM_DATA, i) % graph.n);
+    qsort(source, sources, sizeof(*source), ascending);
+    sweep = (struct ny_sweep){.graph = &graph,
+                              .sources = source,
+                              .count = sources,
+                              .stage = "paths",
+                              .workers = ny_context_threads(ctx),
+                              .fold = nothing,
+                              .arg = &sum};
     textbook_s = textbook(&graph, source[0], distance);
     start_s = ny_now();
-    if (ny_paths_run(&graph, source, sources, nothing, &sum)) return 1;
+    if (ny_sweep_run(&sweep)) return 1;
     paths_s = ny_now() - start_s;
     printf("%u nodes, %.0f edges: components and graph in %.1f s\n", graph.n,
            (double)graph.head[graph.n] / 2, build_s);

@@ -23,11 +23,11 @@ load helper
 @test "verbs and options of other programs are not taken" {
     ny cluster s g
     usage "unknown verb 'cluster'"
-    ny fit s a --neighbors 5
-    usage "--neighbors is not an option of fit"
-    ny fit s a --map isomap
+    ny fit s a --sweep 5
+    usage "--sweep is not an option of fit"
+    ny fit s a --map umap
     usage "--map is one of "
-    says "not 'isomap'"
+    says "not 'umap'"
     ny fit s a --approx lanczos
     usage "--approx is one of"
 }

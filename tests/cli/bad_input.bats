@@ -568,7 +568,7 @@ END
 :   | import new p.csv --memory 1        | 8 | --memory
 :   | import new p.csv --threads 0       | 2 | --threads is a whole number, at least 1
 :   | import new p.csv --threads 5000    | 2 | --threads is at most 4096
-:   | fit s a --map isomap               | 2 | --map is one of / 'isomap'
+:   | fit s a --map umap               | 2 | --map is one of / 'umap'
 :   | fit s a --approx nistrom           | 2 | did you mean 'nystrom'?
 :   | fit s a --select kmeans            | 2 | --select is one of
 :   | fit s a --kernel gauss             | 2 | --kernel is one of

@@ -1,4 +1,4 @@
-/* graph/edges.h and graph/paths.h against a textbook Dijkstra on the lists themselves. */
+/* graph/edges.h, graph/paths.h and graph/sweep.h against a textbook Dijkstra on the lists themselves. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "support/context.h"
 
 #include "base/random.h"
-#include "graph/paths.h"
+#include "graph/sweep.h"
 
 enum { STORED = 6 };
 
@@ -148,6 +148,7 @@ static int collect(void *arg, size_t first, size_t count, const float *distances
 {
     struct collected *all = arg;
 
+    assert_int_equal(first, all->seen); /* in order */
     for (size_t l = 0; l < count; l++)
         for (uint32_t v = 0; v < all->graph->n; v++)
             all->distance[(first + l) * all->n + all->graph->row[v]] =
@@ -156,12 +157,32 @@ static int collect(void *arg, size_t first, size_t count, const float *distances
     return NY_OK;
 }
 
+/* Each source alone, with either way. */
+static void check_way(const struct ny_edges *graph, enum ny_paths_way way, const uint32_t *sources,
+                      size_t count, const struct collected *all)
+{
+    struct ny_paths *paths;
+    size_t before = ny_memory_used(ctx);
+
+    assert_int_equal(ny_paths_new(&paths, graph, way), NY_OK);
+    assert_true(ny_memory_used(ctx) - before <= ny_paths_bytes(graph->n, way));
+    for (size_t i = 0; i < count; i++) {
+        const float *got = ny_paths_from(paths, sources + i, 1);
+
+        for (uint32_t v = 0; v < graph->n; v++) {
+            assert_true(got[(size_t)v * NY_LANES] == all->distance[i * all->n + graph->row[v]]);
+            assert_true(isinf(got[(size_t)v * NY_LANES + 1]));
+        }
+    }
+    ny_paths_free(paths);
+}
+
 static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
 {
     struct cloud cloud;
     struct ny_components components;
     struct ny_edges graph;
-    struct ny_paths *paths;
+    struct ny_sweep sweep;
     uint32_t *sources = malloc(count * sizeof(uint32_t));
     float *want = malloc(n * sizeof(float));
     struct collected all = {&graph, sources, malloc(count * n * sizeof(float)), n, 0};
@@ -175,23 +196,22 @@ static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
     check_graph(&cloud.lists, &components, &graph, component);
     for (size_t i = 0; i < count; i++)
         sources[i] = (uint32_t)(ny_hash64(5, NY_STREAM_DATA, i) % graph.n);
-    assert_int_equal(ny_paths_run(&graph, sources, count, collect, &all), NY_OK);
+    sweep = (struct ny_sweep){.graph = &graph,
+                              .sources = sources,
+                              .count = count,
+                              .stage = "test",
+                              .workers = 2,
+                              .fold = collect,
+                              .arg = &all};
+    assert_int_equal(ny_sweep_run(&sweep), NY_OK);
     assert_int_equal(all.seen, count);
-    assert_int_equal(ny_paths_new(&paths, &graph), NY_OK);
     for (size_t i = 0; i < count; i++) {
         dijkstra(&cloud.lists, graph.row[sources[i]], want);
         for (uint32_t v = 0; v < graph.n; v++)
             assert_true(all.distance[i * n + graph.row[v]] == want[graph.row[v]]);
-        for (enum ny_paths_way way = NY_PATHS_PATCHES; way <= NY_PATHS_BUCKETS; way++) {
-            const float *got = ny_paths_from(paths, way, sources + i, 1);
-
-            for (uint32_t v = 0; v < graph.n; v++) {
-                assert_true(got[(size_t)v * NY_LANES] == want[graph.row[v]]);
-                assert_true(isinf(got[(size_t)v * NY_LANES + 1]));
-            }
-        }
     }
-    ny_paths_free(paths);
+    for (enum ny_paths_way way = NY_PATHS_PATCHES; way <= NY_PATHS_BUCKETS; way++)
+        check_way(&graph, way, sources, count, &all);
     ny_edges_release(&graph);
     ny_components_release(&components);
     cloud_free(&cloud);

@@ -115,7 +115,7 @@ static void refuses_values_and_suggests(void **state)
     (void)state;
     refuse("kernel", "rbff", "did you mean 'rbf'?");
     refuse("kernel", "", "--kernel is one of");
-    refuse("map", "isomap", "--map is one of");
+    refuse("map", "umap", "--map is one of");
     refuse("kernal", "rbf", "did you mean --kernel?");
     refuse("landmark", "5", "did you mean --landmarks?");
     refuse("perplexity", "5", "unknown option --perplexity");

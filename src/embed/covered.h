@@ -1,0 +1,30 @@
+/* The rows of a store that a result covers: all that there were, but those that were lost before;
+ * of a map of a graph, those of its largest component. */
+#ifndef NY_EMBED_COVERED_H
+#define NY_EMBED_COVERED_H
+
+#include "embed/record.h"
+
+struct ny_covered {
+    struct ny_store *store;
+    const char *name;
+    uint64_t rows;
+    struct ny_lost lost; /* row numbers are those of the rows that were left */
+    bool component;      /* part "rows" has their numbers */
+};
+
+/* ny_covered_release() it. */
+int ny_covered_of(struct ny_covered *covered, struct ny_store *store, const char *name,
+                  const json_t *record);
+void ny_covered_release(struct ny_covered *covered);
+/* Where row `row` of those that the result numbers is in the store. */
+uint64_t ny_covered_place(const struct ny_covered *covered, uint64_t row);
+
+/* Of the covered rows first … first + count − 1: their numbers in the store, and what the store has
+ * of them. */
+int ny_covered_rows(const struct ny_covered *covered, uint64_t first, size_t count, uint64_t *out);
+int ny_covered_labels(const struct ny_covered *covered, uint64_t first, size_t count, double *out);
+int ny_covered_source(const struct ny_covered *covered, uint64_t first, size_t count,
+                      uint64_t *out);
+
+#endif

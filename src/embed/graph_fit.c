@@ -1,0 +1,241 @@
+/* The job of a fit of a graph's map: the graph, then the map's stages on its largest component. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "embed/embedding.h"
+#include "embed/graph_map.h"
+
+/* ---- the graph ------------------------------------------------------------------------------ */
+
+int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,
+                  json_t **record)
+{
+    int err = ny_record_need_done(store, name, record);
+
+    if (err || ny_stored_graph_of(graph, store, name, *record)) return err;
+    return ny_fail(ny_store_context(store), NY_EUSAGE,
+                   "'%s' is no graph; make one with 'nystream graph %s NAME'", name,
+                   ny_store_path(store));
+}
+
+int ny_graph_fit_open(struct ny_store *store, const char *name, const json_t *record,
+                      struct ny_edges *edges)
+{
+    const char *other = ny_field_text(ny_graph_facts(record), "name");
+    uint64_t largest = ny_field_count(ny_graph_facts(record), "largest", 0);
+    struct ny_stored_graph graph;
+    json_t *of_graph = NULL;
+    int err = NY_OK;
+
+    *edges = (struct ny_edges){0};
+    if (!ny_stored_graph_of(&graph, store, name, record))
+        err = ny_graph_need(store, other ? other : name, &graph, &of_graph);
+    if (err == NY_OK &&
+        (graph.n != ny_field_count(json_object_get(record, "report"), "n", 0) ||
+         graph.largest != largest))
+        err = ny_fail(ny_store_context(store), NY_EUSAGE,
+                      "graph '%s' is not the one any more that '%s' was made with; fit it again "
+                      "with --restart",
+                      graph.name, name);
+    if (err == NY_OK) err = ny_stored_edges(&graph, 0, edges);
+    json_decref(of_graph);
+    return err;
+}
+
+/* The graph of another NAME becomes that of this fit, with the rows it has. */
+static int adopt_graph(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    json_t *graph_record = NULL, *facts = ny_graph_facts(job->record);
+    struct ny_stored_graph graph;
+    int err = ny_graph_need(job->store, job->settings->graph_name, &graph, &graph_record);
+
+    if (err) goto done;
+    json_object_update_existing(facts, ny_graph_facts(graph_record));
+    ny_field_set_text(facts, "name", graph.name);
+    ny_field_set_count(ny_job_report(job), "n", graph.n);
+    if (job->points.n > graph.n)
+        ny_log(job->ctx, NY_LOG_NOTE,
+               "%llu rows were appended since graph '%s' was made; they are not in '%s'",
+               (unsigned long long)(job->points.n - graph.n), graph.name, job->name);
+    ny_job_mark_time(job);
+    err = ny_job_save(job, job->settings->map->graph->first);
+done:
+    json_decref(graph_record);
+    return err;
+}
+
+static int have_graph(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    enum ny_stage stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+    enum ny_stage first = job->settings->map->graph->first;
+    int err;
+
+    if (stage != NY_STAGE_STATS && stage != NY_STAGE_NEIGHBORS && stage != NY_STAGE_GRAPH)
+        return NY_OK;
+    if (job->settings->graph_name) return adopt_graph(fit);
+    err = ny_graph_job_run(job->store, job->name, &job->settings->graph, job->record, first);
+    job->marked_s = ny_now();
+    return err;
+}
+
+/* What is left out is said when the map begins. */
+static void note_component(const struct ny_graph_fit *fit)
+{
+    const struct ny_job *job = &fit->job;
+    uint64_t left = job->points.n - fit->edges.n;
+
+    ny_field_set_count(ny_job_report(job), "embedded", fit->edges.n);
+    if (!left || ny_stage_parse(ny_field_text(job->record, "stage")) !=
+                     job->settings->map->graph->first)
+        return;
+    ny_log(job->ctx, NY_LOG_WARNING,
+           "%llu of %llu rows (%.2f %%) are not in the largest component of the graph and not in "
+           "'%s'; 'nystream export --part rows' lists those that are",
+           (unsigned long long)left, (unsigned long long)job->points.n,
+           100 * (double)left / (double)job->points.n, job->name);
+}
+
+/* ---- the embedding -------------------------------------------------------------------------- */
+
+enum { PIECE_ROWS = NY_UNIT_ROWS };
+
+struct output {
+    struct ny_embedding_writer rows, embedding;
+    uint32_t row[PIECE_ROWS];
+    void *values; /* PIECE_ROWS × p */
+};
+
+size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit)
+{
+    size_t p = shape->settings->components, batch = ny_graph_batch_bytes(limit);
+    struct ny_embedding_layout rows = ny_graph_layout("rows", shape->nodes, 1);
+    struct ny_embedding_layout values = ny_embedding_layout(shape->nodes, p, sizeof(double));
+
+    return 2 * (ny_embedding_writer_bytes(&rows, batch) +
+                ny_embedding_writer_bytes(&values, batch)) +
+           sizeof(struct output) + PIECE_ROWS * p * sizeof(double);
+}
+
+static int open_output(struct ny_graph_fit *fit, struct output *out, size_t p)
+{
+    struct ny_job *job = &fit->job;
+    size_t element = job->settings->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    int err = ny_embedding_writer_new(&out->rows, job->store, job->name,
+                                      ny_graph_layout("rows", fit->edges.n, 1), 0);
+
+    if (err == NY_OK)
+        err = ny_embedding_writer_new(&out->embedding, job->store, job->name,
+                                      ny_embedding_layout(fit->edges.n, p, element), 0);
+    if (err) return err;
+    out->values = ny_calloc(job->ctx, NY_MEM_STORE, PIECE_ROWS, p * element);
+    return out->values ? NY_OK : NY_EBUDGET;
+}
+
+static void close_output(struct ny_context *ctx, struct output *out)
+{
+    ny_embedding_writer_release(&out->rows);
+    ny_embedding_writer_release(&out->embedding);
+    ny_free(ctx, out->values);
+    ny_free(ctx, out);
+}
+
+static int flush(struct ny_graph_fit *fit, struct output *out)
+{
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, fit->job.store);
+
+    if (err) return err;
+    err = ny_embedding_flush(&out->rows, batch);
+    if (err == NY_OK) err = ny_embedding_flush(&out->embedding, batch);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_batch_commit(batch);
+}
+
+static int add_piece(struct ny_graph_fit *fit, struct output *out, struct ny_matrix Y, size_t count)
+{
+    bool f64 = fit->job.settings->precision == NY_PRECISION_F64;
+
+    for (size_t i = 0; i < count; i++) {
+        const double *y = Y.at + (size_t)fit->edges.node[out->row[i]] * Y.stride;
+
+        for (size_t k = 0; k < Y.cols && f64; k++)
+            ((double *)out->values)[i * Y.cols + k] = y[k];
+        for (size_t k = 0; k < Y.cols && !f64; k++)
+            ((float *)out->values)[i * Y.cols + k] = (float)y[k];
+    }
+    ny_embedding_add(&out->rows, out->row, count);
+    ny_embedding_add(&out->embedding, out->values, count);
+    if (!ny_embedding_full(&out->rows) && !ny_embedding_full(&out->embedding)) return NY_OK;
+    return flush(fit, out);
+}
+
+int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y)
+{
+    struct ny_context *ctx = fit->job.ctx;
+    struct output *out = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*out));
+    size_t count = 0;
+    int err = out ? open_output(fit, out, Y.cols) : NY_EBUDGET;
+
+    for (uint64_t row = 0; row < fit->job.points.n && err == NY_OK; row++) {
+        if (fit->edges.node[row] != NY_NO_ROW) out->row[count++] = (uint32_t)row;
+        if (count < PIECE_ROWS && row + 1 < fit->job.points.n) continue;
+        err = ny_check_interrupt(ctx);
+        if (err == NY_OK) err = add_piece(fit, out, Y, count);
+        count = 0;
+    }
+    if (err == NY_OK) err = flush(fit, out);
+    if (out) close_output(ctx, out);
+    return err;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int run_stages(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    int err = NY_OK;
+
+    while (err == NY_OK) {
+        job->stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+        if (job->stage == NY_STAGE_DONE) break;
+        err = ny_check_interrupt(job->ctx);
+        ny_memory_peak_reset(job->ctx);
+        if (err == NY_OK) err = job->settings->map->graph->stage(fit);
+    }
+    return err;
+}
+
+int ny_graph_fit_run(struct ny_store *store, const char *name,
+                     const struct ny_fit_settings *settings, json_t *record,
+                     const struct ny_plan *plan)
+{
+    struct ny_graph_fit fit = {.job = {.ctx = ny_store_context(store),
+                                       .store = store,
+                                       .name = name,
+                                       .settings = settings,
+                                       .until = NY_STAGE_DONE,
+                                       .plan = plan,
+                                       .record = record,
+                                       .workers = plan->workers,
+                                       .marked_s = ny_now()}};
+    struct ny_job *job = &fit.job;
+    int err = ny_points_info(store, &job->points);
+
+    if (err == NY_OK) err = have_graph(&fit);
+    if (err) return err;
+    job->points.n = ny_field_count(ny_job_report(job), "n", 0);
+    err = ny_graph_fit_open(store, name, record, &fit.edges);
+    if (err) goto done;
+    note_component(&fit);
+    err = run_stages(&fit);
+done:
+    ny_edges_release(&fit.edges);
+    ny_job_drop_problem(job);
+    ny_unreserve(job->ctx, NY_MEM_PROCESS, job->blas_bytes);
+    return err;
+}

@@ -1,0 +1,69 @@
+/*
+ * Maps of a graph of neighbours: the fit first has its graph (that of --graph, or stages stats,
+ * neighbors and graph of its own NAME: embed/graph_job.h), opens the largest component of it in
+ * memory, and then runs the map's own stages. What is embedded are the nodes of that component.
+ *
+ * One file a map with a struct ny_graph_map, which its line in embed/settings.c names. Parts of the
+ * NAME beside those of the graph and the map's own:
+ *
+ *   rows         the row numbers of the component, ascending (u32)
+ *   embedding    their coordinates, in that order
+ */
+#ifndef NY_EMBED_GRAPH_MAP_H
+#define NY_EMBED_GRAPH_MAP_H
+
+#include "embed/plan.h"
+#include "embed/stored_graph.h"
+
+struct ny_graph_fit {
+    struct ny_job job;      /* its record, checkpoints and times; what else a map wants of it */
+    struct ny_edges edges;  /* of the largest component */
+};
+
+/* What a plan goes by: the graph as it is where it is there, else the most there may be. */
+struct ny_graph_shape {
+    struct ny_context *ctx;
+    const struct ny_fit_settings *settings;
+    uint64_t n, nodes, edges;
+    size_t m;              /* landmarks, of maps that have some */
+    size_t opening_bytes;  /* held beside the edges while they are opened */
+};
+
+struct ny_graph_map {
+    const char *methods; /* "a|b|c" of --approx, the first by default; NULL: it has none */
+    const char *options; /* … of the options of kernels' maps those that this one takes too */
+    enum ny_stage first; /* after the graph */
+    /* Runs the stage fit->job.stage to its end; the record then has the next. */
+    int (*stage)(struct ny_graph_fit *fit);
+    /* Adds what a stage holds at most beside the edges, by purpose, with `workers` workers under a
+     * budget of `limit` bytes; 0 of stages that it does not have. */
+    void (*bill)(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+                 size_t limit, size_t by_purpose[NY_PURPOSES]);
+    /* Adds passes, flops and seconds of its stages, and its disk space beside the embedding's. */
+    void (*work)(const struct ny_graph_shape *shape, struct ny_plan *plan);
+};
+
+/* As ny_job_run(), of such a map. */
+int ny_graph_fit_run(struct ny_store *store, const char *name,
+                     const struct ny_fit_settings *settings, json_t *record,
+                     const struct ny_plan *plan);
+/* As ny_plan_make(). */
+int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings,
+                      struct ny_plan *plan);
+
+/* Sets fit->job.workers to the most with which the stage fits the budget; NY_EBUDGET when not even
+ * one does. */
+int ny_graph_fit_workers(struct ny_graph_fit *fit);
+/* The embedding: Y (nodes × p, in the order of the nodes), as parts rows and embedding. Begun anew
+ * where it is interrupted. Takes NY_MEM_STORE: ny_graph_embed_bytes(). */
+int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y);
+size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit);
+
+/* The graph under NAME, and its record: json_decref() it. */
+int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,
+                  json_t **record);
+/* Opens the graph of a fit that is done, or under way. */
+int ny_graph_fit_open(struct ny_store *store, const char *name, const json_t *record,
+                      struct ny_edges *edges);
+
+#endif

@@ -1,0 +1,249 @@
+/*
+ * Isomap: k = −½Δ², Δ the lengths of shortest paths between the nodes of the graph; averages over
+ * the landmarks D (Tenenbaum, de Silva & Langford 2000; with landmarks: Talwalkar, Kumar & Rowley
+ * 2008, section 3.2). Stages:
+ *
+ *   select      landmarks among the nodes
+ *   accumulate  sweep 1: paths from each landmark → Δ(D, D), and Δ of a sample of pairs
+ *   solve       W = −½Δ(D, D)² → P: negative eigenvalues of HWH are dropped and counted
+ *   project     sweep 2: the same paths again → Y += C′P, a batch of columns at a time, so that C,
+ *               nodes × m, is never there; nothing of that where all nodes are landmarks
+ *
+ * Landmarks are sources in the order of their nodes, so that those of a batch are near one another.
+ * Parts of the NAME beside those of embed/graph_map.h:
+ *
+ *   landmarks     m row numbers, in order of selection
+ *   geodesics.0/1 image of sweep 1, two slots in turn; gone when done
+ *   sample        m × q distances of the sample
+ *   map           q, then P, in order of selection: y = Σ_j k(x, j) P_j + q
+ *   columns.0/1   image of Y in sweep 2, two slots in turn; gone when done
+ */
+#include "embed/graph_maps.h"
+
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "embed/isomap_private.h"
+
+/* Pairs of a landmark and a hashed node, at least so many. */
+enum { SAMPLE_PAIRS = 20000 };
+
+/* ---- select --------------------------------------------------------------------------------- */
+
+static bool in_component(const void *arg, uint64_t row)
+{
+    return ((const struct ny_edges *)arg)->node[row] != NY_NO_ROW;
+}
+
+static int check_selection(const struct ny_graph_fit *fit, const struct ny_selection *selection)
+{
+    const struct ny_fit_settings *settings = fit->job.settings;
+
+    if (selection->m < settings->components)
+        return ny_fail(fit->job.ctx, NY_EUSAGE,
+                       "--components %zu is more than the %zu landmarks that the largest component "
+                       "of the graph has", settings->components, selection->m);
+    if (selection->m < settings->landmarks && !settings->rule->all)
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
+               "--landmarks %zu is more than the %u rows of the largest component; all of them are "
+               "taken",
+               settings->landmarks, fit->edges.n);
+    return NY_OK;
+}
+
+static int select_landmarks(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    const struct ny_fit_settings *settings = job->settings;
+    size_t m = settings->landmarks < fit->edges.n || settings->given ? settings->landmarks
+                                                                     : fit->edges.n;
+    const struct ny_selection_request request = {.ctx = job->ctx,
+                                                 .store = job->store,
+                                                 .n = job->points.n,
+                                                 .seed = settings->seed,
+                                                 .landmarks = m,
+                                                 .given = settings->given,
+                                                 .valid = in_component,
+                                                 .valid_arg = &fit->edges};
+    struct ny_selection selection = {0};
+    int err = settings->rule->select(&request, &selection);
+
+    if (err == NY_OK) err = check_selection(fit, &selection);
+    if (err == NY_OK)
+        err = ny_job_put_part(job, "landmarks", selection.rows, selection.m * sizeof(uint64_t));
+    if (err) goto done;
+    ny_field_set_count(ny_job_report(job), "landmarks", selection.m);
+    json_object_clear(ny_job_checkpoint(job));
+    ny_job_mark_time(job);
+    err = ny_job_save(job, NY_STAGE_ACCUMULATE);
+done:
+    ny_selection_release(&selection, job->ctx);
+    return err;
+}
+
+/* ---- what the other stages begin with ------------------------------------------------------- */
+
+static int by_node(const void *a, const void *b)
+{
+    const struct ny_isomap_source *x = a, *y = b;
+
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    size_t m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
+    uint64_t *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
+    int err = rows ? ny_job_get_part(job, "landmarks", rows, m * sizeof(uint64_t)) : NY_EBUDGET;
+
+    *map = (struct ny_isomap){
+        .fit = fit, .m = m, .p = job->settings->components, .samples = ny_isomap_samples(m)};
+    job->m = m;
+    map->source = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(*map->source));
+    map->nodes = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
+    if (!map->source || !map->nodes) err = NY_EBUDGET;
+    for (size_t j = 0; j < m && err == NY_OK; j++)
+        if (rows[j] >= job->points.n || fit->edges.node[rows[j]] == NY_NO_ROW)
+            err = ny_fail(job->ctx, NY_ESTORE,
+                          "the landmarks of '%s' are not in its graph; fit it again with --restart",
+                          job->name);
+    for (size_t j = 0; j < m && err == NY_OK; j++)
+        map->source[j] = (struct ny_isomap_source){fit->edges.node[rows[j]], (uint32_t)j};
+    ny_free(job->ctx, rows);
+    if (err) return err;
+    qsort(map->source, m, sizeof(*map->source), by_node);
+    for (size_t i = 0; i < m; i++)
+        map->nodes[i] = map->source[i].node;
+    return NY_OK;
+}
+
+void ny_isomap_close(struct ny_isomap *map)
+{
+    struct ny_context *ctx = map->fit->job.ctx;
+
+    ny_free(ctx, map->source);
+    ny_free(ctx, map->nodes);
+    ny_free(ctx, map->state);
+    ny_free(ctx, map->map);
+    ny_free(ctx, map->Y.at);
+    ny_free(ctx, map->tile);
+}
+
+size_t ny_isomap_samples(size_t m)
+{
+    return (SAMPLE_PAIRS + m - 1) / m;
+}
+
+/* The s-th node that is paired with source i. */
+uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s)
+{
+    return (uint32_t)(ny_hash64(map->fit->job.settings->seed, NY_STREAM_PAIRS,
+                                map->source[i].landmark * map->samples + s) %
+                      map->fit->edges.n);
+}
+
+int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
+                     int (*fold)(void *, size_t, size_t, const float *),
+                     int (*checkpoint)(void *, uint64_t))
+{
+    struct ny_job *job = &map->fit->job;
+    struct ny_sweep sweep = {.graph = &map->fit->edges,
+                             .sources = map->nodes,
+                             .count = map->m,
+                             .stage = ny_stage_name(job->stage),
+                             .workers = job->workers,
+                             .first_batch = first_batch,
+                             .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                             .fold = fold,
+                             .checkpoint = checkpoint,
+                             .arg = map};
+    int err = ny_sweep_run(&sweep);
+
+    if (first_batch < ny_sweep_batches(map->m))
+        ny_field_set_text(ny_job_report(job), "paths",
+                          sweep.way == NY_PATHS_PATCHES ? "patches" : "buckets");
+    return err;
+}
+
+/* ---- accumulate: sweep 1 -------------------------------------------------------------------- */
+
+static int take_distances(void *arg, size_t first, size_t count, const float *distances)
+{
+    struct ny_isomap *map = arg;
+    size_t width = map->m + map->samples;
+
+    for (size_t l = 0; l < count; l++) {
+        float *row = map->state + (first + l) * width;
+
+        for (size_t j = 0; j < map->m; j++)
+            row[j] = distances[(size_t)map->nodes[j] * NY_LANES + l];
+        for (size_t s = 0; s < map->samples; s++)
+            row[map->m + s] =
+                distances[(size_t)ny_isomap_sampled(map, first + l, s) * NY_LANES + l];
+    }
+    return NY_OK;
+}
+
+size_t ny_isomap_state_bytes(size_t m)
+{
+    return m * (m + ny_isomap_samples(m)) * sizeof(float);
+}
+
+static int save_distances(void *arg, uint64_t batches)
+{
+    struct ny_isomap *map = arg;
+
+    return ny_job_checkpoint_image(&map->fit->job, NY_STAGE_ACCUMULATE, "geodesics", map->state,
+                                   ny_isomap_state_bytes(map->m), batches);
+}
+
+int ny_isomap_load_state(struct ny_isomap *map, uint64_t *batches)
+{
+    struct ny_job *job = &map->fit->job;
+    void *image;
+    size_t bytes;
+    int err = ny_job_load_image(job, "geodesics", &image, &bytes, batches);
+
+    map->state = image;
+    if (err || image) return err;
+    map->state = ny_calloc(job->ctx, NY_MEM_OTHER, 1, ny_isomap_state_bytes(map->m));
+    return map->state ? NY_OK : NY_EBUDGET;
+}
+
+static int accumulate(struct ny_graph_fit *fit)
+{
+    struct ny_isomap map;
+    uint64_t batches;
+    int err = ny_isomap_open(&map, fit);
+
+    if (err == NY_OK) err = ny_graph_fit_workers(fit);
+    if (err == NY_OK) err = ny_isomap_load_state(&map, &batches);
+    if (err == NY_OK) err = ny_isomap_sweep(&map, batches, take_distances, save_distances);
+    if (err == NY_OK)
+        err = ny_job_checkpoint_image(&fit->job, NY_STAGE_SOLVE, "geodesics", map.state,
+                                      ny_isomap_state_bytes(map.m), ny_sweep_batches(map.m));
+    ny_isomap_close(&map);
+    return err;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int stage(struct ny_graph_fit *fit)
+{
+    switch (fit->job.stage) {
+    case NY_STAGE_SELECT: return select_landmarks(fit);
+    case NY_STAGE_ACCUMULATE: return accumulate(fit);
+    case NY_STAGE_SOLVE: return ny_isomap_solve(fit);
+    default: return ny_isomap_project(fit);
+    }
+}
+
+const struct ny_graph_map ny_graph_map_isomap = {
+    .methods = "nystrom|exact",
+    .options = "approx|select|landmarks|landmarks-file|landmarks-from",
+    .first = NY_STAGE_SELECT,
+    .stage = stage,
+    .bill = ny_isomap_bill,
+    .work = ny_isomap_work,
+};

@@ -1,0 +1,69 @@
+/* Memory, disk and time of isomap. */
+#include "embed/isomap_private.h"
+
+static size_t put_bytes(size_t limit, size_t bytes)
+{
+    size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES;
+
+    return chunks < ny_graph_batch_bytes(limit) ? chunks : ny_graph_batch_bytes(limit);
+}
+
+static size_t solve_bytes(const struct ny_graph_shape *shape)
+{
+    size_t m = shape->m, p = shape->settings->components, square = m * m * sizeof(double);
+    struct ny_problem problem = ny_settings_problem(shape->settings, m);
+    size_t inner = shape->settings->method->bytes(m, p, p, &problem) + m * p * sizeof(double);
+    size_t values = square + m * sizeof(double) + ny_eigen_top_bytes(m, 1);
+    size_t state = ny_isomap_state_bytes(m), most = inner > values ? inner : values;
+
+    return square + (most > state ? most : state) + (m + 1) * p * sizeof(double) +
+           m * ny_isomap_samples(m) * sizeof(float);
+}
+
+void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+                 size_t limit, size_t by_purpose[NY_PURPOSES])
+{
+    size_t m = shape->m, p = shape->settings->components, n = (size_t)shape->nodes;
+    size_t columns = n * p * sizeof(double), map = (m + 1) * p * sizeof(double);
+
+    if (stage < NY_STAGE_SELECT || stage > NY_STAGE_PROJECT || stage == NY_STAGE_DEGREES) return;
+    by_purpose[NY_MEM_DICTIONARY] += m * (2 * sizeof(uint64_t) + sizeof(struct ny_isomap_source) +
+                                          sizeof(uint32_t) + sizeof(double));
+    if (stage == NY_STAGE_SELECT) by_purpose[NY_MEM_DICTIONARY] += m * 2 * sizeof(uint64_t);
+    if (stage == NY_STAGE_ACCUMULATE) {
+        by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, workers);
+        by_purpose[NY_MEM_OTHER] += ny_isomap_state_bytes(m);
+        by_purpose[NY_MEM_STORE] += put_bytes(limit, ny_isomap_state_bytes(m));
+    }
+    if (stage == NY_STAGE_SOLVE) {
+        by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, 1, m);
+        by_purpose[NY_MEM_SOLVE] += solve_bytes(shape);
+        by_purpose[NY_MEM_STORE] += put_bytes(limit, map);
+    }
+    if (stage == NY_STAGE_PROJECT) {
+        by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, workers, m);
+        by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, workers) +
+                                    (NY_UNIT_ROWS + p) * NY_LANES * sizeof(double);
+        by_purpose[NY_MEM_OTHER] += columns;
+        by_purpose[NY_MEM_SOLVE] += map + m * ny_isomap_samples(m) * sizeof(float);
+        by_purpose[NY_MEM_STORE] += put_bytes(limit, columns) + ny_graph_embed_bytes(shape, limit);
+    }
+}
+
+void ny_isomap_work(const struct ny_graph_shape *shape, struct ny_plan *plan)
+{
+    const double paths_per_s = 2e7; /* nodes a source and a thread, limits measured */
+    double m = (double)shape->m, n = (double)shape->nodes;
+    double p = (double)shape->settings->components;
+    double sweep_s = m * n / (paths_per_s * shape->settings->threads);
+    double small = 8.0 / 3 * m * m * m + 2 * m * m * p;
+    bool all = shape->m == shape->nodes;
+
+    plan->flops += small + 2 * n * m * p;
+    plan->stage_s[NY_STAGE_ACCUMULATE] += sweep_s;
+    plan->stage_s[NY_STAGE_SOLVE] += small / plan->rates.eigen;
+    plan->stage_s[NY_STAGE_PROJECT] +=
+        all ? 0 : sweep_s + 2 * n * m * p / plan->rates.gemm64;
+    plan->disk_bytes += 2 * ny_isomap_state_bytes(shape->m) +
+                        (all ? 0 : 2 * shape->nodes * shape->settings->components * 8);
+}

@@ -1,0 +1,48 @@
+/* What the files of isomap share: embed/isomap.c says what it does. */
+#ifndef NY_EMBED_ISOMAP_PRIVATE_H
+#define NY_EMBED_ISOMAP_PRIVATE_H
+
+#include "embed/graph_map.h"
+#include "graph/sweep.h"
+
+struct ny_isomap_source {
+    uint32_t node;
+    uint32_t landmark; /* in order of selection */
+};
+
+struct ny_isomap {
+    struct ny_graph_fit *fit;
+    size_t m, p, samples; /* samples: pairs of each landmark with a hashed node */
+    struct ny_isomap_source *source; /* m, by node */
+    uint32_t *nodes;                 /* m: theirs */
+    float *state; /* sweep 1: m × (m + samples), a row a source: Δ to the sources, and to the hashed
+                   * nodes */
+    double *map;        /* (m + 1) × p: part "map" */
+    struct ny_matrix P; /* m × p: all of it but the first row */
+    struct ny_matrix Y; /* nodes × p */
+    double *tile;       /* NY_UNIT_ROWS × NY_LANES, and NY_LANES × p */
+};
+
+/* What stages after select begin with; ny_isomap_close() it after a failure, too. */
+int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit);
+void ny_isomap_close(struct ny_isomap *map);
+
+size_t ny_isomap_samples(size_t m);
+/* The s-th node that is paired with source i. */
+uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s);
+size_t ny_isomap_state_bytes(size_t m);
+/* Sweep 1 as the last checkpoint has it. */
+int ny_isomap_load_state(struct ny_isomap *map, uint64_t *batches);
+
+/* The paths from all landmarks, from a batch on. */
+int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
+                    int (*fold)(void *map, size_t first, size_t count, const float *distances),
+                    int (*checkpoint)(void *map, uint64_t batches));
+
+int ny_isomap_solve(struct ny_graph_fit *fit);
+int ny_isomap_project(struct ny_graph_fit *fit);
+void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+                    size_t limit, size_t by_purpose[NY_PURPOSES]);
+void ny_isomap_work(const struct ny_graph_shape *shape, struct ny_plan *plan);
+
+#endif

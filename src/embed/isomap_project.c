@@ -1,0 +1,156 @@
+/* Stage project of isomap: sweep 2, Y += C′P, and how well Y keeps the paths. */
+#include "embed/isomap_private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Y += C′P for a batch of columns; the shift is in the first row of the map. */
+static int add_columns(void *arg, size_t first, size_t count, const float *distances)
+{
+    struct ny_isomap *map = arg;
+    size_t n = map->Y.rows, p = map->p;
+    struct ny_matrix C = ny_matrix(map->tile, NY_UNIT_ROWS, NY_LANES);
+    double *P = map->tile + NY_UNIT_ROWS * NY_LANES;
+
+    memset(P, 0, NY_LANES * p * sizeof(double));
+    for (size_t l = 0; l < count; l++)
+        memcpy(P + l * p, map->P.at + map->source[first + l].landmark * p, p * sizeof(double));
+    for (size_t row = 0; row < n; row += NY_UNIT_ROWS) {
+        size_t rows = n - row < NY_UNIT_ROWS ? n - row : NY_UNIT_ROWS;
+        const float *d = distances + row * NY_LANES;
+
+        for (size_t i = 0; i < rows * NY_LANES; i++)
+            C.at[i] = i % NY_LANES < count ? -0.5 * (double)d[i] * (double)d[i] : 0;
+        ny_gemm(1, ny_rows(C, 0, rows), ny_matrix(P, NY_LANES, p), 1, ny_rows(map->Y, row, rows));
+    }
+    return NY_OK;
+}
+
+static int save_columns(void *arg, uint64_t batches)
+{
+    struct ny_isomap *map = arg;
+
+    return ny_job_checkpoint_image(&map->fit->job, NY_STAGE_PROJECT, "columns", map->Y.at,
+                                   map->Y.rows * map->Y.cols * sizeof(double), batches);
+}
+
+/* Y as the last checkpoint has it, or before the first batch: the constant row of the map. */
+static int open_columns(struct ny_isomap *map, uint64_t *batches)
+{
+    struct ny_job *job = &map->fit->job;
+    size_t n = map->fit->edges.n, p = map->p, bytes;
+    void *image;
+    int err = ny_job_load_image(job, "columns", &image, &bytes, batches);
+
+    map->Y = ny_matrix(image, n, p);
+    map->map = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m + 1, p * sizeof(double));
+    map->tile = ny_calloc(job->ctx, NY_MEM_TILES, NY_UNIT_ROWS + p, NY_LANES * sizeof(double));
+    if (err == NY_OK && (!map->map || !map->tile)) err = NY_EBUDGET;
+    if (err == NY_OK)
+        err = ny_job_get_part(job, "map", map->map, (map->m + 1) * p * sizeof(double));
+    if (err) return err;
+    map->P = ny_matrix(map->map + p, map->m, p);
+    if (image) return NY_OK;
+    map->Y.at = ny_calloc(job->ctx, NY_MEM_OTHER, n, p * sizeof(double));
+    for (size_t i = 0; map->Y.at && i < n; i++)
+        memcpy(map->Y.at + i * p, map->map, p * sizeof(double));
+    return map->Y.at ? NY_OK : NY_EBUDGET;
+}
+
+/* Where every node is a landmark Y = UΛ^½ = P·Λ, P = UΛ^-½ being scaled. */
+static void take_all(struct ny_isomap *map)
+{
+    const json_t *values =
+        json_object_get(ny_job_report(&map->fit->job), "eigenvalues");
+
+    for (size_t i = 0; i < map->m; i++)
+        for (size_t k = 0; k < map->p; k++)
+            map->Y.at[(size_t)map->source[i].node * map->p + k] =
+                map->P.at[map->source[i].landmark * map->p + k] *
+                json_number_value(json_array_get(values, k));
+}
+
+static double distance_of(const struct ny_isomap *map, uint32_t a, uint32_t b)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < map->p; k++) {
+        double d = map->Y.at[(size_t)a * map->p + k] - map->Y.at[(size_t)b * map->p + k];
+
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+/* Over the sample: 1 − r² of paths and distances (Tenenbaum's residual variance), and
+ * 1 − √(Σ(d − δ)²/Σδ²). */
+static int measure(const struct ny_isomap *map)
+{
+    struct ny_job *job = &map->fit->job;
+    json_t *report = ny_job_report(job);
+    size_t q = map->samples;
+    float *sample = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m, q * sizeof(float));
+    int err = sample ? ny_job_get_part(job, "sample", sample, map->m * q * sizeof(float))
+                     : NY_EBUDGET;
+    double count = (double)(map->m * q), x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+
+    for (size_t i = 0; i < map->m && err == NY_OK; i++)
+        for (size_t s = 0; s < q; s++) {
+            double path = (double)sample[i * q + s];
+            double d = distance_of(map, map->nodes[i], ny_isomap_sampled(map, i, s));
+
+            x += path, xx += path * path;
+            y += d, yy += d * d;
+            xy += path * d;
+        }
+    ny_free(job->ctx, sample);
+    if (err) return err;
+    ny_field_set_number(report, "residual_variance",
+                        1 - pow(xy - x * y / count, 2) /
+                                ((xx - x * x / count) * (yy - y * y / count)));
+    ny_field_set_number(report, "distance_preservation", 1 - sqrt((xx - 2 * xy + yy) / xx));
+    ny_field_set_count(report, "sampled_pairs", map->m * q);
+    return NY_OK;
+}
+
+static int finish(struct ny_job *job)
+{
+    static const char *const parts[] = {"geodesics.0", "geodesics.1", "columns.0", "columns.1",
+                                        "sample"};
+    struct ny_batch *batch;
+    int err = NY_OK;
+
+    ny_job_report_resources(job);
+    ny_job_mark_time(job);
+    json_object_clear(ny_job_checkpoint(job));
+    err = ny_batch_begin(&batch, job->store);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && err == NY_OK; i++) {
+        err = ny_batch_delete(batch, job->name, parts[i]);
+        if (err) ny_batch_abort(batch);
+    }
+    return err ? err : ny_job_commit(job, batch, NY_STAGE_DONE);
+}
+
+int ny_isomap_project(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    struct ny_isomap map;
+    uint64_t batches;
+    int err = ny_isomap_open(&map, fit);
+
+    if (err == NY_OK) err = ny_graph_fit_workers(fit);
+    if (err == NY_OK) err = ny_job_reserve_blas(job, map.p);
+    if (err == NY_OK) err = open_columns(&map, &batches);
+    if (err) goto done;
+    if (map.m == fit->edges.n)
+        take_all(&map);
+    else
+        err = ny_isomap_sweep(&map, batches, add_columns, save_columns);
+    if (err == NY_OK) err = measure(&map);
+    if (err == NY_OK) err = ny_graph_embed(fit, map.Y);
+    if (err == NY_OK) err = finish(job);
+done:
+    ny_isomap_close(&map);
+    return err;
+}
+

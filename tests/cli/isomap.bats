@@ -1,0 +1,178 @@
+# fit --map isomap: graphs made or named, components, landmarks, and what is refused.
+load helper
+
+# A ring of 40 points, ten points in a line far away, and one alone.
+ring() {
+    awk 'BEGIN {
+        for (i = 0; i < 40; i++) printf "%.6f,%.6f\n", cos(i * 0.157), sin(i * 0.157)
+        for (i = 0; i < 10; i++) printf "%.6f,50\n", 50 + i * 0.1
+        print "900,900"
+    }' >ring.csv
+    seq 0 50 >labels.txt
+    nystream import r.nys ring.csv --labels labels.txt -q
+    nystream graph r.nys g --neighbors 2 -q
+}
+
+same_part() { # NAME NAME PART
+    nystream export r.nys "$1" --part "$3" -o one.npy
+    nystream export r.nys "$2" --part "$3" -o two.npy
+    cmp one.npy two.npy
+}
+
+@test "a fit makes its own graph, or takes one that is there: the same bytes" {
+    ring
+    ny fit r.nys own --map isomap --neighbors 2 --landmarks 12 --json
+    exits 0
+    says "11 of 51 rows (21.57 %) are not in the largest component"
+    has_keys "$output" embedded graph paths residual_variance distance_preservation sampled_pairs
+    [ "$(field "$output" embedded)" = 40 ]
+    [ "$(field "$output" approx)" = nystrom ]
+    [ "$(field "$output" kernel)" = null ]
+    [[ $output == *'"neighbors": 2'* ]]
+    ny fit r.nys other --map isomap --graph g --landmarks 12 --json -q
+    exits 0
+    [[ $output == *'"name": "g"'* ]]
+    same_part own other embedding
+    same_part own other landmarks
+    same_part own other rows
+    same_part own other eigenvectors
+    same_part own g neighbors
+    same_part own g distances
+    same_part own g components
+    ny export r.nys other --part neighbors -o n.npy
+    usage "has no neighbors"
+    ny path r.nys own --from 0 --to 3 --json
+    exits 0
+    [ "$(nystream fit r.nys other --map isomap --graph g --landmarks 12 2>&1)" != "" ]
+}
+
+@test "parts are of the rows that are embedded" {
+    ring
+    ny fit r.nys e --map isomap --neighbors 2 --approx exact --components 1 -q
+    exits 0
+    nystream export r.nys e --part rows -o rows.csv
+    seq 0 39 | cmp - rows.csv
+    nystream export r.nys e --part labels -o labels.csv
+    seq 0 39 | cmp - labels.csv
+    nystream export r.nys e --part source -o source.csv
+    seq 0 39 | cmp - source.csv
+    nystream export r.nys e -o e.csv
+    [ "$(wc -l <e.csv)" = 40 ]
+    ny export r.nys e --part model -o e.nym
+    exits 2
+    ny info r.nys e
+    exits 0
+    prints "rows embedded"
+}
+
+@test "landmarks: given ones must be in the component, others are" {
+    ring
+    printf '0\n13\n27\n' >in.csv
+    printf '0\n45\n27\n' >out.csv
+    ny fit r.nys e --map isomap --graph g --landmarks-file in.csv --header no -q
+    ny fit r.nys given --map isomap --graph g --landmarks-file in.csv -q
+    exits 0
+    nystream export r.nys given --part landmarks -o l.csv
+    cmp in.csv l.csv
+    ny fit r.nys bad --map isomap --graph g --landmarks-file out.csv
+    exits 3
+    says "names row 45 at position 1 (from 0), which is not in the largest component"
+    ny fit r.nys many --map isomap --graph g --landmarks 45
+    exits 0
+    says "more than the 40 rows of the largest component"
+    ny fit r.nys few --map isomap --graph g --landmarks 2 --components 3
+    usage "more than the 2 landmarks"
+}
+
+@test "options that a map of a graph does not take, and those that only it takes" {
+    ring
+    local option
+    for option in "--gamma 1" "--kernel rbf" "--certify" "--rank 3" "--averages implicit" \
+        "--tolerance 0.1"; do
+        ny fit r.nys e --map isomap $option
+        usage "does not act with --map isomap"
+    done
+    for option in "--neighbors 3" "--graph g" "--mutual" "--max-distance 3"; do
+        ny fit r.nys e $option
+        usage "does not act with --map kpca"
+    done
+    ny fit r.nys e --map isomap --graph g --neighbors 3
+    usage "does not act with --graph g"
+    ny fit r.nys e --map isomap --graph g --scale unit
+    usage "does not act with --graph g"
+    ny fit r.nys e --map isomap --approx projected
+    usage "--map isomap takes --approx nystrom|exact"
+    ny fit r.nys e --map isomap --select greedy
+    usage "--select greedy goes by a kernel"
+    ny fit r.nys e --map isomap --graph nope
+    usage "no result named 'nope'"
+    ny fit r.nys kernel -q --landmarks 10
+    ny fit r.nys e --map isomap --graph kernel
+    usage "'kernel' is no graph"
+    ny plan r.nys --gamma-grid --map isomap
+    exits 2
+    ny fit r.nys e --map isomap --graph g -q
+    exits 0
+    ny fit r.nys e --map isomap --graph g --update full
+    usage "is a map of a graph"
+}
+
+@test "a graph made again with other neighbours is not the one of a fit" {
+    ring
+    nystream fit r.nys e --map isomap --graph g --landmarks 10 -q
+    ny fit r.nys e --map isomap --graph g --landmarks 11
+    usage "landmarks: 10 → 11"
+    nystream rm r.nys g
+    ny export r.nys e -o e.npy
+    exits 0
+}
+
+@test "data that no paths can be found in" {
+    for ((i = 0; i < 50; i++)); do echo 7,7; done >t.csv
+    nystream import s t.csv -q
+    ny fit s e --map isomap --neighbors 3
+    exits 3
+    says "are equal"
+    ny fit s e --map isomap --neighbors 60
+    exits 2
+    echo 5 >one.csv
+    nystream import one.nys one.csv --header no -q
+    ny fit one.nys e --map isomap
+    exits 3
+    ring
+    ny fit r.nys e --map isomap --max-distance 0.00001
+    exits 3
+    says "no two rows are neighbours"
+    ny list r.nys
+    [[ $output != *$'e\t'* ]]
+    printf 'x\n0\n0\n1\n1\n2\n5\n' >twins.csv
+    nystream import t.nys twins.csv -q
+    ny fit t.nys e --map isomap --neighbors 2 --approx exact --components 1 -q
+    exits 0
+    nystream export t.nys e -o e.csv
+    [ "$(sed -n 1p e.csv)" = "$(sed -n 2p e.csv)" ]
+}
+
+@test "any threads and budgets give the same bytes, and too small a budget says what it takes" {
+    table 3000 3 >t.csv
+    nystream import r.nys t.csv -q
+    ny fit r.nys a --map isomap --landmarks 200 --threads 1 -q
+    exits 0
+    ny fit r.nys b --map isomap --landmarks 200 --threads 3 --memory 30M
+    exits 8
+    local least
+    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    ny fit r.nys b --map isomap --landmarks 200 --threads 3 --memory "$least" -q
+    exits 0
+    same_part a b embedding
+    ny plan r.nys --map isomap --landmarks 200 --json
+    exits 0
+    has_keys "$output" fits memory_min_bytes memory_bytes disk_bytes seconds stages
+}
+
+@test "embed makes a table's isomap in one call" {
+    table 500 4 >t.csv
+    ny embed t.csv -o y.csv --map isomap --landmarks 50 --neighbors 8 -q
+    exits 0
+    [ "$(wc -l <y.csv)" = 500 ]
+}
