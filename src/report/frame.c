@@ -72,7 +72,7 @@ static int add_other(struct ny_frame *frame, const char *name, struct ny_frame_c
     err = ny_result_open(other, frame->result.store, frame->other_name[frame->others]);
     column->other = ++frame->others;
     if (err) return err;
-    if (column->part->count(other) != other->n || other->lost.rows)
+    if (column->part->count(other) != other->n || other->covered.lost.rows)
         return ny_fail(frame->ctx, NY_EUSAGE,
                        "'%s' has no %s of all rows of %s, by which to colour '%s'", name,
                        column->part->name, ny_store_path(other->store), frame->result.name);
