@@ -10,13 +10,19 @@ static struct ny_evaluate_settings settings_of(struct ny_context *ctx,
 {
     struct ny_evaluate_settings settings = {.measures = ny_options_text(options, "measures"),
                                             .threads = ny_context_threads(ctx)};
-    uint64_t clusters = 0, inits = 0;
+    uint64_t clusters = 0, inits = 0, knn_neighbors = 0, neighbors = 0, sample = 0;
 
     ny_options_size(options, "clusters", &clusters);
     ny_options_size(options, "n-init", &inits);
+    ny_options_size(options, "knn-neighbors", &knn_neighbors);
+    ny_options_size(options, "neighbors", &neighbors);
+    ny_options_size(options, "sample", &sample);
     ny_options_size(options, "seed", &settings.seed);
     settings.clusters = (size_t)clusters;
     settings.inits = (unsigned)inits;
+    settings.knn_neighbors = (size_t)knn_neighbors;
+    settings.neighbors = (size_t)neighbors;
+    settings.sample = (size_t)sample;
     return settings;
 }
 

@@ -118,7 +118,7 @@
     X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", FIT,                  \
       "ensemble: of its experts; all but uniform are fitted on the last 20 (ridge: 40) "           \
       "landmarks")                                                                                 \
-    X("neighbors", NY_COUNT, 1, true, "T", "5", FIT | GRAPH,                                       \
+    X("neighbors", NY_COUNT, 1, true, "T", "5", FIT | GRAPH | EVALUATE,                            \
       "nearest neighbours of each row; a row is not its own")                                      \
     X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", FIT | GRAPH,                  \
       "distance of two rows: |x-y|, or 1 - x.y/|x||y|")                                            \
@@ -139,6 +139,10 @@
       "of k-means; by default as many as there are classes")                                       \
     X("n-init", NY_COUNT, 1, false, "N", "10", EVALUATE,                                           \
       "initialisations of k-means: the best one counts")                                           \
+    X("knn-neighbors", NY_COUNT, 1, false, "K", "1", EVALUATE,                                     \
+      "neighbours that vote on a row's class")                                                     \
+    X("sample", NY_COUNT, 4, false, "ROWS", "2000", EVALUATE,                                      \
+      "rows, drawn by hash, whose pairs are looked at; as many as there are: exactly")             \
     X("axes", NY_TEXT, 0, false, "X,Y", NULL, PLOT,                                                \
       "columns across and upwards; by default 1,2, or row,1 where there is one component")         \
     X("color", NY_TEXT, 0, false, "COLUMN", "auto", PLOT,                                          \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { LABEL_COLUMNS = 22, CELL_COLUMNS = 14 };
+enum { LABEL_COLUMNS = 22, CELL_COLUMNS = 16 };
 
 /* Figures in the order of the table; JSON has more. */
 static const struct figure {
@@ -18,6 +18,11 @@ static const struct figure {
     {"accuracy", "accuracy", "accuracy_sd"},
     {"nmi", "nmi", NULL},
     {"ari", "ari", NULL},
+    {"knn_error", "kNN error", "knn_error_sd"},
+    {"trustworthiness", "trustworthiness", NULL},
+    {"continuity", "continuity", NULL},
+    {"residual_variance", "residual variance", NULL},
+    {"distance_error", "distance error", "distance_standard_error"},
 };
 
 enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };

@@ -67,7 +67,12 @@ static const struct verb verbs[] = {
      "is left out, with the reason below. k-means finds clusters in the embedding, from --n-init "
      "k-means++ initialisations; purity, accuracy, nmi and ari compare them with the labels: "
      "purity is the share of rows in the largest class of their cluster, accuracy that in the "
-     "largest cluster of their class. The clusters stay with the result: export --part clusters.",
+     "largest cluster of their class. The clusters stay with the result: export --part clusters. "
+     "kNN error is that of naming a row's class by its nearest neighbours in the embedding, over "
+     "ten splits in halves. Of a sample of rows: trustworthiness (neighbours in the embedding are "
+     "neighbours in the input) and continuity (the other way round), residual variance (1 less "
+     "the squared correlation of distances in input and embedding), distance error (|D - D~|/|D| "
+     "of the squared distances that the kernel means).",
      cli_run_eval},
     {"transform", "STORE NAME|MODEL.nym", 1, 2, NY_GROUP_READ | COMMON,
      EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",

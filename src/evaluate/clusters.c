@@ -3,7 +3,6 @@
  * (Talwalkar et al. 4.4). Purity and the others are those of the clustering of least inertia, which
  * is stored; their means and deviations are over the initialisations, as in the paper's table 2.
  */
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -46,21 +45,6 @@ static void count_pairs(const struct ny_evaluation *run, uint64_t *counts)
             counts[run->cluster[i] * classes + run->classes.of[i]]++;
 }
 
-/* Mean, and deviation from it, of `count` values. */
-static void set_spread(json_t *report, const char *mean_key, const char *sd_key,
-                       const double *values, size_t count)
-{
-    double mean = 0, squares = 0;
-
-    for (size_t i = 0; i < count; i++)
-        mean += values[i];
-    mean /= (double)count;
-    for (size_t i = 0; i < count; i++)
-        squares += (values[i] - mean) * (values[i] - mean);
-    ny_field_set_number(report, mean_key, mean);
-    ny_field_set_number(report, sd_key, count > 1 ? sqrt(squares / (double)(count - 1)) : NAN);
-}
-
 /* Of every initialisation; the best one comes last, so that its clusters stay. */
 static int compare(struct ny_evaluation *run, const struct ny_kmeans *how,
                    const struct ny_centres *centres, size_t best)
@@ -89,8 +73,8 @@ static int compare(struct ny_evaluation *run, const struct ny_kmeans *how,
     ny_field_set_number(run->report, "nmi", of.nmi);
     ny_field_set_number(run->report, "ari", of.ari);
     ny_field_set_count(run->report, "classes", run->classes.count);
-    set_spread(run->report, "purity_mean", "purity_sd", purity, inits);
-    set_spread(run->report, "accuracy_mean", "accuracy_sd", accuracy, inits);
+    ny_evaluate_spread(run->report, "purity_mean", "purity_sd", purity, inits);
+    ny_evaluate_spread(run->report, "accuracy_mean", "accuracy_sd", accuracy, inits);
 done:
     ny_free(run->ctx, purity);
     ny_free(run->ctx, counts);

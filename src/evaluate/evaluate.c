@@ -1,5 +1,6 @@
 #include "evaluate/evaluate.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +9,13 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "embed/stored_clusters.h"
+#include "evaluate/sample.h"
 #include "linalg/matrix.h"
 
 enum { NAME_BYTES = 40 };
 
-static const struct ny_measure *const measures[] = {&ny_measure_clusters};
+static const struct ny_measure *const measures[] = {
+    &ny_measure_clusters, &ny_measure_knn, &ny_measure_neighborhoods, &ny_measure_distances};
 
 enum { MEASURES = sizeof(measures) / sizeof(measures[0]) };
 
@@ -93,6 +96,20 @@ void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const 
     for (size_t i = 0; run->measure->keys[i]; i++)
         if (!key || strcmp(run->measure->keys[i], key) == 0)
             ny_field_set_text(run->reasons, run->measure->keys[i], reason);
+}
+
+void ny_evaluate_spread(json_t *report, const char *mean_key, const char *sd_key,
+                        const double *values, size_t count)
+{
+    double mean = 0, squares = 0;
+
+    for (size_t i = 0; i < count; i++)
+        mean += values[i];
+    mean /= (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    ny_field_set_number(report, mean_key, mean);
+    ny_field_set_number(report, sd_key, count > 1 ? sqrt(squares / (double)(count - 1)) : NAN);
 }
 
 const char *ny_evaluate_no_classes(const struct ny_evaluation *run)
@@ -247,6 +264,8 @@ static int measure_all(struct ny_evaluation *run)
     for (size_t i = 0; i < MEASURES && err == NY_OK; i++)
         err = run_measure(run, measures[i]);
 done:
+    ny_sample_free(run->sample);
+    run->sample = NULL;
     ny_cloud_close(&run->cloud);
     ny_row_classes_release(&run->classes, run->ctx);
     ny_unreserve(run->ctx, NY_MEM_PROCESS, blas);

@@ -14,11 +14,15 @@ struct ny_evaluate_settings {
                            * apply, and "labels": all that need them */
     size_t clusters;      /* 0: as many as there are classes */
     unsigned inits;
+    size_t knn_neighbors; /* that vote on the class of a row */
+    size_t neighbors;     /* of a row, whose ranks are compared */
+    size_t sample;        /* rows whose pairs are looked at, at most */
     uint64_t seed;
     unsigned threads;
 };
 
 struct ny_measure;
+struct ny_sample;
 
 /* One evaluation under way. */
 struct ny_evaluation {
@@ -32,6 +36,7 @@ struct ny_evaluation {
     const struct ny_measure *measure; /* under way */
     uint32_t *cluster; /* of each row, once there are clusters; to be stored in the end */
     size_t clusters;
+    struct ny_sample *sample; /* evaluate/sample.h */
 };
 
 struct ny_measure {
@@ -45,11 +50,15 @@ struct ny_measure {
     size_t (*order)(const struct ny_evaluation *run);
 };
 
-extern const struct ny_measure ny_measure_clusters;
+extern const struct ny_measure ny_measure_clusters, ny_measure_knn, ny_measure_neighborhoods,
+    ny_measure_distances;
 
 /* Why a measure, or one key of it (NULL: all), does not apply. */
 void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)
     NY_PRINTF(3, 4);
+/* Mean of `count` values and their deviation from it, null of one. */
+void ny_evaluate_spread(json_t *report, const char *mean_key, const char *sd_key,
+                        const double *values, size_t count);
 /* Why labels do not tell classes apart; NULL: they do. */
 const char *ny_evaluate_no_classes(const struct ny_evaluation *run);
 

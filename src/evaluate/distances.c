@@ -1,0 +1,136 @@
+/*
+ * Measure distances: how far the embedding keeps them, over the pairs of a sample.
+ * residual_variance is 1 − ρ², ρ the correlation of ‖x − x′‖ and ‖y − y′‖ (Tenenbaum et al. 2000).
+ * distance_error is ‖D − D̃‖_F/‖D‖_F of squared distances, D_ij = k_ii + k_jj − 2k_ij those that
+ * the kernel means (Talwalkar et al. 4.2); centring changes none of them, division does.
+ */
+#include <math.h>
+
+#include "base/memory.h"
+#include "embed/settings.h"
+#include "evaluate/sample.h"
+
+static const char *const keys[] = {"residual_variance", "distance_error", "distance_standard_error",
+                                   NULL};
+
+enum { SUMS = 7 };
+enum { X, Y, XX, YY, XY, ERROR, SQUARE };
+
+struct distances {
+    size_t s;
+    const double *diagonal; /* k_ii; NULL: no kernel */
+    double *sums;           /* SUMS × s: of each row */
+};
+
+static void add_row(const struct distances *run, const struct ny_pair_rows *rows, size_t r)
+{
+    size_t s = run->s, i = rows->first + r;
+    double sum[SUMS] = {0};
+
+    for (size_t j = 0; j < s; j++) {
+        double square = rows->outputs.at[r * s + j];
+        double x = sqrt(fmax(rows->inputs.at[r * s + j], 0)), y = sqrt(square);
+
+        if (j == i) continue;
+        sum[X] += x;
+        sum[Y] += y;
+        sum[XX] += x * x;
+        sum[YY] += y * y;
+        sum[XY] += x * y;
+        if (run->diagonal) {
+            double D = run->diagonal[i] + run->diagonal[j] - 2 * rows->kernel.at[r * s + j];
+
+            sum[ERROR] += (D - square) * (D - square);
+            sum[SQUARE] += D * D;
+        }
+    }
+    for (size_t k = 0; k < SUMS; k++)
+        run->sums[k * s + i] = sum[k];
+}
+
+static void look(void *arg, const struct ny_pair_rows *rows)
+{
+    for (size_t r = 0; r < rows->count; r++)
+        add_row(arg, rows, r);
+}
+
+static void report_variance(struct ny_evaluation *evaluation, const struct distances *run)
+{
+    double total[SUMS] = {0}, pairs = (double)run->s * (double)(run->s - 1), x, y, xy;
+
+    for (size_t k = 0; k < SUMS; k++)
+        for (size_t i = 0; i < run->s; i++)
+            total[k] += run->sums[k * run->s + i];
+    x = total[XX] - total[X] * total[X] / pairs;
+    y = total[YY] - total[Y] * total[Y] / pairs;
+    xy = total[XY] - total[X] * total[Y] / pairs;
+    if (x > 1e-12 * total[XX] && y > 1e-12 * total[YY])
+        ny_field_set_number(evaluation->report, "residual_variance", 1 - xy * xy / (x * y));
+    else
+        ny_evaluate_inapplicable(evaluation, "residual_variance", "all distances are equal");
+}
+
+static void report_error(struct ny_evaluation *evaluation, const struct ny_sample *sample,
+                         const struct distances *run)
+{
+    struct ny_ratio error =
+        ny_sample_ratio(sample, run->sums + ERROR * run->s, run->sums + SQUARE * run->s);
+
+    ny_field_set_number(evaluation->report, "distance_error", error.value);
+    ny_field_set_number(evaluation->report, "distance_standard_error", error.standard_error);
+}
+
+/* Why the kernel's distances are not those that the map keeps; NULL: they are. */
+static const char *no_distances(const struct ny_evaluation *evaluation,
+                                const struct ny_sample *sample)
+{
+    const struct ny_map *map = ny_map_find(ny_field_text(evaluation->result.report, "map"));
+
+    if (!sample->kernel)
+        return "the matrix of this result is not one of kernel values of the points";
+    if (map && map->divided) return "the map divides the kernel by degrees: it keeps no distances";
+    return NULL;
+}
+
+static int run_distances(struct ny_evaluation *evaluation)
+{
+    struct ny_sample *sample = ny_evaluate_sample(evaluation);
+    struct distances run = {0};
+    const char *why;
+    double *diagonal;
+    int err;
+
+    if (!sample) return ny_context_error(evaluation->ctx)->status;
+    why = no_distances(evaluation, sample);
+    run.s = sample->s;
+    run.sums = ny_calloc(sample->ctx, NY_MEM_OTHER, SUMS * run.s, sizeof(double));
+    diagonal = ny_calloc(sample->ctx, NY_MEM_OTHER, run.s, sizeof(double));
+    err = run.sums && diagonal ? NY_OK : NY_EBUDGET;
+    if (err == NY_OK && !why) {
+        err = ny_columns_diagonal(sample->kernel, sample->points, run.s, diagonal);
+        run.diagonal = diagonal;
+    }
+    if (err == NY_OK) err = ny_sample_pairs(sample, evaluation->cloud.scale, look, &run);
+    if (err) goto done;
+    report_variance(evaluation, &run);
+    if (!why) report_error(evaluation, sample, &run);
+    if (why) ny_evaluate_inapplicable(evaluation, "distance_error", "%s", why);
+    if (why) ny_evaluate_inapplicable(evaluation, "distance_standard_error", "%s", why);
+done:
+    ny_free(sample->ctx, diagonal);
+    ny_free(sample->ctx, run.sums);
+    return err;
+}
+
+static size_t bytes(const struct ny_evaluation *run)
+{
+    return ny_sample_bytes(run) + (SUMS + 1) * run->settings->sample * sizeof(double);
+}
+
+static size_t order(const struct ny_evaluation *run)
+{
+    return run->settings->sample;
+}
+
+const struct ny_measure ny_measure_distances = {"distances",   keys,  false,
+                                                run_distances, bytes, order};

@@ -1,0 +1,270 @@
+#include "evaluate/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "columns/kernels.h"
+#include "embed/settings.h"
+
+enum { BLOCK_ROWS = 64 };
+
+static size_t size_of(const struct ny_evaluation *run)
+{
+    size_t most = run->settings->sample;
+
+    return run->result.n < most ? (size_t)run->result.n : most;
+}
+
+/* ---- the points ---------------------------------------------------------------------------- */
+
+/* Rows of the store that the sample is. */
+static int places(struct ny_evaluation *run, const struct ny_sample *sample, uint64_t *places)
+{
+    const struct ny_result_part *part = ny_part_find("rows");
+    int err = ny_result_prepare(&run->result, part, 1);
+
+    for (size_t i = 0; i < sample->s && err == NY_OK; i++)
+        err = part->fill(&run->result, sample->rows[i], 1, &places[i]);
+    return err;
+}
+
+static int load_points(struct ny_evaluation *run, struct ny_sample *sample,
+                       const struct ny_points_info *info)
+{
+    struct ny_store *store = run->result.store;
+    uint64_t *list = ny_calloc(run->ctx, NY_MEM_OTHER, sample->s, sizeof(*list));
+    int err = list ? places(run, sample, list) : NY_EBUDGET;
+
+    sample->points = ny_calloc(run->ctx, NY_MEM_DICTIONARY, sample->s, ny_points_row_bytes(info));
+    if (err == NY_OK && !sample->points) err = NY_EBUDGET;
+    if (err == NY_OK)
+        err = ny_points_gather(store, (size_t)info->row_slots, list, sample->s, sample->points);
+    ny_free(run->ctx, list);
+    return err;
+}
+
+/* Frozen at the fit. */
+static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, size_t d)
+{
+    struct ny_result *result = &run->result;
+    double *image = ny_alloc(run->ctx, NY_MEM_OTHER, 2 * d * sizeof(double));
+    int err = NY_EBUDGET;
+
+    if (image)
+        err = ny_blob_get(result->store, result->name,
+                          ny_record_part(result->record, "geometry").name, image,
+                          2 * d * sizeof(double));
+    if (err == NY_OK) err = ny_geometry_copy(&sample->geometry, run->ctx, image, image + d, d);
+    ny_free(run->ctx, image);
+    return err;
+}
+
+/* The kernel of a fit whose matrix is one of kernel values of the points. */
+static const struct ny_kernel *kernel_of(const struct ny_result *result)
+{
+    static const char *const maps[] = {"svd", "pca", "kpca", "laplacian", "diffusion"};
+    const char *map = ny_field_text(result->report, "map");
+    const char *name = ny_field_text(result->report, "kernel");
+    const struct ny_kernel *kernel = name ? ny_kernel_find(name) : NULL;
+
+    if (kernel && kernel->base == NY_BASE_COORDINATE) kernel = ny_kernel_find("linear");
+    if (!map || !kernel || kernel->base == NY_BASE_GIVEN) return NULL;
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+        if (strcmp(maps[i], map) == 0) return kernel;
+    return NULL;
+}
+
+static struct ny_kernel_params params_of(const struct ny_result *result)
+{
+    const json_t *options = json_object_get(result->record, "options");
+    const char *degree = ny_field_text(options, "degree"), *coef0 = ny_field_text(options, "coef0");
+
+    return (struct ny_kernel_params){.gamma = ny_field_number(result->report, "gamma", 1),
+                                     .degree = degree ? (unsigned)strtoul(degree, NULL, 10) : 1,
+                                     .coef0 = coef0 ? strtod(coef0, NULL) : 0};
+}
+
+static int make_columns(struct ny_sample *sample, const struct ny_kernel *kernel, double gamma,
+                        struct ny_columns **out)
+{
+    struct ny_columns_spec spec = sample->spec;
+    int err;
+
+    spec.kernel = kernel;
+    spec.params.gamma = gamma;
+    err = ny_columns_new(out, &spec);
+    return err ? err : ny_columns_append(*out, sample->points, sample->s);
+}
+
+static int prepare(struct ny_evaluation *run, struct ny_sample *sample)
+{
+    struct ny_points_info info;
+    int err = ny_points_info(run->result.store, &info);
+
+    if (err == NY_OK) err = load_points(run, sample, &info);
+    if (err == NY_OK) err = load_geometry(run, sample, (size_t)info.d);
+    if (err) return err;
+    sample->spec = (struct ny_columns_spec){.ctx = run->ctx,
+                                            .kernel = kernel_of(&run->result),
+                                            .params = params_of(&run->result),
+                                            .geometry = sample->geometry,
+                                            .dtype = info.dtype,
+                                            .slots = (size_t)info.row_slots,
+                                            .row_nnz = (double)info.nnz / (double)info.n};
+    err = make_columns(sample, &ny_kernel_euclidean, 1, &sample->inputs);
+    if (err == NY_OK && sample->spec.kernel)
+        err = make_columns(sample, sample->spec.kernel, sample->spec.params.gamma, &sample->kernel);
+    return err;
+}
+
+/* ---- the sample ---------------------------------------------------------------------------- */
+
+void ny_sample_free(struct ny_sample *sample)
+{
+    struct ny_context *ctx = sample ? sample->ctx : NULL;
+
+    if (!sample) return;
+    ny_columns_free(sample->inputs);
+    ny_columns_free(sample->kernel);
+    ny_geometry_free(sample->geometry, ctx);
+    ny_free(ctx, sample->rows);
+    ny_free(ctx, sample->y);
+    ny_free(ctx, sample->points);
+    ny_free(ctx, sample);
+}
+
+struct ny_sample *ny_evaluate_sample(struct ny_evaluation *run)
+{
+    struct ny_context *ctx = run->ctx;
+    struct ny_sample *sample = run->sample;
+    int err;
+
+    if (sample) return sample;
+    sample = run->sample = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*sample));
+    if (!sample) return NULL;
+    *sample =
+        (struct ny_sample){.ctx = ctx, .n = run->cloud.n, .s = size_of(run), .p = run->cloud.p};
+    sample->rows = ny_calloc(ctx, NY_MEM_OTHER, sample->s, sizeof(uint64_t));
+    sample->y = ny_calloc(ctx, NY_MEM_DICTIONARY, sample->s, sample->p * sizeof(float));
+    err = sample->rows && sample->y ? NY_OK : NY_EBUDGET;
+    if (err == NY_OK)
+        err = ny_cloud_sample(ctx, sample->n, sample->s, run->settings->seed, sample->rows);
+    if (err == NY_OK) err = ny_cloud_gather(&run->cloud, sample->rows, sample->s, sample->y);
+    if (err == NY_OK) err = prepare(run, sample);
+    if (err == NY_OK) return sample;
+    ny_sample_free(sample);
+    return run->sample = NULL;
+}
+
+size_t ny_sample_bytes(const struct ny_evaluation *run)
+{
+    struct ny_points_info info = {.d = 1};
+    struct ny_geometry geometry = {.d = 1};
+    struct ny_columns_spec spec = {
+        .ctx = run->ctx, .kernel = &ny_kernel_euclidean, .geometry = &geometry};
+    size_t s = size_of(run), p = ny_coordinates_count(&run->result.coordinates);
+    unsigned threads = run->settings->threads;
+
+    if (ny_points_info(run->result.store, &info)) return 0; /* told when it is read */
+    geometry.d = (size_t)info.d;
+    spec.dtype = info.dtype == NY_F64 ? NY_F64 : NY_F32; /* integers take no more */
+    spec.slots = (size_t)info.row_slots;
+    return s * (p * sizeof(float) + 5 * sizeof(uint64_t) + ny_points_row_bytes(&info)) +
+           4 * (size_t)info.d * sizeof(double) + 2 * ny_columns_bytes(&spec, s) +
+           2 * ny_points_block_bytes(&info) + ny_columns_exact_bytes(&spec, threads) +
+           threads * 3 * BLOCK_ROWS * s * sizeof(double);
+}
+
+/* ---- pairs --------------------------------------------------------------------------------- */
+
+struct pairs {
+    const struct ny_sample *sample;
+    double scale;
+    ny_pair_fn *each;
+    void *arg;
+};
+
+static void measure_outputs(const struct pairs *pairs, const struct ny_pair_rows *rows)
+{
+    const struct ny_sample *sample = pairs->sample;
+    double unit = 1 / (pairs->scale * pairs->scale);
+    size_t p = sample->p;
+
+    for (size_t i = 0; i < rows->count; i++)
+        for (size_t j = 0; j < sample->s; j++) {
+            const float *x = sample->y + (rows->first + i) * p, *y = sample->y + j * p;
+            double sum = 0;
+
+            for (size_t c = 0; c < p; c++)
+                sum += ((double)x[c] - (double)y[c]) * ((double)x[c] - (double)y[c]);
+            rows->outputs.at[i * sample->s + j] = sum * unit;
+        }
+}
+
+static int measure_block(const struct pairs *pairs, struct ny_pair_rows *rows)
+{
+    const struct ny_sample *sample = pairs->sample;
+    const char *points = sample->points;
+    const void *at = points + rows->first * ny_raw_bytes(&sample->spec);
+    int err = ny_check_interrupt(sample->ctx);
+
+    if (err == NY_OK)
+        err = ny_columns_exact(sample->inputs, at, rows->count, 0,
+                               ny_rows(rows->inputs, 0, rows->count));
+    if (err == NY_OK && sample->kernel)
+        err = ny_columns_exact(sample->kernel, at, rows->count, 0,
+                               ny_rows(rows->kernel, 0, rows->count));
+    if (err) return err;
+    measure_outputs(pairs, rows);
+    pairs->each(pairs->arg, rows);
+    return NY_OK;
+}
+
+static int run_blocks(void *arg, size_t first, size_t count)
+{
+    const struct pairs *pairs = arg;
+    const struct ny_sample *sample = pairs->sample;
+    size_t s = sample->s;
+    double *room = ny_calloc(sample->ctx, NY_MEM_TILES, 3 * BLOCK_ROWS, s * sizeof(double));
+    struct ny_pair_rows rows = {.inputs = ny_matrix(room, BLOCK_ROWS, s)};
+    int err = room ? NY_OK : NY_EBUDGET;
+
+    if (err) return err;
+    rows.outputs = ny_matrix(room + BLOCK_ROWS * s, BLOCK_ROWS, s);
+    rows.kernel = ny_matrix(room + 2 * BLOCK_ROWS * s, sample->kernel ? BLOCK_ROWS : 0, s);
+    for (size_t b = first; b < first + count && err == NY_OK; b++) {
+        rows.first = b * BLOCK_ROWS;
+        rows.count = s - rows.first < BLOCK_ROWS ? s - rows.first : BLOCK_ROWS;
+        err = measure_block(pairs, &rows);
+    }
+    ny_free(sample->ctx, room);
+    return err;
+}
+
+int ny_sample_pairs(const struct ny_sample *sample, double scale, ny_pair_fn *each, void *arg)
+{
+    struct pairs pairs = {sample, scale, each, arg};
+
+    return ny_parallel_ranges(sample->ctx, (sample->s + BLOCK_ROWS - 1) / BLOCK_ROWS, run_blocks,
+                              &pairs);
+}
+
+struct ny_ratio ny_sample_ratio(const struct ny_sample *sample, const double *e, const double *f)
+{
+    double s = (double)sample->s, E = 0, F = 0, mean = 0, squares = 0, share;
+
+    for (size_t i = 0; i < sample->s; i++) {
+        E += e[i];
+        F += f[i];
+    }
+    for (size_t i = 0; i < sample->s; i++)
+        mean += sqrt(fmax(E - 2 * e[i], 0) / (F - 2 * f[i]));
+    mean /= s;
+    for (size_t i = 0; i < sample->s; i++)
+        squares += pow(sqrt(fmax(E - 2 * e[i], 0) / (F - 2 * f[i])) - mean, 2);
+    share = 1 - s / (double)sample->n; /* of the rows that the sample does not have */
+    return (struct ny_ratio){sqrt(E / F), sqrt(share * (s - 1) / s * squares)};
+}

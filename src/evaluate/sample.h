@@ -1,0 +1,44 @@
+/* A hashed sample of a result's rows, all of them where they are few: their coordinates, their
+ * points, and the kernel of the fit. Measures of pairs of rows are of these. */
+#ifndef NY_EVALUATE_SAMPLE_H
+#define NY_EVALUATE_SAMPLE_H
+
+#include "columns/columns.h"
+#include "evaluate/evaluate.h"
+
+struct ny_sample {
+    struct ny_context *ctx;
+    uint64_t n; /* rows of the result */
+    size_t s, p;
+    uint64_t *rows; /* ascending */
+    float *y;       /* s × p, as the cloud hands them out */
+    void *points;   /* s raw rows */
+    struct ny_geometry *geometry;
+    struct ny_columns_spec spec; /* of the fit; kernel NULL: it has none that is known here */
+    struct ny_columns *inputs;   /* the points as columns of ‖x − x′‖² */
+    struct ny_columns *kernel;   /* … of k(x, x′); NULL */
+};
+
+/* The sample of an evaluation, taken when it is first asked for; NULL after an error. */
+struct ny_sample *ny_evaluate_sample(struct ny_evaluation *run);
+void ny_sample_free(struct ny_sample *sample);
+/* With so many rows of a block under way on each of the threads. */
+size_t ny_sample_bytes(const struct ny_evaluation *run);
+
+/* Rows of pairs: `each` is called with rows first … first + count − 1 of the sample, from several
+ * threads: inputs (count × s) ‖x − x′‖², and outputs ‖y − y′‖² of the embedding itself. */
+struct ny_pair_rows {
+    size_t first, count;
+    struct ny_matrix inputs, kernel, outputs; /* kernel: of zero rows where there is none */
+};
+typedef void ny_pair_fn(void *arg, const struct ny_pair_rows *rows);
+int ny_sample_pairs(const struct ny_sample *sample, double scale, ny_pair_fn *each, void *arg);
+
+/* √(Σ e/Σ f) of a symmetric matrix of pairs from the sums of its rows, and its standard error by
+ * leaving each row out in turn; 0 where the sample is all rows. */
+struct ny_ratio {
+    double value, standard_error;
+};
+struct ny_ratio ny_sample_ratio(const struct ny_sample *sample, const double *e, const double *f);
+
+#endif
