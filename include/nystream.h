@@ -274,6 +274,16 @@ NY_API int ny_export_undamaged(struct ny_context *context, const char *path, con
  * give the colours; memory: about 60 bytes a pixel, whatever the rows. */
 NY_API int ny_plot(struct ny_context *context, const char *path, const char *name,
                    const char *output, const struct ny_options *options);
+/* The same in letters, handed to `write` piece by piece; what it returns, if not 0, is returned.
+ * Classes beyond ten share colours. */
+struct ny_screen {
+    unsigned columns, lines;
+    int utf8, colors; /* whether it shows them; colours by the sequences of ECMA-48 */
+    int (*write)(void *user, const char *text, size_t bytes);
+    void *user;
+};
+NY_API int ny_plot_text(struct ny_context *context, const char *path, const char *name,
+                        const struct ny_options *options, const struct ny_screen *screen);
 /* The names of the parts, for help; ends with NULL. */
 NY_API const char *const *ny_export_parts(void);
 

@@ -1,10 +1,11 @@
-/* ny_plot. */
+/* ny_plot, ny_plot_text. */
 #include <stdio.h>
 #include <string.h>
 
 #include "api/options.h"
 #include "base/memory.h"
 #include "report/picture.h"
+#include "report/terminal.h"
 
 /* "1,2" in two texts. */
 static int take_axes(struct ny_context *ctx, const struct ny_options *options, char axes[2][64],
@@ -19,8 +20,8 @@ static int take_axes(struct ny_context *ctx, const struct ny_options *options, c
                        text);
     snprintf(axes[0], 64, "%.*s", (int)first, text);
     snprintf(axes[1], 64, "%s", text + first + 1);
-    spec->axes[0] = axes[0];
-    spec->axes[1] = axes[1];
+    spec->scene.axes[0] = axes[0];
+    spec->scene.axes[1] = axes[1];
     return NY_OK;
 }
 
@@ -42,27 +43,67 @@ static int take_size(struct ny_context *ctx, const struct ny_options *options,
     return NY_OK;
 }
 
+/* Of a call: what options ask for, and an open store. */
+struct plot {
+    struct ny_picture_spec spec;
+    char axes[2][64];
+    struct ny_store *store;
+};
+
+static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
+                 const struct ny_options *options)
+{
+    int err;
+
+    *plot = (struct plot){0};
+    plot->spec.scene.color = ny_options_text(options, "color");
+    plot->spec.scene.all = ny_options_flag(options, "all");
+    plot->spec.scene.rows = ny_options_flag(options, "mark-landmarks");
+    plot->spec.title = ny_options_text(options, "title");
+    plot->spec.scree = ny_options_flag(options, "scree");
+    ny_error_clear(ctx);
+    err = take_axes(ctx, options, plot->axes, &plot->spec);
+    if (err == NY_OK) err = take_size(ctx, options, &plot->spec);
+    if (err) return err;
+    err = ny_reserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
+    err = ny_store_open(&plot->store, ctx, path);
+    if (err) ny_unreserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    return err;
+}
+
+static void end(struct plot *plot, struct ny_context *ctx)
+{
+    ny_store_close(plot->store);
+    ny_unreserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+}
+
 int ny_plot(struct ny_context *context, const char *path, const char *name, const char *output,
             const struct ny_options *options)
 {
-    struct ny_picture_spec spec = {.color = ny_options_text(options, "color"),
-                                   .title = ny_options_text(options, "title"),
-                                   .all = ny_options_flag(options, "all"),
-                                   .landmarks = ny_options_flag(options, "mark-landmarks"),
-                                   .scree = ny_options_flag(options, "scree")};
-    struct ny_store *store = NULL;
-    char axes[2][64];
-    int err;
+    struct plot plot;
+    int err = begin(&plot, context, path, options);
 
-    ny_error_clear(context);
-    err = take_axes(context, options, axes, &spec);
-    if (err == NY_OK) err = take_size(context, options, &spec);
     if (err) return err;
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    err = ny_picture_write(plot.store, name, &plot.spec, output);
+    end(&plot, context);
+    return err;
+}
+
+int ny_plot_text(struct ny_context *context, const char *path, const char *name,
+                 const struct ny_options *options, const struct ny_screen *screen)
+{
+    struct ny_sink out = {.write = screen->write, .user = screen->user};
+    struct plot plot;
+    int err = begin(&plot, context, path, options);
+
     if (err) return err;
-    err = ny_store_open(&store, context, path);
-    if (err == NY_OK) err = ny_picture_write(store, name, &spec, output);
-    ny_store_close(store);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (plot.spec.scree || plot.spec.scene.rows)
+        err = ny_fail(context, NY_EUSAGE,
+                      "--%s needs a picture in a file (-o OUT.png); --terminal shows points alone",
+                      plot.spec.scree ? "scree" : "mark-landmarks");
+    else
+        err = ny_terminal_draw(plot.store, name, &plot.spec.scene, plot.spec.title, screen, &out);
+    end(&plot, context);
     return err;
 }

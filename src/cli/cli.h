@@ -27,6 +27,7 @@ enum own_option {
     OWN_BASH = 256,
     OWN_ZSH = 512,
     OWN_SKIP_DAMAGED = 1024,
+    OWN_TERMINAL = 2048,
     OWN_LABELS = 2048,
     OWN_CSV = 4096
 };
@@ -164,7 +165,9 @@ void cli_watch_signals(struct command *command);
 void cli_display_start(struct command *command);
 /* Takes the line off the screen. */
 void cli_display_clear(struct display *display);
+/* Of the terminal, else by COLUMNS and LINES, else 80 and 24. */
 int cli_terminal_width(void);
+int cli_terminal_lines(void);
 
 /* ---- words.c: numbers for people ---------------------------------------------------------- */
 

@@ -10,7 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 512, PARTS = 5, BAR_MIN = 10, BAR_MAX = 40, WIDTH_UNKNOWN = 80 };
+enum {
+    LINE_BYTES = 512,
+    PARTS = 5,
+    BAR_MIN = 10,
+    BAR_MAX = 40,
+    WIDTH_UNKNOWN = 80,
+    LINES_UNKNOWN = 24,
+    EXTENT_MAX = 1000
+};
 
 static const double pipe_interval_s = 10;
 
@@ -22,13 +30,26 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-int cli_terminal_width(void)
+/* By the terminal, else by the environment, else `unknown`. */
+static int terminal_extent(bool lines, const char *variable, int unknown)
 {
+    const char *told = getenv(variable);
     struct winsize size;
 
     for (int fd = 1; fd <= 2; fd++)
-        if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    return WIDTH_UNKNOWN;
+        if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0)
+            return lines ? size.ws_row : size.ws_col;
+    return told && atoi(told) > 0 && atoi(told) < EXTENT_MAX ? atoi(told) : unknown;
+}
+
+int cli_terminal_width(void)
+{
+    return terminal_extent(false, "COLUMNS", WIDTH_UNKNOWN);
+}
+
+int cli_terminal_lines(void)
+{
+    return terminal_extent(true, "LINES", LINES_UNKNOWN);
 }
 
 void cli_display_clear(struct display *display)

@@ -1,13 +1,65 @@
-/* plot: an embedding as a picture. */
+/* plot: an embedding as a picture, in a file or on the terminal. */
 #include "cli/cli.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of the environment, whatever the locale of the process is. */
+static bool speaks_utf8(void)
+{
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    bool utf8 = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+
+    if (locale) freelocale(locale);
+    return utf8;
+}
+
+static bool shows_colors(void)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && !(none && none[0]) && term && strcmp(term, "dumb") != 0;
+}
+
+/* A failure is told when the output ends (cli_finish_output). */
+static int print_text(void *user, const char *text, size_t bytes)
+{
+    struct command *command = user;
+
+    cli_display_clear(&command->display);
+    fwrite(text, 1, bytes, stdout);
+    return NY_OK;
+}
+
+static int draw_on_terminal(struct command *command)
+{
+    struct ny_screen screen = {.columns = (unsigned)cli_terminal_width(),
+                               .lines = (unsigned)cli_terminal_lines(),
+                               .utf8 = speaks_utf8(),
+                               .colors = shows_colors(),
+                               .write = print_text,
+                               .user = command};
+
+    return ny_plot_text(command->context, command->operands[0], command->operands[1],
+                        command->options, &screen);
+}
 
 int cli_run_plot(struct command *command)
 {
+    bool terminal = command->given & OWN_TERMINAL;
     int status;
 
-    if (!command->output)
-        return cli_fail_usage(command, "plot needs -o OUT.png, OUT.svg or OUT.pdf");
-    status = ny_plot(command->context, command->operands[0], command->operands[1], command->output,
-                     command->options);
+    if (terminal == (command->output != NULL))
+        return cli_fail_usage(command,
+                              "plot needs -o OUT.png, OUT.svg or OUT.pdf, or else --terminal");
+    if (terminal)
+        status = draw_on_terminal(command);
+    else
+        status = ny_plot(command->context, command->operands[0], command->operands[1],
+                         command->output, command->options);
+    cli_display_clear(&command->display);
     return status ? cli_fail_library(command, status) : NY_OK;
 }

@@ -86,8 +86,8 @@ static const struct verb verbs[] = {
      "exits 5; with --skip-damaged it goes on, with NaN in the rows that are lost (2^64-1 where "
      "they are numbers) so that all others keep theirs, and warns of them.",
      cli_run_export},
-    {"plot", "STORE NAME", 2, 2, NY_GROUP_PLOT | COMMON, EVERY | OWN_OUTPUT,
-     "draw an embedding as a png, svg or pdf",
+    {"plot", "STORE NAME", 2, 2, NY_GROUP_PLOT | COMMON, EVERY | OWN_OUTPUT | OWN_TERMINAL,
+     "draw an embedding as a png, svg or pdf, or on the terminal",
      "Draws two columns of an embedding: points where they are few, else an image of how many lie "
      "where, in memory that does not depend on their number. Colours can be told apart without "
      "colour vision. Columns, for --axes and --color, are the numbers of components, row, label, "
@@ -135,6 +135,7 @@ static const struct option_view own_options[] = {
      OWN_SKIP_DAMAGED, 0, false},
     {0, "labels", NULL, NULL, "labels must be there: else exit 2", OWN_LABELS, 0, false},
     {0, "csv", NULL, NULL, "print CSV: a line for each result", OWN_CSV, 0, false},
+    {0, "terminal", NULL, NULL, "draw in letters, on the standard output", OWN_TERMINAL, 0, false},
     {0, "man", NULL, NULL, "write the manual page, in roff", OWN_MAN, 0, false},
     {0, "bash-completion", NULL, NULL, "write the completion script of bash", OWN_BASH, 0, false},
     {0, "zsh-completion", NULL, NULL, "write the completion script of zsh", OWN_ZSH, 0, false},

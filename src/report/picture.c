@@ -18,9 +18,7 @@ enum { FEW_POINTS = 5000 };
 struct picture {
     struct ny_context *ctx;
     const struct ny_picture_spec *spec;
-    struct ny_frame frame; /* columns 0 and 1 are x and y */
-    struct ny_tint tint;
-    struct ny_sample sample;
+    struct ny_scene scene;
     struct ny_canvas canvas;
     struct ny_plot_frame axes;
     struct ny_raster raster;
@@ -30,20 +28,6 @@ struct picture {
     size_t landmark_count, mark_count;
 };
 
-/* ---- what is shown ------------------------------------------------------------------------ */
-
-static int add_axes(struct picture *p)
-{
-    const char *axes[2] = {p->spec->axes[0], p->spec->axes[1]};
-    size_t place;
-    int err;
-
-    if (!axes[0]) axes[0] = p->frame.components > 1 ? "1" : "row";
-    if (!axes[1]) axes[1] = p->frame.components > 1 ? "2" : "1";
-    err = ny_frame_add(&p->frame, axes[0], &place);
-    return err ? err : ny_frame_add(&p->frame, axes[1], &place);
-}
-
 static int compare_rows(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -51,94 +35,23 @@ static int compare_rows(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Before columns are added: rows are then read with them. */
 static int take_landmarks(struct picture *p)
 {
     const struct ny_result_part *part = ny_part_find("landmarks");
-    size_t count = part->count(&p->frame.result);
+    size_t count = part->count(&p->scene.frame.result);
     int err;
 
-    if (!p->spec->landmarks || !count) return NY_OK;
+    if (!p->spec->scene.rows || !count) return NY_OK;
     p->landmarks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
     p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(*p->marks));
     if (!p->landmarks || !p->marks) return NY_EBUDGET;
-    err = part->fill(&p->frame.result, 0, count, p->landmarks);
+    err = part->fill(&p->scene.frame.result, 0, count, p->landmarks);
     qsort(p->landmarks, count, sizeof(*p->landmarks), compare_rows);
     p->landmark_count = count;
-    p->frame.rows_wanted = true;
     return err;
-}
-
-static int find_ranges(struct picture *p)
-{
-    size_t n = p->sample.count, columns = p->tint.kind == NY_RASTER_VALUES ? 3 : 2;
-    double *room = ny_calloc(p->ctx, NY_MEM_OTHER, n, sizeof(double));
-    struct ny_axis *range[3] = {&p->axes.x, &p->axes.y, &p->tint.range};
-
-    if (!room) return NY_EBUDGET;
-    for (size_t k = 0; k < columns; k++) {
-        size_t column = k < 2 ? k : p->tint.column;
-
-        memcpy(room, ny_sample_column(&p->sample, column), n * sizeof(double));
-        *range[k] = ny_axis_of(room, n, k < 2 && p->spec->all);
-    }
-    ny_free(p->ctx, room);
-    return NY_OK;
-}
-
-struct extremes {
-    double low[2], high[2];
-};
-
-static int widen_extremes(void *user, const struct ny_frame *frame, size_t count)
-{
-    struct extremes *e = user;
-
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < count; i++) {
-            double value = frame->column[k].values[i];
-
-            if (!isfinite(value)) continue;
-            e->low[k] = fmin(e->low[k], value);
-            e->high[k] = fmax(e->high[k], value);
-        }
-    return NY_OK;
-}
-
-/* The sample does not know the farthest points: a pass more. */
-static int widen_axes(struct picture *p)
-{
-    struct extremes e = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
-    int err;
-
-    if (!p->spec->all || p->sample.count == p->frame.n) return NY_OK;
-    err = ny_frame_walk(&p->frame, "measure", widen_extremes, &e);
-    for (size_t k = 0; err == NY_OK && k < 2; k++) {
-        double ends[2] = {e.low[k], e.high[k]};
-
-        *(k ? &p->axes.y : &p->axes.x) = ny_axis_of(ends, 2, true);
-    }
-    return err;
-}
-
-static int take_data(struct picture *p, struct ny_store *store, const char *name)
-{
-    int err = ny_frame_open(&p->frame, store, name);
-
-    if (err == NY_OK) err = take_landmarks(p);
-    if (err == NY_OK) err = add_axes(p);
-    if (err == NY_OK) err = ny_tint_new(&p->tint, &p->frame, p->spec->color);
-    if (err == NY_OK) err = ny_sample_new(&p->sample, &p->frame);
-    if (err == NY_OK) err = find_ranges(p);
-    return err ? err : widen_axes(p);
 }
 
 /* ---- points ------------------------------------------------------------------------------- */
-
-static double tint_at(const struct picture *p, const double *values, size_t i)
-{
-    return p->tint.kind == NY_RASTER_AMOUNT ? 0 : ny_tint_of(&p->tint, values[i]);
-}
 
 /* Both come in ascending order of rows. */
 static void note_landmarks(struct picture *p, const struct ny_frame *frame, size_t count)
@@ -159,12 +72,8 @@ static void note_landmarks(struct picture *p, const struct ny_frame *frame, size
 static int add_points(void *user, const struct ny_frame *frame, size_t count)
 {
     struct picture *p = user;
-    const double *x = frame->column[0].values, *y = frame->column[1].values;
-    const double *tint = frame->column[p->tint.column].values;
 
-    for (size_t i = 0; i < count; i++)
-        ny_raster_add(&p->raster, ny_axis_place(&p->axes.x, x[i]), ny_axis_place(&p->axes.y, y[i]),
-                      tint_at(p, tint, i));
+    ny_scene_count(&p->scene, &p->raster, count);
     note_landmarks(p, frame, count);
     return NY_OK;
 }
@@ -184,34 +93,35 @@ static int draw_raster(struct picture *p)
 
 static uint32_t mark_color(const struct picture *p, double tint)
 {
-    if (p->tint.kind == NY_RASTER_VALUES) return ny_viridis(tint);
-    if (p->tint.kind == NY_RASTER_AMOUNT) return ny_class_color[0];
+    if (p->scene.tint.kind == NY_RASTER_VALUES) return ny_viridis(tint);
+    if (p->scene.tint.kind == NY_RASTER_AMOUNT) return ny_class_color[0];
     return tint < 0 ? NY_NO_CLASS_COLOR : ny_class_color[(size_t)tint % NY_CLASS_COLORS];
 }
 
 /* In an order of hashes, so that no class lies on top; the sample holds all points. */
 static void draw_marks(struct picture *p)
 {
-    const double *x = ny_sample_column(&p->sample, 0), *y = ny_sample_column(&p->sample, 1);
-    const double *tints = ny_sample_column(&p->sample, p->tint.column);
-    double radius = fmin(9, fmax(3.2, 420 / sqrt((double)p->sample.count))) * p->canvas.scale;
+    const double *x = ny_sample_column(&p->scene.sample, 0),
+                 *y = ny_sample_column(&p->scene.sample, 1);
+    const double *tints = ny_sample_column(&p->scene.sample, p->scene.tint.column);
+    double radius = fmin(9, fmax(3.2, 420 / sqrt((double)p->scene.sample.count))) * p->canvas.scale;
     uint32_t order[FEW_POINTS];
 
-    for (size_t i = 0; i < p->sample.count; i++) {
+    for (size_t i = 0; i < p->scene.sample.count; i++) {
         size_t j = (size_t)(ny_hash64(0, NY_STREAM_SHUFFLE, i) % (i + 1));
 
         order[i] = order[j];
         order[j] = (uint32_t)i;
     }
-    for (size_t k = 0; k < p->sample.count; k++) {
+    for (size_t k = 0; k < p->scene.sample.count; k++) {
         size_t i = order[k];
-        double tint = tint_at(p, tints, i);
+        double tint = ny_scene_tint(&p->scene, tints, i);
 
         if (!isfinite(x[i]) || !isfinite(y[i]) || isnan(tint)) continue;
         ny_ink(&p->canvas, mark_color(p, tint), 0.85);
         ny_mark(&p->canvas, ny_frame_x(&p->axes, x[i]), ny_frame_y(&p->axes, y[i]), radius,
-                p->tint.kind == NY_RASTER_CLASSES && tint >= 0 ? ny_class_shape((size_t)tint)
-                                                               : NY_DISC);
+                p->scene.tint.kind == NY_RASTER_CLASSES && tint >= 0 ? ny_class_shape((size_t)tint)
+                                                                     : NY_DISC);
     }
 }
 
@@ -222,6 +132,8 @@ static void lay_out(struct picture *p)
     struct ny_plot_frame *f = &p->axes;
     double unit = p->canvas.scale;
 
+    f->x = p->scene.x;
+    f->y = p->scene.y;
     f->left = round(150 * unit);
     f->top = round(122 * unit);
     f->right = round((double)p->canvas.width - 300 * unit);
@@ -232,22 +144,22 @@ static void lay_out(struct picture *p)
 
 static void draw_legend(struct picture *p, const struct ny_raster *raster)
 {
-    struct ny_legend legend = {.tint = &p->tint,
-                               .title = p->tint.name,
+    struct ny_legend legend = {.tint = &p->scene.tint,
+                               .title = p->scene.tint.name,
                                .raster = raster,
-                               .points = p->frame.n,
+                               .points = p->scene.frame.n,
                                .landmarks = p->mark_count,
                                .outside = p->raster.outside,
                                .missing = p->raster.missing};
     char number[64];
 
-    if (!p->tint.name && p->raster.radius) {
+    if (!p->scene.tint.name && p->raster.radius) {
         snprintf(number, sizeof(number), "points within %zu px", p->raster.radius);
         legend.title = number;
-    } else if (!p->tint.name) {
+    } else if (!p->scene.tint.name) {
         legend.title = "points a pixel";
-    } else if (strspn(p->tint.name, "0123456789") == strlen(p->tint.name)) {
-        snprintf(number, sizeof(number), "component %s", p->tint.name);
+    } else if (strspn(p->scene.tint.name, "0123456789") == strlen(p->scene.tint.name)) {
+        snprintf(number, sizeof(number), "component %s", p->scene.tint.name);
         legend.title = number;
     }
     ny_draw_legend(&p->canvas, &p->axes, &legend);
@@ -268,7 +180,7 @@ static int draw_inside(struct picture *p, bool few)
     for (size_t k = 0; k < p->mark_count; k++)
         ny_draw_landmark(&p->canvas, ny_frame_x(f, p->marks[k][0]), ny_frame_y(f, p->marks[k][1]),
                          p->mark_count);
-    if (err == NY_OK) err = ny_draw_class_names(&p->canvas, f, &p->tint, &p->sample);
+    if (err == NY_OK) err = ny_draw_class_names(&p->canvas, f, &p->scene.tint, &p->scene.sample);
     cairo_restore(p->canvas.cr);
     return err;
 }
@@ -277,18 +189,19 @@ static int draw(struct picture *p)
 {
     struct ny_plot_frame *f = &p->axes;
     char x_title[NY_WORDS_BYTES], y_title[NY_WORDS_BYTES], words[NY_WORDS_BYTES], title[128];
-    bool few = p->frame.n <= FEW_POINTS;
+    bool few = p->scene.frame.n <= FEW_POINTS;
     int err;
 
     lay_out(p);
-    err = ny_raster_new(&p->raster, p->ctx, p->tint.kind, (size_t)(f->right - f->left),
-                        (size_t)(f->bottom - f->top), p->frame.n);
-    if (err == NY_OK) err = ny_frame_walk(&p->frame, "plot", add_points, p);
+    err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, (size_t)(f->right - f->left),
+                        (size_t)(f->bottom - f->top), p->scene.frame.n);
+    if (err == NY_OK) err = ny_frame_walk(&p->scene.frame, "plot", add_points, p);
     if (err) return err;
-    ny_describe_column(&p->frame, 0, x_title);
-    ny_describe_column(&p->frame, 1, y_title);
-    ny_describe_result(&p->frame.result, words);
-    ny_clean_text(p->spec->title ? p->spec->title : p->frame.result.name, title, sizeof(title));
+    ny_describe_column(&p->scene.frame, 0, x_title);
+    ny_describe_column(&p->scene.frame, 1, y_title);
+    ny_describe_result(&p->scene.frame.result, words);
+    ny_clean_text(p->spec->title ? p->spec->title : p->scene.frame.result.name, title,
+                  sizeof(title));
     ny_draw_title(&p->canvas, f, title, words);
     ny_draw_axes(&p->canvas, f, x_title, y_title);
     err = draw_inside(p, few);
@@ -303,9 +216,7 @@ static void release(struct picture *p)
     ny_free(p->ctx, p->pixels);
     ny_raster_release(&p->raster);
     ny_canvas_close(&p->canvas);
-    ny_sample_release(&p->sample);
-    ny_tint_release(&p->tint);
-    ny_frame_close(&p->frame);
+    ny_scene_close(&p->scene);
 }
 
 int ny_picture_write(struct ny_store *store, const char *name, const struct ny_picture_spec *spec,
@@ -317,7 +228,8 @@ int ny_picture_write(struct ny_store *store, const char *name, const struct ny_p
     if (err == NY_OK && spec->scree) {
         err = ny_scree_draw(&p.canvas, store, name, spec->title);
     } else if (err == NY_OK) {
-        err = take_data(&p, store, name);
+        err = ny_scene_open(&p.scene, store, name, &spec->scene);
+        if (err == NY_OK) err = take_landmarks(&p);
         if (err == NY_OK) err = draw(&p);
     }
     if (err == NY_OK) err = ny_canvas_commit(&p.canvas);

@@ -2,16 +2,13 @@
 #ifndef NY_REPORT_PICTURE_H
 #define NY_REPORT_PICTURE_H
 
-#include "store/store.h"
+#include "report/scene.h"
 
 struct ny_picture_spec {
-    const char *axes[2];  /* columns (report/frame.h); NULL: the first components */
-    const char *color;    /* a column, "density" or "auto" */
-    const char *title;    /* NULL: the NAME */
-    size_t width, height; /* pixels; of svg and pdf half as many points */
-    bool all;             /* axes show every point, however far off */
-    bool landmarks;       /* they are marked */
-    bool scree;           /* eigenvalues instead */
+    struct ny_scene_spec scene; /* rows: landmarks are marked */
+    const char *title;          /* NULL: the NAME */
+    size_t width, height;       /* pixels; of svg and pdf half as many points */
+    bool scree;                 /* eigenvalues instead */
 };
 
 enum { NY_PICTURE_LEAST = 200, NY_PICTURE_MOST = 10000 }; /* pixels a side */

@@ -138,3 +138,43 @@ size() {
     ny plot s a -o out.png --color label
     usage "has no labels"
 }
+
+@test "on the terminal: braille, or ASCII where that is all there is" {
+    made s
+    nystream graph s g --neighbors 3 -q
+    ny plot s a --terminal
+    exits 0
+    [ -z "$stderr" ]
+    [ "${#lines[@]}" -eq 24 ]
+    [[ $output != *[^[:print:][:space:]]* ]]
+    [ "$(tr -d '\0-\177' <<<"$output" | wc -c)" -eq 0 ]
+    prints "0=left" # classes without colours are letters
+    prints "+--"
+    [ "$(tr -cd '01' < <(head -n -3 <<<"$output" | cut -c 11-) | wc -c)" -gt 25 ]
+    LC_ALL=C.UTF-8 ny plot s a --terminal --color density
+    exits 0
+    [[ $output == *[⠁-⣿]* && $output == *─* ]]
+    [[ $output != *$'\033'* ]]
+    COLUMNS=40 LINES=12 ny plot s a --terminal --color 2
+    exits 0
+    [ "$(wc -L <<<"$(head -n -3 <<<"$output" | tail -n +3)")" -le 40 ]
+    ny plot s a --terminal --scree
+    usage "--scree needs a picture in a file"
+    ny plot s a --terminal -o out.png
+    usage "or else --terminal"
+    ny plot s g --terminal
+    usage "'g' is a graph alone"
+    run bash -c 'nystream plot s a --terminal >/dev/full 2>err'
+    [ "$status" -eq 4 ]
+}
+
+@test "on the terminal: colours only on one, and not with NO_COLOR" {
+    command -v script >/dev/null || skip "no script(1)"
+    made s
+    colored() {
+        script -qec "nystream plot s a --terminal --color $1" /dev/null </dev/null
+    }
+    NO_COLOR='' TERM=xterm colored label | grep -q $'\033\[38;5;'
+    ! NO_COLOR='' TERM=dumb colored label | grep -q $'\033\[38'
+    ! NO_COLOR=1 TERM=xterm colored label | grep -q $'\033\[38'
+}

@@ -1,0 +1,108 @@
+#include "report/scene.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static int add_axes(struct ny_scene *scene, const struct ny_scene_spec *spec)
+{
+    const char *axes[2] = {spec->axes[0], spec->axes[1]};
+    size_t place;
+    int err;
+
+    if (!axes[0]) axes[0] = scene->frame.components > 1 ? "1" : "row";
+    if (!axes[1]) axes[1] = scene->frame.components > 1 ? "2" : "1";
+    err = ny_frame_add(&scene->frame, axes[0], &place);
+    return err ? err : ny_frame_add(&scene->frame, axes[1], &place);
+}
+
+static int find_ranges(struct ny_scene *scene, const struct ny_scene_spec *spec)
+{
+    size_t n = scene->sample.count, columns = scene->tint.kind == NY_RASTER_VALUES ? 3 : 2;
+    double *room = ny_calloc(scene->ctx, NY_MEM_OTHER, n, sizeof(double));
+    struct ny_axis *range[3] = {&scene->x, &scene->y, &scene->tint.range};
+
+    if (!room) return NY_EBUDGET;
+    for (size_t k = 0; k < columns; k++) {
+        size_t column = k < 2 ? k : scene->tint.column;
+
+        memcpy(room, ny_sample_column(&scene->sample, column), n * sizeof(double));
+        *range[k] = ny_axis_of(room, n, k < 2 && spec->all);
+    }
+    ny_free(scene->ctx, room);
+    return NY_OK;
+}
+
+struct extremes {
+    double low[2], high[2];
+};
+
+static int widen_extremes(void *user, const struct ny_frame *frame, size_t count)
+{
+    struct extremes *e = user;
+
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < count; i++) {
+            double value = frame->column[k].values[i];
+
+            if (!isfinite(value)) continue;
+            e->low[k] = fmin(e->low[k], value);
+            e->high[k] = fmax(e->high[k], value);
+        }
+    return NY_OK;
+}
+
+/* The sample does not know the farthest points: a pass more. */
+static int widen_axes(struct ny_scene *scene, const struct ny_scene_spec *spec)
+{
+    struct extremes e = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    int err;
+
+    if (!spec->all || scene->sample.count == scene->frame.n) return NY_OK;
+    err = ny_frame_walk(&scene->frame, "measure", widen_extremes, &e);
+    for (size_t k = 0; err == NY_OK && k < 2; k++) {
+        double ends[2] = {e.low[k], e.high[k]};
+
+        *(k ? &scene->y : &scene->x) = ny_axis_of(ends, 2, true);
+    }
+    return err;
+}
+
+int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *name,
+                  const struct ny_scene_spec *spec)
+{
+    int err;
+
+    *scene = (struct ny_scene){.ctx = ny_store_context(store)};
+    err = ny_frame_open(&scene->frame, store, name);
+    scene->frame.rows_wanted = spec->rows;
+    if (err == NY_OK) err = add_axes(scene, spec);
+    if (err == NY_OK) err = ny_tint_new(&scene->tint, &scene->frame, spec->color);
+    if (err == NY_OK) err = ny_sample_new(&scene->sample, &scene->frame);
+    if (err == NY_OK) err = find_ranges(scene, spec);
+    return err ? err : widen_axes(scene, spec);
+}
+
+void ny_scene_close(struct ny_scene *scene)
+{
+    if (!scene->ctx) return;
+    ny_sample_release(&scene->sample);
+    ny_tint_release(&scene->tint);
+    ny_frame_close(&scene->frame);
+}
+
+double ny_scene_tint(const struct ny_scene *scene, const double *values, size_t i)
+{
+    return scene->tint.kind == NY_RASTER_AMOUNT ? 0 : ny_tint_of(&scene->tint, values[i]);
+}
+
+void ny_scene_count(const struct ny_scene *scene, struct ny_raster *raster, size_t count)
+{
+    const struct ny_frame_column *column = scene->frame.column;
+    const double *tint = column[scene->tint.column].values;
+
+    for (size_t i = 0; i < count; i++)
+        ny_raster_add(raster, ny_axis_place(&scene->x, column[0].values[i]),
+                      ny_axis_place(&scene->y, column[1].values[i]), ny_scene_tint(scene, tint, i));
+}

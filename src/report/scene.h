@@ -1,0 +1,32 @@
+/* What a picture shows: two columns of a result, its colours, and how far the axes go. */
+#ifndef NY_REPORT_SCENE_H
+#define NY_REPORT_SCENE_H
+
+#include "report/sample.h"
+#include "report/tint.h"
+
+struct ny_scene_spec {
+    const char *axes[2]; /* columns (report/frame.h); NULL: the first components */
+    const char *color;   /* a column, "density" or "auto" */
+    bool all;            /* axes show every point, however far off */
+    bool rows;           /* row numbers are read, too */
+};
+
+struct ny_scene {
+    struct ny_context *ctx;
+    struct ny_frame frame; /* columns 0 and 1 are x and y */
+    struct ny_tint tint;
+    struct ny_sample sample;
+    struct ny_axis x, y;
+};
+
+/* Close it after a failure, too. */
+int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *name,
+                  const struct ny_scene_spec *spec);
+void ny_scene_close(struct ny_scene *scene);
+/* For ny_raster_add(): of entry i of the values of the tint's column, of a piece or the sample. */
+double ny_scene_tint(const struct ny_scene *scene, const double *values, size_t i);
+/* The `count` points of the piece that was read. */
+void ny_scene_count(const struct ny_scene *scene, struct ny_raster *raster, size_t count);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * A picture in letters. Braille, eight dots a letter, where the terminal knows UTF-8; else signs
+ * that grow darker. Classes have their colours, or, where there are none, a letter each.
+ */
+#ifndef NY_REPORT_TERMINAL_H
+#define NY_REPORT_TERMINAL_H
+
+#include "report/scene.h"
+#include "report/sink.h"
+
+/* `screen`: columns and lines of the whole; title NULL: the NAME. */
+int ny_terminal_draw(struct ny_store *store, const char *name, const struct ny_scene_spec *spec,
+                     const char *title, const struct ny_screen *screen, struct ny_sink *out);
+
+#endif
