@@ -198,7 +198,7 @@ static int fill_components(struct ny_result *result, uint64_t first, size_t coun
 
 static size_t count_clusters(const struct ny_result *result)
 {
-    return ny_stored_clusters(result) ? (size_t)result->n : 0;
+    return ny_stored_clusters(result) ? (size_t)result->covered.rows : 0;
 }
 
 static const struct ny_result_part parts[] = {

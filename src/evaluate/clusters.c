@@ -138,7 +138,7 @@ static int run_clusters(struct ny_evaluation *run)
 
 static size_t bytes(const struct ny_evaluation *run)
 {
-    size_t k = clusters_of(run), n = (size_t)run->result.n;
+    size_t k = clusters_of(run), n = (size_t)run->n;
     struct ny_kmeans how = {.k = k ? k : 1, .inits = run->settings->inits, .workers = run->workers};
 
     return ny_kmeans_bytes(&how, n, ny_coordinates_count(&run->result.coordinates)) +

@@ -64,7 +64,11 @@ static void report_variance(struct ny_evaluation *evaluation, const struct dista
     x = total[XX] - total[X] * total[X] / pairs;
     y = total[YY] - total[Y] * total[Y] / pairs;
     xy = total[XY] - total[X] * total[Y] / pairs;
-    if (x > 1e-12 * total[XX] && y > 1e-12 * total[YY])
+    if (json_is_object(json_object_get(evaluation->result.report, "graph")))
+        ny_evaluate_inapplicable(evaluation, "residual_variance",
+                                 "the map keeps lengths of paths, not distances of points; 'info' "
+                                 "has what the fit measured");
+    else if (x > 1e-12 * total[XX] && y > 1e-12 * total[YY])
         ny_field_set_number(evaluation->report, "residual_variance", 1 - xy * xy / (x * y));
     else
         ny_evaluate_inapplicable(evaluation, "residual_variance", "all distances are equal");
@@ -101,6 +105,7 @@ static int run_distances(struct ny_evaluation *evaluation)
     int err;
 
     if (!sample) return ny_context_error(evaluation->ctx)->status;
+    if (!ny_evaluate_inputs(evaluation)) return NY_OK;
     why = no_distances(evaluation, sample);
     run.s = sample->s;
     run.sums = ny_calloc(sample->ctx, NY_MEM_OTHER, SUMS * run.s, sizeof(double));

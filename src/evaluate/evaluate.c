@@ -197,7 +197,7 @@ static size_t bill(const struct ny_evaluation *run, bool hold)
 {
     const size_t small = 512 << 10;
     size_t p = ny_coordinates_count(&run->result.coordinates);
-    size_t rows = ny_cloud_bytes(run->result.n, p, run->workers, hold);
+    size_t rows = ny_cloud_bytes(run->n, p, run->workers, hold);
 
     return small + blas_bytes(run) + ny_reading_bytes(2) + 2 * NY_CHUNK_BYTES +
            ny_cloud_piece(p) * run->result.layout.row_bytes + rows + most(run, bytes_of);
@@ -276,16 +276,17 @@ static int open_result(struct ny_evaluation *run, struct ny_store *store, const 
 {
     int err = ny_result_open(&run->result, store, name);
 
+    run->n = run->result.covered.rows;
     if (err || run->result.coordinates.pairs) return err;
     return ny_fail(run->ctx, NY_EUSAGE,
                    "'%s' is a %s alone: it has no embedding to evaluate; 'nystream fit' makes one",
-                   name, run->result.graph.neighbors ? "graph" : "dictionary");
+                   name, run->result.bare ? "graph" : "dictionary");
 }
 
 static void describe(struct ny_evaluation *run)
 {
     ny_field_set_text(run->report, "name", run->result.name);
-    ny_field_set_count(run->report, "n", run->result.n);
+    ny_field_set_count(run->report, "n", run->n);
     ny_field_set_count(run->report, "components", ny_coordinates_count(&run->result.coordinates));
     ny_field_set_count(run->report, "seed", run->settings->seed);
     for (size_t i = 0; i < MEASURES; i++)

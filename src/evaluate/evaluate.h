@@ -29,6 +29,7 @@ struct ny_evaluation {
     struct ny_context *ctx;
     const struct ny_evaluate_settings *settings;
     struct ny_result result;
+    uint64_t n;                    /* rows that its embedding covers */
     struct ny_row_classes classes; /* of its rows */
     struct ny_cloud cloud;
     unsigned workers;

@@ -41,7 +41,7 @@ struct knn {
 /* Rows looked at. */
 static size_t rows_of(const struct ny_evaluation *run)
 {
-    return run->result.n < ROWS_MAX ? (size_t)run->result.n : ROWS_MAX;
+    return run->n < ROWS_MAX ? (size_t)run->n : ROWS_MAX;
 }
 
 /* In any split about half of a list may be learnt from: fewer than t of these are rare. */

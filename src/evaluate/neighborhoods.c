@@ -77,6 +77,7 @@ static int run_neighborhoods(struct ny_evaluation *evaluation)
     int err;
 
     if (!sample) return ny_context_error(evaluation->ctx)->status;
+    if (!ny_evaluate_inputs(evaluation)) return NY_OK;
     run.s = sample->s;
     if (2 * run.t >= run.s) {
         ny_evaluate_inapplicable(evaluation, NULL, "%zu neighbours are half of %zu rows or more",

@@ -15,7 +15,7 @@ static size_t size_of(const struct ny_evaluation *run)
 {
     size_t most = run->settings->sample;
 
-    return run->result.n < most ? (size_t)run->result.n : most;
+    return run->n < most ? (size_t)run->n : most;
 }
 
 /* ---- the points ---------------------------------------------------------------------------- */
@@ -46,19 +46,27 @@ static int load_points(struct ny_evaluation *run, struct ny_sample *sample,
     return err;
 }
 
-/* Frozen at the fit. */
+/* Frozen at the fit: of a map of a graph with that, which may be another result, with a number
+ * more. None where that result is gone. */
 static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, size_t d)
 {
     struct ny_result *result = &run->result;
-    double *image = ny_alloc(run->ctx, NY_MEM_OTHER, 2 * d * sizeof(double));
-    int err = NY_EBUDGET;
+    const json_t *graph = json_object_get(result->report, "graph");
+    const char *other = ny_field_text(graph, "name"), *name = other ? other : result->name;
+    size_t bytes = (2 * d + json_is_object(graph)) * sizeof(double);
+    double *image = NULL;
+    json_t *record = NULL;
+    int err = ny_record_load(result->store, name, &record);
 
-    if (image)
-        err = ny_blob_get(result->store, result->name,
-                          ny_record_part(result->record, "geometry").name, image,
-                          2 * d * sizeof(double));
+    if (err || !record) goto done;
+    image = ny_alloc(run->ctx, NY_MEM_OTHER, bytes);
+    err = image ? ny_blob_get(result->store, name, ny_record_part(record, "geometry").name, image,
+                              bytes)
+                : NY_EBUDGET;
     if (err == NY_OK) err = ny_geometry_copy(&sample->geometry, run->ctx, image, image + d, d);
+done:
     ny_free(run->ctx, image);
+    json_decref(record);
     return err;
 }
 
@@ -106,7 +114,7 @@ static int prepare(struct ny_evaluation *run, struct ny_sample *sample)
 
     if (err == NY_OK) err = load_points(run, sample, &info);
     if (err == NY_OK) err = load_geometry(run, sample, (size_t)info.d);
-    if (err) return err;
+    if (err || !sample->geometry) return err;
     sample->spec = (struct ny_columns_spec){.ctx = run->ctx,
                                             .kernel = kernel_of(&run->result),
                                             .params = params_of(&run->result),
@@ -134,6 +142,15 @@ void ny_sample_free(struct ny_sample *sample)
     ny_free(ctx, sample->y);
     ny_free(ctx, sample->points);
     ny_free(ctx, sample);
+}
+
+bool ny_evaluate_inputs(struct ny_evaluation *run)
+{
+    if (run->sample->inputs) return true;
+    ny_evaluate_inapplicable(run, NULL,
+                             "the graph that it was made of is gone, and the scale of "
+                             "the points with it");
+    return false;
 }
 
 struct ny_sample *ny_evaluate_sample(struct ny_evaluation *run)

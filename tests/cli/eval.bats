@@ -190,3 +190,28 @@ groups() {
     exits 0
     says "the clusters are not stored"
 }
+
+@test "an embedding of one component: its rows alone are judged" {
+    awk 'BEGIN {
+        for (i = 0; i < 120; i++) print i + 0.3 * (i % 3), (i * 31) % 5, int(i / 40)
+        for (i = 0; i < 9; i++) print 5000 + i, 5000, 9 }' OFS=, >c.csv
+    nystream import c.nys c.csv --label-column 3 -q
+    nystream graph c.nys g --neighbors 5 -q
+    nystream fit c.nys own --map isomap --neighbors 5 --landmarks 50 -q
+    nystream fit c.nys given --map isomap --graph g --landmarks 50 -q
+    local name
+    for name in own given; do
+        ny eval c.nys $name --json
+        exits 0
+        [ "$(field "$output" n)" = 120 ]
+        [ "$(field "$output" classes)" = 3 ]
+        [[ $(field "$output" trustworthiness) == 0.99* ]]
+        [ "$(field "$output" residual_variance)" = null ]
+        nystream export c.nys $name --part clusters -o clusters.csv
+        [ "$(wc -l <clusters.csv)" -eq 120 ]
+    done
+    nystream rm c.nys g
+    ny eval c.nys given
+    exits 0
+    prints "the graph that it was made of is gone"
+}
