@@ -234,11 +234,16 @@ NY_API int ny_fit(struct ny_context *context, const char *path, const char *name
 /* A dictionary alone, for fit with option landmarks-from. */
 NY_API int ny_select(struct ny_context *context, const char *path, const char *name,
                      const struct ny_options *options, struct ny_report **report);
-/* The graph of nearest neighbours, exactly, by n²/2 distances streamed in tiles; or resumes it.
+/* The graph of nearest neighbours, exactly, by n²/2 distances streamed in tiles, or nearly, by a
+ * forest; or resumes it.
  * *report (may be NULL): neighbors edges components largest largest_share distance_limit
  * degree_mean …, and "sweep", an array of {neighbors distance_limit components largest_share}.
- * NY_EDATA when no two rows are joined. Memory: the tiles, and about 12 bytes a neighbour and row;
- * with less room for these, ranges of rows follow one another, at more passes. */
+ * NY_EDATA when no two rows are joined. With option knn=forest also recall, recall_interval (95 %),
+ * trees, rounds, distances_per_point (pairs compared by n; those of the recall's sample, 512 rows
+ * with all points, are not counted). Memory of exact: the tiles, and about 12 bytes a neighbour and
+ * row; with less room for these, ranges of rows follow one another, at more passes. Of a forest:
+ * about 100 bytes and 10 a neighbour for each row, and the points; with less room for these, they
+ * are read again for each tree and round. */
 NY_API int ny_graph(struct ny_context *context, const char *path, const char *name,
                     const struct ny_options *options, struct ny_report **report);
 /* A shortest path between rows `from` and `to` of a stored graph: *report has length, and the

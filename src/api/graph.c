@@ -8,6 +8,9 @@
 #include "columns/kernels.h"
 #include "graph/neighbors.h"
 
+/* Values of all pairs of a leaf are in memory. */
+enum { LEAF_MIN = 32, LEAF_MAX = 2048 };
+
 /* "1,2,5" → the numbers, each from 1 up. */
 static int parse_sweep(struct ny_context *ctx, const char *text, struct ny_graph_settings *graph)
 {
@@ -45,6 +48,31 @@ static int check_counts(struct ny_store *store, const struct ny_graph_settings *
     return NY_OK;
 }
 
+/* A leaf is cut in halves: each is to hold the neighbours of its rows. */
+static int take_forest(struct ny_graph_settings *graph, struct ny_context *ctx,
+                       const struct ny_options *options, uint64_t n)
+{
+    uint64_t leaf = 0;
+
+    graph->forest = strcmp(ny_options_text(options, "knn"), "forest") == 0;
+    if (!graph->forest) return NY_OK;
+    ny_options_size(options, "seed", &graph->seed);
+    ny_options_size(options, "leaf", &leaf);
+    ny_options_number(options, "recall", &graph->recall);
+    graph->leaf = (size_t)leaf;
+    if (graph->recall > 1)
+        return ny_fail(ctx, NY_EUSAGE, "--recall is a share, from 0 to 1");
+    if (leaf < LEAF_MIN || leaf > LEAF_MAX)
+        return ny_fail(ctx, NY_EUSAGE, "--leaf is from %d to %d rows, not %llu", (int)LEAF_MIN,
+                       (int)LEAF_MAX, (unsigned long long)leaf);
+    if (n > leaf && graph->stored * 2 + 2 > leaf)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "leaves of %llu rows are too small for %zu neighbours; give --leaf %zu or "
+                       "more, or --knn exact",
+                       (unsigned long long)leaf, graph->stored, graph->stored * 2 + 2);
+    return NY_OK;
+}
+
 int ny_graph_settings_of(struct ny_graph_settings *graph, struct ny_store *store,
                          const struct ny_options *options)
 {
@@ -78,14 +106,19 @@ int ny_graph_settings_of(struct ny_graph_settings *graph, struct ny_store *store
                        "into another store",
                        (unsigned long long)points.lost, ny_store_path(store));
     err = parse_sweep(ctx, ny_options_text(options, "sweep"), graph);
-    return err ? err : check_counts(store, graph, points.n);
+    if (err == NY_OK) err = check_counts(store, graph, points.n);
+    return err ? err : take_forest(graph, ctx, options, points.n);
 }
 
 static int take_settings(struct ny_request *request)
 {
     int err = ny_options_check(request->options, NY_GROUP_GRAPH);
 
-    return err ? err : ny_graph_settings_of(&request->graph, request->store, request->options);
+    if (err == NY_OK)
+        err = ny_graph_settings_of(&request->graph, request->store, request->options);
+    if (err == NY_OK && !request->graph.forest && ny_options_is_set(request->options, "seed"))
+        return ny_fail(request->ctx, NY_EUSAGE, "--seed acts only with --knn forest");
+    return err;
 }
 
 static json_t *record_of(const struct ny_request *request, const struct ny_points_info *points,
@@ -94,15 +127,19 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     json_t *record = ny_job_record_new(points, options, request->kind->name);
 
     ny_graph_facts_begin(json_object_get(record, "report"), &request->graph);
+    if (request->graph.forest)
+        ny_field_set_count(json_object_get(record, "report"), "seed", request->graph.seed);
     ny_field_set_count(json_object_get(record, "report"), "threads", request->graph.threads);
     return record;
 }
 
 static int announce(struct ny_request *request)
 {
+    struct ny_points_info points;
     struct ny_graph_plan plan;
     int err = ny_graph_plan_make(request->store, &request->graph, &plan);
 
+    if (err == NY_OK) err = ny_points_info(request->store, &points);
     if (err) return err;
     if (!plan.fits)
         return ny_fail(request->ctx, NY_EBUDGET,
@@ -110,9 +147,16 @@ static int announce(struct ny_request *request)
                        "--memory %zuM",
                        plan.memory_min_bytes, (double)plan.memory_min_bytes / 1048576.0,
                        ny_memory_limit(request->ctx), (plan.memory_min_bytes >> 20) + 1);
-    ny_log(request->ctx, NY_LOG_NOTE,
-           "all pairs of rows, %.3g flop; %.1f MiB of memory, %.1f MiB of disk", plan.flops,
-           (double)plan.memory_bytes / 1048576.0, (double)plan.disk_bytes / 1048576.0);
+    if (request->graph.forest)
+        ny_log(request->ctx, NY_LOG_NOTE,
+               "a forest, some %.3g flop, with %.0f %% of the rows in memory at a time; %.1f MiB "
+               "of memory, %.1f MiB of disk",
+               plan.flops, 100 * (double)plan.held_rows / (double)points.n,
+               (double)plan.memory_bytes / 1048576.0, (double)plan.disk_bytes / 1048576.0);
+    else
+        ny_log(request->ctx, NY_LOG_NOTE,
+               "all pairs of rows, %.3g flop; %.1f MiB of memory, %.1f MiB of disk", plan.flops,
+               (double)plan.memory_bytes / 1048576.0, (double)plan.disk_bytes / 1048576.0);
     return NY_OK;
 }
 

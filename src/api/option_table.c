@@ -122,6 +122,13 @@
       "nearest neighbours of each row; a row is not its own")                                      \
     X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", FIT | GRAPH,                  \
       "distance of two rows: |x-y|, or 1 - x.y/|x||y|")                                            \
+    X("knn", NY_CHOICE, 0, true, "exact|forest", "exact", FIT | GRAPH,                             \
+      "exact: from all pairs of rows; forest: nearly all neighbours from far fewer pairs, by "     \
+      "trees of random projections and neighbours of neighbours")                                  \
+    X("recall", NY_NUMBER, 0, true, "R", "0.95", FIT | GRAPH,                                      \
+      "forest: the share of true neighbours to find, measured on a sample of rows")                \
+    X("leaf", NY_COUNT, 1, true, "N", "256", FIT | GRAPH,                                          \
+      "forest: rows of a leaf, all pairs of which are compared, at most")                          \
     X("max-distance", NY_NUMBER, 0, true, "R", NULL, FIT | GRAPH, "no edge is longer than this")   \
     X("distance-quantile", NY_NUMBER, 0, true, "Q", NULL, FIT | GRAPH,                             \
       "no edge is longer than this quantile of the neighbours' distances, such as 0.95")           \
@@ -171,7 +178,7 @@
       "a fit of all rows with its gamma and scale; frozen: they are placed by the model as it is") \
     X("restart", NY_SWITCH, 0, false, NULL, "no", FIT | SELECT | GRAPH,                            \
       "replace a result of this name that has other options")                                      \
-    X("seed", NY_COUNT, 0, true, "S", "0", IMPORT | FIT | SELECT | EVALUATE,                       \
+    X("seed", NY_COUNT, 0, true, "S", "0", IMPORT | FIT | SELECT | GRAPH | EVALUATE,               \
       "of every random choice: the same seed gives the same bytes")                                \
     X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, EMBED,                                             \
       "folder of the temporary store; by default that of the output")                              \

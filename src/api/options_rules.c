@@ -45,6 +45,8 @@ static const struct condition {
     {"scale", "kernel", "!precomputed"},
     {"experts", "approx", "ensemble"},
     {"weights", "approx", "ensemble"},
+    {"recall", "knn", "forest"},
+    {"leaf", "knn", "forest"},
     {"certify", "approx", "nystrom|projected"},
     {"probe", "kernel", "!precomputed"},
     {"averages", "map", "!svd"},
@@ -133,7 +135,8 @@ static const struct ny_map *map_of(const struct ny_options *options)
 }
 
 /* What fits of a graph's map have of the verb graph. */
-static const char graph_options[] = "graph|neighbors|metric|max-distance|distance-quantile|mutual";
+static const char graph_options[] =
+    "graph|neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual";
 
 /* Maps of a graph take a few of the options of kernels' maps. */
 static bool map_takes(const struct ny_options *options, const char *name)
@@ -153,7 +156,8 @@ static bool map_takes(const struct ny_options *options, const char *name)
 static bool graph_takes(const struct ny_options *options, const char *name)
 {
     return !typed(options, "graph") ||
-           !one_of(name, "neighbors|metric|max-distance|distance-quantile|mutual|scale");
+           !one_of(name, "neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual|"
+                      "scale");
 }
 
 bool ny_options_of_map(const struct ny_options *options, const char *name)

@@ -21,7 +21,10 @@ enum ny_stream {
     NY_STREAM_SAMPLE = 8, /* rows for estimates in plans */
     NY_STREAM_DATA = 9,   /* generated data sets */
     NY_STREAM_CLUSTERS = 13, /* initial centres of k-means */
-    NY_STREAM_SPLITS = 14    /* of rows into those to learn from and those to test */
+    NY_STREAM_SPLITS = 14,   /* of rows into those to learn from and those to test */
+    NY_STREAM_FOREST = 15,      /* pivots and hyperplanes of trees */
+    NY_STREAM_FOREST_TIES = 16, /* sides of rows that a hyperplane does not tell apart */
+    NY_STREAM_RECALL = 17       /* rows whose neighbours are found exactly */
 };
 
 /* Four independent 32-bit words. */

@@ -131,6 +131,23 @@ static void print_eigenvalues(FILE *file, const json_t *facts)
     fputs(shown < count ? " …\n" : "\n", file);
 }
 
+/* Of a forest: what it found, and what that took. */
+static void print_recall(FILE *file, const json_t *facts)
+{
+    const json_t *interval = json_object_get(facts, "recall_interval");
+    double recall, trees, rounds, distances;
+
+    if (!cli_fact_number(facts, "recall", &recall)) return;
+    if (!cli_fact_number(facts, "trees", &trees) || !cli_fact_number(facts, "rounds", &rounds))
+        return;
+    cli_print_fact(file, "recall", "%.4f (95 %% interval %.4f to %.4f)", recall,
+                   json_number_value(json_array_get(interval, 0)),
+                   json_number_value(json_array_get(interval, 1)));
+    if (cli_fact_number(facts, "distances_per_point", &distances))
+        cli_print_fact(file, "forest", "%.0f trees, %.0f rounds, %.0f distances a point", trees,
+                       rounds, distances);
+}
+
 /* Of a graph: its size, how it hangs together, and other graphs that were tried. */
 static void print_graph(FILE *file, const json_t *facts)
 {
@@ -146,6 +163,7 @@ static void print_graph(FILE *file, const json_t *facts)
         cli_fact_number(facts, "largest_share", &share))
         cli_print_fact(file, "components", "%s, the largest %.4g %% of the rows",
                        cli_count(components).text, 100 * share);
+    print_recall(file, facts);
     if (json_array_size(sweep))
         fputs("neighbors  limit      components   % of rows in the largest\n", file);
     json_array_foreach(sweep, i, line)

@@ -52,7 +52,8 @@ static const struct verb verbs[] = {
     {"graph", "STORE NAME", 2, 2, NY_GROUP_GRAPH | COMMON, EVERY,
      "the nearest neighbours of all rows, and how they hang together",
      "Finds the nearest neighbours of every row, exactly, from all pairs of rows, and stores them "
-     "under NAME with the components of the graph that joins them. With --sweep it says what "
+     "under NAME with the components of the graph that joins them. With --knn forest it finds "
+     "--recall of them, which takes far less where there are many rows. With --sweep it says what "
      "other numbers of neighbours would give. Parts to export: neighbors, distances, components, "
      "and rows, those of the largest component.",
      cli_run_graph},

@@ -115,10 +115,16 @@ static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw
 {
     size_t d = columns->spec.geometry->d, panel_bytes = 4 * ny_byte_quads(d) * NY_PANEL;
     int8_t *lane = columns->bytes + j / NY_PANEL * panel_bytes + j % NY_PANEL * 4;
-    uint32_t sum;
+    uint32_t sum, quad;
+    size_t q = 0;
 
-    for (size_t k = 0; k < d; k++)
-        lane[k / 4 * NY_PANEL * 4 + k % 4] = (int8_t)(raw[k] - 128);
+    for (; q < d / 4; q++) { /* four at once: y − 128 differs from y in the highest bit */
+        memcpy(&quad, raw + 4 * q, sizeof(quad));
+        quad ^= 0x80808080U;
+        memcpy(lane + q * NY_PANEL * 4, &quad, sizeof(quad));
+    }
+    for (size_t k = 4 * q; k < d; k++)
+        lane[q * NY_PANEL * 4 + k % 4] = (int8_t)(raw[k] - 128);
     ny_vector()->prepare->byte_sums(raw, d, &sum, &columns->byte_norms[j]);
 }
 
@@ -170,6 +176,12 @@ done:
     ny_free(ctx, scratch);
     ny_free(ctx, row);
     return err;
+}
+
+void ny_columns_clear(struct ny_columns *columns)
+{
+    columns->count = 0;
+    ny_sparse_index_release(&columns->index, columns->spec.ctx);
 }
 
 size_t ny_columns_count(const struct ny_columns *columns)

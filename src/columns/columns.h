@@ -72,6 +72,8 @@ void ny_columns_free(struct ny_columns *columns);
 /* Adds `count` landmarks given as raw rows, packed (copied), with a shift of 0. Not while tiles are
  * computed. Room grows at least by doubling. */
 int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count);
+/* None again; room is kept. */
+void ny_columns_clear(struct ny_columns *columns);
 size_t ny_columns_count(const struct ny_columns *columns);   /* m */
 const void *ny_columns_raw(const struct ny_columns *columns); /* m raw rows */
 const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns);
@@ -113,6 +115,11 @@ struct ny_strip {
 int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                      const struct ny_tile *tile, size_t first, size_t count,
                      struct ny_strip *strip);
+/* The strip of landmarks first … first+count−1 themselves, for those who compare a few rows with
+ * one another; valid until the workspace's next. */
+struct ny_strip ny_columns_own_strip(const struct ny_columns *columns,
+                                     struct ny_columns_workspace *workspace, size_t first,
+                                     size_t count);
 /* K (f32, K.rows ≤ NY_STRIP_ROWS) = k(strip rows, landmarks first … first+K.cols−1), unshifted.
  * Rows from strip->count on, up to the next multiple of 16, are unspecified and may be written. The
  * same strip with another K.rows may give other bits. */

@@ -92,6 +92,21 @@ static void prepare_floats(const struct ny_columns *columns,
     memset(workspace->norms + count, 0, (NY_STRIP_ROWS - count) * sizeof(float));
 }
 
+/* Rows of workspace->raw. */
+static struct ny_strip prepare(const struct ny_columns *columns,
+                               struct ny_columns_workspace *workspace, size_t count)
+{
+    if (columns->frame.way == NY_WAY_BYTES)
+        prepare_bytes(columns, workspace, count);
+    else if (columns->frame.way != NY_WAY_SPARSE)
+        prepare_floats(columns, workspace, count);
+    return (struct ny_strip){.raw = workspace->raw,
+                             .count = count,
+                             .rows = workspace->rows,
+                             .norms = workspace->norms,
+                             .byte_terms = workspace->byte_terms};
+}
+
 int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                      const struct ny_tile *tile, size_t first, size_t count,
                      struct ny_strip *strip)
@@ -99,16 +114,20 @@ int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspa
     int err = ny_tile_strip(tile, first, count, workspace->raw);
 
     if (err) return err;
-    if (columns->frame.way == NY_WAY_BYTES)
-        prepare_bytes(columns, workspace, count);
-    else if (columns->frame.way != NY_WAY_SPARSE)
-        prepare_floats(columns, workspace, count);
-    *strip = (struct ny_strip){.raw = workspace->raw,
-                               .count = count,
-                               .rows = workspace->rows,
-                               .norms = workspace->norms,
-                               .byte_terms = workspace->byte_terms};
+    *strip = prepare(columns, workspace, count);
     return NY_OK;
+}
+
+struct ny_strip ny_columns_own_strip(const struct ny_columns *columns,
+                                     struct ny_columns_workspace *workspace, size_t first,
+                                     size_t count)
+{
+    if (columns->frame.way == NY_WAY_GEMM) /* they are prepared already */
+        return (struct ny_strip){.count = count,
+                                 .rows = columns->rows + first * columns->spec.geometry->d,
+                                 .norms = columns->norms + first};
+    memcpy(workspace->raw, columns->raw + first * columns->row_bytes, count * columns->row_bytes);
+    return prepare(columns, workspace, count);
 }
 
 /* The lanes of panel p that are landmarks first … first+cols−1: from lane *lane on, `length` of

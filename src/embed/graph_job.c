@@ -1,5 +1,3 @@
-#include "embed/graph_job.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -7,19 +5,8 @@
 #include "columns/kernels.h"
 #include "columns/pairs.h"
 #include "embed/embedding.h"
+#include "embed/graph_private.h"
 #include "graph/components.h"
-#include "graph/knn.h"
-
-struct graph_job {
-    struct ny_job job; /* its record, checkpoints and times; nothing of a fit */
-    const struct ny_graph_settings *settings;
-    struct ny_graph_plan plan;
-    struct ny_columns_spec spec;
-    struct ny_knn knn;
-    struct ny_neighbors lists; /* of the range under way */
-    enum ny_stage end;         /* what comes after the graph */
-    uint64_t again;            /* rows that needed more than their candidates */
-};
 
 bool ny_graph_limited(const struct ny_graph_settings *settings)
 {
@@ -36,10 +23,11 @@ struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t 
 
 void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings)
 {
-    static const char *const keys[] = {"distance_limit", "edges",      "components",  "largest",
-                                       "largest_share",  "isolated",   "degree_mean", "degree_max",
-                                       "remeasured",     "sweep",      "recall",
-                                       "recall_interval"};
+    static const char *const keys[] = {"distance_limit",  "edges",      "components",  "largest",
+                                       "largest_share",   "isolated",   "degree_mean", "degree_max",
+                                       "remeasured",      "sweep",      "recall",
+                                       "recall_interval", "trees",      "rounds",
+                                       "distances_per_point"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         ny_field_set_json(facts, keys[i], json_null());
@@ -47,6 +35,7 @@ void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *setting
     ny_field_set_count(facts, "neighbors_stored", settings->stored);
     ny_field_set_text(facts, "metric",
                       settings->metric == &ny_kernel_angular ? "cosine" : "euclidean");
+    ny_field_set_text(facts, "knn", settings->forest ? "forest" : "exact");
 }
 
 json_t *ny_graph_facts(const json_t *record)
@@ -67,7 +56,7 @@ static double unit_gamma(const struct ny_geometry *geometry, const struct ny_poi
     return spread > 0 && isfinite(spread) ? ldexp(1, -2 * (int)lrint(log2(spread) / 2)) : 1;
 }
 
-static int stage_stats(struct graph_job *g)
+static int stage_stats(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
     size_t d = (size_t)job->points.d;
@@ -97,7 +86,7 @@ done:
     return err;
 }
 
-static int load_spec(struct graph_job *g)
+static int load_spec(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
     size_t d = (size_t)job->points.d;
@@ -129,14 +118,14 @@ static int load_spec(struct graph_job *g)
 
 static int checkpoint(void *arg, uint64_t tiles_done)
 {
-    struct graph_job *g = arg;
+    struct ny_graph_job *g = arg;
     struct ny_pieces pieces = {ny_neighbors_piece, &g->lists, ny_neighbors_image_bytes(&g->lists)};
 
     return ny_job_checkpoint_pieces(&g->job, NY_STAGE_NEIGHBORS, "lists", &pieces, tiles_done);
 }
 
 /* The range under way: that of the checkpoint, whatever the budget was then, or the next. */
-static int open_range(struct graph_job *g, uint64_t *first_tile)
+static int open_range(struct ny_graph_job *g, uint64_t *first_tile)
 {
     struct ny_job *job = &g->job;
     json_t *at = ny_job_checkpoint(job);
@@ -158,93 +147,19 @@ static int open_range(struct graph_job *g, uint64_t *first_tile)
     return err;
 }
 
-struct writers {
-    struct ny_embedding_writer rows, distances;
-    struct ny_measured measured;
-    float *narrow;
-};
-
-/* What was measured, with the record that says so. */
-static int commit(struct graph_job *g, struct writers *out, uint64_t measured)
+static int measure(struct ny_graph_job *g, uint64_t first, size_t count, struct ny_measured *out)
 {
-    struct ny_job *job = &g->job;
-    struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, job->store);
-
-    if (err) return err;
-    ny_field_set_count(ny_job_checkpoint(job), "measured", measured);
-    ny_job_mark_time(job);
-    err = ny_embedding_flush(&out->rows, batch);
-    if (err == NY_OK) err = ny_embedding_flush(&out->distances, batch);
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
-    return ny_job_commit(job, batch, NY_STAGE_NEIGHBORS);
+    return ny_knn_measure(&g->knn, &g->lists, first, count, out);
 }
 
-static int open_writers(struct graph_job *g, struct writers *out, uint64_t row)
-{
-    struct ny_job *job = &g->job;
-    size_t t = g->settings->stored, items = NY_MEASURE_ROWS * t;
-    int err = ny_embedding_writer_new(&out->rows, job->store, job->name,
-                                      ny_graph_layout("neighbors", job->points.n, t), row);
-
-    if (err == NY_OK)
-        err = ny_embedding_writer_new(&out->distances, job->store, job->name,
-                                      ny_graph_layout("distances", job->points.n, t), row);
-    if (err) return err;
-    out->measured.row = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(uint32_t));
-    out->measured.distance = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(double));
-    out->narrow = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(float));
-    return out->measured.row && out->measured.distance && out->narrow ? NY_OK : NY_EBUDGET;
-}
-
-/* Candidates of the range → neighbours, into the store. */
-static int measure_range(struct graph_job *g)
-{
-    struct ny_job *job = &g->job;
-    size_t t = g->settings->stored;
-    uint64_t first = g->lists.first, end = first + g->lists.rows;
-    uint64_t row = ny_field_count(ny_job_checkpoint(job), "measured", first);
-    struct writers out = {0};
-    int err = open_writers(g, &out, row);
-
-    for (; row < end && err == NY_OK; row += NY_MEASURE_ROWS) {
-        size_t count = end - row < NY_MEASURE_ROWS ? (size_t)(end - row) : NY_MEASURE_ROWS;
-
-        err = ny_check_interrupt(job->ctx);
-        if (err == NY_OK) err = ny_knn_measure(&g->knn, &g->lists, row, count, &out.measured);
-        if (err) break;
-        for (size_t k = 0; k < count * t; k++)
-            out.narrow[k] = (float)out.measured.distance[k];
-        ny_embedding_add(&out.rows, out.measured.row, count);
-        ny_embedding_add(&out.distances, out.narrow, count);
-        if (ny_embedding_full(&out.rows) || ny_now() - job->marked_s > g->knn.checkpoint_s)
-            err = commit(g, &out, row + count);
-    }
-    if (row > end) row = end;
-    if (err == NY_OK || err == NY_EINTERRUPTED || err == NY_ETERMINATED) {
-        int late = commit(g, &out, row);
-
-        if (late) err = late;
-    }
-    g->again += out.measured.again;
-    ny_free(job->ctx, out.narrow);
-    ny_free(job->ctx, out.measured.distance);
-    ny_free(job->ctx, out.measured.row);
-    ny_embedding_writer_release(&out.distances);
-    ny_embedding_writer_release(&out.rows);
-    return err;
-}
-
-static int run_range(struct graph_job *g)
+static int run_range(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
     json_t *at = ny_job_checkpoint(job), *facts = ny_graph_facts(job->record);
     uint64_t first_tile, next;
     int err = open_range(g, &first_tile);
 
+    next = g->lists.first + g->lists.rows;
     if (err == NY_OK && !json_is_number(json_object_get(at, "measured"))) {
         err = ny_knn_pass(&g->knn, &g->lists, first_tile, checkpoint, g);
         if (err == NY_OK) {
@@ -254,8 +169,7 @@ static int run_range(struct graph_job *g)
             err = checkpoint(g, 0);
         }
     }
-    if (err == NY_OK) err = measure_range(g);
-    next = g->lists.first + g->lists.rows;
+    if (err == NY_OK) err = ny_graph_write(g, measure, g->lists.first, next);
     ny_neighbors_release(&g->lists);
     if (err) return err;
     ny_field_set_count(facts, "remeasured", ny_field_count(facts, "remeasured", 0) + g->again);
@@ -269,7 +183,7 @@ static int run_range(struct graph_job *g)
 /* ---- graph ---------------------------------------------------------------------------------- */
 
 /* All lists in memory, with the distances where there is a limit. */
-static int load_lists(struct graph_job *g, struct ny_lists *lists, uint32_t **rows, float **far)
+static int load_lists(struct ny_graph_job *g, struct ny_lists *lists, uint32_t **rows, float **far)
 {
     struct ny_job *job = &g->job;
     uint64_t n = job->points.n;
@@ -295,7 +209,7 @@ static int load_lists(struct graph_job *g, struct ny_lists *lists, uint32_t **ro
 }
 
 /* The limit in force: the quantile is that of the distances of the t nearest. */
-static int decide_limit(struct graph_job *g, struct ny_lists *lists)
+static int decide_limit(struct ny_graph_job *g, struct ny_lists *lists)
 {
     size_t n = (size_t)lists->n, t = lists->t;
     double q = g->settings->distance_quantile;
@@ -312,7 +226,7 @@ static int decide_limit(struct graph_job *g, struct ny_lists *lists)
 }
 
 /* One line of the table: t neighbours, with the limit or without it. */
-static int sweep_line(struct graph_job *g, struct ny_lists lists, size_t t, bool limited)
+static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, bool limited)
 {
     struct ny_components components;
     json_t *line = json_object();
@@ -334,7 +248,7 @@ static int sweep_line(struct graph_job *g, struct ny_lists lists, size_t t, bool
     return NY_OK;
 }
 
-static int sweep(struct graph_job *g, const struct ny_lists *lists)
+static int sweep(struct ny_graph_job *g, const struct ny_lists *lists)
 {
     bool limited = ny_graph_limited(g->settings);
     int err = NY_OK;
@@ -348,7 +262,7 @@ static int sweep(struct graph_job *g, const struct ny_lists *lists)
     return err;
 }
 
-static int describe(struct graph_job *g, const struct ny_lists *lists,
+static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
                     const struct ny_components *components)
 {
     json_t *facts = ny_graph_facts(g->job.record);
@@ -386,7 +300,7 @@ static int describe(struct graph_job *g, const struct ny_lists *lists,
     return NY_OK;
 }
 
-static int stage_graph(struct graph_job *g)
+static int stage_graph(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
     struct ny_components components = {.ctx = job->ctx};
@@ -427,7 +341,7 @@ done:
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int run_stages(struct graph_job *g)
+static int run_stages(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
     int err = NY_OK;
@@ -446,7 +360,10 @@ static int run_stages(struct graph_job *g)
         }
         if (!job->geometry) err = load_spec(g);
         if (err) return err;
-        err = job->stage == NY_STAGE_NEIGHBORS ? run_range(g) : stage_graph(g);
+        if (job->stage == NY_STAGE_GRAPH)
+            err = stage_graph(g);
+        else
+            err = g->settings->forest ? ny_graph_grow(g) : run_range(g);
     }
 }
 
@@ -454,7 +371,7 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
                      const struct ny_graph_settings *settings, json_t *record, enum ny_stage end)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct graph_job g = {.job = {.ctx = ctx,
+    struct ny_graph_job g = {.job = {.ctx = ctx,
                                   .store = store,
                                   .name = name,
                                   .record = record,

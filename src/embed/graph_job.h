@@ -5,7 +5,8 @@
  *
  *   job          the record
  *   geometry     centre[d], factor[d], γ
- *   lists.0/1    image of the candidates of a range of rows, two slots in turn; gone when done
+ *   lists.0/1    image of the candidates of a range of rows (of all, and links, in a forest), two
+ *                slots in turn; gone when done
  *   neighbors    n × stored row numbers (u32), nearest first; NY_NO_ROW: none
  *   distances    n × stored, f32
  *   components   n component numbers (u32); 0 is the largest
@@ -19,7 +20,8 @@
 struct ny_graph_plan {
     size_t memory_bytes, memory_min_bytes;
     unsigned workers;
-    uint64_t range_panels; /* of NY_UNIT_ROWS rows, whose lists are held at a time */
+    uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
+    size_t held_rows;      /* forest: in memory at a time */
     bool fits;
     uint64_t disk_bytes;
     double flops;

@@ -5,7 +5,7 @@
 #include "embed/embedding.h"
 #include "embed/graph_job.h"
 #include "graph/components.h"
-#include "graph/knn.h"
+#include "graph/forest.h"
 
 static const size_t small_bytes = 512 << 10;
 
@@ -32,22 +32,41 @@ static size_t common(const struct sizes *s, unsigned workers)
            ny_reading_bytes(workers + 2);
 }
 
+static size_t writing_bytes(const struct sizes *s)
+{
+    size_t t = s->settings->stored;
+    struct ny_embedding_layout layout = ny_graph_layout("neighbors", s->points->n, t);
+
+    return 2 * ny_embedding_writer_bytes(&layout, s->batch) +
+           NY_MEASURE_ROWS * t * 2 * sizeof(double);
+}
+
 /* A pass over pairs, then the candidates of some rows, both beside the lists of a range. */
 static size_t neighbors_bytes(const struct sizes *s, unsigned workers, uint64_t panels)
 {
     uint64_t range = panels * NY_UNIT_ROWS;
     size_t rows = (size_t)(range < s->points->n ? range : s->points->n);
-    size_t t = s->settings->stored, width = ny_knn_width(&s->knn);
+    size_t width = ny_knn_width(&s->knn);
     size_t lists = ny_neighbors_bytes(rows, width) + s->batch;
     size_t source = ny_source_of_points_bytes(s->points, workers);
     size_t pass = ny_knn_pass_bytes(s->knn.spec, s->points->n, workers);
-    struct ny_embedding_layout layout = ny_graph_layout("neighbors", s->points->n, t);
     size_t measure = ny_knn_measure_bytes(&s->knn, NY_MEASURE_ROWS) +
-                     2 * ny_points_block_bytes(s->points) +
-                     2 * ny_embedding_writer_bytes(&layout, s->batch) +
-                     NY_MEASURE_ROWS * t * 2 * sizeof(double);
+                     2 * ny_points_block_bytes(s->points) + writing_bytes(s);
 
     return common(s, workers) + source + lists + (pass > measure ? pass : measure);
+}
+
+/* A forest, with a sample of the recall or what is written. */
+static size_t forest_bytes(const struct sizes *s, unsigned workers, size_t held)
+{
+    struct ny_knn knn = s->knn;
+    size_t sample, writing = writing_bytes(s);
+
+    knn.workers = workers;
+    sample = ny_recall_sample_bytes(&knn);
+    return common(s, workers) + ny_source_of_points_bytes(s->points, workers) + s->batch +
+           2 * workers * ny_points_block_bytes(s->points) +
+           ny_forest_bytes(&knn, s->settings->leaf, held) + (sample > writing ? sample : writing);
 }
 
 static size_t graph_bytes(const struct sizes *s)
@@ -59,14 +78,22 @@ static size_t graph_bytes(const struct sizes *s)
            ny_components_bytes(s->points->n) + 2 * NY_CHUNK_BYTES + s->batch;
 }
 
-static size_t peak(const struct sizes *s, unsigned workers, uint64_t panels)
+/* `part`: panels whose lists are held, or in a forest rows that are. */
+static size_t peak(const struct sizes *s, unsigned workers, uint64_t part)
 {
-    size_t neighbors = neighbors_bytes(s, workers, panels), graph = graph_bytes(s);
+    size_t neighbors = s->settings->forest ? forest_bytes(s, workers, (size_t)part)
+                                           : neighbors_bytes(s, workers, part);
+    size_t graph = graph_bytes(s);
 
     return neighbors > graph ? neighbors : graph;
 }
 
-/* The least budget that holds one worker and one panel, its batch growing with it. */
+static uint64_t least_part(const struct sizes *s)
+{
+    return s->settings->forest ? ny_forest_held_least(&s->knn, s->settings->leaf) : 1;
+}
+
+/* The least budget that holds one worker and the least part, its batch growing with it. */
 static size_t least(struct sizes *s)
 {
     size_t low = 1, high = SIZE_MAX / 4;
@@ -75,7 +102,7 @@ static size_t least(struct sizes *s)
         size_t middle = low + (high - low) / 2;
 
         s->batch = ny_graph_batch_bytes(middle);
-        if (peak(s, 1, 1) <= middle)
+        if (peak(s, 1, least_part(s)) <= middle)
             high = middle;
         else
             low = middle + 1;
@@ -83,13 +110,14 @@ static size_t least(struct sizes *s)
     return low;
 }
 
-/* As many workers as fit, then as long a range: two ranges cost half as much again as one. */
+/* As many workers as fit, then as large a part: two ranges of panels cost half as much again as
+ * one, and a forest whose points are not all held reads them several times for each tree. */
 static void fit_in(struct sizes *s, size_t limit, struct ny_graph_plan *plan)
 {
-    uint64_t low = 1, high = ny_units_of(s->points->n);
+    uint64_t n = s->points->n, low = least_part(s), high = s->settings->forest ? n : ny_units_of(n);
     unsigned workers = s->settings->threads;
 
-    while (workers > 1 && peak(s, workers, 1) > limit)
+    while (workers > 1 && peak(s, workers, low) > limit)
         workers--;
     while (low < high) {
         uint64_t middle = high - (high - low) / 2;
@@ -101,8 +129,18 @@ static void fit_in(struct sizes *s, size_t limit, struct ny_graph_plan *plan)
     }
     plan->workers = workers;
     plan->range_panels = low;
+    plan->held_rows = (size_t)low;
     plan->memory_bytes = peak(s, workers, low);
     plan->fits = plan->memory_bytes <= limit;
+}
+
+/* A forest's is of a common case: 8 trees, and a round over 10 links. */
+static double flops_of(const struct sizes *s)
+{
+    double n = (double)s->points->n, pairs = n * (4.0 * (double)s->settings->leaf + 75);
+
+    if (s->settings->forest) return 2 * pairs * ny_entry_products(s->knn.spec);
+    return ny_knn_pass_flops(&s->knn, ny_units_of(s->points->n));
 }
 
 int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,
@@ -123,6 +161,7 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     spec.geometry = geometry;
     spec.dtype = points.dtype;
     spec.slots = (size_t)points.row_slots;
+    spec.row_nnz = (double)points.nnz / (double)points.n;
     s.knn = (struct ny_knn){
         .spec = &spec, .n = points.n, .neighbors = settings->stored, .workers = 1};
     plan->memory_min_bytes = least(&s);
@@ -130,7 +169,7 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     fit_in(&s, limit, plan);
     plan->disk_bytes = points.n * (settings->stored * 8 + 4) +
                        2 * points.n * (4 + 8 * ny_knn_width(&s.knn));
-    plan->flops = ny_knn_pass_flops(&s.knn, ny_units_of(points.n));
+    plan->flops = flops_of(&s);
     ny_geometry_free(geometry, ctx);
     return NY_OK;
 }

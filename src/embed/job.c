@@ -227,12 +227,25 @@ int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage stage, const char
     return ny_job_save(job, stage);
 }
 
+int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size_t bytes,
+                         bool *found)
+{
+    json_t *checkpoint = ny_job_checkpoint(job);
+    const char *saved = ny_field_text(checkpoint, "part");
+    char name[32];
+
+    *found = saved && strcmp(saved, part) == 0;
+    if (!*found) return NY_OK;
+    slot_name(name, sizeof(name), part, ny_field_count(checkpoint, "slot", 0));
+    return ny_job_get_part(job, name, image, bytes);
+}
+
 int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t *bytes,
                       uint64_t *units)
 {
     json_t *checkpoint = ny_job_checkpoint(job);
     const char *saved = ny_field_text(checkpoint, "part");
-    char name[32];
+    bool found;
 
     *image = NULL;
     *units = 0;
@@ -241,8 +254,7 @@ int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t
     *image = ny_alloc(job->ctx, NY_MEM_OTHER, *bytes);
     if (!*image) return NY_EBUDGET;
     *units = ny_field_count(checkpoint, "units", 0);
-    slot_name(name, sizeof(name), part, ny_field_count(checkpoint, "slot", 0));
-    return ny_job_get_part(job, name, *image, *bytes);
+    return ny_job_load_image_at(job, part, *image, *bytes, &found);
 }
 
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)

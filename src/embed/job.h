@@ -130,6 +130,9 @@ int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage stage, const char
  */
 int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t *bytes,
                       uint64_t *units);
+/* The same into room for exactly that image; false: there is none. */
+int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size_t bytes,
+                         bool *found);
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
 
 int ny_stage_stats(struct ny_job *job);

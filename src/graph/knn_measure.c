@@ -3,12 +3,8 @@
 #include <string.h>
 
 #include "base/thread.h"
-#include "columns/tiles.h"
-#include "graph/knn.h"
+#include "graph/knn_private.h"
 #include "store/store.h"
-
-/* Rows that are compared with all points at a time. */
-enum { AGAIN_ROWS = 256 };
 
 struct measure {
     const struct ny_knn *knn;
@@ -23,40 +19,13 @@ struct measure {
     bool *unproved; /* count */
 };
 
-struct near {
-    double value;
-    uint32_t row;
-};
-
-static bool nearer(struct near a, struct near b)
-{
-    return a.value < b.value || (a.value == b.value && a.row < b.row);
-}
-
-/* Keeps the `size` nearest, in order. */
-static void keep(struct near *list, size_t size, struct near item)
-{
-    size_t at = size - 1;
-
-    if (!nearer(item, list[at])) return;
-    for (; at > 0 && nearer(item, list[at - 1]); at--)
-        list[at] = list[at - 1];
-    list[at] = item;
-}
-
-static double distance_of(const struct ny_columns_spec *spec, double value)
-{
-    if (value < 0) value = 0;
-    return spec->kernel->base == NY_BASE_SQUARE ? sqrt(value / spec->params.gamma) : value;
-}
-
-static void put(const struct measure *measure, size_t i, const struct near *list)
+static void put(const struct measure *measure, size_t i, const struct ny_near *list)
 {
     size_t t = measure->knn->neighbors;
 
     for (size_t k = 0; k < t; k++) {
         measure->out->row[i * t + k] = list[k].row;
-        measure->out->distance[i * t + k] = distance_of(measure->knn->spec, list[k].value);
+        measure->out->distance[i * t + k] = ny_near_distance(measure->knn->spec, list[k].value);
     }
 }
 
@@ -83,7 +52,7 @@ static int measure_rows(void *arg, size_t first, size_t count)
     size_t t = measure->knn->neighbors, width = measure->width, row_bytes = ny_raw_bytes(spec);
     struct ny_columns_room *room = NULL;
     double *values = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, width, sizeof(double));
-    struct near *near = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, t, sizeof(*near));
+    struct ny_near *near = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, t, sizeof(*near));
     int err = values && near ? ny_columns_room_new(&room, spec) : NY_EBUDGET;
 
     for (size_t i = first; i < first + count && err == NY_OK; i++) {
@@ -93,10 +62,9 @@ static int measure_rows(void *arg, size_t first, size_t count)
         err = ny_columns_exact_in(room, measure->columns,
                                   (char *)measure->candidates + i * width * row_bytes, width, i,
                                   ny_matrix(values, width, 1));
-        for (size_t k = 0; k < t; k++)
-            near[k] = (struct near){INFINITY, NY_NO_ROW};
+        ny_near_clear(near, t);
         for (size_t k = 0; k < width && rows[k] != NY_NO_ROW; k++)
-            keep(near, t, (struct near){values[k], rows[k]});
+            ny_near_keep(near, t, (struct ny_near){values[k], rows[k]});
         put(measure, i, near);
         measure->unproved[i] = near[t - 1].row == NY_NO_ROW ||
                                !proved(measure, list, i, near[t - 1].value);
@@ -110,90 +78,48 @@ static int measure_rows(void *arg, size_t first, size_t count)
 /* ---- rows against all points ---------------------------------------------------------------- */
 
 struct again {
-    const struct measure *measure;
-    struct ny_tiles tiles;
     size_t count;
-    size_t at[AGAIN_ROWS]; /* which of the measured rows */
-    struct near *near;     /* count × t */
+    size_t at[NY_COMPARE_ROWS]; /* which of the measured rows */
+    uint32_t row[NY_COMPARE_ROWS];
+    char *raw;
+    struct ny_near *near; /* count × t */
 };
 
-static int again_unit(void *arg, const struct ny_tile *tile)
+static int compare_again(const struct measure *measure, struct again *again)
 {
-    struct again *again = arg;
-
-    return ny_tiles_compute(&again->tiles, tile);
-}
-
-static int again_fold(void *arg, const struct ny_tile *tile)
-{
-    struct again *again = arg;
-    const struct measure *measure = again->measure;
-    struct ny_matrix V = ny_tiles_c64(&again->tiles, tile->worker);
     size_t t = measure->knn->neighbors;
+    int err = ny_knn_compare(measure->knn, again->raw, again->row, again->count, again->near);
 
-    for (size_t j = 0; j < tile->rows; j++)
-        for (size_t i = 0; i < again->count; i++) {
-            struct near item = {V.at[j * V.stride + i], (uint32_t)(tile->first_row + j)};
-
-            if (item.row != measure->first + again->at[i]) keep(again->near + i * t, t, item);
-        }
-    return NY_OK;
-}
-
-static int compare_with_all(struct again *again)
-{
-    static const struct ny_pass_work work = {again_unit, again_fold, NULL};
-    static const double shift[AGAIN_ROWS];
-    const struct measure *measure = again->measure;
-    const struct ny_knn *knn = measure->knn;
-    size_t t = knn->neighbors, row_bytes = ny_raw_bytes(knn->spec);
-    struct ny_columns *columns = NULL;
-    struct ny_source *points = NULL;
-    int err = ny_columns_new(&columns, knn->spec);
-
-    for (size_t i = 0; i < again->count && err == NY_OK; i++)
-        err = ny_columns_append(columns, (char *)measure->rows + again->at[i] * row_bytes, 1);
-    if (err) goto done;
-    for (size_t i = 0; i < again->count * t; i++)
-        again->near[i] = (struct near){INFINITY, NY_NO_ROW};
-    err = ny_tiles_new(&again->tiles, columns, shift, NY_PRECISION_F64, knn->workers);
-    if (err) goto done;
-    err = ny_source_of_points(&points, knn->store, knn->n, knn->spec->slots, knn->workers);
-    if (err) goto done;
-    err = ny_pass_run(&(struct ny_pass){.ctx = knn->spec->ctx,
-                                        .source = points,
-                                        .stage = "neighbors, in f64",
-                                        .workers = knn->workers,
-                                        .flops_per_row = 2 * (double)again->count *
-                                                         ny_entry_products(knn->spec)},
-                      &work, again);
     for (size_t i = 0; i < again->count && err == NY_OK; i++)
         put(measure, again->at[i], again->near + i * t);
-done:
-    ny_source_free(points);
-    ny_tiles_release(&again->tiles);
-    ny_columns_free(columns);
+    measure->out->again += again->count;
+    again->count = 0;
     return err;
 }
 
 static int measure_again(const struct measure *measure)
 {
     struct ny_context *ctx = measure->knn->spec->ctx;
-    struct again again = {.measure = measure};
+    size_t row_bytes = ny_raw_bytes(measure->knn->spec);
+    struct again again = {.count = 0};
     int err = NY_OK;
 
-    again.near = ny_calloc(ctx, NY_MEM_DICTIONARY, AGAIN_ROWS,
+    again.raw = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, row_bytes);
+    again.near = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_COMPARE_ROWS,
                            measure->knn->neighbors * sizeof(*again.near));
-    if (!again.near) return NY_EBUDGET;
+    if (!again.raw || !again.near) err = NY_EBUDGET;
     for (size_t i = 0; i < measure->count && err == NY_OK; i++) {
-        if (measure->unproved[i]) again.at[again.count++] = i;
-        if (again.count < AGAIN_ROWS && i + 1 < measure->count) continue;
-        if (!again.count) continue;
-        err = compare_with_all(&again);
-        measure->out->again += again.count;
-        again.count = 0;
+        if (measure->unproved[i]) {
+            memcpy(again.raw + again.count * row_bytes, (char *)measure->rows + i * row_bytes,
+                   row_bytes);
+            again.row[again.count] = (uint32_t)(measure->first + i);
+            again.at[again.count++] = i;
+        }
+        if (again.count == NY_COMPARE_ROWS || (again.count && i + 1 == measure->count))
+            err = compare_again(measure, &again);
     }
     ny_free(ctx, again.near);
+    ny_free(ctx, again.raw);
     return err;
 }
 
@@ -243,13 +169,11 @@ static int gather(struct measure *measure)
 size_t ny_knn_measure_bytes(const struct ny_knn *knn, size_t count)
 {
     size_t width = ny_knn_width(knn), row_bytes = ny_raw_bytes(knn->spec);
-    size_t lists = AGAIN_ROWS * knn->neighbors * sizeof(struct near);
-    size_t again = ny_columns_bytes(knn->spec, 2 * AGAIN_ROWS) +
-                   knn->workers * ny_tiles_bytes(knn->spec, AGAIN_ROWS, NY_PRECISION_F64);
+    size_t again = NY_COMPARE_ROWS * row_bytes + ny_knn_compare_bytes(knn);
 
     return count * ((width + 1) * row_bytes + width * sizeof(uint64_t) + sizeof(double) + 1) +
-           ny_columns_bytes(knn->spec, count) + lists + again +
-           knn->workers * (ny_columns_room_bytes(knn->spec) + 2 * width * sizeof(struct near));
+           ny_columns_bytes(knn->spec, count) + again +
+           knn->workers * (ny_columns_room_bytes(knn->spec) + 2 * width * sizeof(struct ny_near));
 }
 
 int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, uint64_t first,

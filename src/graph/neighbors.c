@@ -9,24 +9,34 @@
 enum { COLS_MAX = 2048, ITEM_BYTES = sizeof(float) + sizeof(uint32_t) };
 
 /* One block holds bounds, values and row numbers: it is the checkpoint's image as it stands. */
-int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_t first,
-                     size_t rows, size_t width)
+void ny_neighbors_place(struct ny_neighbors *lists, size_t rows, size_t width, void *block)
 {
-    size_t bytes;
-    int err = ny_product(ctx, &bytes, rows, width, ITEM_BYTES);
-
-    *lists = (struct ny_neighbors){.ctx = ctx, .first = first, .rows = rows, .width = width};
-    if (err) return err;
-    lists->bound = ny_alloc(ctx, NY_MEM_DICTIONARY, ny_neighbors_image_bytes(lists));
-    lists->found = ny_calloc(ctx, NY_MEM_DICTIONARY, COLS_MAX + 1, sizeof(uint16_t));
-    if (!lists->bound || !lists->found) return NY_EBUDGET;
+    *lists = (struct ny_neighbors){.rows = rows, .width = width, .bound = block};
     lists->value = lists->bound + rows;
     lists->row = (uint32_t *)(void *)(lists->value + rows * width);
     for (size_t i = 0; i < rows * (width + 1); i++)
         lists->bound[i] = INFINITY;
     for (size_t i = 0; i < rows * width; i++)
         lists->row[i] = NY_NO_ROW;
-    return NY_OK;
+}
+
+int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_t first,
+                     size_t rows, size_t width)
+{
+    size_t bytes;
+    int err = ny_product(ctx, &bytes, rows, width, ITEM_BYTES);
+    uint16_t *found;
+    void *block;
+
+    *lists = (struct ny_neighbors){.ctx = ctx, .rows = rows, .width = width};
+    if (err) return err;
+    block = ny_alloc(ctx, NY_MEM_DICTIONARY, ny_neighbors_image_bytes(lists));
+    found = ny_calloc(ctx, NY_MEM_DICTIONARY, COLS_MAX + 1, sizeof(uint16_t));
+    if (block) ny_neighbors_place(lists, rows, width, block);
+    lists->ctx = ctx;
+    lists->first = first;
+    lists->found = found;
+    return block && found ? NY_OK : NY_EBUDGET;
 }
 
 void ny_neighbors_release(struct ny_neighbors *lists)
@@ -98,4 +108,40 @@ void ny_neighbors_offer(struct ny_neighbors *lists, const struct ny_values *valu
                 insert(lists, col_list + j, v[j], values->row + i);
         }
     }
+}
+
+static bool before(float value, uint32_t row, float other, uint32_t other_row)
+{
+    return value < other || (value == other && row < other_row);
+}
+
+void ny_neighbors_add(struct ny_neighbors *lists, size_t list, float value, uint32_t row)
+{
+    float *values = lists->value + list * lists->width;
+    uint32_t *rows = lists->row + list * lists->width;
+    size_t at = 0, last = lists->width - 1;
+
+    if (!(value < INFINITY) || !before(value, row, values[last], rows[last])) return;
+    while (at < last && rows[at] != row)
+        at++;
+    if (rows[at] == row && !(value < values[at])) return;
+    for (; at > 0 && before(value, row, values[at - 1], rows[at - 1]); at--) {
+        values[at] = values[at - 1];
+        rows[at] = rows[at - 1];
+    }
+    values[at] = value;
+    rows[at] = row;
+    lists->bound[list] = values[last];
+}
+
+/* What is as near as the last counts where its number is lower. */
+void ny_neighbors_meet(struct ny_neighbors *lists, size_t list, const float *values,
+                       const uint32_t *rows, size_t count, uint16_t *found)
+{
+    float bound = nextafterf(lists->bound[list], INFINITY);
+    /* No value is below itself: bounds of the columns do not count. */
+    size_t hits = ny_vector()->scan->below(values, bound, values, count, found);
+
+    for (size_t k = 0; k < hits; k++)
+        ny_neighbors_add(lists, list, values[found[k]], rows[found[k]]);
 }

@@ -24,6 +24,9 @@ struct ny_neighbors {
 
 int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_t first,
                      size_t rows, size_t width);
+/* Empty lists of rows 0 … in a block of ny_neighbors_image_bytes() that is not theirs; they are not
+ * released, and tiles are not offered to them. */
+void ny_neighbors_place(struct ny_neighbors *lists, size_t rows, size_t width, void *block);
 void ny_neighbors_release(struct ny_neighbors *lists);
 size_t ny_neighbors_bytes(size_t rows, size_t width);
 
@@ -37,6 +40,13 @@ struct ny_values {
  * neighbour. NaN is never near. */
 enum ny_sides { NY_SIDE_ROWS = 1, NY_SIDE_COLS = 2 };
 void ny_neighbors_offer(struct ny_neighbors *lists, const struct ny_values *values, int sides);
+
+/* One newcomer to a list, or `count` ≤ 2,048 of them, by number. Unlike above, newcomers may come
+ * in any order and more than once: of a row that does, the least value counts. found: room for
+ * count + 1. */
+void ny_neighbors_add(struct ny_neighbors *lists, size_t list, float value, uint32_t row);
+void ny_neighbors_meet(struct ny_neighbors *lists, size_t list, const float *values,
+                       const uint32_t *rows, size_t count, uint16_t *found);
 
 /* The state, for checkpoints. */
 size_t ny_neighbors_image_bytes(const struct ny_neighbors *lists);

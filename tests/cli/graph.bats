@@ -181,3 +181,113 @@ line() {
     exits 0
     [[ $output == *'"length": 1.0'* ]]
 }
+
+# share EXACT FOREST: of the forest's neighbours, those no farther than the last true one.
+share() {
+    paste -d, "$1" "$2" | awk -F, '{
+        t = NF / 2
+        for (k = 1; k <= t; k++) found += $(t + k) <= $t * (1 + 1e-6)
+    } END { printf "%.6f\n", found / (NR * t) }'
+}
+
+@test "a forest finds the share that it is asked for, and says what it found" {
+    store s 6000 6
+    nystream graph s e --neighbors 6 -q
+    nystream export s e --part distances -o e.csv
+    for wanted in 0.8 0.99; do
+        ny graph s f --neighbors 6 --knn forest --recall $wanted --leaf 64 --json -q --restart
+        exits 0
+        [[ $output == *'"knn": "forest"'* ]]
+        has_keys "$output" recall recall_interval trees rounds distances_per_point
+        nystream export s f --part distances -o f.csv
+        awk -v wanted=$wanted -v told="$(field "$output" recall)" -v found="$(share e.csv f.csv)" \
+            -v distances="$(field "$output" distances_per_point)" 'BEGIN {
+                exit !(found >= wanted && found - told < 0.02 && told - found < 0.02 &&
+                       distances < 6000)
+            }'
+    done
+    ny info s f
+    exits 0
+    prints "knn"
+    ny graph s g --neighbors 6 --knn forest --leaf 64 --sweep 2,4 --mutual
+    exits 0
+    says "recall"
+    says "distances a point"
+    says "neighbors  limit      components"
+    ny path s f --from 0 --to 5999
+    exits 0
+}
+
+@test "a forest has the same bytes for any threads and any budget, and another seed has others" {
+    npy_u8 12000 7 >rows.npy
+    nystream import b rows.npy -q
+    nystream import p rows.npy --layout sparse -q
+    local least options="--knn forest --leaf 64 --neighbors 4"
+    ny graph b a $options --threads 1 -q
+    exits 0
+    nystream export b a --part neighbors -o a.npy
+    nystream export b a --part distances -o ad.npy
+    ny graph b two $options --threads 2 --json -q
+    exits 0
+    nystream export b two --part neighbors -o two.npy
+    cmp a.npy two.npy
+    ny graph b small $options --memory 24M
+    exits 8
+    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    ny graph b small $options --memory "$least" --threads 2
+    exits 0
+    nystream export b small --part neighbors -o small.npy
+    nystream export b small --part distances -o smalld.npy
+    cmp a.npy small.npy
+    cmp ad.npy smalld.npy
+    ny graph b other $options --seed 1 -q
+    exits 0
+    nystream export b other --part neighbors -o other.npy
+    run cmp -s a.npy other.npy
+    [ "$status" -eq 1 ]
+    ny graph p f $options --json -q
+    exits 0
+}
+
+@test "a forest of few or equal rows is exact" {
+    line
+    for t in 2 7; do
+        nystream graph line.nys e$t --neighbors $t -q
+        ny graph line.nys f$t --neighbors $t --knn forest --json -q
+        exits 0
+        [ "$(field "$output" recall)" = 1.0 ]
+        nystream export line.nys e$t --part neighbors -o e.csv
+        nystream export line.nys f$t --part neighbors -o f.csv
+        cmp e.csv f.csv
+    done
+    for ((i = 0; i < 3000; i++)); do echo 7,7; done >t.csv
+    nystream import s t.csv -q
+    ny graph s g --neighbors 3 --knn forest --leaf 32 --json -q
+    exits 0
+    [ "$(field "$output" recall)" = 1.0 ]
+    nystream export s g --part distances -o d.csv
+    [ "$(sort -u d.csv)" = 0,0,0 ]
+}
+
+@test "what a forest is not made of" {
+    store s 300 3
+    ny graph s g --recall 0.9
+    usage "--recall acts only with --knn forest"
+    ny graph s g --leaf 100
+    usage "--leaf acts only with --knn forest"
+    ny graph s g --seed 1
+    usage "--seed acts only with --knn forest"
+    ny graph s g --knn forest --recall 1.5
+    usage "--recall is a share"
+    ny graph s g --knn forest --leaf 10
+    usage "--leaf is from 32 to 2048 rows"
+    ny graph s g --knn forest --leaf 64 --neighbors 40
+    usage "give --leaf 82 or more"
+    ny graph s g --knn forest --neighbors 300
+    usage "300 neighbours are more than the other 299 rows"
+    ny graph s g --knn near
+    usage "--knn is one of exact|forest"
+    nystream graph s g -q
+    ny graph s g --knn forest
+    usage "knn: exact"
+}

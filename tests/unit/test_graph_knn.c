@@ -1,106 +1,14 @@
 /* graph/knn.h and graph/components.h against double loops over all pairs of points. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <stdio.h>
+#include "unit/cloud_case.h"
 
-#include "support/context.h"
-
-#include "base/random.h"
 #include "columns/kernels.h"
 #include "columns/pairs.h"
 #include "graph/components.h"
 #include "graph/knn.h"
-#include "store/store.h"
-#include "support/store_case.h"
 
 enum { WORKERS = 2 };
-
-/* Points in a store, and in memory as doubles. */
-struct cloud {
-    enum ny_dtype dtype;
-    size_t n, d;
-    double *x;
-    char directory[128];
-    struct ny_store *store;
-    struct ny_geometry *geometry;
-    struct ny_columns_spec spec;
-};
-
-/* kind 0: scattered; 1: on a coarse grid, so that many distances are equal; 2: far from the origin,
- * where f32 has few digits left; 3: every row five times. */
-enum kind { SCATTERED, GRID, OFFSET, REPEATED };
-
-static double coordinate(enum kind kind, enum ny_dtype dtype, size_t i, size_t j)
-{
-    double u = ny_hash01(1, NY_STREAM_DATA, (kind == REPEATED ? i / 5 : i) * 1000 + j);
-
-    if (kind == GRID) return floor(4 * u);
-    if (dtype == NY_U8) return floor(256 * u);
-    if (dtype == NY_I16) return floor(2000 * u) - 1000;
-    return (kind == OFFSET ? 5000 : 0) + (double)(float)u;
-}
-
-static void cloud_new(struct cloud *cloud, enum kind kind, enum ny_dtype dtype, size_t n, size_t d,
-                      const struct ny_kernel *metric)
-{
-    struct ny_ingest_spec ingest_spec = {.d = d, .dtype = dtype};
-    struct ny_ingest *ingest;
-    struct ny_rows rows = {.count = n, .consumed = n};
-    uint64_t consumed;
-    char path[160], *raw = malloc(n * d * sizeof(double));
-
-    *cloud = (struct cloud){.dtype = dtype, .n = n, .d = d, .x = malloc(n * d * sizeof(double))};
-    for (size_t i = 0; i < n * d; i++) {
-        cloud->x[i] = coordinate(kind, dtype, i / d, i % d);
-        if (dtype == NY_U8) ((uint8_t *)raw)[i] = (uint8_t)cloud->x[i];
-        if (dtype == NY_I16) ((int16_t *)(void *)raw)[i] = (int16_t)cloud->x[i];
-        if (dtype == NY_F32) ((float *)(void *)raw)[i] = (float)cloud->x[i];
-        if (dtype == NY_F32) cloud->x[i] = (double)(float)cloud->x[i];
-        if (dtype == NY_F64) ((double *)(void *)raw)[i] = cloud->x[i];
-    }
-    rows.values = raw;
-    case_directory(cloud->directory);
-    snprintf(path, sizeof(path), "%s/a.nys", cloud->directory);
-    assert_int_equal(ny_store_create(&cloud->store, ctx, path), NY_OK);
-    assert_int_equal(ny_ingest_begin(&ingest, cloud->store, &ingest_spec, &consumed), NY_OK);
-    assert_int_equal(ny_ingest_rows(ingest, &rows), NY_OK);
-    assert_int_equal(ny_ingest_commit(ingest), NY_OK);
-    ny_ingest_free(ingest);
-    free(raw);
-    assert_int_equal(ny_geometry_new(&cloud->geometry, cloud->store, NY_SCALE_NONE,
-                                     metric->base == NY_BASE_SQUARE),
-                     NY_OK);
-    cloud->spec = (struct ny_columns_spec){.ctx = ctx,
-                                           .kernel = metric,
-                                           .params = {.gamma = 0.25},
-                                           .geometry = cloud->geometry,
-                                           .dtype = dtype};
-}
-
-static void cloud_free(struct cloud *cloud)
-{
-    ny_geometry_free(cloud->geometry, ctx);
-    ny_store_close(cloud->store);
-    case_remove(cloud->directory);
-    free(cloud->x);
-}
-
-static double plain_distance(const struct cloud *cloud, size_t i, size_t j)
-{
-    const double *x = cloud->x + i * cloud->d, *y = cloud->x + j * cloud->d;
-    double square = 0, dot = 0, xx = 0, yy = 0;
-
-    for (size_t k = 0; k < cloud->d; k++) {
-        square += (x[k] - y[k]) * (x[k] - y[k]);
-        dot += x[k] * y[k];
-        xx += x[k] * x[k];
-        yy += y[k] * y[k];
-    }
-    return cloud->spec.kernel->base == NY_BASE_SQUARE ? sqrt(square)
-                                                      : 1 - dot / sqrt(xx) / sqrt(yy);
-}
 
 struct found {
     double distance;

@@ -1,0 +1,111 @@
+/*
+ * Nearest neighbours of every point, nearly all of them, from far fewer than all pairs: hybrid
+ * spill trees (Liu, Moore, Gray & Yang 2004) of random projections, and neighbours of neighbours.
+ *
+ * A tree cuts the points by hyperplanes into leaves, in which all pairs are compared. A hyperplane
+ * stands between two pivots, points drawn at random: its projection is ‖x−a‖² − ‖x−b‖², so that it
+ * takes nothing but distances (columns/columns.h), which exist for all dtypes and layouts. Of a few
+ * of them it is the one along which the points of the node spread most. Two kinds of nodes:
+ *
+ *   upper   at quantiles of a sample, without overlap, down to buckets of some leaves: points are
+ *           routed in one pass over the store.
+ *   lower   within a bucket, whose points are in memory: at the median of its points, those on
+ *           both sides of it that are near to it going both ways (overlap τ, in ranks).
+ *
+ * A round of refinement compares each point with the neighbours of its neighbours, where one of the
+ * two links is new since the last round.
+ *
+ * What a list holds at the end of a tree or a round depends on neither threads, nor their order,
+ * nor on whether some of it was done twice (graph/neighbors.h): so any state may be kept and gone
+ * on with, and rows are held in memory as many at a time as there is room for (graph/held.h).
+ */
+#ifndef NY_GRAPH_FOREST_H
+#define NY_GRAPH_FOREST_H
+
+#include "base/thread.h"
+#include "graph/held.h"
+#include "graph/knn.h"
+
+enum {
+    NY_FOREST_TREES = 64,  /* at most */
+    NY_FOREST_LOCKS = 256, /* lists that one of them guards are so many rows apart */
+    NY_RECALL_ROWS = 512   /* whose neighbours are found exactly */
+};
+
+struct ny_forest {
+    const struct ny_knn *knn;
+    size_t leaf; /* rows of one, at most */
+    uint64_t seed;
+    struct ny_neighbors lists; /* of all rows */
+    struct ny_held held;
+    struct ny_mutex lock[NY_FOREST_LOCKS];
+    uint32_t *row;    /* n: row numbers, bucket by bucket of the tree routed last */
+    uint64_t *bucket; /* buckets + 1: where each begins */
+    size_t buckets;
+    /* Of refinement: the lists as the round found them, n × links, and which links were new. */
+    size_t links;
+    uint32_t *link, *fresh;
+    double pairs; /* compared so far */
+    double checkpoint_s, checkpoint_cost_s; /* when the last one was made, and its seconds */
+};
+
+/* Room for at most `held` rows; at least ny_forest_held_least(). */
+int ny_forest_new(struct ny_forest *forest, const struct ny_knn *knn, size_t leaf, uint64_t seed,
+                  size_t held);
+void ny_forest_release(struct ny_forest *forest);
+size_t ny_forest_held_least(const struct ny_knn *knn, size_t leaf);
+/* All that is charged, the lists and held rows included. */
+size_t ny_forest_bytes(const struct ny_knn *knn, size_t leaf, size_t held);
+
+/* What a checkpoint needs: lists, links and which of them are new, in one piece. */
+size_t ny_forest_image_bytes(const struct ny_forest *forest);
+const void *ny_forest_piece(const void *forest, size_t at, size_t count);
+void *ny_forest_image(struct ny_forest *forest);
+
+/* Between groups of buckets or rows, and when interrupted: the first `done` are done. */
+typedef int ny_forest_checkpoint_fn(void *arg, uint64_t done);
+struct ny_forest_progress {
+    uint64_t first; /* where a resumed walk goes on */
+    ny_forest_checkpoint_fn *checkpoint;
+    void *arg;
+};
+
+/* After items … `done` of a walk: the checkpoint where it is time for one, or where `err` is an
+ * interrupt, then of those before `first`. Returns err, or what became of the checkpoint. */
+int ny_forest_pace(struct ny_forest *forest, const struct ny_forest_progress *progress,
+                   uint64_t first, uint64_t done, int err);
+
+/* Leaves of tree `tree`, 0 …, by buckets. */
+int ny_forest_tree(struct ny_forest *forest, uint64_t tree, struct ny_forest_progress progress);
+/* Takes the lists as links; then a round from them, by rows in the order of tree 0. */
+void ny_forest_link(struct ny_forest *forest);
+int ny_forest_round(struct ny_forest *forest, struct ny_forest_progress progress);
+/* The last walk: lists in order of exact distance, which their values then are; rows that have
+ * fewer than t candidates are compared with all points. Twice is as once. */
+int ny_forest_measure(struct ny_forest *forest, struct ny_forest_progress progress);
+
+/* ---- recall: the share of true neighbours that is found ------------------------------------ */
+
+/* Rows drawn by hash, one from each of as many equal stretches, and how far their t-th neighbour
+ * is. What is no farther counts as found. */
+struct ny_recall_sample {
+    struct ny_context *ctx;
+    size_t count;
+    uint32_t *row;
+    char *raw;
+    double *last; /* γ‖x−y‖², or 1 − cos */
+};
+/* One pass over all points for each NY_COMPARE_ROWS of them. */
+int ny_recall_sample_new(struct ny_recall_sample *sample, const struct ny_knn *knn, uint64_t seed);
+void ny_recall_sample_release(struct ny_recall_sample *sample);
+size_t ny_recall_sample_bytes(const struct ny_knn *knn);
+
+/* Of the lists as they are, with its 95 % interval: Wilson's, whose number of trials is that by
+ * which independent ones would vary as the rows do. */
+struct ny_recall {
+    double share, low, high;
+};
+int ny_forest_recall(struct ny_forest *forest, const struct ny_recall_sample *sample,
+                     struct ny_recall *recall);
+
+#endif

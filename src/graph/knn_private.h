@@ -1,0 +1,27 @@
+/* What the files about neighbours share: exact values, and the nearest of them. */
+#ifndef NY_GRAPH_KNN_PRIVATE_H
+#define NY_GRAPH_KNN_PRIVATE_H
+
+#include "graph/knn.h"
+
+struct ny_near {
+    double value; /* of the metric as a kernel: γ‖x−y‖², or 1 − cos */
+    uint32_t row;
+};
+
+/* A list of nothing; and the `size` nearest, kept in order of (value, row number). */
+void ny_near_clear(struct ny_near *list, size_t size);
+void ny_near_keep(struct ny_near *list, size_t size, struct ny_near item);
+/* The distance that a value stands for. */
+double ny_near_distance(const struct ny_columns_spec *spec, double value);
+
+/* Rows that are compared with all points at a time. */
+enum { NY_COMPARE_ROWS = 256 };
+
+/* The knn->neighbors nearest of each of `count` ≤ NY_COMPARE_ROWS raw rows, whose numbers are
+ * those given: one pass, in f64. near: count × neighbors. */
+int ny_knn_compare(const struct ny_knn *knn, const void *raw, const uint32_t *rows, size_t count,
+                   struct ny_near *near);
+size_t ny_knn_compare_bytes(const struct ny_knn *knn);
+
+#endif
