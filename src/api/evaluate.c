@@ -9,6 +9,7 @@ static struct ny_evaluate_settings settings_of(struct ny_context *ctx,
                                                const struct ny_options *options)
 {
     struct ny_evaluate_settings settings = {.measures = ny_options_text(options, "measures"),
+                                            .against = ny_options_text(options, "against"),
                                             .threads = ny_context_threads(ctx)};
     uint64_t clusters = 0, inits = 0, knn_neighbors = 0, neighbors = 0, sample = 0;
 

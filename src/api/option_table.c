@@ -142,6 +142,8 @@
     X("to", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where it ends")                        \
     X("measures", NY_TEXT, 0, false, "LIST", "all", EVALUATE,                                      \
       "names of measures (clusters,…) or of single figures; one that is named must apply")         \
+    X("against", NY_TEXT, 0, false, "NAME", NULL, EVALUATE,                                        \
+      "another result of the same rows, such as an exact one, to compare with")                    \
     X("clusters", NY_COUNT, 1, false, "K", NULL, EVALUATE,                                         \
       "of k-means; by default as many as there are classes")                                       \
     X("n-init", NY_COUNT, 1, false, "N", "10", EVALUATE,                                           \

@@ -23,6 +23,13 @@ static const struct figure {
     {"continuity", "continuity", NULL},
     {"residual_variance", "residual variance", NULL},
     {"distance_error", "distance error", "distance_standard_error"},
+    {"relative_error", "relative error", "relative_standard_error"},
+    {"relative_accuracy", "relative accuracy", NULL},
+    {"distance_accuracy", "distance accuracy", NULL},
+    {"projection_error", "projection error", NULL},
+    {"projection_accuracy", "projection accuracy", NULL},
+    {"alignment_error", "alignment error", NULL},
+    {"alignment_share", "of the variance", NULL},
 };
 
 enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
@@ -96,11 +103,39 @@ static void print_reasons(const json_t *facts, bool named)
     }
 }
 
+/* What there is a number of for each bucket of eigenpairs. */
+static void print_buckets(const json_t *facts, const char *key, const char *label)
+{
+    const json_t *buckets = json_object_get(facts, "buckets");
+    const json_t *numbers = json_object_get(facts, key);
+
+    if (!json_is_array(numbers)) return;
+    printf("%s of %s and %s by pairs: ", label, cli_fact_text(facts, "name"),
+           cli_fact_text(facts, "against"));
+    for (size_t i = 0; i < json_array_size(numbers); i++) {
+        const json_t *ends = json_array_get(buckets, i), *number = json_array_get(numbers, i);
+        long long first = json_integer_value(json_array_get(ends, 0));
+        long long last = json_integer_value(json_array_get(ends, 1));
+
+        printf("%s%lld", i ? ", " : "", first);
+        if (last > first) printf("-%lld", last);
+        if (json_is_number(number))
+            printf(" %.5g", json_number_value(number));
+        else
+            printf(" -");
+    }
+    putchar('\n');
+}
+
 static void print_table(const json_t *results)
 {
     print_line("", results, NULL);
     for (size_t i = 0; i < FIGURES; i++)
         if (is_there(results, figures[i].key)) print_line(figures[i].label, results, &figures[i]);
+    for (size_t i = 0; i < json_array_size(results); i++) {
+        print_buckets(json_array_get(results, i), "angles", "cosines of angles");
+        print_buckets(json_array_get(results, i), "value_accuracy", "agreement of eigenvalues");
+    }
     for (size_t i = 0; i < json_array_size(results); i++)
         print_reasons(json_array_get(results, i), json_array_size(results) > 1);
 }

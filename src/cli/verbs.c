@@ -73,7 +73,10 @@ static const struct verb verbs[] = {
      "ten splits in halves. Of a sample of rows: trustworthiness (neighbours in the embedding are "
      "neighbours in the input) and continuity (the other way round), residual variance (1 less "
      "the squared correlation of distances in input and embedding), distance error (|D - D~|/|D| "
-     "of the squared distances that the kernel means).",
+     "of the squared distances that the kernel means), relative error (|K - K~|/|K| of the "
+     "matrix that the map decomposes) and, where the sample is all rows, accuracies: the error of "
+     "the best matrix of that rank over this one's. --against another result adds how far "
+     "eigenvectors, eigenvalues and, after a linear regression, rows agree with it.",
      cli_run_eval},
     {"transform", "STORE NAME|MODEL.nym", 1, 2, NY_GROUP_READ | COMMON,
      EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",

@@ -15,7 +15,9 @@
 enum { NAME_BYTES = 40 };
 
 static const struct ny_measure *const measures[] = {
-    &ny_measure_clusters, &ny_measure_knn, &ny_measure_neighborhoods, &ny_measure_distances};
+    &ny_measure_clusters,       &ny_measure_knn,
+    &ny_measure_neighborhoods,  &ny_measure_distances,
+    &ny_measure_reconstruction, &ny_measure_against};
 
 enum { MEASURES = sizeof(measures) / sizeof(measures[0]) };
 

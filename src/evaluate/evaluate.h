@@ -17,6 +17,7 @@ struct ny_evaluate_settings {
     size_t knn_neighbors; /* that vote on the class of a row */
     size_t neighbors;     /* of a row, whose ranks are compared */
     size_t sample;        /* rows whose pairs are looked at, at most */
+    const char *against;  /* another result, as a reference; NULL: none */
     uint64_t seed;
     unsigned threads;
 };
@@ -52,7 +53,7 @@ struct ny_measure {
 };
 
 extern const struct ny_measure ny_measure_clusters, ny_measure_knn, ny_measure_neighborhoods,
-    ny_measure_distances;
+    ny_measure_distances, ny_measure_reconstruction, ny_measure_against;
 
 /* Why a measure, or one key of it (NULL: all), does not apply. */
 void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)

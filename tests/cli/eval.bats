@@ -67,7 +67,7 @@ groups() {
     nystream eval s f --clusters 9 --threads 1 --json | grep -vE 'seconds|threads|_bytes' >one.json
     nystream export s f --part clusters -o one.npy
     local least
-    ny eval s f --clusters 9 --memory 24M
+    ny eval s f --clusters 9 --threads 3 --memory 24M
     exits 8
     least=$(sed -nE 's/.*give --memory ([0-9]+M).*/\1/p' <<<"$stderr")
     ny eval s f --clusters 9 --threads 3 --memory "$least" --json
@@ -214,4 +214,48 @@ groups() {
     ny eval c.nys given
     exits 0
     prints "the graph that it was made of is gone"
+}
+
+@test "reconstructions, exact where all rows are in the sample" {
+    groups
+    nystream fit g.nys k --landmarks 30 -q
+    ny eval g.nys k --json
+    exits 0
+    has_keys "$output" relative_error relative_accuracy projection_error distance_accuracy
+    [[ $(field "$output" relative_accuracy) == 0.* ]]
+    [ "$(field "$output" relative_standard_error)" = 0.0 ]
+    ny eval g.nys k --sample 60
+    exits 0
+    prints "no relative_accuracy: it needs all rows; give --sample 120"
+    ny eval g.nys k --sample 60 --measures relative_accuracy
+    usage "it needs all rows; give --sample 120"
+    nystream fit g.nys lap --map laplacian --landmarks 30 -q
+    ny eval g.nys lap --sample 60
+    exits 0
+    prints "no relative_error: degrees need all rows"
+}
+
+@test "against another result" {
+    groups
+    nystream fit g.nys k --approx nystrom --landmarks 20 -q
+    nystream fit g.nys exact --approx exact -q
+    ny eval g.nys k --against exact
+    exits 0
+    prints "cosines of angles of k and exact by pairs: 1 0."
+    prints "alignment error"
+    ny eval g.nys exact k --against exact --json --measures against
+    exits 0
+    [[ $output == *'"angles": ['* && $output == *'"alignment_interval": ['* ]]
+    [[ $(field "$output" alignment_share) == *e-* ]]
+    ny eval g.nys k --against nothing
+    usage "did you mean"
+    nystream select g.nys dictionary --landmarks 10 -q
+    ny eval g.nys k --against dictionary
+    usage "--against dictionary: it has no embedding"
+    nystream import g.nys g.csv --label-column 4 --append -q
+    nystream fit g.nys later --landmarks 20 -q
+    ny eval g.nys later --against exact
+    usage "a reference is of the same rows"
+    ny eval g.nys k --measures angles
+    usage "--against NAME says what to compare with"
 }

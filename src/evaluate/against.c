@@ -1,0 +1,355 @@
+/*
+ * Measure against: another result of the same rows, as a reference. By buckets of eigenpairs the
+ * mean cosine of the principal angles between what the two results' eigenvectors span, and the mean
+ * accuracy 1 − |λ̃ − λ|/λ of the eigenvalues (Talwalkar et al. 3.3, figure 1). And the embeddings
+ * themselves: the mean of ‖y − f(ỹ)‖², f the linear regression of the reference's coordinates y on
+ * ỹ, with the 95 % interval of that mean (Ouimet & Bengio 2005, section 5).
+ *
+ * One pass sums ZᵀZ of rows z = (û, û′, ỹ, y, 1), of which all but the interval follows.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "evaluate/evaluate.h"
+#include "evaluate/vectors.h"
+#include "linalg/eigen.h"
+
+static const char *const keys[] = {"against",         "buckets",
+                                   "angles",          "value_accuracy",
+                                   "alignment_error", "alignment_interval",
+                                   "alignment_share", NULL};
+
+/* Last pairs of the buckets, from 1. */
+static const size_t bucket_ends[] = {1, 5, 10, 25, 50, 100, 250, 500, 1000};
+
+enum { BUCKETS = sizeof(bucket_ends) / sizeof(bucket_ends[0]) };
+
+struct against {
+    struct ny_evaluation *of;
+    struct ny_context *ctx;
+    struct ny_result other;
+    size_t u, v, x, y;  /* columns of û, û′ and ỹ, y */
+    size_t z;           /* of all, with the 1 */
+    struct ny_matrix Z; /* NY_VECTOR_ROWS × z */
+    struct ny_matrix M; /* ZᵀZ */
+    double *room;
+    struct ny_matrix B; /* x × y: the regression, of what is less its mean */
+};
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* Of both results, in the columns of Z. */
+static int read_rows(struct against *run, uint64_t first, size_t count)
+{
+    const struct ny_result_part *vectors = ny_part_find("eigenvectors");
+    const struct ny_result_part *rows = ny_part_find("embedding");
+    struct ny_result *own = &run->of->result, *other = &run->other;
+    size_t u = run->u, v = run->v, x = run->x;
+    struct ny_matrix Z = run->Z;
+    int err = ny_check_interrupt(run->ctx);
+
+    if (err == NY_OK)
+        err = ny_vectors_read(own, vectors, first, count, ny_cols(Z, 0, u), run->room);
+    if (err == NY_OK)
+        err = ny_vectors_read(other, vectors, first, count, ny_cols(Z, u, v), run->room);
+    if (err == NY_OK)
+        err = ny_vectors_read(own, rows, first, count, ny_cols(Z, u + v, x), run->room);
+    if (err == NY_OK)
+        err = ny_vectors_read(other, rows, first, count, ny_cols(Z, u + v + x, run->y), run->room);
+    for (size_t i = 0; i < NY_VECTOR_ROWS; i++)
+        Z.at[i * Z.stride + run->z - 1] = i < count;
+    for (size_t i = count; i < NY_VECTOR_ROWS; i++)
+        memset(Z.at + i * Z.stride, 0, run->z * sizeof(double));
+    return err;
+}
+
+static size_t rows_from(const struct against *run, uint64_t first)
+{
+    uint64_t left = run->of->n - first;
+
+    return left < NY_VECTOR_ROWS ? (size_t)left : NY_VECTOR_ROWS;
+}
+
+static int sum_up(struct against *run)
+{
+    int err = NY_OK;
+
+    for (uint64_t first = 0; first < run->of->n && err == NY_OK; first += NY_VECTOR_ROWS) {
+        err = read_rows(run, first, rows_from(run, first));
+        if (err == NY_OK) ny_gram(run->Z, 1, run->M);
+    }
+    if (err == NY_OK) ny_mirror_lower(run->M);
+    return err;
+}
+
+/* Rows a … of M, columns b …. */
+static struct ny_matrix block(const struct against *run, size_t a, size_t rows, size_t b,
+                              size_t cols)
+{
+    return ny_cols(ny_rows(run->M, a, rows), b, cols);
+}
+
+static void copy(struct ny_matrix from, struct ny_matrix to)
+{
+    for (size_t i = 0; i < from.rows; i++)
+        memcpy(to.at + i * to.stride, from.at + i * from.stride, from.cols * sizeof(double));
+}
+
+/* ---- buckets ------------------------------------------------------------------------------- */
+
+/* The mean cosine of the principal angles: singular values of L⁻¹ÛᵀÛ′L′⁻ᵀ, LLᵀ = ÛᵀÛ. NaN where
+ * vectors depend on each other. */
+static int mean_cosine(const struct against *run, size_t first, size_t w, double *mean)
+{
+    double *room = ny_calloc(run->ctx, NY_MEM_SOLVE, 4 * w + 1, w * sizeof(*room)), *values;
+    struct ny_matrix G, H, S, SS;
+    int err = NY_OK;
+
+    *mean = NAN;
+    if (!room) return NY_EBUDGET;
+    G = ny_matrix(room, w, w);
+    H = ny_matrix(room + w * w, w, w);
+    S = ny_matrix(room + 2 * w * w, w, w);
+    SS = ny_matrix(room + 3 * w * w, w, w);
+    values = room + 4 * w * w;
+    copy(block(run, first, w, first, w), G);
+    copy(block(run, run->u + first, w, run->u + first, w), H);
+    copy(block(run, first, w, run->u + first, w), S);
+    if (ny_cholesky(G) || ny_cholesky(H)) goto done;
+    ny_solve_lower(G, S);
+    ny_solve_rows(H, S);
+    ny_gemm(1, S, ny_t(S), 0, SS);
+    err = ny_eigenvalues(run->ctx, SS, values);
+    if (err) goto done;
+    *mean = 0;
+    for (size_t k = 0; k < w; k++)
+        *mean += sqrt(fmin(fmax(values[k], 0), 1)) / (double)w;
+done:
+    ny_free(run->ctx, room);
+    return err;
+}
+
+static double mean_accuracy(const struct against *run, size_t first, size_t w)
+{
+    double mean = 0;
+
+    for (size_t k = first; k < first + w; k++) {
+        double value = ny_vectors_value(&run->other, k);
+
+        mean += 1 - fabs(ny_vectors_value(&run->of->result, k) - value) / fabs(value);
+    }
+    return mean / (double)w;
+}
+
+static void append_number(json_t *array, double value)
+{
+    ny_field_append(array, isfinite(value) ? json_real(value) : json_null());
+}
+
+static int compare_pairs(struct against *run)
+{
+    json_t *buckets = json_array(), *angles = json_array(), *accuracy = json_array();
+    size_t pairs = run->u < run->v ? run->u : run->v;
+    int err = NY_OK;
+
+    for (size_t b = 0, first = 0; b < BUCKETS && first < pairs && err == NY_OK; b++) {
+        size_t end = bucket_ends[b] < pairs ? bucket_ends[b] : pairs;
+        double cosine;
+
+        err = mean_cosine(run, first, end - first, &cosine);
+        ny_field_append(buckets, json_pack("[II]", (json_int_t)first + 1, (json_int_t)end));
+        append_number(angles, cosine);
+        append_number(accuracy, mean_accuracy(run, first, end - first));
+        first = end;
+    }
+    ny_field_set_json(run->of->report, "buckets", buckets);
+    ny_field_set_json(run->of->report, "angles", angles);
+    ny_field_set_json(run->of->report, "value_accuracy", accuracy);
+    return err;
+}
+
+/* ---- alignment ----------------------------------------------------------------------------- */
+
+/* C ← the covariances × n of columns a … and b …. */
+static void covariances(const struct against *run, size_t a, size_t b, struct ny_matrix C)
+{
+    double n = (double)run->of->n;
+
+    for (size_t i = 0; i < C.rows; i++)
+        for (size_t j = 0; j < C.cols; j++) {
+            const double *M = run->M.at;
+            size_t z = run->z;
+
+            C.at[i * C.stride + j] =
+                M[(a + i) * z + b + j] - M[(a + i) * z + z - 1] * M[(b + j) * z + z - 1] / n;
+        }
+}
+
+/* B = A⁺C, A and C of the coordinates ỹ and y. */
+static int regress(struct against *run)
+{
+    size_t x = run->x, y = run->y, at = run->u + run->v;
+    double *room = ny_calloc(run->ctx, NY_MEM_SOLVE, 2 * x + 2 * y + 1, x * sizeof(*room)), *values;
+    struct ny_matrix A, V, C, T;
+    int err;
+
+    if (!room) return NY_EBUDGET;
+    A = ny_matrix(room, x, x);
+    V = ny_matrix(room + x * x, x, x);
+    C = ny_matrix(room + 2 * x * x, x, y);
+    T = ny_matrix(C.at + x * y, x, y);
+    values = T.at + x * y;
+    covariances(run, at, at, A);
+    covariances(run, at, at + x, C);
+    err = ny_eigen_top(run->ctx, A, x, values, V);
+    if (err) goto done;
+    ny_gemm(1, V, C, 0, T);
+    for (size_t k = 0; k < x; k++)
+        for (size_t j = 0; j < y; j++)
+            T.at[k * y + j] = values[k] > 1e-12 * values[0] ? T.at[k * y + j] / values[k] : 0;
+    ny_gemm(1, ny_t(V), T, 0, run->B);
+done:
+    ny_free(run->ctx, room);
+    return err;
+}
+
+/* ‖y − ȳ − (ỹ − mean)B‖² of a row of Z. */
+static double residual(const struct against *run, const double *z)
+{
+    size_t at = run->u + run->v, last = run->z - 1;
+    const double *sums = run->M.at + last * run->z;
+    double n = (double)run->of->n, squares = 0;
+
+    for (size_t j = 0; j < run->y; j++) {
+        size_t column = at + run->x + j;
+        double left = z[column] - sums[column] / n;
+
+        for (size_t k = 0; k < run->x; k++)
+            left -= (z[at + k] - sums[at + k] / n) * run->B.at[k * run->y + j];
+        squares += left * left;
+    }
+    return squares;
+}
+
+static int align(struct against *run)
+{
+    json_t *report = run->of->report, *interval;
+    double n = (double)run->of->n, sum = 0, squares = 0, spread = 0, mean, error;
+    size_t at = run->u + run->v + run->x, last = run->z - 1;
+    int err = regress(run);
+
+    for (uint64_t first = 0; first < run->of->n && err == NY_OK; first += NY_VECTOR_ROWS) {
+        err = read_rows(run, first, rows_from(run, first));
+        for (size_t i = 0; err == NY_OK && i < rows_from(run, first); i++) {
+            double r = residual(run, run->Z.at + i * run->z);
+
+            sum += r;
+            squares += r * r;
+        }
+    }
+    if (err) return err;
+    for (size_t j = at; j < at + run->y; j++)
+        spread += run->M.at[j * run->z + j] / n - pow(run->M.at[last * run->z + j] / n, 2);
+    mean = sum / n;
+    error = 1.96 * sqrt(fmax(squares / n - mean * mean, 0) / (n - 1));
+    interval = json_array();
+    append_number(interval, mean - error);
+    append_number(interval, mean + error);
+    ny_field_set_number(report, "alignment_error", mean);
+    ny_field_set_json(report, "alignment_interval", interval);
+    ny_field_set_number(report, "alignment_share", mean / spread);
+    return NY_OK;
+}
+
+/* ---- the measure --------------------------------------------------------------------------- */
+
+static int open_other(struct against *run, const char *name)
+{
+    struct ny_result *other = &run->other;
+    int err = ny_result_open(other, run->of->result.store, name);
+
+    if (err) return err;
+    if (!other->coordinates.pairs)
+        return ny_fail(run->ctx, NY_EUSAGE, "--against %s: it has no embedding", name);
+    if (other->covered.rows != run->of->n ||
+        other->covered.component != run->of->result.covered.component)
+        return ny_fail(run->ctx, NY_EUSAGE,
+                       "--against %s: it has %llu rows, and '%s' has others, %llu; a reference is "
+                       "of the same rows",
+                       name, (unsigned long long)other->covered.rows, run->of->result.name,
+                       (unsigned long long)run->of->n);
+    err = ny_result_prepare(other, ny_part_find("eigenvectors"), NY_VECTOR_ROWS);
+    if (err == NY_OK)
+        err = ny_result_prepare(&run->of->result, ny_part_find("eigenvectors"), NY_VECTOR_ROWS);
+    return err;
+}
+
+static int allocate(struct against *run)
+{
+    size_t columns = run->u > run->v ? run->u : run->v, z;
+    double *Z, *M, *B;
+
+    run->x = ny_coordinates_count(&run->of->result.coordinates);
+    run->y = ny_coordinates_count(&run->other.coordinates);
+    z = run->z = run->u + run->v + run->x + run->y + 1;
+    Z = ny_calloc(run->ctx, NY_MEM_SOLVE, NY_VECTOR_ROWS, z * sizeof(double));
+    M = ny_calloc(run->ctx, NY_MEM_SOLVE, z, z * sizeof(double));
+    B = ny_calloc(run->ctx, NY_MEM_SOLVE, run->x, run->y * sizeof(double));
+    run->Z = ny_matrix(Z, NY_VECTOR_ROWS, z);
+    run->M = ny_matrix(M, z, z);
+    run->B = ny_matrix(B, run->x, run->y);
+    run->room = ny_calloc(run->ctx, NY_MEM_SOLVE, NY_VECTOR_ROWS, columns * sizeof(double));
+    return Z && M && B && run->room ? NY_OK : NY_EBUDGET;
+}
+
+static int run_against(struct ny_evaluation *evaluation)
+{
+    const char *name = evaluation->settings->against;
+    struct against run = {.of = evaluation, .ctx = evaluation->ctx};
+    int err;
+
+    if (!name) {
+        ny_evaluate_inapplicable(evaluation, NULL, "--against NAME says what to compare with");
+        return NY_OK;
+    }
+    err = open_other(&run, name);
+    if (err) goto done;
+    run.u = evaluation->result.coordinates.pairs;
+    run.v = run.other.coordinates.pairs;
+    ny_blas_serial();
+    err = allocate(&run);
+    if (err == NY_OK) err = sum_up(&run);
+    if (err == NY_OK) err = compare_pairs(&run);
+    if (err == NY_OK) err = align(&run);
+    ny_field_set_text(evaluation->report, "against", name);
+done:
+    ny_free(run.ctx, run.room);
+    ny_free(run.ctx, run.B.at);
+    ny_free(run.ctx, run.M.at);
+    ny_free(run.ctx, run.Z.at);
+    ny_result_close(&run.other);
+    return err;
+}
+
+/* The reference is taken to have as many pairs. */
+static size_t columns_of(const struct ny_evaluation *run)
+{
+    return 4 * run->result.coordinates.pairs + 1;
+}
+
+static size_t bytes(const struct ny_evaluation *run)
+{
+    size_t z = columns_of(run), k = run->result.coordinates.pairs;
+
+    if (!run->settings->against) return 0;
+    return (NY_VECTOR_ROWS * (z + 2 * k) + z * z + 5 * k * k) * sizeof(double) +
+           ny_eigen_top_bytes(k, k) + 2 * NY_CHUNK_BYTES;
+}
+
+static size_t order(const struct ny_evaluation *run)
+{
+    return run->settings->against ? columns_of(run) : 0;
+}
+
+const struct ny_measure ny_measure_against = {"against", keys, false, run_against, bytes, order};

@@ -1,0 +1,298 @@
+/* Reconstructions of K, and a result against another, through the public interface: from K itself and
+ * dense algebra by plain loops. */
+#include "judged_case.h"
+
+#include "support/brute.h"
+
+enum { PAIRS_MAX = P + 1 };
+
+/* Û and λ̂ of a result, read as a user would. */
+struct pairs {
+    size_t count;
+    double U[N * PAIRS_MAX], values[PAIRS_MAX];
+};
+
+static void read_part(const struct judged *of, const char *name, const char *part, double *out,
+                      size_t columns)
+{
+    char path[192];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/part.csv", of->directory);
+    assert_int_equal(ny_export(ctx, of->path, name, part, path), NY_OK);
+    file = fopen(path, "r");
+    for (size_t i = 0; i < (columns ? N * columns : PAIRS_MAX); i++)
+        if (fscanf(file, "%lf%*[,\n]", &out[i]) != 1) break;
+    fclose(file);
+}
+
+static void read_pairs(const struct judged *of, const char *name, bool divided, struct pairs *pairs)
+{
+    pairs->count = P + divided;
+    read_part(of, name, "eigenvectors", pairs->U, pairs->count);
+    read_part(of, name, "eigenvalues", pairs->values, 0);
+}
+
+/* The matrix that a map decomposes, of the rbf kernel with gamma 0.8. */
+static double *matrix_of(const struct judged *of, const char *map)
+{
+    double *K = malloc(N * N * sizeof(*K)), degree[N] = {0};
+
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++) {
+            K[i * N + j] = exp(-0.8 * distance(of->x + i * D, of->x + j * D, D));
+            degree[i] += K[i * N + j];
+        }
+    if (strcmp(map, "kpca") == 0) brute_centre(K, N);
+    for (size_t i = 0; i < N * N && strcmp(map, "laplacian") == 0; i++)
+        K[i] /= sqrt(degree[i / N] * degree[i % N]);
+    return K;
+}
+
+static double norm(const double *A)
+{
+    double squares = 0;
+
+    for (size_t i = 0; i < N * N; i++)
+        squares += A[i] * A[i];
+    return sqrt(squares);
+}
+
+/* ‖e_ii + e_jj − 2e_ij‖ */
+static double distances_of(const double *E)
+{
+    double squares = 0;
+
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++)
+            squares += pow(E[i * N + i] + E[j * N + j] - 2 * E[i * N + j], 2);
+    return sqrt(squares);
+}
+
+/* K − Σ_k values_k u_k u_kᵀ, u_k with entries `at` apart and `step` to the next vector. */
+static double *without(const double *K, const double *U, const double *values, size_t count,
+                       const size_t at[2])
+{
+    double *E = malloc(N * N * sizeof(*E));
+
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++) {
+            E[i * N + j] = K[i * N + j];
+            for (size_t k = 0; k < count; k++)
+                E[i * N + j] -= values[k] * U[i * at[0] + k * at[1]] * U[j * at[0] + k * at[1]];
+        }
+    return E;
+}
+
+/* K − UUᵀK */
+static double *unprojected(const double *K, const struct pairs *pairs)
+{
+    double *E = malloc(N * N * sizeof(*E)), *T = malloc(pairs->count * N * sizeof(*T));
+
+    brute_multiply_t(pairs->U, K, T, N, pairs->count, N);
+    brute_multiply(pairs->U, T, E, N, pairs->count, N);
+    for (size_t i = 0; i < N * N; i++)
+        E[i] = K[i] - E[i];
+    free(T);
+    return E;
+}
+
+static void reconstructions(void **state)
+{
+    static const char *const fits[][12] = {
+        {"map", "svd", "gamma", "0.8", "approx", "column", "landmarks", "40", NULL},
+        {"map", "kpca", "gamma", "0.8", "approx", "nystrom", "landmarks", "40", NULL},
+        {"map", "kpca", "gamma", "0.8", "approx", "projected", "landmarks", "40", NULL},
+        {"map", "laplacian", "gamma", "0.8", "landmarks", "40", NULL}};
+    double *values = malloc(N * sizeof(*values)), *V = malloc(N * N * sizeof(*V));
+
+    (void)state;
+    for (size_t f = 0; f < 4; f++) {
+        struct judged of = {.report = NULL};
+        struct pairs pairs;
+        bool divided = f == 3;
+        double *K, *E, *best, *projected;
+
+        make(&of, 0, fits[f]);
+        read_pairs(&of, "f", divided, &pairs);
+        judge(&of, (const char *const[]){NULL});
+        K = matrix_of(&of, fits[f][1]);
+        brute_eigen(K, N, values, V);
+        E = without(K, pairs.U, pairs.values, pairs.count, (const size_t[]){pairs.count, 1});
+        best = without(K, V, values, pairs.count, (const size_t[]){1, N});
+        projected = unprojected(K, &pairs);
+        near(&of, "relative_error", norm(E) / norm(K), 1e-6);
+        near(&of, "relative_standard_error", 0, 0);
+        near(&of, "relative_accuracy", norm(best) / norm(E), 1e-5);
+        near(&of, "projection_error", norm(projected) / norm(K), 1e-6);
+        near(&of, "projection_accuracy", norm(best) / norm(projected), 1e-5);
+        if (!divided)
+            near(&of, "distance_accuracy", distances_of(best) / distances_of(E), 1e-5);
+        forget(&of);
+        free(projected);
+        free(best);
+        free(E);
+        free(K);
+    }
+    free(V);
+    free(values);
+}
+
+/* Of a sample the error is near that of all rows, as the standard error says. */
+static void samples(void **state)
+{
+    struct judged of = {.report = NULL};
+    double all, part, error, sum = 0;
+
+    (void)state;
+    make(&of, 0, (const char *const[]){"gamma", "3", "landmarks", "40", NULL});
+    judge(&of, (const char *const[]){NULL});
+    assert_int_equal(ny_report_number(of.report, "relative_error", &all), 1);
+    for (unsigned seed = 0; seed < 30; seed++) {
+        char text[8];
+
+        snprintf(text, sizeof(text), "%u", seed);
+        judge(&of, (const char *const[]){"sample", "120", "seed", text, NULL});
+        assert_int_equal(ny_report_number(of.report, "relative_accuracy", &part), 0); /* null */
+        assert_int_equal(ny_report_number(of.report, "relative_standard_error", &error), 1);
+        assert_int_equal(ny_report_number(of.report, "relative_error", &part), 1);
+        sum += pow((part - all) / error, 2);
+    }
+    if (!(sum / 30 > 0.3 && sum / 30 < 4)) fail_msg("%g standard errors, squared", sum / 30);
+    forget(&of);
+}
+
+/* The i-th number of an array of a report. */
+static double item(const struct judged *of, const char *key, size_t i)
+{
+    char wanted[64];
+    const char *at;
+
+    snprintf(wanted, sizeof(wanted), "\"%s\": [", key);
+    at = strstr(ny_report_json(of->report), wanted);
+    if (!at) fail_msg("%s is not an array", key);
+    for (at += strlen(wanted); i > 0; i--)
+        at = strchr(at, ',') + 1;
+    return strtod(at, NULL);
+}
+
+/* Mean of the singular values of AᵀB, A and B orthonormal in N rows, from eigenvalues of its square.
+ */
+static double cosines(const double *A, const double *B, size_t w)
+{
+    double C[PAIRS_MAX * PAIRS_MAX], S[PAIRS_MAX * PAIRS_MAX], values[PAIRS_MAX];
+    double V[PAIRS_MAX * PAIRS_MAX], mean = 0;
+
+    brute_multiply_t(A, B, C, N, w, w);
+    brute_multiply_t(C, C, S, w, w, w);
+    brute_eigen(S, w, values, V);
+    for (size_t k = 0; k < w; k++)
+        mean += sqrt(fmax(values[k], 0)) / (double)w;
+    return mean;
+}
+
+/* Gram–Schmidt of columns first … first + w − 1 of pairs. */
+static void orthonormal(const struct pairs *pairs, size_t first, size_t w, double *Q)
+{
+    for (size_t k = 0; k < w; k++) {
+        double length = 0;
+
+        for (size_t i = 0; i < N; i++)
+            Q[i * w + k] = pairs->U[i * pairs->count + first + k];
+        for (size_t l = 0; l < k; l++) {
+            double dot = 0;
+
+            for (size_t i = 0; i < N; i++)
+                dot += Q[i * w + l] * Q[i * w + k];
+            for (size_t i = 0; i < N; i++)
+                Q[i * w + k] -= dot * Q[i * w + l];
+        }
+        for (size_t i = 0; i < N; i++)
+            length += Q[i * w + k] * Q[i * w + k];
+        for (size_t i = 0; i < N; i++)
+            Q[i * w + k] /= sqrt(length);
+    }
+}
+
+static void buckets(void **state)
+{
+    struct judged of = {.report = NULL};
+    struct pairs own, exact;
+    double Q[N * P], R[N * P], accuracy[P];
+
+    (void)state;
+    make(&of, 0, (const char *const[]){"gamma", "3", "approx", "nystrom", "landmarks", "20", NULL});
+    fit(&of, "exact", (const char *const[]){"gamma", "3", "approx", "exact", NULL});
+    read_pairs(&of, "f", false, &own);
+    read_pairs(&of, "exact", false, &exact);
+    judge(&of, (const char *const[]){"against", "exact", NULL});
+    for (size_t k = 0; k < P; k++)
+        accuracy[k] = 1 - fabs(own.values[k] - exact.values[k]) / exact.values[k];
+    orthonormal(&own, 0, 1, Q);
+    orthonormal(&exact, 0, 1, R);
+    assert_true(fabs(item(&of, "angles", 0) - cosines(Q, R, 1)) < 1e-6);
+    orthonormal(&own, 1, 2, Q);
+    orthonormal(&exact, 1, 2, R);
+    assert_true(fabs(item(&of, "angles", 1) - cosines(Q, R, 2)) < 1e-6);
+    assert_true(fabs(item(&of, "value_accuracy", 0) - accuracy[0]) < 1e-6);
+    assert_true(fabs(item(&of, "value_accuracy", 1) - (accuracy[1] + accuracy[2]) / 2) < 1e-6);
+    forget(&of);
+}
+
+/* What is left of y when ỹ and 1 have been taken out of it, by Gram–Schmidt. */
+static void alignment(void **state)
+{
+    struct judged of = {.report = NULL};
+    float reference[N * P];
+    double Q[N * (P + 1)], left[N] = {0}, mean = 0, squares = 0, spread = 0, interval;
+    struct pairs own = {.count = P};
+
+    (void)state;
+    make(&of, 0, (const char *const[]){"gamma", "3", "approx", "nystrom", "landmarks", "20", NULL});
+    fit(&of, "other", (const char *const[]){"map", "svd", "gamma", "1", NULL});
+    assert_int_equal(ny_embedding_read(ctx, of.path, "other", 0, N, reference), NY_OK);
+    judge(&of, (const char *const[]){"against", "other", NULL});
+    own.count = P + 1;
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k <= P; k++)
+            own.U[i * (P + 1) + k] = k < P ? (double)of.y[i * P + k] : 1;
+    orthonormal(&own, 0, P + 1, Q);
+    for (size_t c = 0; c < P; c++) {
+        double y[N], sum = 0;
+
+        for (size_t i = 0; i < N; i++)
+            sum += y[i] = (double)reference[i * P + c];
+        for (size_t i = 0; i < N; i++)
+            spread += pow(y[i] - sum / N, 2) / N;
+        for (size_t k = 0; k <= P; k++) {
+            double dot = 0;
+
+            for (size_t i = 0; i < N; i++)
+                dot += Q[i * (P + 1) + k] * y[i];
+            for (size_t i = 0; i < N; i++)
+                y[i] -= dot * Q[i * (P + 1) + k];
+        }
+        for (size_t i = 0; i < N; i++)
+            left[i] += y[i] * y[i];
+    }
+    for (size_t i = 0; i < N; i++)
+        mean += left[i] / N;
+    for (size_t i = 0; i < N; i++)
+        squares += pow(left[i] - mean, 2) / (N - 1);
+    interval = 1.96 * sqrt(squares / N);
+    near(&of, "alignment_error", mean, 1e-6 * spread);
+    near(&of, "alignment_share", mean / spread, 1e-6);
+    assert_true(fabs(item(&of, "alignment_interval", 0) - (mean - interval)) < 1e-6 * spread);
+    assert_true(fabs(item(&of, "alignment_interval", 1) - (mean + interval)) < 1e-6 * spread);
+    forget(&of);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reconstructions), cmocka_unit_test(samples), cmocka_unit_test(buckets),
+        cmocka_unit_test(alignment),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
