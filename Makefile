@@ -45,9 +45,12 @@ VARIANT_FLAGS_plain  :=
 VARIANT_FLAGS_avx2   := -mavx2 -mfma
 VARIANT_FLAGS_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mprefer-vector-width=512
 
+# Templates, styles and scripts of reports, which become arrays of bytes.
+ASSETS      := $(foreach end,html css js,$(wildcard src/report/*.$(end)))
 LIB_SOURCES := $(filter-out src/cli/%.c $(VARIANT_SOURCES) $(UNUSED_SOURCES),$(wildcard src/*/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:src/%.c=$(BUILD)/%.o) \
-               $(foreach v,$(VARIANTS),$(VARIANT_SOURCES:src/%.c=$(BUILD)/%.$(v).o))
+               $(foreach v,$(VARIANTS),$(VARIANT_SOURCES:src/%.c=$(BUILD)/%.$(v).o)) \
+               $(ASSETS:src/%=$(BUILD)/%.o)
 CLI_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
 STATIC_LIB  := $(BUILD)/libnystream.a
 SHARED_LIB  := $(BUILD)/libnystream.so.$(VERSION)
@@ -113,6 +116,14 @@ endif
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
+
+$(BUILD)/%.asset.c: src/%
+	@mkdir -p $(@D)
+	@{ echo 'extern const unsigned char ny_$(subst .,_,$(notdir $<))[];'; \
+	  echo 'const unsigned char ny_$(subst .,_,$(notdir $<))[] = {'; \
+	  od -An -v -tu1 $< | sed 's/[0-9][0-9]*/&,/g'; echo '0};'; } >$@
+$(ASSETS:src/%=$(BUILD)/%.o): $(BUILD)/%.o: $(BUILD)/%.asset.c $(BUILD)/flags
+	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) -c $< -o $@
 
 # Byte dot products, of some AVX-512 CPUs only.
 $(BUILD)/%_vnni.o: src/%_vnni.c $(BUILD)/flags

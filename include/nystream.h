@@ -133,7 +133,8 @@ enum ny_option_group {
     NY_GROUP_GRAPH = 256,  /* neighbors metric max-distance … */
     NY_GROUP_PATH = 512,   /* from to */
     NY_GROUP_EVALUATE = 1024, /* measures clusters … */
-    NY_GROUP_PLOT = 2048      /* axes color size … */
+    NY_GROUP_PLOT = 2048,      /* axes color size … */
+    NY_GROUP_REPORT = 4096     /* image title */
 };
 
 struct ny_option_info {
@@ -289,6 +290,10 @@ struct ny_screen {
 };
 NY_API int ny_plot_text(struct ny_context *context, const char *path, const char *name,
                         const struct ny_options *options, const struct ny_screen *screen);
+/* Writes results, all that are done where `count` is 0, as one page of HTML that needs nothing
+ * else, by the options of NY_GROUP_REPORT. One pass over each embedding. */
+NY_API int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
+                           size_t count, const char *output, const struct ny_options *options);
 /* The names of the parts, for help; ends with NULL. */
 NY_API const char *const *ny_export_parts(void);
 

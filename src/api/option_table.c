@@ -21,6 +21,7 @@
 #define PATH NY_GROUP_PATH
 #define EVALUATE NY_GROUP_EVALUATE
 #define PLOT NY_GROUP_PLOT
+#define REPORT NY_GROUP_REPORT
 
 /* name, kind, least, in the identity, argument, default, groups, summary */
 #define OPTION_MAP(X)                                                                              \
@@ -162,7 +163,10 @@
     X("scree", NY_SWITCH, 0, false, NULL, "no", PLOT, "draw the eigenvalues instead")              \
     X("size", NY_TEXT, 0, false, "WxH", "1600x1200", PLOT,                                         \
       "of the picture, in pixels; an svg or pdf has half as many points")                          \
-    X("title", NY_TEXT, 0, false, "TEXT", NULL, PLOT, "above the picture; by default NAME")        \
+    X("title", NY_TEXT, 0, false, "TEXT", NULL, PLOT | REPORT,                                     \
+      "above the picture or page; by default NAME, or that of the store")                          \
+    X("image", NY_TEXT, 0, false, "HxW|auto|none", "auto", REPORT,                                 \
+      "height and width of rows that are images; auto: where a square has as many pixels")         \
     X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT | GRAPH, \
       "scale each column by its standard deviation, or by its range; sparse rows are not centred") \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, FIT | SELECT,                               \

@@ -103,6 +103,7 @@ int cli_run_eval(struct command *command);
 int cli_run_transform(struct command *command);
 int cli_run_export(struct command *command);
 int cli_run_plot(struct command *command);
+int cli_run_report(struct command *command);
 int cli_run_embed(struct command *command);
 int cli_run_list(struct command *command);
 int cli_run_repair(struct command *command);

@@ -1,4 +1,4 @@
-/* plot: an embedding as a picture, in a file or on the terminal. */
+/* plot: an embedding as a picture, in a file or on the terminal. report: results as a page. */
 #include "cli/cli.h"
 
 #include <langinfo.h>
@@ -60,6 +60,17 @@ int cli_run_plot(struct command *command)
     else
         status = ny_plot(command->context, command->operands[0], command->operands[1],
                          command->output, command->options);
+    cli_display_clear(&command->display);
+    return status ? cli_fail_library(command, status) : NY_OK;
+}
+
+int cli_run_report(struct command *command)
+{
+    int status;
+
+    if (!command->output) return cli_fail_usage(command, "report needs -o OUT.html");
+    status = ny_write_report(command->context, command->operands[0], command->operands + 1,
+                             command->operand_count - 1, command->output, command->options);
     cli_display_clear(&command->display);
     return status ? cli_fail_library(command, status) : NY_OK;
 }

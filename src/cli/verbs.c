@@ -97,6 +97,13 @@ static const struct verb verbs[] = {
      "colour vision. Columns, for --axes and --color, are the numbers of components, row, label, "
      "cluster, component (of a graph), residual; cluster:B takes those of result B.",
      cli_run_plot},
+    {"report", "STORE [NAME]…", 1, NO_LIMIT, NY_GROUP_REPORT | COMMON, EVERY | OWN_OUTPUT,
+     "write results as one page of HTML",
+     "Writes one page that needs no network: plots to point at, to move and to zoom, eigenvalues, "
+     "certificate, cost, and the command that makes each result; several side by side. Without "
+     "NAME all results that are done. Below 5 MB, whatever the number of rows: an image counts all "
+     "of them, a sample can be pointed at.",
+     cli_run_report},
     {"embed", "FILE", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | COMMON,
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
      "import, fit and export in one, through a temporary store that is removed at the end.",
@@ -130,7 +137,7 @@ static const struct verb verbs[] = {
 
 static const struct option_view own_options[] = {
     {'o', "output", "FILE", NULL,
-     "file to write: .npy or .csv, of plot .png, .svg or .pdf; - is the standard output",
+     "file to write: .npy or .csv; plot: .png, .svg, .pdf; - is the standard output",
      OWN_OUTPUT, 0, false},
     {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", OWN_INPUT, 0,
      false},

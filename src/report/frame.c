@@ -104,6 +104,8 @@ static int add_part(struct ny_frame *frame, const char *name, struct ny_frame_co
     }
     if (!column->part) return unknown_column(frame, name);
     if (name[length]) return add_other(frame, name + length + 1, column);
+    if (column->part->count(&frame->result) > frame->n) /* components: of rows not covered, too */
+        return add_other(frame, frame->result.name, column);
     return ny_result_prepare(&frame->result, column->part, frame->piece);
 }
 

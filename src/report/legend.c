@@ -204,6 +204,24 @@ static double median_of(const struct ny_sample *sample, size_t column, const dou
     return room[count / 2];
 }
 
+/* The point of a class that is nearest to its medians: those of a ring are in its hole. */
+static void place_name(const struct ny_plot_frame *frame, const struct ny_sample *sample,
+                       const double *class, double wanted, double at[2])
+{
+    const double *x = ny_sample_column(sample, 0), *y = ny_sample_column(sample, 1);
+    double middle[2] = {at[0], at[1]}, least = INFINITY;
+
+    for (size_t i = 0; i < sample->count; i++) {
+        double to_x = ny_frame_x(frame, x[i]), to_y = ny_frame_y(frame, y[i]);
+        double away = hypot(to_x - middle[0], to_y - middle[1]);
+
+        if (class[i] != wanted || !(away < least)) continue;
+        least = away;
+        at[0] = to_x;
+        at[1] = to_y;
+    }
+}
+
 /* From top to bottom: a label that would cover an earlier one moves below it. */
 static void separate(struct label *labels, size_t count, double line)
 {
@@ -230,12 +248,14 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
     room = ny_calloc(canvas->ctx, NY_MEM_OTHER, sample->count, sizeof(double));
     if (!room) return NY_EBUDGET;
     for (size_t k = 0; k < tint->count; k++) {
-        double x = ny_frame_x(frame, median_of(sample, 0, class, tint->classes[k].value, room));
-        double y = ny_frame_y(frame, median_of(sample, 1, class, tint->classes[k].value, room));
+        double value = tint->classes[k].value;
+        double at[2] = {ny_frame_x(frame, median_of(sample, 0, class, value, room)),
+                        ny_frame_y(frame, median_of(sample, 1, class, value, room))};
         double width = ny_letters_width(canvas, &how, tint->classes[k].name);
 
-        if (!isfinite(x) || !isfinite(y)) continue;
-        labels[count++] = (struct label){tint->classes[k].name, x - width / 2, y, width};
+        if (!isfinite(at[0]) || !isfinite(at[1])) continue;
+        place_name(frame, sample, class, value, at);
+        labels[count++] = (struct label){tint->classes[k].name, at[0] - width / 2, at[1], width};
     }
     ny_free(canvas->ctx, room);
     separate(labels, count, 30 * canvas->scale);

@@ -180,7 +180,8 @@ static int draw_inside(struct picture *p, bool few)
     for (size_t k = 0; k < p->mark_count; k++)
         ny_draw_landmark(&p->canvas, ny_frame_x(f, p->marks[k][0]), ny_frame_y(f, p->marks[k][1]),
                          p->mark_count);
-    if (err == NY_OK) err = ny_draw_class_names(&p->canvas, f, &p->scene.tint, &p->scene.sample);
+    if (err == NY_OK && !few) /* marks have their shapes */
+        err = ny_draw_class_names(&p->canvas, f, &p->scene.tint, &p->scene.sample);
     cairo_restore(p->canvas.cr);
     return err;
 }

@@ -1,0 +1,162 @@
+/* ny_write_report. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/option_table.h"
+#include "api/options.h"
+#include "base/memory.h"
+#include "embed/record.h"
+#include "report/markup.h"
+#include "report/page.h"
+
+/* ---- the command that makes a result ------------------------------------------------------ */
+
+/* As a shell reads it. */
+static void put_word(struct ny_sink *sink, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%";
+    char letter[2] = "";
+
+    ny_put(sink, " ");
+    if (word[0] && strspn(word, plain) == strlen(word)) {
+        ny_put_html(sink, word);
+        return;
+    }
+    ny_put_html(sink, "'");
+    for (; *word; word++)
+        if (*word == '\'') {
+            ny_put_html(sink, "'\\''");
+        } else if ((unsigned char)*word < 0x80) {
+            letter[0] = *word;
+            ny_put_html(sink, letter);
+        } else {
+            ny_put_bytes(sink, word, 1);
+        }
+    ny_put_html(sink, "'");
+}
+
+/* Defaults are left out. */
+static void put_option(struct ny_sink *sink, const struct ny_option_info *info, const char *value)
+{
+    char name[64];
+
+    if (info->fallback && strcmp(info->fallback, value) == 0) return;
+    snprintf(name, sizeof(name), "--%s%s", !info->argument && strcmp(value, "no") == 0 ? "no-" : "",
+             info->name);
+    put_word(sink, name);
+    if (info->argument) put_word(sink, value);
+}
+
+static void put_command(const json_t *record, const char *store, const char *name,
+                        struct ny_sink *sink)
+{
+    const char *kind = ny_field_text(record, "kind");
+    const json_t *options = json_object_get(record, "options");
+
+    ny_put(sink, "nystream ");
+    ny_put(sink, kind && strcmp(kind, "graph") == 0        ? "graph"
+                 : kind && strcmp(kind, "dictionary") == 0 ? "select"
+                                                           : "fit");
+    put_word(sink, store);
+    put_word(sink, name);
+    for (const struct ny_option_info *info = ny_option_table(); info->name; info++) {
+        const char *value = ny_field_text(options, info->name);
+
+        if (value) put_option(sink, info, value);
+    }
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+enum { NAMES_MAX = 64 };
+
+struct names {
+    struct ny_store *store;
+    char *name[NAMES_MAX];
+    size_t count;
+};
+
+/* Those that are done. */
+static int add_name(void *user, const char *name)
+{
+    struct names *names = user;
+    struct ny_context *ctx = ny_store_context(names->store);
+    json_t *record = NULL;
+    const char *stage;
+    int err = ny_record_load(names->store, name, &record);
+
+    stage = ny_field_text(record, "stage");
+    if (err == NY_OK && stage && strcmp(stage, "done") == 0 && names->count < NAMES_MAX) {
+        names->name[names->count] = ny_strdup(ctx, name);
+        err = names->name[names->count] ? NY_OK : NY_EBUDGET;
+        names->count += err == NY_OK;
+    }
+    json_decref(record);
+    return err;
+}
+
+static int take_names(struct names *names, const char *const *given, size_t count)
+{
+    struct ny_context *ctx = ny_store_context(names->store);
+    int err = NY_OK;
+
+    if (!count) err = ny_results_list(names->store, add_name, names);
+    if (count > NAMES_MAX)
+        return ny_fail(ctx, NY_EUSAGE, "a report has at most %d results, not %zu", NAMES_MAX,
+                       count);
+    for (size_t k = 0; err == NY_OK && k < count; k++) {
+        names->name[k] = ny_strdup(ctx, given[k]);
+        err = names->name[k] ? NY_OK : NY_EBUDGET;
+        names->count += err == NY_OK;
+    }
+    if (err == NY_OK && !names->count)
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "%s has no result that is done; make one with 'nystream fit "
+                      "%s NAME'",
+                      ny_store_path(names->store), ny_store_path(names->store));
+    return err;
+}
+
+static int take_image(struct ny_context *ctx, const struct ny_options *options,
+                      struct ny_page_spec *spec)
+{
+    const char *text = ny_options_text(options, "image");
+    unsigned height, width;
+    int end = 0;
+
+    spec->images = strcmp(text, "none") != 0;
+    if (!spec->images || strcmp(text, "auto") == 0) return NY_OK;
+    if (sscanf(text, "%6ux%6u%n", &height, &width, &end) != 2 || text[end] || !height || !width)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--image %s: height and width are wanted, such as 28x28, or auto or none",
+                       text);
+    spec->image[0] = height;
+    spec->image[1] = width;
+    return NY_OK;
+}
+
+int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
+                    size_t count, const char *output, const struct ny_options *options)
+{
+    struct ny_page_spec spec = {.title = ny_options_text(options, "title"), .command = put_command};
+    struct names taken = {.count = 0};
+    int err;
+
+    ny_error_clear(context);
+    ny_fields_begin();
+    err = take_image(context, options, &spec);
+    if (err) return err;
+    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
+    err = ny_store_open(&taken.store, context, path);
+    if (err == NY_OK) err = take_names(&taken, names, count);
+    spec.names = (const char *const *)taken.name;
+    spec.count = taken.count;
+    if (err == NY_OK) err = ny_page_write(taken.store, &spec, output);
+    for (size_t k = 0; k < taken.count; k++)
+        ny_free(context, taken.name[k]);
+    ny_store_close(taken.store);
+    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    return err;
+}

@@ -1,0 +1,252 @@
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/writer.h"
+#include "report/assets.h"
+#include "report/page_facts.h"
+#include "report/words.h"
+
+/* Of all results together. */
+enum {
+    POINTS = 12000,
+    POINTS_LEAST = 500,
+    LANDMARKS = 2000,
+    IMAGE_BYTES = 1200 << 10,
+    IMAGE_LEAST = 8, /* pixels a side that rows without a shape must have to be images */
+    MANY_RESULTS = 3 /* from here on rasters are smaller and fewer */
+};
+
+struct page {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    const struct ny_page_spec *spec;
+    struct ny_page_limits limits;
+    const json_t **reports; /* of all results, borrowed from: */
+    struct ny_result *results;
+    size_t opened, number; /* the result that is being written */
+    struct ny_page_points points;
+};
+
+/* ---- a result ----------------------------------------------------------------------------- */
+
+static int fill_plot(void *user, const char *hole, struct ny_sink *sink)
+{
+    struct page *page = user;
+    const struct ny_page_points *p = &page->points;
+    char words[NY_WORDS_BYTES], shown[32], all[32];
+
+    if (strcmp(hole, "data") == 0) return ny_page_points_json(p, sink);
+    ny_grouped(p->count, shown);
+    ny_grouped(p->frame.n, all);
+    if (strcmp(hole, "caption") == 0) {
+        if (p->count < p->frame.n)
+            ny_putf(sink, "%s of %s points can be pointed at; %s", shown, all,
+                    p->raster_count ? "the image behind them counts all." : "");
+        else
+            ny_putf(sink, "All %s points.", all);
+    } else {
+        ny_describe_result(&page->results[page->number], words);
+        ny_put(sink, "Scatter plot of ");
+        ny_put_html(sink, p->frame.result.name);
+        ny_put(sink, ": ");
+        ny_put_html(sink, words);
+    }
+    return sink->err;
+}
+
+static int fill_result(void *user, const char *hole, struct ny_sink *sink)
+{
+    struct page *page = user;
+    const struct ny_result *result = &page->results[page->number];
+    char words[NY_WORDS_BYTES];
+
+    if (strcmp(hole, "number") == 0)
+        ny_putf(sink, "%zu", page->number);
+    else if (strcmp(hole, "name") == 0)
+        ny_put_html(sink, result->name);
+    else if (strcmp(hole, "certificate") == 0)
+        ny_put_certificate(sink, result->report);
+    else if (strcmp(hole, "graph") == 0)
+        ny_put_graph(sink, result->report);
+    else if (strcmp(hole, "cost") == 0)
+        ny_put_cost(sink, result->report);
+    else if (strcmp(hole, "facts") == 0)
+        ny_put_facts(sink, result->report);
+    else if (strcmp(hole, "spectrum") == 0)
+        ny_put_spectrum(sink, result);
+    else if (strcmp(hole, "residuals") == 0)
+        ny_put_residuals(sink, &page->points);
+    else if (strcmp(hole, "command") == 0)
+        page->spec->command(result->record, ny_store_path(page->store), result->name, sink);
+    else if (strcmp(hole, "plot") == 0 && page->points.ctx)
+        return ny_put_template(sink, ny_plot_html, fill_plot, page);
+    else if (strcmp(hole, "words") == 0) {
+        ny_describe_result(result, words);
+        ny_put_html(sink, words);
+    }
+    return sink->err;
+}
+
+static int put_results(struct page *page, struct ny_sink *sink)
+{
+    const struct ny_result_part *embedding = ny_part_find("embedding");
+    int err = NY_OK;
+
+    for (page->number = 0; err == NY_OK && page->number < page->spec->count; page->number++) {
+        struct ny_result *result = &page->results[page->number];
+
+        if (embedding->count(result))
+            err = ny_page_points_new(&page->points, page->store, result->name, &page->limits);
+        if (err == NY_OK) err = ny_put_template(sink, ny_result_html, fill_result, page);
+        ny_page_points_release(&page->points);
+    }
+    return err;
+}
+
+/* ---- the page ----------------------------------------------------------------------------- */
+
+static void put_title(const struct page *page, struct ny_sink *sink)
+{
+    const char *path = ny_store_path(page->store), *end = path + strlen(path), *begin;
+    char name[256];
+
+    if (page->spec->title) {
+        ny_put_html(sink, page->spec->title);
+        return;
+    }
+    while (end > path && end[-1] == '/')
+        end--;
+    for (begin = end; begin > path && begin[-1] != '/';)
+        begin--;
+    snprintf(name, sizeof(name), "%.*s", (int)(end - begin), begin);
+    ny_put_html(sink, name);
+}
+
+static int put_store(const struct page *page, struct ny_sink *sink)
+{
+    struct ny_points_info info;
+    char rows[32], columns[32];
+    int err = ny_points_info(page->store, &info);
+
+    if (err) return err;
+    ny_putf(sink, "%s rows of %s columns, %s%s", ny_grouped(info.n, rows),
+            ny_grouped(info.d, columns), ny_dtype_name(info.dtype),
+            info.layout == NY_CSR ? ", sparse" : "");
+    return sink->err;
+}
+
+static void put_links(const struct page *page, struct ny_sink *sink)
+{
+    for (size_t k = 0; k < page->spec->count; k++) {
+        ny_putf(sink, "<a href=\"#r%zu\">", k);
+        ny_put_html(sink, page->results[k].name);
+        ny_put(sink, "</a>\n");
+    }
+}
+
+static int fill_page(void *user, const char *hole, struct ny_sink *sink)
+{
+    struct page *page = user;
+
+    if (strcmp(hole, "css") == 0)
+        ny_put(sink, (const char *)ny_page_css);
+    else if (strcmp(hole, "js") == 0)
+        ny_put(sink, (const char *)ny_page_js);
+    else if (strcmp(hole, "version") == 0)
+        ny_put(sink, ny_version());
+    else if (strcmp(hole, "title") == 0)
+        put_title(page, sink);
+    else if (strcmp(hole, "store") == 0)
+        return put_store(page, sink);
+    else if (strcmp(hole, "links") == 0)
+        put_links(page, sink);
+    else if (strcmp(hole, "comparison") == 0)
+        ny_put_comparison(sink, page->reports, page->spec->names, page->spec->count);
+    else if (strcmp(hole, "results") == 0)
+        return put_results(page, sink);
+    return sink->err;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static int set_limits(struct page *page)
+{
+    const struct ny_page_spec *spec = page->spec;
+    struct ny_points_info info;
+    size_t side;
+    int err = ny_points_info(page->store, &info);
+
+    if (err) return err;
+    page->limits =
+        (struct ny_page_limits){.points = least(POINTS / 2, POINTS / spec->count + POINTS_LEAST),
+                                .landmarks = LANDMARKS / spec->count,
+                                .rasters = spec->count < MANY_RESULTS ? NY_PAGE_RASTERS : 1,
+                                .width = spec->count < MANY_RESULTS ? 720 : 480,
+                                .height = spec->count < MANY_RESULTS ? 540 : 360,
+                                .image_bytes = IMAGE_BYTES / spec->count,
+                                .image = {spec->image[0], spec->image[1]}};
+    side = (size_t)lround(sqrt((double)info.d));
+    if (!spec->images)
+        page->limits.image[0] = page->limits.image[1] = 0;
+    else if (spec->image[0] && spec->image[0] * spec->image[1] != info.d)
+        return ny_fail(page->ctx, NY_EUSAGE, "--image %zux%zu: rows of %s have %llu columns",
+                       spec->image[0], spec->image[1], ny_store_path(page->store),
+                       (unsigned long long)info.d);
+    else if (!spec->image[0] && side >= IMAGE_LEAST && side * side == info.d)
+        page->limits.image[0] = page->limits.image[1] = side;
+    return NY_OK;
+}
+
+static int open_results(struct page *page)
+{
+    size_t count = page->spec->count;
+    int err;
+
+    page->results = ny_calloc(page->ctx, NY_MEM_OTHER, count, sizeof(*page->results));
+    page->reports = ny_calloc(page->ctx, NY_MEM_OTHER, count, sizeof(*page->reports));
+    err = page->results && page->reports ? NY_OK : NY_EBUDGET;
+    while (err == NY_OK && page->opened < count) {
+        struct ny_result *result = &page->results[page->opened];
+
+        err = ny_result_open(result, page->store, page->spec->names[page->opened]);
+        page->reports[page->opened++] = result->report;
+    }
+    return err;
+}
+
+static int write_bytes(void *user, const char *text, size_t bytes)
+{
+    return ny_writer_rows(user, text, bytes);
+}
+
+int ny_page_write(struct ny_store *store, const struct ny_page_spec *spec, const char *output)
+{
+    struct page page = {.ctx = ny_store_context(store), .store = store, .spec = spec};
+    struct ny_writer *writer = NULL;
+    struct ny_sink sink = {.write = write_bytes};
+    int err = set_limits(&page);
+
+    if (err == NY_OK) err = open_results(&page);
+    if (err == NY_OK)
+        err = ny_writer_open(&writer, page.ctx, output, NY_OUT_BYTES, NY_ROWS_COUNTED, 0);
+    if (err == NY_OK) {
+        sink.user = writer;
+        err = ny_put_template(&sink, ny_page_html, fill_page, &page);
+    }
+    if (err == NY_OK)
+        err = ny_writer_commit(writer);
+    else
+        ny_writer_abort(writer);
+    for (size_t k = 0; k < page.opened; k++)
+        ny_result_close(&page.results[k]);
+    ny_free(page.ctx, page.reports);
+    ny_free(page.ctx, page.results);
+    return err;
+}

@@ -1,0 +1,27 @@
+/*
+ * A report: one page of HTML that needs no network, with plots of results and all that is known of
+ * them. Below 5 MB, whatever the number of rows.
+ */
+#ifndef NY_REPORT_PAGE_H
+#define NY_REPORT_PAGE_H
+
+#include "report/sink.h"
+#include "store/store.h"
+
+#include <jansson.h>
+
+struct ny_page_spec {
+    const char *const *names; /* of results that are done */
+    size_t count;
+    size_t image[2];   /* height, width of rows as images; 0: where d is a square */
+    bool images;       /* false: rows are none */
+    const char *title; /* NULL: of the store */
+    /* The command that makes a result again, from its record. */
+    void (*command)(const json_t *record, const char *store, const char *name,
+                    struct ny_sink *sink);
+};
+
+/* NY_EUSAGE for a NAME that is not done. */
+int ny_page_write(struct ny_store *store, const struct ny_page_spec *spec, const char *output);
+
+#endif

@@ -1,0 +1,474 @@
+'use strict';
+(() => {
+  // Okabe and Ito's colours, then a brown, a grey and their yellow; viridis at every fifteenth.
+  const CLASSES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000',
+    '#7b4f2c', '#8c8c8c', '#f0e442'];
+  const VIRIDIS = ['#440154', '#481a6c', '#472f7d', '#414487', '#39568c', '#31688e', '#2a788e', '#23888e',
+    '#1f988b', '#22a884', '#35b779', '#54c568', '#7ad151', '#a5db36', '#d2e21b', '#fde725'];
+  const NONE = 65535, SHAPES = 6, MARGIN = { left: 58, top: 12, right: 12, bottom: 40 };
+  const darkness = matchMedia('(prefers-color-scheme: dark)');
+  let printing = false;
+  const isDark = () => darkness.matches && !printing;
+
+  const rgb = hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16));
+  const classColor = k => k < 0 ? '#b4b4b4'
+    : isDark() && k % CLASSES.length === 6 ? '#ffffff' : CLASSES[k % CLASSES.length];
+  function viridis(t) {
+    const at = Math.min(Math.max(t, 0), 1) * (VIRIDIS.length - 1), k = Math.min(Math.floor(at), VIRIDIS.length - 2);
+    const a = rgb(VIRIDIS[k]), b = rgb(VIRIDIS[k + 1]);
+    return a.map((v, i) => Math.round(v + (b[i] - v) * (at - k)));
+  }
+  // Amounts: much is dark on white paper, and light on black.
+  const amount = t => viridis(isDark() ? 0.1 + 0.9 * t : 0.9 * (1 - t));
+  const css = c => typeof c === 'string' ? c : `rgb(${c.join(',')})`;
+
+  function bytes(text) {
+    const raw = atob(text), out = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
+    return out;
+  }
+  const codes = text => new Uint16Array(bytes(text).buffer);
+  const numbers = text => new Float64Array(bytes(text).buffer);
+  function values(coded) {
+    const step = (coded.high - coded.low) / (NONE - 1);
+    return Float64Array.from(codes(coded.codes), c => c === NONE ? NaN : coded.low + c * step);
+  }
+  function short(x) {
+    if (!Number.isFinite(x)) return '–';
+    return (Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(3) : String(+x.toPrecision(4)))
+      .replace('-', '−');
+  }
+  const grouped = n => n.toLocaleString('en');
+
+  function ticks(low, high, wanted) {
+    const raw = (high - low) / wanted, power = 10 ** Math.floor(Math.log10(raw)), part = raw / power;
+    const step = power * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10), out = [];
+    for (let k = Math.ceil(low / step); k * step <= high && out.length < 20; k++) out.push(k * step);
+    return out;
+  }
+
+  // The same six shapes as in pictures; classes beyond ten differ in shape from those of their colour.
+  const shapeOf = k => (k + Math.floor(k / CLASSES.length)) % SHAPES;
+  function shape(path, kind, x, y, r) {
+    const polygon = corners => {
+      corners.forEach(([a, b], i) => i ? path.lineTo(x + a * r, y + b * r) : path.moveTo(x + a * r, y + b * r));
+      path.closePath();
+    };
+    const plus = [[-.4, -1.2], [.4, -1.2], [.4, -.4], [1.2, -.4], [1.2, .4], [.4, .4], [.4, 1.2], [-.4, 1.2],
+      [-.4, .4], [-1.2, .4], [-1.2, -.4], [-.4, -.4]];
+    switch (kind) {
+      case 1: polygon([[-.89, -.89], [.89, -.89], [.89, .89], [-.89, .89]]); break;
+      case 2: polygon([[0, -1.45], [1.25, .75], [-1.25, .75]]); break;
+      case 3: polygon([[0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]]); break;
+      case 4: polygon(plus.map(([a, b]) => [(a - b) * Math.SQRT1_2, (a + b) * Math.SQRT1_2])); break;
+      case 5: polygon(plus); break;
+      default: path.moveTo(x + r, y); path.arc(x, y, r, 0, 2 * Math.PI);
+    }
+  }
+
+  class Plot {
+    constructor(figure) {
+      const data = JSON.parse(figure.querySelector('.data').textContent);
+      this.figure = figure;
+      this.data = data;
+      this.canvas = figure.querySelector('canvas');
+      this.tip = figure.querySelector('.tip');
+      this.rows = numbers(data.rows);
+      this.count = this.rows.length;
+      this.markRows = numbers(data.landmarks);
+      this.axes = data.components.map(c => ({ title: c.title, axis: c.axis, values: values(c.values),
+        marks: values(c.landmarks) }));
+      this.axes.push({ title: 'row', axis: [-0.04 * data.n, 1.04 * Math.max(data.n - 1, 1)], values: this.rows,
+        marks: this.markRows });
+      this.tints = [{ name: 'density' }, ...data.tints, ...data.components.map((c, k) =>
+        ({ name: `component ${k + 1}`, axis: c.axis, of: k }))];
+      for (const tint of this.tints) {
+        if (tint.classes) tint.code = codes(tint.codes);
+        else if (tint.of !== undefined) tint.number = this.axes[tint.of].values;
+        else if (tint.values) tint.number = values(tint.values);
+        tint.hidden = new Set();
+      }
+      this.x = data.components.length > 1 ? 0 : this.axes.length - 1;
+      this.y = data.components.length > 1 ? 1 : 0;
+      this.tint = this.tints.length > 1 && this.tints[1].classes ? 1 : 0;
+      this.hover = -1;
+      this.layers = new Map();
+      // A fixed order without any class on top.
+      this.order = Uint32Array.from({ length: this.count }, (_, i) => i);
+      for (let i = this.count - 1, seed = 1; i > 0; i--) {
+        seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+        const j = seed % (i + 1), kept = this.order[i];
+        this.order[i] = this.order[j];
+        this.order[j] = kept;
+      }
+      this.fillControls();
+      this.whole();
+      this.listen();
+      this.loadRasters();
+    }
+
+    fillControls() {
+      const find = name => this.figure.querySelector('.' + name);
+      const choose = (select, names, at, set) => {
+        names.forEach((name, k) => select.add(new Option(name, k, false, k === at)));
+        select.addEventListener('change', () => { set(+select.value); this.draw(); });
+      };
+      const names = this.axes.map(a => a.title.split(':')[0]);
+      choose(find('across'), names, this.x, k => { this.x = k; this.whole(); });
+      choose(find('upwards'), names, this.y, k => { this.y = k; this.whole(); });
+      choose(find('tint'), this.tints.map(t => t.name), this.tint, k => { this.tint = k; });
+      this.points = find('points');
+      this.marks = find('marks');
+      for (const box of [this.points, this.marks]) box.addEventListener('change', () => this.draw());
+      this.marks.parentNode.hidden = this.markRows.length === 0;
+      find('in').addEventListener('click', () => this.zoom(1 / 1.5));
+      find('out').addEventListener('click', () => this.zoom(1.5));
+      find('whole').addEventListener('click', () => { this.whole(); this.draw(); });
+    }
+
+    whole() {
+      this.view = { x: [...this.axes[this.x].axis], y: [...this.axes[this.y].axis] };
+      this.hide();
+    }
+
+    // Rasters are grey images: how many points a cell has, and which colour most of them.
+    loadRasters() {
+      const load = source => new Promise((done, failed) => {
+        const image = new Image();
+        image.onload = () => {
+          const c = new OffscreenCanvas(image.width, image.height), g = c.getContext('2d');
+          g.drawImage(image, 0, 0);
+          done({ width: image.width, height: image.height, data: g.getImageData(0, 0, image.width, image.height).data });
+        };
+        image.onerror = failed;
+        image.src = source;
+      });
+      Promise.all(this.data.rasters.map(async r => {
+        r.levels = await load(r.level);
+        if (r.color) r.colors = await load(r.color);
+      })).then(() => { this.figure.dataset.ready = 'yes'; this.draw(); });
+    }
+
+    raster() {
+      const r = this.data.rasters.find(r => r.levels &&
+        (r.x === this.x && r.y === this.y || r.x === this.y && r.y === this.x));
+      return r && { raster: r, turned: r.x !== this.x };
+    }
+
+    // The raster in colours, for the tint, the theme, and its classes that are shown.
+    layer(r) {
+      const tint = this.tints[this.tint], byClass = tint.classes && r.colors && tint === this.tints[1];
+      const key = [r.x, r.y, byClass ? [...tint.hidden].join() || 'class' : this.tint ? 'grey' : 'amount', isDark()].join('|');
+      if (this.layers.has(key)) return this.layers.get(key);
+      const { width, height, data } = r.levels, image = new ImageData(width, height), out = image.data;
+      const ramp = Array.from({ length: 256 }, (_, k) => amount((k - 1) / 254));
+      const shown = CLASSES.map((_, slot) => byClass && tint.classes.some((_, k) => k % CLASSES.length === slot && !tint.hidden.has(k)));
+      for (let i = 0; i < width * height; i++) {
+        const level = data[4 * i];
+        if (!level) continue;
+        const slot = byClass ? r.colors.data[4 * i] - 1 : 0;
+        if (byClass && slot < CLASSES.length && !shown[slot]) continue;
+        const color = byClass ? rgb(classColor(slot < CLASSES.length ? slot : -1)) : this.tint ? [128, 128, 136] : ramp[level];
+        out.set(color, 4 * i);
+        out[4 * i + 3] = byClass ? 70 + 185 * (level - 1) / 254 : this.tint ? 40 + 140 * (level - 1) / 254 : 255;
+      }
+      const canvas = new OffscreenCanvas(width, height);
+      canvas.getContext('2d').putImageData(image, 0, 0);
+      if (this.layers.size > 12) this.layers.clear();
+      this.layers.set(key, canvas);
+      return canvas;
+    }
+
+    px(x) { return this.box.left + (x - this.view.x[0]) / (this.view.x[1] - this.view.x[0]) * this.box.width; }
+    py(y) { return this.box.top + (this.view.y[1] - y) / (this.view.y[1] - this.view.y[0]) * this.box.height; }
+
+    draw() {
+      const ratio = devicePixelRatio || 1, wide = this.canvas.clientWidth, high = this.canvas.clientHeight;
+      if (!wide) return;
+      this.canvas.width = Math.round(wide * ratio);
+      this.canvas.height = Math.round(high * ratio);
+      this.box = { left: MARGIN.left, top: MARGIN.top, width: wide - MARGIN.left - MARGIN.right,
+        height: high - MARGIN.top - MARGIN.bottom };
+      const g = this.canvas.getContext('2d');
+      g.setTransform(ratio, 0, 0, ratio, 0, 0);
+      this.drawAxes(g, wide, high);
+      g.save();
+      g.beginPath();
+      g.rect(this.box.left, this.box.top, this.box.width, this.box.height);
+      g.clip();
+      this.drawRaster(g);
+      if (this.points.checked) this.drawPoints(g);
+      if (this.marks.checked) this.drawMarks(g);
+      this.drawHover(g);
+      g.restore();
+      this.drawKey();
+    }
+
+    drawAxes(g, wide, high) {
+      const style = printing ? { getPropertyValue: n => n === '--grid' ? '#ddd' : '#333' } : getComputedStyle(this.figure);
+      const { left, top, width, height } = this.box;
+      g.font = '12px system-ui, sans-serif';
+      g.lineWidth = 1;
+      g.strokeStyle = style.getPropertyValue('--grid');
+      g.fillStyle = style.getPropertyValue('--soft');
+      g.textAlign = 'center';
+      g.textBaseline = 'top';
+      for (const t of ticks(...this.view.x, Math.max(width / 90, 2))) {
+        g.beginPath(); g.moveTo(this.px(t), top); g.lineTo(this.px(t), top + height); g.stroke();
+        g.fillText(short(t), this.px(t), top + height + 5);
+      }
+      g.textAlign = 'right';
+      g.textBaseline = 'middle';
+      for (const t of ticks(...this.view.y, Math.max(height / 60, 2))) {
+        g.beginPath(); g.moveTo(left, this.py(t)); g.lineTo(left + width, this.py(t)); g.stroke();
+        g.fillText(short(t), left - 5, this.py(t));
+      }
+      g.textAlign = 'center';
+      g.textBaseline = 'bottom';
+      g.fillText(this.axes[this.x].title, left + width / 2, high - 2, width);
+      g.save();
+      g.translate(2, top + height / 2);
+      g.rotate(-Math.PI / 2);
+      g.textBaseline = 'top';
+      g.fillText(this.axes[this.y].title, 0, 0, height);
+      g.restore();
+    }
+
+    drawRaster(g) {
+      const found = this.raster();
+      if (!found || this.count === this.data.n && this.points.checked) return;
+      const [x, y] = [this.data.components[found.raster.x].axis, this.data.components[found.raster.y].axis];
+      const image = this.layer(found.raster);
+      g.save();
+      g.imageSmoothingEnabled = false;
+      if (found.turned) { // its x is upwards here
+        g.transform(0, (this.py(x[1]) - this.py(x[0])) / image.width, (this.px(y[0]) - this.px(y[1])) / image.height, 0,
+          this.px(y[1]), this.py(x[0]));
+      } else {
+        g.transform((this.px(x[1]) - this.px(x[0])) / image.width, 0, 0, (this.py(y[0]) - this.py(y[1])) / image.height,
+          this.px(x[0]), this.py(y[1]));
+      }
+      g.drawImage(image, 0, 0);
+      g.restore();
+    }
+
+    look(i) { // colour, shape; null: not shown
+      const tint = this.tints[this.tint];
+      if (tint.classes) {
+        const k = tint.code[i] === NONE ? -1 : tint.code[i];
+        return tint.hidden.has(k) ? null : [classColor(k), k < 0 ? 0 : shapeOf(k)];
+      }
+      if (!tint.number) return [isDark() ? '#56b4e9' : '#0072b2', 0];
+      if (Number.isNaN(tint.number[i])) return [classColor(-1), 0];
+      return [css(viridis((tint.number[i] - tint.axis[0]) / (tint.axis[1] - tint.axis[0]))), 0];
+    }
+
+    drawPoints(g) {
+      const x = this.axes[this.x].values, y = this.axes[this.y].values;
+      const all = this.count === this.data.n;
+      const radius = Math.min(6, this.box.width / 110, Math.max(all ? 2.2 : 1.8, 150 / Math.sqrt(this.count)));
+      g.globalAlpha = all ? 0.85 : 0.7;
+      g.lineWidth = 0.6;
+      g.strokeStyle = isDark() ? '#101114' : '#ffffff';
+      for (const i of this.order) {
+        const how = this.look(i), px = this.px(x[i]), py = this.py(y[i]);
+        if (!how || !(px > -9 && py > -9 && px < 9e3 && py < 9e3)) continue;
+        g.beginPath();
+        shape(g, how[1], px, py, radius);
+        g.fillStyle = how[0];
+        g.fill();
+        if (radius > 2) g.stroke();
+      }
+      g.globalAlpha = 1;
+    }
+
+    drawMarks(g) {
+      const x = this.axes[this.x].marks, y = this.axes[this.y].marks;
+      g.fillStyle = isDark() ? '#ffffff' : '#000000';
+      g.strokeStyle = isDark() ? '#000000' : '#ffffff';
+      g.lineWidth = 0.7;
+      for (let i = 0; i < x.length; i++) {
+        g.beginPath();
+        shape(g, 4, this.px(x[i]), this.py(y[i]), x.length > 300 ? 3 : 5);
+        g.fill();
+        g.stroke();
+      }
+    }
+
+    drawHover(g) {
+      if (this.hover < 0) return;
+      g.beginPath();
+      g.arc(this.px(this.axes[this.x].values[this.hover]), this.py(this.axes[this.y].values[this.hover]), 8, 0, 2 * Math.PI);
+      g.lineWidth = 3;
+      g.strokeStyle = isDark() ? '#ffffff' : '#000000';
+      g.stroke();
+    }
+
+    drawKey() {
+      const key = this.figure.querySelector('.key'), tint = this.tints[this.tint];
+      const state = [this.tint, isDark(), tint.hidden.size].join();
+      if (key.dataset.state === state) return;
+      key.dataset.state = state;
+      key.replaceChildren();
+      if (tint.classes) {
+        tint.classes.slice(0, 60).forEach((name, k) => {
+          const button = document.createElement('button'), svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+          const path = document.createElementNS('http://www.w3.org/2000/svg', 'path'), steps = [];
+          const pen = { moveTo: (a, b) => steps.push(`M${a} ${b}`), lineTo: (a, b) => steps.push(`L${a} ${b}`),
+            closePath: () => steps.push('Z'), arc: (a, b, r) => steps.push(`a${r} ${r} 0 1 1 ${-2 * r} 0a${r} ${r} 0 1 1 ${2 * r} 0`) };
+          shape(pen, shapeOf(k), 8, 8, 5.5);
+          svg.setAttribute('viewBox', '0 0 16 16');
+          svg.setAttribute('aria-hidden', 'true');
+          path.setAttribute('d', steps.join(''));
+          path.setAttribute('fill', classColor(k));
+          svg.append(path);
+          button.type = 'button';
+          button.append(svg, name);
+          button.title = `${grouped(tint.sizes[k])} rows`;
+          button.setAttribute('aria-pressed', String(!tint.hidden.has(k)));
+          button.addEventListener('click', () => {
+            if (!tint.hidden.delete(k)) tint.hidden.add(k);
+            key.dataset.state = '';
+            this.layers.clear();
+            this.draw();
+            this.figure.querySelectorAll('.key button')[k].focus();
+          });
+          key.append(button);
+        });
+        if (tint.classes.length > 60) key.append(`and ${tint.classes.length - 60} more`);
+        return;
+      }
+      const found = this.raster(), axis = tint.axis || (found && [1, found.raster.most]);
+      if (!axis || (!tint.axis && this.count === this.data.n)) return;
+      const ramp = document.createElement('canvas'), g = ramp.getContext('2d');
+      ramp.width = 128;
+      ramp.height = 1;
+      ramp.className = 'ramp';
+      for (let i = 0; i < 128; i++) {
+        g.fillStyle = css(tint.axis ? viridis(i / 127) : amount(i / 127));
+        g.fillRect(i, 0, 1, 1);
+      }
+      key.append(short(axis[0]), ramp, short(axis[1]) + (tint.axis ? '' : ' points a cell (logarithmic)'));
+    }
+
+    // ---- moving ------------------------------------------------------------------------------
+
+    zoom(factor, x = 0.5, y = 0.5) { // about a place in the box
+      for (const [range, at] of [[this.view.x, x], [this.view.y, 1 - y]]) {
+        const middle = range[0] + at * (range[1] - range[0]), next = range.map(v => middle + (v - middle) * factor);
+        if (next[1] - next[0] > 1e-12 * Math.max(Math.abs(next[0]), Math.abs(next[1]))) [range[0], range[1]] = next;
+      }
+      this.hide();
+      this.draw();
+    }
+
+    move(dx, dy) { // in boxes
+      const { x, y } = this.view, wide = x[1] - x[0], high = y[1] - y[0];
+      this.view = { x: x.map(v => v - dx * wide), y: y.map(v => v + dy * high) };
+      this.hide();
+      this.draw();
+    }
+
+    place(event) {
+      const r = this.canvas.getBoundingClientRect();
+      return [(event.clientX - r.left - this.box.left) / this.box.width, (event.clientY - r.top - this.box.top) / this.box.height];
+    }
+
+    listen() {
+      const held = new Map(), canvas = this.canvas;
+      canvas.addEventListener('wheel', e => {
+        e.preventDefault();
+        this.zoom(Math.exp(Math.min(Math.max(e.deltaY, -200), 200) / 300), ...this.place(e));
+      }, { passive: false });
+      canvas.addEventListener('pointerdown', e => {
+        if (e.isTrusted) canvas.setPointerCapture(e.pointerId);
+        held.set(e.pointerId, this.place(e));
+      });
+      for (const end of ['pointerup', 'pointercancel']) canvas.addEventListener(end, e => held.delete(e.pointerId));
+      canvas.addEventListener('pointerleave', () => { if (!held.size) { this.hide(); this.draw(); } });
+      canvas.addEventListener('pointermove', e => {
+        const now = this.place(e), before = held.get(e.pointerId);
+        if (!before) { this.point(e); return; }
+        const other = [...held].find(([id]) => id !== e.pointerId)?.[1];
+        held.set(e.pointerId, now);
+        if (!other) { this.move(now[0] - before[0], now[1] - before[1]); return; }
+        const far = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) || 1e-3;
+        this.zoom(far(before, other) / far(now, other), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
+      });
+      canvas.addEventListener('dblclick', () => { this.whole(); this.draw(); });
+      canvas.addEventListener('keydown', e => {
+        const step = { ArrowLeft: [.1, 0], ArrowRight: [-.1, 0], ArrowUp: [0, .1], ArrowDown: [0, -.1] }[e.key];
+        if (step) this.move(...step);
+        else if (e.key === '+' || e.key === '=') this.zoom(1 / 1.5);
+        else if (e.key === '-') this.zoom(1.5);
+        else if (e.key === '0') { this.whole(); this.draw(); } else return;
+        e.preventDefault();
+      });
+      new ResizeObserver(() => this.draw()).observe(canvas);
+    }
+
+    // ---- what is under the pointer -----------------------------------------------------------
+
+    hide() { this.hover = -1; this.tip.hidden = true; }
+
+    point(event) {
+      const r = this.canvas.getBoundingClientRect(), at = [event.clientX - r.left, event.clientY - r.top];
+      const x = this.axes[this.x].values, y = this.axes[this.y].values;
+      let nearest = -1, least = 15 ** 2;
+      for (let i = 0; i < this.count && this.points.checked; i++) {
+        const away = (this.px(x[i]) - at[0]) ** 2 + (this.py(y[i]) - at[1]) ** 2;
+        if (away < least && this.look(i)) { least = away; nearest = i; }
+      }
+      if (nearest === this.hover) return;
+      this.hover = nearest;
+      this.tip.hidden = nearest < 0;
+      if (nearest >= 0) this.describe(nearest, at);
+      this.draw();
+    }
+
+    describe(i, at) {
+      const lines = [`row ${grouped(this.rows[i])}`];
+      for (const tint of this.tints)
+        if (tint.classes) lines.push(`${tint.name}: ${tint.code[i] === NONE ? 'none' : tint.classes[tint.code[i]]}`);
+        else if (tint.values) lines.push(`${tint.name}: ${short(tint.number[i])}`);
+      for (const k of new Set([this.x, this.y]))
+        if (k < this.data.components.length) lines.push(`component ${k + 1}: ${short(this.axes[k].values[i])}`);
+      this.tip.replaceChildren(...lines.map((text, k) => {
+        const line = document.createElement(k ? 'div' : 'strong');
+        line.textContent = text; // never as markup
+        return line;
+      }));
+      this.image(i);
+      const stage = this.canvas.getBoundingClientRect();
+      const left = at[0] + 18 + this.tip.offsetWidth > stage.width ? at[0] - 18 - this.tip.offsetWidth : at[0] + 18;
+      this.tip.style.left = `${Math.max(0, left)}px`;
+      this.tip.style.top = `${Math.max(0, Math.min(at[1], stage.height - this.tip.offsetHeight))}px`;
+    }
+
+    image(i) {
+      const images = this.data.images;
+      if (!images) return;
+      images.bytes ??= bytes(images.grey);
+      images.of ??= new Map(Array.from({ length: images.count }, (_, k) => [Math.floor(k * this.count / images.count), k]));
+      if (!images.of.has(i)) return;
+      const canvas = document.createElement('canvas'), size = images.width * images.height;
+      canvas.width = images.width;
+      canvas.height = images.height;
+      canvas.setAttribute('role', 'img');
+      canvas.setAttribute('aria-label', `the image of row ${this.rows[i]}`);
+      const g = canvas.getContext('2d'), image = g.createImageData(images.width, images.height);
+      for (let p = 0; p < size; p++) {
+        const grey = images.bytes[images.of.get(i) * size + p];
+        image.data.set([grey, grey, grey, 255], 4 * p);
+      }
+      g.putImageData(image, 0, 0);
+      this.tip.append(canvas);
+    }
+  }
+
+  const plots = [...document.querySelectorAll('figure.plot')].map(figure => new Plot(figure));
+  const redraw = () => plots.forEach(plot => { plot.figure.querySelector('.key').dataset.state = ''; plot.draw(); });
+  darkness.addEventListener('change', redraw);
+  addEventListener('beforeprint', () => { printing = true; redraw(); });
+  addEventListener('afterprint', () => { printing = false; redraw(); });
+})();

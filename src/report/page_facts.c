@@ -1,0 +1,336 @@
+#include "report/page_facts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/words.h"
+
+/* ---- numbers ------------------------------------------------------------------------------ */
+
+static const char *size_words(double bytes, char text[48])
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+
+    for (; bytes >= 1024 && unit < 4; unit++)
+        bytes /= 1024;
+    snprintf(text, 48, unit && bytes < 100 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
+static const char *time_words(double seconds, char text[48])
+{
+    if (seconds < 100)
+        snprintf(text, 48, "%.3g s", seconds);
+    else if (seconds < 5400)
+        snprintf(text, 48, "%.0f min %02.0f s", floor(seconds / 60), fmod(seconds, 60));
+    else
+        snprintf(text, 48, "%.1f h", seconds / 3600);
+    return text;
+}
+
+static bool ends_with(const char *key, const char *end)
+{
+    size_t length = strlen(key), wanted = strlen(end);
+
+    return length >= wanted && strcmp(key + length - wanted, end) == 0;
+}
+
+/* A number by the convention of its name. */
+static void put_value(struct ny_sink *sink, const char *key, const json_t *value)
+{
+    double number = json_number_value(value);
+    char text[48];
+
+    if (json_is_string(value))
+        ny_put_html(sink, json_string_value(value));
+    else if (json_is_boolean(value))
+        ny_put(sink, json_is_true(value) ? "yes" : "no");
+    else if (!json_is_number(value))
+        ny_put(sink, "–");
+    else if (ends_with(key, "bytes"))
+        ny_put(sink, size_words(number, text));
+    else if (ends_with(key, "seconds"))
+        ny_put(sink, time_words(number, text));
+    else if (json_is_integer(value) && number >= 0)
+        ny_put(sink, ny_grouped((uint64_t)number, text));
+    else
+        ny_put(sink, ny_short_number(number, text));
+}
+
+static void put_key(struct ny_sink *sink, const char *key)
+{
+    for (const char *at = key; *at; at++)
+        ny_put_bytes(sink, *at == '_' ? " " : at, 1);
+}
+
+/* ---- tables ------------------------------------------------------------------------------- */
+
+void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const char *const *names,
+                       size_t count)
+{
+    static const char *const keys[] = {"map",           "approx",       "select",      "kernel",
+                                       "gamma",         "landmarks",    "components",  "n",
+                                       "trace_error",   "residual_max", "probe_error", "seconds",
+                                       "peak_rss_bytes"};
+
+    if (count < 2) return;
+    ny_put(sink, "<div class=\"wide\"><table><thead><tr><th scope=\"col\">result</th>");
+    for (size_t i = 0; i < count; i++) {
+        ny_put(sink, "<th scope=\"col\">");
+        ny_put_html(sink, names[i]);
+        ny_put(sink, "</th>");
+    }
+    ny_put(sink, "</tr></thead><tbody>");
+    for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+        ny_put(sink, "<tr><th scope=\"row\">");
+        put_key(sink, keys[k]);
+        ny_put(sink, "</th>");
+        for (size_t i = 0; i < count; i++) {
+            ny_put(sink, "<td>");
+            put_value(sink, keys[k], json_object_get(reports[i], keys[k]));
+            ny_put(sink, "</td>");
+        }
+        ny_put(sink, "</tr>\n");
+    }
+    ny_put(sink, "</tbody></table></div>");
+}
+
+static void put_row(struct ny_sink *sink, const char *key, const json_t *value)
+{
+    ny_put(sink, "<tr><th scope=\"row\">");
+    put_key(sink, key);
+    ny_put(sink, "</th><td>");
+    put_value(sink, key, value);
+    ny_put(sink, "</td></tr>\n");
+}
+
+void ny_put_facts(struct ny_sink *sink, const json_t *report)
+{
+    const char *key;
+    json_t *value;
+
+    ny_put(sink, "<div class=\"wide\"><table><tbody>\n");
+    json_object_foreach((json_t *)report, key, value)
+    {
+        if (json_is_null(value) || json_is_object(value) || json_is_array(value)) continue;
+        put_row(sink, key, value);
+    }
+    ny_put(sink, "</tbody></table></div>");
+}
+
+/* A graph's own record has its figures; that of a fit which made one has them in an object. */
+void ny_put_graph(struct ny_sink *sink, const json_t *report)
+{
+    static const char *const keys[] = {"neighbors",     "metric",         "edges",
+                                       "degree_mean",   "components",     "largest",
+                                       "largest_share", "distance_limit", "recall"};
+    const json_t *graph = json_object_get(report, "graph");
+
+    if (!json_is_object(graph)) graph = report;
+    if (!json_is_number(json_object_get(graph, "edges"))) return;
+    ny_put(sink, "<h3>Graph</h3><div class=\"wide\"><table><tbody>\n");
+    for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+        const json_t *value = json_object_get(graph, keys[k]);
+
+        if (value && !json_is_null(value)) put_row(sink, keys[k], value);
+    }
+    ny_put(sink, "</tbody></table></div>");
+}
+
+void ny_put_certificate(struct ny_sink *sink, const json_t *report)
+{
+    double trace = ny_field_number(report, "trace_error", NAN);
+    double residual = ny_field_number(report, "residual_max", NAN);
+    double probe = ny_field_number(report, "probe_error", NAN);
+    double spread = ny_field_number(report, "probe_standard_error", NAN);
+    double negative = ny_field_number(report, "negative_eigenvalues", 0);
+    const char *trace_of = ny_field_text(report, "trace_of");
+    char text[48];
+
+    ny_put(sink, "<ul>");
+    if (isfinite(trace)) {
+        ny_putf(sink, "<li>Trace error %s: what the landmarks leave out of K%s",
+                ny_short_number(trace, text), trace_of ? " (" : "");
+        ny_put_html(sink, trace_of ? trace_of : "");
+        ny_putf(sink, "%s is at most %.3g %% of its trace.</li>", trace_of ? ")" : "",
+                trace > 0 ? 100 * trace : 0);
+    }
+    if (isfinite(residual))
+        ny_putf(sink,
+                "<li>Residual %s: no row is farther, squared, from what the landmarks span.</li>",
+                ny_short_number(residual, text));
+    if (isfinite(probe)) {
+        ny_putf(sink, "<li>Probe error %s", ny_short_number(probe, text));
+        if (isfinite(spread)) ny_putf(sink, " ± %.1g", spread);
+        ny_put(sink, " of K's Frobenius norm.</li>");
+    }
+    if (negative > 0)
+        ny_putf(sink,
+                "<li>%.0f negative eigenvalues were dropped: K is not positive "
+                "semidefinite.</li>",
+                negative);
+    if (!isfinite(trace) && !isfinite(residual) && !isfinite(probe))
+        ny_put(sink, "<li>None as it was run; <code>--probe</code> measures one.</li>");
+    ny_put(sink, "</ul>");
+}
+
+static double most_seconds(const json_t *stages)
+{
+    const char *key;
+    json_t *value;
+    double most = 0;
+
+    json_object_foreach((json_t *)stages, key, value) most = fmax(most, json_number_value(value));
+    return most;
+}
+
+static void put_stages(struct ny_sink *sink, const json_t *report)
+{
+    const json_t *stages = json_object_get(report, "stages");
+    const json_t *memory = json_object_get(report, "stage_memory_bytes");
+    double most = most_seconds(stages);
+    const char *key;
+    json_t *value;
+
+    ny_put(sink, "<div class=\"wide\"><table><thead><tr><th scope=\"col\">stage</th><th "
+                 "scope=\"col\">time</th><th scope=\"col\">memory</th><td></td></tr></thead>"
+                 "<tbody>\n");
+    json_object_foreach((json_t *)stages, key, value)
+    {
+        if (!json_is_number(value)) continue;
+        ny_put(sink, "<tr><th scope=\"row\">");
+        put_key(sink, key);
+        ny_put(sink, "</th><td class=\"n\">");
+        put_value(sink, "seconds", value);
+        ny_put(sink, "</td><td class=\"n\">");
+        put_value(sink, "bytes", json_object_get(memory, key));
+        ny_putf(sink,
+                "</td><td class=\"bars\"><span class=\"bar\" style=\"width:%.1f%%\"></span>"
+                "</td></tr>\n",
+                most > 0 ? 100 * json_number_value(value) / most : 0);
+    }
+    ny_put(sink, "</tbody></table></div>");
+}
+
+void ny_put_cost(struct ny_sink *sink, const json_t *report)
+{
+    double seconds = ny_field_number(report, "seconds", NAN);
+    double peak = ny_field_number(report, "peak_rss_bytes", NAN);
+    double budget = ny_field_number(report, "memory_budget_bytes", NAN);
+    char text[48];
+
+    ny_put(sink, "<p>");
+    if (isfinite(seconds)) ny_putf(sink, "%s in all. ", time_words(seconds, text));
+    if (isfinite(peak)) ny_putf(sink, "At most %s of memory", size_words(peak, text));
+    if (isfinite(peak) && budget > 0)
+        ny_putf(sink, ", %.0f %% of a budget of %s", 100 * peak / budget, size_words(budget, text));
+    ny_put(sink, isfinite(peak) ? ".</p>" : "</p>");
+    if (json_object_size(json_object_get(report, "stages"))) put_stages(sink, report);
+}
+
+/* ---- charts ------------------------------------------------------------------------------- */
+
+enum { WIDE = 640, HIGH = 260, LEFT = 64, TOP = 12, RIGHT = 628, BOTTOM = 226 };
+
+static double chart_y(const struct ny_axis *axis, double value)
+{
+    return BOTTOM - ny_axis_place(axis, value) * (BOTTOM - TOP);
+}
+
+static void begin_chart(struct ny_sink *sink, const struct ny_axis *y, const char *alt)
+{
+    struct ny_ticks ticks;
+    char power[16] = "";
+
+    ny_putf(sink, "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDE,
+            HIGH);
+    ny_put_html(sink, alt);
+    ny_put(sink, "\">");
+    ny_ticks_make(&ticks, y, 4);
+    if (ticks.exponent) snprintf(power, sizeof(power), "e%d", ticks.exponent);
+    for (size_t k = 0; k < ticks.count; k++) {
+        double at = chart_y(y, ticks.at[k]);
+
+        ny_putf(sink,
+                "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" "
+                "y=\"%.1f\" text-anchor=\"end\">%s%s</text>",
+                LEFT, RIGHT, at, at, LEFT - 6, at + 4, ticks.text[k], power);
+    }
+}
+
+static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *result, size_t count)
+{
+    char text[48];
+
+    ny_put(sink, "<details><summary>Eigenvalues</summary><div class=\"wide\"><table><thead><tr><th "
+                 "scope=\"col\">number</th><th scope=\"col\">eigenvalue</th><th scope=\"col\">of "
+                 "the trace</th></tr></thead><tbody>\n");
+    for (size_t k = 0; k < count; k++) {
+        double share = ny_eigenvalue_share(result, k);
+
+        ny_putf(sink, "<tr><td class=\"n\">%zu</td><td class=\"n\">%s</td><td class=\"n\">", k + 1,
+                ny_short_number(ny_eigenvalue(result, k), text));
+        if (isfinite(share)) ny_putf(sink, "%.3g %%", 100 * share);
+        ny_put(sink, "</td></tr>\n");
+    }
+    ny_put(sink, "</tbody></table></div></details>");
+}
+
+void ny_put_spectrum(struct ny_sink *sink, const struct ny_result *result)
+{
+    enum { SHOWN = 500 };
+    size_t count = ny_part_find("eigenvalues")->count(result);
+    struct ny_axis y = {0, 0};
+    double step;
+
+    if (!count) return;
+    if (count > SHOWN) count = SHOWN;
+    for (size_t k = 0; k < count; k++) {
+        y.low = fmin(y.low, ny_eigenvalue(result, k));
+        y.high = fmax(y.high, 1.05 * ny_eigenvalue(result, k));
+    }
+    if (!(y.high > y.low)) y.high = 1;
+    step = (double)(RIGHT - LEFT) / (double)count;
+    ny_put(sink, "<h3>Spectrum</h3>");
+    begin_chart(sink, &y,
+                "Scree plot: eigenvalues in the order of their number; the table below "
+                "has the numbers.");
+    ny_put(sink, "<polyline class=\"line\" points=\"");
+    for (size_t k = 0; k < count; k++)
+        ny_putf(sink, "%.1f,%.1f ", LEFT + step * ((double)k + 0.5),
+                chart_y(&y, ny_eigenvalue(result, k)));
+    ny_put(sink, "\"/>");
+    for (size_t k = 0; k < count && count <= 100; k++)
+        ny_putf(sink, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>",
+                LEFT + step * ((double)k + 0.5), chart_y(&y, ny_eigenvalue(result, k)));
+    ny_putf(sink, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">1 … %zu</text></svg>",
+            (LEFT + RIGHT) / 2, BOTTOM + 24, count);
+    put_spectrum_table(sink, result, count);
+}
+
+void ny_put_residuals(struct ny_sink *sink, const struct ny_page_points *points)
+{
+    const double step = (double)(RIGHT - LEFT) / NY_PAGE_BINS;
+    struct ny_axis y = {0, 1};
+    char text[48];
+
+    if (!points->ctx || !(points->residual_most > 0)) return;
+    for (size_t k = 0; k < NY_PAGE_BINS; k++)
+        y.high = fmax(y.high, 1.05 * (double)points->bins[k]);
+    ny_put(sink, "<h3>Residuals</h3>");
+    begin_chart(sink, &y, "Histogram of the residuals of all rows, from 0 to the largest.");
+    for (size_t k = 0; k < NY_PAGE_BINS; k++)
+        ny_putf(sink,
+                "<rect class=\"column\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
+                LEFT + step * (double)k, chart_y(&y, (double)points->bins[k]), step - 1,
+                BOTTOM - chart_y(&y, (double)points->bins[k]));
+    ny_putf(sink,
+            "<text x=\"%d\" y=\"%d\">0</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>",
+            LEFT, BOTTOM + 20, RIGHT, BOTTOM + 20, ny_short_number(points->residual_most, text));
+    ny_putf(sink,
+            "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">residual; upwards: rows</text>"
+            "</svg>",
+            (LEFT + RIGHT) / 2, BOTTOM + 24);
+}

@@ -1,0 +1,22 @@
+/* Tables, bars and sentences of a report, from the record of a result. */
+#ifndef NY_REPORT_PAGE_FACTS_H
+#define NY_REPORT_PAGE_FACTS_H
+
+#include "report/markup.h"
+#include "report/page_points.h"
+
+/* Of `count` records, those that have it, a column each: what one compares. */
+void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const char *const *names,
+                       size_t count);
+void ny_put_certificate(struct ny_sink *sink, const json_t *report);
+/* Time and memory of each stage, against the budget. */
+void ny_put_cost(struct ny_sink *sink, const json_t *report);
+void ny_put_graph(struct ny_sink *sink, const json_t *report);
+/* Every field. */
+void ny_put_facts(struct ny_sink *sink, const json_t *report);
+/* Eigenvalues as a chart and a table; nothing where there are none. */
+void ny_put_spectrum(struct ny_sink *sink, const struct ny_result *result);
+/* A histogram; nothing where none are known. */
+void ny_put_residuals(struct ny_sink *sink, const struct ny_page_points *points);
+
+#endif

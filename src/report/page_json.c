@@ -1,0 +1,256 @@
+/* The data of the page's script. */
+#include <cairo.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/markup.h"
+#include "report/page_points.h"
+#include "report/words.h"
+
+enum { NO_CODE = 65535 }; /* of a number of 16 bits: not finite, no class */
+
+struct json {
+    const struct ny_page_points *points;
+    struct ny_sink *sink;
+    void *room; /* of the largest column */
+};
+
+static void put_rows(struct json *json, const uint64_t *rows, size_t count)
+{
+    double *numbers = json->room;
+
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (double)rows[i];
+    ny_put(json->sink, "\"");
+    ny_put_base64(json->sink, numbers, count * sizeof(*numbers));
+    ny_put(json->sink, "\"");
+}
+
+/* Every `stride`-th value from the first on, in 65,535 steps from low to high. */
+static void put_codes(struct json *json, const double *values, size_t stride, size_t count)
+{
+    uint16_t *codes = json->room;
+    double low = INFINITY, high = -INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(values[i * stride])) continue;
+        low = fmin(low, values[i * stride]);
+        high = fmax(high, values[i * stride]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        double value = values[i * stride];
+
+        codes[i] = !isfinite(value) ? NO_CODE
+                   : high > low     ? (uint16_t)lround((value - low) / (high - low) * (NO_CODE - 1))
+                                    : 0;
+    }
+    ny_put(json->sink, "{\"low\":");
+    ny_put_number(json->sink, low);
+    ny_put(json->sink, ",\"high\":");
+    ny_put_number(json->sink, high);
+    ny_put(json->sink, ",\"codes\":\"");
+    ny_put_base64(json->sink, codes, count * sizeof(*codes));
+    ny_put(json->sink, "\"}");
+}
+
+static void put_components(struct json *json)
+{
+    const struct ny_page_points *p = json->points;
+    char words[NY_WORDS_BYTES];
+
+    for (size_t k = 0; k < p->components; k++) {
+        ny_describe_column(&p->frame, k, words);
+        ny_put(json->sink, k ? ",{\"title\":" : "{\"title\":");
+        ny_put_json(json->sink, words);
+        ny_put(json->sink, ",\"axis\":[");
+        ny_put_number(json->sink, p->axes[k].low);
+        ny_put(json->sink, ",");
+        ny_put_number(json->sink, p->axes[k].high);
+        ny_put(json->sink, "],\"values\":");
+        put_codes(json, p->values + k, p->frame.count, p->count);
+        ny_put(json->sink, ",\"landmarks\":");
+        put_codes(json, p->marks + k, p->components, p->mark_count);
+        ny_put(json->sink, "}");
+    }
+}
+
+static void put_classes(struct json *json, const struct ny_tint *tint)
+{
+    const struct ny_page_points *p = json->points;
+    uint16_t *codes = json->room;
+
+    ny_put(json->sink, ",\"classes\":[");
+    for (size_t k = 0; k < tint->count; k++) {
+        ny_put(json->sink, k ? "," : "");
+        ny_put_json(json->sink, tint->classes[k].name);
+    }
+    ny_put(json->sink, "],\"sizes\":[");
+    for (size_t k = 0; k < tint->count; k++)
+        ny_putf(json->sink, "%s%llu", k ? "," : "", (unsigned long long)tint->classes[k].rows);
+    for (size_t i = 0; i < p->count; i++) {
+        double at = ny_tint_of(tint, p->values[i * p->frame.count + tint->column]);
+
+        codes[i] = at < 0 ? NO_CODE : (uint16_t)at;
+    }
+    ny_put(json->sink, "],\"codes\":\"");
+    ny_put_base64(json->sink, codes, p->count * sizeof(*codes));
+    ny_put(json->sink, "\"");
+}
+
+static void put_tints(struct json *json)
+{
+    const struct ny_page_points *p = json->points;
+
+    for (size_t k = 0; k < p->tint_count; k++) {
+        const struct ny_tint *tint = &p->tints[k];
+
+        ny_put(json->sink, k ? ",{\"name\":" : "{\"name\":");
+        ny_put_json(json->sink, tint->name);
+        if (tint->kind == NY_RASTER_CLASSES) {
+            put_classes(json, tint);
+        } else {
+            ny_put(json->sink, ",\"axis\":[");
+            ny_put_number(json->sink, tint->range.low);
+            ny_put(json->sink, ",");
+            ny_put_number(json->sink, tint->range.high);
+            ny_put(json->sink, "],\"values\":");
+            put_codes(json, p->values + tint->column, p->frame.count, p->count);
+        }
+        ny_put(json->sink, "}");
+    }
+}
+
+/* ---- rasters as images of grey ------------------------------------------------------------ */
+
+/* Blocks of a PNG come at any length; base64 wants three bytes at a time. */
+struct encoder {
+    struct ny_sink *sink;
+    unsigned char held[3];
+    size_t count;
+};
+
+static cairo_status_t encode(void *user, const unsigned char *data, unsigned bytes)
+{
+    struct encoder *e = user;
+    size_t whole;
+
+    while (e->count && e->count < 3 && bytes) {
+        e->held[e->count++] = *data++;
+        bytes--;
+    }
+    if (e->count == 3) {
+        ny_put_base64(e->sink, e->held, 3);
+        e->count = 0;
+    }
+    whole = bytes / 3 * 3;
+    ny_put_base64(e->sink, data, whole);
+    for (; whole < bytes; whole++)
+        e->held[e->count++] = data[whole];
+    return e->sink->err ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
+}
+
+/* Of a cell: how many points on a logarithmic scale, 1 … 255; or 1 + the colour most of them have.
+ * 0 where there is none. */
+static unsigned char grey_of(const struct ny_raster *raster, size_t cell, bool colors,
+                             uint64_t most)
+{
+    const uint32_t *counts = raster->counts + cell * raster->slots;
+    uint64_t sum = 0;
+    size_t largest = 0;
+
+    for (size_t k = 0; k < raster->slots; k++) {
+        sum += counts[k];
+        if (counts[k] > counts[largest]) largest = k;
+    }
+    if (!sum) return 0;
+    return (unsigned char)(1 + (colors ? largest : (size_t)(254.5 * ny_raster_level(sum, most))));
+}
+
+static int put_grey(struct json *json, const struct ny_raster *raster, bool colors)
+{
+    int stride = cairo_format_stride_for_width(CAIRO_FORMAT_A8, (int)raster->width);
+    struct ny_context *ctx = json->points->ctx;
+    unsigned char *grey = ny_calloc(ctx, NY_MEM_OTHER, raster->height, (size_t)stride);
+    uint64_t most = ny_raster_most(raster);
+    struct encoder encoder = {.sink = json->sink};
+    cairo_surface_t *image;
+    cairo_status_t status;
+
+    if (!grey) return NY_EBUDGET;
+    for (size_t cell = 0; cell < raster->width * raster->height; cell++)
+        grey[cell / raster->width * (size_t)stride + cell % raster->width] =
+            grey_of(raster, cell, colors, most);
+    image = cairo_image_surface_create_for_data(grey, CAIRO_FORMAT_A8, (int)raster->width,
+                                                (int)raster->height, stride);
+    ny_put(json->sink, "\"data:image/png;base64,");
+    status = cairo_surface_write_to_png_stream(image, encode, &encoder);
+    ny_put_base64(json->sink, encoder.held, encoder.count);
+    ny_put(json->sink, "\"");
+    cairo_surface_destroy(image);
+    ny_free(ctx, grey);
+    if (status == CAIRO_STATUS_SUCCESS || json->sink->err) return json->sink->err;
+    return ny_fail(ctx, status == CAIRO_STATUS_NO_MEMORY ? NY_EBUDGET : NY_EINTERNAL,
+                   "cairo could not write a png: %s", cairo_status_to_string(status));
+}
+
+static int put_rasters(struct json *json)
+{
+    int err = NY_OK;
+
+    for (size_t k = 0; err == NY_OK && k < json->points->raster_count; k++) {
+        const struct ny_page_raster *r = &json->points->rasters[k];
+
+        ny_putf(json->sink,
+                "%s{\"x\":%zu,\"y\":%zu,\"most\":%llu,\"outside\":%llu,\"level\":", k ? "," : "",
+                r->x, r->y, (unsigned long long)ny_raster_most(&r->raster),
+                (unsigned long long)r->raster.outside);
+        err = put_grey(json, &r->raster, false);
+        if (err == NY_OK && r->raster.kind == NY_RASTER_CLASSES) {
+            ny_put(json->sink, ",\"color\":");
+            err = put_grey(json, &r->raster, true);
+        }
+        ny_put(json->sink, "}");
+    }
+    return err;
+}
+
+static void put_images(struct json *json)
+{
+    const struct ny_page_points *p = json->points;
+    const size_t *size = p->limits->image;
+
+    ny_putf(json->sink, "{\"height\":%zu,\"width\":%zu,\"count\":%zu,\"grey\":\"", size[0], size[1],
+            p->image_count);
+    ny_put_base64(json->sink, p->images, p->image_count * size[0] * size[1]);
+    ny_put(json->sink, "\"}");
+}
+
+int ny_page_points_json(const struct ny_page_points *points, struct ny_sink *sink)
+{
+    size_t most = points->count > points->mark_count ? points->count : points->mark_count;
+    struct json json = {points, sink, ny_calloc(points->ctx, NY_MEM_OTHER, most, sizeof(double))};
+    int err;
+
+    if (!json.room) return NY_EBUDGET;
+    ny_put(sink, "{\"name\":");
+    ny_put_json(sink, points->frame.result.name);
+    ny_putf(sink, ",\"n\":%llu,\"rows\":", (unsigned long long)points->frame.n);
+    put_rows(&json, points->rows, points->count);
+    ny_put(sink, ",\"landmarks\":");
+    put_rows(&json, points->mark_rows, points->mark_count);
+    ny_put(sink, ",\"components\":[");
+    put_components(&json);
+    ny_put(sink, "],\"tints\":[");
+    put_tints(&json);
+    ny_put(sink, "],\"images\":");
+    if (points->image_count)
+        put_images(&json);
+    else
+        ny_put(sink, "null");
+    ny_put(sink, ",\"rasters\":[");
+    err = put_rasters(&json);
+    ny_put(sink, "]}");
+    ny_free(points->ctx, json.room);
+    return err ? err : sink->err;
+}

@@ -1,0 +1,278 @@
+#include "report/page_points.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+
+static bool has_raster_of_classes(const struct ny_page_points *p)
+{
+    return p->tint_count > 0 && p->tints[0].kind == NY_RASTER_CLASSES;
+}
+
+/* ---- what there is ------------------------------------------------------------------------ */
+
+static int add_columns(struct ny_page_points *p)
+{
+    static const char *const tints[] = {"label", "cluster", "residual"};
+    int err = NY_OK;
+
+    p->components =
+        p->frame.components < NY_PAGE_COMPONENTS ? p->frame.components : NY_PAGE_COMPONENTS;
+    p->frame.rows_wanted = true;
+    for (size_t k = 0; err == NY_OK && k < p->components; k++) {
+        char name[2] = {(char)('1' + k), '\0'};
+        size_t place;
+
+        err = ny_frame_add(&p->frame, name, &place);
+    }
+    for (size_t k = 0; err == NY_OK && k < NY_PAGE_TINTS; k++)
+        if (ny_frame_has(&p->frame, tints[k]))
+            err = ny_tint_new(&p->tints[p->tint_count++], &p->frame, tints[k]);
+    return err;
+}
+
+static int set_ranges(struct ny_page_points *p)
+{
+    struct ny_sample sample;
+    int err = ny_sample_new(&sample, &p->frame);
+
+    for (size_t k = 0; err == NY_OK && k < p->components; k++)
+        p->axes[k] = ny_axis_of(ny_sample_column(&sample, k), sample.count, false);
+    for (size_t k = 0; err == NY_OK && k < p->tint_count; k++)
+        if (p->tints[k].kind == NY_RASTER_VALUES)
+            p->tints[k].range =
+                ny_axis_of(ny_sample_column(&sample, p->tints[k].column), sample.count, false);
+    ny_sample_release(&sample);
+    return err;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int take_landmarks(struct ny_page_points *p)
+{
+    const struct ny_result_part *part = ny_part_find("landmarks");
+    size_t count = part->count(&p->frame.result);
+    int err;
+
+    if (count == 0) return NY_OK;
+    if (count > p->limits->landmarks) count = p->limits->landmarks; /* the first ones */
+    p->landmarks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
+    p->mark_rows = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
+    p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count * p->components, sizeof(double));
+    if (!p->landmarks || !p->mark_rows || !p->marks) return NY_EBUDGET;
+    err = part->fill(&p->frame.result, 0, count, p->landmarks);
+    qsort(p->landmarks, count, sizeof(uint64_t), compare_rows);
+    p->landmark_count = count;
+    return err;
+}
+
+static int add_rasters(struct ny_page_points *p)
+{
+    static const size_t pairs[NY_PAGE_RASTERS][2] = {{0, 1}, {0, 2}, {1, 2}};
+    enum ny_raster_kind kind = has_raster_of_classes(p) ? NY_RASTER_CLASSES : NY_RASTER_AMOUNT;
+    int err = NY_OK;
+
+    for (size_t k = 0; err == NY_OK && k < p->limits->rasters; k++) {
+        struct ny_page_raster *raster = &p->rasters[p->raster_count];
+
+        if (pairs[k][1] >= p->components) continue;
+        raster->x = pairs[k][0];
+        raster->y = pairs[k][1];
+        p->raster_count++;
+        err = ny_raster_new(&raster->raster, p->ctx, kind, p->limits->width, p->limits->height,
+                            UINT64_MAX);
+    }
+    return err;
+}
+
+/* ---- the pass ----------------------------------------------------------------------------- */
+
+/* The row of the result that is number k of the sample: one of each n/room neighbours. */
+static uint64_t sampled(const struct ny_page_points *p, size_t k)
+{
+    uint64_t n = p->frame.n, first = n * k / p->room, end = n * (k + 1) / p->room;
+
+    return first + ny_hash64(0, NY_STREAM_SAMPLE, k) % (end - first);
+}
+
+static void keep_sample(struct ny_page_points *p, uint64_t first, size_t count)
+{
+    uint64_t row;
+
+    while (p->count < p->room && (row = sampled(p, p->count)) < first + count) {
+        size_t i = (size_t)(row - first);
+
+        p->rows[p->count] = p->frame.rows[i];
+        for (size_t k = 0; k < p->frame.count; k++)
+            p->values[p->count * p->frame.count + k] = p->frame.column[k].values[i];
+        p->count++;
+    }
+}
+
+static void keep_landmarks(struct ny_page_points *p, size_t count)
+{
+    size_t next = 0;
+
+    while (next < p->landmark_count && p->landmarks[next] < p->frame.rows[0])
+        next++;
+    for (size_t i = 0; i < count && next < p->landmark_count; i++) {
+        if (p->frame.rows[i] != p->landmarks[next]) continue;
+        for (size_t k = 0; k < p->components; k++)
+            p->marks[p->mark_count * p->components + k] = p->frame.column[k].values[i];
+        p->mark_rows[p->mark_count++] = p->landmarks[next++];
+    }
+}
+
+static void count_rasters(struct ny_page_points *p, size_t count)
+{
+    const struct ny_frame_column *column = p->frame.column;
+
+    for (size_t r = 0; r < p->raster_count; r++) {
+        struct ny_page_raster *raster = &p->rasters[r];
+        const double *x = column[raster->x].values, *y = column[raster->y].values;
+
+        for (size_t i = 0; i < count; i++) {
+            double tint = has_raster_of_classes(p)
+                              ? ny_tint_of(&p->tints[0], column[p->tints[0].column].values[i])
+                              : 0;
+
+            ny_raster_add(&raster->raster, ny_axis_place(&p->axes[raster->x], x[i]),
+                          ny_axis_place(&p->axes[raster->y], y[i]), tint);
+        }
+    }
+}
+
+static void count_residuals(struct ny_page_points *p, size_t count)
+{
+    const struct ny_tint *tint = p->tint_count ? &p->tints[p->tint_count - 1] : NULL;
+
+    if (!tint || strcmp(tint->name, "residual") != 0 || !(p->residual_most > 0)) return;
+    for (size_t i = 0; i < count; i++) {
+        double share = p->frame.column[tint->column].values[i] / p->residual_most;
+
+        if (isfinite(share)) /* rounding may leave a residual below 0 */
+            p->bins[(size_t)fmin(fmax(share, 0) * NY_PAGE_BINS, NY_PAGE_BINS - 1)]++;
+    }
+}
+
+struct walk {
+    struct ny_page_points *points;
+    uint64_t first;
+};
+
+static int take_piece(void *user, const struct ny_frame *frame, size_t count)
+{
+    struct walk *walk = user;
+
+    (void)frame;
+    keep_sample(walk->points, walk->first, count);
+    keep_landmarks(walk->points, count);
+    count_rasters(walk->points, count);
+    count_residuals(walk->points, count);
+    walk->first += count;
+    return NY_OK;
+}
+
+static int take_points(struct ny_page_points *p)
+{
+    struct walk walk = {.points = p};
+
+    p->room = p->frame.n < p->limits->points ? (size_t)p->frame.n : p->limits->points;
+    p->residual_most = ny_field_number(p->frame.result.report, "residual_max", NAN);
+    p->rows = ny_calloc(p->ctx, NY_MEM_OTHER, p->room, sizeof(uint64_t));
+    p->values = ny_calloc(p->ctx, NY_MEM_OTHER, p->room * p->frame.count, sizeof(double));
+    if (!p->rows || !p->values) return NY_EBUDGET;
+    return ny_frame_walk(&p->frame, "report", take_piece, &walk);
+}
+
+/* ---- images ------------------------------------------------------------------------------- */
+
+/* Grey levels of all images from the least value to the most; of bytes as they are. */
+static void to_grey(struct ny_page_points *p, double *values, size_t count, enum ny_dtype dtype)
+{
+    double low = INFINITY, high = -INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        low = fmin(low, values[i]);
+        high = fmax(high, values[i]);
+    }
+    if (dtype == NY_U8 && high > 1) {
+        low = 0;
+        high = 255;
+    }
+    for (size_t i = 0; i < count; i++)
+        p->images[i] =
+            (unsigned char)lround(high > low ? 255 * (values[i] - low) / (high - low) : 0);
+}
+
+static int take_images(struct ny_page_points *p)
+{
+    struct ny_store *store = p->frame.result.store;
+    size_t pixels = p->limits->image[0] * p->limits->image[1], count;
+    uint64_t *rows = NULL;
+    double *values = NULL;
+    void *raw = NULL;
+    struct ny_points_info info;
+    int err = ny_points_info(store, &info);
+
+    if (err || !pixels || info.layout != NY_DENSE || info.d != pixels) return err;
+    count = p->limits->image_bytes / pixels;
+    if (count > p->count) count = p->count;
+    rows = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
+    raw = ny_calloc(p->ctx, NY_MEM_OTHER, count * pixels, ny_dtype_size(info.dtype));
+    values = ny_calloc(p->ctx, NY_MEM_OTHER, count * pixels, sizeof(double));
+    p->images = ny_calloc(p->ctx, NY_MEM_OTHER, count, pixels);
+    err = rows && raw && values && p->images ? NY_OK : NY_EBUDGET;
+    for (size_t k = 0; err == NY_OK && k < count; k++)
+        rows[k] = p->rows[k * p->count / count];
+    if (err == NY_OK) err = ny_points_gather(store, 0, rows, count, raw);
+    if (err == NY_OK) {
+        ny_dtype_to_f64(info.dtype, raw, values, count * pixels);
+        to_grey(p, values, count * pixels, info.dtype);
+        p->image_count = count;
+    }
+    ny_free(p->ctx, values);
+    ny_free(p->ctx, raw);
+    ny_free(p->ctx, rows);
+    return err;
+}
+
+int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, const char *name,
+                       const struct ny_page_limits *limits)
+{
+    int err;
+
+    *points = (struct ny_page_points){.ctx = ny_store_context(store), .limits = limits};
+    err = ny_frame_open(&points->frame, store, name);
+    if (err == NY_OK) err = add_columns(points);
+    if (err == NY_OK) err = set_ranges(points);
+    if (err == NY_OK) err = take_landmarks(points);
+    if (err == NY_OK) err = add_rasters(points);
+    if (err == NY_OK) err = take_points(points);
+    return err ? err : take_images(points);
+}
+
+void ny_page_points_release(struct ny_page_points *p)
+{
+    if (!p->ctx) return;
+    for (size_t k = 0; k < p->raster_count; k++)
+        ny_raster_release(&p->rasters[k].raster);
+    for (size_t k = 0; k < p->tint_count; k++)
+        ny_tint_release(&p->tints[k]);
+    ny_free(p->ctx, p->images);
+    ny_free(p->ctx, p->marks);
+    ny_free(p->ctx, p->mark_rows);
+    ny_free(p->ctx, p->landmarks);
+    ny_free(p->ctx, p->values);
+    ny_free(p->ctx, p->rows);
+    ny_frame_close(&p->frame);
+    p->ctx = NULL;
+}

@@ -1,0 +1,56 @@
+/*
+ * What a report shows of the points of a result, gathered in one pass: rasters of all points over
+ * pairs of components, and a sample of rows with their coordinates, colours, and images.
+ */
+#ifndef NY_REPORT_PAGE_POINTS_H
+#define NY_REPORT_PAGE_POINTS_H
+
+#include "report/sample.h"
+#include "report/sink.h"
+#include "report/tint.h"
+
+enum { NY_PAGE_COMPONENTS = 6, NY_PAGE_RASTERS = 3, NY_PAGE_TINTS = 3, NY_PAGE_BINS = 40 };
+
+struct ny_page_limits {
+    size_t points, landmarks, rasters; /* the most that are shown */
+    size_t width, height;              /* of a raster */
+    size_t image_bytes;                /* of all images */
+    size_t image[2];                   /* height, width of a row as an image; 0: none */
+};
+
+struct ny_page_raster {
+    size_t x, y; /* components, from 0 */
+    struct ny_raster raster;
+};
+
+struct ny_page_points {
+    struct ny_context *ctx;
+    const struct ny_page_limits *limits;
+    struct ny_frame frame;
+    size_t components; /* columns 0 … components − 1 of the frame */
+    size_t tint_count;
+    struct ny_tint tints[NY_PAGE_TINTS]; /* labels, clusters, residuals: those that there are */
+    struct ny_axis axes[NY_PAGE_COMPONENTS];
+    size_t raster_count;
+    struct ny_page_raster rasters[NY_PAGE_RASTERS];
+    size_t count, room; /* rows of the sample */
+    uint64_t *rows;     /* of the store */
+    double *values;     /* count × columns of the frame */
+    size_t mark_count;  /* landmarks */
+    size_t landmark_count;
+    uint64_t *landmarks, *mark_rows;
+    double *marks;               /* mark_count × components */
+    uint64_t bins[NY_PAGE_BINS]; /* of residuals, from 0 to the largest */
+    double residual_most;
+    size_t image_count; /* of rows of the sample, evenly spread */
+    unsigned char *images;
+};
+
+/* Release it after a failure, too. */
+int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, const char *name,
+                       const struct ny_page_limits *limits);
+void ny_page_points_release(struct ny_page_points *points);
+/* The data of the page's script: one JSON object. */
+int ny_page_points_json(const struct ny_page_points *points, struct ny_sink *sink);
+
+#endif

@@ -1,0 +1,120 @@
+# report: one page that is whole. tests/unit/test_page.c looks at its data, tests/long/report.bats at
+# what a browser makes of it.
+load helper
+
+export ASAN_OPTIONS=detect_leaks=0 # fontconfig keeps what it has read
+
+made() {
+    table 200 3 | awk -F, '{printf "%s,%s\n", $0, NR % 3 ? "left" : "right"}' >"$1.csv"
+    nystream import "$1" "$1.csv" --label-column 4 --quiet
+    nystream fit "$1" a --landmarks 20 --components 3 --certify --seed 7 -q
+}
+
+whole() { # FILE: a page, every hole filled, every section closed
+    head -n 1 "$1" | grep -qx '<!DOCTYPE html>'
+    tail -n 1 "$1" | grep -qx '</html>'
+    [ "$(grep -c '<section' "$1")" -eq "$(grep -c '</section>' "$1")" ]
+    ! grep -qE '\{\{[a-z]+\}\}' "$1"
+    ! grep -qE '<(link|img|iframe|object)|src="|@import|https?://[^w]' "$1"
+}
+
+@test "a page of all results, or of those that are named" {
+    made s
+    nystream fit s b --map laplacian --landmarks 30 -q
+    nystream graph s g --neighbors 3 -q
+    nystream select s d --landmarks 9 -q
+    ny report s -o all.html
+    exits 0
+    silent
+    whole all.html
+    [ "$(grep -c '<section' all.html)" -eq 4 ]
+    [ "$(grep -c 'class="data"' all.html)" -eq 2 ] # a graph and a dictionary have no plot
+    grep -q 'nystream graph s g --neighbors 3' all.html
+    grep -q 'nystream select s d .*--landmarks 9' all.html
+    ny report s b a -o two.html
+    exits 0
+    whole two.html
+    [ "$(grep -o 'id="r[0-9]*"' two.html | wc -l)" -eq 2 ]
+    grep -q '<th scope="row">trace error</th>' two.html # side by side
+    ny report s a -o -
+    exits 0
+    whole <(printf '%s\n' "$output")
+}
+
+@test "the command in the page makes the same result" {
+    made s
+    nystream export s a -o before.csv
+    nystream report s a -o page.html
+    again=$(grep -A1 '<h3>Made with' page.html | sed -nE 's/.*<code>(.*)<\/code>.*/\1/p')
+    [[ $again == "nystream fit s a "*" --seed 7"* ]]
+    eval "$again -q" # done already: the same options
+    nystream rm s a
+    eval "$again -q"
+    nystream export s a -o after.csv
+    cmp before.csv after.csv
+}
+
+@test "its figures are those of info" {
+    made s
+    nystream report s a -o page.html
+    grep -q '<h3>Residuals' page.html
+    grep -q '<h3>Spectrum' page.html
+    grep -q '<th scope="row">accumulate</th>' page.html
+    [ "$(grep -cE '^(<thead>.*<tbody>)?<tr><td class="n">[0-9]+</td>' page.html)" -ge 2 ]
+    grep -q 'Trace error' page.html
+    grep -q '<th scope="row">landmarks</th><td>20</td>' page.html
+    grep -q 'prefers-color-scheme: dark' page.html
+    grep -q 'aria-label="Scatter plot of a: kpca' page.html
+}
+
+@test "the same bytes again; small, whatever the number of rows" {
+    table 20000 5 | awk -F, '{print $0 "," int($1 * 12)}' >t.csv
+    nystream import s t.csv --label-column 6 -q
+    nystream fit s a --landmarks 40 --components 5 -q
+    nystream report s -o 1.html --memory 128M
+    nystream report s -o 2.html --threads 1
+    cmp 1.html 2.html
+    [ "$(stat -c %s 1.html)" -lt 3000000 ]
+    grep -q '6,000 of 20,000 points' 1.html
+}
+
+@test "what covers a part of the rows, one component, no labels, one value" {
+    { table 60 2 && table 20 2 5 | sed 's/0\./9./g'; } >t.csv
+    nystream import s t.csv -q
+    nystream fit s i --map isomap --neighbors 4 --landmarks 12 -q 2>/dev/null
+    nystream fit s one --components 1 --landmarks 10 -q
+    printf '1,2\n1,2\n1,2\n3,2\n' >c.csv
+    nystream import c c.csv -q
+    nystream fit c a --map pca --approx exact -q
+    ny report s -o s.html
+    exits 0
+    whole s.html
+    grep -q '<h3>Graph' s.html
+    ny plot s i -o i.png --color component
+    exits 0
+    ny report c -o c.html
+    exits 0
+    whole c.html
+}
+
+@test "nothing to report: a sentence and no file" {
+    made s
+    ny report s
+    usage "report needs -o"
+    ny report s b -o out.html
+    usage "'b'"
+    ny report s a -o out.html --image 3x3
+    usage "--image 3x3: rows of s have 3 columns"
+    ny report s a -o out.html --image 3
+    usage "--image 3: height and width"
+    nystream rm s a
+    ny report s -o out.html
+    usage "s has no result that is done"
+    [ ! -e out.html ]
+    made t
+    ny report t -o nowhere/out.html
+    exits 4
+    [ -w /dev/full ] || skip "no /dev/full"
+    run bash -c 'nystream report t -o - >/dev/full 2>err'
+    [ "$status" -eq 4 ]
+}
