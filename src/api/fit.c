@@ -103,6 +103,10 @@ static void put_graph(json_t *report, const struct ny_fit_settings *fit)
     ny_field_set_json(graph, "name", json_null());
     ny_field_set_json(report, "graph", graph);
     if (fit->method) ny_field_set_text(report, "select", fit->rule->name);
+    if (!fit->map->kernel) return;
+    ny_field_set_text(report, "kernel", fit->kernel->name);
+    ny_field_set_text(report, "edge_weights",
+                      fit->edge_weights == NY_EDGES_BINARY ? "binary" : "heat");
 }
 
 /* What was asked for, into the report: the keys that do not wait for a stage. */

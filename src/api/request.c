@@ -114,11 +114,12 @@ static int create_record(struct ny_request *request)
 }
 
 /* A job that would fail again in the same way leaves no trace; one that may go on when there is
- * space, memory or time is kept as it is. */
+ * space, memory or time is kept as it is, as one that says so itself. */
 static int forget_hopeless(struct ny_request *request, int err)
 {
     bool hopeless = err == NY_EDATA || err == NY_EUSAGE || err == NY_ENUMERIC;
 
+    if (json_is_true(json_object_get(request->record, "goes_on"))) hopeless = false;
     if (hopeless) remove_existing(request);
     return err;
 }

@@ -345,7 +345,10 @@ static int decide_graph_fit(struct ny_store *store, const struct ny_options *opt
 
     fit->graph_name = ny_options_text(options, "graph");
     fit->method = approx ? ny_method_find(approx) : NULL;
+    if (!fit->method) fit->landmarks = 0;
     fit->normalisation = NY_CENTRED_LANDMARKS;
+    fit->edge_weights = is(ny_options_text(options, "edge-weights"), "binary") ? NY_EDGES_BINARY
+                                                                              : NY_EDGES_HEAT;
     fit->precision =
         is(ny_options_text(options, "precision"), "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
     fit->inner = NY_INNER_EXACT;
@@ -390,7 +393,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     fit->map = ny_map_find(groups & NY_GROUP_FIT ? ny_options_text(options, "map") : "kpca");
     if (!fit->rule || !fit->map)
         return ny_fail(ctx, NY_EINTERNAL, "a rule or map of the option table is missing");
-    if (!fit->map->graph) err = decide_kernel(ctx, options, fit);
+    if (!fit->map->graph || fit->map->kernel) err = decide_kernel(ctx, options, fit);
     if (err) return err;
     err = decide_landmarks(store, options, points.n, updated, settings);
     if (err) return err;

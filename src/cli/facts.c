@@ -46,6 +46,9 @@ static const struct fact {
     {"embedded", "rows embedded", COUNT},
     {"graph", "graph", PLAIN},
     {"paths", "paths by", PLAIN},
+    {"edge_weights", "edges weigh", PLAIN},
+    {"products", "products", COUNT},
+    {"eigenvector_residuals", "their residuals", PLAIN},
     {"rank", "rank", COUNT},
     {"rank_effective", "effective rank", COUNT},
     {"eigenvalues", "eigenvalues", PLAIN},
@@ -288,6 +291,24 @@ static bool print_preservation(FILE *file, const json_t *facts)
     return true;
 }
 
+/* Of eigenmaps. */
+static bool print_residuals(FILE *file, const json_t *facts)
+{
+    const json_t *values = json_object_get(facts, "eigenvalues"), *residual;
+    double products, most = 0, last;
+    size_t k;
+
+    if (!cli_fact_number(facts, "products", &products)) return false;
+    json_array_foreach(json_object_get(facts, "eigenvector_residuals"), k, residual)
+        if (json_number_value(residual) > most) most = json_number_value(residual);
+    last = json_number_value(json_array_get(values, json_array_size(values) - 1));
+    cli_print_fact(file, "certificate",
+                   "residuals |Lu - lambda u| of at most %.2g, %.2g of the largest eigenvalue, "
+                   "after %s products",
+                   most, last > 0 ? most / last : 0, cli_count(products).text);
+    return true;
+}
+
 static void print_negative(FILE *file, const json_t *facts)
 {
     bool graph = json_is_object(json_object_get(facts, "graph"));
@@ -324,7 +345,7 @@ void cli_print_certificate(FILE *file, const json_t *facts)
         certified = true;
     }
     certified = print_probe(file, certified ? "" : "certificate", facts) || certified;
-    certified = print_preservation(file, facts) || certified;
+    certified = print_preservation(file, facts) || print_residuals(file, facts) || certified;
     if (!certified)
         cli_print_fact(file, "certificate", "none as it was run; --probe measures one");
     print_negative(file, facts);

@@ -109,7 +109,7 @@ struct output {
 
 size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit)
 {
-    size_t p = shape->settings->components, batch = ny_graph_batch_bytes(limit);
+    size_t p = ny_settings_pairs(shape->settings), batch = ny_graph_batch_bytes(limit);
     struct ny_embedding_layout rows = ny_graph_layout("rows", shape->nodes, 1);
     struct ny_embedding_layout values = ny_embedding_layout(shape->nodes, p, sizeof(double));
 

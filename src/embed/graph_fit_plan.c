@@ -15,6 +15,13 @@ static size_t total(const size_t by_purpose[NY_PURPOSES])
     return sum;
 }
 
+size_t ny_graph_put_bytes(size_t limit, size_t bytes)
+{
+    size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES;
+
+    return chunks < ny_graph_batch_bytes(limit) ? chunks : ny_graph_batch_bytes(limit);
+}
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 /* Of a stage of the map's own; of the others 0. */
@@ -153,10 +160,11 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
     *plan = (struct ny_plan){0};
     if (err) return err;
     plan->m = shape.m;
+    plan->whole = !settings->method;
     plan_memory(&shape, plan);
     err = ny_calibration_get(shape.ctx, &plan->rates);
     if (err) return err;
-    plan->result_bytes = shape.nodes * (settings->components * element + sizeof(uint32_t));
+    plan->result_bytes = shape.nodes * (ny_settings_pairs(settings) * element + sizeof(uint32_t));
     plan->disk_bytes = plan->result_bytes;
     settings->map->graph->work(&shape, plan);
     if (!settings->graph_name) err = add_graph(store, settings, plan);

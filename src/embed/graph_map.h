@@ -58,6 +58,8 @@ int ny_graph_fit_workers(struct ny_graph_fit *fit);
  * where it is interrupted. Takes NY_MEM_STORE: ny_graph_embed_bytes(). */
 int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y);
 size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit);
+/* NY_MEM_STORE of putting a part of so many bytes. */
+size_t ny_graph_put_bytes(size_t limit, size_t bytes);
 
 /* The graph under NAME, and its record: json_decref() it. */
 int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,

@@ -4,6 +4,6 @@
 
 #include "embed/graph_map.h"
 
-extern const struct ny_graph_map ny_graph_map_isomap;
+extern const struct ny_graph_map ny_graph_map_isomap, ny_graph_map_eigenmaps;
 
 #endif

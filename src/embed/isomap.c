@@ -30,11 +30,6 @@ enum { SAMPLE_PAIRS = 20000 };
 
 /* ---- select --------------------------------------------------------------------------------- */
 
-static bool in_component(const void *arg, uint64_t row)
-{
-    return ((const struct ny_edges *)arg)->node[row] != NY_NO_ROW;
-}
-
 static int check_selection(const struct ny_graph_fit *fit, const struct ny_selection *selection)
 {
     const struct ny_fit_settings *settings = fit->job.settings;
@@ -63,7 +58,7 @@ static int select_landmarks(struct ny_graph_fit *fit)
                                                  .seed = settings->seed,
                                                  .landmarks = m,
                                                  .given = settings->given,
-                                                 .valid = in_component,
+                                                 .valid = ny_edges_has,
                                                  .valid_arg = &fit->edges};
     struct ny_selection selection = {0};
     int err = settings->rule->select(&request, &selection);

@@ -1,13 +1,6 @@
 /* Memory, disk and time of isomap. */
 #include "embed/isomap_private.h"
 
-static size_t put_bytes(size_t limit, size_t bytes)
-{
-    size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES;
-
-    return chunks < ny_graph_batch_bytes(limit) ? chunks : ny_graph_batch_bytes(limit);
-}
-
 static size_t solve_bytes(const struct ny_graph_shape *shape)
 {
     size_t m = shape->m, p = shape->settings->components, square = m * m * sizeof(double);
@@ -33,12 +26,12 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
     if (stage == NY_STAGE_ACCUMULATE) {
         by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, workers);
         by_purpose[NY_MEM_OTHER] += ny_isomap_state_bytes(m);
-        by_purpose[NY_MEM_STORE] += put_bytes(limit, ny_isomap_state_bytes(m));
+        by_purpose[NY_MEM_STORE] += ny_graph_put_bytes(limit, ny_isomap_state_bytes(m));
     }
     if (stage == NY_STAGE_SOLVE) {
         by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, 1, m);
         by_purpose[NY_MEM_SOLVE] += solve_bytes(shape);
-        by_purpose[NY_MEM_STORE] += put_bytes(limit, map);
+        by_purpose[NY_MEM_STORE] += ny_graph_put_bytes(limit, map);
     }
     if (stage == NY_STAGE_PROJECT) {
         by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, workers, m);
@@ -46,7 +39,8 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
                                     (NY_UNIT_ROWS + p) * NY_LANES * sizeof(double);
         by_purpose[NY_MEM_OTHER] += columns;
         by_purpose[NY_MEM_SOLVE] += map + m * ny_isomap_samples(m) * sizeof(float);
-        by_purpose[NY_MEM_STORE] += put_bytes(limit, columns) + ny_graph_embed_bytes(shape, limit);
+        by_purpose[NY_MEM_STORE] +=
+            ny_graph_put_bytes(limit, columns) + ny_graph_embed_bytes(shape, limit);
     }
 }
 

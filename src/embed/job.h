@@ -136,6 +136,8 @@ int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
 
 int ny_stage_stats(struct ny_job *job);
+/* γ, in all of its spellings. */
+void ny_job_report_width(struct ny_job *job, double gamma);
 /* Geometry and width, which stage stats froze; and the kernel with them. */
 int ny_job_load_frozen(struct ny_job *job);
 struct ny_columns_spec ny_job_spec(const struct ny_job *job);

@@ -25,6 +25,11 @@ static const struct ny_map maps[] = {
      .summary = "isometric map: shortest paths in a graph of neighbours, centred",
      .additive = true,
      .graph = &ny_graph_map_isomap},
+    {.name = "eigenmaps",
+     .summary = "Laplacian eigenmaps: smoothest functions on a graph of neighbours",
+     .kernel = "rbf",
+     .divided = true,
+     .graph = &ny_graph_map_eigenmaps},
 };
 
 const struct ny_map *ny_map_at(size_t index)

@@ -26,6 +26,9 @@ struct ny_graph_settings {
     unsigned threads;
 };
 
+/* Of edges: exp(−γ·length²), or 1. */
+enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };
+
 struct ny_graph_map;
 
 /* A map: which matrix is decomposed, and how its eigenvectors become coordinates. */
@@ -70,6 +73,7 @@ struct ny_fit_settings {
     bool row_normalize;
     size_t experts;           /* of an ensemble; 0: by the rank */
     enum ny_weights weights;
+    enum ny_edge_weights edge_weights; /* eigenmaps */
     uint64_t seed;
     unsigned threads;
     struct ny_graph_settings graph; /* of a graph's map */

@@ -40,13 +40,18 @@ bool ny_signs_negative(struct ny_matrix U, size_t k)
     return false;
 }
 
-int ny_signs_rows(const struct ny_job *job, struct ny_selection *chosen)
+int ny_signs_rows(const struct ny_job *job, const struct ny_edges *graph,
+                  struct ny_selection *chosen)
 {
     struct ny_selection_request request = {.ctx = job->ctx,
                                            .store = job->store,
                                            .n = job->points.n,
                                            .seed = job->settings->seed,
-                                           .landmarks = NY_SIGN_ROWS};
+                                           .landmarks = graph && graph->n < NY_SIGN_ROWS
+                                                            ? graph->n
+                                                            : NY_SIGN_ROWS,
+                                           .valid = graph ? ny_edges_has : NULL,
+                                           .valid_arg = graph};
 
     return ny_rule_find("uniform")->select(&request, chosen);
 }
@@ -60,7 +65,7 @@ int ny_signs_fix(struct ny_job *job, struct ny_solution *solution)
     double *at = NULL;
     int err;
 
-    err = ny_signs_rows(job, &sample);
+    err = ny_signs_rows(job, NULL, &sample);
     if (err) goto done;
     raw = ny_calloc(ctx, NY_MEM_SOLVE, sample.m, row_bytes);
     at = ny_calloc(ctx, NY_MEM_SOLVE, sample.m, p * sizeof(double));

@@ -4,10 +4,12 @@
 #define NY_EMBED_SIGNS_H
 
 #include "embed/job.h"
+#include "graph/edges.h"
 
 int ny_signs_fix(struct ny_job *job, struct ny_solution *solution);
-/* Those rows; ny_selection_release() them. */
-int ny_signs_rows(const struct ny_job *job, struct ny_selection *chosen);
+/* Those rows, of all, or of the nodes of a graph; ny_selection_release() them. */
+int ny_signs_rows(const struct ny_job *job, const struct ny_edges *graph,
+                  struct ny_selection *chosen);
 /* The entry that decides the sign of column k of Û over them is negative. */
 bool ny_signs_negative(struct ny_matrix U, size_t k);
 /* What that takes, beside a gather of so many rows. */

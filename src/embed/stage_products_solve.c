@@ -64,7 +64,7 @@ static int fix_signs(const struct ny_products_state *state, struct pairs *pairs,
     struct ny_job *job = state->job;
     struct ny_selection chosen = {0};
     double *at = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_SIGN_ROWS, pairs->count * sizeof(double));
-    int err = at ? ny_signs_rows(job, &chosen) : NY_EBUDGET;
+    int err = at ? ny_signs_rows(job, NULL, &chosen) : NY_EBUDGET;
     struct ny_matrix U = ny_matrix(at, chosen.m, pairs->count);
 
     for (size_t k = 0; k < pairs->count && err == NY_OK; k++) {

@@ -24,11 +24,22 @@ static int check_points(const struct ny_job *job)
     return NY_OK;
 }
 
+void ny_job_report_width(struct ny_job *job, double gamma)
+{
+    json_t *report = ny_job_report(job);
+
+    ny_field_set_number(report, "gamma", gamma);
+    if (!job->settings->kernel->has_sigma) return;
+    ny_field_set_number(report, "sigma", sqrt(0.5 / gamma));
+    ny_field_set_number(report, "epsilon", 1 / gamma);
+    ny_log(job->ctx, NY_LOG_NOTE, "kernel width: gamma %.6g = sigma %.6g = epsilon %.6g%s", gamma,
+           sqrt(0.5 / gamma), 1 / gamma, job->settings->gamma_auto ? " (auto)" : "");
+}
+
 static int decide_width(struct ny_job *job)
 {
     struct ny_columns_spec spec =
         ny_settings_spec(job->settings, job->ctx, &job->points, job->geometry);
-    json_t *report = ny_job_report(job);
     double gamma = job->settings->params.gamma;
     int err;
 
@@ -37,12 +48,7 @@ static int decide_width(struct ny_job *job)
         if (err) return err;
     }
     job->params.gamma = gamma;
-    if (job->settings->kernel->has_gamma) ny_field_set_number(report, "gamma", gamma);
-    if (!job->settings->kernel->has_sigma) return NY_OK;
-    ny_field_set_number(report, "sigma", sqrt(0.5 / gamma));
-    ny_field_set_number(report, "epsilon", 1 / gamma);
-    ny_log(job->ctx, NY_LOG_NOTE, "kernel width: gamma %.6g = sigma %.6g = epsilon %.6g%s", gamma,
-           sqrt(0.5 / gamma), 1 / gamma, job->settings->gamma_auto ? " (auto)" : "");
+    if (job->settings->kernel->has_gamma) ny_job_report_width(job, gamma);
     return NY_OK;
 }
 

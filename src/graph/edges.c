@@ -202,6 +202,11 @@ void ny_edges_release(struct ny_edges *graph)
     *graph = (struct ny_edges){0};
 }
 
+bool ny_edges_has(const void *graph, uint64_t row)
+{
+    return ((const struct ny_edges *)graph)->node[row] != NY_NO_ROW;
+}
+
 size_t ny_edges_bytes(uint64_t n, uint64_t nodes, uint64_t edges)
 {
     return (size_t)((n + nodes) * sizeof(uint32_t) + (nodes + 1) * sizeof(uint64_t) +

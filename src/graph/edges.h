@@ -29,6 +29,8 @@ struct ny_edges {
 int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny_lists *lists,
                const struct ny_components *components, uint32_t component);
 void ny_edges_release(struct ny_edges *graph);
+/* The point is a node of the graph: for selections among them. */
+bool ny_edges_has(const void *graph, uint64_t row);
 /* Of a graph among n points with at most so many nodes and edges; what is held more while it is
  * made. */
 size_t ny_edges_bytes(uint64_t n, uint64_t nodes, uint64_t edges);

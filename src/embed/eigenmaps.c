@@ -1,0 +1,303 @@
+/*
+ * Laplacian eigenmaps (Belkin & Niyogi 2003) of a graph of neighbours: A = exp(−γ‖·‖²) on its
+ * edges, or 1; the smallest eigenpairs of I − D^-½AD^-½, of which the first is trivial
+ * (graph/chebyshev.h). Stages:
+ *
+ *   solve       the pairs
+ *   project     their rows, as embedding; that of the trivial pair, too, so that it can be exported
+ *
+ * Parts of the NAME beside those of embed/graph_map.h:
+ *
+ *   eigenpairs.0/1  the solver's state, two slots in turn; gone when done
+ */
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/progress.h"
+#include "embed/coordinates.h"
+#include "embed/graph_maps.h"
+#include "embed/signs.h"
+#include "graph/chebyshev.h"
+
+/* Of one run; the next one goes on. */
+static const double products_most = 1e5;
+
+struct eigenmaps {
+    struct ny_graph_fit *fit;
+    size_t pairs;
+    struct ny_affinity affinity;
+    struct ny_chebyshev solver;
+};
+
+/* ---- what both stages begin with ------------------------------------------------------------ */
+
+static int check_size(const struct ny_graph_fit *fit, size_t pairs)
+{
+    if (pairs <= fit->edges.n) return NY_OK;
+    return ny_fail(fit->job.ctx, NY_EUSAGE,
+                   "--components %zu and the trivial one are more than the %u rows of the largest "
+                   "component of the graph",
+                   pairs - 1, fit->edges.n);
+}
+
+/* γ, in the report once it is known; 0: weights are 1. */
+static int decide_width(struct ny_graph_fit *fit, double *gamma)
+{
+    struct ny_job *job = &fit->job;
+    json_t *report = ny_job_report(job);
+    int err = NY_OK;
+
+    *gamma = 0;
+    if (job->settings->edge_weights == NY_EDGES_BINARY) return NY_OK;
+    *gamma = ny_field_number(report, "gamma", job->settings->params.gamma);
+    if (json_is_number(json_object_get(report, "gamma"))) return NY_OK;
+    if (job->settings->gamma_auto) err = ny_affinity_gamma(&fit->edges, gamma);
+    if (err == NY_OK) ny_job_report_width(job, *gamma);
+    return err;
+}
+
+static int load_state(const struct eigenmaps *map, void **image)
+{
+    struct ny_job *job = &map->fit->job;
+    uint64_t products;
+    size_t bytes;
+    int err = ny_job_load_image(job, "eigenpairs", image, &bytes, &products);
+
+    if (err || !*image || bytes == ny_chebyshev_state_bytes(map->fit->edges.n, map->pairs))
+        return err;
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the checkpoint of '%s' is not of this graph; fit it again with --restart",
+                   job->name);
+}
+
+static int open_map(struct eigenmaps *map, struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    void *image = NULL;
+    double gamma;
+    int err;
+
+    *map = (struct eigenmaps){.fit = fit, .pairs = ny_settings_pairs(job->settings)};
+    err = check_size(fit, map->pairs);
+    if (err == NY_OK) err = ny_graph_fit_workers(fit);
+    if (err == NY_OK) err = ny_job_reserve_blas(job, map->pairs);
+    if (err == NY_OK) err = decide_width(fit, &gamma);
+    if (err == NY_OK) err = ny_affinity_new(&map->affinity, &fit->edges, gamma);
+    if (err == NY_OK) err = load_state(map, &image);
+    if (err) {
+        ny_free(job->ctx, image);
+        return err;
+    }
+    return ny_chebyshev_new(&map->solver, &map->affinity, map->pairs, job->settings->seed, image);
+}
+
+static void close_map(struct eigenmaps *map)
+{
+    ny_chebyshev_release(&map->solver);
+    ny_affinity_release(&map->affinity);
+}
+
+/* ---- solve ---------------------------------------------------------------------------------- */
+
+static int save(struct eigenmaps *map, enum ny_stage next)
+{
+    return ny_job_checkpoint_image(&map->fit->job, next, "eigenpairs", map->solver.state,
+                                   ny_chebyshev_state_bytes(map->solver.n, map->pairs),
+                                   (uint64_t)map->solver.at->products);
+}
+
+/* A product counts as a pass over the nodes. How many are to come is not known before residuals
+ * have begun to fall. */
+static void report_progress(const struct eigenmaps *map, struct ny_meter *meter)
+{
+    const struct ny_chebyshev *solver = &map->solver;
+    double edges = (double)map->fit->edges.head[solver->n], columns = (double)solver->columns;
+    double ahead = ny_chebyshev_ahead(solver);
+
+    meter->rows_total =
+        ahead < INFINITY ? meter->rows_done + (uint64_t)((1 + ahead) * (double)solver->n) : 0;
+    ny_meter_add(meter, solver->n, 0, 2 * edges * columns);
+}
+
+static int give_up(struct eigenmaps *map)
+{
+    struct ny_job *job = &map->fit->job;
+    const struct ny_chebyshev *solver = &map->solver;
+    int err = save(map, NY_STAGE_SOLVE);
+
+    if (err) return err;
+    ny_field_set_json(job->record, "goes_on", json_true());
+    return ny_fail(job->ctx, NY_ENUMERIC,
+                   "after %.0f products the residuals of the eigenvectors are still %.3g times as "
+                   "large as they may be, %.2g of the largest eigenvalue; the same command goes on "
+                   "from here, and fewer --components or more --neighbors make it easier",
+                   solver->at->products, ny_chebyshev_excess(solver), NY_CHEBYSHEV_RESIDUAL);
+}
+
+static int run_solver(struct eigenmaps *map)
+{
+    struct ny_job *job = &map->fit->job;
+    struct ny_chebyshev *solver = &map->solver;
+    double end = solver->at->products + products_most, saved_s = ny_now();
+    struct ny_meter meter;
+    int err = NY_OK;
+
+    ny_meter_start(&meter, job->ctx, ny_stage_name(job->stage), 0, 0);
+    while (err == NY_OK && !ny_chebyshev_converged(solver)) {
+        if (solver->at->products >= end) return give_up(map);
+        err = ny_check_interrupt(job->ctx);
+        if (err == NY_OK && ny_now() - saved_s < ny_context_checkpoint_s(job->ctx)) {
+            err = ny_chebyshev_step(solver);
+            report_progress(map, &meter);
+            continue;
+        }
+        if (!err || err == NY_EINTERRUPTED || err == NY_ETERMINATED) {
+            int late = save(map, NY_STAGE_SOLVE);
+
+            if (late) err = late;
+            saved_s = ny_now();
+        }
+    }
+    if (err == NY_OK) ny_meter_finish(&meter);
+    return err;
+}
+
+/* Over the nodes with the smallest hash. */
+static int fix_signs(struct eigenmaps *map)
+{
+    struct ny_job *job = &map->fit->job;
+    struct ny_chebyshev *solver = &map->solver;
+    struct ny_selection chosen = {0};
+    double *at = NULL;
+    int err = ny_signs_rows(job, &map->fit->edges, &chosen);
+
+    if (err) goto done;
+    at = ny_calloc(job->ctx, NY_MEM_SOLVE, chosen.m, map->pairs * sizeof(double));
+    if (!at) err = NY_EBUDGET;
+    if (err) goto done;
+    for (size_t i = 0; i < chosen.m; i++)
+        for (size_t k = 0; k < map->pairs; k++)
+            at[i * map->pairs + k] =
+                solver->x[map->fit->edges.node[chosen.rows[i]] * solver->stride + k];
+    for (size_t k = 0; k < map->pairs; k++)
+        if (ny_signs_negative(ny_matrix(at, chosen.m, map->pairs), k))
+            for (size_t i = 0; i < solver->n; i++)
+                solver->x[i * solver->stride + k] *= -1;
+done:
+    ny_free(job->ctx, at);
+    ny_selection_release(&chosen, job->ctx);
+    return err;
+}
+
+static void report_pairs(const struct eigenmaps *map)
+{
+    struct ny_job *job = &map->fit->job;
+    const struct ny_coordinates coordinates = {.pairs = map->pairs, .skip = 1};
+    json_t *report = ny_job_report(job), *values = json_array(), *residuals = json_array();
+
+    for (size_t k = 0; k < map->pairs; k++) {
+        ny_field_append(values, json_real(fmax(map->solver.value[k], 0)));
+        ny_field_append(residuals, json_real(map->solver.residual[k]));
+    }
+    ny_field_set_json(report, "eigenvalues", values);
+    ny_field_set_json(report, "eigenvector_residuals", residuals);
+    ny_field_set_count(report, "products", (uint64_t)map->solver.at->products);
+    ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
+}
+
+static int solve(struct ny_graph_fit *fit)
+{
+    struct eigenmaps map;
+    int err = open_map(&map, fit);
+
+    if (err == NY_OK) err = run_solver(&map);
+    if (err == NY_OK) err = fix_signs(&map);
+    if (err == NY_OK) {
+        report_pairs(&map);
+        err = save(&map, NY_STAGE_PROJECT);
+    }
+    close_map(&map);
+    return err;
+}
+
+/* ---- project -------------------------------------------------------------------------------- */
+
+static int finish(struct ny_job *job)
+{
+    struct ny_batch *batch;
+    int err;
+
+    ny_job_report_resources(job);
+    ny_job_mark_time(job);
+    json_object_clear(ny_job_checkpoint(job));
+    err = ny_batch_begin(&batch, job->store);
+    if (err) return err;
+    err = ny_job_delete_part(job, batch, "eigenpairs.0");
+    if (err == NY_OK) err = ny_job_delete_part(job, batch, "eigenpairs.1");
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_job_commit(job, batch, NY_STAGE_DONE);
+}
+
+static int project(struct ny_graph_fit *fit)
+{
+    struct eigenmaps map;
+    struct ny_matrix U;
+    int err = open_map(&map, fit);
+
+    if (err == NY_OK) {
+        U = (struct ny_matrix){map.solver.x, map.solver.n, map.pairs, map.solver.stride, false};
+        err = ny_graph_embed(fit, U);
+    }
+    if (err == NY_OK) err = finish(&fit->job);
+    close_map(&map);
+    return err;
+}
+
+static int stage(struct ny_graph_fit *fit)
+{
+    return fit->job.stage == NY_STAGE_SOLVE ? solve(fit) : project(fit);
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static void bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+                 size_t limit, size_t by_purpose[NY_PURPOSES])
+{
+    size_t pairs = ny_settings_pairs(shape->settings);
+    size_t state = ny_chebyshev_state_bytes(shape->nodes, pairs);
+
+    if (stage != NY_STAGE_SOLVE && stage != NY_STAGE_PROJECT) return;
+    by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, workers, pairs);
+    by_purpose[NY_MEM_DICTIONARY] += ny_affinity_bytes(shape->nodes, shape->edges);
+    by_purpose[NY_MEM_SOLVE] +=
+        stage == NY_STAGE_SOLVE
+            ? ny_chebyshev_bytes(shape->nodes, pairs, shape->settings->threads) +
+                  NY_SIGN_ROWS * (pairs + 3) * sizeof(double)
+            : state;
+    by_purpose[NY_MEM_STORE] += stage == NY_STAGE_SOLVE ? ny_graph_put_bytes(limit, state)
+                                                        : ny_graph_embed_bytes(shape, limit);
+}
+
+/* As of a surface, in which eigenvalues fall as 1/n; a product goes at the speed of memory. */
+static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
+{
+    const double flops_per_s = 5e9; /* of a thread, measured */
+    size_t pairs = ny_settings_pairs(shape->settings);
+    double n = (double)shape->nodes, products = 20 + 2 * sqrt(n);
+    double flops = products * 4 * (double)shape->edges * 1.5 * (double)pairs;
+
+    plan->flops += flops;
+    plan->stage_s[NY_STAGE_SOLVE] += flops / (flops_per_s * shape->settings->threads);
+    plan->disk_bytes += 2 * ny_chebyshev_state_bytes(shape->nodes, pairs);
+}
+
+const struct ny_graph_map ny_graph_map_eigenmaps = {
+    .options = "kernel|gamma|sigma|epsilon",
+    .first = NY_STAGE_SOLVE,
+    .stage = stage,
+    .bill = bill,
+    .work = work,
+};

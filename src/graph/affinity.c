@@ -1,0 +1,119 @@
+#include "graph/affinity.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+int ny_affinity_gamma(const struct ny_edges *graph, double *gamma)
+{
+    size_t edges = (size_t)graph->head[graph->n], count = 0;
+    float *length = ny_alloc(graph->ctx, NY_MEM_DICTIONARY, edges * sizeof(float));
+    double median;
+
+    if (!length) return NY_EBUDGET;
+    for (size_t e = 0; e < edges; e++)
+        if (graph->length[e] > 0) length[count++] = graph->length[e];
+    median = count ? ny_quantile(length, count, 0.5) : 1;
+    ny_free(graph->ctx, length);
+    *gamma = 1 / (median * median);
+    return NY_OK;
+}
+
+static int weigh_nodes(void *arg, size_t first, size_t count)
+{
+    const struct ny_affinity *affinity = arg;
+    const struct ny_edges *graph = affinity->graph;
+
+    for (size_t v = first; v < first + count; v++) {
+        double sum = 0;
+
+        for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
+            double length = (double)graph->length[e];
+
+            affinity->weight[e] = exp(-affinity->gamma * length * length);
+            sum += affinity->weight[e];
+        }
+        affinity->degree[v] = sum;
+        affinity->inverse[v] = 1 / sum;
+    }
+    return NY_OK;
+}
+
+/* Below the smallest normal number degrees have no digits left. */
+static int check_degrees(const struct ny_affinity *affinity)
+{
+    const struct ny_edges *graph = affinity->graph;
+    uint64_t apart = 0, first = UINT64_MAX;
+
+    for (uint32_t v = 0; v < graph->n; v++) {
+        if (affinity->degree[v] >= DBL_MIN) continue;
+        apart++;
+        if (graph->row[v] < first) first = graph->row[v];
+    }
+    if (!apart) return NY_OK;
+    return ny_fail(affinity->ctx, NY_ENUMERIC,
+                   "row %llu, the first of %llu such rows, is so far from all of its neighbours "
+                   "that the weights exp(-%g d^2) vanish; give a smaller --gamma, or a "
+                   "--max-distance that leaves such rows out",
+                   (unsigned long long)first, (unsigned long long)apart, affinity->gamma);
+}
+
+int ny_affinity_new(struct ny_affinity *affinity, const struct ny_edges *graph, double gamma)
+{
+    struct ny_context *ctx = graph->ctx;
+    size_t edges = (size_t)graph->head[graph->n];
+    int err = NY_EBUDGET;
+
+    *affinity = (struct ny_affinity){.ctx = ctx, .graph = graph, .gamma = gamma};
+    affinity->weight = ny_alloc(ctx, NY_MEM_DICTIONARY, edges * sizeof(double));
+    affinity->degree = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, 2 * sizeof(double));
+    if (affinity->weight && affinity->degree) {
+        affinity->inverse = affinity->degree + graph->n;
+        err = ny_parallel_ranges(ctx, graph->n, weigh_nodes, affinity);
+    }
+    if (err == NY_OK) err = check_degrees(affinity);
+    if (err) ny_affinity_release(affinity);
+    return err;
+}
+
+void ny_affinity_release(struct ny_affinity *affinity)
+{
+    if (!affinity->ctx) return;
+    ny_free(affinity->ctx, affinity->weight);
+    ny_free(affinity->ctx, affinity->degree);
+    *affinity = (struct ny_affinity){0};
+}
+
+size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges)
+{
+    return (size_t)(2 * edges + 2 * nodes) * sizeof(double);
+}
+
+/* ---- products ------------------------------------------------------------------------------- */
+
+#define DECLARE(variant, family) extern ny_walk_fn ny_walk_rows_##variant;
+NY_CPU_VARIANTS(DECLARE)
+#undef DECLARE
+
+static int walk_share(void *arg, size_t first, size_t count)
+{
+    static ny_walk_fn *const families[NY_CPU_COUNT] = {
+#define ENTRY(variant, family) [family] = ny_walk_rows_##variant,
+        NY_CPU_VARIANTS(ENTRY)
+#undef ENTRY
+    };
+
+    families[ny_cpu_family()](arg, first, count);
+    return NY_OK;
+}
+
+int ny_walk(const struct ny_walk *product)
+{
+    struct ny_walk shared = *product;
+
+    return ny_parallel_ranges(product->affinity->ctx, product->affinity->graph->n, walk_share,
+                              &shared);
+}

@@ -1,0 +1,396 @@
+#include "graph/chebyshev.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/thread.h"
+#include "columns/pairs.h"
+#include "linalg/eigen.h"
+
+/* A block of at least this many columns costs less than the rounds that it would save. */
+enum { SMALL_GRAPH = 512 };
+
+/* The trivial vector grows by at most this much in a round: what limits the degree is that columns
+ * must stay independent. */
+static const double gain = 1e2;
+
+/* Columns beyond those wanted: the gap between λ_wanted and the cut, which sets the degree, grows
+ * with them, and so does the cost of a product. */
+static size_t columns_of(uint64_t n, size_t wanted)
+{
+    size_t columns = wanted + (wanted / 2 > 5 ? wanted / 2 : 5);
+
+    columns = (columns + NY_BLOCK_LANES - 1) / NY_BLOCK_LANES * NY_BLOCK_LANES;
+    return n <= SMALL_GRAPH || n <= 3 * columns ? (size_t)n : columns;
+}
+
+static size_t stride_of(size_t columns)
+{
+    return (columns + NY_BLOCK_LANES - 1) / NY_BLOCK_LANES * NY_BLOCK_LANES;
+}
+
+static size_t head_doubles(size_t columns)
+{
+    size_t doubles = sizeof(struct ny_chebyshev_place) / sizeof(double) + 2 * columns;
+
+    return (doubles + NY_BLOCK_LANES - 1) / NY_BLOCK_LANES * NY_BLOCK_LANES;
+}
+
+size_t ny_chebyshev_state_bytes(uint64_t n, size_t wanted)
+{
+    size_t columns = columns_of(n, wanted);
+
+    return (head_doubles(columns) + 2 * (size_t)n * stride_of(columns)) * sizeof(double);
+}
+
+static void point_to_blocks(struct ny_chebyshev *solver)
+{
+    double *first = solver->state + head_doubles(solver->columns);
+    double *second = first + solver->n * solver->stride;
+
+    solver->x = solver->at->turned > 0 ? second : first;
+    solver->y = solver->at->turned > 0 ? first : second;
+}
+
+/* ---- Rayleigh–Ritz -------------------------------------------------------------------------- */
+
+struct ritz {
+    struct ny_chebyshev *solver;
+    struct ny_matrix V; /* columns × columns, a Ritz vector a row */
+    double *square;     /* units × columns: share of ‖Lu − λu‖² */
+};
+
+static struct ny_matrix block(const struct ny_chebyshev *solver, double *at)
+{
+    return (struct ny_matrix){at, solver->n, solver->columns, solver->stride, false};
+}
+
+/* x and, where there is one, y ← D^±½ times them, and column j times factor[j]. */
+struct scaling {
+    struct ny_chebyshev *solver;
+    double *at;
+    const double *factor; /* NULL: 1 */
+    bool to_walk;
+};
+
+static int scale_rows(void *arg, size_t first, size_t count)
+{
+    const struct scaling *s = arg;
+    const struct ny_chebyshev *solver = s->solver;
+
+    for (size_t i = first; i < first + count; i++) {
+        double *row = s->at + i * solver->stride;
+        double root = sqrt(s->to_walk ? solver->affinity->inverse[i] : solver->affinity->degree[i]);
+
+        for (size_t j = 0; j < solver->columns; j++)
+            row[j] *= s->factor ? root * s->factor[j] : root;
+    }
+    return NY_OK;
+}
+
+static int scale(struct ny_chebyshev *solver, double *at, const double *factor, bool to_walk)
+{
+    struct scaling scaling = {solver, at, factor, to_walk};
+
+    return ny_parallel_ranges(solver->ctx, solver->n, scale_rows, &scaling);
+}
+
+/* Y = LX, of orthonormal X. */
+static int apply_laplacian(struct ny_chebyshev *solver)
+{
+    struct ny_walk product = {.affinity = solver->affinity,
+                              .stride = solver->stride,
+                              .x = solver->x,
+                              .y = solver->y,
+                              .own = 1,
+                              .walk = -1};
+    int err = scale(solver, solver->x, NULL, true);
+
+    if (err == NY_OK) err = ny_walk(&product);
+    if (err == NY_OK) err = scale(solver, solver->x, NULL, false);
+    if (err == NY_OK) err = scale(solver, solver->y, NULL, false);
+    solver->at->products++;
+    return err;
+}
+
+/* Rows of B ← B·Vᵀ, through room of the same size. */
+static void rotate(struct ny_matrix B, struct ny_matrix V, double *room)
+{
+    struct ny_matrix R = ny_matrix(room, B.rows, B.cols);
+
+    ny_gemm(1, B, ny_t(V), 0, R);
+    for (size_t i = 0; i < B.rows; i++)
+        memcpy(B.at + i * B.stride, room + i * B.cols, B.cols * sizeof(double));
+}
+
+static int rotate_units(void *arg, size_t first, size_t count)
+{
+    const struct ritz *ritz = arg;
+    const struct ny_chebyshev *solver = ritz->solver;
+    size_t columns = solver->columns;
+    size_t most = solver->n < NY_UNIT_ROWS ? solver->n : NY_UNIT_ROWS;
+    double *room = ny_alloc(solver->ctx, NY_MEM_SOLVE, most * columns * sizeof(double));
+
+    if (!room) return NY_EBUDGET;
+    for (size_t u = first; u < first + count; u++) {
+        size_t row = u * NY_UNIT_ROWS, left = solver->n - row;
+        size_t rows = left < NY_UNIT_ROWS ? left : NY_UNIT_ROWS;
+        struct ny_matrix X = ny_rows(block(solver, solver->x), row, rows);
+        struct ny_matrix Y = ny_rows(block(solver, solver->y), row, rows);
+        double *square = ritz->square + u * columns;
+
+        rotate(X, ritz->V, room);
+        rotate(Y, ritz->V, room);
+        memset(square, 0, columns * sizeof(double));
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++) {
+                double r = Y.at[i * Y.stride + j] - solver->value[j] * X.at[i * X.stride + j];
+
+                square[j] += r * r;
+            }
+    }
+    ny_free(solver->ctx, room);
+    return NY_OK;
+}
+
+/* Ritz vectors in place of X, their residuals, from Y = LX. */
+static int find_pairs(struct ny_chebyshev *solver, struct ritz *ritz, struct ny_matrix H)
+{
+    size_t columns = solver->columns, units = (size_t)ny_units_of(solver->n);
+    struct ny_matrix Y = block(solver, solver->y);
+    int err;
+
+    ny_gemm(-1, ny_t(block(solver, solver->x)), Y, 0, H);
+    for (size_t i = 0; i < columns; i++)
+        for (size_t j = 0; j < i; j++)
+            H.at[i * columns + j] = (H.at[i * columns + j] + H.at[j * columns + i]) / 2;
+    err = ny_eigen_top(solver->ctx, H, columns, solver->value, ritz->V);
+    if (err) return err;
+    for (size_t j = 0; j < columns; j++)
+        solver->value[j] = -solver->value[j];
+    err = ny_parallel_ranges(solver->ctx, units, rotate_units, ritz);
+    for (size_t j = 0; j < columns && err == NY_OK; j++) {
+        double sum = 0;
+
+        for (size_t u = 0; u < units; u++)
+            sum += ritz->square[u * columns + j];
+        solver->residual[j] = sqrt(sum);
+    }
+    return err;
+}
+
+static int rayleigh_ritz(struct ny_chebyshev *solver)
+{
+    size_t columns = solver->columns, units = (size_t)ny_units_of(solver->n);
+    double *space = ny_alloc(solver->ctx, NY_MEM_SOLVE,
+                             (2 * columns + units) * columns * sizeof(double));
+    struct ritz ritz = {solver, ny_matrix(space, columns, columns), NULL};
+    int err;
+
+    if (!space) return NY_EBUDGET;
+    ritz.square = space + 2 * columns * columns;
+    err = ny_orthonormalise(solver->ctx, block(solver, solver->x));
+    if (err == NY_OK) err = apply_laplacian(solver);
+    if (err == NY_OK)
+        err = find_pairs(solver, &ritz, ny_matrix(space + columns * columns, columns, columns));
+    ny_free(solver->ctx, space);
+    solver->at->rounds++;
+    return err;
+}
+
+/* ---- filters -------------------------------------------------------------------------------- */
+
+static double allowed(const struct ny_chebyshev *solver)
+{
+    double residual = NY_CHEBYSHEV_RESIDUAL * solver->value[solver->wanted - 1];
+
+    return residual > NY_CHEBYSHEV_ROUNDING ? residual : NY_CHEBYSHEV_ROUNDING;
+}
+
+double ny_chebyshev_excess(const struct ny_chebyshev *solver)
+{
+    double most = 0;
+
+    for (size_t j = 0; j < solver->wanted; j++)
+        if (!(solver->residual[j] <= most)) most = solver->residual[j];
+    return most / allowed(solver);
+}
+
+bool ny_chebyshev_converged(const struct ny_chebyshev *solver)
+{
+    return solver->at->degree == 0 && ny_chebyshev_excess(solver) <= 1;
+}
+
+/* ln growth a degree, of what is at λ beside what is in [cut, 2]. */
+static double growth(double cut, double value)
+{
+    double above = value < cut ? 2 * (cut - value) / (2 - cut) : 0;
+
+    return log1p(above + sqrt(above * (2 + above))); /* acosh(1 + above) */
+}
+
+/* It stays away from λ_wanted, of which there may be more than columns: what is between the two may
+ * remain, as it is within the tolerance. */
+static double choose_cut(const struct ny_chebyshev *solver)
+{
+    double last = solver->value[solver->columns - 1];
+    double apart = 1.03 * solver->value[solver->wanted - 1];
+    double cut = last > apart ? last : apart;
+
+    return fmin(fmax(cut, 1e-12), 1.9);
+}
+
+/* Of the polynomial that would make all residuals small enough, were the Ritz values right. */
+static double degree_wanted(const struct ny_chebyshev *solver, double cut)
+{
+    double speed = growth(cut, solver->value[solver->wanted - 1]);
+    double need = 2 * ny_chebyshev_excess(solver);
+
+    return need > 1 && speed > 0 ? ceil(acosh(need) / speed) : 1;
+}
+
+/* Begins a round: X in the walk's form, of the polynomial's degree 0. */
+static int begin(struct ny_chebyshev *solver)
+{
+    double cut = choose_cut(solver), most = ceil(acosh(gain) / growth(cut, 0));
+    double degree = degree_wanted(solver, cut);
+
+    solver->at->cut = cut;
+    solver->at->done = 0;
+    solver->at->degree = degree < most ? degree : most;
+    if (solver->at->degree < 2) solver->at->degree = 2;
+    return scale(solver, solver->x, NULL, true);
+}
+
+/* T_{k+1} = 2·t·T_k − T_{k−1} of t = (L − c)/e, c and e the middle and the half of [cut, 2], on the
+ * block: X holds T_k, Y T_{k−1}, which the next one replaces. */
+static int multiply(struct ny_chebyshev *solver)
+{
+    double middle = (2 + solver->at->cut) / 2, half = (2 - solver->at->cut) / 2;
+    double twice = solver->at->done > 0 ? 2 : 1;
+    struct ny_walk product = {.affinity = solver->affinity,
+                              .stride = solver->stride,
+                              .x = solver->x,
+                              .y = solver->y,
+                              .own = twice * (1 - middle) / half,
+                              .walk = -twice / half,
+                              .before = solver->at->done > 0 ? -1 : 0};
+    int err = ny_walk(&product);
+
+    solver->at->turned = 1 - solver->at->turned;
+    point_to_blocks(solver);
+    solver->at->done++;
+    solver->at->products++;
+    return err;
+}
+
+/* Columns as long as before, as far as Ritz values tell how much they grew. */
+static int end(struct ny_chebyshev *solver)
+{
+    size_t columns = solver->columns;
+    double *factor = ny_alloc(solver->ctx, NY_MEM_SOLVE, columns * sizeof(double));
+    int err;
+
+    if (!factor) return NY_EBUDGET;
+    for (size_t j = 0; j < columns; j++)
+        factor[j] = 1 / cosh(solver->at->degree * growth(solver->at->cut, solver->value[j]));
+    err = scale(solver, solver->x, factor, false);
+    ny_free(solver->ctx, factor);
+    solver->at->degree = 0;
+    return err ? err : rayleigh_ritz(solver);
+}
+
+int ny_chebyshev_step(struct ny_chebyshev *solver)
+{
+    int err = solver->at->degree == 0 ? begin(solver) : NY_OK;
+
+    if (err == NY_OK) err = multiply(solver);
+    if (err == NY_OK && solver->at->done == solver->at->degree) err = end(solver);
+    return err;
+}
+
+double ny_chebyshev_ahead(const struct ny_chebyshev *solver)
+{
+    const double falling = 50; /* above, Ritz values are not yet near */
+    double degree = degree_wanted(solver, choose_cut(solver));
+
+    if (ny_chebyshev_excess(solver) > falling) return INFINITY;
+    return fmax(degree - (solver->at->degree > 0 ? solver->at->done : 0), 0);
+}
+
+/* ---- the state ------------------------------------------------------------------------------ */
+
+struct start {
+    struct ny_chebyshev *solver;
+    uint64_t seed;
+};
+
+/* The trivial vector, which is 1 in the walk's form, and random ones; of a small graph the unit
+ * vectors. */
+static int start_rows(void *arg, size_t first, size_t count)
+{
+    const struct start *start = arg;
+    const struct ny_chebyshev *solver = start->solver;
+
+    for (size_t i = first; i < first + count; i++) {
+        double *row = solver->x + i * solver->stride;
+
+        if (solver->columns == solver->n) {
+            row[i] = 1;
+            continue;
+        }
+        ny_gaussian(start->seed, NY_STREAM_RANGE, i * solver->stride, row, solver->columns);
+        row[0] = 1;
+        for (size_t j = 0; j < solver->columns; j++)
+            row[j] *= sqrt(solver->affinity->degree[i]);
+    }
+    return NY_OK;
+}
+
+int ny_chebyshev_new(struct ny_chebyshev *solver, const struct ny_affinity *affinity, size_t wanted,
+                     uint64_t seed, double *image)
+{
+    struct ny_context *ctx = affinity->ctx;
+    size_t n = affinity->graph->n, columns = columns_of(n, wanted);
+    struct start start = {solver, seed};
+    double *state = image;
+    int err;
+
+    if (!image) state = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_chebyshev_state_bytes(n, wanted));
+    *solver = (struct ny_chebyshev){.ctx = ctx,
+                                    .affinity = affinity,
+                                    .n = n,
+                                    .wanted = wanted,
+                                    .columns = columns,
+                                    .stride = stride_of(columns),
+                                    .state = state};
+    if (!state) return NY_EBUDGET;
+    solver->at = (struct ny_chebyshev_place *)(void *)state;
+    solver->value = state + sizeof(*solver->at) / sizeof(double);
+    solver->residual = solver->value + columns;
+    point_to_blocks(solver);
+    if (image) return NY_OK;
+    err = ny_parallel_ranges(ctx, n, start_rows, &start);
+    return err ? err : rayleigh_ritz(solver);
+}
+
+void ny_chebyshev_release(struct ny_chebyshev *solver)
+{
+    if (!solver->ctx) return;
+    ny_free(solver->ctx, solver->state);
+    *solver = (struct ny_chebyshev){0};
+}
+
+size_t ny_chebyshev_bytes(uint64_t n, size_t wanted, unsigned threads)
+{
+    size_t columns = columns_of(n, wanted), units = (size_t)ny_units_of(n);
+    size_t small = (2 * columns + units) * columns * sizeof(double);
+    size_t rows = units > 1 ? NY_UNIT_ROWS : (size_t)n;
+    size_t rotation = (threads < units ? threads : units) * rows * columns * sizeof(double);
+    size_t eigen = ny_eigen_top_bytes(columns, columns), basis = ny_orthonormalise_bytes(columns);
+    size_t most = rotation > eigen ? rotation : eigen;
+
+    return ny_chebyshev_state_bytes(n, wanted) + small + (most > basis ? most : basis);
+}

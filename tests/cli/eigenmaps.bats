@@ -1,0 +1,110 @@
+# fit --map eigenmaps: parts, weights, components, what is refused, bytes.
+load helper
+
+# A path of 30 points, each a neighbour of the next, and three points far away.
+path_of_30() {
+    awk 'BEGIN {
+        for (i = 0; i < 30; i++) printf "%d,0\n", i
+        for (i = 0; i < 3; i++) printf "%d,900\n", 900 + i
+    }' >p.csv
+    nystream import p.nys p.csv --header no -q
+    nystream graph p.nys g --neighbors 2 --max-distance 1 -q
+}
+
+same_part() { # NAME NAME PART
+    nystream export p.nys "$1" --part "$3" -o one.npy
+    nystream export p.nys "$2" --part "$3" -o two.npy
+    cmp one.npy two.npy
+}
+
+@test "the cosines of a path: values, vectors, residuals" {
+    path_of_30
+    ny fit p.nys e --map eigenmaps --graph g --components 3 --precision f64 --json
+    exits 0
+    says "3 of 33 rows (9.09 %) are not in the largest component"
+    has_keys "$output" embedded graph gamma sigma epsilon edge_weights products \
+        eigenvector_residuals eigenvalues
+    [ "$(field "$output" embedded)" = 30 ]
+    [ "$(field "$output" gamma)" = 1.0 ]
+    [ "$(field "$output" edge_weights)" = heat ]
+    nystream export p.nys e --part eigenvalues -o l.csv
+    awk '{ d = $1 - (1 - cos((NR - 1) * 3.14159265358979 / 29)); if (d * d > 1e-24) exit 1 }
+        END { if (NR != 4) exit 1 }' l.csv
+    nystream export p.nys e --part eigenvectors -o u.csv
+    nystream export p.nys e -o y.csv
+    cut -d, -f2- u.csv | cmp - y.csv
+    # D^½ times 1 and times cosines; the ends have half the degree of the others
+    awk -F, '{ r = NR == 1 || NR == 30 ? sqrt(1 / 58) : sqrt(2 / 58); c = cos((NR - 1) * 3.14159265358979 / 29)
+        if (($1 - r) ^ 2 > 1e-20 || ($2 ^ 2 - 2 * (r * c) ^ 2) ^ 2 > 1e-20) exit 1 }
+        END { if (NR != 30) exit 1 }' u.csv
+    nystream export p.nys e --part rows -o rows.csv
+    seq 0 29 | cmp - rows.csv
+    ny fit p.nys again --map eigenmaps --graph g --components 3
+    exits 0
+    says "residuals |Lu - lambda u| of at most"
+    ny info p.nys e
+    prints "edges weigh"
+}
+
+@test "a fit makes its own graph; widths in any spelling; weights of 1" {
+    path_of_30
+    nystream fit p.nys named --map eigenmaps --graph g -q
+    ny fit p.nys own --map eigenmaps --neighbors 2 --max-distance 1 -q
+    exits 0
+    same_part named own embedding
+    nystream fit p.nys s --map eigenmaps --graph g --sigma 3 -q
+    ny fit p.nys c --map eigenmaps --graph g --gamma 0.0555555555555556 -q
+    exits 0
+    same_part s c eigenvalues
+    ny fit p.nys b --map eigenmaps --graph g --edge-weights binary --json -q
+    exits 0
+    [ "$(field "$output" gamma)" = null ]
+    same_part b named embedding # all edges of the path are equal
+    ny fit p.nys b --map eigenmaps --graph g
+    usage "edge-weights: binary → heat"
+}
+
+@test "what eigenmaps refuses" {
+    path_of_30
+    local option
+    for option in "--approx exact" "--landmarks 5" "--rank 3" "--certify" "--time 2" "--degree 2"; do
+        ny fit p.nys e --map eigenmaps --graph g $option
+        usage "does not act with --map eigenmaps"
+    done
+    ny fit p.nys e --map eigenmaps --graph g --kernel linear
+    usage "--map eigenmaps has the rbf kernel"
+    ny fit p.nys e --map eigenmaps --graph g --edge-weights binary --gamma 1
+    usage "--gamma does not act with --edge-weights binary"
+    ny fit p.nys e --edge-weights binary
+    usage "--edge-weights acts only with --map eigenmaps"
+    ny fit p.nys e --map eigenmaps --graph g --components 30
+    exits 2
+    says "--components 30 and the trivial one are more than the 30 rows"
+    ny fit p.nys e --map eigenmaps --graph g --components 29 -q
+    exits 0
+    ny fit p.nys f --map eigenmaps --graph g --gamma 1e6
+    exits 7
+    says "row 0, the first of 30 such rows"
+    ny info p.nys f
+    exits 2
+    ny transform p.nys e --input p.csv -o t.npy
+    exits 2
+}
+
+@test "any threads and budgets give the same bytes, and too small a budget says what it takes" {
+    table 4000 3 >t.csv
+    nystream import p.nys t.csv -q
+    nystream graph p.nys g --neighbors 6 -q
+    ny fit p.nys a --map eigenmaps --graph g --components 4 --threads 1 -q
+    exits 0
+    ny fit p.nys b --map eigenmaps --graph g --components 4 --threads 3 --memory 30M
+    exits 8
+    local least
+    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    ny fit p.nys b --map eigenmaps --graph g --components 4 --threads 3 --memory "$least" -q
+    exits 0
+    same_part a b eigenvectors
+    ny plan p.nys --map eigenmaps --graph g --json
+    exits 0
+    [ "$(field "$output" landmarks)" = null ]
+}
