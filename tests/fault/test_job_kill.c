@@ -293,6 +293,27 @@ static void select_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+static int call_graph(struct ny_context *ctx, const struct run *run, const char *path,
+                      const char *name, const struct ny_options *options)
+{
+    (void)run;
+    return ny_graph(ctx, path, name, options, NULL);
+}
+
+/* Of a graph that is there, whose stages would take most of the kills. */
+static void isomap_goes_on_as_if_unbroken(void **state)
+{
+    const struct run graph = {.call = call_graph, .name = "graph", .option = {"neighbors", "4"}};
+    const struct run run = {.call = call_fit,
+                            .name = "isomap",
+                            .option = {"map", "isomap", "landmarks", "150", "graph", "graph",
+                                       "components", "3"}};
+
+    (void)state;
+    run_whole(&graph, store, "graph");
+    kill_fits(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +333,7 @@ int main(void)
                                         remove_store),
         cmocka_unit_test_setup_teardown(greedy_of_a_size_goes_on_as_if_unbroken, new_store,
                                         remove_store),
+        cmocka_unit_test_setup_teardown(isomap_goes_on_as_if_unbroken, new_store, remove_store),
     };
 
     return cmocka_run_group_tests_name("jobs killed at any moment", tests, start, stop);
