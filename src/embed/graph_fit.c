@@ -239,3 +239,20 @@ done:
     ny_unreserve(job->ctx, NY_MEM_PROCESS, job->blas_bytes);
     return err;
 }
+
+int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
+                       const struct ny_new_rows *rows)
+{
+    struct ny_graph_fit fit = {
+        .job = {.ctx = ny_store_context(store), .store = store, .name = name, .record = record}};
+    struct ny_job *job = &fit.job;
+    int err = ny_points_info(store, &job->points);
+
+    job->points.n = ny_field_count(ny_job_report(job), "n", 0);
+    job->workers = ny_context_threads(job->ctx);
+    if (err == NY_OK) err = ny_graph_fit_open(store, name, record, &fit.edges);
+    if (err == NY_OK)
+        err = ny_map_find(ny_field_text(ny_job_report(job), "map"))->graph->transform(&fit, rows);
+    ny_edges_release(&fit.edges);
+    return err;
+}

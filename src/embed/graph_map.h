@@ -15,6 +15,8 @@
 #include "embed/plan.h"
 #include "embed/stored_graph.h"
 
+struct ny_reader_options;
+
 struct ny_graph_fit {
     struct ny_job job;      /* its record, checkpoints and times; what else a map wants of it */
     struct ny_edges edges;  /* of the largest component */
@@ -29,6 +31,13 @@ struct ny_graph_shape {
     size_t opening_bytes;  /* held beside the edges while they are opened */
 };
 
+/* Files of a transform. */
+struct ny_new_rows {
+    const char *input;
+    const struct ny_reader_options *options;
+    const char *output;
+};
+
 struct ny_graph_map {
     const char *methods; /* "a|b|c" of --approx, the first by default; NULL: it has none */
     const char *options; /* … of the options of kernels' maps those that this one takes too */
@@ -39,6 +48,8 @@ struct ny_graph_map {
      * budget of `limit` bytes; 0 of stages that it does not have. */
     void (*bill)(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
                  size_t limit, size_t by_purpose[NY_PURPOSES]);
+    /* Places new rows by a fit that is done, whose edges are open. */
+    int (*transform)(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
     /* Adds passes, flops and seconds of its stages, and its disk space beside the embedding's. */
     void (*work)(const struct ny_graph_shape *shape, struct ny_plan *plan);
 };
@@ -50,6 +61,10 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
 /* As ny_plan_make(). */
 int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings,
                       struct ny_plan *plan);
+
+/* Places new rows by a result that is done. */
+int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
+                       const struct ny_new_rows *rows);
 
 /* Sets fit->job.workers to the most with which the stage fits the budget; NY_EBUDGET when not even
  * one does. */

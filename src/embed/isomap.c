@@ -92,8 +92,10 @@ int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit)
     uint64_t *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
     int err = rows ? ny_job_get_part(job, "landmarks", rows, m * sizeof(uint64_t)) : NY_EBUDGET;
 
-    *map = (struct ny_isomap){
-        .fit = fit, .m = m, .p = job->settings->components, .samples = ny_isomap_samples(m)};
+    *map = (struct ny_isomap){.fit = fit,
+                              .m = m,
+                              .p = (size_t)ny_field_count(ny_job_report(job), "components", 0),
+                              .samples = ny_isomap_samples(m)};
     job->m = m;
     map->source = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(*map->source));
     map->nodes = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
@@ -239,6 +241,7 @@ const struct ny_graph_map ny_graph_map_isomap = {
     .options = "approx|select|landmarks|landmarks-file|landmarks-from",
     .first = NY_STAGE_SELECT,
     .stage = stage,
+    .transform = ny_isomap_transform,
     .bill = ny_isomap_bill,
     .work = ny_isomap_work,
 };

@@ -27,6 +27,9 @@ struct ny_isomap {
 int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit);
 void ny_isomap_close(struct ny_isomap *map);
 
+/* Part "map". */
+int ny_isomap_load_map(struct ny_isomap *map);
+
 size_t ny_isomap_samples(size_t m);
 /* The s-th node that is paired with source i. */
 uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s);
@@ -41,6 +44,7 @@ int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
 
 int ny_isomap_solve(struct ny_graph_fit *fit);
 int ny_isomap_project(struct ny_graph_fit *fit);
+int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
 void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
                     size_t limit, size_t by_purpose[NY_PURPOSES]);
 void ny_isomap_work(const struct ny_graph_shape *shape, struct ny_plan *plan);

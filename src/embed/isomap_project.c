@@ -34,6 +34,17 @@ static int save_columns(void *arg, uint64_t batches)
                                    map->Y.rows * map->Y.cols * sizeof(double), batches);
 }
 
+int ny_isomap_load_map(struct ny_isomap *map)
+{
+    struct ny_job *job = &map->fit->job;
+    size_t p = map->p;
+
+    map->map = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m + 1, p * sizeof(double));
+    if (!map->map) return NY_EBUDGET;
+    map->P = ny_matrix(map->map + p, map->m, p);
+    return ny_job_get_part(job, "map", map->map, (map->m + 1) * p * sizeof(double));
+}
+
 /* Y as the last checkpoint has it, or before the first batch: the constant row of the map. */
 static int open_columns(struct ny_isomap *map, uint64_t *batches)
 {
@@ -43,13 +54,9 @@ static int open_columns(struct ny_isomap *map, uint64_t *batches)
     int err = ny_job_load_image(job, "columns", &image, &bytes, batches);
 
     map->Y = ny_matrix(image, n, p);
-    map->map = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m + 1, p * sizeof(double));
     map->tile = ny_calloc(job->ctx, NY_MEM_TILES, NY_UNIT_ROWS + p, NY_LANES * sizeof(double));
-    if (err == NY_OK && (!map->map || !map->tile)) err = NY_EBUDGET;
-    if (err == NY_OK)
-        err = ny_job_get_part(job, "map", map->map, (map->m + 1) * p * sizeof(double));
+    if (err == NY_OK) err = map->tile ? ny_isomap_load_map(map) : NY_EBUDGET;
     if (err) return err;
-    map->P = ny_matrix(map->map + p, map->m, p);
     if (image) return NY_OK;
     map->Y.at = ny_calloc(job->ctx, NY_MEM_OTHER, n, p * sizeof(double));
     for (size_t i = 0; map->Y.at && i < n; i++)

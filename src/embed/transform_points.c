@@ -5,6 +5,7 @@
 
 #include "embed/coordinates.h"
 #include "embed/embedding.h"
+#include "embed/graph_map.h"
 #include "embed/products.h"
 #include "embed/transform.h"
 #include "io/writer.h"
@@ -17,26 +18,30 @@ static const struct ny_method *method_of(const json_t *record)
     return name ? ny_method_find(name) : NULL;
 }
 
+static const struct ny_graph_map *graph_map_of(const json_t *record)
+{
+    const char *name = ny_field_text(json_object_get(record, "report"), "map");
+    const struct ny_map *map = name ? ny_map_find(name) : NULL;
+
+    return map ? map->graph : NULL;
+}
+
 bool ny_result_needs_points(const json_t *record)
 {
     const struct ny_method *method = method_of(record);
 
-    return method && method->whole;
+    return graph_map_of(record) || (method && method->whole);
 }
 
 int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record)
 {
-    const char *map = ny_field_text(json_object_get(record, "report"), "map");
+    const char *key = graph_map_of(record) ? "map" : "approx";
 
-    if (map && ny_map_find(map) && ny_map_find(map)->graph)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "'%s' is a map of a graph, and has no model that places new points",
-                       name);
     if (!ny_result_needs_points(record)) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
-                   "'%s' was made by --approx %s, which places new points by all points of the "
+                   "'%s' was made by --%s %s, which places new points by all points of the "
                    "store: there is no model apart from it; use 'nystream transform STORE %s'",
-                   name, method_of(record)->name, name);
+                   name, key, ny_field_text(json_object_get(record, "report"), key), name);
 }
 
 size_t ny_extension_bytes(size_t pairs)
@@ -90,9 +95,8 @@ static void release(struct ny_source *base)
     ny_free(base->ctx, source);
 }
 
-/* Takes `points` over, whatever happens. */
-static int widen(struct ny_source **out, struct ny_source *points, enum ny_dtype dtype,
-                 unsigned workers)
+int ny_transform_widen(struct ny_source **out, struct ny_source *points, enum ny_dtype dtype,
+                       unsigned workers)
 {
     static const struct ny_source_ops ops = {take, strip, release};
     struct wide_source *source;
@@ -308,7 +312,7 @@ static int open_points(const struct transform *run, struct ny_source **out)
 {
     int err = ny_source_of_points(out, run->store, run->n, run->spec.slots, run->workers);
 
-    return err ? err : widen(out, *out, run->spec.dtype, run->workers);
+    return err ? err : ny_transform_widen(out, *out, run->spec.dtype, run->workers);
 }
 
 /* All batches of `rows`, in order. */
@@ -505,8 +509,7 @@ static void release_all(struct transform *run)
                      ny_blas_bytes(run->workers, run->workers, NY_UNIT_ROWS));
 }
 
-/* The type in which rows of both types are exact. */
-static enum ny_dtype common_dtype(enum ny_dtype one, enum ny_dtype other)
+enum ny_dtype ny_transform_dtype(enum ny_dtype one, enum ny_dtype other)
 {
     if (one == other) return one;
     return one == NY_F64 || other == NY_F64 ? NY_F64 : NY_F32;
@@ -530,7 +533,7 @@ static int transform(struct transform *run, const char *input,
     if (options.dtype == NY_DTYPE_NONE && points->dtype == NY_F64) options.dtype = NY_F64;
     err = ny_reader_open(&reader, run->ctx, input, &options);
     if (err) goto done;
-    run->spec.dtype = common_dtype(points->dtype, ny_reader_table(reader)->dtype);
+    run->spec.dtype = ny_transform_dtype(points->dtype, ny_reader_table(reader)->dtype);
     run->spec.slots =
         ny_transform_slots((size_t)points->row_slots, ny_reader_table(reader));
     err = ny_source_of_reader(&rows, run->ctx, reader, run->spec.dtype, run->spec.slots, 1);
@@ -566,8 +569,14 @@ int ny_transform_points(struct ny_store *store, const char *name, const char *in
     err = ny_record_need_done(store, name, &record);
     if (err == NY_OK) err = ny_store_skip_lost(store);
     if (err == NY_OK) err = ny_record_check_lost(store, name, record);
+    if (err == NY_OK && graph_map_of(record)) {
+        err = ny_graph_transform(store, name, record,
+                                 &(struct ny_new_rows){input, options, output});
+        goto done;
+    }
     if (err == NY_OK) err = load_result(&run, record);
     if (err == NY_OK) err = transform(&run, input, options, output);
+done:
     release_all(&run);
     json_decref(record);
     return err;

@@ -1,6 +1,6 @@
 /*
- * Placing new points by all stored points: for results of methods that work on all of K, which have
- * no landmarks. Nyström formula: y(x) = k̃(x,X) Û Λ⁻¹, scaled as the map; the points and Û come
+ * Placing new points by all stored points: for maps of graphs (embed/graph_map.h), and for results
+ * of methods that work on all of K, which have no landmarks. Nyström formula: y(x) = k̃(x,X) Û Λ⁻¹, scaled as the map; the points and Û come
  * from the store, once for every batch of new rows.
  */
 #ifndef NY_EMBED_TRANSFORM_POINTS_H
@@ -8,6 +8,7 @@
 
 #include "embed/record.h"
 #include "io/reader.h"
+#include "stream/source.h"
 
 /* Whether the result of this record is of such a method. */
 bool ny_result_needs_points(const json_t *record);
@@ -23,6 +24,12 @@ struct ny_extension {
     double *offset;  /* what centring adds */
 };
 size_t ny_extension_bytes(size_t pairs);
+
+/* The type in which rows of both types are exact; the points of a source in it, `workers` reading
+ * at a time. Takes `points` over, whatever happens. */
+enum ny_dtype ny_transform_dtype(enum ny_dtype one, enum ny_dtype other);
+int ny_transform_widen(struct ny_source **out, struct ny_source *points, enum ny_dtype dtype,
+                       unsigned workers);
 
 /* As ny_transform_file(), of a finished result. */
 int ny_transform_points(struct ny_store *store, const char *name, const char *input,

@@ -46,6 +46,21 @@ struct ny_measured {
 };
 int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, uint64_t first,
                    size_t count, struct ny_measured *out);
+/* Rows that are compared with all points at a time. */
+enum { NY_COMPARE_ROWS = 256 };
+
+/* Raw rows of the spec, whoever's, at most NY_COMPARE_ROWS; and which points count for the i-th. */
+struct ny_knn_query {
+    const void *raw;
+    size_t count;
+    bool (*takes)(const void *arg, size_t i, uint64_t row);
+    const void *arg;
+};
+/* Their nearest of `points`, the first n, in f64; NY_NO_ROW where there are not as many as wanted.
+ * One pass. */
+int ny_knn_nearest(const struct ny_knn *knn, const struct ny_knn_query *query,
+                   struct ny_source *points, struct ny_measured *out);
+size_t ny_knn_compare_bytes(const struct ny_knn *knn);
 size_t ny_knn_measure_bytes(const struct ny_knn *knn, size_t count);
 
 #endif

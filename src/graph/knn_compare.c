@@ -33,9 +33,9 @@ double ny_near_distance(const struct ny_columns_spec *spec, double value)
 }
 
 struct compare {
+    const struct ny_knn_query *query;
     struct ny_tiles tiles;
-    const uint32_t *rows;
-    size_t count, neighbors;
+    size_t neighbors;
     struct ny_near *near; /* count × neighbors */
 };
 
@@ -49,14 +49,16 @@ static int unit(void *arg, const struct ny_tile *tile)
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct compare *compare = arg;
+    const struct ny_knn_query *query = compare->query;
     struct ny_matrix V = ny_tiles_c64(&compare->tiles, tile->worker);
     size_t t = compare->neighbors;
 
     for (size_t j = 0; j < tile->rows; j++)
-        for (size_t i = 0; i < compare->count; i++) {
+        for (size_t i = 0; i < query->count; i++) {
             struct ny_near item = {V.at[j * V.stride + i], (uint32_t)(tile->first_row + j)};
 
-            if (item.row != compare->rows[i]) ny_near_keep(compare->near + i * t, t, item);
+            if (nearer(item, compare->near[i * t + t - 1]) && query->takes(query->arg, i, item.row))
+                ny_near_keep(compare->near + i * t, t, item);
         }
     return NY_OK;
 }
@@ -68,34 +70,64 @@ size_t ny_knn_compare_bytes(const struct ny_knn *knn)
            knn->workers * ny_tiles_bytes(knn->spec, NY_COMPARE_ROWS, NY_PRECISION_F64);
 }
 
-int ny_knn_compare(const struct ny_knn *knn, const void *raw, const uint32_t *rows, size_t count,
-                   struct ny_near *near)
+/* Of `points`, which is read once. */
+static int compare_with(const struct ny_knn *knn, const struct ny_knn_query *query,
+                        struct ny_source *points, struct ny_near *near)
 {
     static const struct ny_pass_work work = {unit, fold, NULL};
     static const double shift[NY_COMPARE_ROWS];
-    struct compare compare = {
-        .rows = rows, .count = count, .neighbors = knn->neighbors, .near = near};
+    struct compare compare = {.query = query, .neighbors = knn->neighbors, .near = near};
+    double flops = 2 * (double)query->count * ny_entry_products(knn->spec);
     struct ny_columns *columns = NULL;
-    struct ny_source *points = NULL;
     int err = ny_columns_new(&columns, knn->spec);
 
-    if (err == NY_OK) err = ny_columns_append(columns, raw, count);
+    if (err == NY_OK) err = ny_columns_append(columns, query->raw, query->count);
     if (err) goto done;
-    ny_near_clear(near, count * knn->neighbors);
+    ny_near_clear(near, query->count * knn->neighbors);
     err = ny_tiles_new(&compare.tiles, columns, shift, NY_PRECISION_F64, knn->workers);
-    if (err) goto done;
-    err = ny_source_of_points(&points, knn->store, knn->n, knn->spec->slots, knn->workers);
     if (err) goto done;
     err = ny_pass_run(&(struct ny_pass){.ctx = knn->spec->ctx,
                                         .source = points,
                                         .stage = "neighbors, in f64",
                                         .workers = knn->workers,
-                                        .flops_per_row =
-                                            2 * (double)count * ny_entry_products(knn->spec)},
+                                        .flops_per_row = flops},
                       &work, &compare);
 done:
-    ny_source_free(points);
     ny_tiles_release(&compare.tiles);
     ny_columns_free(columns);
+    return err;
+}
+
+static bool is_another(const void *arg, size_t i, uint64_t row)
+{
+    return ((const uint32_t *)arg)[i] != row;
+}
+
+int ny_knn_compare(const struct ny_knn *knn, const void *raw, const uint32_t *rows, size_t count,
+                   struct ny_near *near)
+{
+    const struct ny_knn_query query = {
+        .raw = raw, .count = count, .takes = is_another, .arg = rows};
+    struct ny_source *points = NULL;
+    int err = ny_source_of_points(&points, knn->store, knn->n, knn->spec->slots, knn->workers);
+
+    if (err == NY_OK) err = compare_with(knn, &query, points, near);
+    ny_source_free(points);
+    return err;
+}
+
+int ny_knn_nearest(const struct ny_knn *knn, const struct ny_knn_query *query,
+                   struct ny_source *points, struct ny_measured *out)
+{
+    struct ny_context *ctx = knn->spec->ctx;
+    size_t items = query->count * knn->neighbors;
+    struct ny_near *near = ny_calloc(ctx, NY_MEM_DICTIONARY, items, sizeof(*near));
+    int err = near ? compare_with(knn, query, points, near) : NY_EBUDGET;
+
+    for (size_t i = 0; i < items && err == NY_OK; i++) {
+        out->row[i] = near[i].row;
+        out->distance[i] = ny_near_distance(knn->spec, near[i].value);
+    }
+    ny_free(ctx, near);
     return err;
 }

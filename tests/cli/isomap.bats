@@ -60,6 +60,7 @@ same_part() { # NAME NAME PART
     [ "$(wc -l <e.csv)" = 40 ]
     ny export r.nys e --part model -o e.nym
     exits 2
+    says "use 'nystream transform STORE e'"
     ny info r.nys e
     exits 0
     prints "rows embedded"
@@ -175,4 +176,53 @@ same_part() { # NAME NAME PART
     ny embed t.csv -o y.csv --map isomap --landmarks 50 --neighbors 8 -q
     exits 0
     [ "$(wc -l <y.csv)" = 500 ]
+}
+
+@test "new points come by their nearest rows; a row itself stays where it is" {
+    table 400 3 >t.csv
+    nystream import r.nys t.csv -q
+    nystream graph r.nys g --neighbors 6 -q
+    head -50 t.csv >same.csv
+    awk -F, '{ printf "%.7f,%s,%s\n", $1 + 1e-7, $2, $3 }' same.csv >near.csv
+    local how
+    for how in "--approx exact" "--landmarks 60 --precision f64"; do
+        ny fit r.nys e --map isomap --graph g $how --restart -q
+        exits 0
+        ny transform r.nys e --input same.csv -o y.csv -q
+        exits 0
+        nystream export r.nys e -o e.csv
+        head -50 e.csv | cmp - y.csv
+        ny transform r.nys e --input near.csv -o near-y.csv -q
+        exits 0
+        paste -d, y.csv near-y.csv |
+            awk -F, '{ d = $1 - $3; e = $2 - $4; if (d * d + e * e > 1e-10) exit 1 }'
+    done
+    nystream fit r.nys own --map isomap --neighbors 6 --approx exact -q
+    nystream fit r.nys e --map isomap --graph g --approx exact --restart -q
+    nystream transform r.nys own --input near.csv -o one.csv -q
+    nystream transform r.nys e --input near.csv -o two.csv --memory 40M -q
+    cmp one.csv two.csv
+    echo 1,2 >narrow.csv
+    ny transform r.nys e --input narrow.csv -o no.csv
+    exits 3
+    nystream rm r.nys g
+    ny transform r.nys e --input near.csv -o no.csv
+    exits 2
+    [ ! -e no.csv ]
+}
+
+@test "bytes and sparse rows" {
+    npy_u8 300 12 >b.npy
+    nystream import b b.npy -q
+    nystream import s b.npy --layout sparse -q
+    local store
+    for store in b s; do
+        ny fit $store e --map isomap --approx exact --neighbors 12 -q
+        exits 0
+        ny transform $store e --input b.npy -o $store-y.npy -q
+        exits 0
+        nystream export $store e -o whole.npy
+        cmp whole.npy $store-y.npy
+    done
+    cmp b-y.npy s-y.npy
 }

@@ -1,0 +1,176 @@
+#include "embed/newcomers.h"
+
+#include <string.h>
+
+#include "columns/kernels.h"
+#include "embed/transform.h"
+#include "embed/transform_points.h"
+#include "io/writer.h"
+
+/* Units of a batch, so that whoever goes over the graph for each batch seldom has to. */
+enum { BATCH_UNITS = 32 };
+
+/* Of the graph: how its rows were scaled and compared. */
+static int load_geometry(struct ny_newcomers *new)
+{
+    const struct ny_job *job = &new->fit->job;
+    const json_t *facts = ny_graph_facts(job->record);
+    const char *other = ny_field_text(facts, "name"), *metric = ny_field_text(facts, "metric");
+    size_t d = (size_t)job->points.d;
+    double *image = ny_alloc(job->ctx, NY_MEM_OTHER, (2 * d + 1) * sizeof(double));
+    int err = NY_EBUDGET;
+
+    if (!image) return err;
+    err = ny_blob_get(job->store, other ? other : job->name, "geometry", image,
+                      (2 * d + 1) * sizeof(double));
+    if (err == NY_OK) err = ny_geometry_copy(&new->geometry, job->ctx, image, image + d, d);
+    new->spec = (struct ny_columns_spec){.ctx = job->ctx,
+                                         .kernel = metric && strcmp(metric, "cosine") == 0
+                                                       ? &ny_kernel_angular
+                                                       : &ny_kernel_euclidean,
+                                         .params = {.gamma = image[2 * d]},
+                                         .geometry = new->geometry};
+    ny_free(job->ctx, image);
+    return err;
+}
+
+static int open_rows(struct ny_newcomers *new, const char *input,
+                     const struct ny_reader_options *given)
+{
+    const struct ny_points_info *points = &new->fit->job.points;
+    struct ny_reader_options options = given ? *given : (struct ny_reader_options){0};
+    int err;
+
+    options.dims = points->d;
+    options.nan_drop = false;
+    options.reading = points->row_slots ? NY_READ_SPARSE : NY_READ_DENSE;
+    if (options.dtype == NY_DTYPE_NONE && points->dtype == NY_F64) options.dtype = NY_F64;
+    err = ny_reader_open(&new->reader, new->spec.ctx, input, &options);
+    if (err) return err;
+    new->spec.dtype = ny_transform_dtype(points->dtype, ny_reader_table(new->reader)->dtype);
+    new->spec.slots =
+        ny_transform_slots((size_t)points->row_slots, ny_reader_table(new->reader));
+    return ny_source_of_reader(&new->rows, new->spec.ctx, new->reader, new->spec.dtype,
+                               new->spec.slots, 1);
+}
+
+uint64_t ny_newcomers_rows(const struct ny_newcomers *new)
+{
+    uint64_t rows = ny_reader_table(new->reader)->rows;
+
+    return rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : rows;
+}
+
+static int allocate(struct ny_newcomers *new)
+{
+    struct ny_context *ctx = new->spec.ctx;
+    size_t t = new->t;
+
+    new->capacity = BATCH_UNITS * NY_UNIT_ROWS;
+    if (ny_newcomers_rows(new) < new->capacity) new->capacity = (size_t)ny_newcomers_rows(new);
+    new->raw = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, ny_raw_bytes(&new->spec));
+    new->found.row = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(uint32_t));
+    new->found.distance = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(double));
+    new->node = ny_calloc(ctx, NY_MEM_TILES, new->capacity, t * sizeof(uint32_t));
+    new->distance = ny_calloc(ctx, NY_MEM_TILES, new->capacity, t * sizeof(double));
+    return new->raw && new->found.row && new->found.distance && new->node && new->distance
+               ? NY_OK
+               : NY_EBUDGET;
+}
+
+/* As many as fit what is left of the budget. */
+static void decide_workers(struct ny_newcomers *new)
+{
+    const struct ny_points_info *points = &new->fit->job.points;
+    struct ny_knn *knn = &new->knn;
+
+    for (knn->workers = ny_context_threads(new->spec.ctx); knn->workers > 1; knn->workers--)
+        if (ny_knn_compare_bytes(knn) + ny_source_of_points_bytes(points, knn->workers) <=
+            ny_memory_left(new->spec.ctx))
+            break;
+}
+
+int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const char *input,
+                      const struct ny_reader_options *options)
+{
+    uint64_t neighbors = ny_field_count(ny_graph_facts(fit->job.record), "neighbors", 1);
+    int err;
+
+    *new = (struct ny_newcomers){.fit = fit, .spec = {.ctx = fit->job.ctx}};
+    new->t = neighbors < fit->edges.n ? (size_t)neighbors : fit->edges.n;
+    err = load_geometry(new);
+    if (err == NY_OK) err = open_rows(new, input, options);
+    if (err == NY_OK) err = allocate(new);
+    if (err) return err;
+    new->knn = (struct ny_knn){.spec = &new->spec,
+                               .store = fit->job.store,
+                               .n = fit->job.points.n,
+                               .neighbors = new->t};
+    decide_workers(new);
+    return NY_OK;
+}
+
+void ny_newcomers_close(struct ny_newcomers *new)
+{
+    struct ny_context *ctx = new->spec.ctx;
+
+    ny_source_free(new->rows);
+    ny_reader_close(new->reader);
+    ny_geometry_free(new->geometry, ctx);
+    ny_free(ctx, new->raw);
+    ny_free(ctx, new->found.row);
+    ny_free(ctx, new->found.distance);
+    ny_free(ctx, new->node);
+    ny_free(ctx, new->distance);
+}
+
+static bool is_node(const void *arg, size_t i, uint64_t row)
+{
+    (void)i;
+    return ((const struct ny_edges *)arg)->node[row] != NY_NO_ROW;
+}
+
+/* Rows first … first + count − 1 of a tile. */
+static int compare(struct ny_newcomers *new, const struct ny_tile *tile, size_t first, size_t count)
+{
+    const struct ny_job *job = &new->fit->job;
+    const struct ny_edges *edges = &new->fit->edges;
+    const struct ny_knn_query query = {
+        .raw = new->raw, .count = count, .takes = is_node, .arg = edges};
+    struct ny_source *points = NULL;
+    int err = ny_tile_strip(tile, first, count, new->raw);
+
+    if (err == NY_OK)
+        err = ny_source_of_points(&points, job->store, job->points.n, new->spec.slots,
+                                  new->knn.workers);
+    if (err == NY_OK) err = ny_transform_widen(&points, points, new->spec.dtype, new->knn.workers);
+    if (err == NY_OK) err = ny_knn_nearest(&new->knn, &query, points, &new->found);
+    for (size_t i = 0; i < count * new->t && err == NY_OK; i++) {
+        new->node[new->count * new->t + i] = edges->node[new->found.row[i]];
+        new->distance[new->count * new->t + i] = new->found.distance[i];
+    }
+    ny_source_free(points);
+    if (err == NY_OK) new->count += count;
+    return err;
+}
+
+int ny_newcomers_next(struct ny_newcomers *new)
+{
+    struct ny_tile tile = {.source = new->rows};
+    int err = NY_OK;
+
+    new->count = 0;
+    while (new->count + NY_UNIT_ROWS <= new->capacity || new->count == 0) {
+        tile.unit = new->unit;
+        tile.first_row = new->unit * NY_UNIT_ROWS;
+        err = new->rows->ops->take(new->rows, &tile);
+        for (size_t first = 0; first < tile.rows && err == NY_OK; first += NY_COMPARE_ROWS) {
+            size_t left = tile.rows - first;
+
+            err = compare(new, &tile, first, left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS);
+        }
+        if (err) break;
+        new->unit++;
+    }
+    return err == NY_END && new->count ? NY_OK : err;
+}
