@@ -3,8 +3,8 @@
  * the eigenvalues fall as those of kernels do, a basis of some hundred columns holds the wanted
  * vectors to rounding, and the reduction of the whole matrix, which dsyevr begins with, is saved.
  *
- * A block sees at most as many copies of an equal eigenvalue as it has columns. So, at the end, a
- * few steps from another start, orthogonal to what was found, must find nothing larger.
+ * A block sees at most as many copies of an equal eigenvalue as it has columns. So, at the end, steps
+ * from another start, orthogonal to what was found, must find nothing larger.
  */
 #include "linalg/eigen_few.h"
 
@@ -14,11 +14,11 @@
 #include "base/random.h"
 #include "linalg/blas.h"
 
-/* Columns of a block; orders below are not worth it; blocks of the last look. */
-enum { BLOCK = 16, ORDER = 2049, LOOK = 4 };
+/* Columns of a block; orders below are not worth it. */
+enum { BLOCK = 16, ORDER = 2049 };
 
-/* Residuals relative to the largest eigenvalue: those of dsyevr itself. */
-static const double TOLERANCE = 0x1p-50;
+/* Residuals relative to the largest eigenvalue: those of dsyevr itself; and of the last look. */
+static const double TOLERANCE = 0x1p-50, LOOK_TOLERANCE = 0x1p-26;
 
 struct krylov {
     struct ny_context *ctx;
@@ -142,14 +142,14 @@ static int solve(struct krylov *k, size_t first, size_t count)
     return ny_eigen_top(k->ctx, S, count, k->values, ny_matrix(k->Y.at, count, order));
 }
 
-/* ‖Av − θv‖ = ‖X y_last‖ for v = Qy. */
-static bool settled(const struct krylov *k, size_t count)
+/* ‖Av − θv‖ = ‖X y_last‖ for v = Qy; y: of `order` values. */
+static bool settled(const struct krylov *k, size_t order, size_t count, double tolerance)
 {
-    double limit = TOLERANCE * fabs(k->values[0]), r[BLOCK];
+    double limit = tolerance * fabs(k->values[0]), r[BLOCK];
 
     ny_gemm(1, ny_t(k->X), k->X, 0, k->R);
     for (size_t j = 0; j < count; j++) {
-        const double *last = k->Y.at + j * k->used + k->used - BLOCK;
+        const double *last = k->Y.at + (j + 1) * order - BLOCK;
         double square;
 
         ny_gemv(1, k->R, last, 0, r);
@@ -159,22 +159,26 @@ static bool settled(const struct krylov *k, size_t count)
     return true;
 }
 
-/* Lanczos steps until the residuals have settled; *found: they have. */
-static int iterate(struct krylov *k, size_t count, bool *found)
+/* Lanczos steps from a random block beside the columns that are there, which A keeps apart, until
+ * the residuals have settled; *found: they have. */
+static int iterate(struct krylov *k, size_t count, double tolerance, bool *found)
 {
-    size_t due = 2 * count + 8 * BLOCK;
+    size_t first = k->used, due = first + 2 * count + 8 * BLOCK;
     int err;
 
+    *found = false;
     memset(k->X.at, 0, k->X.rows * BLOCK * sizeof(double));
     err = append(k);
     while (!err) {
+        bool full = k->used + BLOCK > k->most;
+
         multiply(k);
-        if (k->used >= due || k->used == k->most) {
-            err = solve(k, 0, count);
-            *found = !err && settled(k, count);
-            due = k->used + k->used / 8;
+        if (k->used >= due || full) {
+            err = solve(k, first, count);
+            *found = !err && settled(k, k->used - first, count, tolerance);
+            due = k->used + (k->used - first) / 8;
         }
-        if (err || *found || k->used == k->most) break;
+        if (err || *found || full) break;
         err = ny_check_interrupt(k->ctx);
         if (!err) err = append(k);
     }
@@ -191,18 +195,10 @@ static int look_again(struct krylov *k, struct ny_matrix V, const double *values
     for (size_t i = 0; i < V.cols; i++)
         for (size_t j = 0; j < count; j++)
             k->Q.at[i * k->most + j] = V.at[j * V.stride + i];
-    memset(k->X.at, 0, k->X.rows * BLOCK * sizeof(double));
     k->used = count;
     k->seed = 1;
-    err = append(k);
-    for (int step = 1; step < LOOK && !err; step++) {
-        multiply(k);
-        err = append(k);
-    }
-    if (err) return err;
-    multiply(k);
-    err = solve(k, count, 1);
-    *found = !err && k->values[0] <= least;
+    err = iterate(k, 1, LOOK_TOLERANCE, found);
+    if (k->values[0] > least) *found = false;
     return err;
 }
 
@@ -214,10 +210,9 @@ int ny_eigen_few(struct ny_context *ctx, struct ny_matrix A, double *values, str
     struct krylov k;
     int err = NY_EBUDGET;
 
-    *found = false;
     if (!at) goto done;
     k = lay_out(ctx, A, count, at);
-    err = iterate(&k, count, found);
+    err = iterate(&k, count, TOLERANCE, found);
     if (err || !*found) goto done;
     memcpy(values, k.values, count * sizeof(double));
     ny_gemm(1, ny_matrix(k.Y.at, count, k.used), ny_t(ny_cols(k.Q, 0, k.used)), 0, V);

@@ -159,9 +159,6 @@ static void a_few_of_many_eigenpairs(void **state)
     assert_int_equal(ny_eigen_few(ctx, ny_matrix(a, M, M), values, ny_matrix(v, FEW, M), &settled),
                      NY_OK);
     assert_true(settled);
-    for (size_t i = 0; i < M; i++) /* more copies than a block has columns */
-        spectrum[i] = i < 3 ? 10 - (double)i : i < 35 ? 5 : 2 * exp(-0.05 * (double)i);
-    check_top(spectrum, M, 60);
     for (size_t i = 0; i < M; i++)
         spectrum[i] = 1 - 1e-4 * (double)i;
     check_top(spectrum, M, FEW);
@@ -171,6 +168,27 @@ static void a_few_of_many_eigenpairs(void **state)
     for (size_t i = 0; i < M; i++)
         spectrum[i] = 0;
     check_top(spectrum, M, FEW);
+    free(a), free(v);
+}
+
+/* More copies than a block has columns: one may be missed at first, with rounding's help. */
+static void copies_of_an_eigenvalue_are_all_found(void **state)
+{
+    enum { M = 2049, FEW = 18, COPIES = 17 };
+    double *a = calloc(M * M, sizeof(*a)), *v = malloc(FEW * M * sizeof(*v)), values[FEW];
+
+    (void)state;
+    for (int slope = 0; slope < 4; slope++) {
+        for (size_t i = 0; i < M; i++)
+            a[i * M + i] = i < COPIES ? 1
+                                      : 0.498 + 0.5 * exp(-(0.02 + 0.002 * slope) *
+                                                          ((double)i + 1 - COPIES));
+        assert_int_equal(ny_eigen_top(ctx, ny_matrix(a, M, M), FEW, values, ny_matrix(v, FEW, M)),
+                         NY_OK);
+        for (size_t p = 0; p < COPIES; p++)
+            assert_near(values[p], 1, 1e-13);
+        memset(a, 0, M * M * sizeof(*a));
+    }
     free(a), free(v);
 }
 
@@ -440,6 +458,7 @@ int main(void)
         cmocka_unit_test(top_eigenpairs_of_any_order_and_count),
         cmocka_unit_test(top_eigenpairs_of_clustered_spectra),
         cmocka_unit_test(a_few_of_many_eigenpairs),
+        cmocka_unit_test(copies_of_an_eigenvalue_are_all_found),
         cmocka_unit_test(all_eigenvalues_from_the_lower_triangle),
         cmocka_unit_test(bad_numbers_are_an_error),
         cmocka_unit_test(workspace_is_what_was_announced),
