@@ -79,6 +79,7 @@ RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(
 # What the goals need that is not installed: a first step installs it, a second make goes on.
 ifndef SETUP_DONE
 SETUP   := $(if $(filter check check-% asan ubsan tsan coverage lint,$(MAKECMDGOALS)),check) \
+           $(if $(filter check-long check-all,$(MAKECMDGOALS)),browser) \
            $(foreach goal,demo fuzz papers,$(if $(filter $(goal) $(goal)-long,$(MAKECMDGOALS)),$(goal)))
 MISSING := $(if $(strip $(SETUP)),$(shell data-tools/setup --missing build $(SETUP)))
 endif

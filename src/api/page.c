@@ -69,7 +69,7 @@ static void put_command(const json_t *record, const char *store, const char *nam
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-enum { NAMES_MAX = 64 };
+enum { NAMES_MAX = 32 };
 
 struct names {
     struct ny_store *store;

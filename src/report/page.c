@@ -13,11 +13,12 @@
 /* Of all results together. */
 enum {
     POINTS = 12000,
-    POINTS_LEAST = 500,
+    POINTS_LEAST = 300,
     LANDMARKS = 2000,
     IMAGE_BYTES = 1200 << 10,
-    IMAGE_LEAST = 8, /* pixels a side that rows without a shape must have to be images */
-    MANY_RESULTS = 3 /* from here on rasters are smaller and fewer */
+    IMAGE_LEAST = 8,  /* pixels a side that rows without a shape must have to be images */
+    MANY_RESULTS = 3, /* from here on they have one raster each */
+    RASTER_CELLS = 1200 * 1000
 };
 
 struct page {
@@ -180,16 +181,17 @@ static int set_limits(struct page *page)
 {
     const struct ny_page_spec *spec = page->spec;
     struct ny_points_info info;
-    size_t side;
+    size_t side, rasters = spec->count < MANY_RESULTS ? NY_PAGE_RASTERS : 1;
+    double cells = RASTER_CELLS / (double)(rasters * spec->count); /* 4 : 3 */
     int err = ny_points_info(page->store, &info);
 
     if (err) return err;
     page->limits =
         (struct ny_page_limits){.points = least(POINTS / 2, POINTS / spec->count + POINTS_LEAST),
                                 .landmarks = LANDMARKS / spec->count,
-                                .rasters = spec->count < MANY_RESULTS ? NY_PAGE_RASTERS : 1,
-                                .width = spec->count < MANY_RESULTS ? 720 : 480,
-                                .height = spec->count < MANY_RESULTS ? 540 : 360,
+                                .rasters = rasters,
+                                .width = (size_t)sqrt(cells * 4 / 3),
+                                .height = (size_t)sqrt(cells * 3 / 4),
                                 .image_bytes = IMAGE_BYTES / spec->count,
                                 .image = {spec->image[0], spec->image[1]}};
     side = (size_t)lround(sqrt((double)info.d));

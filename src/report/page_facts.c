@@ -280,7 +280,7 @@ static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *res
 
 void ny_put_spectrum(struct ny_sink *sink, const struct ny_result *result)
 {
-    enum { SHOWN = 500 };
+    enum { SHOWN = 200 };
     size_t count = ny_part_find("eigenvalues")->count(result);
     struct ny_axis y = {0, 0};
     double step;

@@ -1,0 +1,119 @@
+# What a browser makes of a report: it is drawn, can be pointed at, moved and zoomed, without errors.
+load helper
+
+browse() { # FILE.html OPTION…: headless, in a profile of its own
+    local file=$1
+    shift
+    timeout 120 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --no-first-run \
+        --user-data-dir="$BATS_TEST_TMPDIR/profile" --virtual-time-budget=60000 "$@" "file://$PWD/$file"
+}
+
+# probed FILE.html: what tests/long/report_probe.js saw, as JSON in seen.json.
+probed() {
+    command -v chromium >/dev/null || skip "no chromium"
+    {
+        sed '/<head>/a <script>window.errors = []; addEventListener("error", e => errors.push(e.message)); console.error = m => errors.push(m)</script>' "$1"
+        echo '<script>'
+        cat "$BATS_TEST_DIRNAME/report_probe.js"
+        echo '</script>'
+    } >probed.html
+    browse probed.html --window-size=1000,1400 --dump-dom "${@:2}" >dom.html 2>browser.log
+    sed -n '/<pre id="seen">/,/<\/pre>/p' dom.html | sed 's/.*<pre id="seen">//; s/<\/pre>.*//' >seen.json
+    [ -s seen.json ] || { cat browser.log dom.html >&2; return 1; }
+    grep -q '"errors": \[\]' seen.json
+    grep -q '"requests": \[\]' seen.json
+    grep -q '"ready": true' seen.json
+}
+
+# ink NAME: how many pixels of points were seen.
+ink() {
+    sed -nE "/^ \"$1\": \{/,/\}/s/.*\"count\": ([0-9]+).*/\1/p" seen.json
+}
+
+# check_tips FILE.csv: "row, label, component 1, component 2" of what was pointed at agrees.
+check_tips() {
+    sed -nE 's/.*"told": "row ([0-9,]+); label: ([^;]*);.* component 1: ([^;]*); component 2: ([^;"]*)".*/\1|\2|\3|\4/p' seen.json |
+        sed 's/−/-/g' >told
+    [ "$(wc -l <told)" -gt 20 ]
+    awk -F'[,|]' 'NR == FNR {x[NR - 1] = $1; y[NR - 1] = $2; label[NR - 1] = $3; next}
+        {
+            n = split($0, part, "|"); gsub(",", "", part[1]); row = part[1] + 0
+            if (label[row] != part[2] || (x[row] - part[3]) ^ 2 > 1e-5 || (y[row] - part[4]) ^ 2 > 1e-5) {
+                print "row " row ": " $0 ", not " x[row], y[row], label[row]; bad = 1
+            }
+        } END {exit bad}' "$1" told
+}
+
+@test "few points: each is what it says" {
+    table 300 64 | awk -F, '{for (j = 1; j <= 64; j++) printf "%d,", $j * 255; print "c" NR % 4}' >t.csv
+    nystream import s t.csv --label-column 65 --dtype u8 -q
+    nystream fit s a --landmarks 40 --components 3 --certify -q
+    nystream report s -o page.html
+    probed page.html
+    nystream export s a -o y.csv
+    awk -F, 'NR == FNR {label[NR] = $65; next} {print $1 "," $2 "," label[FNR]}' t.csv y.csv >wanted.csv
+    check_tips wanted.csv
+    # an image is that of its row
+    row=$(sed -nE 's/.*"told": "row ([0-9]+);.*/\1/p' seen.json | head -n 1)
+    image=$(sed -nE 's/.*"image": "([0-9 ]+)".*/\1/p' seen.json | head -n 1)
+    [ "$image" = "$(sed -n $((row + 1))p t.csv | cut -d, -f1-64 | tr , ' ')" ]
+    grep -q '"left": true' seen.json
+    [ "$(ink first)" -gt 2000 ]
+    [ "$(ink zoomed)" -gt 0 ] && [ "$(ink zoomed)" -ne "$(ink first)" ]
+    [ "$(ink moved)" -ne "$(ink zoomed)" ]
+    [ "$(ink whole)" -eq "$(ink first)" ]
+    [ "$(ink keys)" -ne "$(ink first)" ]
+    [ "$(ink again)" -eq "$(ink first)" ]
+    [ "$(ink without)" -lt $(($(ink first) * 9 / 10)) ]
+    [ "$(ink turned)" -gt 2000 ]
+    [ "$(grep -cE '^  "c[0-3]",?$' seen.json)" -eq 4 ]
+    for tint in density label residual 'component 3'; do grep -qE "\"$tint\"" seen.json; done
+}
+
+@test "many points, on a phone and in the dark" {
+    table 30000 3 | awk -F, '{print $0 "," int($1 * 12)}' >t.csv
+    nystream import s t.csv --label-column 4 -q
+    nystream fit s a --landmarks 60 --components 3 -q
+    nystream export s a -o y.csv
+    awk -F, 'NR == FNR {label[NR] = $4; next} {print $1 "," $2 "," label[FNR]}' t.csv y.csv >wanted.csv
+    nystream report s -o page.html
+    for options in "--window-size=1000,1400" "--window-size=390,800" "--blink-settings=preferredColorScheme=0"; do
+        probed page.html "$options"
+        check_tips wanted.csv
+        [ "$(ink first)" -gt 5000 ]
+        [ "$(ink whole)" -eq "$(ink first)" ]
+        [ "$(ink without)" -lt "$(ink first)" ]
+        grep -q '"11"' seen.json
+    done
+}
+
+@test "labels that are scripts are words" {
+    table 60 3 | awk -F, '{print $0 ",\"</script><script>errors.push(1)</script><img src=x onerror=errors.push(2)>" NR % 2 "\""}' >t.csv
+    nystream import s t.csv --label-column 4 -q
+    nystream fit s a --landmarks 20 -q
+    nystream report s -o page.html --title '<script>errors.push(3)</script>'
+    probed page.html
+    grep -q 'told.*label: &lt;/script&gt;&lt;script&gt;' seen.json
+}
+
+@test "one component, one value, several results" {
+    printf '1,2\n1,2\n1,2\n3,2\n' >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --approx exact -q
+    nystream fit s b --components 1 --landmarks 2 -q
+    nystream report s a b -o page.html
+    probed page.html
+    nystream report s b a -o page.html
+    probed page.html
+}
+
+@test "printed, all of it is there" {
+    command -v chromium >/dev/null || skip "no chromium"
+    table 300 3 >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --landmarks 20 -q
+    nystream report s -o page.html
+    browse page.html --print-to-pdf=page.pdf --no-pdf-header-footer 2>browser.log
+    head -c 5 page.pdf | grep -q '%PDF-'
+    [ "$(stat -c %s page.pdf)" -gt 10000 ]
+}

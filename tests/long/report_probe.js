@@ -1,0 +1,94 @@
+// Put at the end of a copy of a report, it does with the first plot what a reader does, and writes
+// what it saw as JSON into the page.
+(async () => {
+  const figure = document.querySelector('figure.plot'), canvas = figure.querySelector('canvas');
+  const tip = figure.querySelector('.tip'), seen = {};
+  const pause = () => new Promise(done => setTimeout(done, 50));
+  for (let i = 0; i < 100 && !figure.dataset.ready; i++) await pause();
+  seen.ready = figure.dataset.ready === 'yes';
+
+  // Pixels that are neither paper nor grid: those with a colour, or dark.
+  const ink = () => {
+    const { width, height } = canvas, data = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+    let count = 0, sum = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      const [r, g, b, a] = data.slice(i, i + 4);
+      if (a > 99 && Math.max(r, g, b) - Math.min(r, g, b) > 40) { count++; sum += i; }
+    }
+    return { count, sum };
+  };
+  const fire = (type, kind, x, y, more) => {
+    const box = canvas.getBoundingClientRect();
+    canvas.dispatchEvent(new kind(type, { bubbles: true, cancelable: true, pointerId: 1,
+      clientX: box.left + x * box.width, clientY: box.top + y * box.height, ...more }));
+  };
+  const choose = async (name, value) => {
+    const select = figure.querySelector('.' + name);
+    select.value = value;
+    select.dispatchEvent(new Event('change'));
+    await pause();
+  };
+
+  seen.first = ink();
+
+  // Everything that can be pointed at, as it is told.
+  seen.tips = [];
+  for (let y = 0.03; y < 0.95; y += 0.02)
+    for (let x = 0.08; x < 0.99; x += 0.02) {
+      fire('pointermove', PointerEvent, x, y);
+      if (tip.hidden) continue;
+      const image = tip.querySelector('canvas');
+      const told = [...tip.children].filter(e => e !== image).map(e => e.textContent).join('; ');
+      if (seen.tips.some(t => t.told === told)) continue;
+      seen.tips.push({ told, image: image && [...image.getContext('2d').getImageData(0, 0, image.width, image.height).data]
+        .filter((_, k) => k % 4 === 0).join(' ') });
+    }
+  fire('pointerleave', PointerEvent, 0.5, 0.5);
+  seen.left = tip.hidden;
+
+  fire('wheel', WheelEvent, 0.5, 0.5, { deltaY: -200 });
+  await pause();
+  seen.zoomed = ink();
+  fire('pointerdown', PointerEvent, 0.5, 0.5);
+  fire('pointermove', PointerEvent, 0.7, 0.6);
+  fire('pointerup', PointerEvent, 0.7, 0.6);
+  await pause();
+  seen.moved = ink();
+  fire('dblclick', MouseEvent, 0.5, 0.5);
+  await pause();
+  seen.whole = ink();
+  canvas.dispatchEvent(new KeyboardEvent('keydown', { key: '+', cancelable: true }));
+  canvas.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', cancelable: true }));
+  await pause();
+  seen.keys = ink();
+  canvas.dispatchEvent(new KeyboardEvent('keydown', { key: '0', cancelable: true }));
+  await pause();
+  seen.again = ink();
+
+  seen.classes = [...figure.querySelectorAll('.key button')].map(b => b.textContent);
+  figure.querySelector('.key button')?.click();
+  await pause();
+  seen.without = ink();
+  figure.querySelector('.key button')?.click();
+  await pause();
+  const marks = figure.querySelector('.marks');
+  seen.axes = figure.querySelector('.across').options.length;
+  await choose('across', 1);
+  await choose('upwards', 0);
+  seen.turned = ink();
+  const tints = figure.querySelector('.tint').options;
+  seen.tints = [...tints].map(o => o.textContent);
+  seen.inks = [];
+  for (const option of tints) {
+    await choose('tint', option.value);
+    seen.inks.push(ink().count);
+  }
+  marks.click();
+  await pause();
+  seen.errors = window.errors;
+  seen.requests = performance.getEntriesByType('resource').filter(r => !r.name.startsWith('data:')).map(r => r.name);
+  const out = document.createElement('pre');
+  out.id = 'seen';
+  out.textContent = JSON.stringify(seen, null, 1);
+  document.body.replaceChildren(out);
+})().catch(e => { document.body.textContent = `probe failed: ${e.stack}`; });
