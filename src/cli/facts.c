@@ -201,6 +201,7 @@ static void print_value(FILE *file, const json_t *json, enum unit unit)
         json_object_foreach((json_t *)json, key, item)
         {
             if (json_is_null(item)) continue;
+            if (unit == SECONDS && json_number_value(item) == 0) continue; /* not run */
             fputs(shown++ ? ", " : "", file);
             cli_print_text(file, key);
             fputc(' ', file);
