@@ -160,7 +160,7 @@ static int run_measure(struct ny_evaluation *run, const struct ny_measure *measu
     err = measure->run(run);
     while (err == NY_OK && next_word(&at, word))
         if (asks(measure, word) == NEEDED) err = check_needed(run, word);
-    return err;
+    return err ? err : ny_fields_check(run->ctx); /* what loads a record forgets it */
 }
 
 /* ---- memory -------------------------------------------------------------------------------- */
@@ -311,7 +311,8 @@ int ny_evaluate_run(struct ny_store *store, const char *name,
     run.report = json_object();
     run.reasons = json_object();
     describe(&run);
-    err = measure_all(&run);
+    err = ny_fields_check(run.ctx);
+    if (err == NY_OK) err = measure_all(&run);
     if (err == NY_OK && run.cluster)
         err = ny_stored_clusters_put(&run.result, run.cluster, run.clusters);
     if (err) goto done;

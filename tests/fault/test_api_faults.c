@@ -219,7 +219,7 @@ static int append_fresh(struct ny_context *ctx)
 static struct first {
     char *data;
     size_t bytes;
-} full, frozen, neighbors;
+} full, frozen, neighbors, clusters;
 
 static void check_first(struct first *first, const char *path, const char *name, const char *part)
 {
@@ -286,6 +286,27 @@ static void check_graph(void)
     check_first(&neighbors, store, "new", "neighbors");
 }
 
+static int evaluate_old(struct ny_context *ctx)
+{
+    struct ny_report *report = NULL;
+    struct ny_options *options = NULL;
+    int err = ny_options_new(&options, ctx);
+
+    if (err == NY_OK) err = ny_options_set(options, "memory", "200M");
+    if (err == NY_OK) err = ny_options_set(options, "n-init", "1"); /* quickly */
+    if (err == NY_OK) err = ny_options_set(options, "sample", "50");
+    if (err == NY_OK) err = ny_options_set(options, "against", "old");
+    if (err == NY_OK) err = ny_evaluate(ctx, store, "old", options, &report);
+    ny_report_free(report);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_clusters(void)
+{
+    check_first(&clusters, store, "old", "clusters");
+}
+
 static int verify_all(struct ny_context *ctx)
 {
     struct ny_report *report = NULL;
@@ -306,6 +327,7 @@ static const struct work works[] = {
     {"update in full", update_full, check_full, undo_fresh, true},
     {"frozen update", update_frozen, check_frozen, undo_fresh, true},
     {"graph", graph_new, check_graph, undo_new, true},
+    {"evaluate", evaluate_old, check_clusters, nothing, true},
 };
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -461,6 +483,7 @@ static int stop(void **state)
     free(full.data);
     free(frozen.data);
     free(neighbors.data);
+    free(clusters.data);
     case_remove(directory);
     return 0;
 }
