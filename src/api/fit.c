@@ -128,6 +128,7 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     ny_field_set_text(report, "map", fit->map->name);
     if (fit->method) ny_field_set_text(report, "approx", fit->method->name);
     ny_field_set_text(report, "precision", fit->precision == NY_PRECISION_F64 ? "f64" : "f32");
+    ny_field_set_json(report, "online", json_boolean(fit->online));
     ny_field_set_count(report, "components", fit->components);
     return record;
 }

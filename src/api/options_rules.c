@@ -48,6 +48,10 @@ static const struct condition {
     {"recall", "knn", "forest"},
     {"leaf", "knn", "forest"},
     {"certify", "approx", "nystrom|projected"},
+    {"online", "approx", "projected|column|orthonystrom|ensemble"},
+    {"online", "select", "greedy|given"},
+    {"online", "map", "svd|kpca|pca"},
+    {"online", "inner", "!randomized"},
     {"probe", "kernel", "!precomputed"},
     {"averages", "map", "!svd"},
     {"normalize", "map", "diffusion"},
@@ -174,6 +178,7 @@ static const char *default_rule(const struct ny_options *options)
 {
     if (typed(options, "landmarks-file") || typed(options, "landmarks-from")) return "given";
     if (is(ny_options_get(options, "approx"), "exact")) return "all";
+    if (is(typed(options, "online"), "yes")) return "greedy";
     return method_of(options)->implicit ? "rpcholesky" : "uniform";
 }
 
@@ -344,6 +349,25 @@ static int check_selection(const struct ny_options *options, unsigned groups)
     return NY_OK;
 }
 
+/* One pass: what it finds must not depend on rows to come, nor need a second look. */
+static int check_online(const struct ny_options *options)
+{
+    static const char *const others[] = {"affine", "certify"};
+
+    if (!is(typed(options, "online"), "yes")) return NY_OK;
+    if (rule_of(options)->by_tolerance && !typed(options, "tolerance"))
+        return ny_fail(options->ctx, NY_EUSAGE,
+                       "--online needs --tolerance E: without it greedy passes over the rows many "
+                       "times to find one");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (is(typed(options, others[i]), "yes"))
+            return ny_fail(options->ctx, NY_EUSAGE,
+                           "--%s does not go with --online, %s; leave one of them out", others[i],
+                           i ? "as it looks at all rows once more"
+                             : "which projects rows on the span of the landmarks");
+    return NY_OK;
+}
+
 static int check_affine(const struct ny_options *options, unsigned groups)
 {
     bool projected = groups & NY_GROUP_FIT && is(ny_options_get(options, "approx"), "projected");
@@ -413,6 +437,7 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
         if (!err) err = check_selection(options, groups);
         if (!err) err = check_affine(options, groups);
     }
+    if (!err && groups & NY_GROUP_FIT) err = check_online(options);
     if (!err && groups & NY_GROUP_FIT) err = check_fit(options);
     if (!err && groups & NY_GROUP_IMPORT) err = check_import(options);
     return err;

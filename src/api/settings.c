@@ -325,6 +325,7 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
     fit->randomized.power = (unsigned)size_of(options, "power", 2);
     fit->randomized.seed = fit->seed;
     fit->certify = ny_options_flag(options, "certify");
+    fit->online = ny_options_flag(options, "online") && fit->rule->by_tolerance;
     fit->probes = size_of(options, "probe", 0);
     if (fit->probes > points->n) fit->probes = (size_t)points->n;
     fit->components = size_of(options, "components", 2);
@@ -360,13 +361,14 @@ static int decide_graph_fit(struct ny_store *store, const struct ny_options *opt
     return fit->graph_name ? NY_OK : ny_graph_settings_of(&fit->graph, store, options);
 }
 
-/* The affine hull is the default where the map centres: greedy under kpca and pca. */
+/* The affine hull is the default where the map centres: greedy under kpca and pca. Online, rows are
+ * projected on the span. */
 static bool affine_selection(const struct ny_options *options)
 {
     const char *map = ny_options_text(options, "map");
 
     if (ny_options_is_set(options, "affine")) return ny_options_flag(options, "affine");
-    return is(map, "kpca") || is(map, "pca");
+    return !ny_options_flag(options, "online") && (is(map, "kpca") || is(map, "pca"));
 }
 
 int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,

@@ -15,6 +15,8 @@ struct ny_accumulate {
     int (*save)(struct ny_job *job, enum ny_stage next, uint64_t units_done);
 };
 
+/* job->acc as `part`: the checkpoint of `next` after so many units; of stage select, beside it. */
+int ny_job_save_sums(struct ny_job *job, const char *part, enum ny_stage next, uint64_t units);
 int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass);
 
 /* Of projected with its randomized solver: all passes of stage accumulate, one a block. */

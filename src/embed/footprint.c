@@ -1,406 +1,5 @@
-/* Memory of a fit, stage by stage: the sums of what each stage allocates. */
-#include "embed/embedding.h"
-#include "embed/plan.h"
-#include "embed/products.h"
-#include "embed/projector.h"
-#include "embed/signs.h"
-#include "embed/update_sums.h"
-#include "select/draws.h"
-#include "spectral/krylov.h"
-
-/* Dirty pages of LMDB and the copy they are made from (store.h: ny_batch_bytes_max). */
-static const size_t batch_max = 64 << 20, batch_share = 8;
-/* Headers of blocks, and what has the size of a landmark's row or less. */
-static const size_t small_bytes = 256 << 10;
-
-/* Bytes by purpose of one stage. */
-struct bill {
-    size_t by_purpose[NY_PURPOSES];
-};
-
-static size_t total(const struct bill *bill)
-{
-    size_t sum = 0;
-
-    for (int p = 0; p < NY_PURPOSES; p++)
-        sum += bill->by_purpose[p];
-    return sum;
-}
-
-static size_t element_of(const struct ny_footprint *f)
-{
-    return f->settings->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
-}
-
-static size_t row_bytes(const struct ny_footprint *f)
-{
-    return ny_points_row_bytes(f->points);
-}
-
-static size_t batch_bytes(size_t limit)
-{
-    size_t bytes = limit / batch_share < batch_max ? limit / batch_share : batch_max;
-
-    return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
-}
-
-/* Dirty pages while an array of so many bytes is put. */
-static size_t put_bytes(size_t limit, size_t bytes)
-{
-    size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES;
-
-    return chunks < batch_bytes(limit) ? chunks : batch_bytes(limit);
-}
-
-/* One block in memory and one in the map, of a gather. */
-static size_t gather_bytes(const struct ny_footprint *f, size_t rows)
-{
-    const size_t wish_bytes = 16;
-
-    return 2 * ny_points_block_bytes(f->points) + rows * wish_bytes;
-}
-
-static size_t blas_bytes(const struct ny_footprint *f, unsigned workers)
-{
-    size_t bytes = ny_blas_bytes(f->settings->threads, workers, f->m);
-
-    return bytes > f->blas_bytes ? bytes : f->blas_bytes;
-}
-
-/* Process, BLAS, decoders, geometry and the statistics that it is made from. */
-static struct bill common(const struct ny_footprint *f, unsigned workers, unsigned readers)
-{
-    struct bill bill = {{0}};
-
-    bill.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + blas_bytes(f, workers);
-    bill.by_purpose[NY_MEM_OTHER] = small_bytes + 8 * (size_t)f->points->d * sizeof(double);
-    bill.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* of points, and of results */
-    return bill;
-}
-
-/* What a pass over the points holds; over given columns, the reader's buffers too. */
-static size_t source_bytes(const struct ny_footprint *f, unsigned workers)
-{
-    const size_t reader_bytes = (size_t)2 << 20;
-
-    return ny_source_of_points_bytes(f->points, workers) +
-           (f->settings->columns_file ? reader_bytes : 0);
-}
-
-/* f64 tiles are exact values. */
-static size_t exact_bytes(const struct ny_footprint *f)
-{
-    return f->settings->precision == NY_PRECISION_F64 ? ny_columns_exact_bytes(&f->spec, 1) : 0;
-}
-
-/* The machine is measured while nothing else runs. */
-static struct bill plan_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    struct bill bill = common(f, workers, 1);
-    size_t held = total(&bill);
-
-    if (limit > held)
-        bill.by_purpose[NY_MEM_OTHER] += ny_calibration_bytes(f->settings->threads, limit - held);
-    return bill;
-}
-
-static struct bill stats_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    struct bill bill = common(f, workers, 1);
-
-    bill.by_purpose[NY_MEM_STORE] += gather_bytes(f, 0);
-    if (f->settings->gamma_auto)
-        bill.by_purpose[NY_MEM_OTHER] +=
-            ny_columns_auto_gamma_bytes((size_t)f->points->d, row_bytes(f), limit);
-    return bill;
-}
-
-/* Of an update: which landmarks are new, and those of before. */
-static size_t earlier_bytes(const struct ny_footprint *f)
-{
-    return f->settings->updates ? f->m * (6 * sizeof(uint64_t) + row_bytes(f)) : 0;
-}
-
-static struct bill select_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    struct bill bill = common(f, workers, workers);
-    size_t *dictionary = &bill.by_purpose[NY_MEM_DICTIONARY], image = 0;
-    const struct ny_rule *rule = f->settings->rule;
-    bool certifies = ny_settings_certifies(f->settings);
-    struct ny_selection_request request = {.ctx = f->ctx,
-                                           .n = f->points->n,
-                                           .spec = &f->spec,
-                                           .landmarks = f->settings->landmarks,
-                                           .dictionary = f->settings->dictionary,
-                                           .pilot = f->settings->pilot,
-                                           .diagonal = ny_settings_diagonal(f->settings),
-                                           .workers = workers};
-
-    *dictionary = 4 * f->m * sizeof(uint64_t) + earlier_bytes(f);
-    if (!rule->bytes && !certifies) return bill;
-    if (certifies) *dictionary += ny_certify_bytes(&request, f->m);
-    if (rule->bytes) {
-        size_t own = rule->bytes(&request, f->m) + earlier_bytes(f);
-
-        image = rule->image_bytes(&request, f->m);
-        if (*dictionary < own + image) *dictionary = own + image;
-    }
-    bill.by_purpose[NY_MEM_STORE] +=
-        source_bytes(f, workers) + gather_bytes(f, NY_UNIT_ROWS + f->m) + put_bytes(limit, image);
-    return bill;
-}
-
-/* ---- methods that work on all of K --------------------------------------------------------- */
-
-static struct ny_products products_of(const struct ny_footprint *f)
-{
-    return ny_products_of(f->settings, f->points->n);
-}
-
-/* The products, then what follows from each; both beside their state. */
-static struct bill multiply_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    struct bill bill = common(f, workers, workers);
-    struct ny_products products = products_of(f);
-    size_t state = ny_products_state_bytes(&products);
-
-    bill.by_purpose[NY_MEM_OTHER] += state;
-    bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + put_bytes(limit, state);
-    bill.by_purpose[NY_MEM_TILES] =
-        ny_kernel_product_bytes(&f->spec, f->points->n, products.w, f->settings->precision,
-                                workers) +
-        workers * exact_bytes(f);
-    bill.by_purpose[NY_MEM_SOLVE] = ny_orthonormalise_bytes(products.r);
-    return bill;
-}
-
-static struct bill reduce_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    const size_t hashed_bytes = 32 << 10; /* numbers of the rows that decide signs */
-    struct bill bill = common(f, workers, 1);
-    struct ny_products products = products_of(f);
-    size_t r = products.r, reduce = f->settings->method->whole->bytes(r);
-    size_t eigen = ny_eigen_top_bytes(r, products.rank);
-    size_t roots = (size_t)f->points->n * sizeof(double);
-    size_t pairs = ny_settings_pairs(f->settings), map = r * pairs * sizeof(double);
-    size_t signs = NY_SIGN_ROWS * pairs * sizeof(double), most = reduce > eigen ? reduce : eigen;
-
-    bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
-    bill.by_purpose[NY_MEM_STORE] +=
-        put_bytes(limit, products.divided && map < roots ? roots : map);
-    bill.by_purpose[NY_MEM_DICTIONARY] = hashed_bytes;
-    bill.by_purpose[NY_MEM_SOLVE] = map + r * (r + products.rank + 6) * sizeof(double) +
-                                    (most > signs ? most : signs);
-    if (f->settings->probes && products.centred) {
-        bill.by_purpose[NY_MEM_SOLVE] += roots;
-        bill.by_purpose[NY_MEM_STORE] += put_bytes(limit, roots);
-    }
-    return bill;
-}
-
-static struct bill write_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    struct bill bill = common(f, workers, 1);
-    struct ny_products products = products_of(f);
-    size_t width = ny_settings_pairs(f->settings) + f->settings->asymmetric;
-    struct ny_embedding_layout layout = ny_embedding_layout(f->points->n, width, element_of(f));
-
-    bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
-    bill.by_purpose[NY_MEM_SOLVE] =
-        width * (products.r * sizeof(double) + NY_UNIT_ROWS * (sizeof(double) + sizeof(float)));
-    bill.by_purpose[NY_MEM_STORE] += 2 * ny_embedding_writer_bytes(&layout, batch_bytes(limit));
-    return bill;
-}
-
-/* ---- methods with landmarks ---------------------------------------------------------------- */
-
-/* Of W. */
-static size_t square_bytes(const struct ny_footprint *f)
-{
-    return f->settings->method->whole ? 0 : f->m * f->m * sizeof(double);
-}
-
-/* … and where pass 1 can do without it. */
-static size_t spare_square_bytes(const struct ny_footprint *f)
-{
-    return f->settings->method->krylov ? 0 : square_bytes(f);
-}
-
-/* Landmarks, W and the shift, which all stages between select and project hold. */
-static void add_landmarks(const struct ny_footprint *f, struct bill *bill)
-{
-    bill->by_purpose[NY_MEM_DICTIONARY] +=
-        ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + 2 * sizeof(double));
-    bill->by_purpose[NY_MEM_SOLVE] += square_bytes(f);
-}
-
-/* Landmarks are gathered, then compared with one another, then looked at. */
-static struct bill prepare_bill(const struct ny_footprint *f, unsigned workers)
-{
-    struct bill bill = common(f, workers, 1);
-    size_t gather = gather_bytes(f, f->m) + f->m * row_bytes(f);
-    size_t square = ny_columns_square_bytes(&f->spec, f->m, f->settings->threads);
-    size_t tiles = ny_job_check_tiles_bytes(&f->spec, f->m);
-    size_t choose = ny_settings_forms_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
-    size_t *solve = &bill.by_purpose[NY_MEM_SOLVE];
-
-    if (f->settings->method->whole) return bill;
-    add_landmarks(f, &bill);
-    if (square < tiles) square = tiles;
-    *solve += gather > square ? gather : square;
-    *solve += choose;
-    return bill;
-}
-
-/* Each worker's tile and the roots of its degrees. */
-static size_t pass_tiles_bytes(const struct ny_footprint *f, unsigned workers)
-{
-    return workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + exact_bytes(f) +
-                      NY_UNIT_ROWS * sizeof(double));
-}
-
-/* Of the small problem, beyond W and the accumulator. */
-static size_t problem_bytes(const struct ny_footprint *f)
-{
-    struct ny_problem problem = ny_settings_problem(f->settings, f->m);
-
-    return f->settings->method->bytes(f->m, ny_settings_pairs(f->settings),
-                                      ny_settings_rank(f->settings, f->m), &problem);
-}
-
-/* Products with the Gram in place of the Gram. */
-static void add_products(const struct ny_footprint *f, unsigned workers, size_t limit,
-                         struct bill *bill)
-{
-    struct ny_problem problem = ny_settings_problem(f->settings, f->m);
-    size_t width = ny_krylov_width(&problem, f->m);
-
-    bill->by_purpose[NY_MEM_SOLVE] += problem_bytes(f);
-    bill->by_purpose[NY_MEM_STORE] += put_bytes(limit, ny_krylov_state_bytes(&problem, f->m));
-    bill->by_purpose[NY_MEM_GRAM] = f->m * width * sizeof(float) +
-                                    workers * (ny_partial_bytes(f->m, NY_GRAM_NONE) +
-                                               ny_krylov_partial_bytes(f->m, width, f->gram));
-}
-
-/* Without W, which is made again for solve where it would cost a worker. */
-static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    struct bill bill = common(f, workers, workers);
-
-    if (f->settings->method->whole) return multiply_bill(f, workers, limit);
-    add_landmarks(f, &bill);
-    bill.by_purpose[NY_MEM_SOLVE] -= spare_square_bytes(f);
-    bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers);
-    bill.by_purpose[NY_MEM_TILES] = pass_tiles_bytes(f, workers);
-    if (f->settings->method->krylov) {
-        add_products(f, workers, limit, &bill);
-        return bill;
-    }
-    bill.by_purpose[NY_MEM_STORE] += put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
-    bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
-                                   workers * ny_update_partial_bytes(f->settings, f->m, f->gram);
-    bill.by_purpose[NY_MEM_DICTIONARY] += earlier_bytes(f);
-    return bill;
-}
-
-/* A pass for s beside W, then the problem that gives v = B s. */
-static struct bill degrees_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    struct bill pass = common(f, workers, workers), solve = common(f, workers, 1);
-
-    (void)limit;
-    add_landmarks(f, &pass);
-    add_landmarks(f, &solve);
-    pass.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + NY_CHUNK_BYTES;
-    pass.by_purpose[NY_MEM_GRAM] =
-        NY_CHUNK_BYTES + 2 * f->m * sizeof(double) + workers * ny_partial_bytes(f->m, NY_GRAM_NONE);
-    pass.by_purpose[NY_MEM_TILES] = pass_tiles_bytes(f, workers);
-    solve.by_purpose[NY_MEM_SOLVE] += problem_bytes(f);
-    return total(&pass) > total(&solve) ? pass : solve;
-}
-
-static struct bill solve_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    const struct ny_fit_settings *settings = f->settings;
-    struct bill bill = common(f, workers, 1);
-    size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image, solve;
-    size_t model = 2 * (map + f->m * row_bytes(f)) + put_bytes(limit, map + f->m * row_bytes(f));
-
-    if (settings->method->whole) return reduce_bill(f, workers, limit);
-    add_landmarks(f, &bill);
-    solve = problem_bytes(f);
-    if (ny_settings_forms_gram(settings)) {
-        bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
-        image = ny_accumulator_gram_image_bytes(f->m); /* when it is loaded, before the rest */
-        if (solve < image) solve = image;
-        image = ny_columns_exact_bytes(&f->spec, settings->threads); /* W made again */
-        if (solve < image) solve = image;
-    }
-    if (settings->method->coordinates) {
-        size_t signs = gather_bytes(f, NY_SIGN_ROWS) +
-                       ny_signs_bytes(&f->spec, f->m, ny_settings_pairs(settings));
-
-        if (solve < signs) solve = signs;
-    }
-    bill.by_purpose[NY_MEM_SOLVE] += solve > model ? solve : model;
-    bill.by_purpose[NY_MEM_MODEL] = map + f->m * sizeof(double);
-    return bill;
-}
-
-static struct bill project_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    const struct ny_fit_settings *settings = f->settings;
-    struct bill bill = common(f, workers, workers);
-    struct ny_embedding_layout layout =
-        ny_embedding_layout(f->points->n, ny_settings_pairs(settings), element_of(f));
-    size_t output = ny_embedding_writer_bytes(&layout, batch_bytes(limit));
-
-    if (settings->method->whole) return write_bill(f, workers, limit);
-    if (ny_settings_probe_averages(settings)) {
-        layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
-        output += ny_embedding_writer_bytes(&layout, batch_bytes(limit));
-    }
-    bill.by_purpose[NY_MEM_MODEL] =
-        f->m * ny_settings_pairs(settings) * sizeof(double) + f->m * row_bytes(f) +
-        2 * f->m * sizeof(double);
-    bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
-                                                       settings->precision, workers) +
-                                    workers * exact_bytes(f);
-    bill.by_purpose[NY_MEM_STORE] += source_bytes(f, workers) + 2 * output;
-    return bill;
-}
-
-/* ---- probe --------------------------------------------------------------------------------- */
-
-/* The columns are gathered before there are tiles; each worker reads chunks of what is stored. */
-static struct bill probe_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
-{
-    const struct ny_fit_settings *settings = f->settings;
-    struct ny_columns_spec spec = ny_settings_probe_spec(&f->spec);
-    size_t r = settings->probes, p = ny_settings_pairs(settings);
-    size_t stored = (p + settings->asymmetric) * element_of(f);
-    size_t side = NY_UNIT_ROWS * (p * sizeof(double) + stored + sizeof(double)) +
-                  2 * r * sizeof(double);
-    size_t gather = gather_bytes(f, r) + r * row_bytes(f);
-    size_t pass = source_bytes(f, workers) + workers * NY_CHUNK_BYTES +
-                  put_bytes(limit, 2 * r * sizeof(double)) +
-                  workers * (ny_tiles_bytes(&spec, r, NY_PRECISION_F64) +
-                             ny_columns_exact_bytes(&spec, 1));
-    struct ny_footprint widest = *f;
-    struct bill bill;
-
-    if (widest.m < r) widest.m = r;
-    bill = common(&widest, workers, workers);
-    bill.by_purpose[NY_MEM_OTHER] += 2 * r * sizeof(double);
-    bill.by_purpose[NY_MEM_DICTIONARY] =
-        ny_columns_bytes(&spec, r) + r * (sizeof(uint64_t) + sizeof(struct ny_draw));
-    bill.by_purpose[NY_MEM_SOLVE] = r * (p + 2) * sizeof(double);
-    bill.by_purpose[NY_MEM_TILES] = workers * side;
-    bill.by_purpose[NY_MEM_STORE] += gather > pass ? gather : pass;
-    return bill;
-}
-
-/* ---- stages -------------------------------------------------------------------------------- */
+/* Memory of a fit: the most that its stages hold, and the workers that fit a budget. */
+#include "embed/footprint_private.h"
 
 enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, PROBE, BILLS };
 
@@ -408,18 +7,20 @@ enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, PROBE,
 static void all_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
                       struct bill bills[BILLS])
 {
-    bills[PLAN] = plan_bill(f, workers, limit);
-    bills[STATS] = stats_bill(f, workers, limit);
-    bills[SELECT] = select_bill(f, workers, limit);
-    bills[PREPARE] = prepare_bill(f, workers);
+    bills[PLAN] = ny_plan_bill(f, workers, limit);
+    bills[STATS] = ny_stats_bill(f, workers, limit);
+    bills[SELECT] =
+        f->settings->online ? ny_online_bill(f, workers, limit) : ny_select_bill(f, workers, limit);
+    bills[PREPARE] = ny_prepare_bill(f, workers);
     bills[DEGREES] =
-        ny_settings_needs_degrees(f->settings) ? degrees_bill(f, workers, limit) : bills[STATS];
-    bills[ACCUMULATE] = f->settings->method->whole || ny_settings_needs_gram(f->settings)
-                            ? accumulate_bill(f, workers, limit)
+        ny_settings_needs_degrees(f->settings) ? ny_degrees_bill(f, workers, limit) : bills[STATS];
+    bills[ACCUMULATE] = f->settings->online ? bills[SELECT]
+                        : f->settings->method->whole || ny_settings_needs_gram(f->settings)
+                            ? ny_accumulate_bill(f, workers, limit)
                             : bills[PREPARE];
-    bills[SOLVE] = solve_bill(f, workers, limit);
-    bills[PROJECT] = project_bill(f, workers, limit);
-    bills[PROBE] = f->settings->probes ? probe_bill(f, workers, limit) : bills[STATS];
+    bills[SOLVE] = ny_solve_bill(f, workers, limit);
+    bills[PROJECT] = ny_project_bill(f, workers, limit);
+    bills[PROBE] = f->settings->probes ? ny_probe_bill(f, workers, limit) : bills[STATS];
 }
 
 static const struct bill *largest(const struct bill bills[BILLS])
@@ -427,7 +28,7 @@ static const struct bill *largest(const struct bill bills[BILLS])
     const struct bill *peak = bills;
 
     for (int i = 1; i < BILLS; i++)
-        if (total(&bills[i]) > total(peak)) peak = &bills[i];
+        if (ny_bill_total(&bills[i]) > ny_bill_total(peak)) peak = &bills[i];
     return peak;
 }
 
@@ -437,10 +38,8 @@ static size_t peak_of(const struct ny_footprint *f, unsigned workers, size_t lim
     struct bill bills[BILLS];
 
     all_bills(f, workers, limit, bills);
-    return total(largest(bills));
+    return ny_bill_total(largest(bills));
 }
-
-typedef struct bill pass_bill(const struct ny_footprint *f, unsigned workers, size_t limit);
 
 /* Beside what BLAS keeps of so many workers the later stages still have room. */
 static bool goes_on(const struct ny_footprint *f, unsigned workers, size_t limit)
@@ -448,12 +47,12 @@ static bool goes_on(const struct ny_footprint *f, unsigned workers, size_t limit
     struct ny_footprint later = *f;
     struct bill solve, project, probe;
 
-    later.blas_bytes = blas_bytes(f, workers);
-    solve = solve_bill(&later, 1, limit);
-    project = project_bill(&later, 1, limit);
-    probe = probe_bill(&later, 1, limit);
-    return total(&solve) <= limit && total(&project) <= limit &&
-           (!f->settings->probes || total(&probe) <= limit);
+    later.blas_bytes = ny_footprint_blas_bytes(f, workers);
+    solve = ny_solve_bill(&later, 1, limit);
+    project = ny_project_bill(&later, 1, limit);
+    probe = ny_probe_bill(&later, 1, limit);
+    return ny_bill_total(&solve) <= limit && ny_bill_total(&project) <= limit &&
+           (!f->settings->probes || ny_bill_total(&probe) <= limit);
 }
 
 static unsigned most_workers(const struct ny_footprint *f, pass_bill *bill, size_t limit)
@@ -463,17 +62,17 @@ static unsigned most_workers(const struct ny_footprint *f, pass_bill *bill, size
     for (; workers > 0; workers--) {
         struct bill one = bill(f, workers, limit);
 
-        if (total(&one) <= limit && goes_on(f, workers, limit)) break;
+        if (ny_bill_total(&one) <= limit && goes_on(f, workers, limit)) break;
     }
     return workers;
 }
 
 unsigned ny_footprint_stage_workers(const struct ny_footprint *f, enum ny_stage stage)
 {
-    pass_bill *bill = stage == NY_STAGE_DEGREES      ? degrees_bill
-                      : stage == NY_STAGE_ACCUMULATE ? accumulate_bill
-                      : stage == NY_STAGE_PROBE      ? probe_bill
-                                                     : project_bill;
+    pass_bill *bill = stage == NY_STAGE_DEGREES      ? ny_degrees_bill
+                      : stage == NY_STAGE_ACCUMULATE ? ny_accumulate_bill
+                      : stage == NY_STAGE_PROBE      ? ny_probe_bill
+                                                     : ny_project_bill;
 
     return most_workers(f, bill, ny_memory_limit(f->ctx));
 }
@@ -481,9 +80,9 @@ unsigned ny_footprint_stage_workers(const struct ny_footprint *f, enum ny_stage 
 /* Beside so many workers of pass 1. */
 static bool square_fits(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
-    struct bill bill = accumulate_bill(f, workers, limit);
+    struct bill bill = ny_accumulate_bill(f, workers, limit);
 
-    return total(&bill) + spare_square_bytes(f) <= limit;
+    return ny_bill_total(&bill) + ny_footprint_spare_bytes(f) <= limit;
 }
 
 bool ny_footprint_keeps_square(const struct ny_footprint *f, unsigned workers)
@@ -498,7 +97,7 @@ static struct bill grown_pass(struct ny_footprint *f, pass_bill *bill, unsigned 
     unsigned most = most_workers(f, bill, limit);
 
     if (most > workers) workers = most;
-    f->blas_bytes = blas_bytes(f, workers);
+    f->blas_bytes = ny_footprint_blas_bytes(f, workers);
     return bill(f, workers, limit);
 }
 
@@ -509,9 +108,9 @@ static struct bill grown_accumulate(struct ny_footprint *f, enum ny_gram_precisi
     struct bill bill;
 
     f->gram = gram;
-    bill = grown_pass(f, accumulate_bill, workers, limit);
-    if (total(&bill) + spare_square_bytes(f) <= limit)
-        bill.by_purpose[NY_MEM_SOLVE] += spare_square_bytes(f);
+    bill = grown_pass(f, ny_accumulate_bill, workers, limit);
+    if (ny_bill_total(&bill) + ny_footprint_spare_bytes(f) <= limit)
+        bill.by_purpose[NY_MEM_SOLVE] += ny_footprint_spare_bytes(f);
     return bill;
 }
 
@@ -523,20 +122,20 @@ static void grown_bills(const struct ny_footprint *f, unsigned workers, size_t l
 
     all_bills(f, workers, limit, bills);
     if (ny_settings_needs_degrees(f->settings))
-        bills[DEGREES] = grown_pass(&known, degrees_bill, workers, limit);
+        bills[DEGREES] = grown_pass(&known, ny_degrees_bill, workers, limit);
     if (f->settings->method->whole)
-        bills[ACCUMULATE] = grown_pass(&known, accumulate_bill, workers, limit);
-    if (ny_settings_needs_gram(f->settings)) {
+        bills[ACCUMULATE] = grown_pass(&known, ny_accumulate_bill, workers, limit);
+    if (ny_settings_needs_gram(f->settings) && !f->settings->online) {
         struct ny_footprint coarse_known = known;
         struct bill coarse = grown_accumulate(&coarse_known, NY_GRAM_F32, workers, limit);
         struct bill fine = grown_accumulate(&known, NY_GRAM_F64, workers, limit);
 
-        bills[ACCUMULATE] = total(&coarse) > total(&fine) ? coarse : fine;
+        bills[ACCUMULATE] = ny_bill_total(&coarse) > ny_bill_total(&fine) ? coarse : fine;
         if (coarse_known.blas_bytes > known.blas_bytes) known = coarse_known;
     }
-    bills[SOLVE] = solve_bill(&known, workers, limit);
-    bills[PROJECT] = grown_pass(&known, project_bill, workers, limit);
-    if (f->settings->probes) bills[PROBE] = grown_pass(&known, probe_bill, workers, limit);
+    bills[SOLVE] = ny_solve_bill(&known, workers, limit);
+    bills[PROJECT] = grown_pass(&known, ny_project_bill, workers, limit);
+    if (f->settings->probes) bills[PROBE] = grown_pass(&known, ny_probe_bill, workers, limit);
 }
 
 size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
@@ -549,7 +148,7 @@ size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers,
     peak = largest(bills);
     for (int p = 0; p < NY_PURPOSES; p++)
         by_purpose[p] = peak->by_purpose[p];
-    return total(peak);
+    return ny_bill_total(peak);
 }
 
 void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers, size_t limit,
@@ -559,15 +158,15 @@ void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers,
     size_t prepare;
 
     grown_bills(footprint, workers, limit, bills);
-    prepare = total(&bills[PREPARE]);
-    stage_bytes[NY_STAGE_STATS] = total(&bills[STATS]);
-    stage_bytes[NY_STAGE_SELECT] = total(&bills[SELECT]);
+    prepare = ny_bill_total(&bills[PREPARE]);
+    stage_bytes[NY_STAGE_STATS] = ny_bill_total(&bills[STATS]);
+    stage_bytes[NY_STAGE_SELECT] = ny_bill_total(&bills[SELECT]);
     stage_bytes[NY_STAGE_DEGREES] =
-        ny_settings_needs_degrees(footprint->settings) ? total(&bills[DEGREES]) : 0;
-    stage_bytes[NY_STAGE_ACCUMULATE] = total(&bills[ACCUMULATE]);
-    stage_bytes[NY_STAGE_SOLVE] = total(&bills[SOLVE]);
-    stage_bytes[NY_STAGE_PROJECT] = total(&bills[PROJECT]);
-    stage_bytes[NY_STAGE_PROBE] = footprint->settings->probes ? total(&bills[PROBE]) : 0;
+        ny_settings_needs_degrees(footprint->settings) ? ny_bill_total(&bills[DEGREES]) : 0;
+    stage_bytes[NY_STAGE_ACCUMULATE] = ny_bill_total(&bills[ACCUMULATE]);
+    stage_bytes[NY_STAGE_SOLVE] = ny_bill_total(&bills[SOLVE]);
+    stage_bytes[NY_STAGE_PROJECT] = ny_bill_total(&bills[PROJECT]);
+    stage_bytes[NY_STAGE_PROBE] = footprint->settings->probes ? ny_bill_total(&bills[PROBE]) : 0;
     /* Landmarks are prepared by whichever stage a run begins with. */
     if (stage_bytes[NY_STAGE_ACCUMULATE] < prepare) stage_bytes[NY_STAGE_ACCUMULATE] = prepare;
     if (stage_bytes[NY_STAGE_DEGREES] && stage_bytes[NY_STAGE_DEGREES] < prepare)

@@ -23,6 +23,7 @@ static const char *const report_keys[] = {"map",
                                           "epsilon",
                                           "seed",
                                           "precision",
+                                          "online",
                                           "threads",
                                           "n",
                                           "lost",
@@ -243,6 +244,23 @@ int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size
     return ny_job_get_part(job, name, image, bytes);
 }
 
+int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_pieces *image)
+{
+    char name[32];
+
+    slot_name(name, sizeof(name), part, 1 - ny_field_count(ny_job_checkpoint(job), "slot", 1));
+    ny_record_renew(job->record, name);
+    return ny_blob_put_pieces(job->store, job->name, ny_record_part(job->record, name).name, image);
+}
+
+int ny_job_get_beside(struct ny_job *job, const char *part, void *image, size_t bytes)
+{
+    char name[32];
+
+    slot_name(name, sizeof(name), part, ny_field_count(ny_job_checkpoint(job), "slot", 0));
+    return ny_job_get_part(job, name, image, bytes);
+}
+
 int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t *bytes,
                       uint64_t *units)
 {
@@ -260,6 +278,13 @@ int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t
     return ny_job_load_image_at(job, part, *image, *bytes, &found);
 }
 
+void ny_job_count_flops(struct ny_job *job, double flops)
+{
+    json_t *report = ny_job_report(job);
+
+    ny_field_set_number(report, "flops", ny_field_number(report, "flops", 0) + flops);
+}
+
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
 {
     json_t *report = ny_job_report(job);
@@ -271,7 +296,7 @@ void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
     ny_field_set_count(report, "bytes_read",
                        ny_field_count(report, "bytes_read", 0) +
                            (uint64_t)(row_bytes * (double)rows));
-    ny_field_set_number(report, "flops", ny_field_number(report, "flops", 0) + flops);
+    ny_job_count_flops(job, flops);
 }
 
 /* Once, when an update begins. */

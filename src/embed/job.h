@@ -17,6 +17,7 @@
  *   sums.0/1     image of the sums of the degrees' pass, two slots in turn
  *   degrees      v[m] and their mean: implicit degrees d_i = c_i·v
  *   gram.0/1     image of the accumulator, two slots in turn; the last one stays with the model
+ *                (online: beside that of the selection)
  *   late.0/1     the same, while columns of landmarks that joined are added over earlier rows
  *   krylov.0/1   instead, of projected's randomized solver: its state (spectral/krylov.h)
  *   model        embed/model.h
@@ -59,6 +60,7 @@ enum ny_stage ny_stage_parse(const char *name);
 struct ny_reader;
 struct ny_plan;
 struct ny_krylov;
+struct ny_online;
 
 struct ny_job {
     struct ny_context *ctx;
@@ -88,6 +90,7 @@ struct ny_job {
     bool coarse; /* the solve stage is at its second attempt (spectral/method.h) */
     struct ny_accumulator *acc;
     struct ny_krylov *krylov; /* projected with its randomized solver, instead of acc */
+    struct ny_online *online; /* while stage select sums up too (embed/online.h) */
     struct ny_model *model;
     double *state; /* of a method on all of K (embed/products.h) */
     struct ny_reader *columns_reader; /* of a precomputed kernel, while a pass runs */
@@ -133,6 +136,10 @@ int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t
 /* The same into room for exactly that image; false: there is none. */
 int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size_t bytes,
                          bool *found);
+/* A second image of the same checkpoint: put before the other one, in its slot. */
+int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_pieces *image);
+int ny_job_get_beside(struct ny_job *job, const char *part, void *image, size_t bytes);
+void ny_job_count_flops(struct ny_job *job, double flops);
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
 
 int ny_stage_stats(struct ny_job *job);

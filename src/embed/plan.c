@@ -215,7 +215,7 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
     struct ny_problem problem = ny_settings_problem(settings, plan->m);
     double out_bytes = n * p * (price.f64 ? 8 : 4);
     bool gram = ny_settings_forms_gram(settings);
-    bool gram_f64 = price.f64 || settings->method->gram_f64;
+    bool gram_f64 = ny_settings_gram_f64(settings);
 
     if (settings->rule->by_tolerance) {
         plan_greedy(settings, &price, entries, plan);
@@ -237,7 +237,7 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
     }
     small = settings->method->flops(plan->m, ny_settings_pairs(settings), rank, &problem);
     if (gram) {
-        plan->passes++;
+        plan->passes += !settings->online; /* else that of the selection */
         plan->flops += entries * (2 * d + m);
         plan->stage_s[NY_STAGE_ACCUMULATE] =
             square_s(&price, m) +

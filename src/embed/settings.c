@@ -111,7 +111,7 @@ size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m)
 bool ny_settings_gram_f64(const struct ny_fit_settings *settings)
 {
     return settings->precision == NY_PRECISION_F64 || settings->method->gram_f64 ||
-           settings->weights != NY_WEIGHTS_UNIFORM;
+           settings->weights != NY_WEIGHTS_UNIFORM || settings->online;
 }
 
 enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings)

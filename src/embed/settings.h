@@ -62,6 +62,7 @@ struct ny_fit_settings {
     bool pilot;                              /* … beginning near the tolerance of a sample */
     bool affine; /* of the approximation: --affine typed with projected */
     bool certify;
+    bool online; /* one pass selects and accumulates (embed/online.h) */
     size_t probes;            /* columns of K that measure the error; 0: none */
     size_t landmarks;         /* m wanted */
     const uint64_t *given;    /* `landmarks` row numbers for rule `given` */

@@ -124,7 +124,7 @@ static const void *piece_of(const void *arg, size_t at, size_t count)
     return image->piece;
 }
 
-static int save_as(struct ny_job *job, const char *part, enum ny_stage next, uint64_t units)
+int ny_job_save_sums(struct ny_job *job, const char *part, enum ny_stage next, uint64_t units)
 {
     const struct ny_accumulator *acc = job->acc;
     struct image image = {acc, ny_alloc(job->ctx, NY_MEM_GRAM, NY_CHUNK_BYTES)};
@@ -132,7 +132,8 @@ static int save_as(struct ny_job *job, const char *part, enum ny_stage next, uin
     int err;
 
     if (!image.piece) return NY_EBUDGET;
-    err = ny_job_checkpoint_pieces(job, next, part, &pieces, units);
+    err = next == NY_STAGE_SELECT ? ny_job_put_beside(job, part, &pieces)
+                                  : ny_job_checkpoint_pieces(job, next, part, &pieces, units);
     ny_free(job->ctx, image.piece);
     return err;
 }
@@ -140,12 +141,12 @@ static int save_as(struct ny_job *job, const char *part, enum ny_stage next, uin
 /* The image is called "sums" in stage degrees, "gram" later; "late" while columns are added. */
 static int save(struct ny_job *job, enum ny_stage next, uint64_t units)
 {
-    return save_as(job, job->acc->G.at ? "gram" : "sums", next, units);
+    return ny_job_save_sums(job, job->acc->G.at ? "gram" : "sums", next, units);
 }
 
 static int save_late(struct ny_job *job, enum ny_stage next, uint64_t units)
 {
-    return save_as(job, "late", next, units);
+    return ny_job_save_sums(job, "late", next, units);
 }
 
 static int checkpoint(void *arg, uint64_t units_done)
@@ -268,12 +269,16 @@ int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass)
                                         .workers = job->workers,
                                         .first_unit = pass->first_unit,
                                         .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                                        .rows_total = job->online ? job->points.n : 0,
                                         .flops_per_row = flops},
                       &work, &run);
     if (err) goto done;
     err = ny_unreached_check(&run.unreached, job->ctx, job->points.n);
     if (err) goto done;
-    ny_job_count_pass(job, rows, flops * (double)rows);
+    if (job->online) /* the selection counts the rows */
+        ny_job_count_flops(job, flops * (double)rows);
+    else
+        ny_job_count_pass(job, rows, flops * (double)rows);
 done:
     ny_job_close_source(job, source);
     release(&run);

@@ -1,6 +1,6 @@
 /* Stage select: which rows are landmarks. Then, for all later stages: W and the shift. */
 #include "embed/given_columns.h"
-#include "embed/update_sums.h"
+#include "embed/online.h"
 
 int ny_job_load_frozen(struct ny_job *job)
 {
@@ -29,7 +29,10 @@ struct ny_columns_spec ny_job_spec(const struct ny_job *job)
 
 static int checkpoint(void *arg, const void *image, size_t bytes)
 {
-    return ny_job_checkpoint_image(arg, NY_STAGE_SELECT, "select", image, bytes, 0);
+    struct ny_job *job = arg;
+    int err = job->online ? ny_online_put(job->online) : NY_OK;
+
+    return err ? err : ny_job_checkpoint_image(job, NY_STAGE_SELECT, "select", image, bytes, 0);
 }
 
 /* Of an update: what of the landmarks is new. */
@@ -74,6 +77,7 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
     for (unsigned pass = 0; pass < selection->passes; pass++)
         ny_job_count_pass(job, selection->rows_read / selection->passes,
                           selection->flops / selection->passes);
+    if (job->online) return ny_online_finish(job->online);
     json_object_clear(ny_job_checkpoint(job));
     ny_job_mark_time(job);
     if (next == NY_STAGE_DONE) ny_job_report_resources(job);
@@ -115,6 +119,8 @@ int ny_stage_select(struct ny_job *job)
     struct ny_selection_request request;
     struct ny_selection selection = {0};
     struct ny_selected earlier = {0};
+    struct ny_online online = {0};
+    struct ny_follower follower = {ny_online_follow, &online};
     uint64_t units;
     void *image = NULL;
     size_t bytes;
@@ -129,6 +135,7 @@ int ny_stage_select(struct ny_job *job)
     err = ny_job_load_image(job, "select", &image, &bytes, &units);
     if (err) goto done;
     err = describe_earlier(job, &earlier);
+    if (!err && settings->online) err = ny_online_begin(&online, job);
     if (err) goto done;
     spec = ny_job_spec(job);
     request = (struct ny_selection_request){.ctx = job->ctx,
@@ -141,6 +148,7 @@ int ny_stage_select(struct ny_job *job)
                                             .pilot = settings->pilot,
                                             .diagonal = ny_settings_diagonal(settings),
                                             .given = settings->given,
+                                            .follower = settings->online ? &follower : NULL,
                                             .certify = settings->certify,
                                             .workers = job->workers,
                                             .earlier = earlier.rows ? &earlier : NULL,
@@ -155,6 +163,7 @@ int ny_stage_select(struct ny_job *job)
     if (err) goto done;
     err = save_selection(job, &selection);
 done:
+    ny_online_release(&online);
     ny_selection_release(&selection, job->ctx);
     ny_free(job->ctx, earlier.rows);
     ny_free(job->ctx, image);

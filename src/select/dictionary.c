@@ -273,6 +273,54 @@ struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary)
     return all;
 }
 
+/* ---- from L --------------------------------------------------------------------------------- */
+
+/* Rows first … first+count−1 of L, in panel b. */
+static struct ny_matrix rows_of_L(const struct ny_dictionary *dictionary, size_t b, size_t first,
+                                  size_t count)
+{
+    struct ny_matrix panel = {dictionary->panels[b]->L, NY_PANEL, ny_panel_stride(b),
+                              ny_panel_stride(b), false};
+
+    return ny_rows(panel, first - b * NY_PANEL, count);
+}
+
+/* L_Dᵀ B = L_JDᵀ, as w_JD = L_JD L_Dᵀ: from the last panel backwards. */
+void ny_dictionary_coefficients(const struct ny_dictionary *dictionary, size_t first,
+                                struct ny_matrix B)
+{
+    for (size_t j = first; j < dictionary->rank; j++) {
+        struct ny_matrix row = rows_of_L(dictionary, j / NY_PANEL, j, 1);
+
+        for (size_t i = 0; i < first; i++)
+            B.at[i * B.stride + j - first] = row.at[i];
+    }
+    for (size_t end = first; end > 0;) {
+        size_t b = (end - 1) / NY_PANEL, at = b * NY_PANEL, count = end - at;
+        struct ny_matrix L = rows_of_L(dictionary, b, at, count), block = ny_rows(B, at, count);
+
+        ny_solve_lower_t(ny_cols(L, at, count), block);
+        if (at > 0) ny_gemm(-1, ny_t(ny_cols(L, 0, at)), block, 1, ny_rows(B, 0, at));
+        end = at;
+    }
+}
+
+/* W1/m = L(Lᵀ1)/m. */
+void ny_dictionary_means(const struct ny_dictionary *dictionary, size_t count, double *means)
+{
+    for (size_t i = 0; i < count; i++)
+        means[i] = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct ny_matrix row = rows_of_L(dictionary, i / NY_PANEL, i, 1);
+
+        for (size_t j = 0; j <= i; j++)
+            means[j] += row.at[j];
+    }
+    for (size_t i = count; i-- > 0;)
+        means[i] = ny_dot(rows_of_L(dictionary, i / NY_PANEL, i, 1).at, means, i + 1) /
+                   (double)count;
+}
+
 /* ---- image ---------------------------------------------------------------------------------- */
 
 struct image_head {

@@ -93,6 +93,7 @@ int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t f
                                  .workers = greedy->workers,
                                  .first_unit = first_unit,
                                  .ahead_max = NY_GREEDY_AHEAD,
+                                 .rows_total = greedy->n,
                                  .checkpoint_s = greedy->request->checkpoint_s,
                                  .skip = ny_greedy_skip};
     const struct ny_pass_work work = {.unit = ny_greedy_unit,
@@ -226,6 +227,8 @@ int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_
     }
     if (ny_greedy_searches(request))
         err = ny_greedy_search(&greedy, source, first_unit);
+    else if (request->follower)
+        err = ny_greedy_run_followed(&greedy, first_unit);
     else
         err = ny_greedy_run(&greedy, source, first_unit, request->checkpoint != NULL);
     if (err == NY_EBUDGET) {

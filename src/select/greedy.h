@@ -68,6 +68,8 @@ int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_
 int ny_greedy_begin(struct ny_greedy *greedy);
 int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit,
                   bool checkpoints);
+/* The same in batches of whole units, each followed by request->follower (greedy_online.c). */
+int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit);
 /* The dictionary and the bounds that an earlier selection left (greedy_extend.c); *first_unit is
  * where there are new rows. *done false: the dictionary could not be made again, to rounding; the
  * state is then as if new. */

@@ -21,6 +21,22 @@ struct ny_selected {
     void *arg;
 };
 
+/* A selection between two of its batches. */
+struct ny_decided {
+    struct ny_dictionary *dictionary;
+    uint64_t rows; /* those before are decided */
+    /* What request->checkpoint is for, to be called while the batch is followed. */
+    int (*checkpoint)(const struct ny_decided *decided);
+    void *selection;
+};
+
+/* Who takes up the rows of each batch while they are in the page cache, with the landmarks that
+ * there are at its end. */
+struct ny_follower {
+    int (*follow)(void *arg, const struct ny_decided *decided);
+    void *arg;
+};
+
 struct ny_selection_request {
     struct ny_context *ctx;
     struct ny_store *store;
@@ -37,6 +53,7 @@ struct ny_selection_request {
     bool (*valid)(const void *arg, uint64_t row); /* rows that may be chosen; NULL: all */
     const void *valid_arg;
     const struct ny_selected *earlier; /* greedy with a tolerance: goes on from there; NULL: none */
+    const struct ny_follower *follower; /* greedy with a tolerance; NULL: none */
     bool certify;             /* a last pass makes the residuals exact on the final D */
     unsigned workers;
     /* State kept over a kill. `checkpoint` is called between units with the selection's

@@ -82,6 +82,11 @@ void ny_late_partial_set(struct ny_late_partial *partial, struct ny_matrix32 C, 
 void ny_late_partial_set64(struct ny_late_partial *partial, struct ny_matrix C, size_t rows);
 void ny_accumulator_fold_late(struct ny_accumulator *acc, const struct ny_late_partial *partial);
 
+/* Columns that join when the rows so far are gone: c_j becomes its projection on those that are
+ * there, C b_j, with b_j the columns of B (m × joining). *acc NULL: a new one, and B has no rows.
+ */
+int ny_accumulator_join(struct ny_accumulator **acc, struct ny_context *ctx, struct ny_matrix B);
+
 /* Image for a checkpoint: rows, t, s, the packed lower triangle of G where there is one, ω; saved
  * piece by piece, bytes at … at + count − 1. */
 size_t ny_accumulator_image_bytes(const struct ny_accumulator *acc);

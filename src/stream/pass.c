@@ -130,7 +130,8 @@ int ny_pass_run(const struct ny_pass *pass, const struct ny_pass_work *pass_work
     if (n && first_row > n) first_row = n; /* all was folded before: the last unit is short */
     ny_mutex_init(&run.lock);
     ny_cond_init(&run.changed);
-    ny_meter_start(&run.meter, pass->ctx, pass->stage, first_row, n);
+    ny_meter_start(&run.meter, pass->ctx, pass->stage, first_row,
+                   pass->rows_total ? pass->rows_total : n);
     err = ny_parallel(pass->ctx, pass->workers, work, &run);
     ny_meter_finish(&run.meter);
     ny_cond_release(&run.changed);

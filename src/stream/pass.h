@@ -32,6 +32,7 @@ struct ny_pass {
     uint64_t ahead_max;  /* unit u starts only when unit u − ahead_max is folded; 0: no bound */
     double checkpoint_s;
     double flops_per_row; /* for the progress */
+    uint64_t rows_total;  /* for the progress, where the source is a part of them; 0: its n */
     /* True where nothing has to be read of a unit: it goes to `fold` at once, tile->skipped. Asked
      * in unit order, before any row of the unit is read. May be NULL. */
     bool (*skip)(void *arg, uint64_t unit);

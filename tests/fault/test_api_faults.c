@@ -219,7 +219,7 @@ static int append_fresh(struct ny_context *ctx)
 static struct first {
     char *data;
     size_t bytes;
-} full, frozen, neighbors, clusters;
+} full, frozen, neighbors, clusters, online;
 
 static void check_first(struct first *first, const char *path, const char *name, const char *part)
 {
@@ -307,6 +307,24 @@ static void check_clusters(void)
     check_first(&clusters, store, "old", "clusters");
 }
 
+static int fit_online(struct ny_context *ctx)
+{
+    struct ny_options *options = NULL;
+    int err = ny_options_new(&options, ctx);
+
+    if (err == NY_OK) err = ny_options_set(options, "memory", "200M");
+    if (err == NY_OK) err = ny_options_set(options, "online", "yes");
+    if (err == NY_OK) err = ny_options_set(options, "tolerance", "0.05");
+    if (err == NY_OK) err = ny_fit(ctx, store, "new", options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_online(void)
+{
+    check_first(&online, store, "new", "embedding");
+}
+
 static int verify_all(struct ny_context *ctx)
 {
     struct ny_report *report = NULL;
@@ -328,6 +346,7 @@ static const struct work works[] = {
     {"frozen update", update_frozen, check_frozen, undo_fresh, true},
     {"graph", graph_new, check_graph, undo_new, true},
     {"evaluate", evaluate_old, check_clusters, nothing, true},
+    {"online fit", fit_online, check_online, undo_new, true},
 };
 
 /* ---- the loop ------------------------------------------------------------------------------ */

@@ -250,6 +250,17 @@ static void greedy_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+/* Landmarks join in both batches. */
+static void online_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.call = call_fit,
+                            .name = "projected, online",
+                            .option = {"online", "yes", "tolerance", "0.15", "gamma", "0.05"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 static void rpcholesky_goes_on_as_if_unbroken(void **state)
 {
     const struct run run = {.call = call_fit,
@@ -328,6 +339,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(ensemble_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(diffusion_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(greedy_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(online_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(weighted_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(rpcholesky_goes_on_as_if_unbroken, new_store,
                                         remove_store),

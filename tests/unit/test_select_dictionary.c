@@ -155,6 +155,41 @@ static void columns_are_the_landmarks_in_order(void **state)
     }
 }
 
+/* W_DD B = W_DJ, over one panel and over several, at their borders and between. */
+static void coefficients_solve_with_W(void **state)
+{
+    static const size_t firsts[] = {1, 100, 256, 300, 512, 550};
+    struct ny_dictionary *dictionary = made(ROWS, false);
+    double *means = malloc(sizeof(double) * ROWS), worst = 0;
+
+    (void)state;
+    ny_dictionary_means(dictionary, 300, means);
+    for (size_t i = 0; i < 300; i++) {
+        for (size_t j = 0; j < 300; j++)
+            means[i] -= kernel(i, j) / 300;
+        worst = fmax(worst, fabs(means[i]));
+    }
+    assert_true(worst < 1e-13);
+    for (size_t f = 0; f < sizeof(firsts) / sizeof(firsts[0]); f++) {
+        size_t first = firsts[f], joining = ROWS - first;
+        double *B = calloc(first * joining, sizeof(double));
+
+        ny_dictionary_coefficients(dictionary, first, ny_matrix(B, first, joining));
+        for (size_t i = 0; i < first; i += 11)
+            for (size_t j = 0; j < joining; j += 13) {
+                double v = kernel(i, first + j);
+
+                for (size_t k = 0; k < first; k++)
+                    v -= kernel(i, k) * B[k * joining + j];
+                worst = fmax(worst, fabs(v));
+            }
+        free(B);
+    }
+    assert_true(worst < 1e-11);
+    free(means);
+    ny_dictionary_free(dictionary);
+}
+
 static void images_restore_every_bit(void **state)
 {
     (void)state;
@@ -260,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(panels_hold_the_factor_of_W, start, stop),
         cmocka_unit_test_setup_teardown(columns_are_the_landmarks_in_order, start, stop),
+        cmocka_unit_test_setup_teardown(coefficients_solve_with_W, start, stop),
         cmocka_unit_test_setup_teardown(images_restore_every_bit, start, stop),
         cmocka_unit_test_setup_teardown(images_of_others_are_refused, start, stop),
         cmocka_unit_test_setup_teardown(memory_is_what_was_said, start, stop),

@@ -1,0 +1,170 @@
+/*
+ * Option online: one pass selects and accumulates. The selection works in batches of whole units;
+ * after each, its rows are still in the page cache and are added to G′, s′ and t against the
+ * landmarks that there are then. What joins later gets its column over rows that are gone from
+ * their projection (spectral/accumulator_online.c), so that K̃ is below that of two passes: its
+ * trace error bounds theirs.
+ *
+ * The shift is that of the landmarks so far; sums follow it as those of an update do. W is not
+ * known before the pass, so the tile Gram is f64.
+ */
+#include "embed/online.h"
+
+#include "stream/pass.h"
+
+static int save_piecewise(struct ny_job *job, enum ny_stage next, uint64_t units)
+{
+    struct ny_online *online = job->online;
+
+    (void)next; /* the selection's own checkpoint says so */
+    online->units = units;
+    return online->batch->checkpoint(online->batch);
+}
+
+/* a of the first m landmarks, and what it has grown by for the columns of the sums. */
+static int shift_to(struct ny_online *online, const struct ny_dictionary *dictionary)
+{
+    struct ny_accumulator *acc = online->job->acc;
+    double *means = ny_calloc(acc->ctx, NY_MEM_GRAM, acc->m, sizeof(double));
+
+    if (!means) return NY_EBUDGET;
+    ny_dictionary_means(dictionary, acc->m, means);
+    for (size_t j = 0; j < acc->m; j++)
+        online->a[j] = means[j] - online->a[j];
+    ny_accumulator_shift(acc, online->a);
+    ny_free(acc->ctx, online->a);
+    online->a = means;
+    return NY_OK;
+}
+
+/* Landmarks that joined in this batch, over the rows of those before. */
+static int join(struct ny_online *online, const struct ny_dictionary *dictionary)
+{
+    struct ny_job *job = online->job;
+    size_t m = ny_dictionary_count(dictionary), before = job->acc ? job->acc->m : 0;
+    struct ny_matrix B = ny_matrix(NULL, before, m - before);
+    double *a;
+    int err = NY_EBUDGET;
+
+    B.at = ny_calloc(job->ctx, NY_MEM_GRAM, before * B.cols + 1, sizeof(double));
+    a = ny_resize(job->ctx, NY_MEM_GRAM, online->a, m * sizeof(double));
+    if (a) online->a = a;
+    if (!a || !B.at) goto done;
+    ny_blas_serial();
+    ny_dictionary_coefficients(dictionary, before, B);
+    ny_gemv(1, ny_t(B), a, 0, a + before);
+    err = ny_accumulator_join(&job->acc, job->ctx, B);
+    if (!err) err = shift_to(online, dictionary);
+done:
+    ny_free(job->ctx, B.at);
+    return err;
+}
+
+static int add_batch(struct ny_online *online, struct ny_dictionary *dictionary, uint64_t end_row)
+{
+    struct ny_job *job = online->job;
+    struct ny_accumulate pass = {.acc = job->acc,
+                                 .gram = NY_GRAM_F64,
+                                 .first_unit = online->units,
+                                 .end_row = end_row,
+                                 .save = save_piecewise};
+    int err;
+
+    job->columns = ny_dictionary_columns(dictionary);
+    if (!job->columns) return ny_context_error(job->ctx)->status;
+    job->m = job->acc->m;
+    job->a = online->a;
+    pass.first_row = online->units * NY_UNIT_ROWS;
+    err = ny_job_reserve_blas(job, job->m);
+    if (!err) err = ny_columns_set_shift(job->columns, job->a);
+    if (!err) err = ny_accumulate_pass(job, &pass);
+    job->columns = NULL; /* theirs who lent them */
+    job->a = NULL;
+    if (!err) online->units = (end_row + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
+    return err;
+}
+
+int ny_online_follow(void *arg, const struct ny_decided *decided)
+{
+    struct ny_online *online = arg;
+    struct ny_job *job = online->job;
+    size_t m = ny_dictionary_count(decided->dictionary);
+    int err = NY_OK;
+
+    if (!online->a && job->acc) { /* of a run before */
+        online->a = ny_calloc(job->ctx, NY_MEM_GRAM, job->acc->m, sizeof(double));
+        if (!online->a) return NY_EBUDGET;
+        ny_dictionary_means(decided->dictionary, job->acc->m, online->a);
+    }
+    if (!m || online->units * NY_UNIT_ROWS >= decided->rows) return NY_OK;
+    ny_job_mark_time(job);
+    job->stage = NY_STAGE_ACCUMULATE;
+    online->batch = decided;
+    if (!job->acc || job->acc->m < m) err = join(online, decided->dictionary);
+    if (!err) err = add_batch(online, decided->dictionary, decided->rows);
+    ny_job_mark_time(job);
+    job->stage = NY_STAGE_SELECT;
+    return err;
+}
+
+/* ---- checkpoints --------------------------------------------------------------------------- */
+
+int ny_online_begin(struct ny_online *online, struct ny_job *job)
+{
+    const json_t *checkpoint = ny_job_checkpoint(job);
+    size_t m = (size_t)ny_field_count(checkpoint, "sums_columns", 0);
+    size_t bytes = ny_accumulator_gram_image_bytes(m);
+    void *image;
+    int err;
+
+    *online = (struct ny_online){.job = job};
+    job->online = online;
+    ny_field_set_text(ny_job_report(job), "gram_precision", "f64");
+    if (!m) return NY_OK;
+    err = ny_accumulator_new(&job->acc, job->ctx, m);
+    if (err) return err;
+    image = ny_alloc(job->ctx, NY_MEM_GRAM, bytes);
+    if (!image) return NY_EBUDGET;
+    err = ny_job_get_beside(job, "gram", image, bytes);
+    if (!err) ny_accumulator_restore(job->acc, image);
+    online->units = ny_field_count(checkpoint, "sums_units", 0);
+    ny_free(job->ctx, image);
+    return err;
+}
+
+void ny_online_release(struct ny_online *online)
+{
+    if (!online->job) return;
+    ny_free(online->job->ctx, online->a);
+    online->job->online = NULL;
+}
+
+int ny_online_put(struct ny_online *online)
+{
+    struct ny_job *job = online->job;
+    json_t *checkpoint = ny_job_checkpoint(job);
+    int err;
+
+    if (!job->acc) return NY_OK;
+    err = ny_job_save_sums(job, "gram", NY_STAGE_SELECT, online->units);
+    if (err) return err;
+    ny_field_set_count(checkpoint, "sums_columns", job->acc->m);
+    ny_field_set_count(checkpoint, "sums_units", online->units);
+    return NY_OK;
+}
+
+int ny_online_finish(struct ny_online *online)
+{
+    struct ny_job *job = online->job;
+    json_t *checkpoint = ny_job_checkpoint(job);
+    int err = ny_job_prepare(job);
+
+    if (err) return err;
+    for (size_t j = 0; j < job->m; j++)
+        online->a[j] = job->a[j] - online->a[j];
+    ny_accumulator_shift(job->acc, online->a);
+    json_object_del(checkpoint, "sums_columns");
+    json_object_del(checkpoint, "sums_units");
+    ny_job_mark_time(job);
+    return ny_job_save_sums(job, "gram", NY_STAGE_SOLVE, online->units);
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# --online: one pass selects and accumulates.
+load helper
+
+# 20,000 rows: two batches.
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    table 20000 4 >big.csv
+    nystream import big.nys big.csv -q
+}
+
+big_store() {
+    cp -r "$BATS_FILE_TMPDIR/big.nys" .
+}
+
+@test "one pass selects and accumulates, one projects" {
+    big_store
+    ny fit big.nys on --online --tolerance 0.1 --json
+    exits 0
+    [ "$(field "$output" online)" = true ]
+    [ "$(field "$output" select)" = greedy ]
+    [ "$(field "$output" passes)" = 2 ]
+    [ "$(field "$output" rows_read)" = 40000 ]
+    ny fit big.nys two --select greedy --no-affine --tolerance 0.1 --json
+    [ "$(field "$output" online)" = false ]
+    [ "$(field "$output" passes)" = 3 ]
+    cmp <(nystream export big.nys on --part landmarks -o -) \
+        <(nystream export big.nys two --part landmarks -o -)
+}
+
+@test "the trace error is above that of two passes, and near it" {
+    big_store
+    nystream fit big.nys on --online --tolerance 0.1 --precision f64 --map svd --json >on.json
+    nystream fit big.nys two --select greedy --tolerance 0.1 --precision f64 --map svd --json >two.json
+    awk -v on="$(field "$(cat on.json)" trace_error)" -v two="$(field "$(cat two.json)" trace_error)" \
+        'BEGIN { exit !(on > two && on < 1.1 * two && on < 0.1) }'
+}
+
+@test "landmarks that are known give the ordinary fit" {
+    big_store
+    nystream select big.nys d --landmarks 30 -q
+    nystream fit big.nys on --online --landmarks-from d -q
+    nystream fit big.nys two --landmarks-from d -q
+    cmp <(nystream export big.nys on -o -) <(nystream export big.nys two -o -)
+}
+
+@test "what does not go in one pass is refused, with what to do" {
+    big_store
+    ny fit big.nys a --online
+    usage "--online needs --tolerance"
+    ny fit big.nys a --online --tolerance 0.1 --select uniform
+    usage "--online acts only with --select greedy|given, and here it is uniform"
+    ny fit big.nys a --online --tolerance 0.1 --approx nystrom
+    usage "--online acts only with --approx projected|column|orthonystrom|ensemble"
+    ny fit big.nys a --online --tolerance 0.1 --map laplacian
+    usage "--online acts only with --map svd|kpca|pca"
+    ny fit big.nys a --online --tolerance 0.1 --inner randomized
+    usage "--online does not act with --inner randomized"
+    ny fit big.nys a --online --tolerance 0.1 --affine
+    usage "--affine does not go with --online"
+    ny fit big.nys a --online --tolerance 0.1 --certify
+    usage "--certify does not go with --online"
+}
+
+@test "a result is updated frozen, and in full it is refused" {
+    big_store
+    nystream fit big.nys on --online --tolerance 0.1 -q
+    table 200 4 77 >more.csv
+    nystream import big.nys more.csv --append -q
+    ny fit big.nys on --update full
+    usage "--update frozen"
+    ny fit big.nys on --update frozen --json
+    exits 0
+    [ "$(field "$output" n)" = 20200 ]
+}
+
+@test "an interrupted one goes on and ends with the same bytes, whatever the threads" {
+    big_store
+    nystream fit big.nys on --online --tolerance 1e-3 --threads 1 2>/dev/null &
+    pid=$!
+    until [ -n "$(nystream list big.nys)" ]; do sleep 0.02; done
+    sleep 0.2
+    kill -INT $pid
+    wait $pid || true
+    nystream fit big.nys on --online --tolerance 1e-3 --threads 2 -q
+    nystream fit big.nys whole --online --tolerance 1e-3 --threads 1 -q
+    cmp <(nystream export big.nys on -o -) <(nystream export big.nys whole -o -)
+}
+
+@test "the plan counts one pass less" {
+    big_store
+    ny plan big.nys --online --tolerance 0.1 --json
+    [ "$(field "$output" passes)" = 2 ]
+    ny fit big.nys a --online --tolerance 1e-4 --landmarks 3000 --memory 40M
+    exits 8
+    says "--memory"
+}
