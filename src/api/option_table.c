@@ -144,7 +144,8 @@
     X("from", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where a path begins")                \
     X("to", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where it ends")                        \
     X("measures", NY_TEXT, 0, false, "LIST", "all", EVALUATE,                                      \
-      "names of measures (clusters,…) or of single figures; one that is named must apply")         \
+      "of clusters, knn, neighborhoods, distances, reconstruction, against, or of the figures "    \
+      "that they give, as JSON calls them; one that is named must apply")                          \
     X("against", NY_TEXT, 0, false, "NAME", NULL, EVALUATE,                                        \
       "another result of the same rows, such as an exact one, to compare with")                    \
     X("clusters", NY_COUNT, 1, false, "K", NULL, EVALUATE,                                         \

@@ -90,7 +90,7 @@ static void print_reasons(const json_t *facts, bool named)
         const char *text = json_string_value(why);
         bool told = false;
 
-        if (strcmp(text, "not asked for") == 0) continue;
+        if (strncmp(text, "not asked for", 13) == 0) continue;
         json_object_foreach((json_t *)reasons, again, other)
         {
             if (again == key || told) break;

@@ -105,9 +105,9 @@ void ny_evaluate_spread(json_t *report, const char *mean_key, const char *sd_key
 {
     double mean = 0, squares = 0;
 
-    for (size_t i = 0; i < count; i++)
-        mean += values[i];
-    mean /= (double)count;
+    for (size_t i = 0; i < count; i++) /* of equal ones exactly that */
+        mean += values[i] - values[0];
+    mean = values[0] + mean / (double)count;
     for (size_t i = 0; i < count; i++)
         squares += (values[i] - mean) * (values[i] - mean);
     ny_field_set_number(report, mean_key, mean);

@@ -24,6 +24,7 @@ groups() {
     exits 0
     prints "purity"
     prints "1 ± 0"
+    [[ $output != *"no against"* ]]
     ny eval g.nys f --csv
     exits 0
     [[ $output == name,n,* ]]
@@ -233,6 +234,39 @@ groups() {
     ny eval g.nys lap --sample 60
     exits 0
     prints "no relative_error: degrees need all rows"
+}
+
+@test "three rows: what is left to say" {
+    printf '1,2,a\n3,4,b\n9,9,a\n' >t.csv
+    nystream import t.nys t.csv --label-column 3 -q
+    nystream fit t.nys f -q
+    ny eval t.nys f --json
+    exits 0
+    [ "$(field "$output" relative_accuracy)" = 1.0 ]
+    [ "$(field "$output" purity_sd)" = 0.0 ]
+    [ "$(field "$output" trustworthiness)" = null ]
+    ny eval t.nys f
+    exits 0
+    prints "no knn_error: 3 rows with a label are too few for 1 neighbours"
+    prints "no trustworthiness: 5 neighbours are half of 3 rows or more"
+}
+
+@test "interrupted at any moment, it ends as such" {
+    npy_u8 20000 60 >rows.npy
+    nystream import s rows.npy -q
+    nystream fit s f --landmarks 50 --components 20 -q
+    local delay
+    for delay in 0.05 0.2 0.5; do
+        nystream eval s f --clusters 50 >out 2>err &
+        sleep $delay
+        kill -INT $! 2>/dev/null || true
+        status=0
+        wait $! || status=$?
+        [ "$status" -eq 130 ] || [ "$status" -eq 0 ]
+        [ "$status" -eq 0 ] || [ ! -s out ]
+    done
+    ny eval s f --clusters 50 --measures clusters
+    exits 0
 }
 
 @test "against another result" {
