@@ -11,6 +11,13 @@ static int call_select(struct ny_context *ctx, const struct run *run, const char
     return ny_select(ctx, path, name, options, NULL);
 }
 
+static int call_graph(struct ny_context *ctx, const struct run *run, const char *path,
+                      const char *name, const struct ny_options *options)
+{
+    (void)run;
+    return ny_graph(ctx, path, name, options, NULL);
+}
+
 /* What a probe found of two results is the same, or neither had one. */
 static void same_probes(struct ny_context *ctx, const char *one, const char *other)
 {
@@ -304,13 +311,6 @@ static void select_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
-static int call_graph(struct ny_context *ctx, const struct run *run, const char *path,
-                      const char *name, const struct ny_options *options)
-{
-    (void)run;
-    return ny_graph(ctx, path, name, options, NULL);
-}
-
 /* Of a graph that is there, whose stages would take most of the kills. */
 static void isomap_goes_on_as_if_unbroken(void **state)
 {
@@ -325,11 +325,25 @@ static void isomap_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+/* Half of the rows fit in memory: killed between groups of them, too. */
+static void forest_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.call = call_graph,
+                            .name = "graph, forest",
+                            .memory = 54 << 20,
+                            .option = {"knn", "forest", "leaf", "32", "neighbors", "3", "recall",
+                                       "0.999"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(readers_leave_all_as_it_is, new_store, remove_store),
         cmocka_unit_test_setup_teardown(select_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(forest_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(nystrom_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(randomized_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(gaussian_goes_on_as_if_unbroken, new_store, remove_store),
