@@ -1,6 +1,6 @@
 /*
- * The stage neighbors with a forest: trees until a round of refinement is likely to do the rest,
- * then rounds, each followed by a look at the recall of a sample; where rounds help no more, more
+ * The stage neighbors with a forest: trees until rounds of refinement are likely to do the rest,
+ * then these, each followed by a look at the recall of a sample; where rounds help no more, more
  * trees.
  */
 #include <math.h>
@@ -12,10 +12,11 @@
 enum step { TREE, ROUND, MEASURE, WRITE };
 static const char *const step_names[] = {"tree", "round", "measure", "write"};
 
-/* What a round leaves of the neighbours that are missing: a quarter to a third at first. */
-static const double round_leaves = 0.3;
+/* What two or three rounds leave of the neighbours that are missing. A round takes as long as some
+ * three trees, and half as many distances as one. */
+static const double rounds_leave = 0.2;
 /* A round that finds less than this share of what is missing is the last before more trees. */
-static const double round_finds = 0.15;
+static const double round_finds = 0.1;
 /* So little more of all neighbours is not worth another step where enough were found. */
 static const double settled = 0.002;
 
@@ -88,7 +89,7 @@ static enum step after_tree(const struct grow *grow)
     if (enough(grow)) return MEASURE;
     if (grow->trees >= NY_FOREST_TREES) return ROUND;
     if (grow->goal) return grow->trees < grow->goal ? TREE : ROUND;
-    return grow->trees > 1 && missing * round_leaves <= allowed ? ROUND : TREE;
+    return grow->trees > 1 && missing * rounds_leave <= allowed ? ROUND : TREE;
 }
 
 static enum step after_round(struct grow *grow)
