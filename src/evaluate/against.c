@@ -310,7 +310,8 @@ static int run_against(struct ny_evaluation *evaluation)
     int err;
 
     if (!name) {
-        ny_evaluate_inapplicable(evaluation, NULL, "not asked for; --against NAME says what to compare with");
+        ny_evaluate_inapplicable(evaluation, NULL,
+                                 "not asked for; --against NAME says what to compare with");
         return NY_OK;
     }
     err = open_other(&run, name);

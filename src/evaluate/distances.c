@@ -66,8 +66,7 @@ static void report_variance(struct ny_evaluation *evaluation, const struct dista
     xy = total[XY] - total[X] * total[Y] / pairs;
     if (json_is_object(json_object_get(evaluation->result.report, "graph")))
         ny_evaluate_inapplicable(evaluation, "residual_variance",
-                                 "the map keeps lengths of paths, not distances of points; 'info' "
-                                 "has what the fit measured");
+                                 "the map is of a graph: it keeps no distances of points");
     else if (x > 1e-12 * total[XX] && y > 1e-12 * total[YY])
         ny_field_set_number(evaluation->report, "residual_variance", 1 - xy * xy / (x * y));
     else
