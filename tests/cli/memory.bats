@@ -101,6 +101,19 @@ fits_both() {
     done
 }
 
+# Points are in memory in part at the first, all of them at the last.
+@test "a graph by forest" {
+    local budget least json
+    ny graph "$files/small.nys" f --knn forest --memory 24M
+    exits 8
+    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    for budget in "$least" $((128 << 20)); do
+        json=$(within "$budget" nystream graph "$files/small.nys" f --knn forest --restart --json \
+            --recall 0.8 --memory "$budget")
+        at_most "$budget" "$json"
+    done
+}
+
 @test "a budget below the least is refused, and the message says what would do" {
     local least
     least=$(field "$(nystream plan "$files/small.nys" --json --landmarks 500)" memory_min_bytes)
