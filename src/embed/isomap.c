@@ -17,6 +17,7 @@
  *   sample        m × q distances of the sample
  *   map           q, then P, in order of selection: y = Σ_j k(x, j) P_j + q
  *   columns.0/1   image of Y in sweep 2, two slots in turn; gone when done
+ *   paths         Δ(nodes, D) of --approx column (embed/isomap_columns.c); gone when done
  */
 #include "embed/graph_maps.h"
 
@@ -179,6 +180,8 @@ static int take_distances(void *arg, size_t first, size_t count, const float *di
             row[map->m + s] =
                 distances[(size_t)ny_isomap_sampled(map, first + l, s) * NY_LANES + l];
     }
+    if (ny_isomap_keeps_columns(map->fit->job.settings))
+        return ny_isomap_keep(map, first / NY_LANES, distances);
     return NY_OK;
 }
 
@@ -216,6 +219,8 @@ static int accumulate(struct ny_graph_fit *fit)
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
     if (err == NY_OK) err = ny_isomap_load_state(&map, &batches);
+    if (err == NY_OK && batches == 0 && ny_isomap_keeps_columns(fit->job.settings))
+        err = ny_isomap_check_room(&map);
     if (err == NY_OK) err = ny_isomap_sweep(&map, batches, take_distances, save_distances);
     if (err == NY_OK)
         err = ny_job_checkpoint_image(&fit->job, NY_STAGE_SOLVE, "geodesics", map.state,
@@ -237,7 +242,7 @@ static int stage(struct ny_graph_fit *fit)
 }
 
 const struct ny_graph_map ny_graph_map_isomap = {
-    .methods = "nystrom|exact",
+    .methods = "nystrom|column|exact",
     .options = "approx|select|landmarks|landmarks-file|landmarks-from",
     .first = NY_STAGE_SELECT,
     .stage = stage,

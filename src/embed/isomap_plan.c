@@ -17,6 +17,7 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
                  size_t limit, size_t by_purpose[NY_PURPOSES])
 {
     size_t m = shape->m, p = shape->settings->components, n = (size_t)shape->nodes;
+    bool keeps = ny_isomap_keeps_columns(shape->settings);
     size_t columns = n * p * sizeof(double), map = (m + 1) * p * sizeof(double);
 
     if (stage < NY_STAGE_SELECT || stage > NY_STAGE_PROJECT || stage == NY_STAGE_DEGREES) return;
@@ -27,10 +28,13 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
         by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, workers);
         by_purpose[NY_MEM_OTHER] += ny_isomap_state_bytes(m);
         by_purpose[NY_MEM_STORE] += ny_graph_put_bytes(limit, ny_isomap_state_bytes(m));
+        if (keeps)
+            by_purpose[NY_MEM_STORE] += ny_graph_put_bytes(limit, n * NY_LANES * sizeof(float));
     }
     if (stage == NY_STAGE_SOLVE) {
         by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, 1, m);
         by_purpose[NY_MEM_SOLVE] += solve_bytes(shape);
+        if (keeps) by_purpose[NY_MEM_GRAM] += ny_isomap_gram_bytes(n, m);
         by_purpose[NY_MEM_STORE] += ny_graph_put_bytes(limit, map);
     }
     if (stage == NY_STAGE_PROJECT) {
@@ -51,13 +55,19 @@ void ny_isomap_work(const struct ny_graph_shape *shape, struct ny_plan *plan)
     double p = (double)shape->settings->components;
     double sweep_s = m * n / (paths_per_s * shape->settings->threads);
     double small = 8.0 / 3 * m * m * m + 2 * m * m * p;
-    bool all = shape->m == shape->nodes;
+    bool keeps = ny_isomap_keeps_columns(shape->settings), all = shape->m == shape->nodes;
 
     plan->flops += small + 2 * n * m * p;
     plan->stage_s[NY_STAGE_ACCUMULATE] += sweep_s;
     plan->stage_s[NY_STAGE_SOLVE] += small / plan->rates.eigen;
     plan->stage_s[NY_STAGE_PROJECT] +=
-        all ? 0 : sweep_s + 2 * n * m * p / plan->rates.gemm64;
+        all && !keeps ? 0 : sweep_s + 2 * n * m * p / plan->rates.gemm64;
+    if (keeps) {
+        plan->flops += n * m * m;
+        plan->stage_s[NY_STAGE_SOLVE] += n * m * m / plan->rates.gram64;
+        plan->stage_s[NY_STAGE_PROJECT] -= sweep_s;
+        plan->disk_bytes += ny_isomap_columns_bytes(shape->nodes, shape->m);
+    }
     plan->disk_bytes += 2 * ny_isomap_state_bytes(shape->m) +
                         (all ? 0 : 2 * shape->nodes * shape->settings->components * 8);
 }

@@ -42,6 +42,16 @@ int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
                     int (*fold)(void *map, size_t first, size_t count, const float *distances),
                     int (*checkpoint)(void *map, uint64_t batches));
 
+/* Of column sampling, which keeps Δ (embed/isomap_columns.c): what it takes on disk, and NY_EBUDGET
+ * where that does not fit; a batch of it; all of it again as a sweep has it; G into the job. */
+bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings);
+uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m);
+int ny_isomap_check_room(const struct ny_isomap *map);
+int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances);
+int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, const float *));
+int ny_isomap_gram(const struct ny_isomap *map);
+size_t ny_isomap_gram_bytes(uint64_t nodes, size_t m);
+
 int ny_isomap_solve(struct ny_graph_fit *fit);
 int ny_isomap_project(struct ny_graph_fit *fit);
 int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows);

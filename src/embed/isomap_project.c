@@ -123,7 +123,7 @@ static int measure(const struct ny_isomap *map)
 static int finish(struct ny_job *job)
 {
     static const char *const parts[] = {"geodesics.0", "geodesics.1", "columns.0", "columns.1",
-                                        "sample"};
+                                        "sample",      "paths"};
     struct ny_batch *batch;
     int err = NY_OK;
 
@@ -149,7 +149,9 @@ int ny_isomap_project(struct ny_graph_fit *fit)
     if (err == NY_OK) err = ny_job_reserve_blas(job, map.p);
     if (err == NY_OK) err = open_columns(&map, &batches);
     if (err) goto done;
-    if (map.m == fit->edges.n)
+    if (ny_isomap_keeps_columns(job->settings))
+        err = ny_isomap_replay(&map, add_columns);
+    else if (map.m == fit->edges.n)
         take_all(&map);
     else
         err = ny_isomap_sweep(&map, batches, add_columns, save_columns);

@@ -51,7 +51,9 @@ static int count_negative(const struct ny_isomap *map, struct ny_solution *solut
     for (size_t i = 0; i < m && err == NY_OK; i++)
         for (size_t j = 0; j < m; j++)
             A.at[i * m + j] = job->W.at[i * m + j] - job->a[i] - job->a[j] + mean;
+    ny_blas_parallel(job->ctx, m);
     if (err == NY_OK) err = ny_eigenvalues(job->ctx, A, values);
+    ny_blas_serial();
     if (err) goto done;
     cut = 0x1p-22 * fmax(fabs(values[0]), fabs(values[m - 1]));
     solution->negative = 0;
@@ -110,13 +112,16 @@ static int solve_problem(struct ny_isomap *map, struct ny_solution *solution)
     struct ny_job *job = &map->fit->job;
     struct ny_solution counted = {0};
     struct ny_problem problem;
-    int err = count_negative(map, &counted);
+    bool column = ny_isomap_keeps_columns(job->settings); /* singular values of C: none */
+    int err = column ? ny_isomap_gram(map) : count_negative(map, &counted);
 
     if (err) return err;
+    ny_blas_parallel(job->ctx, map->m);
     problem = ny_job_problem(job);
     problem.n = map->fit->edges.n;
     problem.f32_tiles = true; /* Δ is f32 in any precision */
     err = job->settings->method->solve(&problem, solution);
+    ny_blas_serial();
     solution->negative = counted.negative;
     solution->negative_share = counted.negative_share;
     return err;
@@ -138,9 +143,7 @@ int ny_isomap_solve(struct ny_graph_fit *fit)
     if (err) goto done;
     ny_free(job->ctx, map.state);
     map.state = NULL;
-    ny_blas_parallel(job->ctx, map.m);
     err = solve_problem(&map, &solution);
-    ny_blas_serial();
     if (err == NY_OK) err = save_map(&map, &solution);
     if (err) goto done;
     solution.trace = solution.trace_approx = NAN; /* what is dropped is not only above K */

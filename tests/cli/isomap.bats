@@ -102,7 +102,7 @@ same_part() { # NAME NAME PART
     ny fit r.nys e --map isomap --graph g --scale unit
     usage "does not act with --graph g"
     ny fit r.nys e --map isomap --approx projected
-    usage "--map isomap takes --approx nystrom|exact"
+    usage "--map isomap takes --approx nystrom|column|exact"
     ny fit r.nys e --map isomap --select greedy
     usage "--select greedy goes by a kernel"
     ny fit r.nys e --map isomap --graph nope
@@ -166,6 +166,11 @@ same_part() { # NAME NAME PART
     ny fit r.nys b --map isomap --landmarks 200 --threads 3 --memory "$least" -q
     exits 0
     same_part a b embedding
+    ny fit r.nys c --map isomap --approx column --landmarks 200 --threads 1 -q
+    exits 0
+    ny fit r.nys d --map isomap --approx column --landmarks 200 --threads 3 --memory 110M -q
+    exits 0
+    same_part c d embedding
     ny plan r.nys --map isomap --landmarks 200 --json
     exits 0
     has_keys "$output" fits memory_min_bytes memory_bytes disk_bytes seconds stages

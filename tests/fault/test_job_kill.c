@@ -312,17 +312,28 @@ static void select_goes_on_as_if_unbroken(void **state)
 }
 
 /* Of a graph that is there, whose stages would take most of the kills. */
-static void isomap_goes_on_as_if_unbroken(void **state)
+static void kill_maps_of_graph(const char *approx)
 {
     const struct run graph = {.call = call_graph, .name = "graph", .option = {"neighbors", "4"}};
     const struct run run = {.call = call_fit,
-                            .name = "isomap",
+                            .name = approx,
                             .option = {"map", "isomap", "landmarks", "150", "graph", "graph",
-                                       "components", "3"}};
+                                       "approx", approx}};
 
-    (void)state;
     run_whole(&graph, store, "graph");
     kill_fits(&run);
+}
+
+static void isomap_goes_on_as_if_unbroken(void **state)
+{
+    (void)state;
+    kill_maps_of_graph("nystrom");
+}
+
+static void isomap_by_columns_goes_on_as_if_unbroken(void **state)
+{
+    (void)state;
+    kill_maps_of_graph("column");
 }
 
 /* Half of the rows fit in memory: killed between groups of them, too. */
@@ -360,6 +371,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(greedy_of_a_size_goes_on_as_if_unbroken, new_store,
                                         remove_store),
         cmocka_unit_test_setup_teardown(isomap_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(isomap_by_columns_goes_on_as_if_unbroken, new_store,
+                                        remove_store),
     };
 
     return cmocka_run_group_tests_name("jobs killed at any moment", tests, start, stop);

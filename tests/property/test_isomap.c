@@ -171,37 +171,72 @@ static void check_embedding(const double *Y, const double *want)
     }
 }
 
-/* Û Λ̂^½ of Nyström's method over landmarks D, averages over them; all members: of HKH itself. */
-static void nystrom(const size_t *D, size_t m, double *want)
+/* c̃_ij = c_ij − r_i − w̄_j + w̄ over landmarks D: count × m. */
+static double *centred_columns(const size_t *D, size_t m)
 {
-    double *W = malloc(m * m * sizeof(double)), *V = malloc(m * m * sizeof(double));
-    double *values = malloc(m * sizeof(double)), *mean = calloc(m, sizeof(double)), all = 0;
+    double *C = malloc(count * m * sizeof(double)), *mean = calloc(m, sizeof(double)), all = 0;
 
     for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < m; j++) {
-            W[i * m + j] = kernel(D[i], D[j]);
-            mean[j] += W[i * m + j] / (double)m;
-        }
+        for (size_t j = 0; j < m; j++)
+            mean[j] += kernel(D[i], D[j]) / (double)m;
     for (size_t j = 0; j < m; j++)
         all += mean[j] / (double)m;
-    brute_centre(W, m);
-    brute_eigen(W, m, values, V);
     for (size_t i = 0; i < count; i++) {
         double own = 0;
 
         for (size_t j = 0; j < m; j++)
             own += kernel(members[i], D[j]) / (double)m;
+        for (size_t j = 0; j < m; j++)
+            C[i * m + j] = kernel(members[i], D[j]) - own - mean[j] + all;
+    }
+    free(mean);
+    return C;
+}
+
+/* Û Λ̂^½ of Nyström's method over landmarks D, averages over them; all members: of HKH itself. */
+static void nystrom(const size_t *D, size_t m, double *want)
+{
+    double *W = malloc(m * m * sizeof(double)), *V = malloc(m * m * sizeof(double));
+    double *values = malloc(m * sizeof(double)), *C = centred_columns(D, m);
+
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < m; j++)
+            W[i * m + j] = kernel(D[i], D[j]);
+    brute_centre(W, m);
+    brute_eigen(W, m, values, V);
+    for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < P; k++) {
             want[i * P + k] = 0;
             for (size_t j = 0; j < m; j++)
-                want[i * P + k] += (kernel(members[i], D[j]) - own - mean[j] + all) *
-                                   V[k * m + j] / sqrt(values[k]);
+                want[i * P + k] += C[i * m + j] * V[k * m + j] / sqrt(values[k]);
         }
-    }
     free(W);
     free(V);
     free(values);
-    free(mean);
+    free(C);
+}
+
+/* Û Λ̂^½ of column sampling: C̃ = ÛΣVᵀ, λ̂ = √(n/m) σ. */
+static void column(const size_t *D, size_t m, double *want)
+{
+    double *C = centred_columns(D, m), *G = malloc(m * m * sizeof(double));
+    double *V = malloc(m * m * sizeof(double)), *values = malloc(m * sizeof(double));
+
+    brute_multiply_t(C, C, G, count, m, m);
+    brute_eigen(G, m, values, V);
+    for (size_t k = 0; k < P; k++) {
+        double sigma = sqrt(values[k]), root = sqrt(sqrt((double)count / (double)m) * sigma);
+
+        for (size_t i = 0; i < count; i++) {
+            want[i * P + k] = 0;
+            for (size_t j = 0; j < m; j++)
+                want[i * P + k] += C[i * m + j] * V[k * m + j] / sigma * root;
+        }
+    }
+    free(C);
+    free(G);
+    free(V);
+    free(values);
 }
 
 static void exact_is_double_centring(void **state)
@@ -222,31 +257,45 @@ static void exact_is_double_centring(void **state)
     free(want);
 }
 
-static void landmarks_are_nystroms(void **state)
+/* Landmarks as the fit has drawn them, then what follows from them. */
+static void check_landmarks(const char *approx, void (*follow)(const size_t *D, size_t m, double *))
 {
     const char *const settings[] = {"map",        "isomap", "landmarks", "60", "neighbors", "6",
-                                    "components", "3",      "seed",      "4",  NULL};
+                                    "components", "3",      "seed",      "4",  "approx",    approx,
+                                    NULL};
     double *Y = malloc(count * P * sizeof(double)), *want = malloc(count * P * sizeof(double));
     uint64_t rows[M];
-    size_t D_rows[M];
+    size_t landmarks[M];
 
-    (void)state;
-    fit("landmarks", settings, Y);
-    read_part("landmarks", "landmarks", rows, M);
+    fit(approx, settings, Y);
+    read_part(approx, "landmarks", rows, M);
     for (size_t j = 0; j < M; j++) {
         assert_true(paths[members[0]][rows[j]] < INFINITY);
-        D_rows[j] = (size_t)rows[j];
+        landmarks[j] = (size_t)rows[j];
     }
-    nystrom(D_rows, M, want);
+    follow(landmarks, M, want);
     check_embedding(Y, want);
     free(Y);
     free(want);
 }
 
+static void landmarks_are_nystroms(void **state)
+{
+    (void)state;
+    check_landmarks("nystrom", nystrom);
+}
+
+static void columns_are_sampled(void **state)
+{
+    (void)state;
+    check_landmarks("column", column);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(exact_is_double_centring),
-                                       cmocka_unit_test(landmarks_are_nystroms)};
+                                       cmocka_unit_test(landmarks_are_nystroms),
+                                       cmocka_unit_test(columns_are_sampled)};
 
     return cmocka_run_group_tests(tests, make_points, remove_points);
 }
