@@ -3,8 +3,8 @@
  * the eigenvalues fall as those of kernels do, a basis of some hundred columns holds the wanted
  * vectors to rounding, and the reduction of the whole matrix, which dsyevr begins with, is saved.
  *
- * A block sees at most as many copies of an equal eigenvalue as it has columns. So, at the end, steps
- * from another start, orthogonal to what was found, must find nothing larger.
+ * A block sees at most as many copies of an equal eigenvalue as it has columns. So, at the end,
+ * steps from another start, orthogonal to what was found, must find nothing larger.
  */
 #include "linalg/eigen_few.h"
 
