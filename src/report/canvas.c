@@ -23,12 +23,20 @@ static cairo_status_t write_bytes(void *user, const unsigned char *data, unsigne
     return canvas->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
+int ny_cairo_error(struct ny_context *ctx, cairo_status_t status)
+{
+    bool memory = status == CAIRO_STATUS_NO_MEMORY || status == CAIRO_STATUS_PNG_ERROR;
+
+    return ny_fail(ctx, memory ? NY_EBUDGET : NY_EINTERNAL,
+                   memory ? "the system has no memory for a picture (cairo: %s)"
+                          : "cairo could not draw the picture: %s",
+                   cairo_status_to_string(status));
+}
+
 static int check(struct ny_canvas *canvas, cairo_status_t status)
 {
     if (status == CAIRO_STATUS_SUCCESS) return NY_OK;
-    if (canvas->failed) return canvas->failed;
-    return ny_fail(canvas->ctx, status == CAIRO_STATUS_NO_MEMORY ? NY_EBUDGET : NY_EINTERNAL,
-                   "cairo could not draw the picture: %s", cairo_status_to_string(status));
+    return canvas->failed ? canvas->failed : ny_cairo_error(canvas->ctx, status);
 }
 
 static bool ends_with(const char *path, const char *ending)

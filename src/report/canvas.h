@@ -28,6 +28,9 @@ struct ny_canvas {
     int failed; /* status of the writer */
 };
 
+/* libpng says no more of a lack of memory than that it failed. */
+int ny_cairo_error(struct ny_context *ctx, cairo_status_t status);
+
 /* White paper. */
 int ny_canvas_open(struct ny_canvas *canvas, struct ny_context *ctx, const char *output,
                    size_t width, size_t height);

@@ -15,7 +15,7 @@ enum {
     POINTS = 12000,
     POINTS_LEAST = 300,
     LANDMARKS = 2000,
-    IMAGE_BYTES = 1200 << 10,
+    IMAGE_BYTES = 2000 << 10,
     IMAGE_LEAST = 8,  /* pixels a side that rows without a shape must have to be images */
     MANY_RESULTS = 3, /* from here on they have one raster each */
     RASTER_CELLS = 1200 * 1000

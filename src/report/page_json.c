@@ -1,9 +1,9 @@
 /* The data of the page's script. */
-#include <cairo.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "report/canvas.h"
 #include "report/markup.h"
 #include "report/page_points.h"
 #include "report/words.h"
@@ -190,8 +190,7 @@ static int put_grey(struct json *json, const struct ny_raster *raster, bool colo
     cairo_surface_destroy(image);
     ny_free(ctx, grey);
     if (status == CAIRO_STATUS_SUCCESS || json->sink->err) return json->sink->err;
-    return ny_fail(ctx, status == CAIRO_STATUS_NO_MEMORY ? NY_EBUDGET : NY_EINTERNAL,
-                   "cairo could not write a png: %s", cairo_status_to_string(status));
+    return ny_cairo_error(ctx, status);
 }
 
 static int put_rasters(struct json *json)

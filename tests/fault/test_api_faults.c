@@ -27,8 +27,8 @@ enum { ROWS = 2500, MORE = 700, D = 4, POINTS_MAX = 6000 };
 /* ---- what is done -------------------------------------------------------------------------- */
 
 static char directory[128], table[160], more[160], store[160], fresh[160], grown[160], output[160];
-static char *whole, *placed; /* embedding, and the table transformed */
-static size_t whole_bytes, placed_bytes;
+static char *whole, *placed, *page; /* embedding, the table transformed, a page of HTML */
+static size_t whole_bytes, placed_bytes, page_bytes, letters;
 
 struct work {
     const char *name;
@@ -174,6 +174,45 @@ static int export_old(struct ny_context *ctx)
 static void check_old(void)
 {
     check_output(whole, whole_bytes);
+}
+
+static int page_old(struct ny_context *ctx)
+{
+    const char *name = "old";
+    struct ny_options *options = NULL;
+    int err = ny_options_new(&options, ctx);
+
+    if (err == NY_OK) err = ny_write_report(ctx, store, &name, 1, output, options);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_page(void)
+{
+    check_output(page, page_bytes);
+}
+
+static int count_letters(void *user, const char *text, size_t bytes)
+{
+    *(size_t *)user += text ? bytes : 0;
+    return NY_OK;
+}
+
+static int letters_old(struct ny_context *ctx)
+{
+    const struct ny_screen screen = {60, 20, 1, 1, count_letters, &letters};
+    struct ny_options *options = NULL;
+    int err = ny_options_new(&options, ctx);
+
+    letters = 0;
+    if (err == NY_OK) err = ny_plot_text(ctx, store, "old", options, &screen);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_letters(void)
+{
+    assert_in_range(letters, 1000, 9000);
 }
 
 static void undo_output(void)
@@ -340,6 +379,8 @@ static const struct work works[] = {
     {"fit", fit_new, check_new, undo_new, false},
     {"transform", transform_table, check_placed, undo_output, false},
     {"export", export_old, check_old, undo_output, false},
+    {"page", page_old, check_page, undo_output, true},
+    {"picture in letters", letters_old, check_letters, nothing, true},
     {"report", report_all, nothing, nothing, false},
     {"verify", verify_all, nothing, nothing, false},
     {"update in full", update_full, check_full, undo_fresh, true},
@@ -483,6 +524,8 @@ static int start(void **state)
     if (err == NY_OK) err = fit_as(ctx, "old");
     if (err == NY_OK) err = transform_table(ctx);
     if (err == NY_OK) placed = file_content(output, &placed_bytes);
+    if (err == NY_OK) err = page_old(ctx);
+    if (err == NY_OK) page = file_content(output, &page_bytes);
     if (err == NY_OK) err = export_as(ctx, store, "old");
     if (err == NY_OK) whole = file_content(output, &whole_bytes);
     if (err == NY_OK) err = append_fresh(ctx);
@@ -499,6 +542,7 @@ static int stop(void **state)
     print_message("counted: %lu failed calls\n", points);
     free(whole);
     free(placed);
+    free(page);
     free(full.data);
     free(frozen.data);
     free(neighbors.data);
