@@ -108,3 +108,24 @@ same_part() { # NAME NAME PART
     exits 0
     [ "$(field "$output" landmarks)" = null ]
 }
+
+@test "interrupted and gone on with, as often as it takes: the same bytes" {
+    table 20000 2 >t.csv
+    nystream import p.nys t.csv -q
+    nystream graph p.nys g --neighbors 6 -q
+    local options="--map eigenmaps --graph g --components 20" code=130 stops=-1 wait=0.1
+    nystream fit p.nys whole $options -q
+    while [ "$code" -eq 130 ] && [ "$stops" -lt 20 ]; do
+        nystream fit p.nys broken $options -q &
+        sleep "$wait"
+        kill -s INT $! || true
+        code=0
+        wait $! || code=$?
+        stops=$((stops + 1))
+        wait=0.$((2 + stops))
+    done
+    [ "$stops" -gt 0 ]
+    nystream fit p.nys broken $options -q
+    same_part whole broken eigenvectors
+    same_part whole broken eigenvalues
+}
