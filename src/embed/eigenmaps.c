@@ -140,23 +140,20 @@ static int run_solver(struct eigenmaps *map)
     struct ny_chebyshev *solver = &map->solver;
     double end = solver->at->products + products_most, saved_s = ny_now();
     struct ny_meter meter;
-    int err = NY_OK;
+    int late, err = NY_OK;
 
     ny_meter_start(&meter, job->ctx, ny_stage_name(job->stage), 0, 0);
     while (err == NY_OK && !ny_chebyshev_converged(solver)) {
         if (solver->at->products >= end) return give_up(map);
         err = ny_check_interrupt(job->ctx);
-        if (err == NY_OK && ny_now() - saved_s < ny_context_checkpoint_s(job->ctx)) {
+        if (err == NY_OK) {
             err = ny_chebyshev_step(solver);
             report_progress(map, &meter);
-            continue;
+            if (err || ny_now() - saved_s < ny_context_checkpoint_s(job->ctx)) continue;
         }
-        if (!err || err == NY_EINTERRUPTED || err == NY_ETERMINATED) {
-            int late = save(map, NY_STAGE_SOLVE);
-
-            if (late) err = late;
-            saved_s = ny_now();
-        }
+        late = save(map, NY_STAGE_SOLVE);
+        if (late) err = late;
+        saved_s = ny_now();
     }
     if (err == NY_OK) ny_meter_finish(&meter);
     return err;

@@ -349,6 +349,18 @@ static void forest_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+static void eigenmaps_go_on_as_if_unbroken(void **state)
+{
+    const struct run graph = {.call = call_graph, .name = "graph", .option = {"neighbors", "4"}};
+    const struct run run = {.call = call_fit,
+                            .name = "eigenmaps",
+                            .option = {"map", "eigenmaps", "graph", "g", "precision", "f64"}};
+
+    (void)state;
+    run_whole(&graph, store, "g");
+    kill_fits(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +382,7 @@ int main(void)
                                         remove_store),
         cmocka_unit_test_setup_teardown(greedy_of_a_size_goes_on_as_if_unbroken, new_store,
                                         remove_store),
+        cmocka_unit_test_setup_teardown(eigenmaps_go_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(isomap_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(isomap_by_columns_goes_on_as_if_unbroken, new_store,
                                         remove_store),
