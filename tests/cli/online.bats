@@ -96,3 +96,15 @@ big_store() {
     exits 8
     says "--memory"
 }
+
+@test "embed takes a pipe, however it is cut, as it takes the file" {
+    ny embed "$BATS_FILE_TMPDIR/big.csv" -o file.npy --online --tolerance 0.1
+    exits 0
+    { head -c 1001; sleep 0.1; head -c 300000; cat; } <"$BATS_FILE_TMPDIR/big.csv" |
+        nystream embed - -o pipe.npy --online --tolerance 0.1 --threads 1 -q
+    cmp file.npy pipe.npy
+    big_store
+    nystream fit big.nys on --online --tolerance 0.1 -q
+    nystream export big.nys on -o fit.npy
+    cmp file.npy fit.npy
+}
