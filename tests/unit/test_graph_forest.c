@@ -214,6 +214,25 @@ static void recall_is_what_is_told(void **state)
     check_recall(SCATTERED, NY_F32, T + 1, 5, euclid, 1);
 }
 
+/* As none would be where trees leave a row alone. */
+static void rows_without_candidates_meet_all(void **state)
+{
+    enum { N = 600 };
+    struct cloud cloud;
+    struct grown grown;
+
+    (void)state;
+    cloud_new(&cloud, SCATTERED, NY_F32, N, 5, &ny_kernel_euclidean);
+    grow(&grown, &cloud, T, LEAF, N, 2);
+    ny_neighbors_add(&grown.forest.lists, 7, 1, 8); /* too few is as none */
+    assert_int_equal(ny_forest_measure(&grown.forest, from_start), NY_OK);
+    assert_true(plain_recall(&cloud, &grown.forest) >= 1);
+    for (size_t i = 0; i < N; i++)
+        check_list(&cloud, &grown.forest, i);
+    ny_forest_release(&grown.forest);
+    cloud_free(&cloud);
+}
+
 /* Neither threads, nor how many rows are in memory, nor walks that are done twice in part. */
 static void bytes_are_the_same_by_any_way(void **state)
 {
@@ -323,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_in_a_leaf),
         cmocka_unit_test(recall_is_what_is_told),
+        cmocka_unit_test(rows_without_candidates_meet_all),
         cmocka_unit_test(bytes_are_the_same_by_any_way),
         cmocka_unit_test(lists_do_not_depend_on_the_order),
         cmocka_unit_test(held_rows_are_those_wanted),
