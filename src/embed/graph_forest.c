@@ -17,6 +17,9 @@ static const char *const step_names[] = {"tree", "round", "measure", "write"};
 static const double rounds_leave = 0.2;
 /* A round that finds less than this share of what is missing is the last before more trees. */
 static const double round_finds = 0.1;
+/* Buckets of a tree do not overlap: with the edges of one alone they would be components of the
+ * graph, whatever the recall is. */
+enum { TREES_LEAST = 3 };
 /* So little more of all neighbours is not worth another step where enough were found. */
 static const double settled = 0.002;
 
@@ -86,10 +89,11 @@ static enum step after_tree(const struct grow *grow)
 {
     double missing = 1 - grow->recall.share, allowed = 1 - grow->g->settings->recall;
 
+    if (grow->trees < TREES_LEAST && grow->g->knn.n > grow->g->settings->leaf) return TREE;
     if (enough(grow)) return MEASURE;
     if (grow->trees >= NY_FOREST_TREES) return ROUND;
     if (grow->goal) return grow->trees < grow->goal ? TREE : ROUND;
-    return grow->trees > 1 && missing * rounds_leave <= allowed ? ROUND : TREE;
+    return missing * rounds_leave <= allowed ? ROUND : TREE;
 }
 
 static enum step after_round(struct grow *grow)

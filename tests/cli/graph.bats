@@ -269,6 +269,17 @@ share() {
     [ "$(sort -u d.csv)" = 0,0,0 ]
 }
 
+# One tree finds nearly all of them in a plane, but no edge leads out of its buckets.
+@test "a forest's graph hangs together where the exact one does" {
+    store s 12000 2
+    ny graph s e --neighbors 8 --json -q
+    exits 0
+    [ "$(field "$output" components)" = 1 ]
+    ny graph s f --neighbors 8 --knn forest --recall 0.5 --leaf 32 --json -q
+    exits 0
+    [ "$(field "$output" components)" = 1 ]
+}
+
 @test "what a forest is not made of" {
     store s 300 3
     ny graph s g --recall 0.9
