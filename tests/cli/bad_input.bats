@@ -628,7 +628,8 @@ END
 :   | transform s r --input p.csv -o out.npy --format npz | 2 | --format is one of
 :   | transform s r --input p.csv -o out.npy --columns 9 | 2 | no column 9
 :   | export s r --part embeding -o out.npy | 2 | did you mean 'embedding'?
-:   | export s r --part clusters -o out.npy | 2 | --part is one of
+:   | export s r --part cluster -o out.npy | 2 | --part is one of / did you mean 'clusters'?
+:   | export s r --part clusters -o out.npy | 2 | 'r' in s has no clusters
 :   | embed p.csv -o out.npy --landmarks 0 | 2 | --landmarks is a whole number
 :   | embed p.csv -o out.npy --components 11 | 2 | --components 11 is more than the 10
 :   | verify s --threads none            | 2 | --threads is a whole number
