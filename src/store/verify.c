@@ -496,7 +496,9 @@ int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user)
     err = verify_structure(&v, store->points, &entries);
     if (!err) err = verify_structure(&v, store->results, &chunks);
     if (!err) err = verify_points(&v);
+    ny_views_free(store); /* of each thread that read: room for others */
     if (!err) err = verify_results(&v, chunks);
+    ny_views_free(store);
     ny_free(store->ctx, v.finding);
     ny_lost_release(&v.lost, store->ctx);
     ny_mutex_release(&v.lock);
