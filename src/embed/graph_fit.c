@@ -195,19 +195,11 @@ int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int run_stages(struct ny_graph_fit *fit)
+static int run_stage(void *arg)
 {
-    struct ny_job *job = &fit->job;
-    int err = NY_OK;
+    struct ny_graph_fit *fit = arg;
 
-    while (err == NY_OK) {
-        job->stage = ny_stage_parse(ny_field_text(job->record, "stage"));
-        if (job->stage == NY_STAGE_DONE) break;
-        err = ny_check_interrupt(job->ctx);
-        ny_memory_peak_reset(job->ctx);
-        if (err == NY_OK) err = job->settings->map->graph->stage(fit);
-    }
-    return err;
+    return fit->job.settings->map->graph->stage(fit);
 }
 
 int ny_graph_fit_run(struct ny_store *store, const char *name,
@@ -232,7 +224,7 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
     err = ny_graph_fit_open(store, name, record, &fit.edges);
     if (err) goto done;
     note_component(&fit);
-    err = run_stages(&fit);
+    err = ny_job_run_stages(job, NY_STAGE_DONE, run_stage, &fit);
 done:
     ny_edges_release(&fit.edges);
     ny_job_drop_problem(job);

@@ -341,30 +341,17 @@ done:
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int run_stages(struct ny_graph_job *g)
+static int run_stage(void *arg)
 {
+    struct ny_graph_job *g = arg;
     struct ny_job *job = &g->job;
     int err = NY_OK;
 
-    for (;;) {
-        job->stage = ny_stage_parse(ny_field_text(job->record, "stage"));
-        if (err || (job->stage != NY_STAGE_STATS && job->stage != NY_STAGE_NEIGHBORS &&
-                    job->stage != NY_STAGE_GRAPH))
-            return err;
-        err = ny_check_interrupt(job->ctx);
-        if (err) return err;
-        ny_memory_peak_reset(job->ctx);
-        if (job->stage == NY_STAGE_STATS) {
-            err = stage_stats(g);
-            continue;
-        }
-        if (!job->geometry) err = load_spec(g);
-        if (err) return err;
-        if (job->stage == NY_STAGE_GRAPH)
-            err = stage_graph(g);
-        else
-            err = g->settings->forest ? ny_graph_grow(g) : run_range(g);
-    }
+    if (job->stage == NY_STAGE_STATS) return stage_stats(g);
+    if (!job->geometry) err = load_spec(g);
+    if (err) return err;
+    if (job->stage == NY_STAGE_GRAPH) return stage_graph(g);
+    return g->settings->forest ? ny_graph_grow(g) : run_range(g);
 }
 
 int ny_graph_job_run(struct ny_store *store, const char *name,
@@ -387,7 +374,7 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
     blas_bytes = ny_blas_bytes(settings->threads, g.plan.workers, ny_panel_rows(g.job.points.n));
     err = ny_reserve(ctx, NY_MEM_PROCESS, blas_bytes);
     if (err) return err;
-    err = run_stages(&g);
+    err = ny_job_run_stages(&g.job, end, run_stage, &g);
     ny_geometry_free(g.job.geometry, ctx);
     ny_unreserve(ctx, NY_MEM_PROCESS, blas_bytes);
     return err;

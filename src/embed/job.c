@@ -343,21 +343,28 @@ static void release(struct ny_job *job)
     ny_unreserve(job->ctx, NY_MEM_PROCESS, job->blas_bytes);
 }
 
-static int run_stages(struct ny_job *job)
+int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *arg), void *arg)
 {
-    static int (*const run[])(struct ny_job *) = {
-        ny_stage_stats, ny_stage_select,  ny_stage_degrees, ny_stage_accumulate,
-        ny_stage_solve, ny_stage_project, ny_stage_probe};
     int err = NY_OK;
 
     while (err == NY_OK) {
         job->stage = ny_stage_parse(ny_field_text(job->record, "stage"));
-        if (job->stage == NY_STAGE_DONE) break;
+        if (job->stage == end) break;
         err = ny_check_interrupt(job->ctx);
         ny_memory_peak_reset(job->ctx);
-        if (err == NY_OK) err = run[job->stage](job);
+        if (err == NY_OK) err = run(arg);
     }
     return err;
+}
+
+static int run_stage(void *arg)
+{
+    static int (*const run[])(struct ny_job *) = {
+        ny_stage_stats, ny_stage_select,  ny_stage_degrees, ny_stage_accumulate,
+        ny_stage_solve, ny_stage_project, ny_stage_probe};
+    struct ny_job *job = arg;
+
+    return run[job->stage](job);
 }
 
 int ny_job_reserve_blas(struct ny_job *job, size_t m)
@@ -411,7 +418,7 @@ int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_set
     if (err) goto done;
     err = check_drift(&job);
     if (err) goto done;
-    err = run_stages(&job);
+    err = ny_job_run_stages(&job, NY_STAGE_DONE, run_stage, &job);
 done:
     release(&job);
     return err;

@@ -67,7 +67,7 @@ static struct ny_matrix block(const struct ny_chebyshev *solver, double *at)
     return (struct ny_matrix){at, solver->n, solver->columns, solver->stride, false};
 }
 
-/* x and, where there is one, y ← D^±½ times them, and column j times factor[j]. */
+/* D^±½ times the columns `at`, and column j times factor[j]. */
 struct scaling {
     struct ny_chebyshev *solver;
     double *at;

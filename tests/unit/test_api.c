@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "nystream.h"
+#include "support/api_case.h"
 
 enum { ROWS = 500, COLUMNS = 4, LATER = 30 };
 
 struct fixture {
-    struct ny_context *ctx;
-    char folder[64], store[96];
+    struct api_case in;
     float rows[ROWS * COLUMNS];
     double labels[ROWS];
 };
@@ -27,10 +27,7 @@ static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
 
-    if (!f || ny_context_new(&f->ctx)) return -1;
-    strcpy(f->folder, "/tmp/nystream-test-XXXXXX");
-    if (!mkdtemp(f->folder)) return -1;
-    snprintf(f->store, sizeof(f->store), "%s/points.nys", f->folder);
+    if (!f || api_case_begin(&f->in, "points.nys")) return -1;
     for (int i = 0; i < ROWS; i++) {
         f->labels[i] = i % 3;
         for (int j = 0; j < COLUMNS; j++)
@@ -43,12 +40,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    char command[128];
 
-    snprintf(command, sizeof(command), "rm -rf %s", f->folder);
-    ny_context_free(f->ctx);
+    api_case_end(&f->in);
     free(f);
-    return system(command);
+    return 0;
 }
 
 static void fit(struct fixture *f, const char *name, struct ny_report **report)
@@ -57,10 +52,10 @@ static void fit(struct fixture *f, const char *name, struct ny_report **report)
         {"landmarks", "40"}, {"components", "3"}, {"approx", "projected"}, {"gamma", "0.3"}};
     struct ny_options *o;
 
-    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(ny_options_set(o, options[i][0], options[i][1]), NY_OK);
-    assert_int_equal(ny_fit(f->ctx, f->store, name, o, report), NY_OK);
+    assert_int_equal(ny_fit(f->in.ctx, f->in.store, name, o, report), NY_OK);
     ny_options_free(o);
 }
 
@@ -73,7 +68,8 @@ static void a_model_in_memory_places_the_training_rows_where_they_are(void **sta
     float *stored = calloc(ROWS * 3, sizeof(float)), *placed = calloc(ROWS * 3, sizeof(float));
     double error, n, largest = 0;
 
-    assert_int_equal(ny_append_rows(f->ctx, f->store, f->rows, ROWS, COLUMNS, f->labels), NY_OK);
+    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, ROWS, COLUMNS, f->labels),
+                     NY_OK);
     fit(f, "a", &report);
     assert_true(ny_report_number(report, "trace_error", &error) && error >= 0 && error < 0.5);
     assert_true(ny_report_number(report, "n", &n) && n == ROWS);
@@ -81,11 +77,11 @@ static void a_model_in_memory_places_the_training_rows_where_they_are(void **sta
     assert_non_null(strstr(ny_report_json(report), "\"eigenvalues\""));
     ny_report_free(report);
 
-    assert_int_equal(ny_embedding_shape(f->ctx, f->store, "a", &rows, &components), NY_OK);
+    assert_int_equal(ny_embedding_shape(f->in.ctx, f->in.store, "a", &rows, &components), NY_OK);
     assert_int_equal(rows, ROWS);
     assert_int_equal(components, 3);
-    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", 0, ROWS, stored), NY_OK);
-    assert_int_equal(ny_model_open(&model, f->ctx, f->store, "a"), NY_OK);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, ROWS, stored), NY_OK);
+    assert_int_equal(ny_model_open(&model, f->in.ctx, f->in.store, "a"), NY_OK);
     assert_int_equal(ny_model_dimensions(model), COLUMNS);
     assert_int_equal(ny_model_components(model), 3);
     assert_int_equal(ny_model_transform(model, f->rows, ROWS, placed), NY_OK);
@@ -103,12 +99,12 @@ static void a_part_of_an_embedding_can_be_read(void **state)
     struct fixture *f = *state;
     float all[ROWS * 3], part[10 * 3];
 
-    assert_int_equal(ny_append_rows(f->ctx, f->store, f->rows, ROWS, COLUMNS, NULL), NY_OK);
+    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, ROWS, COLUMNS, NULL), NY_OK);
     fit(f, "a", NULL);
-    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", 0, ROWS, all), NY_OK);
-    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", 123, 10, part), NY_OK);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, ROWS, all), NY_OK);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 123, 10, part), NY_OK);
     assert_memory_equal(part, all + 123 * 3, sizeof(part));
-    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", ROWS - 5, 10, part), NY_EUSAGE);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", ROWS - 5, 10, part), NY_EUSAGE);
 }
 
 static void appended_rows_are_there_and_a_mismatch_changes_nothing(void **state)
@@ -117,11 +113,12 @@ static void appended_rows_are_there_and_a_mismatch_changes_nothing(void **state)
     struct ny_report *report;
     double n;
 
-    assert_int_equal(ny_append_rows(f->ctx, f->store, f->rows, ROWS, COLUMNS, NULL), NY_OK);
-    assert_int_equal(ny_append_rows(f->ctx, f->store, f->rows, LATER, COLUMNS, NULL), NY_OK);
-    assert_int_equal(ny_append_rows(f->ctx, f->store, f->rows, LATER, COLUMNS - 1, NULL), NY_EDATA);
-    assert_non_null(strstr(ny_context_message(f->ctx), "3"));
-    assert_int_equal(ny_store_report(f->ctx, f->store, &report), NY_OK);
+    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, ROWS, COLUMNS, NULL), NY_OK);
+    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, LATER, COLUMNS, NULL), NY_OK);
+    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, LATER, COLUMNS - 1, NULL),
+                     NY_EDATA);
+    assert_non_null(strstr(ny_context_message(f->in.ctx), "3"));
+    assert_int_equal(ny_store_report(f->in.ctx, f->in.store, &report), NY_OK);
     assert_true(ny_report_number(report, "n", &n));
     assert_int_equal((int)n, ROWS + LATER);
     ny_report_free(report);
@@ -133,13 +130,13 @@ static void rows_that_are_not_finite_are_refused_by_transform(void **state)
     float placed[3], row[COLUMNS] = {1, NAN, 0, 0};
     struct ny_model *model;
 
-    assert_int_equal(ny_append_rows(f->ctx, f->store, f->rows, ROWS, COLUMNS, NULL), NY_OK);
+    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, f->rows, ROWS, COLUMNS, NULL), NY_OK);
     fit(f, "a", NULL);
-    assert_int_equal(ny_model_open(&model, f->ctx, f->store, "a"), NY_OK);
+    assert_int_equal(ny_model_open(&model, f->in.ctx, f->in.store, "a"), NY_OK);
     assert_int_equal(ny_model_transform(model, row, 1, placed), NY_EDATA);
     ny_model_free(model);
-    assert_int_equal(ny_model_open(&model, f->ctx, f->store, "b"), NY_EUSAGE);
-    assert_non_null(strstr(ny_context_message(f->ctx), "'a'"));
+    assert_int_equal(ny_model_open(&model, f->in.ctx, f->in.store, "b"), NY_EUSAGE);
+    assert_non_null(strstr(ny_context_message(f->in.ctx), "'a'"));
 }
 
 int main(void)

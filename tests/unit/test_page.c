@@ -15,25 +15,23 @@
 
 #include "nystream.h"
 #include "report/markup.h"
+#include "support/api_case.h"
 #include "support/files.h"
 
 enum { ROWS = 300, SIDE = 8, COLUMNS = SIDE * SIDE };
 
 struct fixture {
-    struct ny_context *ctx;
-    char folder[64], store[96], rows[96], page[96];
+    struct api_case in;
+    char rows[192], page[192];
 };
 
 static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
 
-    if (!f || ny_context_new(&f->ctx)) return -1;
-    strcpy(f->folder, "/tmp/nystream-test-XXXXXX");
-    if (!mkdtemp(f->folder)) return -1;
-    snprintf(f->store, sizeof(f->store), "%s/<b>it's.nys", f->folder);
-    snprintf(f->rows, sizeof(f->rows), "%s/rows.csv", f->folder);
-    snprintf(f->page, sizeof(f->page), "%s/page.html", f->folder);
+    if (!f || api_case_begin(&f->in, "<b>it's.nys")) return -1;
+    snprintf(f->rows, sizeof(f->rows), "%s/rows.csv", f->in.folder);
+    snprintf(f->page, sizeof(f->page), "%s/page.html", f->in.folder);
     *state = f;
     return 0;
 }
@@ -41,12 +39,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    char command[128];
 
-    snprintf(command, sizeof(command), "rm -rf %s", f->folder);
-    ny_context_free(f->ctx);
+    api_case_end(&f->in);
     free(f);
-    return system(command);
+    return 0;
 }
 
 /* What would break out of a script, an attribute, an element, a template. */
@@ -81,15 +77,16 @@ static void make_store(struct fixture *f)
         fprintf(rows, "\"\n");
     }
     fclose(rows);
-    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
     set(o, "label-column", "65");
     set(o, "dtype", "u8");
-    if (ny_import(f->ctx, f->store, &path, 1, o, NULL)) fail_msg("%s", ny_context_message(f->ctx));
+    if (ny_import(f->in.ctx, f->in.store, &path, 1, o, NULL))
+        fail_msg("%s", ny_context_message(f->in.ctx));
     ny_options_free(o);
-    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
     set(o, "landmarks", "20");
     set(o, "components", "3");
-    if (ny_fit(f->ctx, f->store, "a", o, NULL)) fail_msg("%s", ny_context_message(f->ctx));
+    if (ny_fit(f->in.ctx, f->in.store, "a", o, NULL)) fail_msg("%s", ny_context_message(f->in.ctx));
     ny_options_free(o);
 }
 
@@ -100,10 +97,10 @@ static char *report(struct fixture *f, const char *option, const char *value)
     size_t bytes;
     char *text;
 
-    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
     if (option) set(o, option, value);
-    if (ny_write_report(f->ctx, f->store, &name, 1, f->page, o))
-        fail_msg("%s", ny_context_message(f->ctx));
+    if (ny_write_report(f->in.ctx, f->in.store, &name, 1, f->page, o))
+        fail_msg("%s", ny_context_message(f->in.ctx));
     ny_options_free(o);
     text = file_content(f->page, &bytes);
     text = realloc(text, bytes + 1);
@@ -162,7 +159,7 @@ static void test_data(void **state)
     make_store(f);
     page = report(f, NULL, NULL);
     data = data_of(page);
-    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", 0, ROWS, y), NY_OK);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, ROWS, y), NY_OK);
     double *rows = (void *)decode(text_at(data, "rows"));
     assert_int_equal(json_array_size(json_object_get(data, "components")), 3);
     for (size_t k = 0; k < 3; k++) {
@@ -229,9 +226,9 @@ static void test_images(void **state)
                      16);
     json_decref(data);
     free(page);
-    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
     set(o, "image", "5x5");
-    assert_int_equal(ny_write_report(f->ctx, f->store, &name, 1, f->page, o), NY_EUSAGE);
+    assert_int_equal(ny_write_report(f->in.ctx, f->in.store, &name, 1, f->page, o), NY_EUSAGE);
     ny_options_free(o);
 }
 

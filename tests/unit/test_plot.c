@@ -16,24 +16,22 @@
 
 #include "nystream.h"
 #include "report/palette.h"
+#include "support/api_case.h"
 
 /* The rectangle of the axes in 1600 × 1200. */
 enum { LEFT = 150, TOP = 122, RIGHT = 1300, BOTTOM = 1082, FEW = 12, MANY = 6000 };
 
 struct fixture {
-    struct ny_context *ctx;
-    char folder[64], store[96], picture[96];
+    struct api_case in;
+    char picture[192];
 };
 
 static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
 
-    if (!f || ny_context_new(&f->ctx)) return -1;
-    strcpy(f->folder, "/tmp/nystream-test-XXXXXX");
-    if (!mkdtemp(f->folder)) return -1;
-    snprintf(f->store, sizeof(f->store), "%s/points.nys", f->folder);
-    snprintf(f->picture, sizeof(f->picture), "%s/picture.png", f->folder);
+    if (!f || api_case_begin(&f->in, "points.nys")) return -1;
+    snprintf(f->picture, sizeof(f->picture), "%s/picture.png", f->in.folder);
     *state = f;
     return 0;
 }
@@ -41,12 +39,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    char command[128];
 
-    snprintf(command, sizeof(command), "rm -rf %s", f->folder);
-    ny_context_free(f->ctx);
+    api_case_end(&f->in);
     free(f);
-    return system(command);
+    return 0;
 }
 
 /* `rows` in two columns, `labels` of them; pca is then a rotation. */
@@ -54,11 +50,11 @@ static void make_store(struct fixture *f, const float *rows, size_t count, const
 {
     struct ny_options *o;
 
-    assert_int_equal(ny_append_rows(f->ctx, f->store, rows, count, 2, labels), NY_OK);
-    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
+    assert_int_equal(ny_append_rows(f->in.ctx, f->in.store, rows, count, 2, labels), NY_OK);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
     assert_int_equal(ny_options_set(o, "map", "pca"), NY_OK);
     assert_int_equal(ny_options_set(o, "approx", "exact"), NY_OK);
-    assert_int_equal(ny_fit(f->ctx, f->store, "a", o, NULL), NY_OK);
+    assert_int_equal(ny_fit(f->in.ctx, f->in.store, "a", o, NULL), NY_OK);
     ny_options_free(o);
 }
 
@@ -67,9 +63,10 @@ static cairo_surface_t *plot(struct fixture *f, const char *option, const char *
     struct ny_options *o;
     cairo_surface_t *image;
 
-    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
     if (option) assert_int_equal(ny_options_set(o, option, value), NY_OK);
-    if (ny_plot(f->ctx, f->store, "a", f->picture, o)) fail_msg("%s", ny_context_message(f->ctx));
+    if (ny_plot(f->in.ctx, f->in.store, "a", f->picture, o))
+        fail_msg("%s", ny_context_message(f->in.ctx));
     ny_options_free(o);
     image = cairo_image_surface_create_from_png(f->picture);
     assert_int_equal(cairo_surface_status(image), CAIRO_STATUS_SUCCESS);
@@ -130,7 +127,7 @@ static void test_few_points(void **state)
         labels[i] = i % 4 ? i % 4 : (double)NAN;
     }
     make_store(f, rows, FEW, labels);
-    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", 0, FEW, y), NY_OK);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, FEW, y), NY_OK);
     image = plot(f, NULL, NULL);
     for (size_t i = 0; i < FEW; i++) {
         uint32_t wanted = i % 4 ? ny_class_color[i % 4 - 1] : NY_NO_CLASS_COLOR;
@@ -158,7 +155,7 @@ static void make_many(struct fixture *f, float *y)
     rows[0] = 15;
     rows[1] = 12;
     make_store(f, rows, MANY, labels);
-    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", 0, MANY, y), NY_OK);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, MANY, y), NY_OK);
     free(rows);
     free(labels);
 }
@@ -233,7 +230,7 @@ static void test_axes(void **state)
         rows[2 * i + 1] = (float)(i % 5);
     }
     make_store(f, rows, FEW, NULL);
-    assert_int_equal(ny_embedding_read(f->ctx, f->store, "a", 0, FEW, y), NY_OK);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, FEW, y), NY_OK);
     image = plot(f, "axes", "2,1");
     for (size_t i = 0; i < FEW; i++) {
         turned[2 * i] = y[2 * i + 1];
@@ -262,12 +259,12 @@ static void test_memory(void **state)
     struct ny_options *o;
 
     make_many(f, y);
-    assert_int_equal(ny_options_new(&o, f->ctx), NY_OK);
-    ny_context_set_memory(f->ctx, 40 << 20);
-    assert_int_equal(ny_plot(f->ctx, f->store, "a", f->picture, o), NY_EBUDGET);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
+    ny_context_set_memory(f->in.ctx, 40 << 20);
+    assert_int_equal(ny_plot(f->in.ctx, f->in.store, "a", f->picture, o), NY_EBUDGET);
     assert_true(access(f->picture, F_OK) != 0);
-    ny_context_set_memory(f->ctx, 128 << 20);
-    assert_int_equal(ny_plot(f->ctx, f->store, "a", f->picture, o), NY_OK);
+    ny_context_set_memory(f->in.ctx, 128 << 20);
+    assert_int_equal(ny_plot(f->in.ctx, f->in.store, "a", f->picture, o), NY_OK);
     ny_options_free(o);
     free(y);
 }

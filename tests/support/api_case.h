@@ -1,0 +1,31 @@
+/* What tests of the public interface share: a context, a folder of its own, and a store in it,
+ * which the tests make. */
+#ifndef TESTS_SUPPORT_API_CASE_H
+#define TESTS_SUPPORT_API_CASE_H
+
+#include <stdio.h>
+
+#include "nystream.h"
+#include "support/store_case.h"
+
+struct api_case {
+    struct ny_context *ctx;
+    char folder[128], store[160];
+};
+
+/* 0, or −1. `name`: of the store. */
+static int api_case_begin(struct api_case *c, const char *name)
+{
+    if (ny_context_new(&c->ctx)) return -1;
+    case_directory(c->folder);
+    snprintf(c->store, sizeof(c->store), "%s/%s", c->folder, name);
+    return 0;
+}
+
+static void api_case_end(struct api_case *c)
+{
+    ny_context_free(c->ctx);
+    case_remove(c->folder);
+}
+
+#endif
