@@ -8,10 +8,8 @@
  * fields. Image i depends on the seed and i alone, so any slice can be made by itself.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/memory.h"
@@ -206,55 +204,36 @@ static int make_images(void *arg, size_t first, size_t count)
     return NY_OK;
 }
 
-static void write_bytes(FILE *file, const void *bytes, size_t count)
-{
-    if (fwrite(bytes, 1, count, file) != count) tool_fail(NY_EIO, "Cannot write the output.");
-}
-
-static void close_output(FILE *file)
-{
-    if (fclose(file)) tool_fail(NY_EIO, "Cannot write the output.");
-}
-
-static void write_idx_head(FILE *file, const uint64_t *sizes, int dimensions)
+static void write_idx_head(struct ny_writer *out, const uint64_t *sizes, int dimensions)
 {
     unsigned char head[16] = {0, 0, 8, (unsigned char)dimensions};
 
     for (int i = 0; i < dimensions; i++)
         for (int b = 0; b < 4; b++)
             head[4 + 4 * i + b] = (unsigned char)(sizes[i] >> (24 - 8 * b));
-    write_bytes(file, head, (size_t)(4 + 4 * dimensions));
+    tool_write(out, head, (size_t)(4 + 4 * dimensions));
 }
 
-static FILE *open_output(const char *path)
-{
-    FILE *file = path ? fopen(path, "wb") : stdout;
-
-    if (!file) tool_fail(NY_EIO, "Cannot create %s.", path);
-    if (isatty(fileno(file))) tool_fail(NY_EUSAGE, "Images are not for a terminal: give -o OUT.");
-    return file;
-}
-
-static void write_images(struct digits *d, FILE *file, uint64_t first, uint64_t n)
+static void write_images(struct digits *d, struct ny_writer *out, uint64_t first, uint64_t n)
 {
     for (uint64_t at = 0; at < n; at += CHUNK) {
         size_t count = n - at < CHUNK ? (size_t)(n - at) : CHUNK;
 
         d->first = first + at;
         tool_check(d->ctx, ny_parallel_ranges(d->ctx, count, make_images, d));
-        write_bytes(file, d->out, count * d->pixels);
+        tool_write(out, d->out, count * d->pixels);
     }
-    close_output(file);
+    tool_close(out);
 }
 
 static void write_labels(const struct digits *d, const char *path, const uint64_t range[2])
 {
-    FILE *file = open_output(path);
+    struct ny_writer *out = tool_create(d->ctx, path);
 
-    write_idx_head(file, &range[1], 1);
+    write_idx_head(out, &range[1], 1);
     for (uint64_t i = range[0]; i < range[0] + range[1]; i++)
-        write_bytes(file, d->labels + i % d->originals, 1);
-    close_output(file);
+        tool_write(out, d->labels + i % d->originals, 1);
+    tool_close(out);
 }
 
 static void read_labels(struct digits *d, const char *path)
@@ -314,12 +293,12 @@ static void prepare(struct digits *d, const char *const paths[2], const char *cl
 int main(int argc, char **argv)
 {
     struct digits d = {.alpha = 1.2};
-    const char *paths[2] = {0}, *out = NULL, *labels_out = NULL, *format = "idx";
+    const char *paths[2] = {0}, *path = NULL, *labels_out = NULL, *format = "idx";
     const char *classes = NULL;
     uint64_t range[2] = {0, 0}; /* first, count */
     double width = 4;
     const struct tool_option options[] = {{"-n", TOOL_COUNT, &range[1]},
-                                          {"-o", TOOL_TEXT, &out},
+                                          {"-o", TOOL_TEXT, &path},
                                           {"--labels-out", TOOL_TEXT, &labels_out},
                                           {"--classes", TOOL_TEXT, &classes},
                                           {"--first", TOOL_COUNT, &range[0]},
@@ -328,7 +307,7 @@ int main(int argc, char **argv)
                                           {"--alpha", TOOL_NUMBER, &d.alpha},
                                           {"--smooth", TOOL_NUMBER, &width},
                                           {NULL, TOOL_TEXT, NULL}};
-    FILE *file;
+    struct ny_writer *out;
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){paths, 2, 1});
     if (range[1] == 0) tool_fail(NY_EUSAGE, "Say how many images: -n N (see --help).");
@@ -343,12 +322,12 @@ int main(int argc, char **argv)
                              "--help).");
     prepare(&d, paths, classes, width);
     if (labels_out) write_labels(&d, labels_out, range);
-    file = open_output(out);
+    out = tool_create(d.ctx, path);
     if (!strcmp(format, "idx"))
-        write_idx_head(file, (const uint64_t[3]){range[1], d.rows, d.columns}, 3);
+        write_idx_head(out, (const uint64_t[3]){range[1], d.rows, d.columns}, 3);
     else
-        tool_write_npy_head(file, NY_U8, range[1], d.pixels);
-    write_images(&d, file, range[0], range[1]);
+        tool_write_npy_head(out, NY_U8, range[1], d.pixels);
+    write_images(&d, out, range[0], range[1]);
     tool_end(d.ctx);
     return 0;
 }

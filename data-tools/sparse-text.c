@@ -65,7 +65,7 @@ static size_t draw_words(const struct corpus *corpus, uint64_t row, uint64_t top
     return count;
 }
 
-static void write_row(FILE *file, const struct corpus *corpus, uint64_t row, uint32_t *words,
+static void write_row(struct ny_writer *out, const struct corpus *corpus, uint64_t row, uint32_t *words,
                       double *weights)
 {
     uint64_t topic = (uint64_t)(ny_hash01(corpus->seed, NY_STREAM_DATA + (UINT64_C(2) << 32), row) *
@@ -83,18 +83,18 @@ static void write_row(FILE *file, const struct corpus *corpus, uint64_t row, uin
         square += weights[kept] * weights[kept];
         kept++;
     }
-    fprintf(file, "%llu", (unsigned long long)topic + 1);
+    tool_print(out, "%llu", (unsigned long long)topic + 1);
     for (size_t i = 0; i < kept; i++)
-        fprintf(file, " %u:%.5g", words[i] + 1, weights[i] / sqrt(square));
-    fputc('\n', file);
+        tool_print(out, " %u:%.5g", words[i] + 1, weights[i] / sqrt(square));
+    tool_print(out, "\n");
 }
 
 int main(int argc, char **argv)
 {
     struct corpus corpus = {.terms = 47236, .topics = 20, .length = 88};
-    const char *out = NULL;
+    const char *path = NULL;
     uint64_t n = 10000;
-    const struct tool_option options[] = {{"-o", TOOL_TEXT, &out},
+    const struct tool_option options[] = {{"-o", TOOL_TEXT, &path},
                                           {"-n", TOOL_COUNT, &n},
                                           {"--terms", TOOL_COUNT, &corpus.terms},
                                           {"--length", TOOL_NUMBER, &corpus.length},
@@ -104,22 +104,20 @@ int main(int argc, char **argv)
     struct ny_context *ctx;
     uint32_t *words;
     double *weights;
-    FILE *file;
+    struct ny_writer *out;
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){NULL, 0, 0});
-    if (!out) tool_fail(NY_EUSAGE, "Say where to: -o OUT.libsvm (see --help).");
+    if (!path) tool_fail(NY_EUSAGE, "Say where to: -o OUT.libsvm (see --help).");
     if (n == 0 || corpus.terms == 0 || corpus.terms > INT32_MAX || corpus.topics == 0 ||
         !(corpus.length > 0))
         tool_fail(NY_EUSAGE, "-n, --terms, --length and --topics must be positive.");
     ctx = tool_start();
     words = tool_alloc(ctx, LENGTH_MAX, sizeof(*words));
     weights = tool_alloc(ctx, LENGTH_MAX, sizeof(*weights));
-    file = out[0] == '-' && !out[1] ? stdout : fopen(out, "w");
-    if (!file) tool_fail(NY_EIO, "Cannot write %s.", out);
+    out = tool_create(ctx, path);
     for (uint64_t i = 0; i < n; i++)
-        write_row(file, &corpus, i, words, weights);
-    if (fflush(file) || ferror(file) || (file != stdout && fclose(file)))
-        tool_fail(NY_EIO, "Cannot write %s.", out);
+        write_row(out, &corpus, i, words, weights);
+    tool_close(out);
     tool_end(ctx);
     return 0;
 }

@@ -3,10 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/dtype.h"
 #include "base/memory.h"
 #include "io/reader.h"
+
+/* What is being written: removed when the tool fails. */
+enum { OUTPUTS_MAX = 4 };
+static struct {
+    struct ny_context *ctx;
+    struct ny_writer *writer;
+} outputs[OUTPUTS_MAX];
 
 void tool_fail(int status, const char *format, ...)
 {
@@ -16,6 +24,8 @@ void tool_fail(int status, const char *format, ...)
     vfprintf(stderr, format, args);
     va_end(args);
     fputc('\n', stderr);
+    for (int i = 0; i < OUTPUTS_MAX; i++)
+        ny_writer_abort(outputs[i].writer);
     exit(status);
 }
 
@@ -76,7 +86,8 @@ void tool_arguments(int argc, char **argv, const char *usage, const struct tool_
         i += values;
     }
     if (have < positional.count - positional.optional)
-        tool_fail(NY_EUSAGE, "An argument is missing.\n%s", usage);
+        tool_fail(NY_EUSAGE, "An argument is missing: %.*s (see --help).",
+                  (int)strcspn(usage, "\n"), usage);
 }
 
 /* What tool_end() frees. */
@@ -113,22 +124,73 @@ void *tool_alloc(struct ny_context *ctx, size_t count, size_t size)
     return own(memory);
 }
 
-void tool_write_npy_head(FILE *file, enum ny_dtype dtype, uint64_t n, uint64_t d)
+struct ny_writer *tool_create(struct ny_context *ctx, const char *path)
+{
+    int at = 0;
+
+    if (!path || !strcmp(path, "-")) {
+        if (isatty(STDOUT_FILENO))
+            tool_fail(NY_EUSAGE, "Rows are not for a terminal: give -o OUT, or a pipe.");
+        path = "-";
+    }
+    while (at < OUTPUTS_MAX && outputs[at].writer)
+        at++;
+    if (at == OUTPUTS_MAX) tool_fail(NY_EINTERNAL, "Too many files.");
+    outputs[at].ctx = ctx;
+    tool_check(ctx, ny_writer_open(&outputs[at].writer, ctx, path, NY_OUT_BYTES, NY_ROWS_COUNTED,
+                                   1));
+    return outputs[at].writer;
+}
+
+static int output_of(const struct ny_writer *out)
+{
+    int at = 0;
+
+    while (outputs[at].writer != out)
+        at++;
+    return at;
+}
+
+void tool_write(struct ny_writer *out, const void *bytes, size_t count)
+{
+    int err = ny_writer_rows(out, bytes, count);
+
+    if (err) tool_check(outputs[output_of(out)].ctx, err);
+}
+
+void tool_print(struct ny_writer *out, const char *format, ...)
+{
+    char text[4096 + 256]; /* a path, and more */
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length >= sizeof text) tool_fail(NY_EINTERNAL, "Too long a line.");
+    tool_write(out, text, (size_t)length);
+}
+
+void tool_close(struct ny_writer *out)
+{
+    int at = output_of(out);
+
+    outputs[at].writer = NULL;
+    tool_check(outputs[at].ctx, ny_writer_commit(out));
+}
+
+void tool_write_npy_head(struct ny_writer *out, enum ny_dtype dtype, uint64_t n, uint64_t d)
 {
     static const char *const names[] = {
         [NY_U8] = "|u1", [NY_I16] = "<i2", [NY_F32] = "<f4", [NY_F64] = "<f8"};
-    /* magic, version 1.0, length of the dictionary: 118 bytes, so that the whole is 128 */
-    static const char start[10] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
-    char dictionary[119];
-    int length = snprintf(dictionary, sizeof dictionary,
-                          "{'descr': '%s', 'fortran_order': False, 'shape': (%llu, %llu), }",
-                          names[dtype], (unsigned long long)n, (unsigned long long)d);
+    char dictionary[118];
 
-    memset(dictionary + length, ' ', sizeof dictionary - (size_t)length);
-    dictionary[117] = '\n';
-    if (fwrite(start, 1, sizeof start, file) != sizeof start ||
-        fwrite(dictionary, 1, 118, file) != 118)
-        tool_fail(NY_EIO, "Cannot write the output.");
+    snprintf(dictionary, sizeof dictionary,
+             "{'descr': '%s', 'fortran_order': False, 'shape': (%llu, %llu), }", names[dtype],
+             (unsigned long long)n, (unsigned long long)d);
+    /* magic, version 1.0, length of the dictionary: 118 bytes, so that the whole is 128 */
+    tool_write(out, "\x93NUMPY\1\0\166\0", 10);
+    tool_print(out, "%-117s\n", dictionary);
 }
 
 /* Room for `rows` rows in all. */

@@ -5,10 +5,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "io/writer.h"
 
 enum tool_kind {
     TOOL_TEXT,   /* value: const char ** */
@@ -45,8 +45,14 @@ void tool_end(struct ny_context *ctx);
 /* Zeroed; ends the tool when there is no memory. */
 void *tool_alloc(struct ny_context *ctx, size_t count, size_t size);
 
+/* A file that appears under its name, whole, when it is closed; a tool that ends before leaves
+ * nothing behind. NULL or "-": standard output, which must not be a terminal. */
+struct ny_writer *tool_create(struct ny_context *ctx, const char *path);
+void tool_write(struct ny_writer *out, const void *bytes, size_t count);
+void tool_print(struct ny_writer *out, const char *format, ...) NY_PRINTF(2, 3);
+void tool_close(struct ny_writer *out);
 /* The header of an n × d npy file in row order. */
-void tool_write_npy_head(FILE *file, enum ny_dtype dtype, uint64_t n, uint64_t d);
+void tool_write_npy_head(struct ny_writer *out, enum ny_dtype dtype, uint64_t n, uint64_t d);
 
 struct tool_table {
     float *values;  /* n × d */

@@ -90,10 +90,10 @@ bytes() {
     [ "$status" -eq 2 ]
 }
 
-@test "swiss-roll: points lie on the sheet, and the same seed gives the same bytes" {
-    swiss-roll -n 500 --seed 5 -o a.npy --parameters p.npy
-    swiss-roll -n 500 --seed 5 -o b.npy
-    swiss-roll -n 500 --seed 6 -o c.npy
+@test "manifold: points of a swiss roll lie on the sheet, and the same seed gives the same bytes" {
+    manifold swiss-roll -n 500 --seed 5 -o a.npy --parameters p.npy
+    manifold swiss-roll -n 500 --seed 5 -o b.npy
+    manifold swiss-roll -n 500 --seed 6 -o c.npy
     cmp a.npy b.npy
     refute cmp -s a.npy c.npy
     # r = t on the spiral; the arc length of r = t, integrated by plain steps
@@ -108,14 +108,59 @@ bytes() {
         END { if (NR != 500) exit 1 }'
 }
 
+# rows FILE COLUMNS: the float32 values of an npy file
+rows() {
+    od -An -v -tf4 -w$((4 * $2)) -j 128 "$1"
+}
+
+# on_shape KIND COLUMNS KNOWN CONDITION: of each point x in $1 …, what is known of it after that
+on_shape() {
+    manifold "$1" -n 500 --seed 5 -o x.npy --parameters known.npy
+    paste <(rows x.npy "$2") <(rows known.npy "$3") | awk '
+        function near(a, b) { return (a - b) ^ 2 < 1e-10 }
+        BEGIN { pi = atan2(0, -1) }
+        !('"$4"') { print "row " NR ": " $0; exit 1 }
+        END { if (NR != 500) exit 1 }'
+}
+
+@test "manifold: points of every other kind satisfy their equations" {
+    on_shape s-curve 3 2 'near($1, sin($4)) && near($2, $5) && near($1 ^ 2 + (1 - ($3 < 0 ? -$3 : $3)) ^ 2, 1) && $3 * $4 <= 0'
+    on_shape fishbowl 3 2 'near($1 ^ 2 + $2 ^ 2 + 2.25 * $3 ^ 2, 1) && $3 <= 2 / 3 * cos(pi / 4) + 1e-6 && near($4, 2 * pi * (NR - 1) / 500)'
+    on_shape halo 3 1 '$4 == (NR > 400) && ($4 ? $1 ^ 2 + $2 ^ 2 + ($3 + 0.069) ^ 2 < 0.3 : near($1 ^ 2 + $2 ^ 2 + $3 ^ 2, 1) && $3 > cos(0.8 * pi) - 1e-6)'
+    on_shape spiral 2 1 'near($1, (r = sqrt($1 ^ 2 + $2 ^ 2)) * cos(5 * pi * r)) && r >= 0.0999 && $3 > r && $3 < 5 * pi * r'
+    on_shape spheres 3 1 '$4 == (NR - 1) % 3 && near(($1 - 3 * $4) ^ 2 + $2 ^ 2 + $3 ^ 2, 1)'
+    manifold spheres --pieces 2 --dimension 1 -n 10 -o circles.npy
+    [ "$(stat -c %s circles.npy)" -eq $((128 + 10 * 2 * 4)) ]
+}
+
+@test "manifold: classes are labels of an import, noise is noise" {
+    manifold halo -n 50 --parameters class.npy -o - | nystream import s.nys - --labels class.npy -q
+    nystream info s.nys --json | grep -q '"labels": true'
+    manifold spiral -n 400 --noise 0.01 -o noisy.npy
+    manifold spiral -n 400 -o clean.npy
+    paste <(rows noisy.npy 2) <(rows clean.npy 2) | awk '
+        { s += ($1 - $3) ^ 2 + ($2 - $4) ^ 2 } END { s = sqrt(s / 800); exit !(s > 0.009 && s < 0.011) }'
+}
+
+@test "manifold: mistakes are answered with what to do" {
+    run manifold swis-roll -o x.npy
+    [ "$status" -eq 2 ] && [[ $output == *"did you mean swiss-roll?"* ]]
+    run manifold -o x.npy
+    [ "$status" -eq 2 ] && [[ $output == *"manifold KIND -o OUT.npy"*"--help"* ]]
+    run manifold halo
+    [ "$status" -eq 2 ] && [[ $output == *"-o OUT.npy"* ]]
+    run manifold spheres --dimension 64 -o x.npy
+    [ "$status" -eq 2 ] && [[ $output == *"1 to 63"* ]]
+    [ ! -e x.npy ]
+}
+
 @test "knn-accuracy: agrees with a plain search" {
-    swiss-roll -n 300 --seed 1 -o train.npy
-    swiss-roll -n 80 --seed 2 -o test.npy
-    rows() { od -An -v -tf4 -w12 -j 128 "$1"; }
-    rows train.npy | awk '{print int($2) % 3}' >train.labels
-    rows test.npy | awk '{print int($2) % 3}' >test.labels
+    manifold swiss-roll -n 300 --seed 1 -o train.npy
+    manifold swiss-roll -n 80 --seed 2 -o test.npy
+    rows train.npy 3 | awk '{print int($2) % 3}' >train.labels
+    rows test.npy 3 | awk '{print int($2) % 3}' >test.labels
     for k in 1 4; do
-        expected=$(paste <(rows train.npy; rows test.npy) <(cat train.labels test.labels) | awk -v k=$k '
+        expected=$(paste <(rows train.npy 3; rows test.npy 3) <(cat train.labels test.labels) | awk -v k=$k '
             NR <= 300 { x[NR] = $1; y[NR] = $2; z[NR] = $3; label[NR] = $4; next }
             {
                 split("", used); split("", votes)
@@ -143,7 +188,7 @@ bytes() {
 @test "scatter: a picture, or a sentence" {
     [ -x "$NYSTREAM_BUILD/data-tools/scatter" ] || skip "cairo is not installed"
     export ASAN_OPTIONS=detect_leaks=0 # fontconfig keeps what it has read
-    swiss-roll -n 200 -o x.npy
+    manifold swiss-roll -n 200 -o x.npy
     od -An -v -tf4 -w12 -j 128 x.npy | awk '{print ($1 > 0)}' >labels
     scatter x.npy labels -o out.png --names left,right --y 3 --also x.npy labels
     head -c 8 out.png | cmp - <(printf '\211PNG\r\n\032\n')
@@ -154,7 +199,7 @@ bytes() {
 }
 
 @test "every tool explains itself" {
-    for tool in infinite-digits swiss-roll knn-accuracy windows; do
+    for tool in infinite-digits manifold sparse-text knn-accuracy windows; do
         run $tool --help
         [ "$status" -eq 0 ]
         [[ $output == "$tool "* ]]
@@ -193,6 +238,22 @@ points() {
     windows s.npy --length 3 | "$NYSTREAM_BUILD/nystream" import s.nys - -q
     "$NYSTREAM_BUILD/nystream" info s.nys --json | grep -q '"dtype": "i16"'
     "$NYSTREAM_BUILD/nystream" info s.nys --json | grep -q '"n": 9'
+}
+
+@test "windows: of a text, of one column, farther apart than they are long" {
+    seq 200000 >s.csv
+    windows s.csv --length 3 --stride 70000 -o w.npy
+    [ "$(tail -c +129 w.npy | od -An -v -tf4 -w12 | xargs)" = "1 2 3 70001 70002 70003 140001 140002 140003" ]
+    windows s.csv --length 3 --stride 65537 --record 66000 -o w.npy
+    [ "$(tail -c +129 w.npy | od -An -v -tf4 -w12 | awk '{print $1, $3}' | xargs)" = "1 3 66001 66003 132001 132003 198001 198003" ]
+    run windows - <s.csv
+    [ "$status" -eq 2 ] && [[ $output == *"give a file, or npy"* ]]
+}
+
+@test "windows: a series that ends early leaves no file" {
+    make_series >s.npy
+    head -c 150 s.npy | { run windows - --length 3 -o w.npy; [ "$status" -eq 3 ]; }
+    [ "$(ls -A)" = s.npy ]
 }
 
 @test "windows: refuses what gives none" {
