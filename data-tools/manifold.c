@@ -1,7 +1,7 @@
 /*
- * Points of shapes whose flat coordinates or classes are known, so that a map of them can be judged.
- * A shape is a function and a line of the table: name, function, columns of the points and of what
- * is known of them, formula.
+ * Points of shapes whose flat coordinates or classes are known, so that a map of them can be
+ * judged. A shape is a function and a line of the table: name, function, columns of the points and
+ * of what is known of them, formula.
  */
 #include <math.h>
 #include <string.h>

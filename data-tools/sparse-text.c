@@ -54,8 +54,7 @@ static size_t draw_words(const struct corpus *corpus, uint64_t row, uint64_t top
     if (count > LENGTH_MAX) count = LENGTH_MAX;
     for (size_t i = 0; i < count; i++) {
         uint64_t number = (row * LENGTH_MAX + i) * 2;
-        uint64_t rank =
-            zipf_rank(ny_hash01(corpus->seed, NY_STREAM_DATA, number), corpus->terms);
+        uint64_t rank = zipf_rank(ny_hash01(corpus->seed, NY_STREAM_DATA, number), corpus->terms);
 
         if (ny_hash01(corpus->seed, NY_STREAM_DATA, number + 1) < 0.5)
             rank = (rank * 7919 + topic * 104729) % corpus->terms;
@@ -65,8 +64,8 @@ static size_t draw_words(const struct corpus *corpus, uint64_t row, uint64_t top
     return count;
 }
 
-static void write_row(struct ny_writer *out, const struct corpus *corpus, uint64_t row, uint32_t *words,
-                      double *weights)
+static void write_row(struct ny_writer *out, const struct corpus *corpus, uint64_t row,
+                      uint32_t *words, double *weights)
 {
     uint64_t topic = (uint64_t)(ny_hash01(corpus->seed, NY_STREAM_DATA + (UINT64_C(2) << 32), row) *
                                 (double)corpus->topics);

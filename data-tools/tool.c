@@ -137,8 +137,8 @@ struct ny_writer *tool_create(struct ny_context *ctx, const char *path)
         at++;
     if (at == OUTPUTS_MAX) tool_fail(NY_EINTERNAL, "Too many files.");
     outputs[at].ctx = ctx;
-    tool_check(ctx, ny_writer_open(&outputs[at].writer, ctx, path, NY_OUT_BYTES, NY_ROWS_COUNTED,
-                                   1));
+    tool_check(ctx,
+               ny_writer_open(&outputs[at].writer, ctx, path, NY_OUT_BYTES, NY_ROWS_COUNTED, 1));
     return outputs[at].writer;
 }
 

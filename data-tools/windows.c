@@ -139,10 +139,12 @@ int main(int argc, char **argv)
 {
     struct windows w = {.length = 64, .stride = 1};
     const char *out = NULL;
-    const struct tool_option options[] = {
-        {"-o", TOOL_TEXT, &out},           {"--lead", TOOL_COUNT, &w.lead},
-        {"--length", TOOL_COUNT, &w.length}, {"--stride", TOOL_COUNT, &w.stride},
-        {"--record", TOOL_COUNT, &w.record}, {NULL, TOOL_TEXT, NULL}};
+    const struct tool_option options[] = {{"-o", TOOL_TEXT, &out},
+                                          {"--lead", TOOL_COUNT, &w.lead},
+                                          {"--length", TOOL_COUNT, &w.length},
+                                          {"--stride", TOOL_COUNT, &w.stride},
+                                          {"--record", TOOL_COUNT, &w.record},
+                                          {NULL, TOOL_TEXT, NULL}};
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){&w.path, 1, 0});
     if (!w.length || !w.stride) tool_fail(NY_EUSAGE, "--length and --stride must be positive.");
