@@ -245,7 +245,8 @@ points() {
     windows s.csv --length 3 --stride 70000 -o w.npy
     [ "$(tail -c +129 w.npy | od -An -v -tf4 -w12 | xargs)" = "1 2 3 70001 70002 70003 140001 140002 140003" ]
     windows s.csv --length 3 --stride 65537 --record 66000 -o w.npy
-    [ "$(tail -c +129 w.npy | od -An -v -tf4 -w12 | awk '{print $1, $3}' | xargs)" = "1 3 66001 66003 132001 132003 198001 198003" ]
+    [ "$(tail -c +129 w.npy | od -An -v -tf4 -w12 | awk '{print $1, $3}' | xargs)" = \
+        "1 3 65538 65540 66001 66003 131538 131540 132001 132003 197538 197540 198001 198003" ]
     run windows - <s.csv
     [ "$status" -eq 2 ] && [[ $output == *"give a file, or npy"* ]]
 }
