@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/progress.h"
 #include "embed/coordinates.h"
+#include "embed/eigenmaps_private.h"
 #include "embed/graph_maps.h"
 #include "embed/signs.h"
 #include "graph/chebyshev.h"
@@ -295,6 +296,7 @@ const struct ny_graph_map ny_graph_map_eigenmaps = {
     .options = "kernel|gamma|sigma|epsilon",
     .first = NY_STAGE_SOLVE,
     .stage = stage,
+    .transform = ny_eigenmaps_transform,
     .bill = bill,
     .work = work,
 };

@@ -241,14 +241,10 @@ int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
     const char *map = ny_field_text(ny_job_report(job), "map");
     int err = ny_points_info(store, &job->points);
 
-    if (!ny_map_find(map)->graph->transform)
-        return ny_fail(job->ctx, NY_EUSAGE, "'%s' was made by --map %s, which places no new points",
-                       name, map);
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
     job->workers = ny_context_threads(job->ctx);
     if (err == NY_OK) err = ny_graph_fit_open(store, name, record, &fit.edges);
-    if (err == NY_OK)
-        err = ny_map_find(map)->graph->transform(&fit, rows);
+    if (err == NY_OK) err = ny_map_find(map)->graph->transform(&fit, rows);
     ny_edges_release(&fit.edges);
     return err;
 }

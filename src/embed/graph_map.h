@@ -48,7 +48,7 @@ struct ny_graph_map {
      * budget of `limit` bytes; 0 of stages that it does not have. */
     void (*bill)(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
                  size_t limit, size_t by_purpose[NY_PURPOSES]);
-    /* Places new rows by a fit that is done, whose edges are open; NULL: it cannot. */
+    /* Places new rows by a fit that is done, whose edges are open. */
     int (*transform)(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
     /* Adds passes, flops and seconds of its stages, and its disk space beside the embedding's. */
     void (*work)(const struct ny_graph_shape *shape, struct ny_plan *plan);

@@ -38,9 +38,6 @@ int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *
     const char *key = graph_map_of(record) ? "map" : "approx";
 
     if (!ny_result_needs_points(record)) return NY_OK;
-    if (graph_map_of(record) && !graph_map_of(record)->transform)
-        return ny_fail(ctx, NY_EUSAGE, "'%s' was made by --map %s, which places no new points",
-                       name, ny_field_text(json_object_get(record, "report"), key));
     return ny_fail(ctx, NY_EUSAGE,
                    "'%s' was made by --%s %s, which places new points by all points of the "
                    "store: there is no model apart from it; use 'nystream transform STORE %s'",

@@ -87,8 +87,53 @@ same_part() { # NAME NAME PART
     says "row 0, the first of 30 such rows"
     ny info p.nys f
     exits 2
-    ny transform p.nys e --input p.csv -o t.npy
-    exits 2
+}
+
+@test "new points are placed beside their neighbours; rows get what they have" {
+    swiss-roll -n 2000 -o roll.npy
+    nystream import r.nys roll.npy -q
+    nystream graph r.nys g --neighbors 8 -q
+    swiss-roll -n 2000 -o roll.csv
+    awk -F, 'NR <= 500 { printf "%.6f,%s,%s\n", $1 + 0.01, $2, $3 }' roll.csv >near.csv
+    local weights
+    for weights in heat binary; do
+        nystream fit r.nys e --map eigenmaps --graph g --edge-weights $weights --restart -q
+        ny transform r.nys e --input roll.npy -o all.csv -q
+        exits 0
+        nystream export r.nys e -o e.csv
+        cmp e.csv all.csv
+        ny transform r.nys e --input near.csv -o near-y.csv -q
+        exits 0
+        # a row times √d is as noisy as its degree: right within a fifth on the whole
+        head -500 e.csv | paste -d, - near-y.csv |
+            awk -F, '{ d += ($1 - $3) ^ 2 + ($2 - $4) ^ 2; e += $1 ^ 2 + $2 ^ 2 }
+                END { if (NR != 500 || d > 0.04 * e) exit 1 }'
+    done
+    nystream fit r.nys own --map eigenmaps --neighbors 8 --edge-weights binary -q
+    nystream transform r.nys own --input near.csv -o one.csv --memory 40M --threads 1 -q
+    cmp near-y.csv one.csv
+    printf '0,0,1e6\n' >far.csv
+    nystream fit r.nys e --map eigenmaps --graph g --restart -q
+    ny transform r.nys e --input far.csv -o far-y.csv
+    exits 0
+    says "1 new rows are so far from all rows of 'e'"
+    grep -qx 0,0 far-y.csv
+    ny export r.nys e --part model -o e.nym
+    usage "use 'nystream transform STORE e'"
+    echo 1,2 >narrow.csv
+    ny transform r.nys e --input narrow.csv -o no.csv
+    exits 3
+    [ ! -e no.csv ]
+}
+
+@test "eigenvalue 1 says nothing of new points" {
+    printf '0,0\n1,0\n-1,0\n0,1\n0,-1\n' >star.csv
+    nystream import s.nys star.csv --header no -q
+    nystream graph s.nys g --neighbors 1 -q
+    nystream fit s.nys e --map eigenmaps --graph g -q
+    ny transform s.nys e --input star.csv -o y.csv
+    exits 7
+    says "eigenvector 1 of 'e' says nothing of new points: its eigenvalue is 1"
 }
 
 @test "any threads and budgets give the same bytes, and too small a budget says what it takes" {

@@ -216,15 +216,6 @@ same_part() { # NAME NAME PART
     [ ! -e no.csv ]
 }
 
-@test "a map of a graph that places no new points says so" {
-    ring
-    nystream fit r.nys e --map eigenmaps --graph g -q
-    ny transform r.nys e --input ring.csv -o y.csv
-    usage "places no new points"
-    ny export r.nys e --part model -o e.nym
-    usage "places no new points"
-}
-
 @test "bytes and sparse rows" {
     npy_u8 300 12 >b.npy
     nystream import b b.npy -q

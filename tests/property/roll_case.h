@@ -1,0 +1,152 @@
+/* A small roll with an island, its graph of neighbours by sorting all distances, and fits of it. */
+#ifndef NY_TESTS_ROLL_CASE_H
+#define NY_TESTS_ROLL_CASE_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/context.h"
+
+#include "base/random.h"
+#include "support/files.h"
+#include "support/store_case.h"
+
+/* A roll of which every tenth point is one of an island far away; the last points of the roll are
+ * those before them again. */
+enum { N = 170, DIMS = 3, T = 6, P = 3, TWINS = 4 };
+
+static float points[N][DIMS];
+static bool edge[N][N];
+static size_t members[N], count; /* of the largest component, ascending */
+static char directory[128], store[160], file[160], out[160];
+
+static bool island(size_t i)
+{
+    return i % 10 == 3;
+}
+
+static double distance(size_t i, size_t j)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < DIMS; k++)
+        sum += pow((double)points[i][k] - (double)points[j][k], 2);
+    return sqrt(sum);
+}
+
+/* j is among the T nearest of i, ties by number. */
+static bool lists(size_t i, size_t j)
+{
+    size_t before = 0;
+
+    for (size_t k = 0; k < N; k++)
+        before += k != i && k != j &&
+                  (distance(i, k) < distance(i, j) || (distance(i, k) == distance(i, j) && k < j));
+    return before < T;
+}
+
+static void find_edges(void)
+{
+    bool reached[N] = {true};
+
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++)
+            edge[i][j] = i != j && (lists(i, j) || lists(j, i));
+    for (size_t round = 0; round < N; round++)
+        for (size_t i = 0; i < N; i++)
+            for (size_t j = 0; j < N && reached[i]; j++)
+                reached[j] = reached[j] || edge[i][j];
+    for (size_t i = 0; i < N; i++)
+        if (reached[i]) members[count++] = i;
+}
+
+static int make_points(void **state)
+{
+    struct ny_options *options;
+    const char *const files[] = {file};
+    FILE *csv;
+
+    case_directory(directory);
+    snprintf(store, sizeof(store), "%s/s.nys", directory);
+    snprintf(file, sizeof(file), "%s/points.csv", directory);
+    snprintf(out, sizeof(out), "%s/out.npy", directory);
+    for (size_t i = 0; i < N; i++) {
+        size_t of = i + TWINS < N ? i : i - TWINS;
+        double angle = 4.7 + 9.4 * ny_hash01(1, NY_STREAM_DATA, 2 * of);
+
+        points[i][0] = (float)(angle * cos(angle)) + (island(of) ? 500 : 0);
+        points[i][1] = (float)(21 * ny_hash01(1, NY_STREAM_DATA, 2 * of + 1));
+        points[i][2] = (float)(angle * sin(angle));
+    }
+    csv = fopen(file, "w");
+    for (size_t i = 0; i < N; i++)
+        fprintf(csv, "%.9g,%.9g,%.9g\n", (double)points[i][0], (double)points[i][1],
+                (double)points[i][2]);
+    fclose(csv);
+    find_edges();
+    if (start(state) || ny_options_new(&options, ctx) ||
+        ny_options_set(options, "dtype", "f32") || ny_import(ctx, store, files, 1, options, NULL))
+        return 1;
+    ny_options_free(options);
+    return count < N ? 0 : 1;
+}
+
+static int remove_points(void **state)
+{
+    int err = stop(state);
+
+    case_remove(directory);
+    return err;
+}
+
+/* Fits NAME with options "key value …" and reads its embedding, count × P. */
+static void fit(const char *name, const char *const *settings, double *Y)
+{
+    struct ny_options *options;
+    float *rows = malloc(count * P * sizeof(float));
+    uint64_t n, p;
+
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    for (; *settings; settings += 2)
+        assert_int_equal(ny_options_set(options, settings[0], settings[1]), NY_OK);
+    assert_int_equal(ny_fit(ctx, store, name, options, NULL), NY_OK);
+    ny_options_free(options);
+    assert_int_equal(ny_embedding_shape(ctx, store, name, &n, &p), NY_OK);
+    assert_int_equal(n, count);
+    assert_int_equal(p, P);
+    assert_int_equal(ny_embedding_read(ctx, store, name, 0, count, rows), NY_OK);
+    for (size_t i = 0; i < count * P; i++)
+        Y[i] = (double)rows[i];
+    free(rows);
+}
+
+/* What is in `out` behind the header of an npy file; it is removed. */
+static void read_out(void *values, size_t bytes)
+{
+    FILE *npy = fopen(out, "rb");
+
+    assert_int_equal(fseek(npy, -(long)bytes, SEEK_END), 0);
+    assert_int_equal(fread(values, 1, bytes, npy), bytes);
+    fclose(npy);
+    remove(out);
+}
+
+/* Columns of Y are those of want up to their sign. */
+static void check_embedding(const double *Y, const double *want)
+{
+    for (size_t k = 0; k < P; k++) {
+        double same = 0, largest = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            same += Y[i * P + k] * want[i * P + k];
+            largest = fmax(largest, fabs(want[i * P + k]));
+        }
+        assert_true(fabs(same) > 0);
+        for (size_t i = 0; i < count; i++)
+            assert_true(fabs(copysign(1, same) * Y[i * P + k] - want[i * P + k]) < 1e-5 * largest);
+    }
+}
+
+#endif

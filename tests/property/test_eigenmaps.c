@@ -1,0 +1,133 @@
+/* fit --map eigenmaps and what it makes of new points against the definition: D^-½AD^-½ of a graph
+ * found by sorting all distances, Jacobi's eigenpairs of it, and Nyström's formula. */
+#include "roll_case.h"
+
+#include "support/brute.h"
+
+enum { NEW = 40, FAR = 7 };
+
+static const double gamma_ = 0.15;
+static double degree[N], values[N], U[N * N]; /* of the members; an eigenvector a row of U */
+
+static void decompose(void)
+{
+    double *A = calloc(count * count, sizeof(double));
+
+    memset(degree, 0, sizeof(degree));
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++) {
+            if (edge[members[i]][members[j]])
+                A[i * count + j] = exp(-gamma_ * pow(distance(members[i], members[j]), 2));
+            degree[i] += A[i * count + j];
+        }
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++)
+            A[i * count + j] /= sqrt(degree[i] * degree[j]);
+    brute_eigen(A, count, values, U);
+    free(A);
+}
+
+/* Row i of the embedding, had all signs come out as Jacobi's. */
+static void coordinates_of(size_t i, double *y)
+{
+    for (size_t k = 0; k < P; k++)
+        y[k] = U[(k + 1) * count + i];
+}
+
+/* Σ_i w_i/√(d d_i) u_i/(1 − λ) over the T nearest members of x. */
+static void extend(const float *x, double *y)
+{
+    double own = 0;
+    bool taken[N] = {false};
+    size_t near[T];
+    double weight[T];
+
+    for (size_t t = 0; t < T; t++) {
+        double least = INFINITY;
+
+        for (size_t i = 0; i < count; i++) {
+            double square = 0;
+
+            for (size_t k = 0; k < DIMS; k++)
+                square += pow((double)x[k] - (double)points[members[i]][k], 2);
+            if (taken[i] || square >= least) continue;
+            least = square;
+            near[t] = i;
+        }
+        taken[near[t]] = true;
+        weight[t] = exp(-gamma_ * least);
+        own += weight[t];
+    }
+    for (size_t k = 0; k < P; k++) {
+        y[k] = 0;
+        for (size_t t = 0; t < T && own > 0; t++)
+            y[k] += weight[t] / sqrt(own * degree[near[t]]) * U[(k + 1) * count + near[t]] /
+                    values[k + 1];
+    }
+}
+
+/* New points: those of the roll moved a little, two of the island, one that is far from all; and
+ * rows that are there. */
+static void make_new(float (*x)[DIMS])
+{
+    FILE *csv = fopen(file, "w");
+
+    for (size_t i = 0; i < NEW; i++) {
+        for (size_t k = 0; k < DIMS; k++)
+            x[i][k] = points[i][k] + (float)(i % 3) * (0.3f + 0.2f * (float)k);
+        if (i == FAR) x[i][0] = -1e4f;
+        fprintf(csv, "%.9g,%.9g,%.9g\n", (double)x[i][0], (double)x[i][1], (double)x[i][2]);
+    }
+    fclose(csv);
+}
+
+/* Y in the signs of the fit; rows that are there come back byte by byte. */
+static void check_new(const char *name, const double *Y, const double *want)
+{
+    float x[NEW][DIMS], placed[NEW * P];
+    double y[P];
+
+    make_new(x);
+    assert_int_equal(ny_transform(ctx, store, name, file, out, NULL), NY_OK);
+    read_out(placed, sizeof(placed));
+    for (size_t i = 0; i < NEW; i++) {
+        size_t at = 0;
+
+        while (at < count && memcmp(points[members[at]], x[i], sizeof(x[i])) != 0)
+            at++;
+        extend(x[i], y);
+        for (size_t k = 0; k < P; k++) {
+            double sign = copysign(1, Y[k] * want[k]);
+
+            if (at < count)
+                assert_true((double)placed[i * P + k] == Y[at * P + k]);
+            else
+                assert_true(fabs((double)placed[i * P + k] - sign * y[k]) < 1e-5);
+            assert_true(i != FAR || placed[i * P + k] == 0);
+        }
+    }
+}
+
+static void eigenmaps_is_the_laplacians(void **state)
+{
+    const char *const settings[] = {"map",        "eigenmaps", "gamma", "0.15", "neighbors", "6",
+                                    "components", "3",         NULL};
+    double *Y = malloc(count * P * sizeof(double)), *want = malloc(count * P * sizeof(double));
+
+    (void)state;
+    decompose();
+    for (size_t i = 0; i < count; i++)
+        coordinates_of(i, want + i * P);
+    fit("eigenmaps", settings, Y);
+    check_embedding(Y, want);
+    check_new("eigenmaps", Y, want);
+    free(Y);
+    free(want);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(eigenmaps_is_the_laplacians)};
+
+    return cmocka_run_group_tests(tests, make_points, remove_points);
+}
