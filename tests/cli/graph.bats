@@ -37,6 +37,9 @@ line() {
     nystream export line.nys far --part neighbors -o n.csv
     [ "$(tail -1 n.csv)" = 18446744073709551615,18446744073709551615 ]
     nystream export line.nys far --part distances -o d.npy
+    ny graph line.nys as-far --neighbors 2 --max-distance 3 --json -q # what is as far stays
+    exits 0
+    [ "$(field "$output" edges)" = 7 ]
     # of the 16 distances 1 1 1 1 2 2 2 2 3 3 3 3 3 5 897 899 the 80 % one is at place 12
     ny graph line.nys q --neighbors 2 --distance-quantile 0.8 --json -q
     exits 0

@@ -98,6 +98,17 @@ static void every_row_is_in_a_leaf(void **state)
     check_leaves(SAME, 7000, 4);
 }
 
+static double plain_variance(struct ny_plane plane, const float *V, size_t points)
+{
+    double mean = 0, variance = 0;
+
+    for (size_t i = 0; i < points; i++)
+        mean += (double)ny_plane_side(plane, V + i * NY_PIVOTS) / (double)points;
+    for (size_t i = 0; i < points; i++)
+        variance += pow((double)ny_plane_side(plane, V + i * NY_PIVOTS) - mean, 2);
+    return variance;
+}
+
 /* ---- lists ---------------------------------------------------------------------------------- */
 
 static void check_list(const struct cloud *cloud, const struct ny_forest *forest, size_t i)
@@ -212,6 +223,57 @@ static void recall_is_what_is_told(void **state)
     check_recall(SAME, NY_U8, 3000, 5, euclid, 1);
     check_recall(SCATTERED, NY_F32, 40, 5, euclid, 1);
     check_recall(SCATTERED, NY_F32, T + 1, 5, euclid, 1);
+}
+
+/* Of the planes that a node may choose from, sixteen of a few hundred, it takes one with a spread that
+ * few of all have. */
+static void planes_are_chosen_by_their_spread(void **state)
+{
+    enum { NODES = 20, POINTS = 50, ALL = NY_PIVOTS * (NY_PIVOTS - 1) };
+    float V[POINTS * NY_PIVOTS];
+    uint32_t at[POINTS];
+    struct ny_forest forest = {.seed = SEED};
+
+    (void)state;
+    for (size_t i = 0; i < POINTS; i++)
+        at[i] = (uint32_t)i;
+    for (uint64_t node = 0; node < NODES; node++) {
+        size_t wider = 0;
+        double chosen;
+
+        for (size_t i = 0; i < POINTS * NY_PIVOTS; i++)
+            V[i] = (float)((double)(i % NY_PIVOTS) * (5 + ny_hash01(node, NY_STREAM_DATA, i)));
+        chosen = plain_variance(ny_plane_choose(&forest, node, V, at, POINTS), V, POINTS);
+        for (unsigned a = 0; a < NY_PIVOTS; a++)
+            for (unsigned b = 0; b < NY_PIVOTS; b++)
+                if (a != b)
+                    wider += plain_variance((struct ny_plane){a, b}, V, POINTS) > chosen;
+        assert_true(wider < ALL / 2);
+    }
+}
+
+/* A round among the neighbours of neighbours finds some of what a tree has missed; what a row has met
+ * before costs nothing in the next one. */
+static void rounds_find_what_a_tree_has_missed(void **state)
+{
+    enum { N = 4000 };
+    struct cloud cloud;
+    struct grown grown;
+    double recall[3], pairs[3];
+
+    (void)state;
+    cloud_new(&cloud, SCATTERED, NY_F32, N, 6, &ny_kernel_euclidean);
+    grow(&grown, &cloud, T, LEAF, N, 2);
+    for (unsigned k = 0; k < 3; k++) {
+        trees_and_rounds(&grown.forest, k == 0, k > 0);
+        recall[k] = plain_recall(&cloud, &grown.forest);
+        pairs[k] = grown.forest.pairs / N;
+    }
+    assert_true(recall[1] > recall[0] + 0.1);
+    assert_true(recall[2] > recall[1]);
+    assert_true(pairs[2] - pairs[1] < 0.7 * (pairs[1] - pairs[0]));
+    ny_forest_release(&grown.forest);
+    cloud_free(&cloud);
 }
 
 /* As none would be where trees leave a row alone. */
@@ -342,6 +404,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_in_a_leaf),
         cmocka_unit_test(recall_is_what_is_told),
+        cmocka_unit_test(planes_are_chosen_by_their_spread),
+        cmocka_unit_test(rounds_find_what_a_tree_has_missed),
         cmocka_unit_test(rows_without_candidates_meet_all),
         cmocka_unit_test(bytes_are_the_same_by_any_way),
         cmocka_unit_test(lists_do_not_depend_on_the_order),
