@@ -71,7 +71,12 @@ SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/supp
 TEST_SUPPORT := $(BUILD)/tests/support.a
 # What the data-tools share is data-tools/tool.c.
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
-TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c,$(wildcard data-tools/*.c)))
+# A tool that needs more libraries is built where they are (data-tools/setup tools).
+PACKAGES_hdf5-rows := hdf5
+ABSENT_TOOLS := $(foreach tool,hdf5-rows,$(if \
+                $(shell pkg-config --exists $(PACKAGES_$(tool)) && echo yes),,$(tool)))
+TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c \
+                $(ABSENT_TOOLS:%=data-tools/%.c),$(wildcard data-tools/*.c)))
 # A make that a test runs sees the variables of this one's command line, and no jobserver.
 RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(MAKEOVERRIDES))' \
                 tests/run
@@ -192,13 +197,16 @@ $(BUILD)/tests/fuzz/fuzz_arguments $(BUILD)/tests/replay/arguments: $(FUZZED_COM
 $(BUILD)/tests/fuzz/fuzz_arguments $(BUILD)/tests/replay/arguments: FUZZED_OBJECTS = $(FUZZED_COMMAND)
 
 tools: $(TOOLS)
+	$(if $(ABSENT_TOOLS),@echo "not built: $(ABSENT_TOOLS); data-tools/setup tools installs their libraries")
 $(BUILD)/data-tools/%.o: data-tools/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
+TOOL_CFLAGS = $(if $(PACKAGES_$*),$(shell pkg-config --cflags $(PACKAGES_$*)))
+TOOL_LIBS   = $(if $(PACKAGES_$*),$(shell pkg-config --libs $(PACKAGES_$*)))
 $(BUILD)/data-tools/%: data-tools/%.c $(TOOL_SUPPORT) $(STATIC_LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
-	  $(TOOL_SUPPORT) $(STATIC_LIB) $(PACKAGE_LIBS)
+	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(TOOL_CFLAGS) $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
+	  $(TOOL_SUPPORT) $(STATIC_LIB) $(TOOL_LIBS) $(PACKAGE_LIBS)
 
 demo: all tools ## 70,000 real images: import, fit, certificate, held-out accuracy, picture
 	@BUILD=$(BUILD) data-tools/demo

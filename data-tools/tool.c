@@ -39,6 +39,9 @@ static void set_option(const struct tool_option *option, char **words)
     char *end = words[0];
 
     switch (option->kind) {
+    case TOOL_SWITCH:
+        *(bool *)option->value = true;
+        return;
     case TOOL_TEXT:
         *(const char **)option->value = words[0];
         return;
@@ -79,7 +82,7 @@ void tool_arguments(int argc, char **argv, const char *usage, const struct tool_
         while (option->name && strcmp(option->name, argv[i]))
             option++;
         if (!option->name) tool_fail(NY_EUSAGE, "Unknown option %s (see --help).", argv[i]);
-        values = option->kind == TOOL_PAIR ? 2 : 1;
+        values = option->kind == TOOL_PAIR ? 2 : option->kind != TOOL_SWITCH;
         if (argc - i <= values)
             tool_fail(NY_EUSAGE, "%s wants %d value%s.", argv[i], values, values > 1 ? "s" : "");
         set_option(option, argv + i + 1);

@@ -11,6 +11,7 @@
 #include "io/writer.h"
 
 enum tool_kind {
+    TOOL_SWITCH, /* value: bool *, from no argument */
     TOOL_TEXT,   /* value: const char ** */
     TOOL_COUNT,  /* value: uint64_t *   */
     TOOL_NUMBER, /* value: double *     */

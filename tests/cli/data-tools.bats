@@ -17,6 +17,11 @@ make_images() {
     printf '\0\0\10\1\0\0\0\3\7\1\0' >labels
 }
 
+# npy_header FILE: its dictionary
+npy_header() {
+    head -c 128 "$1" | grep -aoE "\{'descr'[^}]*\}"
+}
+
 refute() {
     ! "$@"
 }
@@ -265,4 +270,69 @@ points() {
     [ "$status" -ne 0 ] && [ -n "$output" ]
     run windows s.npy --stride 0
     [ "$status" -eq 2 ]
+}
+
+# an HDF5 file t.h5, where hdf5-rows is built
+make_hdf5() {
+    [ -x "$NYSTREAM_BUILD/data-tools/hdf5-rows" ] || skip "hdf5-rows is not built: no libhdf5"
+    export ASAN_OPTIONS=detect_leaks=0 # what libhdf5 keeps when the tool ends with an error
+    # shellcheck disable=SC2046  # words are meant
+    [ -x "$BATS_FILE_TMPDIR/make_hdf5" ] ||
+        cc "$BATS_TEST_DIRNAME/external/make_hdf5.c" $(pkg-config --cflags hdf5) \
+            -o "$BATS_FILE_TMPDIR/make_hdf5" $(pkg-config --libs hdf5)
+    "$BATS_FILE_TMPDIR/make_hdf5" t.h5
+}
+
+# refused STATUS TEXT COMMAND…: that exit, that sentence, and no output
+refused() {
+    local wanted=$1 text=$2
+    shift 2
+    run "$@" -o none.npy
+    [ "$status" -eq "$wanted" ] && [[ $output == *"$text"* ]] && [ ! -e none.npy ] && return
+    echo "$*: exit $status, $output" >&2
+    return 1
+}
+
+@test "hdf5-rows: a table as npy, of the type that holds it" {
+    make_hdf5
+    hdf5-rows t.h5 table -o x.npy
+    [ "$(npy_header x.npy)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), }" ]
+    [ "$(rows x.npy 3 | awk '{print $1, $2, $3}' | sed -n '1p;7p' | xargs)" = "0 1 2 60 61 62" ]
+    hdf5-rows t.h5 bytes >x.npy
+    [[ $(npy_header x.npy) == *"'|u1'"*"(4, 4)"* ]]
+    [ "$(bytes x.npy 128 16 | xargs)" = "$(seq 0 15 | xargs)" ]
+    hdf5-rows t.h5 counts -o x.npy
+    [[ $(npy_header x.npy) == *"'<f8'"*"(5, 1)"* ]]
+    hdf5-rows t.h5 table | nystream import s.nys - -q
+}
+
+@test "hdf5-rows: a sparse matrix by rows, of AnnData and of 10x, as text and dense" {
+    make_hdf5
+    printf '0 2:5 5:0\n0\n0 1:1 3:0.5 4:4\n0 5:7\n' >expected
+    hdf5-rows t.h5 | cmp - expected
+    hdf5-rows t.h5 matrix | cmp - expected
+    hdf5-rows t.h5 --dense -o x.npy
+    [ "$(rows x.npy 5 | xargs)" = "0 5 0 0 0 0 0 0 0 0 1 0 0.5 4 0 0 0 0 0 7" ]
+    hdf5-rows t.h5 | nystream import piped.nys - --dims 5 -q
+    nystream import s.nys expected --format libsvm -q # the text itself says how many columns
+    for store in piped s; do nystream info $store.nys --json | grep -q '"d": 5'; done
+}
+
+@test "hdf5-rows: what cannot be read is named, and what can be is listed" {
+    make_hdf5
+    refused 2 "table   7 x 3" hdf5-rows t.h5 nothing
+    refused 2 "X  (sparse)" hdf5-rows t.h5 nothing
+    refused 3 "tocsr()" hdf5-rows t.h5 by_columns
+    refused 3 "has column 3 twice" hdf5-rows t.h5 repeated
+    refused 3 "row 3 of outside has column -1 of 5" hdf5-rows t.h5 outside
+    refused 3 "indptr of backwards is damaged" hdf5-rows t.h5 backwards
+    refused 3 "does not say its shape" hdf5-rows t.h5 shapeless
+    refused 3 "has 2 of its 8 chunks" hdf5-rows t.h5 sparse_chunks
+    refused 3 "does not hold numbers" hdf5-rows t.h5 words
+    head -c 3000 t.h5 >cut.h5
+    refused 3 "truncated file" hdf5-rows cut.h5
+    seq 9 >text.h5
+    refused 3 "cannot open it as HDF5" hdf5-rows text.h5
+    refused 4 "No such file" hdf5-rows missing.h5
+    refused 2 "not a pipe" hdf5-rows -
 }
