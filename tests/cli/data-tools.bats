@@ -204,7 +204,7 @@ on_shape() {
 }
 
 @test "every tool explains itself" {
-    for tool in infinite-digits manifold sparse-text knn-accuracy windows; do
+    for tool in infinite-digits manifold sparse-text knn-accuracy windows ply-rows; do
         run $tool --help
         [ "$status" -eq 0 ]
         [[ $output == "$tool "* ]]
@@ -335,4 +335,64 @@ refused() {
     refused 3 "cannot open it as HDF5" hdf5-rows text.h5
     refused 4 "No such file" hdf5-rows missing.h5
     refused 2 "not a pipe" hdf5-rows -
+}
+
+# ply FORMAT: the header of three points with a colour, after one camera
+ply() {
+    printf '%s\n' ply "format $1 1.0" 'comment by hand' 'element camera 1' 'property short id' \
+        'element vertex 3' 'property float x' 'property float y' 'property float z' \
+        'property uchar red' 'element face 1' 'property list uchar int vertex_indices' end_header
+}
+
+# the same points in binary: a float of 1.5 or -2, then the others
+binary_ply() {
+    ply binary_little_endian
+    printf '\7\0'
+    printf '\0\0\300\77\0\0\0\300\0\0\0\0\377'
+    printf '\0\0\0\0\0\0\300\77\0\0\0\300\1'
+    printf '\0\0\0\300\0\0\0\0\0\0\300\77\2'
+    printf '\3\0\0\0\0\1\0\0\0\2\0\0\0'
+}
+
+text_ply() {
+    ply ascii
+    printf '%s\n' 7 '1.5 -2 0 255' '0 1.5 -2 1' '-2 0 1.5e0 2' '3 0 1 2'
+}
+
+@test "ply-rows: the points of a text and of a binary file, in any columns" {
+    binary_ply >b.ply
+    text_ply >t.ply
+    ply-rows b.ply -o b.npy
+    [ "$(rows b.npy 3 | xargs)" = "1.5 -2 0 0 1.5 -2 -2 0 1.5" ]
+    text_ply | sed 's/$/\r/' | gzip | ply-rows - | cmp - b.npy
+    ply-rows t.ply --properties red,x | nystream import s.nys - -q
+    ply-rows t.ply --properties red,x -o c.npy
+    [ "$(rows c.npy 2 | xargs)" = "255 1.5 1 0 2 -2" ]
+    sed 's/property float x/property double x/' t.ply | ply-rows - >d.npy
+    [[ $(npy_header d.npy) == *"'<f8'"*"(3, 3)"* ]]
+}
+
+@test "ply-rows: what is wrong is named by its line, and what to do" {
+    text_ply >t.ply
+    binary_ply >b.ply
+    head -n -3 t.ply >f
+    refused 3 "f ends in line 16, before its last point" ply-rows f
+    sed 's/^0 1.5/0 nine/' t.ply >f
+    refused 3 'line 16: y of the point is "nine"' ply-rows f
+    sed 's/^0 1.5 -2 1/0 1.5 -2 1 1/' t.ply >f
+    refused 3 "line 16: the point has more than its 4 numbers" ply-rows f
+    head -c -40 b.ply >f
+    refused 3 "it has 0 of its 3 points" ply-rows f
+    head -c -16 b.ply | refused 3 "it has 2 of its 3 points" ply-rows -
+    sed 's/vertex 3/vertex 2000000000000000/' b.ply >f
+    refused 3 "of its 2000000000000000 points" ply-rows f
+    sed 's/little/big/' b.ply >f
+    refused 3 "line 2: the format is neither" ply-rows f
+    sed 's/short id/list uchar short id/' b.ply >f
+    refused 3 "lists before its points" ply-rows f
+    refused 2 "x y z red. Not q" ply-rows t.ply --properties x,q
+    seq 9 >f
+    refused 3 "nystream import" ply-rows f
+    sed 's/element vertex 3/element vertex 0/' t.ply >f
+    refused 3 "no points" ply-rows f
 }
