@@ -72,8 +72,9 @@ TEST_SUPPORT := $(BUILD)/tests/support.a
 # What the data-tools share is data-tools/tool.c.
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
 # A tool that needs more libraries is built where they are (data-tools/setup tools).
-PACKAGES_hdf5-rows := hdf5
-ABSENT_TOOLS := $(foreach tool,hdf5-rows,$(if \
+PACKAGES_hdf5-rows  := hdf5
+PACKAGES_image-rows := libpng libjpeg
+ABSENT_TOOLS := $(foreach tool,hdf5-rows image-rows,$(if \
                 $(shell pkg-config --exists $(PACKAGES_$(tool)) && echo yes),,$(tool)))
 TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c \
                 $(ABSENT_TOOLS:%=data-tools/%.c),$(wildcard data-tools/*.c)))

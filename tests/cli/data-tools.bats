@@ -337,6 +337,63 @@ refused() {
     refused 2 "not a pipe" hdf5-rows -
 }
 
+# make_image as in external/make_image.c, where image-rows is built
+make_image() {
+    [ -x "$NYSTREAM_BUILD/data-tools/image-rows" ] || skip "image-rows is not built: no libpng, libjpeg"
+    export ASAN_OPTIONS=detect_leaks=0 # what libpng and libjpeg keep when the tool ends with an error
+    # shellcheck disable=SC2046  # words are meant
+    [ -x "$BATS_FILE_TMPDIR/make_image" ] ||
+        cc "$BATS_TEST_DIRNAME/external/make_image.c" $(pkg-config --cflags libpng libjpeg) \
+            -o "$BATS_FILE_TMPDIR/make_image" $(pkg-config --libs libpng libjpeg)
+    "$BATS_FILE_TMPDIR/make_image" "$@"
+}
+
+@test "image-rows: gray images in folders, in order, with their paths and classes" {
+    mkdir -p set/cat set/ant
+    make_image png gray 3 2 10 set/cat/b.png
+    make_image png gray 3 2 20 set/cat/a.PNG
+    make_image jpeg gray 3 2 77 set/ant/z.jpeg
+    touch set/readme.txt
+    image-rows set -o x.npy --files files --labels labels
+    [[ $(npy_header x.npy) == *"'|u1'"*"(3, 6)"* ]]
+    [ "$(bytes x.npy 128 18 | xargs)" = "77 77 77 77 77 77 20 21 22 23 24 25 10 11 12 13 14 15" ]
+    [ "$(xargs <files)" = "set/ant/z.jpeg set/cat/a.PNG set/cat/b.png" ]
+    [ "$(xargs <labels)" = "ant cat cat" ]
+    image-rows set | nystream import s.nys - --labels labels -q
+}
+
+@test "image-rows: color as in the files, or for all" {
+    mkdir set
+    make_image png color 2 1 10 set/a.png
+    image-rows set -o x.npy
+    [ "$(bytes x.npy 128 6 | xargs)" = "110 10 10 111 11 11" ]
+    make_image png gray 2 1 10 set/b.png
+    refused 3 "set/b.png is gray, set/a.png is not: say --gray or --color" image-rows set
+    image-rows set --color -o x.npy
+    [ "$(bytes x.npy 134 6 | xargs)" = "10 10 10 11 11 11" ]
+    image-rows set --gray -o x.npy
+    [[ $(npy_header x.npy) == *"(2, 2)"* ]]
+    [ "$(bytes x.npy 130 2 | xargs)" = "10 11" ]
+}
+
+@test "image-rows: what cannot be a row is named" {
+    mkdir set empty
+    make_image png gray 3 2 10 set/a.png
+    make_image png gray 2 3 10 set/b.png
+    refused 3 "set/b.png has 2 x 3 pixels, set/a.png 3 x 2" image-rows set
+    head -c 50 set/a.png >set/b.png
+    refused 3 "set/b.png cannot be read as PNG" image-rows set
+    rm set/b.png
+    make_image jpeg gray 3 2 10 whole.jpg
+    head -c -20 whole.jpg >set/c.jpg
+    refused 3 "set/c.jpg cannot be read as JPEG" image-rows set
+    seq 9 >set/c.jpg
+    refused 3 "set/c.jpg cannot be read as JPEG" image-rows set
+    refused 3 "empty has no image" image-rows empty
+    refused 4 "missing" image-rows missing
+    refused 2 "not both" image-rows set --gray --color
+}
+
 # ply FORMAT: the header of three points with a colour, after one camera
 ply() {
     printf '%s\n' ply "format $1 1.0" 'comment by hand' 'element camera 1' 'property short id' \
