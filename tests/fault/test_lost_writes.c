@@ -16,14 +16,12 @@
 #include <cmocka.h>
 
 #include "store/store.h"
-#include "support/store_case.h"
+#include "support/store_folder.h"
 
 /* Small values, inside the leaves of a tree with several of them; each commit rewrites one, in its
  * size. The points have their small records, manifest and statistics, behind many blocks. */
 enum { CHUNKS = 120, CHUNK_BYTES = 200, COMMITS = 8, PAGE = 4096, D = 8192, ROWS = 100 };
 
-static struct ny_context *ctx;
-static char directory[128], path[160];
 static uint8_t last[CHUNKS]; /* what each chunk holds */
 static uint64_t rows_last;
 
@@ -33,11 +31,6 @@ struct image {
 };
 static const char *const parts[2] = {"points", "results"};
 static struct image images[2][COMMITS + 1];
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
-    } while (0)
 
 static void data_file(char file[200], int which)
 {
@@ -89,10 +82,7 @@ static int build(void **state)
 {
     struct ny_store *store;
 
-    (void)state;
-    if (ny_context_new(&ctx)) return -1;
-    case_directory(directory);
-    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    if (make_folder(state)) return -1;
     CHECK(ny_store_create(&store, ctx, path));
     for (unsigned i = 0; i < CHUNKS; i++)
         put(store, i, 1);
@@ -110,13 +100,10 @@ static int build(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     for (int i = 0; i < 2; i++)
         for (int commit = 0; commit <= COMMITS; commit++)
             free(images[i][commit].data);
-    ny_context_free(ctx);
-    case_remove(directory);
-    return 0;
+    return remove_folder(state);
 }
 
 static bool fine(int err)

@@ -17,35 +17,11 @@
 
 #include "base/random.h"
 #include "store/store.h"
-#include "support/store_case.h"
+#include "support/store_folder.h"
 
 enum { D = 784, BASE = 1300, MORE = 20000, KILLS = 60, DELAY_US = 40000 };
 
-static char directory[128], path[160];
-static struct ny_context *ctx;
 static uint64_t draws;
-
-static int start(void **state)
-{
-    (void)state;
-    if (ny_context_new(&ctx)) return -1;
-    case_directory(directory);
-    snprintf(path, sizeof(path), "%s/a.nys", directory);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    ny_context_free(ctx);
-    case_remove(directory);
-    return 0;
-}
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
-    } while (0)
 
 static struct case_import import_of(uint64_t first, uint64_t count)
 {
@@ -335,7 +311,7 @@ static void killed_batches(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
         TEST(killed_imports),
         TEST(killed_creations),

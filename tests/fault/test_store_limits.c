@@ -13,37 +13,18 @@
 
 #include "base/memory.h"
 #include "store/store.h"
-#include "support/store_case.h"
+#include "support/store_folder.h"
 
 enum { D = 784, BASE = 3000, MORE = 40000 };
 
-static struct ny_context *ctx;
-static char directory[128], path[160];
 
 static int start(void **state)
 {
-    (void)state;
-    if (ny_context_new(&ctx)) return -1;
-    ny_context_set_memory(ctx, 100 << 20);
-    case_directory(directory);
-    snprintf(path, sizeof(path), "%s/a.nys", directory);
-    return 0;
+    int err = make_folder(state);
+
+    if (!err) ny_context_set_memory(ctx, 100 << 20);
+    return err;
 }
-
-static int stop(void **state)
-{
-    size_t left = ny_memory_used(ctx);
-
-    (void)state;
-    ny_context_free(ctx);
-    case_remove(directory);
-    return left == 0 ? 0 : -1;
-}
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
-    } while (0)
 
 static struct case_import import_of(uint64_t first, uint64_t count)
 {
@@ -209,7 +190,7 @@ static void every_budget(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, remove_folder)
     const struct CMUnitTest tests[] = {
         TEST(a_full_disk),
         TEST(a_full_disk_under_a_batch),

@@ -17,26 +17,8 @@
 #include "base/random.h"
 #include "select/rules.h"
 #include "support/images.h"
-#include "support/store_case.h"
+#include "support/store_folder.h"
 
-static struct ny_context *ctx;
-static char directory[128];
-
-static int start(void **state)
-{
-    (void)state;
-    case_directory(directory);
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    case_remove(directory);
-    assert_int_equal(ny_memory_used(ctx), 0);
-    ny_context_free(ctx);
-    return 0;
-}
 
 struct rows {
     size_t n, d;
@@ -69,7 +51,6 @@ static void keep_rows(struct rows *r)
     const struct ny_rows rows = {.values = r->x, .count = r->n, .consumed = r->n};
     struct ny_ingest *ingest;
     uint64_t consumed;
-    char path[200];
 
     snprintf(path, sizeof(path), "%s/%d.nys", directory, number++);
     assert_int_equal(ny_store_create(&r->store, ctx, path), NY_OK);

@@ -17,28 +17,12 @@
 #include "base/random.h"
 #include "nystream.h"
 #include "spectral/methods.h"
-#include "support/store_case.h"
+#include "support/store_folder.h"
 
 enum { N = 240, D_MAX = 8, M = 40, P = 5, OPTIONS = 8 };
 
-static char directory[128], store[160], file[160];
-static struct ny_context *ctx;
+static char store[160], file[160];
 static unsigned stores;
-
-static int start(void **state)
-{
-    (void)state;
-    case_directory(directory);
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    ny_context_free(ctx);
-    case_remove(directory);
-    return 0;
-}
 
 /* ---- data --------------------------------------------------------------------------------- */
 
@@ -364,5 +348,5 @@ int main(void)
         cmocka_unit_test(every_method_on_awkward_data),
         cmocka_unit_test(near_duplicates_wreck_nothing),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -16,28 +16,10 @@
 #include "spectral/whole.h"
 #include "support/brute.h"
 #include "support/small.h"
-#include "support/store_case.h"
+#include "support/store_folder.h"
 
 enum { N = 70, R = 12, D = 4, ROWS = 64, P = 3 };
 
-static struct ny_context *ctx;
-static char directory[128];
-
-static int start(void **state)
-{
-    (void)state;
-    case_directory(directory);
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    case_remove(directory);
-    return 0;
-}
 
 static void near_to(double x, double y, double tolerance)
 {
@@ -185,9 +167,9 @@ static void coordinate_of(const char *map, const double *values, const double *V
         y[i] = V[pair * ROWS + i] * factor * (V[pair * ROWS + largest] < 0 ? -1 : 1);
 }
 
-static void read_matrix(const char *path, double *Y)
+static void read_matrix(const char *name, double *Y)
 {
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(name, "r");
 
     assert_non_null(file);
     for (size_t i = 0; i < ROWS; i++)
@@ -204,11 +186,10 @@ static void check_fit(const char *approx, const char *map, const char *precision
                                       "64"}};
     double K[ROWS * ROWS], V[ROWS * ROWS], values[ROWS], y[ROWS], Y[ROWS * P], T[ROWS * P];
     double tolerance = strcmp(precision, "f64") == 0 ? 1e-8 : 3e-5, gamma = 0;
-    char store[160], in[160], out[160], again[160];
+    char in[160], out[160], again[160];
     struct ny_options *options;
     struct ny_report *report;
 
-    snprintf(store, sizeof(store), "%s/s.nys", directory);
     snprintf(in, sizeof(in), "%s/in.csv", directory);
     snprintf(out, sizeof(out), "%s/out.csv", directory);
     snprintf(again, sizeof(again), "%s/again.csv", directory);
@@ -216,10 +197,10 @@ static void check_fit(const char *approx, const char *map, const char *precision
     for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++)
         assert_int_equal(ny_options_set(options, option[i][0], option[i][1]), NY_OK);
     assert_int_equal(ny_options_set(options, "restart", "yes"), NY_OK);
-    if (ny_fit(ctx, store, "x", options, &report)) fail_msg("%s", ny_context_message(ctx));
+    if (ny_fit(ctx, path, "x", options, &report)) fail_msg("%s", ny_context_message(ctx));
     if (strcmp(map, "pca") != 0) assert_true(ny_report_number(report, "gamma", &gamma));
-    assert_int_equal(ny_export(ctx, store, "x", "embedding", out), NY_OK);
-    if (ny_transform(ctx, store, "x", in, again, NULL)) fail_msg("%s", ny_context_message(ctx));
+    assert_int_equal(ny_export(ctx, path, "x", "embedding", out), NY_OK);
+    if (ny_transform(ctx, path, "x", in, again, NULL)) fail_msg("%s", ny_context_message(ctx));
     read_matrix(out, Y);
     read_matrix(again, T);
     matrix_of(map, gamma, K);
@@ -238,15 +219,14 @@ static void check_fit(const char *approx, const char *map, const char *precision
 static void a_range_of_all_space_gives_exact_maps(void **state)
 {
     static const char *const maps[] = {"svd", "pca", "kpca", "laplacian", "diffusion"};
-    char path[160];
+    char in[160];
     FILE *file;
 
     (void)state;
     fill_points();
-    snprintf(path, sizeof(path), "%s/s.nys", directory);
     assert_int_equal(ny_append_rows(ctx, path, points, ROWS, D, NULL), NY_OK);
-    snprintf(path, sizeof(path), "%s/in.csv", directory);
-    file = fopen(path, "w");
+    snprintf(in, sizeof(in), "%s/in.csv", directory);
+    file = fopen(in, "w");
     assert_non_null(file);
     for (size_t i = 0; i < ROWS * D; i++)
         fprintf(file, "%.9g%c", (double)points[i], i % D + 1 < D ? ',' : '\n');
@@ -261,8 +241,9 @@ static void a_range_of_all_space_gives_exact_maps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(it_is_the_range_of_powers, start, stop),
-        cmocka_unit_test_setup_teardown(a_range_of_all_space_gives_exact_maps, start, stop),
+        cmocka_unit_test_setup_teardown(it_is_the_range_of_powers, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_range_of_all_space_gives_exact_maps, make_folder,
+                                        remove_folder),
     };
 
     return cmocka_run_group_tests_name("randomized eigenpairs of all of K", tests, NULL, NULL);

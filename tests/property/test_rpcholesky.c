@@ -423,5 +423,5 @@ int main(void)
         cmocka_unit_test(refuses_what_it_cannot_select_from),
     };
 
-    return cmocka_run_group_tests_name("rpcholesky", tests, start, stop);
+    return cmocka_run_group_tests_name("rpcholesky", tests, make_folder, remove_folder);
 }

@@ -191,5 +191,5 @@ int main(void)
         cmocka_unit_test(rows_without_weight_are_not_taken),
     };
 
-    return cmocka_run_group_tests_name("weighted", tests, start, stop);
+    return cmocka_run_group_tests_name("weighted", tests, make_folder, remove_folder);
 }

@@ -13,11 +13,9 @@
 
 #include "base/memory.h"
 #include "store/store.h"
-#include "support/store_case.h"
+#include "support/store_folder.h"
 
-static struct ny_context *ctx;
 static struct ny_store *store;
-static char directory[128], path[160];
 
 static void open_store(void)
 {
@@ -26,39 +24,15 @@ static void open_store(void)
 
 static int start(void **state)
 {
-    (void)state;
-    if (ny_context_new(&ctx)) return -1;
-    case_directory(directory);
-    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    if (make_folder(state)) return -1;
     open_store();
     return 0;
 }
 
 static int stop(void **state)
 {
-    size_t left;
-
-    (void)state;
     ny_store_close(store);
-    left = ny_memory_used(ctx);
-    ny_context_free(ctx);
-    case_remove(directory);
-    return left == 0 ? 0 : -1;
-}
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
-    } while (0)
-
-/* The call fails so, and says these words. */
-static inline void refused(int got, int status, const char *words)
-{
-    assert_int_equal(got, status);
-    assert_int_equal(ny_context_error(ctx)->status, status);
-    if (!strstr(ny_context_message(ctx), words))
-        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
-    ny_error_clear(ctx);
+    return remove_folder(state);
 }
 
 static inline struct case_import import_of(enum ny_dtype dtype, uint64_t d, uint64_t count)

@@ -15,30 +15,21 @@
 #include "base/random.h"
 #include "select/greedy.h"
 #include "store/store.h"
-#include "support/store_case.h"
+#include "support/store_folder.h"
 
 enum { N = 10500, D = 24, CLUSTERS = 40 };
 
-static struct ny_context *ctx;
 static struct ny_store *store;
-static char directory[128], path[160];
 
 static int start(void **state)
 {
-    (void)state;
-    case_directory(directory);
-    snprintf(path, sizeof(path), "%s/a.nys", directory);
-    return ny_context_new(&ctx) || ny_store_create(&store, ctx, path);
+    return make_folder(state) || ny_store_create(&store, ctx, path);
 }
 
 static int stop(void **state)
 {
-    (void)state;
     ny_store_close(store);
-    assert_int_equal(ny_memory_used(ctx), 0);
-    ny_context_free(ctx);
-    case_remove(directory);
-    return 0;
+    return remove_folder(state);
 }
 
 /* Whole numbers in 0…255, in clusters that are ellipsoids; some rows repeat earlier ones. */

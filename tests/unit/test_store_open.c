@@ -17,43 +17,8 @@
 
 #include "base/memory.h"
 #include "store/codec.h"
-#include "support/store_case.h"
+#include "support/store_folder.h"
 
-static struct ny_context *ctx;
-static char directory[128], path[160];
-
-static int start(void **state)
-{
-    (void)state;
-    if (ny_context_new(&ctx)) return -1;
-    case_directory(directory);
-    snprintf(path, sizeof(path), "%s/a.nys", directory);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    size_t left = ny_memory_used(ctx);
-
-    (void)state;
-    ny_context_free(ctx);
-    case_remove(directory);
-    return left == 0 ? 0 : -1;
-}
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
-    } while (0)
-
-static void refused(int got, int status, const char *words)
-{
-    assert_int_equal(got, status);
-    assert_int_equal(ny_context_error(ctx)->status, status);
-    if (!strstr(ny_context_message(ctx), words))
-        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
-    ny_error_clear(ctx);
-}
 
 static const struct case_import small = {
     .seed = 1, .count = 3000, .batch = 1000, .spec = {.d = 784, .dtype = NY_U8, .fingerprint = 1}};
@@ -534,7 +499,7 @@ static void files_follow_the_umask(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
         TEST(paths_that_are_no_store),
         TEST(a_directory_of_other_things_is_left_alone),

@@ -1,0 +1,54 @@
+/* What tests of a store begin with: a context, a folder of its own and the path of a store in it,
+ * which the tests make. In the end all that was charged to the context has been given back. */
+#ifndef TESTS_SUPPORT_STORE_FOLDER_H
+#define TESTS_SUPPORT_STORE_FOLDER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "support/store_case.h"
+
+static struct ny_context *ctx;
+static char directory[128], path[160];
+
+static inline int make_folder(void **state)
+{
+    (void)state;
+    if (ny_context_new(&ctx)) return -1;
+    case_directory(directory);
+    snprintf(path, sizeof(path), "%s/a.nys", directory);
+    return 0;
+}
+
+static inline int remove_folder(void **state)
+{
+    size_t left = ny_memory_used(ctx);
+
+    (void)state;
+    ny_context_free(ctx);
+    case_remove(directory);
+    return left == 0 ? 0 : -1;
+}
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
+    } while (0)
+
+/* The call fails so, and says these words. */
+static inline void refused(int got, int status, const char *words)
+{
+    assert_int_equal(got, status);
+    assert_int_equal(ny_context_error(ctx)->status, status);
+    if (!strstr(ny_context_message(ctx), words))
+        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
+    ny_error_clear(ctx);
+}
+
+#endif
