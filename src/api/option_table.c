@@ -52,7 +52,8 @@
       "svd: K as it is; kpca: K centred; pca: that of the linear kernel; laplacian: K "            \
       "divided by its degrees, for spectral clustering; diffusion: that, times its "               \
       "eigenvalues to the power of --time; isomap: lengths of shortest paths in a graph of "       \
-      "neighbours (--neighbors, or --graph); eigenmaps: smoothest functions on such a graph")      \
+      "neighbours (--neighbors, or --graph); eigenmaps: smoothest functions on such a graph; "     \
+      "diffusion beside one of these two: on it, too")                                             \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", FIT,                                    \
       "projected: the best that landmarks give, in two passes; nystrom: faster and "               \
       "coarser, in one; orthonystrom, column: between them; ensemble: slices of many "             \
@@ -140,7 +141,8 @@
     X("graph", NY_TEXT, 0, true, "NAME", NULL, FIT,                                                \
       "maps of a graph: one of the same store; without it the fit makes its own")                  \
     X("edge-weights", NY_CHOICE, 0, true, "heat|binary", "heat", FIT,                              \
-      "eigenmaps: of an edge of length d: exp(-gamma d^2), gamma auto: 1/median d^2; or 1")        \
+      "eigenmaps, diffusion: exp(-gamma d^2) of an edge of length d, gamma auto: 1/median d^2; "   \
+      "or 1")                                                                                      \
     X("from", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where a path begins")                \
     X("to", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where it ends")                        \
     X("measures", NY_TEXT, 0, false, "LIST", "all", EVALUATE,                                      \

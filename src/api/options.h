@@ -14,6 +14,8 @@
 
 #include "base/context.h"
 
+struct ny_map;
+
 /* True when the user set it, whatever to. */
 bool ny_options_is_set(const struct ny_options *options, const char *name);
 /* The value in force; NULL when there is none. The same as ny_options_get(). */
@@ -26,6 +28,9 @@ bool ny_options_size(const struct ny_options *options, const char *name, uint64_
 /* γ in force from gamma, sigma (1/(2σ²)) or epsilon (1/ε); false when it is to be found (auto) or
  * the kernel has none. */
 bool ny_options_gamma(const struct ny_options *options, double *gamma);
+
+/* The map in force: where a graph's options are typed, what it is of a graph. */
+const struct ny_map *ny_options_map(const struct ny_options *options);
 
 /* Rules between options, for those of `groups` (enum ny_option_group, or-ed): NY_EUSAGE for a typed
  * option that cannot act beside the others, and for one that is missing. */

@@ -56,7 +56,7 @@ static const struct condition {
     {"averages", "map", "!svd"},
     {"normalize", "map", "diffusion"},
     {"time", "map", "diffusion"},
-    {"edge-weights", "map", "eigenmaps"},
+    {"edge-weights", "map", "eigenmaps|diffusion"},
     {"gamma", "edge-weights", "!binary"},
     {"sigma", "edge-weights", "!binary"},
     {"epsilon", "edge-weights", "!binary"},
@@ -137,14 +137,17 @@ static bool method_takes(const struct ny_options *options, const char *name)
     return !whole || (is(name, "landmarks") && whole->landmarks);
 }
 
-static const struct ny_map *map_of(const struct ny_options *options)
+const struct ny_map *ny_options_map(const struct ny_options *options)
 {
-    return ny_map_find(ny_options_get(options, "map"));
+    const struct ny_map *map = ny_map_find(ny_options_get(options, "map"));
+    bool graph = typed(options, "graph") || typed(options, "neighbors");
+
+    return map->of_graph && graph ? map->of_graph : map;
 }
 
-/* What fits of a graph's map have of the verb graph. */
+/* What fits of a graph's map have of the verb graph, and beside it. */
 static const char graph_options[] =
-    "graph|neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual";
+    "graph|neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual|edge-weights";
 
 /* Maps of a graph take a few of the options of kernels' maps. */
 static bool map_takes(const struct ny_options *options, const char *name)
@@ -156,7 +159,7 @@ static bool map_takes(const struct ny_options *options, const char *name)
                       "row-normalize|affine|inner|oversample|power|experts|weights|columns-file|"
                       "certify|probe"))
         return true;
-    graph = map_of(options)->graph;
+    graph = ny_options_map(options)->graph;
     return !graph || one_of(name, graph->options);
 }
 
@@ -170,7 +173,7 @@ static bool graph_takes(const struct ny_options *options, const char *name)
 
 bool ny_options_of_map(const struct ny_options *options, const char *name)
 {
-    return !one_of(name, graph_options) || map_of(options)->graph;
+    return !one_of(name, graph_options) || ny_options_map(options)->graph;
 }
 
 /* What the method in force makes the best of. */
@@ -198,9 +201,9 @@ static bool implied(const struct ny_options *options, const char *name, const ch
 {
     *value = NULL;
     if (is(name, "select")) *value = default_rule(options);
-    if (is(name, "approx") && map_of(options)->graph)
-        *value = default_method(map_of(options)->graph);
-    if (is(name, "kernel")) *value = ny_map_find(ny_options_get(options, "map"))->kernel;
+    if (is(name, "approx") && ny_options_map(options)->graph)
+        *value = default_method(ny_options_map(options)->graph);
+    if (is(name, "kernel")) *value = ny_options_map(options)->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
     if (one_of(name, "inner|oversample|power") &&
         is(ny_options_get(options, "approx"), "projected")) {
@@ -260,13 +263,14 @@ static int check_conditions(const struct ny_options *options, unsigned groups)
 static int check_map(const struct ny_options *options)
 {
     const struct ny_option_info *table = ny_option_table();
-    const struct ny_map *map = map_of(options);
+    const struct ny_map *map = ny_options_map(options);
 
     for (int i = 0; table[i].name; i++) {
         if (!options->typed[i]) continue;
         if (!map_takes(options, table[i].name) || !ny_options_of_map(options, table[i].name))
-            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s",
-                           table[i].name, map->name);
+            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s%s",
+                           table[i].name, map->name,
+                           map == ny_map_find(map->name) ? "" : " of a graph");
         if (!graph_takes(options, table[i].name))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not act with --graph %s, which has been made", table[i].name,
@@ -379,7 +383,7 @@ static int check_affine(const struct ny_options *options, unsigned groups)
 
 static int check_fit(const struct ny_options *options)
 {
-    const struct ny_map *map = ny_map_find(ny_options_get(options, "map"));
+    const struct ny_map *map = ny_options_map(options);
     const char *kernel = ny_options_get(options, "kernel");
     uint64_t components = 0, rank;
 

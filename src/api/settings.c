@@ -350,6 +350,8 @@ static int decide_graph_fit(struct ny_store *store, const struct ny_options *opt
     fit->normalisation = NY_CENTRED_LANDMARKS;
     fit->edge_weights = is(ny_options_text(options, "edge-weights"), "binary") ? NY_EDGES_BINARY
                                                                               : NY_EDGES_HEAT;
+    fit->asymmetric = is(ny_options_text(options, "normalize"), "asymmetric");
+    fit->time = number_of(options, "time", 1);
     fit->precision =
         is(ny_options_text(options, "precision"), "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
     fit->inner = NY_INNER_EXACT;
@@ -392,7 +394,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     fit->threads = ny_context_threads(ctx);
     fit->seed = size_of(options, "seed", 0);
     fit->rule = select ? ny_rule_find(select) : ny_rule_at(0); /* not asked, without landmarks */
-    fit->map = ny_map_find(groups & NY_GROUP_FIT ? ny_options_text(options, "map") : "kpca");
+    fit->map = groups & NY_GROUP_FIT ? ny_options_map(options) : ny_map_find("kpca");
     if (!fit->rule || !fit->map)
         return ny_fail(ctx, NY_EINTERNAL, "a rule or map of the option table is missing");
     if (!fit->map->graph || fit->map->kernel) err = decide_kernel(ctx, options, fit);

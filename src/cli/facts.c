@@ -292,7 +292,7 @@ static bool print_preservation(FILE *file, const json_t *facts)
     return true;
 }
 
-/* Of eigenmaps. */
+/* Of eigenmaps, and of the diffusion map of a graph, whose eigenvalues are 1 − λ. */
 static bool print_residuals(FILE *file, const json_t *facts)
 {
     const json_t *values = json_object_get(facts, "eigenvalues"), *residual;
@@ -303,6 +303,7 @@ static bool print_residuals(FILE *file, const json_t *facts)
     json_array_foreach(json_object_get(facts, "eigenvector_residuals"), k, residual)
         if (json_number_value(residual) > most) most = json_number_value(residual);
     last = json_number_value(json_array_get(values, json_array_size(values) - 1));
+    if (strcmp(cli_fact_text(facts, "map"), "diffusion") == 0) last = 1 - last;
     cli_print_fact(file, "certificate",
                    "residuals |Lu - lambda u| of at most %.2g, %.2g of the largest eigenvalue, "
                    "after %s products",

@@ -1,7 +1,8 @@
 /*
  * Laplacian eigenmaps (Belkin & Niyogi 2003) of a graph of neighbours: A = exp(−γ‖·‖²) on its
  * edges, or 1; the smallest eigenpairs of I − D^-½AD^-½, of which the first is trivial
- * (graph/chebyshev.h). Stages:
+ * (graph/chebyshev.h). And the diffusion map of such a graph: the same vectors, times the power t
+ * of the eigenvalues 1 − λ of D^-½AD^-½; asymmetric: those of the walk D⁻¹A, D^-½u. Stages:
  *
  *   solve       the pairs
  *   project     their rows, as embedding; that of the trivial pair, too, so that it can be exported
@@ -11,6 +12,7 @@
  *   eigenpairs.0/1  the solver's state, two slots in turn; gone when done
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/progress.h"
@@ -187,20 +189,57 @@ done:
     return err;
 }
 
+/* (1 − λ)^t of the coordinates; and ψ = D^-½u/c₀, where c₀ = 1/√(Σd) is the trivial vector. */
+static int report_scale(const struct eigenmaps *map)
+{
+    const struct ny_job *job = &map->fit->job;
+    struct ny_coordinates coordinates = {
+        .pairs = map->pairs, .skip = 1, .asymmetric = job->settings->asymmetric};
+    double *scale = NULL, volume = 0;
+
+    if (job->settings->map->in_time) {
+        scale = ny_calloc(job->ctx, NY_MEM_SOLVE, map->pairs, sizeof(double));
+        if (!scale) return NY_EBUDGET;
+    }
+    for (size_t i = 0; i < map->solver.n; i++)
+        volume += map->affinity.degree[i];
+    for (size_t k = 0; k + 1 < map->pairs && scale; k++) {
+        scale[k] = pow(1 - map->solver.value[k + 1], job->settings->time);
+        if (job->settings->asymmetric) scale[k] *= sqrt(volume);
+    }
+    coordinates.scale = scale;
+    ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
+    ny_free(job->ctx, scale);
+    return NY_OK;
+}
+
 static void report_pairs(const struct eigenmaps *map)
 {
     struct ny_job *job = &map->fit->job;
-    const struct ny_coordinates coordinates = {.pairs = map->pairs, .skip = 1};
     json_t *report = ny_job_report(job), *values = json_array(), *residuals = json_array();
 
     for (size_t k = 0; k < map->pairs; k++) {
-        ny_field_append(values, json_real(fmax(map->solver.value[k], 0)));
+        double value = fmax(map->solver.value[k], 0);
+
+        ny_field_append(values, json_real(job->settings->map->in_time ? 1 - value : value));
         ny_field_append(residuals, json_real(map->solver.residual[k]));
     }
     ny_field_set_json(report, "eigenvalues", values);
     ny_field_set_json(report, "eigenvector_residuals", residuals);
     ny_field_set_count(report, "products", (uint64_t)map->solver.at->products);
-    ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
+}
+
+/* Powers of a negative number. */
+static int check_time(const struct eigenmaps *map)
+{
+    const struct ny_job *job = &map->fit->job;
+    double last = 1 - map->solver.value[map->pairs - 1];
+
+    if (!job->settings->map->in_time || !isnan(pow(last, job->settings->time))) return NY_OK;
+    return ny_fail(job->ctx, NY_ENUMERIC,
+                   "the last eigenvalue of the walk is %.3g, and has no power --time %g; give a "
+                   "whole --time, or fewer --components",
+                   last, job->settings->time);
 }
 
 static int solve(struct ny_graph_fit *fit)
@@ -209,7 +248,9 @@ static int solve(struct ny_graph_fit *fit)
     int err = open_map(&map, fit);
 
     if (err == NY_OK) err = run_solver(&map);
+    if (err == NY_OK) err = check_time(&map);
     if (err == NY_OK) err = fix_signs(&map);
+    if (err == NY_OK) err = report_scale(&map);
     if (err == NY_OK) {
         report_pairs(&map);
         err = save(&map, NY_STAGE_PROJECT);
@@ -239,16 +280,34 @@ static int finish(struct ny_job *job)
     return ny_job_commit(job, batch, NY_STAGE_DONE);
 }
 
+/* Rows of Û, and 1/√d_i behind them where coordinates are those of the walk. */
+static int embed(struct eigenmaps *map)
+{
+    const struct ny_chebyshev *solver = &map->solver;
+    struct ny_job *job = &map->fit->job;
+    struct ny_matrix U = {solver->x, solver->n, map->pairs, solver->stride, false};
+    struct ny_matrix wide;
+    int err;
+
+    if (!job->settings->asymmetric) return ny_graph_embed(map->fit, U);
+    wide = ny_matrix(ny_calloc(job->ctx, NY_MEM_SOLVE, U.rows, (U.cols + 1) * sizeof(double)),
+                     U.rows, U.cols + 1);
+    if (!wide.at) return NY_EBUDGET;
+    for (size_t i = 0; i < U.rows; i++) {
+        memcpy(wide.at + i * wide.stride, U.at + i * U.stride, U.cols * sizeof(double));
+        wide.at[i * wide.stride + U.cols] = sqrt(map->affinity.inverse[i]);
+    }
+    err = ny_graph_embed(map->fit, wide);
+    ny_free(job->ctx, wide.at);
+    return err;
+}
+
 static int project(struct ny_graph_fit *fit)
 {
     struct eigenmaps map;
-    struct ny_matrix U;
     int err = open_map(&map, fit);
 
-    if (err == NY_OK) {
-        U = (struct ny_matrix){map.solver.x, map.solver.n, map.pairs, map.solver.stride, false};
-        err = ny_graph_embed(fit, U);
-    }
+    if (err == NY_OK) err = embed(&map);
     if (err == NY_OK) err = finish(&fit->job);
     close_map(&map);
     return err;
@@ -266,6 +325,9 @@ static void bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsign
 {
     size_t pairs = ny_settings_pairs(shape->settings);
     size_t state = ny_chebyshev_state_bytes(shape->nodes, pairs);
+    size_t wide = shape->settings->asymmetric
+                      ? (size_t)shape->nodes * (pairs + 1) * sizeof(double)
+                      : 0;
 
     if (stage != NY_STAGE_SOLVE && stage != NY_STAGE_PROJECT) return;
     by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, workers, pairs);
@@ -274,7 +336,7 @@ static void bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsign
         stage == NY_STAGE_SOLVE
             ? ny_chebyshev_bytes(shape->nodes, pairs, shape->settings->threads) +
                   NY_SIGN_ROWS * (pairs + 3) * sizeof(double)
-            : state;
+            : state + wide;
     by_purpose[NY_MEM_STORE] += stage == NY_STAGE_SOLVE ? ny_graph_put_bytes(limit, state)
                                                         : ny_graph_embed_bytes(shape, limit);
 }
@@ -293,7 +355,7 @@ static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
 }
 
 const struct ny_graph_map ny_graph_map_eigenmaps = {
-    .options = "kernel|gamma|sigma|epsilon",
+    .options = "kernel|gamma|sigma|epsilon|normalize|time",
     .first = NY_STAGE_SOLVE,
     .stage = stage,
     .transform = ny_eigenmaps_transform,

@@ -6,6 +6,7 @@
  *
  * The nodes are those that the point lists, as the graph's own rows do; that of two rows either may
  * list the other makes degrees of rows a little larger than those of new points.
+ * Of the walk (asymmetric diffusion) u is divided by √d again.
  */
 #include <float.h>
 #include <math.h>
@@ -30,6 +31,7 @@ static int load_values(struct extension *extension)
 {
     struct ny_job *job = &extension->fit->job;
     const json_t *values = json_object_get(ny_job_report(job), "eigenvalues");
+    bool walk = ny_map_find(ny_field_text(ny_job_report(job), "map"))->in_time;
 
     if (json_array_size(values) != extension->pairs)
         return ny_fail(job->ctx, NY_ESTORE, "'%s' has not as many eigenvalues as eigenvectors; fit "
@@ -40,13 +42,14 @@ static int load_values(struct extension *extension)
     if (!extension->inverse) return NY_EBUDGET;
     for (size_t k = 0; k < extension->pairs; k++) {
         double value = json_number_value(json_array_get(values, k));
+        double own = walk ? value : 1 - value; /* 1 − λ */
 
-        if (!(fabs(1 - value) > 1e-6))
+        if (!(fabs(own) > 1e-6))
             return ny_fail(job->ctx, NY_ENUMERIC,
                            "eigenvector %zu of '%s' says nothing of new points: its eigenvalue is "
-                           "1; fit with fewer --components",
-                           k, job->name);
-        extension->inverse[k] = 1 / (1 - value);
+                           "%d; fit with fewer --components",
+                           k, job->name, walk ? 0 : 1);
+        extension->inverse[k] = 1 / own;
     }
     return NY_OK;
 }
@@ -123,6 +126,7 @@ static void place_point(struct extension *extension, const uint32_t *node, const
         extension->far++;
         degree = DBL_MIN;
     }
+    if (extension->width > pairs) y[pairs] = 1 / sqrt(degree);
     for (size_t k = 0; k < pairs; k++)
         y[k] *= extension->inverse[k] * sqrt(degree) / sum;
 }
@@ -154,8 +158,9 @@ int ny_eigenmaps_transform(struct ny_graph_fit *fit, const struct ny_new_rows *r
     if (err == NY_OK && extension.far)
         ny_log(ctx, NY_LOG_WARNING,
                "%llu new rows are so far from all rows of '%s' that their weights exp(-%g d^2) "
-               "vanish; they are placed at 0",
-               (unsigned long long)extension.far, fit->job.name, extension.gamma);
+               "vanish; they are placed %s",
+               (unsigned long long)extension.far, fit->job.name, extension.gamma,
+               extension.width > extension.pairs ? "by their nearest rows" : "at 0");
     ny_free(ctx, extension.inverse);
     ny_free(ctx, extension.Z);
     return err;

@@ -109,7 +109,8 @@ struct output {
 
 size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit)
 {
-    size_t p = ny_settings_pairs(shape->settings), batch = ny_graph_batch_bytes(limit);
+    size_t p = ny_settings_pairs(shape->settings) + shape->settings->asymmetric;
+    size_t batch = ny_graph_batch_bytes(limit);
     struct ny_embedding_layout rows = ny_graph_layout("rows", shape->nodes, 1);
     struct ny_embedding_layout values = ny_embedding_layout(shape->nodes, p, sizeof(double));
 
@@ -232,19 +233,29 @@ done:
     return err;
 }
 
+const struct ny_graph_map *ny_graph_map_of(const json_t *record)
+{
+    const json_t *report = json_object_get(record, "report");
+    const char *name = ny_field_text(report, "map");
+    const struct ny_map *map = name ? ny_map_find(name) : NULL;
+
+    if (map && map->of_graph && json_is_object(json_object_get(report, "graph")))
+        map = map->of_graph;
+    return map ? map->graph : NULL;
+}
+
 int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
                        const struct ny_new_rows *rows)
 {
     struct ny_graph_fit fit = {
         .job = {.ctx = ny_store_context(store), .store = store, .name = name, .record = record}};
     struct ny_job *job = &fit.job;
-    const char *map = ny_field_text(ny_job_report(job), "map");
     int err = ny_points_info(store, &job->points);
 
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
     job->workers = ny_context_threads(job->ctx);
     if (err == NY_OK) err = ny_graph_fit_open(store, name, record, &fit.edges);
-    if (err == NY_OK) err = ny_map_find(map)->graph->transform(&fit, rows);
+    if (err == NY_OK) err = ny_graph_map_of(record)->transform(&fit, rows);
     ny_edges_release(&fit.edges);
     return err;
 }

@@ -164,7 +164,9 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
     plan_memory(&shape, plan);
     err = ny_calibration_get(shape.ctx, &plan->rates);
     if (err) return err;
-    plan->result_bytes = shape.nodes * (ny_settings_pairs(settings) * element + sizeof(uint32_t));
+    plan->result_bytes = shape.nodes * ((ny_settings_pairs(settings) + settings->asymmetric) *
+                                            element +
+                                        sizeof(uint32_t));
     plan->disk_bytes = plan->result_bytes;
     settings->map->graph->work(&shape, plan);
     if (!settings->graph_name) err = add_graph(store, settings, plan);

@@ -54,6 +54,9 @@ struct ny_graph_map {
     void (*work)(const struct ny_graph_shape *shape, struct ny_plan *plan);
 };
 
+/* The one that has made a result; NULL: its map is of a kernel. */
+const struct ny_graph_map *ny_graph_map_of(const json_t *record);
+
 /* As ny_job_run(), of such a map. */
 int ny_graph_fit_run(struct ny_store *store, const char *name,
                      const struct ny_fit_settings *settings, json_t *record,

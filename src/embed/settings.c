@@ -6,6 +6,12 @@
 #include "embed/graph_maps.h"
 #include "store/store.h"
 
+static const struct ny_map diffusion_of_graph = {.name = "diffusion",
+                                                 .kernel = "rbf",
+                                                 .divided = true,
+                                                 .in_time = true,
+                                                 .graph = &ny_graph_map_eigenmaps};
+
 static const struct ny_map maps[] = {
     {.name = "svd", .summary = "eigenvectors of K as it is"},
     {.name = "pca",
@@ -20,7 +26,8 @@ static const struct ny_map maps[] = {
     {.name = "diffusion",
      .summary = "diffusion map: the same, times eigenvalues to the power of --time",
      .divided = true,
-     .in_time = true},
+     .in_time = true,
+     .of_graph = &diffusion_of_graph},
     {.name = "isomap",
      .summary = "isometric map: shortest paths in a graph of neighbours, centred",
      .additive = true,

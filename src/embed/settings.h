@@ -41,6 +41,8 @@ struct ny_map {
     bool in_time;       /* coordinates are multiplied by λ̂^t */
     const struct ny_graph_map *graph; /* made of a graph of neighbours (embed/graph_map.h), not of
                                        * a kernel: NULL */
+    const struct ny_map *of_graph; /* what it is where a graph takes the place of the kernel; NULL:
+                                    * it is that already, or never */
 };
 
 const struct ny_map *ny_map_find(const char *name);

@@ -18,24 +18,16 @@ static const struct ny_method *method_of(const json_t *record)
     return name ? ny_method_find(name) : NULL;
 }
 
-static const struct ny_graph_map *graph_map_of(const json_t *record)
-{
-    const char *name = ny_field_text(json_object_get(record, "report"), "map");
-    const struct ny_map *map = name ? ny_map_find(name) : NULL;
-
-    return map ? map->graph : NULL;
-}
-
 bool ny_result_needs_points(const json_t *record)
 {
     const struct ny_method *method = method_of(record);
 
-    return graph_map_of(record) || (method && method->whole);
+    return ny_graph_map_of(record) || (method && method->whole);
 }
 
 int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record)
 {
-    const char *key = graph_map_of(record) ? "map" : "approx";
+    const char *key = ny_graph_map_of(record) ? "map" : "approx";
 
     if (!ny_result_needs_points(record)) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
@@ -569,7 +561,7 @@ int ny_transform_points(struct ny_store *store, const char *name, const char *in
     err = ny_record_need_done(store, name, &record);
     if (err == NY_OK) err = ny_store_skip_lost(store);
     if (err == NY_OK) err = ny_record_check_lost(store, name, record);
-    if (err == NY_OK && graph_map_of(record)) {
+    if (err == NY_OK && ny_graph_map_of(record)) {
         err = ny_graph_transform(store, name, record,
                                  &(struct ny_new_rows){input, options, output});
         goto done;

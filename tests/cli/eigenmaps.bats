@@ -67,7 +67,7 @@ same_part() { # NAME NAME PART
 @test "what eigenmaps refuses" {
     path_of_30
     local option
-    for option in "--approx exact" "--landmarks 5" "--rank 3" "--certify" "--time 2" "--degree 2"; do
+    for option in "--approx exact" "--landmarks 5" "--rank 3" "--certify" "--degree 2"; do
         ny fit p.nys e --map eigenmaps --graph g $option
         usage "does not act with --map eigenmaps"
     done
@@ -76,7 +76,11 @@ same_part() { # NAME NAME PART
     ny fit p.nys e --map eigenmaps --graph g --edge-weights binary --gamma 1
     usage "--gamma does not act with --edge-weights binary"
     ny fit p.nys e --edge-weights binary
-    usage "--edge-weights acts only with --map eigenmaps"
+    usage "--edge-weights does not act with --map kpca"
+    ny fit p.nys e --map isomap --graph g --edge-weights binary
+    usage "--edge-weights acts only with --map eigenmaps|diffusion, and here it is isomap"
+    ny fit p.nys e --map eigenmaps --graph g --time 2
+    usage "--time acts only with --map diffusion, and here it is eigenmaps"
     ny fit p.nys e --map eigenmaps --graph g --components 30
     exits 2
     says "--components 30 and the trivial one are more than the 30 rows"
@@ -124,6 +128,51 @@ same_part() { # NAME NAME PART
     ny transform r.nys e --input narrow.csv -o no.csv
     exits 3
     [ ! -e no.csv ]
+}
+
+@test "diffusion of a graph: values, powers, the walk; what it refuses" {
+    path_of_30
+    ny fit p.nys d --map diffusion --graph g --components 3 --time 2 --precision f64 --json
+    exits 0
+    [ "$(field "$output" gamma)" = 1.0 ]
+    [ "$(field "$output" embedded)" = 30 ]
+    nystream export p.nys d --part eigenvalues -o l.csv
+    awk '{ d = $1 - cos((NR - 1) * 3.14159265358979 / 29); if (d * d > 1e-24) exit 1 }
+        END { if (NR != 4) exit 1 }' l.csv
+    nystream export p.nys d --part eigenvectors -o u.csv
+    nystream export p.nys d -o y.csv
+    paste -d, u.csv y.csv | awk -F, '{ for (k = 1; k <= 3; k++) {
+            d = $(k + 4) - $(k + 1) * cos(k * 3.14159265358979 / 29) ^ 2
+            if (d * d > 1e-24) exit 1 } }'
+    # of the walk: cosines of length √2 beside 1
+    ny fit p.nys w --map diffusion --graph g --components 3 --normalize asymmetric
+    exits 0
+    says "residuals |Lu - lambda u| of at most"
+    nystream export p.nys w -o y.csv
+    awk -F, '{ c = cos((NR - 1) * 3.14159265358979 / 29); d = $1 ^ 2 - 2 * (c * cos(3.14159265358979 / 29)) ^ 2
+        if (d * d > 1e-10) exit 1 }' y.csv
+    ny transform p.nys w --input p.csv -o t.csv
+    exits 0
+    says "3 new rows are so far from all rows of 'w'"
+    head -30 t.csv | cmp - y.csv
+    nystream fit p.nys own --map diffusion --neighbors 2 --max-distance 1 --normalize asymmetric \
+        --components 3 -q
+    same_part own w embedding
+    ny fit p.nys k --map diffusion --edge-weights binary
+    usage "--edge-weights does not act with --map diffusion"
+    ny fit p.nys d --map diffusion --graph g --row-normalize
+    usage "--row-normalize does not act with --map diffusion of a graph"
+    ny fit p.nys d --map diffusion --restart -q
+    exits 0
+    [ "$(nystream info p.nys d --json | jq -r .graph)" = null ]
+    ny fit p.nys d --map diffusion --graph g --components 29 --time 0.5 --restart
+    exits 7
+    says "the last eigenvalue of the walk is -1, and has no power --time 0.5"
+    ny plan p.nys --map diffusion --graph g --normalize asymmetric --json
+    exits 0
+    [ "$(field "$output" landmarks)" = null ]
+    ny eval p.nys w --json
+    exits 0
 }
 
 @test "eigenvalue 1 says nothing of new points" {
