@@ -86,7 +86,7 @@ RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(
 ifndef SETUP_DONE
 SETUP   := $(if $(filter check check-% asan ubsan tsan coverage lint,$(MAKECMDGOALS)),check) \
            $(if $(filter check-long check-all,$(MAKECMDGOALS)),browser) \
-           $(foreach goal,demo fuzz papers,$(if $(filter $(goal) $(goal)-long,$(MAKECMDGOALS)),$(goal)))
+           $(foreach goal,demo fuzz papers,$(if $(filter $(goal) $(goal)-long $(goal)-quick,$(MAKECMDGOALS)),$(goal)))
 MISSING := $(if $(strip $(SETUP)),$(shell data-tools/setup --missing build $(SETUP)))
 endif
 
@@ -212,10 +212,14 @@ $(BUILD)/data-tools/%: data-tools/%.c $(TOOL_SUPPORT) $(STATIC_LIB)
 demo: all tools ## 70,000 real images: import, fit, certificate, held-out accuracy, picture
 	@BUILD=$(BUILD) data-tools/demo
 
-PAPERS := li-2010 talwalkar-2013 ouimet-2005 homrighausen-2011
-papers: all ## the papers' experiments, on the data in NYSTREAM_DATA (PAPERS=name… or all)
-	@for paper in $(PAPERS); do echo "== $$paper"; \
-	  NYSTREAM=$(abspath $(BUILD)/nystream) nice data-tools/papers/$$paper $(PAPERS_FLAGS) || exit 1; done
+PAPERS := ouimet-2005 talwalkar-2008 li-2010 homrighausen-2011 talwalkar-2013
+papers: all tools ## the papers' tables beside ours, on the data in NYSTREAM_DATA: build/papers.html
+papers-quick: all tools ## the same page in minutes, what was not run before at reduced sizes
+papers-quick: PAPERS_FLAGS += --quick
+papers papers-quick:
+	@failed=; for paper in $(PAPERS); do echo "== $$paper"; NYSTREAM=$(abspath $(BUILD)/nystream) \
+	  nice data-tools/papers/$$paper $(PAPERS_FLAGS) -o $(BUILD)/papers || failed=1; done; \
+	  data-tools/papers/page $(BUILD)/papers $(BUILD)/papers.html && [ -z "$$failed" ]
 
 check: all tools docs $(TESTS) ## unit, property, fault and command-line tests
 	@$(RUN_TESTS) $(TESTS) $(CLI_TESTS)
@@ -310,5 +314,5 @@ endif
 .SECONDARY:
 .DELETE_ON_ERROR:
 FORCE:
-.PHONY: all docs tools demo papers check check-unit check-long check-all dev asan ubsan tsan coverage \
+.PHONY: all docs tools demo papers papers-quick check check-unit check-long check-all dev asan ubsan tsan coverage \
         fuzz fuzz-long fuzz-run bench lint format install uninstall clean help FORCE

@@ -1,7 +1,8 @@
 """What the papers' experiments share: data at hand, the command, references, tables, figures.
 
 The command is driven as a user would drive it: points go into a store of a temporary folder,
-results come out as .npy files. All judging is done here, by numpy and scipy, from the formulas.
+results come out as .npy files. Judging is done here, by numpy and scipy, from the formulas, or by
+`nystream eval`. What an experiment finds is printed, and kept as a record (JSON) for the page.
 """
 
 import argparse
@@ -16,11 +17,21 @@ import tempfile
 import time
 from io import BytesIO
 from pathlib import Path
+from typing import Callable, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
 FOLDER = Path(__file__).resolve().parent
+
+
+class Experiment(NamedTuple):
+    """What a name on a script's command line makes; its docstring tells our setting."""
+
+    make: Callable
+    shows: str  # the tables and figures of the script's paper
+    paper: str  # the paper's setting, and what it says
+    also: dict = {}  # {another paper: its tables and figures that are the same}
 
 
 class Absent(Exception):
@@ -35,52 +46,105 @@ class Refused(Exception):
         self.code = code
 
 
-def arguments(description, figures, on_request=()):
-    """--quick, --seeds, -o and the names of the figures to make; by default all but some."""
+def arguments(description, experiments, seeds, quick_seeds=1):
+    """--quick, --seeds, -o and the names of the experiments; by default all."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(figures))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(experiments))
     parser.add_argument("--quick", action="store_true", help="small, in seconds")
     parser.add_argument("--seeds", type=int, help="repetitions that are averaged")
-    parser.add_argument("-o", metavar="DIR", dest="folder", help="where pictures go")
+    parser.add_argument("-o", metavar="DIR", dest="folder", help="where records and pictures go")
     options = parser.parse_args()
-    for figure in options.figures:
-        if figure not in figures:
-            parser.error(f"{figure} is none of {', '.join(figures)}")
-    options.figures = options.figures or [name for name in figures if name not in on_request]
+    for name in options.names:
+        if name not in experiments:
+            parser.error(f"{name} is none of {', '.join(experiments)}")
+    options.names = options.names or list(experiments)
+    options.seeds = options.seeds or (quick_seeds if options.quick else seeds)
+    options.folder = Path(options.folder or tempfile.mkdtemp(prefix="nystream-papers."))
+    options.folder.mkdir(parents=True, exist_ok=True)
     return options
 
 
-def run(figures, options):
-    """Makes the chosen figures; one whose data are absent is skipped with a sentence."""
-    options.folder = Path(options.folder or tempfile.mkdtemp(prefix="nystream-papers."))
-    options.folder.mkdir(parents=True, exist_ok=True)
-    for name in options.figures:
+# Of the experiment under way: tables, pictures, claims; table(), figure() and claim() add to it.
+record = {}
+
+
+def run(experiments, options):
+    """Makes the chosen experiments; one whose data are absent is skipped with a sentence."""
+    script = Path(sys.argv[0]).name
+    failed = False
+    for name in options.names:
+        command = f"data-tools/papers/{script}{' --quick' * options.quick} {name}"
+        record.clear()
+        record.update(command=command, quick=options.quick, seeds=options.seeds)
+        record.update(claims=[], tables=[], pictures=[])
         began = time.monotonic()
         try:
-            figures[name](options)
+            record["made"] = f"{time.strftime('%Y-%m-%d')}, {nystream('--version').strip()}"
+            experiments[name].make(options)
+            print(f"({name}: {time.monotonic() - began:.0f} s)", flush=True)
         except Absent as reason:
+            record["skipped"] = str(reason)
             print(f"skipped: {name}: {reason}", flush=True)
-            continue
         except Refused as reason:
-            sys.exit(str(reason))
-        print(f"({name}: {time.monotonic() - began:.0f} s)", flush=True)
+            failed, record["failed"] = True, str(reason)
+            print(f"failed: {name}: {reason}", flush=True)
+        record["seconds"] = round(time.monotonic() - began, 1)
+        keep(record_path(options.folder, script, name, options.quick))
+    sys.exit(failed)
+
+
+def record_path(folder, script, name, quick):
+    return Path(folder, f"{script}-{name}{'-quick' * quick}.json")
+
+
+def keep(path):
+    """Writes the record, but not that of a skipped experiment over one that was made."""
+    if "skipped" not in record or not path.exists():
+        path.write_text(json.dumps(record, indent=1, default=float) + "\n")
+
+
+def claim(words, holds, why=""):
+    """What the paper says, whether it is so here, and the reason where it may not be."""
+    record["claims"].append({"words": words, "holds": bool(holds), "why": why})
+    print(f"{'as in the paper' if holds else 'NOT as in the paper'}: {words}")
+    if why and not holds:
+        print(f"  because: {why}")
 
 
 # Data sets: NYSTREAM_DATA has a folder for each.
 
 
-def data_file(name):
+def data_path(name):
     folder = os.environ.get("NYSTREAM_DATA")
     if not folder:
         raise Absent("NYSTREAM_DATA is not set; it names the folder of the data sets")
     path = Path(folder, name)
     if not path.exists():
         raise Absent(f"there is no {name} in NYSTREAM_DATA")
+    return path
+
+
+def data_file(name):
+    path = data_path(name)
     opener = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
     with opener(path, "rb") as file:
         return file.read()
+
+
+def at_hand(makers):
+    """(name, what its maker gives) of those whose data are there; one of them must be."""
+    missing = {}
+    for name, make in makers.items():
+        try:
+            yield name, make()
+        except Absent as reason:
+            missing[name] = str(reason)
+            print(f"skipped: {name}: {reason}", flush=True)
+    record["without"] = missing
+    if len(missing) == len(makers):
+        raise Absent("; ".join(dict.fromkeys(missing.values())))
 
 
 def read_npy(name):
@@ -121,11 +185,15 @@ def sample(n, *arrays, seed=0):
 # The command.
 
 
-def nystream(*words):
+def command():
+    """$NYSTREAM, else the build's, else the one on PATH."""
     here = FOLDER.parents[1] / "build" / "nystream"
-    name = os.environ.get("NYSTREAM") or (str(here) if here.exists() else "nystream")
+    return os.environ.get("NYSTREAM") or (str(here) if here.exists() else "nystream")
+
+
+def nystream(*words):
     words = [str(word) for word in words]
-    done = subprocess.run([name, *words], capture_output=True, text=True)
+    done = subprocess.run([command(), *words], capture_output=True, text=True)
     if done.returncode != 0:
         raise Refused(words, done.returncode, done.stderr)
     return done.stdout
@@ -134,12 +202,13 @@ def nystream(*words):
 class Store:
     """Points in a store; lives as long as the `with` that made it."""
 
-    def __init__(self, X):
+    def __init__(self, X, labels=None):
         self._folder = tempfile.TemporaryDirectory(prefix="nystream-papers.")
         self.path = Path(self._folder.name)
         self.store = self.path / "points.nys"
         self.fits = 0
-        nystream("import", self.store, self._save("points.npy", X), "-q")
+        words = [] if labels is None else ["--labels", self._save("labels.npy", labels)]
+        nystream("import", self.store, self._save("points.npy", X), *words, "-q")
 
     def __enter__(self):
         return self
@@ -223,32 +292,61 @@ def top_pairs(K, k):
     return vectors[:, order], values[order]
 
 
+def recovered(U, near):
+    """Share of the span of U that the span of `near` holds: mean squared cosine of the angles."""
+    return (np.linalg.svd(U.T @ np.linalg.qr(near)[0], compute_uv=False) ** 2).mean()
+
+
 # Tables and figures.
 
 
+def shown(cell):
+    """Floats with four significant digits."""
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
 def table(title, header, rows):
-    """Prints a table; floats with four significant digits."""
-    cells = [[f"{c:.4g}" if isinstance(c, float) else str(c) for c in row] for row in rows]
-    header = [str(name) for name in header]
-    widths = [max(map(len, column)) for column in zip(header, *cells)]
+    """Prints a table."""
+    record["tables"].append({"title": title, "header": header, "rows": rows})
+    cells = [[shown(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(map(len, column)) for column in zip(*cells)]
     print(f"\n{title}")
-    for row in [header, *cells]:
+    for row in cells:
         print("  ".join(cell.rjust(width) for cell, width in zip(row, widths)))
     sys.stdout.flush()
 
 
+INK = "#010203"  # stands for the colour of the page's text
+
+
 def figure(options, name, draw, panels=1):
-    """draw(axes…) makes the picture NAME.png, where matplotlib is installed."""
+    """draw(axes…) makes the picture NAME.svg, where matplotlib is installed."""
     try:
         import matplotlib
     except ImportError:
-        print(f"no picture {name}.png: python3-matplotlib is not installed")
+        print(f"no picture {name}.svg: python3-matplotlib is not installed")
         return
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    fig, axes = plt.subplots(1, panels, figsize=(5 * panels, 4), layout="constrained")
+    inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    plt.rcParams.update({"svg.fonttype": "none", "legend.framealpha": 0, **{i: INK for i in inks}})
+    fig, axes = plt.subplots(1, panels, figsize=(4.5 * panels, 3.6), layout="constrained")
     draw(*(axes if panels > 1 else [axes]))
-    fig.savefig(options.folder / f"{name}.png", dpi=100)
+    path = options.folder / f"{name}{'-quick' * options.quick}.svg"
+    fig.savefig(path, dpi=100, transparent=True, metadata={"Date": None})
     plt.close(fig)
-    print(f"picture: {options.folder / name}.png", flush=True)
+    path.write_text(path.read_text().replace(INK, "currentColor"))
+    record["pictures"].append(path.name)
+    print(f"picture: {path}", flush=True)
+
+
+def scatter(options, name, pictures, colours):
+    """pictures: {title: two columns}, a panel each."""
+
+    def draw(*axes):
+        for axis, (title, U) in zip(axes, pictures.items()):
+            axis.scatter(*U.T[:2], s=4, c=colours, cmap="turbo", linewidths=0, rasterized=True)
+            axis.set(title=title, xticks=[], yticks=[])
+
+    figure(options, name, draw, len(pictures))

@@ -1,5 +1,5 @@
-# The papers' experiments, small and on data made here: the tables that they print, and what the
-# papers say of their numbers.
+# The papers' experiments, small and on data made here: the tables that they print, what the papers
+# say of their numbers, and the page that has them all.
 load helper
 
 setup_file() {
@@ -37,20 +37,17 @@ paper() {
     exits 0
 }
 
-# column TITLE NAME…: under the first title that has this text, row by row what is in these columns;
+# column TITLE NAME…: of the first table with this in its title, row by row what is in these columns;
 # of a number with its interval the number.
 column() {
-    awk -v title="$1" -v names="${*:2}" '
-        index($0, title) {on = 1; next}
-        on && (!NF || /^\(|^picture|^error/) {exit}
-        !on {next}
-        {gsub(/ ± [^ ]*/, "")}
-        on == 1 {
-            on = 2; n = split(names, name, " ")
-            for (i = 1; i <= n; i++) for (j = 1; j <= NF; j++) if ($j == name[i]) at[i] = j - NF
-            next
-        }
-        {for (i = 1; i <= n; i++) printf " %s", $(NF + at[i]); print ""}' <<<"$output"
+    /usr/bin/python3 - "$@" <<'END'
+import glob, json, sys
+tables = [t for path in glob.glob("pictures/*.json") for t in json.load(open(path))["tables"]]
+table = next(t for t in tables if sys.argv[1] in t["title"])
+at = [[str(name) for name in table["header"]].index(name) for name in sys.argv[2:]]
+for row in table["rows"]:
+    print(*(str(row[i]).split(" ±")[0] for i in at))
+END
 }
 
 @test "li-2010: more columns, less error, and the randomized inner solver costs little of it" {
@@ -73,12 +70,13 @@ column() {
 @test "talwalkar-2013: column sampling has the better vectors, nystrom the better reconstruction" {
     paper talwalkar-2013 1 2
     prints "skipped: ABN: there is no abalone/abalone.csv in NYSTREAM_DATA"
-    [ "$(column 'Figure 1(a)' data)" = " MNIST" ]
+    [ "$(column 'Figure 1(a)' data)" = MNIST ]
+    prints 'MNIST  -'
     column 'Figure 1(b)' 1 2-5 6-10 11-25 | awk '{exit !(NF == 4 && $1 + $2 + $3 + $4 < 0)}'
     column 'Figure 2(a)' 10% 20% | awk '$1 >= 0 || $2 >= 0 {exit 1} END {exit NR != 1}'
     column 'Figure 2(b)' 10% 20% | awk '$1 <= 0 || $2 <= 0 {exit 1} END {exit NR != 1}'
     column 'Figure 2(d)' 10% 20% | awk '$1 <= 0 || $2 <= 0 {exit 1} END {exit NR != 1}'
-    [ "$(column 'Figure 3,' data)" = " MNIST" ]
+    [ "$(column 'Figure 3,' data)" = MNIST ]
 }
 
 @test "ouimet-2005: a small dictionary nearly does what all points do" {
@@ -96,6 +94,68 @@ column() {
     command -v liblinear-train >/dev/null || skip "liblinear is not installed"
     paper homrighausen-2011 mnist
     column Digits correct | awk '$1 < 60 || $1 > 100 {exit 1} END {exit NR != 5}'
+}
+
+@test "talwalkar-2008: clusters and neighbours in Isomap's embeddings, and the graph's components" {
+    paper talwalkar-2008 graph mnist
+    column 'MNIST, digits, n = 500: components' t components |
+        awk '$2 > last && NR > 1 {exit 1} {last = $2} END {exit NR != 4}'
+    [ "$(column Clusters method | xargs)" = "PCA Isomap Nys-Iso Col-Iso Lap. Eig." ]
+    [[ $(grep Nys-Iso <<<"$output" | head -n 1) =~ 59\.1\ +53\.3 ]]   # the paper's
+    column 'Nearest neighbours' 'K = 1' | awk '$1 < 0 || $1 > 60 {exit 1} END {exit NR != 5}'
+}
+
+# ids FILE: fails unless the page is closed in itself: each id once, nothing from elsewhere.
+closed() {
+    /usr/bin/python3 - "$1" <<'END'
+import collections, html.parser, sys
+ids, wanted = collections.Counter(), set()
+class Page(html.parser.HTMLParser):
+    def handle_starttag(self, tag, attributes):
+        for key, value in attributes:
+            if key == "id":
+                ids[value] += 1
+            elif key in ("href", "src", "xlink:href") and not value.startswith("data:"):
+                assert value[0] == "#", value
+                wanted.add(value[1:])
+Page().feed(open(sys.argv[1]).read())
+assert wanted and wanted <= set(ids), wanted - set(ids)
+assert max(ids.values()) == 1, ids.most_common(3)
+END
+}
+
+@test "the page has what was made, what was not and why; a skipped run takes nothing away" {
+    paper li-2010 2
+    prints "as in the paper: fewer experts of more columns: less error"
+    run --separate-stderr page pictures page.html
+    exits 0
+    closed page.html
+    grep -q '<code>data-tools/papers/li-2010 --quick 2</code>' page.html
+    grep -q '✓ fewer experts of more columns: less error' page.html
+    grep -q '<td>480</td>' page.html
+    grep -q 'statements as in the paper (reduced sizes)' page.html
+    grep -q 'not run: no record; its command makes one' page.html
+    grep -q 'Webfaces-18M, pictures of single faces, is not at hand' page.html
+    [ "$(grep -c '^<h2>' page.html)" = 5 ]
+    cp page.html before.html
+    NYSTREAM_DATA='' paper li-2010 2 1
+    page pictures page.html
+    grep -q '✓ fewer experts of more columns: less error' page.html
+    grep -q 'not run: NYSTREAM_DATA is not set' page.html
+    # A full run comes before a quick one.
+    sed 's/"quick": true/"quick": false/; s/480/4800/' pictures/li-2010-2-quick.json \
+        >pictures/li-2010-2.json
+    page pictures page.html
+    grep -q '<td>4800</td>' page.html
+    run ! grep -q 'reduced sizes' page.html
+}
+
+@test "a page tells of an experiment that nystream refused, and the script fails" {
+    NYSTREAM=/bin/false run --separate-stderr li-2010 --quick -o pictures 2
+    exits 1
+    prints "failed: 2: nystream"
+    page pictures page.html
+    grep -q 'failed: nystream --version' page.html
 }
 
 @test "without data each figure is skipped with a sentence" {
