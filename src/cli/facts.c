@@ -314,13 +314,14 @@ static bool print_residuals(FILE *file, const json_t *facts)
 static void print_negative(FILE *file, const json_t *facts)
 {
     bool graph = json_is_object(json_object_get(facts, "graph"));
-    double count, share = 0;
+    double count, share;
+    char of_all[64] = "";
 
     if (!cli_fact_number(facts, "negative_eigenvalues", &count) || count == 0) return;
-    cli_fact_number(facts, "negative_share", &share);
-    cli_print_fact(file, "", "%s negative eigenvalues (%.2g of the sum of magnitudes) were "
-                   "dropped: %s",
-                   cli_count(count).text, share,
+    if (cli_fact_number(facts, "negative_share", &share))
+        snprintf(of_all, sizeof(of_all), " (%.2g of the sum of magnitudes)", share);
+    cli_print_fact(file, "", "%s negative eigenvalues%s were dropped: %s",
+                   cli_count(count).text, of_all,
                    graph ? "the paths are not straight in any space"
                          : "K is not positive semidefinite");
 }

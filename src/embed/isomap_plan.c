@@ -1,12 +1,14 @@
 /* Memory, disk and time of isomap. */
 #include "embed/isomap_private.h"
+#include "linalg/eigen_few.h"
 
 static size_t solve_bytes(const struct ny_graph_shape *shape)
 {
     size_t m = shape->m, p = shape->settings->components, square = m * m * sizeof(double);
     struct ny_problem problem = ny_settings_problem(shape->settings, m);
     size_t inner = shape->settings->method->bytes(m, p, p, &problem) + m * p * sizeof(double);
-    size_t values = square + m * sizeof(double) + ny_eigen_top_bytes(m, 1);
+    size_t values = ny_eigen_is_few(m, p) ? ny_eigen_count_bytes(m)
+                                          : m * sizeof(double) + ny_eigen_top_bytes(m, 1);
     size_t state = ny_isomap_state_bytes(m), most = inner > values ? inner : values;
 
     return square + (most > state ? most : state) + (m + 1) * p * sizeof(double) +
@@ -54,7 +56,8 @@ void ny_isomap_work(const struct ny_graph_shape *shape, struct ny_plan *plan)
     double m = (double)shape->m, n = (double)shape->nodes;
     double p = (double)shape->settings->components;
     double sweep_s = m * n / (paths_per_s * shape->settings->threads);
-    double small = 8.0 / 3 * m * m * m + 2 * m * m * p;
+    double cubes = ny_eigen_is_few(shape->m, shape->settings->components) ? 1.0 / 3 : 8.0 / 3;
+    double small = cubes * m * m * m + 2 * m * m * p;
     bool keeps = ny_isomap_keeps_columns(shape->settings), all = shape->m == shape->nodes;
 
     plan->flops += small + 2 * n * m * p;

@@ -4,6 +4,23 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/eigen_few.h"
+
+/* A ← (A + Aᵀ)/2, by squares that stay in cache. */
+static void average_ends(struct ny_matrix A)
+{
+    enum { SIDE = 64 };
+
+    for (size_t top = 0; top < A.rows; top += SIDE)
+        for (size_t left = 0; left <= top; left += SIDE)
+            for (size_t i = top; i < A.rows && i < top + SIDE; i++)
+                for (size_t j = left; j < i && j < left + SIDE; j++) {
+                    double *there = &A.at[i * A.stride + j], *back = &A.at[j * A.stride + i];
+
+                    *there = *back = (*there + *back) / 2;
+                }
+}
+
 /* W, in order of selection, and its column means. A path's f32 sum depends on the end where it
  * begins: W takes the mean of both. */
 static int make_square(const struct ny_isomap *map)
@@ -15,59 +32,60 @@ static int make_square(const struct ny_isomap *map)
     job->W = ny_matrix(ny_calloc(job->ctx, NY_MEM_SOLVE, m, m * sizeof(double)), m, m);
     job->a = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(double));
     if (!job->W.at || !job->a) return NY_EBUDGET;
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < m; j++) {
-            float there = map->state[i * width + j], back = map->state[j * width + i];
-            size_t row = map->source[i].landmark, col = map->source[j].landmark;
+    for (size_t i = 0; i < m; i++) {
+        double *row = job->W.at + map->source[i].landmark * m;
 
-            longest = there > longest ? there : longest;
-            job->W.at[row * m + col] =
-                -((double)there * (double)there + (double)back * (double)back) / 4;
+        for (size_t j = 0; j < m; j++) {
+            float path = map->state[i * width + j];
+
+            longest = path > longest ? path : longest;
+            row[map->source[j].landmark] = -(double)path * (double)path / 2;
         }
+    }
     if (!(longest > 0))
         return ny_fail(job->ctx, NY_EDATA,
                        "all %zu landmarks are equal, at a distance of 0 from one another: nothing "
                        "to embed",
                        m);
-    for (size_t i = 0; i < m; i++)
+    average_ends(job->W);
+    for (size_t i = 0; i < m; i++) {
         for (size_t j = 0; j < m; j++)
-            job->a[i] += job->W.at[i * m + j] / (double)m;
+            job->a[i] += job->W.at[i * m + j];
+        job->a[i] /= (double)m;
+    }
     return NY_OK;
 }
 
-/* The whole spectrum of HWH, of which the solver finds its top alone. */
-static int count_negative(const struct ny_isomap *map, struct ny_solution *solution)
+/* Of the whole spectrum of HWH, which the solver has left in W: its own top says nothing of it. */
+static int sum_up_spectrum(const struct ny_isomap *map, double cut, struct ny_solution *solution)
 {
     struct ny_job *job = &map->fit->job;
-    size_t m = map->m;
-    double *values = ny_calloc(job->ctx, NY_MEM_SOLVE, m, sizeof(double));
-    struct ny_matrix A =
-        ny_matrix(ny_calloc(job->ctx, NY_MEM_SOLVE, m, m * sizeof(double)), m, m);
-    double mean = 0, sum = 0, negative = 0, cut;
-    int err = values && A.at ? NY_OK : NY_EBUDGET;
+    double *values = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m, sizeof(double));
+    double sum = 0, negative = 0;
+    int err = values ? ny_eigenvalues(job->ctx, job->W, values) : NY_EBUDGET;
 
-    for (size_t i = 0; i < m && err == NY_OK; i++)
-        mean += job->a[i] / (double)m;
-    for (size_t i = 0; i < m && err == NY_OK; i++)
-        for (size_t j = 0; j < m; j++)
-            A.at[i * m + j] = job->W.at[i * m + j] - job->a[i] - job->a[j] + mean;
-    ny_blas_parallel(job->ctx, m);
-    if (err == NY_OK) err = ny_eigenvalues(job->ctx, A, values);
-    ny_blas_serial();
-    if (err) goto done;
-    cut = 0x1p-22 * fmax(fabs(values[0]), fabs(values[m - 1]));
-    solution->negative = 0;
-    for (size_t j = 0; j < m; j++) {
+    for (size_t j = 0; j < map->m && err == NY_OK; j++) {
         sum += fabs(values[j]);
         if (values[j] >= -cut) continue;
         solution->negative++;
         negative -= values[j];
     }
     solution->negative_share = negative / sum;
-done:
-    ny_free(job->ctx, A.at);
     ny_free(job->ctx, values);
     return err;
+}
+
+/* What is negative beyond rounding: the count alone where few pairs of many were found, as the
+ * spectrum would then take several times as long as they. */
+static int count_negative(const struct ny_isomap *map, struct ny_solution *solution)
+{
+    struct ny_job *job = &map->fit->job;
+    double cut = 0x1p-22 * solution->values[0] * (double)map->m / (double)map->fit->edges.n;
+
+    solution->negative = 0;
+    solution->negative_share = NAN;
+    if (!ny_eigen_is_few(map->m, map->p)) return sum_up_spectrum(map, cut, solution);
+    return ny_eigen_count_below(job->ctx, job->W, -cut, &solution->negative);
 }
 
 /* P, scaled to coordinates, with the row that the shift a becomes. */
@@ -110,10 +128,9 @@ static int save_sample(const struct ny_isomap *map)
 static int solve_problem(struct ny_isomap *map, struct ny_solution *solution)
 {
     struct ny_job *job = &map->fit->job;
-    struct ny_solution counted = {0};
     struct ny_problem problem;
-    bool column = ny_isomap_keeps_columns(job->settings); /* singular values of C: none */
-    int err = column ? ny_isomap_gram(map) : count_negative(map, &counted);
+    bool column = ny_isomap_keeps_columns(job->settings); /* singular values of C: none negative */
+    int err = column ? ny_isomap_gram(map) : NY_OK;
 
     if (err) return err;
     ny_blas_parallel(job->ctx, map->m);
@@ -121,9 +138,8 @@ static int solve_problem(struct ny_isomap *map, struct ny_solution *solution)
     problem.n = map->fit->edges.n;
     problem.f32_tiles = true; /* Δ is f32 in any precision */
     err = job->settings->method->solve(&problem, solution);
+    if (err == NY_OK && !column) err = count_negative(map, solution);
     ny_blas_serial();
-    solution->negative = counted.negative;
-    solution->negative_share = counted.negative_share;
     return err;
 }
 

@@ -137,6 +137,43 @@ done:
     return err;
 }
 
+/* Columns of a block of dsytrf. */
+enum { SYTRF_COLUMNS = 64 };
+
+size_t ny_eigen_count_bytes(size_t m)
+{
+    return m * (SYTRF_COLUMNS * sizeof(double) + sizeof(lapack_int));
+}
+
+/* A − bound·I = LDLᵀ (Bunch & Kaufman 1977), and D has as many eigenvalues of each sign. Pivots of
+ * order 2 are chosen where their determinant is negative: one of either sign. */
+int ny_eigen_count_below(struct ny_context *ctx, struct ny_matrix A, double bound, size_t *count)
+{
+    int m = ny_blas_int(A.rows);
+    double *work = NULL;
+    lapack_int *pivots, info;
+    int err = ny_check_order(ctx, A.rows, SYTRF_COLUMNS);
+
+    *count = 0;
+    if (err == NY_OK) err = ny_check_lower(ctx, A, "the matrix of the eigenproblem");
+    if (err) return err;
+    work = ny_alloc(ctx, NY_MEM_SOLVE, ny_eigen_count_bytes(A.rows));
+    if (!work) return NY_EBUDGET;
+    pivots = (lapack_int *)(void *)(work + SYTRF_COLUMNS * A.rows);
+    for (size_t i = 0; i < A.rows; i++)
+        A.at[i * A.stride + i] -= bound;
+    info = LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, ny_lapack_lower(A), m, A.at,
+                               ny_blas_stride(A.stride), pivots, work, SYTRF_COLUMNS * m);
+    assert(info >= 0); /* > 0: an eigenvalue is `bound` */
+    (void)info;
+    for (size_t i = 0, second = 0; i < A.rows; i++) {
+        *count += pivots[i] > 0 ? A.at[i * A.stride + i] < 0 : second;
+        second = pivots[i] < 0 && !second; /* rows of a pivot of order 2 follow one another */
+    }
+    ny_free(ctx, work);
+    return NY_OK;
+}
+
 /* Overflows only where the norm itself does. */
 static double length(const double *x, size_t count)
 {

@@ -163,7 +163,7 @@ static bool settled(const struct krylov *k, size_t order, size_t count, double t
  * the residuals have settled; *found: they have. */
 static int iterate(struct krylov *k, size_t count, double tolerance, bool *found)
 {
-    size_t first = k->used, due = first + 2 * count + 8 * BLOCK;
+    size_t first = k->used, due = first + 2 * count + 3 * BLOCK;
     int err;
 
     *found = false;

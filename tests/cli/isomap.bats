@@ -118,6 +118,24 @@ same_part() { # NAME NAME PART
     usage "is a map of a graph"
 }
 
+@test "negative eigenvalues are counted: with the whole spectrum, and where a few pairs are found" {
+    table 2200 3 >t.csv
+    nystream import t.nys t.csv -q
+    nystream graph t.nys g --neighbors 8 -q
+    ny fit t.nys all --map isomap --graph g --approx exact --components 60 --json -q
+    exits 0
+    local negative
+    negative=$(field "$output" negative_eigenvalues)
+    [ "$negative" -gt 100 ]
+    [ "$(field "$output" negative_share)" != null ]
+    ny fit t.nys few --map isomap --graph g --approx exact --json -q
+    exits 0
+    [ "$(field "$output" negative_eigenvalues)" = "$negative" ]
+    [ "$(field "$output" negative_share)" = null ]
+    ny info t.nys few
+    prints "negative eigenvalues were dropped: the paths"
+}
+
 @test "a graph made again with other neighbours is not the one of a fit" {
     ring
     nystream fit r.nys e --map isomap --graph g --landmarks 10 -q

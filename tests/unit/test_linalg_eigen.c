@@ -210,6 +210,40 @@ static void all_eigenvalues_from_the_lower_triangle(void **state)
     free(a);
 }
 
+/* As many as were put in, those next to the bound told apart; 1 and 1 to each pivot of order 2. */
+static void eigenvalues_below_a_bound_are_counted(void **state)
+{
+    enum { M = 150 };
+    double values[M], bounds[] = {-4, -1e-9, 0, 0.2, 2.5, 9};
+
+    (void)state;
+    for (size_t i = 0; i < M; i++)
+        values[i] = i % 5 == 0 ? -2e-9 : i % 2 ? -1 / (double)i : 3 * (double)i / M;
+    for (size_t b = 0; b < sizeof(bounds) / sizeof(bounds[0]); b++) {
+        double *a = with_spectrum(values, M, 60);
+        size_t below = 0, count;
+
+        for (size_t i = 0; i < M; i++) {
+            below += values[i] < bounds[b];
+            for (size_t j = i + 1; j < M; j++)
+                a[i * M + j] = NAN;
+        }
+        assert_int_equal(ny_eigen_count_below(ctx, ny_matrix(a, M, M), bounds[b], &count), NY_OK);
+        assert_int_equal(count, below);
+        free(a);
+    }
+    for (size_t m = 1; m < 40; m++) { /* no diagonal: pivots of order 2 */
+        double *a = calloc(m * m, sizeof(*a));
+        size_t count;
+
+        for (size_t i = 1; i < m; i += 2)
+            a[i * m + i - 1] = i % 4 == 1 ? 1 : -1;
+        assert_int_equal(ny_eigen_count_below(ctx, ny_matrix(a, m, m), 0, &count), NY_OK);
+        assert_int_equal(count, m / 2);
+        free(a);
+    }
+}
+
 static void bad_numbers_are_an_error(void **state)
 {
     enum { M = 30 };
@@ -460,6 +494,7 @@ int main(void)
         cmocka_unit_test(a_few_of_many_eigenpairs),
         cmocka_unit_test(copies_of_an_eigenvalue_are_all_found),
         cmocka_unit_test(all_eigenvalues_from_the_lower_triangle),
+        cmocka_unit_test(eigenvalues_below_a_bound_are_counted),
         cmocka_unit_test(bad_numbers_are_an_error),
         cmocka_unit_test(workspace_is_what_was_announced),
         cmocka_unit_test(randomized_finds_decaying_spectra),
