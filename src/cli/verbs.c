@@ -101,8 +101,9 @@ static const struct verb verbs[] = {
      "write results as one page of HTML",
      "Writes one page that needs no network: plots to point at, to move and to zoom, eigenvalues, "
      "certificate, cost, and the command that makes each result; several side by side. Without "
-     "NAME all results that are done. Below 5 MB, whatever the number of rows: an image counts all "
-     "of them, a sample can be pointed at.",
+     "NAME all results that are done. A graph among them colours the others by its components. "
+     "Below 5 MB, whatever the number of rows: an image counts all of them, a sample can be "
+     "pointed at.",
      cli_run_report},
     {"embed", "FILE", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | COMMON,
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",

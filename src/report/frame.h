@@ -12,7 +12,7 @@
 
 #include "embed/parts.h"
 
-enum { NY_FRAME_COLUMNS = 16 };
+enum { NY_FRAME_COLUMNS = 16, NY_FRAME_NAME_BYTES = 96 };
 
 struct ny_frame_column {
     size_t component;                  /* counted from 1; 0: none */

@@ -223,6 +223,13 @@ static int open_results(struct page *page)
     return err;
 }
 
+static const struct ny_result *find_graph(const struct page *page)
+{
+    for (size_t k = 0; k < page->opened; k++)
+        if (page->results[k].bare) return &page->results[k];
+    return NULL;
+}
+
 static int write_bytes(void *user, const char *text, size_t bytes)
 {
     return ny_writer_rows(user, text, bytes);
@@ -236,6 +243,7 @@ int ny_page_write(struct ny_store *store, const struct ny_page_spec *spec, const
     int err = set_limits(&page);
 
     if (err == NY_OK) err = open_results(&page);
+    page.limits.graph = find_graph(&page);
     if (err == NY_OK)
         err = ny_writer_open(&writer, page.ctx, output, NY_OUT_BYTES, NY_ROWS_COUNTED, 0);
     if (err == NY_OK) {

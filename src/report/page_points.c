@@ -1,6 +1,7 @@
 #include "report/page_points.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,6 @@ static bool has_raster_of_classes(const struct ny_page_points *p)
 
 static int add_columns(struct ny_page_points *p)
 {
-    static const char *const tints[] = {"label", "cluster", "residual"};
     int err = NY_OK;
 
     p->components =
@@ -28,9 +28,31 @@ static int add_columns(struct ny_page_points *p)
 
         err = ny_frame_add(&p->frame, name, &place);
     }
-    for (size_t k = 0; err == NY_OK && k < NY_PAGE_TINTS; k++)
-        if (ny_frame_has(&p->frame, tints[k]))
-            err = ny_tint_new(&p->tints[p->tint_count++], &p->frame, tints[k]);
+    return err;
+}
+
+static bool knows_all_rows(const struct ny_result *graph, const struct ny_result *result)
+{
+    return graph && !graph->covered.lost.rows &&
+           ny_covered_place(&result->covered, result->n - 1) < graph->n;
+}
+
+static int add_tints(struct ny_page_points *p)
+{
+    const struct ny_result *graph = p->limits->graph;
+    const char *const tints[NY_PAGE_TINTS] = {"label", "cluster", p->graph_column, "residual"};
+    int err = NY_OK;
+
+    for (size_t k = 0; err == NY_OK && k < NY_PAGE_TINTS; k++) {
+        bool of_graph = tints[k] == p->graph_column;
+
+        if (of_graph ? !knows_all_rows(graph, &p->frame.result)
+                     : !ny_frame_has(&p->frame, tints[k]))
+            continue;
+        if (of_graph)
+            snprintf(p->graph_column, sizeof(p->graph_column), "component:%s", graph->name);
+        err = ny_tint_new(&p->tints[p->tint_count++], &p->frame, tints[k]);
+    }
     return err;
 }
 
@@ -253,6 +275,7 @@ int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, co
     *points = (struct ny_page_points){.ctx = ny_store_context(store), .limits = limits};
     err = ny_frame_open(&points->frame, store, name);
     if (err == NY_OK) err = add_columns(points);
+    if (err == NY_OK) err = add_tints(points);
     if (err == NY_OK) err = set_ranges(points);
     if (err == NY_OK) err = take_landmarks(points);
     if (err == NY_OK) err = add_rasters(points);

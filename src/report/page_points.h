@@ -9,13 +9,14 @@
 #include "report/sink.h"
 #include "report/tint.h"
 
-enum { NY_PAGE_COMPONENTS = 6, NY_PAGE_RASTERS = 3, NY_PAGE_TINTS = 3, NY_PAGE_BINS = 40 };
+enum { NY_PAGE_COMPONENTS = 6, NY_PAGE_RASTERS = 3, NY_PAGE_TINTS = 4, NY_PAGE_BINS = 40 };
 
 struct ny_page_limits {
     size_t points, landmarks, rasters; /* the most that are shown */
     size_t width, height;              /* of a raster */
     size_t image_bytes;                /* of all images */
     size_t image[2];                   /* height, width of a row as an image; 0: none */
+    const struct ny_result *graph;     /* whose components are colours, where it knows all rows */
 };
 
 struct ny_page_raster {
@@ -29,7 +30,8 @@ struct ny_page_points {
     struct ny_frame frame;
     size_t components; /* columns 0 … components − 1 of the frame */
     size_t tint_count;
-    struct ny_tint tints[NY_PAGE_TINTS]; /* labels, clusters, residuals: those that there are */
+    struct ny_tint tints[NY_PAGE_TINTS]; /* add_tints(): those that there are */
+    char graph_column[NY_FRAME_NAME_BYTES];
     struct ny_axis axes[NY_PAGE_COMPONENTS];
     size_t raster_count;
     struct ny_page_raster rasters[NY_PAGE_RASTERS];

@@ -97,6 +97,29 @@ whole() { # FILE: a page, every hole filled, every section closed
     whole c.html
 }
 
+@test "a graph among the names: colours by its components" {
+    made s
+    { table 60 2 && table 20 2 5 | sed 's/0\./9./g'; } >t.csv
+    nystream import t t.csv -q
+    nystream fit t k --landmarks 30 -q
+    nystream graph t g --neighbors 4 -q 2>/dev/null
+    nystream export t g --part components -o components.csv
+    sizes=$(sort -n components.csv | uniq -c | awk '{print $1}' | paste -sd,)
+    [[ $sizes == *,* ]]
+    nystream report t -o page.html
+    grep -q "\"name\":\"component:g\",\"classes\":\[\"0\",.*\"sizes\":\[$sizes\]" page.html
+    for figure in 'degree mean' components 'largest share'; do
+        grep -q "<th scope=\"row\">$figure</th>" page.html
+    done
+    nystream report t k -o page.html
+    ! grep -q component: page.html
+    nystream import t t.csv --append -q # rows that the graph does not know
+    nystream fit t later --landmarks 30 -q
+    ny report t later g -o page.html
+    exits 0
+    ! grep -q component: page.html
+}
+
 @test "nothing to report: a sentence and no file" {
     made s
     ny report s
