@@ -63,7 +63,8 @@
       "rpcholesky leaves the least error (default of projected and ensemble); greedy "             \
       "bounds every entry of K; uniform is what nystrom, column and orthonystrom assume "          \
       "(their default); weighted: at random by the diagonal of what is decomposed; given: "        \
-      "--landmarks-file or --landmarks-from; all: every row")                                      \
+      "--landmarks-file or --landmarks-from; all: every row; maxmin: isomap's, each the "           \
+      "farthest from those before")                                      \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", FIT | SELECT,                                   \
       "number of landmarks; with --tolerance the most there may be, none by default; of gaussian " \
       "its random columns")                                                                        \

@@ -339,6 +339,10 @@ static int check_selection(const struct ny_options *options, unsigned groups)
                        "--approx %s works on all of K, and --kernel precomputed has some columns "
                        "of it",
                        ny_options_get(options, "approx"));
+    if (rule_of(options)->paths && !(groups & NY_GROUP_FIT && ny_options_map(options)->graph))
+        return ny_fail(options->ctx, NY_EUSAGE,
+                       "--select %s goes by paths in a graph: it acts only with --map isomap",
+                       select);
     if (is(select, "given") && !file && !from)
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--select given needs --landmarks-file F.npy or --landmarks-from NAME");

@@ -47,12 +47,49 @@ static int check_selection(const struct ny_graph_fit *fit, const struct ny_selec
     return NY_OK;
 }
 
+/* What maxmin goes by: which landmarks there are, and paths from the nearest of them. */
+struct spread {
+    const struct ny_edges *edges;
+    struct ny_paths *paths;
+    bool *taken; /* nodes */
+};
+
+static int open_spread(struct spread *spread, struct ny_graph_fit *fit)
+{
+    int err = ny_paths_new(&spread->paths, &fit->edges, NY_PATHS_BUCKETS);
+
+    spread->edges = &fit->edges;
+    if (err) return err;
+    spread->taken = ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(bool));
+    return spread->taken ? NY_OK : NY_EBUDGET;
+}
+
+/* Of equally far ones the first row; landmarks are not taken again where all are at distance 0. */
+static uint64_t farthest(void *arg, uint64_t landmark)
+{
+    const struct spread *spread = arg;
+    const struct ny_edges *edges = spread->edges;
+    const float *near = ny_paths_join(spread->paths, edges->node[landmark]);
+    float most = -1;
+    uint32_t row = 0;
+
+    spread->taken[edges->node[landmark]] = true;
+    for (uint32_t v = 0; v < edges->n; v++) {
+        if (spread->taken[v] || near[v] < most || (near[v] <= most && edges->row[v] > row))
+            continue;
+        most = near[v];
+        row = edges->row[v];
+    }
+    return row;
+}
+
 static int select_landmarks(struct ny_graph_fit *fit)
 {
     struct ny_job *job = &fit->job;
     const struct ny_fit_settings *settings = job->settings;
     size_t m = settings->landmarks < fit->edges.n || settings->given ? settings->landmarks
                                                                      : fit->edges.n;
+    struct spread spread = {0};
     const struct ny_selection_request request = {.ctx = job->ctx,
                                                  .store = job->store,
                                                  .n = job->points.n,
@@ -60,10 +97,13 @@ static int select_landmarks(struct ny_graph_fit *fit)
                                                  .landmarks = m,
                                                  .given = settings->given,
                                                  .valid = ny_edges_has,
-                                                 .valid_arg = &fit->edges};
+                                                 .valid_arg = &fit->edges,
+                                                 .farthest = farthest,
+                                                 .farthest_arg = &spread};
     struct ny_selection selection = {0};
-    int err = settings->rule->select(&request, &selection);
+    int err = settings->rule->paths ? open_spread(&spread, fit) : NY_OK;
 
+    if (err == NY_OK) err = settings->rule->select(&request, &selection);
     if (err == NY_OK) err = check_selection(fit, &selection);
     if (err == NY_OK)
         err = ny_job_put_part(job, "landmarks", selection.rows, selection.m * sizeof(uint64_t));
@@ -74,6 +114,8 @@ static int select_landmarks(struct ny_graph_fit *fit)
     err = ny_job_save(job, NY_STAGE_ACCUMULATE);
 done:
     ny_selection_release(&selection, job->ctx);
+    ny_free(job->ctx, spread.taken);
+    ny_paths_free(spread.paths);
     return err;
 }
 

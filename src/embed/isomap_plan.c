@@ -26,6 +26,8 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
     by_purpose[NY_MEM_DICTIONARY] += m * (2 * sizeof(uint64_t) + sizeof(struct ny_isomap_source) +
                                           sizeof(uint32_t) + sizeof(double));
     if (stage == NY_STAGE_SELECT) by_purpose[NY_MEM_DICTIONARY] += m * 2 * sizeof(uint64_t);
+    if (stage == NY_STAGE_SELECT && shape->settings->rule->paths)
+        by_purpose[NY_MEM_TILES] += ny_paths_bytes(n, NY_PATHS_BUCKETS) + n;
     if (stage == NY_STAGE_ACCUMULATE) {
         by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, workers);
         by_purpose[NY_MEM_OTHER] += ny_isomap_state_bytes(m);

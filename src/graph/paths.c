@@ -159,16 +159,19 @@ static uint32_t come_nearer(struct ny_paths *paths, uint32_t node, float distanc
     return new;
 }
 
-/* All distances from one source: a bucket is emptied, also of what comes into it meanwhile, before
+static void forget_sources(struct ny_paths *paths)
+{
+    for (uint32_t v = 0; v < paths->graph->n; v++)
+        paths->near[v] = INFINITY;
+}
+
+/* What one source is nearer to: a bucket is emptied, also of what comes into it meanwhile, before
  * the next one is looked at. */
 static void run_buckets(struct ny_paths *paths, uint32_t source)
 {
     const struct ny_edges *graph = paths->graph;
-    uint32_t waiting, now = 0;
+    uint32_t waiting = come_nearer(paths, source, 0), now = 0;
 
-    for (uint32_t v = 0; v < graph->n; v++)
-        paths->near[v] = INFINITY;
-    waiting = come_nearer(paths, source, 0);
     while (waiting) {
         uint32_t v = paths->bucket[now];
 
@@ -199,11 +202,18 @@ const float *ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size
         return paths->distance;
     }
     for (size_t l = 0; l < NY_LANES; l++) {
+        forget_sources(paths);
         if (l < count) run_buckets(paths, sources[l]);
         for (uint32_t v = 0; v < n; v++)
-            paths->distance[(size_t)v * NY_LANES + l] = l < count ? paths->near[v] : INFINITY;
+            paths->distance[(size_t)v * NY_LANES + l] = paths->near[v];
     }
     return paths->distance;
+}
+
+const float *ny_paths_join(struct ny_paths *paths, uint32_t source)
+{
+    run_buckets(paths, source);
+    return paths->near;
 }
 
 /* A bucket is a quarter of an edge wide; all edges reach less than once around the ring. */
@@ -245,6 +255,7 @@ static bool allocate_buckets(struct ny_paths *paths)
     if (!paths->near || !paths->link || !paths->bucket) return false;
     for (uint32_t b = 0; b < BUCKETS; b++)
         paths->bucket[b] = NY_NO_ROW;
+    forget_sources(paths);
     return true;
 }
 

@@ -30,4 +30,8 @@ size_t ny_paths_bytes(uint64_t nodes, enum ny_paths_way way);
  * path and in lanes ≥ count; valid until the next call. */
 const float *ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count);
 
+/* Of NY_PATHS_BUCKETS, which ny_paths_from() is not called with: one source more. Distances (n) are
+ * from the nearest of all, and what comes no nearer is not looked at. */
+const float *ny_paths_join(struct ny_paths *paths, uint32_t source);
+
 #endif

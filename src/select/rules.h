@@ -52,6 +52,9 @@ struct ny_selection_request {
     const uint64_t *given;    /* `given`: landmarks row numbers */
     bool (*valid)(const void *arg, uint64_t row); /* rows that may be chosen; NULL: all */
     const void *valid_arg;
+    /* maxmin: takes a landmark up, and gives the row that is then farthest from all of them. */
+    uint64_t (*farthest)(void *arg, uint64_t landmark);
+    void *farthest_arg;
     const struct ny_selected *earlier; /* greedy with a tolerance: goes on from there; NULL: none */
     const struct ny_follower *follower; /* greedy with a tolerance; NULL: none */
     bool certify;             /* a last pass makes the residuals exact on the final D */
@@ -86,6 +89,7 @@ struct ny_rule {
     bool all;          /* every row, whatever --landmarks would say */
     bool measures;     /* residuals itself, where `certify` asks for them */
     bool graph;        /* goes with maps of a graph, which have no kernel, and of rows `valid` */
+    bool paths;        /* … and with no others: it goes by `farthest` */
     bool uniform;      /* every subset equally likely: what the n/m scaling of nystrom assumes */
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
     /* Of a rule that reads the points: memory of a selection that ends with m landmarks, and of

@@ -19,6 +19,7 @@ int ny_selection_not_psd(const struct ny_selection_request *request, uint64_t ro
 int ny_select_uniform(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_given(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_all(const struct ny_selection_request *request, struct ny_selection *selection);
+int ny_select_maxmin(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_greedy(const struct ny_selection_request *request, struct ny_selection *selection);
 int ny_select_rpcholesky(const struct ny_selection_request *request,
                          struct ny_selection *selection);

@@ -85,6 +85,20 @@ same_part() { # NAME NAME PART
     usage "more than the 2 landmarks"
 }
 
+# On the ring the second landmark is opposite to the first, the third and fourth between them.
+@test "landmarks as far from one another as can be" {
+    ring
+    local threads
+    for threads in 1 3; do
+        ny fit r.nys far --map isomap --graph g --select maxmin --landmarks 4 --threads $threads --restart -q
+        exits 0
+        nystream export r.nys far --part landmarks -o l.csv
+        sort -n l.csv | awk 'NR > 1 { print $1 - last } { last = $1 }' | grep -cE '^(9|10|11)$' | grep -qx 3
+    done
+    ny plan r.nys --map isomap --graph g --select maxmin --landmarks 4
+    exits 0
+}
+
 @test "options that a map of a graph does not take, and those that only it takes" {
     ring
     local option
@@ -105,6 +119,10 @@ same_part() { # NAME NAME PART
     usage "--map isomap takes --approx nystrom|column|exact"
     ny fit r.nys e --map isomap --select greedy
     usage "--select greedy goes by a kernel"
+    ny fit r.nys e --select maxmin
+    usage "--select maxmin goes by paths in a graph"
+    ny select r.nys e --select maxmin
+    usage "acts only with --map isomap"
     ny fit r.nys e --map isomap --graph nope
     usage "no result named 'nope'"
     ny fit r.nys kernel -q --landmarks 10

@@ -171,11 +171,45 @@ static void columns_are_sampled(void **state)
     check_landmarks("column", column);
 }
 
+/* Each landmark is as far from those before it as any member is, the twins last of all. */
+static void maxmin_is_greedy(void **state)
+{
+    const char *landmarks[] = {"30", "166"};
+
+    (void)state;
+    for (size_t run = 0; run < 2; run++) {
+        const char *const settings[] = {"map",        "isomap", "landmarks", landmarks[run],
+                                        "neighbors",  "6",      "select",    "maxmin",
+                                        "components", "3",      NULL};
+        size_t m = strtoul(landmarks[run], NULL, 10) < count ? 30 : count;
+        double *Y = malloc(count * P * sizeof(double)), nearest[N];
+        uint64_t rows[N];
+
+        fit(landmarks[run], settings, Y);
+        read_part(landmarks[run], "landmarks", rows, m);
+        for (size_t i = 0; i < N; i++)
+            nearest[i] = INFINITY;
+        for (size_t j = 0; j < m; j++) {
+            double most = 0;
+
+            for (size_t i = 0; i < count; i++)
+                most = fmax(most, nearest[members[i]]);
+            assert_true(j == 0 || nearest[rows[j]] >= most * (1 - 1e-5));
+            for (size_t before = 0; before < j; before++)
+                assert_int_not_equal(rows[before], rows[j]);
+            for (size_t i = 0; i < N; i++)
+                nearest[i] = fmin(nearest[i], paths[rows[j]][i]);
+        }
+        free(Y);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(exact_is_double_centring),
                                        cmocka_unit_test(landmarks_are_nystroms),
-                                       cmocka_unit_test(columns_are_sampled)};
+                                       cmocka_unit_test(columns_are_sampled),
+                                       cmocka_unit_test(maxmin_is_greedy)};
 
     return cmocka_run_group_tests(tests, make_paths, remove_points);
 }

@@ -1,0 +1,25 @@
+/* maxmin: each landmark is the row that is farthest from those before it (de Silva & Tenenbaum 2004,
+ * section 3), by the distances of the graph; the first is the first of `uniform`. */
+#include "select/rules_private.h"
+
+#include "base/memory.h"
+
+int ny_select_maxmin(const struct ny_selection_request *request, struct ny_selection *selection)
+{
+    struct ny_selection_request one = *request;
+    uint64_t next;
+    int err;
+
+    one.landmarks = 1;
+    err = ny_select_uniform(&one, selection);
+    if (err) return err;
+    next = selection->rows[0];
+    ny_selection_release(selection, request->ctx);
+    err = ny_selection_rows(selection, request->ctx, request->landmarks);
+    for (size_t j = 0; j < request->landmarks && err == NY_OK; j++) {
+        selection->rows[j] = next;
+        next = request->farthest(request->farthest_arg, next);
+        err = ny_check_interrupt(request->ctx);
+    }
+    return err;
+}
