@@ -28,8 +28,8 @@ enum own_option {
     OWN_ZSH = 512,
     OWN_SKIP_DAMAGED = 1024,
     OWN_TERMINAL = 2048,
-    OWN_LABELS = 2048,
-    OWN_CSV = 4096
+    OWN_LABELS = 4096,
+    OWN_CSV = 8192
 };
 
 struct command;
@@ -37,11 +37,13 @@ struct command;
 struct verb {
     const char *name;
     const char *operands;    /* "STORE NAME"; the first `least` words are required */
+    const char *required;    /* options that must be there: "-o OUT.npy" */
     size_t least, most;      /* number of operands */
     unsigned groups;         /* of the library's options: enum ny_option_group */
     unsigned own;            /* enum own_option */
     const char *summary;     /* one line */
     const char *description; /* sentences for help and man page */
+    const char *examples;    /* lines; in a folder with table.csv all of them run */
     int (*run)(struct command *command);
 };
 
@@ -209,6 +211,8 @@ void cli_print_gamma_grid(FILE *file, const json_t *facts);
 
 void cli_print_overview(FILE *file);
 void cli_print_usage(FILE *file, const struct verb *verb);
+/* "fit STORE NAME [options]" */
+void cli_synopsis(const struct verb *verb, char *text, size_t bytes);
 void cli_print_help(FILE *file, const struct verb *verb);
 void cli_print_man(FILE *file);
 void cli_print_bash_completion(FILE *file);

@@ -12,22 +12,18 @@ static int page_width(void)
     return width > WIDTH_MAX ? WIDTH_MAX : width < 40 ? 40 : width;
 }
 
-static bool has_options(const struct verb *verb)
+void cli_synopsis(const struct verb *verb, char *text, size_t bytes)
 {
-    return verb->groups != 0;
-}
-
-/* What must be there beside the operands. */
-static const char *required_options(const struct verb *verb)
-{
-    if (verb->own & OWN_INPUT) return " --input FILE -o OUT.npy";
-    return verb->own & OWN_OUTPUT ? " -o OUT.npy" : "";
+    snprintf(text, bytes, "%s%s%s%s%s%s", verb->name, verb->operands[0] ? " " : "", verb->operands,
+             verb->required[0] ? " " : "", verb->required, verb->groups ? " [options]" : "");
 }
 
 void cli_print_usage(FILE *file, const struct verb *verb)
 {
-    fprintf(file, "usage: nystream %s%s%s%s%s\n", verb->name, verb->operands[0] ? " " : "",
-            verb->operands, required_options(verb), has_options(verb) ? " [options]" : "");
+    char synopsis[SYNOPSIS_BYTES];
+
+    cli_synopsis(verb, synopsis, sizeof(synopsis));
+    fprintf(file, "usage: nystream %s\n", synopsis);
 }
 
 void cli_print_overview(FILE *file)
@@ -91,6 +87,15 @@ static void print_parts(FILE *file, int width)
     cli_wrap(file, list, 7, 7, width);
 }
 
+static void print_examples(FILE *file, const char *lines)
+{
+    fputs("\nFor example:\n", file);
+    for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+        length = strcspn(lines, "\n");
+        fprintf(file, "  %.*s\n", (int)length, lines);
+    }
+}
+
 void cli_print_help(FILE *file, const struct verb *verb)
 {
     struct option_view view;
@@ -99,6 +104,7 @@ void cli_print_help(FILE *file, const struct verb *verb)
     cli_print_usage(file, verb);
     fputc('\n', file);
     cli_wrap(file, verb->description, 0, 0, width);
+    print_examples(file, verb->examples);
     fputs("\nOptions:\n", file);
     for (size_t i = 0; cli_option_at(verb, i, &view); i++)
         print_option(file, &view, width);

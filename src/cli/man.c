@@ -50,17 +50,16 @@ static void put_line(FILE *file, const char *text)
 static void print_head(FILE *file)
 {
     const struct verb *verb;
+    char synopsis[256];
 
     fprintf(file, ".TH NYSTREAM 1 \"\" \"nystream %s\" \"User Commands\"\n", ny_version());
     fputs(".SH NAME\nnystream \\- spectral embeddings of data sets that do not fit in memory\n"
           ".SH SYNOPSIS\n.nf\n",
           file);
     for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
-        fprintf(file, "\\fBnystream %s\\fR ", verb->name);
-        put(file, verb->operands);
-        fputs(verb->own & OWN_INPUT ? " \\fB\\-\\-input\\fR FILE" : "", file);
-        fputs(verb->own & OWN_OUTPUT ? " \\fB\\-o\\fR OUT" : "", file);
-        fputs(verb->groups ? " [options]\n" : "\n", file);
+        cli_synopsis(verb, synopsis, sizeof(synopsis));
+        fputs("\\fBnystream\\fR ", file);
+        put_line(file, synopsis);
     }
     fputs(".fi\n", file);
 }
@@ -80,6 +79,9 @@ static void print_description(FILE *file)
         fprintf(file, ".SS %s ", verb->name);
         put_line(file, verb->operands);
         put_line(file, verb->description);
+        fputs(".PP\n.nf\n.RS 4\n", file);
+        put_line(file, verb->examples);
+        fputs(".RE\n.fi\n", file);
     }
 }
 
@@ -180,6 +182,10 @@ static void print_rest(FILE *file)
     put_line(file, "What `bench` measured, for plans; by default in ~/.cache.");
     fputs(".SH ENVIRONMENT\n.TP\nNO_COLOR\n", file);
     put_line(file, "When set and not empty: no colours.");
+    fputs(".TP\nCOLUMNS, LINES\n", file);
+    put_line(file, "The size of help and of `plot --terminal` where no terminal says it.");
+    fputs(".TP\nTMPDIR\n", file);
+    put_line(file, "Where `bench` measures the disk; by default /tmp.");
     fputs(".SH EXAMPLES\n.nf\n", file);
     put_line(file, "nystream embed table.csv -o embedding.npy");
     fputs(".sp\n", file);

@@ -9,7 +9,7 @@ enum { NAMES_MAX = 160, NO_LIMIT = 1 << 30 };
 #define COMMON NY_GROUP_COMMON
 
 static const struct verb verbs[] = {
-    {"import", "STORE FILE…", 2, NO_LIMIT, NY_GROUP_IMPORT | COMMON, EVERY,
+    {"import", "STORE FILE…", "", 2, NO_LIMIT, NY_GROUP_IMPORT | COMMON, EVERY,
      "read tables into a store",
      "Reads the FILEs, one after another, in one bounded-memory pass; - is the standard input. "
      "npy, CSV and TSV, LIBSVM, IDX, fvecs and bvecs are understood, text and IDX also gzipped. "
@@ -17,18 +17,22 @@ static const struct verb verbs[] = {
      "interruption the same command goes on where it stopped. A store that has points is only "
      "added to with --append: run again after it was killed, even at its very end, that command "
      "adds what was missing; run again after it ended, it adds the rows once more.",
+     "nystream import points.nys table.csv --label-column class\n"
+     "nystream import points.nys more.csv --label-column class --append",
      cli_run_import},
-    {"info", "STORE [NAME]", 1, 2, 0, EVERY, "what is in a store, or all about one result",
+    {"info", "STORE [NAME]", "", 1, 2, 0, EVERY, "what is in a store, or all about one result",
      "Shows what a store holds: rows, columns, element type, size, labels, results. With NAME "
      "shows that result: its options, eigenvalues, certificate, cost.",
+     "nystream info points.nys\n"
+     "nystream info points.nys first --json",
      cli_run_info},
-    {"verify", "STORE", 1, 1, COMMON, EVERY, "read every byte and name each damaged block",
+    {"verify", "STORE", "", 1, 1, COMMON, EVERY, "read every byte and name each damaged block",
      "Reads every byte of a store, in as many threads as it may, and checks it against its "
      "checksum. Prints `ok`, or each damaged block of points and chunk of a result with its "
      "rows, and then exits 5. All other rows can still be read: see export --skip-damaged, and "
      "repair.",
-     cli_run_verify},
-    {"plan", "STORE", 1, 1, NY_GROUP_FIT | NY_GROUP_PLAN | COMMON, EVERY,
+     "nystream verify points.nys", cli_run_verify},
+    {"plan", "STORE", "", 1, 1, NY_GROUP_FIT | NY_GROUP_PLAN | COMMON, EVERY,
      "passes, flops, memory, disk and time of a fit, before anything runs; and its kernel width",
      "Says what `fit` with the same options would cost on this machine, and whether it fits in "
      "the memory budget; if not, the smallest budget that does. Exits 0 either way. With "
@@ -37,33 +41,41 @@ static const struct verb verbs[] = {
      "landmarks, the share of the trace in the components, how many eigenvalues hold 90 % of it, "
      "the effective rank (sum of eigenvalues)²/(sum of squares), and the mean of k(x,y) over pairs "
      "of rows: 1 where all rows look alike, 0 where none sees another.",
+     "nystream plan points.nys --landmarks 100 --memory 256M\n"
+     "nystream plan points.nys --gamma-grid 0.1,1,10",
      cli_run_plan},
-    {"fit", "STORE NAME", 2, 2, NY_GROUP_FIT | NY_GROUP_UPDATE | COMMON, EVERY,
+    {"fit", "STORE NAME", "", 2, 2, NY_GROUP_FIT | NY_GROUP_UPDATE | COMMON, EVERY,
      "compute an embedding, resume it, or update it",
      "Selects landmarks, accumulates, solves, projects; the result is stored under NAME. It "
      "makes a checkpoint at least every 30 seconds: after an interruption the same command goes "
      "on from there, to the same bytes. A NAME that was fitted with other options is refused; "
      "--restart replaces it. With --update it takes in the rows that were appended since, with the "
      "options that it has; readers see the old result until the new one is whole.",
+     "nystream fit points.nys first --landmarks 100 --components 3 --memory 256M\n"
+     "nystream fit points.nys groups --map laplacian --landmarks 100 --row-normalize",
      cli_run_fit},
-    {"select", "STORE NAME", 2, 2, NY_GROUP_SELECT | COMMON, EVERY, "choose landmarks alone",
+    {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | COMMON, EVERY, "choose landmarks alone",
      "Stores a dictionary of landmarks under NAME, for `fit --landmarks-from NAME`.",
+     "nystream select points.nys chosen --select greedy --tolerance 0.1\n"
+     "nystream fit points.nys second --landmarks-from chosen",
      cli_run_select},
-    {"graph", "STORE NAME", 2, 2, NY_GROUP_GRAPH | COMMON, EVERY,
+    {"graph", "STORE NAME", "", 2, 2, NY_GROUP_GRAPH | COMMON, EVERY,
      "the nearest neighbours of all rows, and how they hang together",
      "Finds the nearest neighbours of every row, exactly, from all pairs of rows, and stores them "
      "under NAME with the components of the graph that joins them. With --knn forest it finds "
      "--recall of them, which takes far less where there are many rows. With --sweep it says what "
      "other numbers of neighbours would give. Parts to export: neighbors, distances, components, "
      "and rows, those of the largest component.",
+     "nystream graph points.nys near --neighbors 5 --sweep 2,3,5,8\n"
+     "nystream fit points.nys unrolled --map isomap --graph near --landmarks 100",
      cli_run_graph},
-    {"path", "STORE GRAPH", 2, 2, NY_GROUP_PATH | COMMON, EVERY,
+    {"path", "STORE GRAPH", "--from ROW --to ROW", 2, 2, NY_GROUP_PATH | COMMON, EVERY,
      "a shortest path between two rows of a graph",
      "Prints the rows of a shortest path from row --from to row --to, one a line, each with the "
      "length of the path up to it.",
-     cli_run_path},
-    {"eval", "STORE NAME…", 2, NO_LIMIT, NY_GROUP_EVALUATE | COMMON, EVERY | OWN_LABELS | OWN_CSV,
-     "judge results: clusters against labels, and more",
+     "nystream path points.nys near --from 0 --to 1", cli_run_path},
+    {"eval", "STORE NAME…", "", 2, NO_LIMIT, NY_GROUP_EVALUATE | COMMON,
+     EVERY | OWN_LABELS | OWN_CSV, "judge results: clusters against labels, and more",
      "Prints a table with a column for each NAME and a line for each figure; what does not apply "
      "is left out, with the reason below. k-means finds clusters in the embedding, from --n-init "
      "k-means++ initialisations; purity, accuracy, nmi and ari compare them with the labels: "
@@ -77,41 +89,47 @@ static const struct verb verbs[] = {
      "matrix that the map decomposes) and, where the sample is all rows, accuracies: the error of "
      "the best matrix of that rank over this one's. --against another result adds how far "
      "eigenvectors, eigenvalues and, after a linear regression, rows agree with it.",
-     cli_run_eval},
-    {"transform", "STORE NAME|MODEL.nym", 1, 2, NY_GROUP_READ | COMMON,
+     "nystream eval points.nys first groups --clusters 3", cli_run_eval},
+    {"transform", "STORE NAME|MODEL.nym", "--input FILE -o OUT.npy", 1, 2, NY_GROUP_READ | COMMON,
      EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
      "solving anything. A model that was exported as one file needs no store.",
-     cli_run_transform},
-    {"export", "STORE NAME", 2, 2, COMMON, EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED,
-     "write a part of a result to a file",
+     "nystream transform points.nys first --input new.csv -o placed.npy", cli_run_transform},
+    {"export", "STORE NAME", "-o OUT.npy", 2, 2, COMMON,
+     EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED, "write a part of a result to a file",
      "Writes the embedding or another part of a result, as npy, or as CSV where the name of the "
      "output ends in .csv. The file appears when it is complete. Where a chunk of it is damaged it "
      "exits 5; with --skip-damaged it goes on, with NaN in the rows that are lost (2^64-1 where "
      "they are numbers) so that all others keep theirs, and warns of them.",
+     "nystream export points.nys first -o embedding.npy\n"
+     "nystream export points.nys first --part eigenvalues -o eigenvalues.csv",
      cli_run_export},
-    {"plot", "STORE NAME", 2, 2, NY_GROUP_PLOT | COMMON, EVERY | OWN_OUTPUT | OWN_TERMINAL,
+    {"plot", "STORE NAME", "-o OUT.png", 2, 2, NY_GROUP_PLOT | COMMON,
+     EVERY | OWN_OUTPUT | OWN_TERMINAL,
      "draw an embedding as a png, svg or pdf, or on the terminal",
      "Draws two columns of an embedding: points where they are few, else an image of how many lie "
      "where, in memory that does not depend on their number. Colours can be told apart without "
      "colour vision. Columns, for --axes and --color, are the numbers of components, row, label, "
      "cluster, component (of a graph), residual; cluster:B takes those of result B.",
+     "nystream plot points.nys first -o first.png\n"
+     "nystream plot points.nys first --terminal --axes 1,3",
      cli_run_plot},
-    {"report", "STORE [NAME]…", 1, NO_LIMIT, NY_GROUP_REPORT | COMMON, EVERY | OWN_OUTPUT,
-     "write results as one page of HTML",
+    {"report", "STORE [NAME]…", "-o OUT.html", 1, NO_LIMIT, NY_GROUP_REPORT | COMMON,
+     EVERY | OWN_OUTPUT, "write results as one page of HTML",
      "Writes one page that needs no network: plots to point at, to move and to zoom, eigenvalues, "
      "certificate, cost, and the command that makes each result; several side by side. Without "
      "NAME all results that are done. A graph among them colours the others by its components. "
      "Below 5 MB, whatever the number of rows: an image counts all of them, a sample can be "
      "pointed at.",
-     cli_run_report},
-    {"embed", "FILE", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | COMMON,
+     "nystream report points.nys first groups -o report.html", cli_run_report},
+    {"embed", "FILE", "-o OUT.npy", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | COMMON,
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
      "import, fit and export in one, through a temporary store that is removed at the end.",
-     cli_run_embed},
-    {"list", "STORE", 1, 1, 0, EVERY, "the names of the results, with their status",
-     "One result a line: name, tab, status (done, running, interrupted).", cli_run_list},
-    {"repair", "STORE", 1, 1, COMMON, EVERY,
+     "nystream embed table.csv -o embedding.npy --label-column class", cli_run_embed},
+    {"list", "STORE", "", 1, 1, 0, EVERY, "the names of the results, with their status",
+     "One result a line: name, tab, status (done, running, interrupted).",
+     "nystream list points.nys", cli_run_list},
+    {"repair", "STORE", "", 1, 1, COMMON, EVERY,
      "set aside what is damaged, so that the rest can be used",
      "Reads every byte, as verify does, and prints what it sets aside. Rows in damaged blocks are "
      "lost: they keep their numbers, `info` counts them, and what is fitted from then on covers "
@@ -119,27 +137,30 @@ static const struct verb verbs[] = {
      "numbers of the source 2^64-1. A result with a damaged chunk is removed; save what is left "
      "of it with export --skip-damaged before. Refused, with nothing changed, while an import or "
      "a fit runs, and where the damage is in what all else hangs on: import the points again.",
-     cli_run_repair},
-    {"rm", "STORE NAME", 2, 2, 0, EVERY, "remove a result",
-     "Removes a result from the store, at once and without asking.", cli_run_rm},
-    {"bench", "", 0, 0, COMMON, EVERY, "measure this machine, for plans",
+     "nystream verify points.nys || nystream repair points.nys", cli_run_repair},
+    {"rm", "STORE NAME", "", 2, 2, 0, EVERY, "remove a result",
+     "Removes a result from the store, at once and without asking.",
+     "nystream rm points.nys second", cli_run_rm},
+    {"bench", "", "", 0, 0, COMMON, EVERY, "measure this machine, for plans",
      "Measures the rates that plans rest on (matrix products, exp, memory, disk) and keeps them "
      "in the user's cache folder.",
-     cli_run_bench},
-    {"version", "", 0, 0, 0, EVERY, "print the version",
+     "nystream bench", cli_run_bench},
+    {"version", "", "", 0, 0, 0, EVERY, "print the version",
      "Prints the version of the command and of "
      "the library that it runs with.",
-     cli_run_version},
-    {"help", "[VERB]", 0, 1, 0, EVERY | OWN_MAN | OWN_BASH | OWN_ZSH, "explain a verb",
+     "nystream version --json", cli_run_version},
+    {"help", "[VERB]", "", 0, 1, 0, EVERY | OWN_MAN | OWN_BASH | OWN_ZSH, "explain a verb",
      "Explains a verb and its options. With an option writes the manual page or a completion "
      "script, made from the same tables.",
+     "nystream help fit\n"
+     "nystream help --man > nystream.1",
      cli_run_help},
 };
 
 static const struct option_view own_options[] = {
     {'o', "output", "FILE", NULL,
-     "file to write: .npy or .csv; plot: .png, .svg, .pdf; - is the standard output",
-     OWN_OUTPUT, 0, false},
+     "file to write: .npy or .csv; plot: .png, .svg, .pdf; - is the standard output", OWN_OUTPUT, 0,
+     false},
     {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", OWN_INPUT, 0,
      false},
     {0, "part", "PART", "embedding", "the part to write (see below)", OWN_PART, 0, false},

@@ -1,7 +1,7 @@
 # Help, manual page and completions: written from the tables, so they must agree with them.
 load helper
 
-verbs="import info verify plan fit select transform export embed list rm bench version help"
+verbs=$(nystream help | sed -nE 's/^  ([a-z]+)  .*/\1/p')
 
 options_of() {
     nystream help "$1" | sed -nE 's/^  (-., )?--([a-z0-9-]+).*/\2/p'
@@ -78,6 +78,34 @@ options_of() {
     done
 }
 
+@test "no verb takes an option of another by a shared bit" {
+    ny plot s a --labels
+    usage "--labels is not an option of plot"
+    ny eval s a --terminal
+    usage "--terminal is not an option of eval"
+}
+
+@test "the examples in the help of every verb run, one after another" {
+    local verb line order
+    order="import plan fit select graph path eval transform export plot report info list verify
+           repair embed rm bench version help"
+    [ "$(tr -s ' \n' '\n' <<<"$order" | sort)" = "$(sort <<<"$verbs")" ]
+    (echo x,y,z,class && table 400 4 | awk -F, -v OFS=, '{$4 = NR % 3} 1') >table.csv
+    (echo x,y,z,class && table 40 4 2 | awk -F, -v OFS=, '{$4 = NR % 3} 1') >more.csv
+    table 20 3 3 >new.csv
+    for verb in $order; do
+        nystream help $verb | sed -n '/^For example:/,/^$/s/^  //p' >examples
+        head -n 1 examples | grep -q "nystream $verb" || [ $verb = repair ]
+        nystream help $verb | head -n 24 | grep -qxF "  $(head -n 1 examples)"
+        while read -r line; do
+            echo "$line"
+            bash -c "$line" </dev/null
+        done <examples
+    done
+    [ -s embedding.npy ] && [ -s placed.npy ] && [ -s first.png ] && [ -s report.html ]
+    run ! nystream info points.nys second -q
+}
+
 @test "lines of help fit 80 columns, but for a choice of words" {
     local verb
     for verb in $verbs; do
@@ -102,7 +130,7 @@ options_of() {
     ny help --man
     exits 0
     printf '%s\n' "$output" >nystream.1
-    for section in NAME SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" MEMORY FILES EXAMPLES; do
+    for section in NAME SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" MEMORY FILES ENVIRONMENT EXAMPLES; do
         grep -qx "\.SH $section" nystream.1
     done
     for verb in $verbs; do
