@@ -11,7 +11,7 @@ say       = $(if $(V),,@printf '%-5s %s\n' $(1) $@;)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS  ?= -O3 -g
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) $(if $(WERROR),-Werror) -fPIC -fvisibility=hidden \
-              -ffp-contract=off $(HARDENING) -Iinclude -Isrc $(PACKAGE_CFLAGS)
+              -ffp-contract=off $(HARDENING) -fdebug-prefix-map=$(CURDIR)=. -Iinclude -Isrc $(PACKAGE_CFLAGS)
 # Checked copies, guarded stacks, tables that cannot be written (tests/cli/security.bats looks). The
 # sanitizers check copies themselves, and without optimisation the compiler cannot.
 HARDENING = -fstack-protector-strong $(if $(filter -fsanitize% -O0,$(CFLAGS)),,\
@@ -86,7 +86,7 @@ RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(
 ifndef SETUP_DONE
 SETUP   := $(if $(filter check check-% asan ubsan tsan coverage lint,$(MAKECMDGOALS)),check) \
            $(if $(filter check-long check-all,$(MAKECMDGOALS)),browser) \
-           $(foreach goal,demo fuzz papers,$(if $(filter $(goal) $(goal)-long $(goal)-quick,$(MAKECMDGOALS)),$(goal)))
+           $(foreach goal,demo fuzz papers deb,$(if $(filter $(goal) $(goal)-long $(goal)-quick,$(MAKECMDGOALS)),$(goal)))
 MISSING := $(if $(strip $(SETUP)),$(shell data-tools/setup --missing build $(SETUP)))
 endif
 
@@ -148,7 +148,7 @@ $(foreach v,$(VARIANTS),$(eval $(call variant_rule,$(v))))
 
 $(STATIC_LIB): $(LIB_OBJECTS)
 	@rm -f $@
-	$(call say,AR) $(AR) rcs $@ $^
+	$(call say,AR) $(AR) rcsD $@ $^
 
 $(SHARED_LIB): $(LIB_OBJECTS)
 	$(call say,LINK) $(CC) $(CFLAGS) $(HARDENED_LINK) $(LDFLAGS) -shared -Wl,-soname,libnystream.so.$(SOVERSION) -o $@ $^ \
@@ -176,7 +176,7 @@ $(BUILD)/tests/support/%.o: tests/support/%.c $(BUILD)/flags
 
 $(TEST_SUPPORT): $(SUPPORT_OBJECTS)
 	@rm -f $@
-	$(call say,AR) $(AR) rcs $@ $^
+	$(call say,AR) $(AR) rcsD $@ $^
 
 $(BUILD)/tests/%: tests/%.c $(TEST_SUPPORT) $(STATIC_LIB)
 	@mkdir -p $(@D)
@@ -299,6 +299,9 @@ uninstall: ## removes what install put there
 	  libnystream.so.$(VERSION)) $(pkgconfigdir)/nystream.pc $(mandir)/man1/nystream.1 \
 	  $(bashdir)/nystream $(zshdir)/_nystream)
 
+deb: all docs ## Debian packages nystream and libnystream-dev, in build/
+	@MAKE='$(MAKE)' BUILD=$(BUILD) VERSION=$(VERSION) SOVERSION=$(SOVERSION) data-tools/deb
+
 clean: ## removes build/
 	rm -rf $(BUILD)
 
@@ -315,4 +318,4 @@ endif
 .DELETE_ON_ERROR:
 FORCE:
 .PHONY: all docs tools demo papers papers-quick check check-unit check-long check-all dev asan ubsan tsan coverage \
-        fuzz fuzz-long fuzz-run bench lint format install uninstall clean help FORCE
+        fuzz fuzz-long fuzz-run bench lint format install uninstall deb clean help FORCE

@@ -1,0 +1,23 @@
+# The same sources give the same bytes, wherever and however they are built.
+load helper
+
+# build FOLDER MAKE-OPTION…: the sources as they are, built and packed in a folder
+build() {
+    mkdir -p "$1"
+    (cd "$BATS_TEST_DIRNAME/../.." && git ls-files -z | xargs -0 cp --parents -t "$1")
+    make -s -C "$@" all deb SOURCE_DATE_EPOCH=1700000000
+}
+
+@test "two builds in different folders are the same, and so are their packages" {
+    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "instrumented files are not shipped"
+    command -v dpkg-shlibdeps || skip "dpkg-shlibdeps is not installed"
+    local file
+    unset MAKEFLAGS
+    build "$BATS_TEST_TMPDIR/one" -j2
+    (umask 077 && export TZ=Asia/Tokyo LC_ALL=C.UTF-8 && build "$BATS_TEST_TMPDIR/two/farther" -j1)
+    cd "$BATS_TEST_TMPDIR/one/build"
+    for file in nystream libnystream.a libnystream.so nystream.1 *.deb; do
+        cmp "$file" "../../two/farther/build/$file"
+    done
+    echo "counted: 2 builds with the same bytes" >&3
+}
