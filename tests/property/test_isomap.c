@@ -119,6 +119,35 @@ static void column(const size_t *D, size_t m, double *want)
     free(values);
 }
 
+/* What is reported of a sample of pairs of nodes is near that of all: Tenenbaum's 1 − ρ² of paths and
+ * distances, and 1 − √(Σ(d − δ)²/Σδ²). */
+static void check_distances(const char *name, const double *Y)
+{
+    double x = 0, y = 0, xx = 0, yy = 0, xy = 0, pairs = (double)(count * count);
+    double variance, kept, want, preserved;
+    struct ny_report *report;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++) {
+            double path = paths[members[i]][members[j]], square = 0;
+
+            for (size_t k = 0; k < P; k++)
+                square += pow(Y[i * P + k] - Y[j * P + k], 2);
+            x += path, xx += path * path;
+            y += sqrt(square), yy += square;
+            xy += path * sqrt(square);
+        }
+    preserved = 1 - sqrt((xx - 2 * xy + yy) / xx);
+    assert_int_equal(ny_result_report(ctx, store, name, &report), NY_OK);
+    assert_true(ny_report_number(report, "residual_variance", &variance));
+    assert_true(ny_report_number(report, "distance_preservation", &kept));
+    ny_report_free(report);
+    xy -= x * y / pairs;
+    want = 1 - xy * xy / ((xx - x * x / pairs) * (yy - y * y / pairs));
+    assert_true(fabs(variance - want) < 0.05 * want);
+    assert_true(fabs(kept - preserved) < 0.02 * (1 - preserved));
+}
+
 static void exact_is_double_centring(void **state)
 {
     const char *const settings[] = {"map",        "isomap", "approx",    "exact", "neighbors", "6",
@@ -130,6 +159,7 @@ static void exact_is_double_centring(void **state)
     fit("exact", settings, Y);
     nystrom(members, count, want);
     check_embedding(Y, want);
+    check_distances("exact", Y);
     read_part("exact", "rows", rows, count);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(rows[i], members[i]);
@@ -155,6 +185,7 @@ static void check_landmarks(const char *approx, void (*follow)(const size_t *D, 
     }
     follow(landmarks, M, want);
     check_embedding(Y, want);
+    check_distances(approx, Y);
     free(Y);
     free(want);
 }
