@@ -86,6 +86,15 @@ static int forget_hopeless(struct update *update, int err)
     return err;
 }
 
+/* Rows that a frozen update has placed are still to be taken in by a full one. */
+static bool is_up_to_date(const struct update *update, uint64_t rows)
+{
+    const char *last = ny_field_text(json_object_get(update->result, "report"), "mode");
+    bool placed = last && strcmp(last, ny_update_mode_name(NY_UPDATE_FROZEN)) == 0;
+
+    return update->n <= rows && !(update->mode == NY_UPDATE_FULL && placed);
+}
+
 static int run(struct update *update)
 {
     uint64_t rows = ny_field_count(json_object_get(update->result, "report"), "n", 0);
@@ -94,7 +103,7 @@ static int run(struct update *update)
 
     if (!err) err = find_begun(update);
     if (err) return err;
-    if (!update->record && update->n <= rows) {
+    if (!update->record && is_up_to_date(update, rows)) {
         ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all %llu rows of %s: nothing to update",
                update->name, (unsigned long long)rows, ny_store_path(update->store));
         return NY_OK;

@@ -44,12 +44,9 @@ old_rows() { # N FILE: the first N rows of a csv
     [ "$(field "$output" n)" = 500 ]
 }
 
-@test "full gives what a fit of all rows gives" {
-    grown --gamma 2 --select uniform --precision f64 --kernel rbf
-    ny fit a.nys r --update full --json
-    exits 0
-    [ "$(field "$output" mode)" = full ]
-    nystream fit a.nys s --landmarks 40 --gamma 2 --select uniform --precision f64 --quiet
+# as_from_scratch OPTION…: result r of a.nys is that of a fit with these options.
+as_from_scratch() {
+    nystream fit a.nys s "$@" --quiet
     nystream export a.nys r -o updated.csv
     nystream export a.nys s -o scratch.csv
     paste -d, updated.csv scratch.csv | awk -F, '
@@ -57,6 +54,37 @@ old_rows() { # N FILE: the first N rows of a csv
               if (a * a > 1e-10 || b * b > 1e-10) bad = 1 }
         END { exit bad || n < 499 }'
     cmp <(nystream export a.nys r --part landmarks -o -) <(nystream export a.nys s --part landmarks -o -)
+    nystream rm a.nys s
+}
+
+@test "full gives what a fit of all rows gives" {
+    grown --gamma 2 --select uniform --precision f64 --kernel rbf
+    ny fit a.nys r --update full --json
+    exits 0
+    [ "$(field "$output" mode)" = full ]
+    as_from_scratch --landmarks 40 --gamma 2 --select uniform --precision f64
+}
+
+@test "full takes in the rows that frozen updates have placed, also when none are new" {
+    local select
+    for select in rpcholesky uniform "greedy --tolerance 0.1"; do
+        rm -rf a.nys
+        case $select in greedy*) set -- ;; *) set -- --landmarks 40 ;; esac
+        # shellcheck disable=SC2086  # words are meant
+        set -- "$@" --gamma 2 --precision f64 --select $select
+        store a.nys 300
+        nystream fit a.nys r "$@" -q
+        table 200 4 77 >more.csv
+        nystream import a.nys more.csv --append -q
+        nystream fit a.nys r --update frozen -q
+        ny fit a.nys r --update full --json
+        exits 0
+        [ "$(field "$output" mode)" = full ]
+        [ "$(field "$output" updates)" = 2 ]
+        as_from_scratch "$@"
+        ny fit a.nys r --update full
+        says "nothing to update"
+    done
 }
 
 @test "options come from the result; one that differs is refused with the difference" {
