@@ -203,6 +203,17 @@ on_shape() {
     [[ $output == *"columns 1 to 3"* ]]
 }
 
+@test "without a library all tools but its own are built" {
+    mkdir bin
+    printf '%s\n' '#!/bin/sh' 'case "$*" in *hdf5*|*libjpeg*) exit 1 ;; esac' \
+        "exec $(command -v pkg-config) \"\$@\"" >bin/pkg-config
+    chmod +x bin/pkg-config
+    PATH=$PWD/bin:$PATH run make -n -C "$BATS_TEST_DIRNAME/../.." tools BUILD="$PWD/new"
+    [ "$status" -eq 0 ]
+    [[ $output == *"new/data-tools/ply-rows"* && $output != *"new/data-tools/hdf5-rows"* ]]
+    [[ $output == *"not built: hdf5-rows image-rows; data-tools/setup tools"* ]]
+}
+
 @test "every tool explains itself" {
     for tool in infinite-digits manifold sparse-text knn-accuracy windows ply-rows; do
         run $tool --help

@@ -1,0 +1,69 @@
+# data-tools/walk-throughs.md: its commands, as they stand there, at a small size.
+load walk-through
+
+# Sets of images with labels, named as Fashion-MNIST is.
+make_images() {
+    local digit
+    mkdir images
+    {
+        printf '\0\0\10\3\0\0\0\12\0\0\0\10\0\0\0\10'
+        for digit in 0 1 2 3 4 5 6 7 8 9; do
+            head -c $((digit * 6)) /dev/zero | tr '\0' '\310'
+            head -c $((64 - digit * 6)) /dev/zero
+        done
+    } >originals
+    printf '\0\0\10\1\0\0\0\12\0\1\2\3\4\5\6\7\10\11' >labels
+    infinite-digits originals labels -n 400 -o train --labels-out train-labels
+    infinite-digits originals labels --first 400 -n 100 -o t10k
+    gzip -c train >images/train-images-idx3-ubyte.gz
+    gzip -c train-labels >images/train-labels-idx1-ubyte.gz
+    gzip -c t10k >images/t10k-images-idx3-ubyte.gz
+}
+
+@test "1. from images to a report" {
+    make_images
+    DATA=images M=50 run bash -eu steps.sh
+    echo "$output"
+    [ "$status" -eq 0 ]
+    prints purity
+    [[ $(npy_header held-out.npy) == *"(100, 20)"* ]]
+    [ -s map.png ] && grep -q "Fashion-MNIST" report.html
+}
+
+@test "2. rows that come every night, taken in by the lines of the crontab" {
+    N=3000 bash -eu <(head -n 5 steps.sh)
+    [ -s today.npy ]
+    [ "$(grep -c '^0' steps.cron)" -eq 2 ]
+    sed -nE 's/^0( [^ ]+){4} +//p' steps.cron >lines
+    DATA=. bash -eu lines
+    [ -e taken.npy ] && [ ! -e today.npy ]
+    bash -eu <(tail -n +6 steps.sh)
+    [[ $(npy_header map.npy) == *"(3300, 10)"* ]]
+    nystream info night.nys map --json | grep -q '"updates": 2'
+}
+
+@test "3. Isomap of a swiss roll: its first component is the length along the spiral" {
+    N=3000 bash -eu steps.sh
+    [ -s map.png ]
+    flattened 0.999
+}
+
+@test "4. from Python" {
+    PYTHON=/usr/bin/python3
+    $PYTHON -c 'import numpy' || skip "no numpy"
+    PYTHON=$PYTHON run bash -eu steps.sh
+    echo "$output"
+    [ "$status" -eq 0 ]
+    prints "rows (20000, 5)"
+    prints "trace error 0."
+}
+
+@test "5. from C" {
+    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an instrumented library does not link by itself"
+    make -s -C "$BATS_TEST_DIRNAME/../.." BUILD="$NYSTREAM_BUILD" install DESTDIR="$PWD/stage" \
+        PREFIX=/usr >log
+    cat >>steps.sh <<<'[ "$(./embed | wc -l)" -eq 10 ]'
+    sed -i 's/^cc /&-std=c11 -Wall -Wextra -Wpedantic -Werror /; 2i rm -rf memory.nys' steps.sh
+    PKG_CONFIG_PATH=$PWD/stage/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage \
+        LD_LIBRARY_PATH=$PWD/stage/usr/lib bash -eu steps.sh
+}
