@@ -411,7 +411,11 @@ END
     cases <<'END'
 put t.xz '\3757zXZ\0\0\4'               | import new t.xz                  | 3 | xz-compressed
 put t.npz 'PK\3\4 rest'                 | import new t.npz                 | 3 | zip archive
-put t.h5 '\211HDF\r\n\032\n'            | import new t.h5                  | 3 | HDF5
+put t.h5 '\211HDF\r\n\032\n'            | import new t.h5                  | 3 | data-tools/hdf5-rows
+put t.png '\211PNG\r\n\032\n'           | import new t.png                 | 3 | data-tools/image-rows
+put t.jpg '\377\330\377\340'          | import new t.jpg                 | 3 | data-tools/image-rows
+put t.ply 'ply\nformat ascii 1.0\n'    | import new t.ply                 | 3 | data-tools/ply-rows
+put t.ply 'ply\r\nformat ascii 1.0\r\n' | import new t.ply               | 3 | data-tools/ply-rows
 put t.csv '\377\3761\0,\0002\0'         | import new t.csv                 | 3 | UTF-16
 put t.bin '\1\2\3\4'                    | import new t.bin                 | 3 | give --format
 head -c 4096 /dev/zero >zeros           | import new zeros                 | 3 | zeros
