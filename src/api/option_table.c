@@ -171,6 +171,8 @@
       "of the picture, in pixels; an svg or pdf has half as many points")                          \
     X("title", NY_TEXT, 0, false, "TEXT", NULL, PLOT | REPORT,                                     \
       "above the picture or page; by default NAME, or that of the store")                          \
+    X("path", NY_TEXT, 0, false, "A,B", NULL, REPORT,                                              \
+      "show the shortest path from row A to row B in the graph of a result, or in one among them") \
     X("image", NY_TEXT, 0, false, "HxW|auto|none", "auto", REPORT,                                 \
       "height and width of rows that are images; auto: where a square has as many pixels")         \
     X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT | GRAPH, \

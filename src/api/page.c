@@ -136,16 +136,35 @@ static int take_image(struct ny_context *ctx, const struct ny_options *options,
     return NY_OK;
 }
 
+static int take_path(struct ny_context *ctx, const struct ny_options *options, uint64_t rows[2],
+                     struct ny_page_spec *spec)
+{
+    const char *text = ny_options_text(options, "path");
+    unsigned long long from, to;
+    int end = 0;
+
+    if (!text) return NY_OK;
+    if (strspn(text, "0123456789,") != strlen(text) || strlen(text) > 31 ||
+        sscanf(text, "%llu,%llu%n", &from, &to, &end) != 2 || text[end])
+        return ny_fail(ctx, NY_EUSAGE, "--path %s: two rows are wanted, such as 0,41", text);
+    rows[0] = from;
+    rows[1] = to;
+    spec->path = rows;
+    return NY_OK;
+}
+
 int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                     size_t count, const char *output, const struct ny_options *options)
 {
     struct ny_page_spec spec = {.title = ny_options_text(options, "title"), .command = put_command};
     struct names taken = {.count = 0};
+    uint64_t path_rows[2];
     int err;
 
     ny_error_clear(context);
     ny_fields_begin();
     err = take_image(context, options, &spec);
+    if (err == NY_OK) err = take_path(context, options, path_rows, &spec);
     if (err) return err;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;

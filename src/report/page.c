@@ -30,6 +30,8 @@ struct page {
     struct ny_result *results;
     size_t opened, number; /* the result that is being written */
     struct ny_page_points points;
+    struct ny_page_path path;
+    size_t paths; /* so far */
 };
 
 /* ---- a result ----------------------------------------------------------------------------- */
@@ -85,11 +87,25 @@ static int fill_result(void *user, const char *hole, struct ny_sink *sink)
         page->spec->command(result->record, ny_store_path(page->store), result->name, sink);
     else if (strcmp(hole, "plot") == 0 && page->points.ctx)
         return ny_put_template(sink, ny_plot_html, fill_plot, page);
+    else if (strcmp(hole, "path") == 0)
+        ny_put_path(sink, &page->path);
     else if (strcmp(hole, "words") == 0) {
         ny_describe_result(result, words);
         ny_put_html(sink, words);
     }
     return sink->err;
+}
+
+static int find_path(struct page *page, const struct ny_result *result)
+{
+    const struct ny_page_limits *limits = &page->limits;
+    const size_t images[] = {limits->image[0], limits->image[1], limits->image_bytes / 4};
+    int err;
+
+    if (!page->spec->path) return NY_OK;
+    err = ny_page_path_new(&page->path, result, limits->graph, page->spec->path, images);
+    page->paths += page->path.ctx != NULL;
+    return err;
 }
 
 static int put_results(struct page *page, struct ny_sink *sink)
@@ -100,12 +116,19 @@ static int put_results(struct page *page, struct ny_sink *sink)
     for (page->number = 0; err == NY_OK && page->number < page->spec->count; page->number++) {
         struct ny_result *result = &page->results[page->number];
 
-        if (embedding->count(result))
-            err = ny_page_points_new(&page->points, page->store, result->name, &page->limits);
+        err = find_path(page, result);
+        if (err == NY_OK && embedding->count(result))
+            err = ny_page_points_new(&page->points, page->store, result->name, &page->limits,
+                                     &page->path);
         if (err == NY_OK) err = ny_put_template(sink, ny_result_html, fill_result, page);
         ny_page_points_release(&page->points);
+        ny_page_path_release(&page->path);
     }
-    return err;
+    if (err || !page->spec->path || page->paths) return err;
+    return ny_fail(page->ctx, NY_EUSAGE,
+                   "--path: no result of this report has a graph; add the NAME of one, or make one "
+                   "with 'nystream graph %s NAME'",
+                   ny_store_path(page->store));
 }
 
 /* ---- the page ----------------------------------------------------------------------------- */

@@ -13,15 +13,16 @@
 struct ny_page_spec {
     const char *const *names; /* of results that are done */
     size_t count;
-    size_t image[2];   /* height, width of rows as images; 0: where d is a square */
-    bool images;       /* false: rows are none */
-    const char *title; /* NULL: of the store */
+    size_t image[2];      /* height, width of rows as images; 0: where d is a square */
+    bool images;          /* false: rows are none */
+    const uint64_t *path; /* from row, to row: shown where there is a graph; or NULL */
+    const char *title;    /* NULL: of the store */
     /* The command that makes a result again, from its record. */
     void (*command)(const json_t *record, const char *store, const char *name,
                     struct ny_sink *sink);
 };
 
-/* NY_EUSAGE for a NAME that is not done. */
+/* NY_EUSAGE for a NAME that is not done, and for a path where none has a graph. */
 int ny_page_write(struct ny_store *store, const struct ny_page_spec *spec, const char *output);
 
 #endif

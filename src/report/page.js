@@ -66,6 +66,22 @@
     }
   }
 
+  function picture(images, k, alt) { // number k of them
+    const canvas = document.createElement('canvas'), size = images.width * images.height;
+    canvas.width = images.width;
+    canvas.height = images.height;
+    canvas.setAttribute('role', 'img');
+    canvas.setAttribute('aria-label', alt);
+    images.bytes ??= bytes(images.grey);
+    const g = canvas.getContext('2d'), image = g.createImageData(images.width, images.height);
+    for (let p = 0; p < size; p++) {
+      const grey = images.bytes[k * size + p];
+      image.data.set([grey, grey, grey, 255], 4 * p);
+    }
+    g.putImageData(image, 0, 0);
+    return canvas;
+  }
+
   class Plot {
     constructor(figure) {
       const data = JSON.parse(figure.querySelector('.data').textContent);
@@ -76,10 +92,11 @@
       this.rows = numbers(data.rows);
       this.count = this.rows.length;
       this.markRows = numbers(data.landmarks);
+      this.pathRows = numbers(data.path);
       this.axes = data.components.map(c => ({ title: c.title, axis: c.axis, values: values(c.values),
-        marks: values(c.landmarks) }));
+        marks: values(c.landmarks), path: values(c.path) }));
       this.axes.push({ title: 'row', axis: [-0.04 * data.n, 1.04 * Math.max(data.n - 1, 1)], values: this.rows,
-        marks: this.markRows });
+        marks: this.markRows, path: this.pathRows });
       this.tints = [{ name: 'density' }, ...data.tints, ...data.components.map((c, k) =>
         ({ name: `component ${k + 1}`, axis: c.axis, of: k }))];
       for (const tint of this.tints) {
@@ -119,8 +136,10 @@
       choose(find('tint'), this.tints.map(t => t.name), this.tint, k => { this.tint = k; });
       this.points = find('points');
       this.marks = find('marks');
-      for (const box of [this.points, this.marks]) box.addEventListener('change', () => this.draw());
+      this.path = find('path');
+      for (const box of [this.points, this.marks, this.path]) box.addEventListener('change', () => this.draw());
       this.marks.parentNode.hidden = this.markRows.length === 0;
+      this.path.parentNode.hidden = this.axes[0].path.every(Number.isNaN);
       find('in').addEventListener('click', () => this.zoom(1 / 1.5));
       find('out').addEventListener('click', () => this.zoom(1.5));
       find('whole').addEventListener('click', () => { this.whole(); this.draw(); });
@@ -199,6 +218,7 @@
       this.drawRaster(g);
       if (this.points.checked) this.drawPoints(g);
       if (this.marks.checked) this.drawMarks(g);
+      if (this.path.checked) this.drawPath(g);
       this.drawHover(g);
       g.restore();
       this.drawKey();
@@ -292,6 +312,31 @@
         shape(g, 4, this.px(x[i]), this.py(y[i]), x.length > 300 ? 3 : 5);
         g.fill();
         g.stroke();
+      }
+    }
+
+    drawPath(g) { // a line with a margin, so that it is seen on any colour; rows are told at its ends
+      const x = this.axes[this.x].path, y = this.axes[this.y].path, last = x.length - 1;
+      const [ink, paper] = isDark() ? ['#ffffff', '#000000'] : ['#000000', '#ffffff'], line = new Path2D(), ends = new Path2D();
+      for (let i = 0; i <= last; i++) line.lineTo(this.px(x[i]), this.py(y[i])); // NaN: not drawn
+      for (const i of new Set([0, last])) if (last >= 0) shape(ends, 0, this.px(x[i]), this.py(y[i]), 5);
+      for (const [width, color] of [[5, paper], [2, ink]]) {
+        g.lineWidth = width;
+        g.strokeStyle = color;
+        g.lineJoin = 'round';
+        g.stroke(line);
+      }
+      g.fillStyle = ink;
+      g.fill(ends);
+      g.lineWidth = 3;
+      g.strokeStyle = paper;
+      g.textAlign = 'left';
+      g.textBaseline = 'bottom';
+      g.font = 'bold 13px system-ui, sans-serif';
+      for (const i of new Set([0, last])) {
+        if (last < 0) continue;
+        g.strokeText(`row ${this.pathRows[i]}`, this.px(x[i]) + 7, this.py(y[i]) - 5);
+        g.fillText(`row ${this.pathRows[i]}`, this.px(x[i]) + 7, this.py(y[i]) - 5);
       }
     }
 
@@ -448,22 +493,19 @@
     image(i) {
       const images = this.data.images;
       if (!images) return;
-      images.bytes ??= bytes(images.grey);
       images.of ??= new Map(Array.from({ length: images.count }, (_, k) => [Math.floor(k * this.count / images.count), k]));
       if (!images.of.has(i)) return;
-      const canvas = document.createElement('canvas'), size = images.width * images.height;
-      canvas.width = images.width;
-      canvas.height = images.height;
-      canvas.setAttribute('role', 'img');
-      canvas.setAttribute('aria-label', `the image of row ${this.rows[i]}`);
-      const g = canvas.getContext('2d'), image = g.createImageData(images.width, images.height);
-      for (let p = 0; p < size; p++) {
-        const grey = images.bytes[images.of.get(i) * size + p];
-        image.data.set([grey, grey, grey, 255], 4 * p);
-      }
-      g.putImageData(image, 0, 0);
-      this.tip.append(canvas);
+      this.tip.append(picture(images, images.of.get(i), `the image of row ${this.rows[i]}`));
     }
+  }
+
+  for (const strip of document.querySelectorAll('.strip')) {
+    const { rows, images } = JSON.parse(strip.querySelector('script').textContent);
+    rows.forEach((row, k) => {
+      const item = document.createElement('div');
+      item.append(picture(images, k, `the image of row ${row}`), String(row));
+      strip.append(item);
+    });
   }
 
   const plots = [...document.querySelectorAll('figure.plot')].map(figure => new Plot(figure));

@@ -166,13 +166,13 @@ void ny_put_certificate(struct ny_sink *sink, const json_t *report)
         if (isfinite(spread)) ny_putf(sink, " ± %.1g", spread);
         ny_put(sink, " of K's Frobenius norm.</li>");
     }
+    if (!isfinite(trace) && !isfinite(residual) && !isfinite(probe))
+        ny_put(sink, "<li>None as it was run; <code>--probe</code> measures one.</li>");
     if (negative > 0)
         ny_putf(sink,
                 "<li>%.0f negative eigenvalues were dropped: K is not positive "
                 "semidefinite.</li>",
                 negative);
-    if (!isfinite(trace) && !isfinite(residual) && !isfinite(probe))
-        ny_put(sink, "<li>None as it was run; <code>--probe</code> measures one.</li>");
     ny_put(sink, "</ul>");
 }
 
@@ -232,7 +232,7 @@ void ny_put_cost(struct ny_sink *sink, const json_t *report)
 
 /* ---- charts ------------------------------------------------------------------------------- */
 
-enum { WIDE = 640, HIGH = 260, LEFT = 64, TOP = 12, RIGHT = 628, BOTTOM = 226 };
+enum { WIDE = 640, HIGH = 260, LEFT = 86, TOP = 12, RIGHT = 628, BOTTOM = 226 };
 
 static double chart_y(const struct ny_axis *axis, double value)
 {

@@ -71,6 +71,8 @@ static void put_components(struct json *json)
         put_codes(json, p->values + k, p->frame.count, p->count);
         ny_put(json->sink, ",\"landmarks\":");
         put_codes(json, p->marks + k, p->components, p->mark_count);
+        ny_put(json->sink, ",\"path\":");
+        put_codes(json, p->path_values + k, p->components, p->path->count);
         ny_put(json->sink, "}");
     }
 }
@@ -214,23 +216,14 @@ static int put_rasters(struct json *json)
     return err;
 }
 
-static void put_images(struct json *json)
-{
-    const struct ny_page_points *p = json->points;
-    const size_t *size = p->limits->image;
-
-    ny_putf(json->sink, "{\"height\":%zu,\"width\":%zu,\"count\":%zu,\"grey\":\"", size[0], size[1],
-            p->image_count);
-    ny_put_base64(json->sink, p->images, p->image_count * size[0] * size[1]);
-    ny_put(json->sink, "\"}");
-}
-
 int ny_page_points_json(const struct ny_page_points *points, struct ny_sink *sink)
 {
+    struct json json = {.points = points, .sink = sink};
     size_t most = points->count > points->mark_count ? points->count : points->mark_count;
-    struct json json = {points, sink, ny_calloc(points->ctx, NY_MEM_OTHER, most, sizeof(double))};
     int err;
 
+    if (points->path->count > most) most = points->path->count;
+    json.room = ny_calloc(points->ctx, NY_MEM_OTHER, most, sizeof(double));
     if (!json.room) return NY_EBUDGET;
     ny_put(sink, "{\"name\":");
     ny_put_json(sink, points->frame.result.name);
@@ -238,15 +231,14 @@ int ny_page_points_json(const struct ny_page_points *points, struct ny_sink *sin
     put_rows(&json, points->rows, points->count);
     ny_put(sink, ",\"landmarks\":");
     put_rows(&json, points->mark_rows, points->mark_count);
+    ny_put(sink, ",\"path\":");
+    put_rows(&json, points->path->rows, points->path->count);
     ny_put(sink, ",\"components\":[");
     put_components(&json);
     ny_put(sink, "],\"tints\":[");
     put_tints(&json);
     ny_put(sink, "],\"images\":");
-    if (points->image_count)
-        put_images(&json);
-    else
-        ny_put(sink, "null");
+    ny_put_images(sink, &points->images);
     ny_put(sink, ",\"rasters\":[");
     err = put_rasters(&json);
     ny_put(sink, "]}");

@@ -153,6 +153,24 @@ static void keep_landmarks(struct ny_page_points *p, size_t count)
     }
 }
 
+/* The row's place in the piece that was read, or `count`. */
+static size_t place_of(const uint64_t *rows, size_t count, uint64_t row)
+{
+    const uint64_t *at = bsearch(&row, rows, count, sizeof(*rows), compare_rows);
+
+    return at ? (size_t)(at - rows) : count;
+}
+
+static void keep_path(struct ny_page_points *p, size_t count)
+{
+    for (size_t k = 0; k < p->path->count; k++) {
+        size_t i = place_of(p->frame.rows, count, p->path->rows[k]);
+
+        for (size_t c = 0; c < p->components && i < count; c++)
+            p->path_values[k * p->components + c] = p->frame.column[c].values[i];
+    }
+}
+
 static void count_rasters(struct ny_page_points *p, size_t count)
 {
     const struct ny_frame_column *column = p->frame.column;
@@ -197,6 +215,7 @@ static int take_piece(void *user, const struct ny_frame *frame, size_t count)
     (void)frame;
     keep_sample(walk->points, walk->first, count);
     keep_landmarks(walk->points, count);
+    keep_path(walk->points, count);
     count_rasters(walk->points, count);
     count_residuals(walk->points, count);
     walk->first += count;
@@ -211,68 +230,40 @@ static int take_points(struct ny_page_points *p)
     p->residual_most = ny_field_number(p->frame.result.report, "residual_max", NAN);
     p->rows = ny_calloc(p->ctx, NY_MEM_OTHER, p->room, sizeof(uint64_t));
     p->values = ny_calloc(p->ctx, NY_MEM_OTHER, p->room * p->frame.count, sizeof(double));
-    if (!p->rows || !p->values) return NY_EBUDGET;
+    p->path_values =
+        ny_calloc(p->ctx, NY_MEM_OTHER, p->path->count * p->components, sizeof(double));
+    if (!p->rows || !p->values || !p->path_values) return NY_EBUDGET;
+    for (size_t k = 0; k < p->path->count * p->components; k++)
+        p->path_values[k] = NAN;
     return ny_frame_walk(&p->frame, "report", take_piece, &walk);
 }
 
 /* ---- images ------------------------------------------------------------------------------- */
 
-/* Grey levels of all images from the least value to the most; of bytes as they are. */
-static void to_grey(struct ny_page_points *p, double *values, size_t count, enum ny_dtype dtype)
-{
-    double low = INFINITY, high = -INFINITY;
-
-    for (size_t i = 0; i < count; i++) {
-        low = fmin(low, values[i]);
-        high = fmax(high, values[i]);
-    }
-    if (dtype == NY_U8 && high > 1) {
-        low = 0;
-        high = 255;
-    }
-    for (size_t i = 0; i < count; i++)
-        p->images[i] =
-            (unsigned char)lround(high > low ? 255 * (values[i] - low) / (high - low) : 0);
-}
-
 static int take_images(struct ny_page_points *p)
 {
-    struct ny_store *store = p->frame.result.store;
-    size_t pixels = p->limits->image[0] * p->limits->image[1], count;
-    uint64_t *rows = NULL;
-    double *values = NULL;
-    void *raw = NULL;
-    struct ny_points_info info;
-    int err = ny_points_info(store, &info);
+    const size_t *size = p->limits->image;
+    size_t pixels = size[0] * size[1], count = pixels ? p->limits->image_bytes / pixels : 0;
+    uint64_t *rows;
+    int err;
 
-    if (err || !pixels || info.layout != NY_DENSE || info.d != pixels) return err;
-    count = p->limits->image_bytes / pixels;
     if (count > p->count) count = p->count;
     rows = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
-    raw = ny_calloc(p->ctx, NY_MEM_OTHER, count * pixels, ny_dtype_size(info.dtype));
-    values = ny_calloc(p->ctx, NY_MEM_OTHER, count * pixels, sizeof(double));
-    p->images = ny_calloc(p->ctx, NY_MEM_OTHER, count, pixels);
-    err = rows && raw && values && p->images ? NY_OK : NY_EBUDGET;
-    for (size_t k = 0; err == NY_OK && k < count; k++)
+    if (!rows) return NY_EBUDGET;
+    for (size_t k = 0; k < count; k++)
         rows[k] = p->rows[k * p->count / count];
-    if (err == NY_OK) err = ny_points_gather(store, 0, rows, count, raw);
-    if (err == NY_OK) {
-        ny_dtype_to_f64(info.dtype, raw, values, count * pixels);
-        to_grey(p, values, count * pixels, info.dtype);
-        p->image_count = count;
-    }
-    ny_free(p->ctx, values);
-    ny_free(p->ctx, raw);
+    err = ny_page_images_new(&p->images, p->frame.result.store, size, rows, count);
     ny_free(p->ctx, rows);
     return err;
 }
 
 int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, const char *name,
-                       const struct ny_page_limits *limits)
+                       const struct ny_page_limits *limits, const struct ny_page_path *path)
 {
     int err;
 
-    *points = (struct ny_page_points){.ctx = ny_store_context(store), .limits = limits};
+    *points =
+        (struct ny_page_points){.ctx = ny_store_context(store), .limits = limits, .path = path};
     err = ny_frame_open(&points->frame, store, name);
     if (err == NY_OK) err = add_columns(points);
     if (err == NY_OK) err = add_tints(points);
@@ -290,7 +281,8 @@ void ny_page_points_release(struct ny_page_points *p)
         ny_raster_release(&p->rasters[k].raster);
     for (size_t k = 0; k < p->tint_count; k++)
         ny_tint_release(&p->tints[k]);
-    ny_free(p->ctx, p->images);
+    ny_page_images_release(&p->images);
+    ny_free(p->ctx, p->path_values);
     ny_free(p->ctx, p->marks);
     ny_free(p->ctx, p->mark_rows);
     ny_free(p->ctx, p->landmarks);

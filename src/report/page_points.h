@@ -5,6 +5,7 @@
 #ifndef NY_REPORT_PAGE_POINTS_H
 #define NY_REPORT_PAGE_POINTS_H
 
+#include "report/page_path.h"
 #include "report/sample.h"
 #include "report/sink.h"
 #include "report/tint.h"
@@ -44,13 +45,14 @@ struct ny_page_points {
     double *marks;               /* mark_count × components */
     uint64_t bins[NY_PAGE_BINS]; /* of residuals, from 0 to the largest */
     double residual_most;
-    size_t image_count; /* of rows of the sample, evenly spread */
-    unsigned char *images;
+    const struct ny_page_path *path;
+    double *path_values;          /* of its rows × components; NaN where the embedding has none */
+    struct ny_page_images images; /* of rows of the sample, evenly spread */
 };
 
 /* Release it after a failure, too. */
 int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, const char *name,
-                       const struct ny_page_limits *limits);
+                       const struct ny_page_limits *limits, const struct ny_page_path *path);
 void ny_page_points_release(struct ny_page_points *points);
 /* The data of the page's script: one JSON object. */
 int ny_page_points_json(const struct ny_page_points *points, struct ny_sink *sink);

@@ -120,6 +120,51 @@ whole() { # FILE: a page, every hole filled, every section closed
     ! grep -q component: page.html
 }
 
+@test "a shortest path: the rows and lengths of path, and images" {
+    table 200 64 | awk -F, '{$1 += NR / 20; print}' OFS=, >t.csv
+    nystream import s t.csv -q
+    nystream graph s g --neighbors 3 -q 2>/dev/null
+    nystream fit s i --map isomap --graph g --landmarks 20 -q 2>/dev/null
+    nystream fit s k --landmarks 20 -q
+    nystream fit s own --map isomap --neighbors 9 --landmarks 20 -q
+    nystream path s g --from 3 --to 190 >wanted
+    nystream path s own --from 3 --to 190 >wanted_own
+    [ "$(wc -l <wanted)" -gt 5 ]
+    for names in "g wanted" "i wanted" "k+g wanted" "own wanted_own"; do
+        read -r names file <<<"$names"
+        # shellcheck disable=SC2086  # words are meant
+        ny report s ${names//+/ } -o page.html --path 3,190
+        exits 0
+        whole page.html
+        sed -n '/>Rows of the path</,/<\/table>/p' page.html | grep -o '^<tr><td class="n">[0-9]*' |
+            grep -o '[0-9]*$' | sort -n | uniq >rows
+        cut -f1 "$file" | sort -n | cmp - rows
+        grep -q "row 3 to row 190 of graph [a-z]*: $(wc -l <"$file") rows" page.html
+        grep -q '<div class="strip"' page.html
+    done
+    [ "$(tail -n 1 wanted | cut -f2 | cut -c 1-4)" = "$(nystream report s g -o - --path 3,190 |
+        sed -nE 's/.*rows, length ([0-9.]{4}).*/\1/p')" ]
+    ny report s i -o page.html --path 3,190 --image none
+    exits 0
+    ! grep -q 'class="strip"' page.html
+    rm page.html
+    ny report s k -o page.html --path 3,190
+    usage "--path: no result of this report has a graph"
+    ny report s g -o page.html --path 3,200
+    usage "'g' has rows 0 to 199, and no row 200"
+    for words in 3 3, a,b 3,4,5 -1,2; do
+        ny report s g -o page.html --path="$words"
+        usage "--path $words: two rows"
+    done
+    { cat t.csv; sed 's/^/9/' t.csv | head -n 20; } >apart.csv
+    nystream import a apart.csv -q
+    nystream graph a g --neighbors 3 -q 2>/dev/null
+    ny report a g -o page.html --path 3,210
+    exits 3
+    says "there is no path from row 3 to row 210"
+    [ ! -e page.html ]
+}
+
 @test "nothing to report: a sentence and no file" {
     made s
     ny report s

@@ -87,6 +87,21 @@ check_tips() {
     done
 }
 
+@test "a path over the points, and its rows as images" {
+    table 300 64 | awk -F, '{$1 += NR / 20; print}' OFS=, >t.csv
+    nystream import s t.csv -q
+    nystream fit s i --map isomap --neighbors 5 --landmarks 40 -q
+    nystream report s -o page.html --path 3,290
+    probed page.html
+    grep -q '"hasPath": true' seen.json
+    grep -q '"pathDrawn": true' seen.json
+    grep -q "\"strip\": \"$(nystream path s i --from 3 --to 290 | cut -f1 | paste -sd' ')\"" seen.json
+    nystream report s -o page.html
+    probed page.html
+    grep -q '"hasPath": false' seen.json
+    grep -q '"pathDrawn": false' seen.json
+}
+
 @test "labels that are scripts are words" {
     table 60 3 | awk -F, '{print $0 ",\"</script><script>errors.push(1)</script><img src=x onerror=errors.push(2)>" NR % 2 "\""}' >t.csv
     nystream import s t.csv --label-column 4 -q

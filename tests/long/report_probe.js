@@ -71,6 +71,15 @@
   seen.without = ink();
   figure.querySelector('.key button')?.click();
   await pause();
+  const path = figure.querySelector('.path');
+  seen.hasPath = !path.parentNode.hidden;
+  const data = () => canvas.toDataURL(), drawn = data();
+  path.click();
+  await pause();
+  seen.pathDrawn = data() !== drawn;
+  path.click();
+  await pause();
+  seen.strip = [...document.querySelectorAll('.strip div')].map(e => e.textContent).join(' ');
   const marks = figure.querySelector('.marks');
   seen.axes = figure.querySelector('.across').options.length;
   await choose('across', 1);

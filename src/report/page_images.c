@@ -1,0 +1,70 @@
+#include "report/page_images.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "report/markup.h"
+
+/* Grey levels of all images from the least value to the most; of bytes as they are. */
+static void to_grey(struct ny_page_images *images, const double *values, size_t count,
+                    enum ny_dtype dtype)
+{
+    double low = INFINITY, high = -INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        low = fmin(low, values[i]);
+        high = fmax(high, values[i]);
+    }
+    if (dtype == NY_U8 && high > 1) {
+        low = 0;
+        high = 255;
+    }
+    for (size_t i = 0; i < count; i++)
+        images->grey[i] =
+            (unsigned char)lround(high > low ? 255 * (values[i] - low) / (high - low) : 0);
+}
+
+int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, const size_t size[2],
+                       const uint64_t *rows, size_t count)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    size_t pixels = size[0] * size[1];
+    double *values = NULL;
+    void *raw = NULL;
+    struct ny_points_info info;
+    int err = ny_points_info(store, &info);
+
+    *images = (struct ny_page_images){.ctx = ctx, .height = size[0], .width = size[1]};
+    if (err || !pixels || info.layout != NY_DENSE || info.d != pixels || !count) return err;
+    raw = ny_calloc(ctx, NY_MEM_OTHER, count * pixels, ny_dtype_size(info.dtype));
+    values = ny_calloc(ctx, NY_MEM_OTHER, count * pixels, sizeof(double));
+    images->grey = ny_calloc(ctx, NY_MEM_OTHER, count, pixels);
+    err = raw && values && images->grey ? NY_OK : NY_EBUDGET;
+    if (err == NY_OK) err = ny_points_gather(store, 0, rows, count, raw);
+    if (err == NY_OK) {
+        ny_dtype_to_f64(info.dtype, raw, values, count * pixels);
+        to_grey(images, values, count * pixels, info.dtype);
+        images->count = count;
+    }
+    ny_free(ctx, values);
+    ny_free(ctx, raw);
+    return err;
+}
+
+void ny_page_images_release(struct ny_page_images *images)
+{
+    if (images->ctx) ny_free(images->ctx, images->grey);
+    images->ctx = NULL;
+}
+
+void ny_put_images(struct ny_sink *sink, const struct ny_page_images *images)
+{
+    if (!images->count) {
+        ny_put(sink, "null");
+        return;
+    }
+    ny_putf(sink, "{\"height\":%zu,\"width\":%zu,\"count\":%zu,\"grey\":\"", images->height,
+            images->width, images->count);
+    ny_put_base64(sink, images->grey, images->count * images->height * images->width);
+    ny_put(sink, "\"}");
+}

@@ -1,0 +1,22 @@
+/* Rows as grey images, for the page. */
+#ifndef NY_REPORT_PAGE_IMAGES_H
+#define NY_REPORT_PAGE_IMAGES_H
+
+#include "report/sink.h"
+#include "store/store.h"
+
+struct ny_page_images {
+    struct ny_context *ctx;
+    size_t count, height, width;
+    unsigned char *grey; /* count × height × width */
+};
+
+/* Of these rows of the store; none where its rows are none of that size. Release it after a
+ * failure, too. */
+int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, const size_t size[2],
+                       const uint64_t *rows, size_t count);
+void ny_page_images_release(struct ny_page_images *images);
+/* One JSON object, or null. */
+void ny_put_images(struct ny_sink *sink, const struct ny_page_images *images);
+
+#endif

@@ -1,0 +1,130 @@
+#include "report/page_path.h"
+
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "embed/graph_map.h"
+#include "embed/stored_path.h"
+#include "report/axis.h"
+#include "report/markup.h"
+
+enum { ROWS_SHOWN = 400, IMAGES_SHOWN = 40 };
+
+/* Number k of `count` that are spread evenly over `all`, both ends among them. */
+static size_t spread(size_t k, size_t count, size_t all)
+{
+    return count < 2 ? 0 : k * (all - 1) / (count - 1);
+}
+
+static int keep(struct ny_page_path *path, const struct ny_stored_path *found)
+{
+    path->steps = found->count;
+    path->length = found->lengths[found->count - 1];
+    path->count = found->count < ROWS_SHOWN ? found->count : ROWS_SHOWN;
+    path->rows = ny_calloc(path->ctx, NY_MEM_OTHER, path->count, sizeof(uint64_t));
+    path->lengths = ny_calloc(path->ctx, NY_MEM_OTHER, path->count, sizeof(double));
+    if (!path->rows || !path->lengths) return NY_EBUDGET;
+    for (size_t k = 0; k < path->count; k++) {
+        size_t at = spread(k, path->count, found->count);
+
+        path->rows[k] = found->rows[at];
+        path->lengths[k] = found->lengths[at];
+    }
+    return NY_OK;
+}
+
+static int take_images(struct ny_page_path *path, struct ny_store *store, const size_t images[3])
+{
+    size_t pixels = images[0] * images[1], count = pixels ? images[2] / pixels : 0;
+    uint64_t rows[IMAGES_SHOWN];
+
+    if (count > IMAGES_SHOWN) count = IMAGES_SHOWN;
+    if (count > path->count) count = path->count;
+    for (size_t k = 0; k < count; k++)
+        rows[k] = path->rows[spread(k, count, path->count)];
+    return ny_page_images_new(&path->images, store, images, rows, count);
+}
+
+int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
+                     const struct ny_result *graph, const uint64_t ends[2], const size_t images[3])
+{
+    const char *made_of = ny_field_text(ny_graph_facts(result->record), "name");
+    struct ny_stored_graph stored = {0};
+    struct ny_stored_path found = {0};
+    json_t *record = NULL;
+    int err = NY_OK;
+
+    *path = (struct ny_page_path){0};
+    if (result->graph.neighbors)
+        stored = result->graph;
+    else if (made_of && json_is_object(json_object_get(result->report, "graph")))
+        err = ny_graph_need(result->store, made_of, &stored, &record);
+    else if (graph)
+        stored = graph->graph;
+    if (err || !stored.neighbors) goto done;
+    path->ctx = result->ctx;
+    snprintf(path->graph, sizeof(path->graph), "%s", stored.name);
+    if (result->covered.lost.rows || (graph && graph->covered.lost.rows))
+        err = ny_fail(path->ctx, NY_EUSAGE,
+                      "--path: rows of %s were lost, and '%s' numbers those that are left; repeat "
+                      "the import",
+                      ny_store_path(result->store), stored.name);
+    if (err == NY_OK) err = ny_stored_path_find(&found, &stored, ends[0], ends[1]);
+    if (err == NY_OK) err = keep(path, &found);
+    if (err == NY_OK) err = take_images(path, result->store, images);
+done:
+    ny_stored_path_release(&found);
+    json_decref(record);
+    return err;
+}
+
+void ny_page_path_release(struct ny_page_path *path)
+{
+    if (!path->ctx) return;
+    ny_page_images_release(&path->images);
+    ny_free(path->ctx, path->lengths);
+    ny_free(path->ctx, path->rows);
+    path->ctx = NULL;
+}
+
+static void put_strip(struct ny_sink *sink, const struct ny_page_path *path)
+{
+    ny_put(sink, "<div class=\"strip\" tabindex=\"0\" role=\"group\" aria-label=\"Rows of the path "
+                 "as images\"><script type=\"application/json\">{\"rows\":[");
+    for (size_t k = 0; k < path->images.count; k++)
+        ny_putf(sink, "%s%llu", k ? "," : "",
+                (unsigned long long)path->rows[spread(k, path->images.count, path->count)]);
+    ny_put(sink, "],\"images\":");
+    ny_put_images(sink, &path->images);
+    ny_put(sink, "}</script></div>\n");
+}
+
+static void put_table(struct ny_sink *sink, const struct ny_page_path *path)
+{
+    char text[48];
+
+    ny_put(sink, "<details><summary>Rows of the path</summary><div class=\"wide\"><table><thead>"
+                 "<tr><th scope=\"col\">row</th><th scope=\"col\">length up to it</th></tr></thead>"
+                 "<tbody>\n");
+    for (size_t k = 0; k < path->count; k++)
+        ny_putf(sink, "<tr><td class=\"n\">%llu</td><td class=\"n\">%s</td></tr>\n",
+                (unsigned long long)path->rows[k], ny_short_number(path->lengths[k], text));
+    ny_put(sink, "</tbody></table></div></details>");
+}
+
+void ny_put_path(struct ny_sink *sink, const struct ny_page_path *path)
+{
+    char steps[32], length[48];
+
+    if (!path->ctx) return;
+    ny_put(sink, "<h3>Shortest path</h3><p>From row ");
+    ny_putf(sink, "%llu to row %llu of graph ", (unsigned long long)path->rows[0],
+            (unsigned long long)path->rows[path->count - 1]);
+    ny_put_html(sink, path->graph);
+    ny_putf(sink, ": %s rows, length %s", ny_grouped(path->steps, steps),
+            ny_short_number(path->length, length));
+    if (path->count < path->steps) ny_putf(sink, "; every so many are shown, %zu", path->count);
+    ny_put(sink, ".</p>\n");
+    if (path->images.count) put_strip(sink, path);
+    put_table(sink, path);
+}
