@@ -303,6 +303,8 @@ NY_API int ny_calibrate(struct ny_context *context, struct ny_report **report);
 
 /* ---------------------------------------------------------------------------------------------
  * 1. One call: `file` → `output`, through a temporary store beside `output` (or in option tmpdir).
+ * With option online the fit selects and sums up while the file is read: each row is imported, and
+ * read once more to be embedded.
  * ------------------------------------------------------------------------------------------- */
 NY_API int ny_embed_file(struct ny_context *context, const char *file, const char *output,
                          const struct ny_options *options, struct ny_report **report);

@@ -1,4 +1,5 @@
-/* ny_embed_file: import, fit, export, in a temporary store. */
+/* ny_embed_file: import, fit, export, in a temporary store; the first two side by side where rows
+ * are looked at once. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/options.h"
+#include "api/fit.h"
+#include "api/import.h"
 #include "base/memory.h"
 #include "io/writer.h"
 
@@ -58,10 +60,54 @@ static int make_folder(struct ny_context *ctx, const char *output, const struct 
     return mkdtemp(path) ? NY_OK : ny_fail_errno(ctx, "make a temporary store in", folder);
 }
 
+static const char result[] = "embedding";
+
+/* Whether a fit can begin with the first rows: it is online, and nothing needs all of them. */
+static bool takes_arrivals(const struct ny_options *options)
+{
+    static const char *const counts[] = {"landmarks", "probe"};
+    bool alone = strcmp(ny_options_text(options, "scale"), "none") == 0 &&
+                 !ny_options_flag(options, "shuffle") &&
+                 !ny_options_is_set(options, "landmarks-file") &&
+                 !ny_options_is_set(options, "landmarks-from");
+    uint64_t count;
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) /* at most n */
+        if (ny_options_size(options, counts[i], &count) && count > NY_ONLINE_ROWS) alone = false;
+    return alone && ny_options_flag(options, "online");
+}
+
+static int await(void *import, uint64_t rows, uint64_t *n)
+{
+    return ny_import_next(import, rows, n);
+}
+
+/* One thread: the fit asks for the rows of its next batch, which are read and committed then. */
+static int fit_arrivals(struct ny_context *context, const char *store, const char *file,
+                        const struct ny_options *options, struct ny_report **report)
+{
+    struct ny_import *import;
+    uint64_t n;
+    int err = ny_import_begin(&import, context, store, file, options);
+    const struct ny_arrivals arrivals = {await, import};
+
+    if (err == NY_OK) err = ny_import_next(import, NY_ONLINE_ROWS, &n);
+    if (err == NY_OK) err = ny_fit_arriving(context, store, options, &arrivals, result, report);
+    ny_import_end(import);
+    return err;
+}
+
+static int fit_all(struct ny_context *context, const char *store, const char *file,
+                   const struct ny_options *options, struct ny_report **report)
+{
+    int err = ny_import(context, store, &file, 1, options, NULL);
+
+    return err ? err : ny_fit(context, store, result, options, report);
+}
+
 int ny_embed_file(struct ny_context *context, const char *file, const char *output,
                   const struct ny_options *options, struct ny_report **report)
 {
-    const char *const files[] = {file};
     char folder[4200], store[4300];
     struct ny_options *defaults = NULL;
     int err;
@@ -75,10 +121,10 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     err = make_folder(context, output, options, folder, sizeof(folder));
     if (err) goto done;
     snprintf(store, sizeof(store), "%s/store.nys", folder);
-    err = ny_import(context, store, files, 1, options ? options : defaults, NULL);
-    if (err == NY_OK)
-        err = ny_fit(context, store, "embedding", options ? options : defaults, report);
-    if (err == NY_OK) err = ny_export(context, store, "embedding", "embedding", output);
+    if (!options) options = defaults;
+    err = takes_arrivals(options) ? fit_arrivals(context, store, file, options, report)
+                                  : fit_all(context, store, file, options, report);
+    if (err == NY_OK) err = ny_export(context, store, result, "embedding", output);
     remove_store(folder, 3);
 done:
     ny_options_free(defaults);

@@ -81,8 +81,11 @@ done:
 
 static int take_settings(struct ny_request *request)
 {
-    return ny_settings_new(&request->settings, request->store, request->options,
-                           request->kind->groups, NULL);
+    int err = ny_settings_new(&request->settings, request->store, request->options,
+                              request->kind->groups, NULL);
+
+    request->settings.fit.arrivals = request->kind->arrivals;
+    return err;
 }
 
 /* What was asked for of a kernel. */
@@ -129,6 +132,7 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     if (fit->method) ny_field_set_text(report, "approx", fit->method->name);
     ny_field_set_text(report, "precision", fit->precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_field_set_json(report, "online", json_boolean(fit->online));
+    if (fit->arrivals) ny_field_set_json(record, "arriving", json_true());
     ny_field_set_count(report, "components", fit->components);
     return record;
 }
@@ -223,19 +227,27 @@ static int run(struct ny_request *request)
                       request->kind->announce ? &request->plan : NULL);
 }
 
+int ny_fit_arriving(struct ny_context *context, const char *path,
+                    const struct ny_options *options, const struct ny_arrivals *arrivals,
+                    const char *name, struct ny_report **report)
+{
+    const struct ny_request_kind kind = {.name = "fit",
+                                         .groups = NY_GROUP_FIT,
+                                         .settings = take_settings,
+                                         .inputs = inputs_of,
+                                         .record = record_of,
+                                         .announce = announce,
+                                         .run = run,
+                                         .arrivals = arrivals,
+                                         .updates = true};
+
+    return ny_request_run(&kind, context, path, name, options, report);
+}
+
 int ny_fit(struct ny_context *context, const char *path, const char *name,
            const struct ny_options *options, struct ny_report **report)
 {
-    static const struct ny_request_kind kind = {.name = "fit",
-                                                .groups = NY_GROUP_FIT,
-                                                .settings = take_settings,
-                                                .inputs = inputs_of,
-                                                .record = record_of,
-                                                .announce = announce,
-                                                .run = run,
-                                                .updates = true};
-
-    return ny_request_run(&kind, context, path, name, options, report);
+    return ny_fit_arriving(context, path, options, NULL, name, report);
 }
 
 int ny_select(struct ny_context *context, const char *path, const char *name,

@@ -10,6 +10,11 @@
 int ny_plan_announce(struct ny_store *store, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings);
 
+/* ny_fit() with option online, of rows that `arrivals` (NULL: none) waits for. */
+int ny_fit_arriving(struct ny_context *context, const char *path,
+                    const struct ny_options *options, const struct ny_arrivals *arrivals,
+                    const char *name, struct ny_report **report);
+
 /* ny_fit() with option update, under the NAME's lock: *record is that of the result afterwards,
  * json_decref() it. */
 int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,

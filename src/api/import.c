@@ -1,4 +1,6 @@
-/* ny_import, ny_append_rows: files, or rows in memory, into the points of a store. */
+/* ny_import: files into the points of a store; and one file in steps. */
+#include "api/import.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +17,7 @@
 
 static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
 
-struct import {
+struct ny_import {
     struct ny_context *ctx;
     struct ny_store *store;
     struct ny_reader_options reading;
@@ -35,13 +37,16 @@ struct import {
     uint64_t skip;              /* rows that an earlier run of the same import committed */
     uint64_t drained;           /* shuffled rows that came out again */
     uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
+    struct ny_reader *reader;   /* in steps: the file, */
+    struct ny_row_batch last;   /* … how far it is read, */
+    struct ny_row_batch before; /* … and was when the step began */
     struct ny_meter meter;
 };
 
 /* ---- rows on their way -------------------------------------------------------------------- */
 
 /* Rows of `batch`, of a file whose rows begin at import->consumed, to the store. */
-static int store_batch(struct import *import, const struct ny_row_batch *batch)
+static int store_batch(struct ny_import *import, const struct ny_row_batch *batch)
 {
     struct ny_rows rows = {.values = batch->values,
                            .sparse = batch->sparse,
@@ -51,6 +56,8 @@ static int store_batch(struct import *import, const struct ny_row_batch *batch)
                            .consumed = import->consumed + batch->consumed,
                            .dropped = import->dropped + batch->dropped};
 
+    rows.consumed -= import->before.consumed;
+    rows.dropped -= import->before.dropped;
     return ny_ingest_rows(import->ingest, &rows);
 }
 
@@ -66,7 +73,7 @@ static size_t padded(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
-static int record_room(struct import *import, size_t bytes)
+static int record_room(struct ny_import *import, size_t bytes)
 {
     char *larger;
 
@@ -78,7 +85,7 @@ static int record_room(struct import *import, size_t bytes)
     return NY_OK;
 }
 
-static int shuffle_row(struct import *import, const struct ny_row_batch *batch, size_t i)
+static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batch, size_t i)
 {
     struct shuffled head = {.label = batch->labels[i], .source = batch->source[i]};
     size_t element = ny_dtype_size(import->spec.dtype), bytes = sizeof(head) + import->row_bytes;
@@ -105,7 +112,7 @@ static int shuffle_row(struct import *import, const struct ny_row_batch *batch, 
     return ny_shuffle_add(import->order, head.source, import->record, bytes);
 }
 
-static int shuffle_batch(struct import *import, const struct ny_row_batch *batch)
+static int shuffle_batch(struct ny_import *import, const struct ny_row_batch *batch)
 {
     int err = NY_OK;
 
@@ -114,7 +121,8 @@ static int shuffle_batch(struct import *import, const struct ny_row_batch *batch
     return err;
 }
 
-static int read_batch(struct import *import, struct ny_reader *reader, struct ny_row_batch *batch)
+static int read_batch(struct ny_import *import, struct ny_reader *reader,
+                      struct ny_row_batch *batch)
 {
     int err;
 
@@ -131,7 +139,7 @@ static int read_batch(struct import *import, struct ny_reader *reader, struct ny
 /* Passes over rows that an earlier run committed. A text file does not say how many it has: they
  * are parsed again, up to its end. Shuffled rows are all read again, and skipped when they come
  * out. */
-static int skip_rows(struct import *import, struct ny_reader *reader, struct ny_row_batch *last)
+static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct ny_row_batch *last)
 {
     uint64_t rows = ny_reader_table(reader)->rows;
     uint64_t here = import->skip > import->consumed ? import->skip - import->consumed : 0;
@@ -154,7 +162,7 @@ static int skip_rows(struct import *import, struct ny_reader *reader, struct ny_
 }
 
 /* Bytes, for the progress. */
-static double batch_size(const struct import *import, const struct ny_row_batch *batch)
+static double batch_size(const struct ny_import *import, const struct ny_row_batch *batch)
 {
     size_t value_bytes = sizeof(uint32_t) + ny_dtype_size(import->spec.dtype);
 
@@ -162,30 +170,45 @@ static double batch_size(const struct import *import, const struct ny_row_batch 
                          : (double)(batch->count * import->row_bytes);
 }
 
-static int read_file(struct import *import, struct ny_reader *reader)
+/* So many rows of the file; NY_END after its last. */
+static int read_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
+                     struct ny_row_batch *last)
 {
-    struct ny_row_batch batch = {0};
-    uint64_t consumed = 0, dropped = 0;
-    int err = skip_rows(import, reader, &batch);
+    size_t most = import->batch_rows;
+    struct ny_row_batch batch;
+    int err = NY_OK;
 
-    while (err == NY_OK) {
-        consumed = batch.consumed;
-        dropped = batch.dropped;
+    while (err == NY_OK && rows > 0) {
         err = ny_check_interrupt(import->ctx);
-        if (err == NY_OK) err = read_batch(import, reader, &batch);
+        if (err) break;
+        if (rows < most) import->batch_rows = (size_t)rows;
+        err = read_batch(import, reader, &batch);
+        /* The end may have passed over dropped rows. */
+        if (batch.consumed > last->consumed) last->consumed = batch.consumed;
+        if (batch.dropped > last->dropped) last->dropped = batch.dropped;
         if (err) break;
         err = import->order ? shuffle_batch(import, &batch) : store_batch(import, &batch);
+        rows -= batch.count;
         ny_meter_add(&import->meter, batch.count, batch_size(import, &batch), 0);
     }
-    /* The end may have passed over dropped rows. */
-    import->consumed += batch.consumed > consumed ? batch.consumed : consumed;
-    import->dropped += batch.dropped > dropped ? batch.dropped : dropped;
+    import->batch_rows = most;
+    return err;
+}
+
+static int read_file(struct ny_import *import, struct ny_reader *reader)
+{
+    struct ny_row_batch last = {0};
+    int err = skip_rows(import, reader, &last);
+
+    if (err == NY_OK) err = read_rows(import, reader, UINT64_MAX, &last);
+    import->consumed += last.consumed;
+    import->dropped += last.dropped;
     return err == NY_END ? NY_OK : err;
 }
 
 static int store_shuffled(void *arg, const void *record, size_t bytes)
 {
-    struct import *import = arg;
+    struct ny_import *import = arg;
     const struct shuffled *head = record;
     char *at = (char *)(uintptr_t)(head + 1);
     uint32_t start[2] = {0, (uint32_t)head->nnz};
@@ -209,7 +232,7 @@ static int store_shuffled(void *arg, const void *record, size_t bytes)
 /* ---- beginning and end -------------------------------------------------------------------- */
 
 /* Buffers for a batch of the file, about as large as a share of the budget. */
-static int allocate(struct import *import, const struct ny_table *table)
+static int allocate(struct ny_import *import, const struct ny_table *table)
 {
     struct ny_context *ctx = import->ctx;
     size_t budget = ny_memory_limit(ctx) / 16, element = ny_dtype_size(table->dtype), rows, bytes;
@@ -232,7 +255,7 @@ static int allocate(struct import *import, const struct ny_table *table)
 
 /* The layout of a store that holds no points yet. Of rows that came dense, nobody knows how few are
  * not 0. */
-static void choose_layout(struct import *import, const struct ny_table *table)
+static void choose_layout(struct ny_import *import, const struct ny_table *table)
 {
     const uint64_t expected_share = 16;
 
@@ -242,7 +265,7 @@ static void choose_layout(struct import *import, const struct ny_table *table)
 }
 
 /* The first file decides d and dtype; the later ones must agree. */
-static int begin(struct import *import, const struct ny_reader *reader)
+static int begin(struct ny_import *import, const struct ny_reader *reader)
 {
     const struct ny_table *table = ny_reader_table(reader);
     int err;
@@ -266,7 +289,7 @@ static int begin(struct import *import, const struct ny_reader *reader)
                           ny_memory_limit(import->ctx) / 8);
 }
 
-static int check_same_shape(const struct import *import, const struct ny_reader *reader,
+static int check_same_shape(const struct ny_import *import, const struct ny_reader *reader,
                             const char *file)
 {
     const struct ny_table *table = ny_reader_table(reader);
@@ -279,7 +302,7 @@ static int check_same_shape(const struct import *import, const struct ny_reader 
 }
 
 /* An append: the store would refuse it too, but cannot name the file. */
-static int check_width(const struct import *import, const struct ny_reader *reader,
+static int check_width(const struct ny_import *import, const struct ny_reader *reader,
                        const char *file)
 {
     struct ny_points_info points;
@@ -294,7 +317,7 @@ static int check_width(const struct import *import, const struct ny_reader *read
                       ny_store_path(import->store), (unsigned long long)points.d);
 }
 
-static int keep_class_names(struct import *import, const struct ny_reader *reader)
+static int keep_class_names(struct ny_import *import, const struct ny_reader *reader)
 {
     const char *const *names;
     size_t count;
@@ -304,7 +327,7 @@ static int keep_class_names(struct import *import, const struct ny_reader *reade
 }
 
 /* A store keeps the layout that it has. */
-static int check_layout(struct import *import, const struct ny_points_info *info)
+static int check_layout(struct ny_import *import, const struct ny_points_info *info)
 {
     bool sparse = info->row_slots > 0;
 
@@ -319,7 +342,7 @@ static int check_layout(struct import *import, const struct ny_points_info *info
 }
 
 /* A LIBSVM file is as wide as its largest index: one that is appended is as wide as the points. */
-static int open_file(struct import *import, const char *file, struct ny_reader **reader)
+static int open_file(struct ny_import *import, const char *file, struct ny_reader **reader)
 {
     const struct ny_table *table;
     struct ny_points_info info;
@@ -343,7 +366,7 @@ static int open_file(struct import *import, const char *file, struct ny_reader *
     return ny_reader_open(reader, import->ctx, file, &import->reading);
 }
 
-static int import_files(struct import *import, const char *const *files, size_t count)
+static int import_files(struct ny_import *import, const char *const *files, size_t count)
 {
     int err = NY_OK;
 
@@ -382,10 +405,11 @@ static int import_files(struct import *import, const char *const *files, size_t 
     return err;
 }
 
-static void release(struct import *import)
+static void release(struct ny_import *import)
 {
     ny_shuffle_free(import->order);
     ny_ingest_free(import->ingest);
+    ny_reader_close(import->reader);
     ny_free(import->ctx, import->values);
     ny_free(import->ctx, import->labels);
     ny_free(import->ctx, import->source);
@@ -414,7 +438,7 @@ static uint64_t fingerprint_of(const struct ny_options *options, const char *con
     return parts[0];
 }
 
-static int describe(struct import *import, double seconds, struct ny_report **report)
+static int describe(struct ny_import *import, double seconds, struct ny_report **report)
 {
     struct ny_points_info info;
     json_t *object;
@@ -442,7 +466,7 @@ static int describe(struct import *import, double seconds, struct ny_report **re
 
 /* An import that would fail again in the same way leaves nothing behind; one that may go on when
  * there is space, memory or time is resumed by the same call. */
-static int finish(struct import *import, int err)
+static int finish(struct ny_import *import, int err)
 {
     bool hopeless = err == NY_EDATA || err == NY_EUSAGE || err == NY_ENUMERIC;
 
@@ -456,12 +480,34 @@ static enum ny_reading layout_of(const char *word)
     return strcmp(word, "sparse") == 0 ? NY_READ_SPARSE : NY_READ_DENSE;
 }
 
+static int prepare(struct ny_import *import, const struct ny_options *options,
+                   const char *const *files, size_t count)
+{
+    int err;
+
+    if (options) {
+        err = ny_options_check(options, NY_GROUP_IMPORT);
+        if (err) return err;
+        import->append = ny_options_flag(options, "append");
+        import->shuffle = ny_options_flag(options, "shuffle");
+        import->layout = layout_of(ny_options_text(options, "layout"));
+        import->raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
+        ny_options_size(options, "seed", &import->seed);
+    }
+    import->reading.reading = import->layout;
+    import->fingerprint = fingerprint_of(options, files, count);
+    if (count == 1 || !import->reading.labels_file) return NY_OK;
+    return ny_fail(import->ctx, NY_EUSAGE,
+                   "--labels goes with one FILE; import the files one after "
+                   "another with --append");
+}
+
 int ny_import(struct ny_context *context, const char *path, const char *const *files, size_t count,
               const struct ny_options *options, struct ny_report **report)
 {
-    struct import import = {
+    struct ny_import import = {
         .ctx = context, .reading = ny_settings_reader(options), .layout = NY_READ_AUTO};
-    uint64_t memory = ny_context_memory(context), seed = 0;
+    uint64_t memory = ny_context_memory(context);
     double started_s = ny_now();
     size_t reserved = 0;
     int err;
@@ -471,24 +517,8 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
     ny_fields_begin();
     if (memory > import_memory && !(options && ny_options_is_set(options, "memory")))
         ny_context_set_memory(context, import_memory);
-    if (options) {
-        err = ny_options_check(options, NY_GROUP_IMPORT);
-        if (err) goto done;
-        import.append = ny_options_flag(options, "append");
-        import.shuffle = ny_options_flag(options, "shuffle");
-        import.layout = layout_of(ny_options_text(options, "layout"));
-        import.raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
-        ny_options_size(options, "seed", &seed);
-    }
-    import.seed = seed;
-    import.reading.reading = import.layout;
-    import.fingerprint = fingerprint_of(options, files, count);
-    if (count > 1 && import.reading.labels_file) {
-        err = ny_fail(context, NY_EUSAGE,
-                      "--labels goes with one FILE; import the files one after "
-                      "another with --append");
-        goto done;
-    }
+    err = prepare(&import, options, files, count);
+    if (err) goto done;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) goto done;
     reserved = NY_PROCESS_BYTES;
@@ -503,38 +533,68 @@ done:
     return err;
 }
 
-int ny_append_rows(struct ny_context *context, const char *path, const float *values, uint64_t rows,
-                   uint64_t d, const double *labels)
+/* ---- in steps ------------------------------------------------------------------------------ */
+
+int ny_import_begin(struct ny_import **out, struct ny_context *context, const char *path,
+                    const char *file, const struct ny_options *options)
 {
-    struct ny_ingest_spec spec = {.d = d, .dtype = NY_F32, .labels = labels, .append = true};
-    struct ny_rows batch = {
-        .values = values, .labels = labels, .count = (size_t)rows, .consumed = rows};
-    struct ny_store *store = NULL;
-    struct ny_ingest *ingest = NULL;
-    struct ny_points_info info;
-    uint64_t consumed;
+    struct ny_import *import = ny_calloc(context, NY_MEM_IO, 1, sizeof(*import));
     int err;
 
-    ny_error_clear(context);
-    err = ny_store_create(&store, context, path);
-    if (err) goto done;
-    err = ny_points_info(store, &info);
-    if (err) goto done;
-    spec.append = info.n > 0;
-    spec.fingerprint = ny_checksum(values, (size_t)(rows * d) * sizeof(float));
-    err = ny_ingest_begin(&ingest, store, &spec, &consumed);
-    if (err == NY_END) err = NY_OK; /* a killed call of the same rows committed all of them */
-    if (err || !ingest) goto done;
-    if (consumed) { /* what a killed call of the same rows committed */
-        batch.values = values + consumed * d;
-        batch.labels = labels ? labels + consumed : NULL;
-        batch.count = (size_t)(rows - consumed);
-    }
-    err = ny_ingest_rows(ingest, &batch);
-    if (err == NY_OK) err = ny_ingest_commit(ingest);
-    if (err) ny_ingest_discard(ingest);
-done:
-    ny_ingest_free(ingest);
-    ny_store_close(store);
+    *out = import;
+    if (!import) return NY_EBUDGET;
+    import->ctx = context;
+    import->reading = ny_settings_reader(options);
+    err = prepare(import, options, &file, 1);
+    if (!err) err = ny_store_create(&import->store, context, path);
+    return err ? err : open_file(import, file, &import->reader);
+}
+
+/* One append of so many rows, or of those up to the file's end: then the reader is closed. */
+static int step(struct ny_import *import, uint64_t rows)
+{
+    const struct ny_table *table = ny_reader_table(import->reader);
+    int err = begin(import, import->reader), end;
+
+    if (err == NY_OK && !import->values) err = allocate(import, table);
+    if (err) return err;
+    end = read_rows(import, import->reader, rows, &import->last);
+    if (end && end != NY_END) return end;
+    err = keep_class_names(import, import->reader);
+    if (err == NY_OK) err = ny_ingest_commit(import->ingest);
+    ny_ingest_free(import->ingest);
+    import->ingest = NULL;
+    import->before = import->last;
+    if (end != NY_END) return err;
+    ny_reader_close(import->reader);
+    import->reader = NULL;
     return err;
+}
+
+int ny_import_next(struct ny_import *import, uint64_t rows, uint64_t *n)
+{
+    struct ny_points_info info;
+    int err = ny_points_info(import->store, &info);
+
+    if (err == NY_OK && import->reader && info.n < rows) {
+        const struct ny_table *table = ny_reader_table(import->reader);
+        uint64_t tail = info.n ? (info.block_rows - rows % info.block_rows) % info.block_rows : 0;
+        bool sparse = table->layout == NY_CSR || import->layout == NY_READ_SPARSE;
+
+        ny_meter_start(&import->meter, import->ctx, "import", info.n,
+                       table->rows == NY_ROWS_UNKNOWN ? 0 : table->rows);
+        import->append = info.n > 0;
+        err = step(import, sparse ? UINT64_MAX : rows - info.n + tail);
+        ny_meter_finish(&import->meter);
+        if (err == NY_OK) err = ny_points_info(import->store, &info);
+    }
+    *n = info.n;
+    return err;
+}
+
+void ny_import_end(struct ny_import *import)
+{
+    if (!import) return;
+    release(import);
+    ny_free(import->ctx, import);
 }

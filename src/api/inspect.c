@@ -47,6 +47,12 @@ static int describe_update(struct ny_store *store, const char *name, json_t *obj
     return NY_OK;
 }
 
+/* Of an online selection under way at its last checkpoint. */
+static double landmarks_done(const json_t *record)
+{
+    return ny_field_number(json_object_get(record, "checkpoint"), "sums_columns", NAN);
+}
+
 int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
                        const json_t *record)
 {
@@ -63,6 +69,7 @@ int ny_result_describe(struct ny_report **out, struct ny_store *store, const cha
     ny_field_set_text(object, "stage", ny_field_text(record, "stage"));
     ny_field_set_count(object, "rows_done",
                        ny_field_count(json_object_get(record, "checkpoint"), "rows", 0));
+    ny_field_set_number(object, "landmarks_done", landmarks_done(record));
     if (json_object_update(object, json_object_get(record, "report")) ||
         json_object_set(object, "options", json_object_get(record, "options"))) {
         json_decref(object);

@@ -189,7 +189,8 @@
       "with its standard error")                                                                   \
     X("online", NY_SWITCH, 0, true, NULL, "no", FIT,                                               \
       "greedy with --tolerance: one pass selects and accumulates, a second embeds; for rows "      \
-      "before it a landmark counts by its projection, so that the trace error is an upper bound")  \
+      "before it a landmark counts by its projection, so that the trace error is an upper bound; " \
+      "--gamma auto is of the first 16,384 rows, and embed begins with them")                      \
     X("update", NY_CHOICE, 0, false, "full|frozen", NULL, UPDATE,                                  \
       "take the rows in that were appended since a result was made, with its options; full: as "   \
       "a fit of all rows with its gamma and scale; frozen: they are placed by the model as it is") \

@@ -24,6 +24,7 @@ struct ny_request_kind {
                       json_t *options);
     int (*announce)(struct ny_request *request);   /* the plan; NY_EBUDGET. NULL: there is none */
     int (*run)(struct ny_request *request);
+    const struct ny_arrivals *arrivals;            /* of the rows; NULL: all are there */
     bool updates;                                  /* takes rows in that were appended */
 };
 

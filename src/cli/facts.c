@@ -92,6 +92,7 @@ static const struct fact {
     {"kind", NULL, PLAIN},
     {"stage", NULL, PLAIN},
     {"rows_done", NULL, PLAIN},
+    {"landmarks_done", NULL, PLAIN},
     {"block_rows", NULL, PLAIN},
     {"result_status", NULL, PLAIN},
     {"negative_share", NULL, PLAIN},

@@ -160,6 +160,8 @@ struct ny_store;
  * scale overflows. */
 int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_scale scale,
                     bool centred);
+/* The centre becomes the mean of the store's first rows, which are dense. */
+int ny_geometry_centre(struct ny_geometry *geometry, struct ny_store *store, uint64_t rows);
 /* From given arrays of d (a stored model). */
 int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const double *centre,
                      const double *factor, size_t d);

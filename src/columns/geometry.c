@@ -1,8 +1,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "columns/columns.h"
 #include "store/store.h"
+#include "stream/source.h"
 
 static int geometry_alloc(struct ny_geometry **out, struct ny_context *ctx, size_t d)
 {
@@ -73,6 +75,45 @@ int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_sc
     *out = NULL;
 done:
     ny_points_stats_release(&stats, ctx);
+    return err;
+}
+
+/* Row by row, so that the sum does not depend on blocks. */
+static int add_rows(struct ny_geometry *geometry, struct ny_source *source, void *row)
+{
+    struct ny_tile tile = {.source = source};
+    int err;
+
+    while ((err = source->ops->take(source, &tile)) == NY_OK) {
+        for (size_t i = 0; i < tile.rows; i++) {
+            err = ny_tile_strip(&tile, i, 1, row);
+            if (err) return err;
+            for (size_t k = 0; k < geometry->d; k++)
+                geometry->centre[k] += ny_dtype_at(source->dtype, row, k);
+        }
+        tile.unit++;
+        tile.first_row += NY_UNIT_ROWS;
+    }
+    return err == NY_END ? NY_OK : err;
+}
+
+int ny_geometry_centre(struct ny_geometry *geometry, struct ny_store *store, uint64_t rows)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_source *source = NULL;
+    void *row = NULL;
+    int err = ny_source_of_points(&source, store, rows, 0, 1);
+
+    if (err) return err;
+    row = ny_calloc(ctx, NY_MEM_MODEL, geometry->d, ny_dtype_size(source->dtype));
+    err = row ? NY_OK : NY_EBUDGET;
+    for (size_t k = 0; k < geometry->d; k++)
+        geometry->centre[k] = 0;
+    if (!err) err = add_rows(geometry, source, row);
+    for (size_t k = 0; k < geometry->d; k++)
+        geometry->centre[k] /= (double)rows;
+    ny_free(ctx, row);
+    ny_source_free(source);
     return err;
 }
 

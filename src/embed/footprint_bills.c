@@ -288,6 +288,14 @@ struct bill ny_accumulate_bill(const struct ny_footprint *f, unsigned workers, s
     return bill;
 }
 
+/* Of an import that goes on meanwhile: what it reads ahead, a block as it is, packed, written. */
+static size_t arrivals_bytes(const struct ny_footprint *f)
+{
+    const size_t reader_bytes = (size_t)8 << 20;
+
+    return reader_bytes + 4 * ny_points_block_bytes(f->points);
+}
+
 /* Beside the selection: the sums, of now and of before the landmarks that join, whose coefficients
  * are at most m²/4; and the pass that adds a batch. Then W, beside the sums alone. */
 struct bill ny_online_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
@@ -301,6 +309,7 @@ struct bill ny_online_bill(const struct ny_footprint *f, unsigned workers, size_
     bill.by_purpose[NY_MEM_TILES] += pass_tiles_bytes(f, workers);
     bill.by_purpose[NY_MEM_STORE] +=
         source_bytes(f, workers) + put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
+    if (f->settings->arrivals) bill.by_purpose[NY_MEM_IO] += arrivals_bytes(f);
     prepare.by_purpose[NY_MEM_GRAM] += sums + NY_CHUNK_BYTES;
     prepare.by_purpose[NY_MEM_DICTIONARY] += f->points->n * sizeof(float); /* residuals */
     return ny_bill_total(&prepare) > ny_bill_total(&bill) ? prepare : bill;

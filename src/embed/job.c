@@ -393,12 +393,15 @@ int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_set
                          .workers = plan ? plan->workers : settings->threads,
                          .params = settings->params,
                          .marked_s = ny_now()};
-    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
+    uint64_t n;
     int err;
 
     err = ny_points_info(store, &job.points);
     if (err == NY_OK) err = ny_record_check_lost(store, name, record);
     if (err) goto done;
+    if (json_is_true(json_object_get(record, "arriving"))) /* those that are there now */
+        ny_field_set_count(ny_job_report(&job), "n", job.points.n);
+    n = ny_field_count(ny_job_report(&job), "n", 0);
     if (job.points.n < n) {
         err = ny_fail(job.ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",
                       ny_store_path(store), (unsigned long long)job.points.n, name,

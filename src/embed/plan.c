@@ -36,7 +36,8 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
     if (plan->m > points->n) plan->m = (size_t)points->n;
     if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
     if (settings->gamma_auto)
-        err = ny_columns_auto_gamma(&spec, store, points->n, settings->seed, &spec.params.gamma);
+        err = ny_columns_auto_gamma(&spec, store, ny_settings_frozen_rows(settings, points),
+                                    settings->seed, &spec.params.gamma);
     if (err == NY_OK) err = ny_greedy_estimate(&request, SAMPLE_ROWS, &plan->m);
     plan->m_estimated = true;
     if (plan->m > settings->landmarks) plan->m = settings->landmarks;

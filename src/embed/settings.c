@@ -58,19 +58,38 @@ bool ny_settings_centred_rows(const struct ny_fit_settings *settings, bool spars
            settings->map->centred_rows || settings->scale != NY_SCALE_NONE;
 }
 
+static bool freezes_first(const struct ny_fit_settings *settings,
+                          const struct ny_points_info *points)
+{
+    return settings->online && settings->scale == NY_SCALE_NONE && !points->row_slots;
+}
+
+uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
+                                 const struct ny_points_info *points)
+{
+    return freezes_first(settings, points) && points->n > NY_ONLINE_ROWS ? NY_ONLINE_ROWS
+                                                                         : points->n;
+}
+
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          const struct ny_fit_settings *settings, size_t d)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_points_info points;
     double *neutral;
+    bool centred;
     int err;
 
     if (!settings->columns_file) {
         err = ny_points_info(store, &points);
         if (err) return err;
-        return ny_geometry_new(out, store, settings->scale,
-                               ny_settings_centred_rows(settings, points.row_slots > 0));
+        centred = ny_settings_centred_rows(settings, points.row_slots > 0);
+        err = ny_geometry_new(out, store, settings->scale, centred);
+        if (err || !centred || !freezes_first(settings, &points)) return err;
+        err = ny_geometry_centre(*out, store, ny_settings_frozen_rows(settings, &points));
+        if (err) ny_geometry_free(*out, ctx);
+        if (err) *out = NULL;
+        return err;
     }
     neutral = ny_calloc(ctx, NY_MEM_OTHER, 2 * d, sizeof(double));
     if (!neutral) return NY_EBUDGET;

@@ -65,6 +65,7 @@ struct ny_fit_settings {
     bool affine; /* of the approximation: --affine typed with projected */
     bool certify;
     bool online; /* one pass selects and accumulates (embed/online.h) */
+    const struct ny_arrivals *arrivals; /* … rows that come while it does; NULL: all are there */
     size_t probes;            /* columns of K that measure the error; 0: none */
     size_t landmarks;         /* m wanted */
     const uint64_t *given;    /* `landmarks` row numbers for rule `given` */
@@ -86,6 +87,10 @@ struct ny_fit_settings {
 
 /* The centre is subtracted where differences are taken, and for maps that say so. */
 bool ny_settings_centred_rows(const struct ny_fit_settings *settings, bool sparse);
+/* Rows of n whose mean and distances are those of the model: the first ones where later ones are
+ * looked at once, all where a scale is made from all. */
+uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
+                                 const struct ny_points_info *points);
 /* The geometry of the store's points; of precomputed columns (d = m): none. */
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          const struct ny_fit_settings *settings, size_t d);

@@ -1,4 +1,5 @@
 /* Stage select: which rows are landmarks. Then, for all later stages: W and the shift. */
+#include "base/clock.h"
 #include "embed/given_columns.h"
 #include "embed/online.h"
 
@@ -30,9 +31,29 @@ struct ny_columns_spec ny_job_spec(const struct ny_job *job)
 static int checkpoint(void *arg, const void *image, size_t bytes)
 {
     struct ny_job *job = arg;
+    uint64_t units = job->online ? job->online->units : 0;
     int err = job->online ? ny_online_put(job->online) : NY_OK;
 
-    return err ? err : ny_job_checkpoint_image(job, NY_STAGE_SELECT, "select", image, bytes, 0);
+    return err ? err : ny_job_checkpoint_image(job, NY_STAGE_SELECT, "select", image, bytes, units);
+}
+
+/* Rows that have arrived are of the job. The wait is no time of it. */
+static int await_rows(void *arg, uint64_t rows, uint64_t *n)
+{
+    struct ny_job *job = arg;
+    const struct ny_arrivals *arrivals = job->settings->arrivals;
+    int err;
+
+    if (rows <= *n) return NY_OK;
+    ny_log(job->ctx, NY_LOG_DETAIL, "%zu landmarks of the first %llu rows; more are awaited",
+           job->acc ? job->acc->m : 0, (unsigned long long)*n);
+    ny_job_mark_time(job);
+    err = arrivals->wait(arrivals->arg, rows, n);
+    if (!err) err = ny_points_info(job->store, &job->points);
+    job->marked_s = ny_now();
+    ny_field_set_count(ny_job_report(job), "n", job->points.n);
+    if (*n < rows) json_object_del(job->record, "arriving"); /* there are no more */
+    return err;
 }
 
 /* Of an update: what of the landmarks is new. */
@@ -121,6 +142,7 @@ int ny_stage_select(struct ny_job *job)
     struct ny_selected earlier = {0};
     struct ny_online online = {0};
     struct ny_follower follower = {ny_online_follow, &online};
+    struct ny_arrivals arrivals = {await_rows, job};
     uint64_t units;
     void *image = NULL;
     size_t bytes;
@@ -149,6 +171,7 @@ int ny_stage_select(struct ny_job *job)
                                             .diagonal = ny_settings_diagonal(settings),
                                             .given = settings->given,
                                             .follower = settings->online ? &follower : NULL,
+                                            .arrivals = settings->arrivals ? &arrivals : NULL,
                                             .certify = settings->certify,
                                             .workers = job->workers,
                                             .earlier = earlier.rows ? &earlier : NULL,

@@ -13,6 +13,7 @@ static int check_points(const struct ny_job *job)
     if (job->points.n < 2)
         return ny_fail(job->ctx, NY_EDATA, "%s has %llu rows: nothing to fit; import at least two",
                        ny_store_path(job->store), (unsigned long long)job->points.n);
+    if (job->settings->arrivals) return NY_OK; /* who knows */
     err = ny_points_stats(job->store, &stats);
     if (err) return err;
     for (uint64_t j = 0; j < stats.d && equal; j++)
@@ -44,7 +45,9 @@ static int decide_width(struct ny_job *job)
     int err;
 
     if (job->settings->gamma_auto) {
-        err = ny_columns_auto_gamma(&spec, job->store, job->points.n, job->settings->seed, &gamma);
+        err = ny_columns_auto_gamma(&spec, job->store,
+                                    ny_settings_frozen_rows(job->settings, &job->points),
+                                    job->settings->seed, &gamma);
         if (err) return err;
     }
     job->params.gamma = gamma;

@@ -34,6 +34,7 @@ int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *
                                  .tolerance = request->dictionary.tolerance,
                                  .landmarks_max = request->dictionary.landmarks_max,
                                  .n = n,
+                                 .room = n,
                                  .workers = request->workers ? request->workers : 1};
     if (request->landmarks < greedy->landmarks_max) greedy->landmarks_max = request->landmarks;
     if (!searches && (!(greedy->tolerance > 0) || !isfinite(greedy->tolerance)))

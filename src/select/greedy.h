@@ -42,6 +42,7 @@ struct ny_greedy {
     bool stops;     /* a row above ε that meets a full dictionary ends the run: … */
     bool too_large; /* … and this is set. Else it is measured */
     uint64_t n;
+    uint64_t room;    /* rows that there are bounds for, at least n */
     uint64_t decided; /* rows before this one were looked at by an earlier selection */
     float *residuals; /* n upper bounds of δ, each from its row's last visit; ∞ before the first */
     float *kept;      /* Algorithm 2: the same against D, while a run goes beyond it; else NULL */

@@ -140,8 +140,10 @@ static int not_ours(const struct ny_greedy *greedy)
 static bool is_ours(const struct ny_greedy *greedy, const struct image_head *head, size_t bytes)
 {
     uint64_t residuals = (head->rows_done + head->kept_rows) * sizeof(float);
+    bool grows = greedy->request->follower != NULL; /* rows may have arrived since */
 
-    return head->magic == IMAGE_MAGIC && head->n == greedy->n && head->rows_done <= greedy->n &&
+    return head->magic == IMAGE_MAGIC && (grows ? head->n <= greedy->n : head->n == greedy->n) &&
+           head->rows_done <= head->n &&
            head->kept_rows == (greedy->kept ? greedy->n : 0) &&
            head->landmarks_max == greedy->landmarks_max && residuals <= bytes - sizeof(*head) &&
            head->dictionary_bytes == bytes - sizeof(*head) - residuals;

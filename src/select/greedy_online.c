@@ -1,9 +1,11 @@
-/* One pass that selects and lets another follow: batch by batch, so that rows are read once. */
+/* One pass that selects and lets another follow: batch by batch, so that rows are read once; also
+ * while rows are still arriving. */
+#include <math.h>
+
+#include "base/clock.h"
 #include "select/greedy.h"
 
-/* 16,384 rows: selection and its follower wait for one another once a batch, and both find its
- * rows in the page cache. A batch is rows, not time: results depend on it. */
-enum { BATCH_UNITS = 8 };
+enum { BATCH_UNITS = NY_ONLINE_ROWS / NY_UNIT_ROWS };
 
 static int checkpoint(const struct ny_decided *decided)
 {
@@ -24,22 +26,62 @@ static int decide_batch(struct ny_greedy *greedy, uint64_t first_unit, uint64_t 
     return err;
 }
 
+/* Bounds for so many rows; room for more of them, as they come batch by batch. */
+static int reserve(struct ny_greedy *greedy, uint64_t n)
+{
+    float *grown;
+
+    if (n > greedy->room) {
+        greedy->room = n + n / 4;
+        grown = ny_resize(greedy->ctx, NY_MEM_DICTIONARY, greedy->residuals,
+                          greedy->room * sizeof(*grown));
+        if (!grown) return NY_EBUDGET;
+        greedy->residuals = grown;
+    }
+    for (uint64_t i = greedy->n; i < n; i++)
+        greedy->residuals[i] = INFINITY;
+    greedy->n = n;
+    return NY_OK;
+}
+
+static int await(struct ny_greedy *greedy, uint64_t rows)
+{
+    const struct ny_arrivals *arrivals = greedy->request->arrivals;
+    uint64_t n = greedy->n;
+    int err = arrivals ? arrivals->wait(arrivals->arg, rows, &n) : NY_OK;
+
+    return err || n == greedy->n ? err : reserve(greedy, n);
+}
+
+/* Batches are shorter than the time between two checkpoints: a pass alone would make none. */
+static int checkpoint_if_due(const struct ny_greedy *greedy, const struct ny_decided *decided)
+{
+    const struct ny_selection_request *request = greedy->request;
+
+    if (!request->checkpoint || ny_now() - greedy->checkpoint_s < request->checkpoint_s)
+        return NY_OK;
+    return checkpoint(decided);
+}
+
 int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit)
 {
     const struct ny_follower *follower = greedy->request->follower;
-    uint64_t units = (greedy->n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
     /* A resumed one may have decided a batch that is not followed yet. */
     uint64_t end = (first_unit + BATCH_UNITS - 1) / BATCH_UNITS * BATCH_UNITS;
     int err = NY_OK;
 
-    for (; !err; end += BATCH_UNITS) {
-        uint64_t rows = end * NY_UNIT_ROWS < greedy->n ? end * NY_UNIT_ROWS : greedy->n;
-        struct ny_decided decided = {greedy->dictionary, rows, checkpoint, greedy};
+    greedy->checkpoint_s = ny_now();
+    do {
+        struct ny_decided decided = {greedy->dictionary, end * NY_UNIT_ROWS, checkpoint, greedy};
 
-        if (first_unit < end) err = decide_batch(greedy, first_unit, rows);
+        err = await(greedy, decided.rows);
+        if (decided.rows > greedy->n) decided.rows = greedy->n;
+        if (!err && first_unit * NY_UNIT_ROWS < decided.rows)
+            err = decide_batch(greedy, first_unit, decided.rows);
         if (!err) err = follower->follow(follower->arg, &decided);
+        if (!err) err = checkpoint_if_due(greedy, &decided);
         first_unit = end;
-        if (end >= units) break;
-    }
+        end += BATCH_UNITS;
+    } while (!err && first_unit * NY_UNIT_ROWS <= greedy->n);
     return err;
 }

@@ -21,6 +21,10 @@ struct ny_selected {
     void *arg;
 };
 
+/* Rows of a batch of one that is followed: results depend on it. It is units, and few enough to be
+ * in the page cache when they are followed. */
+#define NY_ONLINE_ROWS ((uint64_t)8 * NY_UNIT_ROWS)
+
 /* A selection between two of its batches. */
 struct ny_decided {
     struct ny_dictionary *dictionary;
@@ -34,6 +38,13 @@ struct ny_decided {
  * there are at its end. */
 struct ny_follower {
     int (*follow)(void *arg, const struct ny_decided *decided);
+    void *arg;
+};
+
+/* Rows that are still on their way to the store. */
+struct ny_arrivals {
+    /* Waits until `rows` rows are there, or all that will come; *n: how many there are. */
+    int (*wait)(void *arg, uint64_t rows, uint64_t *n);
     void *arg;
 };
 
@@ -57,6 +68,7 @@ struct ny_selection_request {
     void *farthest_arg;
     const struct ny_selected *earlier; /* greedy with a tolerance: goes on from there; NULL: none */
     const struct ny_follower *follower; /* greedy with a tolerance; NULL: none */
+    const struct ny_arrivals *arrivals; /* with a follower; NULL: all n rows are there */
     bool certify;             /* a last pass makes the residuals exact on the final D */
     unsigned workers;
     /* State kept over a kill. `checkpoint` is called between units with the selection's

@@ -31,8 +31,9 @@ big_store() {
 
 @test "the trace error is above that of two passes, and near it" {
     big_store
-    nystream fit big.nys on --online --tolerance 0.1 --precision f64 --map svd --json >on.json
-    nystream fit big.nys two --select greedy --tolerance 0.1 --precision f64 --map svd --json >two.json
+    nystream fit big.nys on --online --tolerance 0.01 --precision f64 --map svd --json >on.json
+    nystream fit big.nys two --select greedy --tolerance 0.01 --precision f64 --map svd --json \
+        --gamma "$(field "$(cat on.json)" gamma)" >two.json
     awk -v on="$(field "$(cat on.json)" trace_error)" -v two="$(field "$(cat two.json)" trace_error)" \
         'BEGIN { exit !(on > two && on < 1.1 * two && on < 0.1) }'
 }
@@ -107,4 +108,57 @@ big_store() {
     nystream fit big.nys on --online --tolerance 0.1 -q
     nystream export big.nys on -o fit.npy
     cmp file.npy fit.npy
+}
+
+# Rows FROM … TO of the file, from 1.
+part() {
+    sed -n "$1,$2p" "$BATS_FILE_TMPDIR/big.csv"
+}
+
+@test "embed selects while the pipe still delivers, and reads its rows once to select" {
+    slow() {
+        part 1 17000
+        for _ in {1..200}; do
+            grep -q 'landmarks of the first 16384 rows' err 2>/dev/null && break
+            sleep 0.05
+        done
+        grep -o '[0-9]* landmarks of the first' err >grown
+        part 17001 20000
+    }
+    slow | nystream embed - -o pipe.npy --online --tolerance 0.1 -v 2>err
+    [ "$(sed 's/ .*//' grown)" -gt 1 ] # before the pipe ended
+    part 1 20000 | nystream embed - -o again.npy --online --tolerance 0.1 --json >json 2>err
+    [ "$(field "$(cat json)" n)" = 20000 ]
+    [ "$(field "$(cat json)" rows_read)" = 40000 ] # selected and summed up, and projected
+    big_store
+    nystream fit big.nys on --online --tolerance 0.1 -q
+    nystream export big.nys on -o fit.npy
+    cmp pipe.npy fit.npy
+}
+
+@test "what a killed embed has taken in is there, and goes on with the rest" {
+    mkfifo pipe
+    exec 7<>pipe
+    nystream embed - -o pipe.npy --format csv --online --tolerance 0.1 -v <pipe 2>err 7>&- &
+    local pid=$! tries=0
+    part 1 18000 >&7
+    until grep -q 'landmarks of the first 16384 rows' err; do
+        sleep 0.05
+        [ $((tries += 1)) -lt 200 ]
+    done
+    kill -KILL $pid
+    wait $pid || true
+    exec 7>&-
+    mv .nystream-*/store.nys left.nys
+    ny verify left.nys
+    exits 0
+    ny info left.nys --json
+    [ "$(field "$output" n)" = 16384 ]
+    part 16385 20000 >rest.csv
+    nystream import left.nys rest.csv --append -q
+    nystream fit left.nys embedding --online --tolerance 0.1 --json >json
+    [ "$(field "$(cat json)" n)" = 20000 ]
+    big_store
+    nystream fit big.nys on --online --tolerance 0.1 -q
+    cmp <(nystream export left.nys embedding -o -) <(nystream export big.nys on -o -)
 }

@@ -35,8 +35,7 @@ struct work {
     int (*run)(struct ny_context *ctx);
     /* What it leaves is right: called after a run that returned NY_OK. */
     void (*check)(void);
-    /* Undoes it. */
-    void (*undo)(void);
+    void (*undo)(void); /* what it did */
     long stride; /* of its allocations, every which is tried in the short form */
 };
 
@@ -346,22 +345,23 @@ static void check_clusters(void)
     check_first(&clusters, store, "old", "clusters");
 }
 
-static int fit_online(struct ny_context *ctx)
+static int embed_online(struct ny_context *ctx)
 {
     struct ny_options *options = NULL;
     int err = ny_options_new(&options, ctx);
 
-    if (err == NY_OK) err = ny_options_set(options, "memory", "200M");
     if (err == NY_OK) err = ny_options_set(options, "online", "yes");
     if (err == NY_OK) err = ny_options_set(options, "tolerance", "0.05");
-    if (err == NY_OK) err = ny_fit(ctx, store, "new", options, NULL);
+    if (err == NY_OK) err = ny_options_set(options, "label-column", "class");
+    if (err == NY_OK) err = ny_embed_file(ctx, table, output, options, NULL);
     ny_options_free(options);
     return err;
 }
 
 static void check_online(void)
 {
-    check_first(&online, store, "new", "embedding");
+    if (!online.data) online.data = file_content(output, &online.bytes);
+    check_output(online.data, online.bytes);
 }
 
 static int verify_all(struct ny_context *ctx)
@@ -387,7 +387,7 @@ static const struct work works[] = {
     {"frozen update", update_frozen, check_frozen, undo_fresh, 16},
     {"graph", graph_new, check_graph, undo_new, 16},
     {"evaluate", evaluate_old, check_clusters, nothing, 16},
-    {"online fit", fit_online, check_online, undo_new, 16},
+    {"online embedding", embed_online, check_online, undo_output, 16},
 };
 
 /* ---- the loop ------------------------------------------------------------------------------ */
