@@ -95,6 +95,7 @@ int ny_graph_settings_of(struct ny_graph_settings *graph, struct ny_store *store
         .max_distance = INFINITY,
         .distance_quantile = NAN,
         .mutual = ny_options_flag(options, "mutual"),
+        .connect = ny_options_flag(options, "connect"),
         .threads = ny_context_threads(ctx)};
     ny_options_number(options, "max-distance", &graph->max_distance);
     ny_options_number(options, "distance-quantile", &graph->distance_quantile);

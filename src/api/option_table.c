@@ -63,8 +63,8 @@
       "rpcholesky leaves the least error (default of projected and ensemble); greedy "             \
       "bounds every entry of K; uniform is what nystrom, column and orthonystrom assume "          \
       "(their default); weighted: at random by the diagonal of what is decomposed; given: "        \
-      "--landmarks-file or --landmarks-from; all: every row; maxmin: isomap's, each the "           \
-      "farthest from those before")                                      \
+      "--landmarks-file or --landmarks-from; all: every row; maxmin: isomap's, each "   \
+      "the farthest from those before")                                                            \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", FIT | SELECT,                                   \
       "number of landmarks; with --tolerance the most there may be, none by default; of gaussian " \
       "its random columns")                                                                        \
@@ -137,6 +137,8 @@
       "no edge is longer than this quantile of the neighbours' distances, such as 0.95")           \
     X("mutual", NY_SWITCH, 0, true, NULL, "no", FIT | GRAPH,                                       \
       "join two rows where each is among the other's neighbours, not where one is")                \
+    X("connect", NY_SWITCH, 0, true, NULL, "no", FIT | GRAPH,                                      \
+      "join the components of the graph by the shortest edges that do, whatever their length")     \
     X("sweep", NY_TEXT, 0, true, "LIST", NULL, GRAPH,                                              \
       "other --neighbors to try, such as 1,2,3,5: components, and rows in the largest")            \
     X("graph", NY_TEXT, 0, true, "NAME", NULL, FIT,                                                \

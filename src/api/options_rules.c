@@ -147,7 +147,8 @@ const struct ny_map *ny_options_map(const struct ny_options *options)
 
 /* What fits of a graph's map have of the verb graph, and beside it. */
 static const char graph_options[] =
-    "graph|neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual|edge-weights";
+    "graph|neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual|connect|"
+    "edge-weights";
 
 /* Maps of a graph take a few of the options of kernels' maps. */
 static bool map_takes(const struct ny_options *options, const char *name)
@@ -168,7 +169,7 @@ static bool graph_takes(const struct ny_options *options, const char *name)
 {
     return !typed(options, "graph") ||
            !one_of(name, "neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual|"
-                      "scale");
+                         "connect|scale");
 }
 
 bool ny_options_of_map(const struct ny_options *options, const char *name)

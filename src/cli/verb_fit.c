@@ -163,6 +163,11 @@ static void print_graph(FILE *file, const json_t *facts)
         cli_fact_number(facts, "largest_share", &share))
         cli_print_fact(file, "components", "%s, the largest %.4g %% of the rows",
                        cli_count(components).text, 100 * share);
+    if (cli_fact_number(facts, "bridges", &edges) && edges > 0 &&
+        cli_fact_number(facts, "bridge_shortest", &share) &&
+        cli_fact_number(facts, "bridge_longest", &limit))
+        cli_print_fact(file, "bridges", "%s edges of %.4g to %.4g join what were components",
+                       cli_count(edges).text, share, limit);
     print_recall(file, facts);
     if (json_array_size(sweep))
         fputs("neighbors  limit      components   % of rows in the largest\n", file);

@@ -27,7 +27,8 @@ void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *setting
                                        "largest_share",   "isolated",   "degree_mean", "degree_max",
                                        "remeasured",      "sweep",      "recall",
                                        "recall_interval", "trees",      "rounds",
-                                       "distances_per_point"};
+                                       "distances_per_point", "bridges",
+                                       "bridge_shortest", "bridge_longest"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         ny_field_set_json(facts, keys[i], json_null());
@@ -294,7 +295,7 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
     if (components->count > 1)
         ny_log(g->job.ctx, NY_LOG_WARNING,
                "the graph has %llu components; the largest holds %.2f %% of the rows; raise "
-               "--neighbors to join them",
+               "--neighbors or give --connect to join them",
                (unsigned long long)components->count,
                100 * (double)components->largest / (double)lists->n);
     return NY_OK;
@@ -303,6 +304,7 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
 static int stage_graph(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
+    static const char *const images[] = {"lists.0", "lists.1", "joins.0", "joins.1"};
     struct ny_components components = {.ctx = job->ctx};
     struct ny_lists lists;
     struct ny_batch *batch;
@@ -315,6 +317,7 @@ static int stage_graph(struct ny_graph_job *g)
     err = sweep(g, &lists);
     if (err) goto done;
     err = ny_components_find(&components, job->ctx, &lists);
+    if (err == NY_OK && g->settings->connect) err = ny_graph_connect(g, &lists, &components);
     if (err) goto done;
     err = describe(g, &lists, &components);
     if (err) goto done;
@@ -326,14 +329,15 @@ static int stage_graph(struct ny_graph_job *g)
     json_object_clear(ny_job_checkpoint(job));
     err = ny_batch_begin(&batch, job->store);
     if (err) goto done;
-    err = ny_batch_delete(batch, job->name, "lists.0");
-    if (err == NY_OK) err = ny_batch_delete(batch, job->name, "lists.1");
+    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]) && err == NY_OK; i++)
+        err = ny_batch_delete(batch, job->name, images[i]);
     if (err)
         ny_batch_abort(batch);
     else
         err = ny_job_commit(job, batch, g->end);
 done:
     ny_components_release(&components);
+    ny_free(job->ctx, g->bridge);
     ny_free(job->ctx, far);
     ny_free(job->ctx, rows);
     return err;

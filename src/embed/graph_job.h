@@ -9,6 +9,8 @@
  *                slots in turn; gone when done
  *   neighbors    n × stored row numbers (u32), nearest first; NY_NO_ROW: none
  *   distances    n × stored, f32
+ *   joins.0/1    --connect: image of the bridges and of a round, two slots in turn; gone when done
+ *   bridges      --connect: edges that join components (struct ny_bridge)
  *   components   n component numbers (u32); 0 is the largest
  */
 #ifndef NY_EMBED_GRAPH_JOB_H

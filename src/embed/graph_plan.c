@@ -4,7 +4,7 @@
 #include "columns/pairs.h"
 #include "embed/embedding.h"
 #include "embed/graph_job.h"
-#include "graph/components.h"
+#include "graph/bridges.h"
 #include "graph/forest.h"
 
 static const size_t small_bytes = 512 << 10;
@@ -69,12 +69,26 @@ static size_t forest_bytes(const struct sizes *s, unsigned workers, size_t held)
            ny_forest_bytes(&knn, s->settings->leaf, held) + (sample > writing ? sample : writing);
 }
 
-static size_t graph_bytes(const struct sizes *s)
+/* As many components as rows, if need be. */
+static size_t connect_bytes(const struct sizes *s, unsigned workers)
+{
+    struct ny_knn knn = s->knn;
+    size_t image = 2 * (size_t)s->points->n * sizeof(struct ny_bridge);
+
+    if (!s->settings->connect) return 0;
+    knn.neighbors = 1;
+    knn.workers = workers;
+    return image + ny_bridges_compare_bytes(&knn) +
+           ny_source_of_points_bytes(s->points, workers);
+}
+
+static size_t graph_bytes(const struct sizes *s, unsigned workers)
 {
     size_t n = (size_t)s->points->n, t = s->settings->stored;
     size_t items = ny_graph_limited(s->settings) ? 3 : 1; /* distances, and a copy to sort */
 
-    return common(s, 1) + n * t * items * sizeof(float) + n * sizeof(uint32_t) +
+    return common(s, s->settings->connect ? workers : 1) + connect_bytes(s, workers) +
+           n * t * items * sizeof(float) + n * sizeof(uint32_t) +
            ny_components_bytes(s->points->n) + 2 * NY_CHUNK_BYTES + s->batch;
 }
 
@@ -83,7 +97,7 @@ static size_t peak(const struct sizes *s, unsigned workers, uint64_t part)
 {
     size_t neighbors = s->settings->forest ? forest_bytes(s, workers, (size_t)part)
                                            : neighbors_bytes(s, workers, part);
-    size_t graph = graph_bytes(s);
+    size_t graph = graph_bytes(s, workers);
 
     return neighbors > graph ? neighbors : graph;
 }

@@ -3,6 +3,7 @@
 #define NY_EMBED_GRAPH_PRIVATE_H
 
 #include "embed/graph_job.h"
+#include "graph/components.h"
 #include "graph/forest.h"
 
 struct ny_graph_job {
@@ -15,6 +16,7 @@ struct ny_graph_job {
     struct ny_neighbors lists; /* exact: of the range under way */
     uint64_t again;            /* rows that needed more than their candidates */
     struct ny_forest forest;
+    struct ny_bridge *bridge; /* --connect: edges between components, as long as the stage runs */
 };
 
 /* Neighbours of rows first … end − 1 into the store, from where the checkpoint says: `measure`
@@ -26,5 +28,9 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
 
 /* The stage neighbors with a forest: nearly all neighbours of all rows. */
 int ny_graph_grow(struct ny_graph_job *g);
+
+/* Bridges between the components, which then are one: into the lists, and part bridges. */
+int ny_graph_connect(struct ny_graph_job *g, struct ny_lists *lists,
+                     struct ny_components *components);
 
 #endif

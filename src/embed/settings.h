@@ -19,6 +19,7 @@ struct ny_graph_settings {
     double max_distance;      /* ∞: none */
     double distance_quantile; /* the limit is this quantile of all distances; NaN: none */
     bool mutual;
+    bool connect;  /* components are joined */
     bool forest;   /* nearly all neighbours: graph/forest.h */
     size_t leaf;   /* rows of its leaves, at most */
     double recall; /* share of the true neighbours that it is to find */

@@ -20,6 +20,7 @@ bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, c
     graph->stored = (size_t)ny_field_count(facts, "neighbors_stored", 0);
     graph->limit = ny_field_number(facts, "distance_limit", INFINITY);
     graph->largest = ny_field_count(facts, "largest", 0);
+    graph->bridges = (size_t)ny_field_count(facts, "bridges", 0);
     graph->edges = ny_field_count(facts, "edges", 0);
     graph->mutual = mutual && strcmp(mutual, "yes") == 0;
     return true;
@@ -115,7 +116,8 @@ size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph)
 {
     size_t n = (size_t)graph->n, lists = n * graph->stored * (sizeof(uint32_t) + sizeof(float));
 
-    return lists + n * sizeof(uint32_t) + NY_CHUNK_BYTES + ny_edges_building_bytes(graph->n);
+    return lists + graph->bridges * sizeof(struct ny_bridge) + n * sizeof(uint32_t) +
+           NY_CHUNK_BYTES + ny_edges_building_bytes(graph->n);
 }
 
 /* What is stored may be anybody's: lists of rows that there are, at lengths, joining what is of one
@@ -141,6 +143,27 @@ static int check_lists(const struct ny_stored_graph *graph, const struct ny_list
     return NY_OK;
 }
 
+/* Checked as lists are. */
+static int load_bridges(const struct ny_stored_graph *graph, const struct ny_components *components,
+                        struct ny_bridge *bridges)
+{
+    int err = ny_blob_get(graph->store, graph->name, "bridges", bridges,
+                          graph->bridges * sizeof(*bridges));
+
+    for (size_t k = 0; k < graph->bridges && err == NY_OK; k++) {
+        struct ny_bridge bridge = bridges[k];
+
+        if (bridge.from < bridge.to && bridge.to < graph->n && bridge.length >= 0 &&
+            bridge.length < INFINITY && components->of[bridge.from] == components->of[bridge.to])
+            continue;
+        err = ny_fail(ny_store_context(graph->store), NY_ESTORE,
+                      "bridge %zu of the graph of '%s' in %s is damaged; make it again with "
+                      "--restart",
+                      k, graph->name, ny_store_path(graph->store));
+    }
+    return err;
+}
+
 int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
                     struct ny_edges *edges)
 {
@@ -148,6 +171,8 @@ int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
     size_t n = (size_t)graph->n, t = graph->stored;
     uint32_t *rows = ny_calloc(ctx, NY_MEM_DICTIONARY, n, t * sizeof(uint32_t));
     float *distances = ny_calloc(ctx, NY_MEM_DICTIONARY, n, t * sizeof(float));
+    struct ny_bridge *bridges =
+        ny_calloc(ctx, NY_MEM_DICTIONARY, graph->bridges, sizeof(struct ny_bridge));
     struct ny_components components = {
         .ctx = ctx, .n = graph->n, .of = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t))};
     struct ny_lists lists = {.n = graph->n,
@@ -156,16 +181,20 @@ int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
                              .row = rows,
                              .distance = distances,
                              .limit = graph->limit,
-                             .mutual = graph->mutual};
-    int err = rows && distances && components.of ? NY_OK : NY_EBUDGET;
+                             .mutual = graph->mutual,
+                             .bridge = bridges,
+                             .bridges = graph->bridges};
+    int err = rows && distances && components.of && bridges ? NY_OK : NY_EBUDGET;
 
     *edges = (struct ny_edges){0};
     if (err == NY_OK) err = load(graph, "neighbors", 0, n, rows);
     if (err == NY_OK) err = load(graph, "distances", 0, n, distances);
     if (err == NY_OK) err = load_components(graph, 0, n, components.of);
     if (err == NY_OK) err = check_lists(graph, &lists, &components);
+    if (err == NY_OK && graph->bridges) err = load_bridges(graph, &components, bridges);
     if (err == NY_OK) err = ny_edges_new(edges, ctx, &lists, &components, component);
     ny_components_release(&components);
+    ny_free(ctx, bridges);
     ny_free(ctx, distances);
     ny_free(ctx, rows);
     return err;

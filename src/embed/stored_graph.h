@@ -13,6 +13,7 @@ struct ny_stored_graph {
     size_t neighbors, stored; /* columns that count, and all */
     double limit;
     bool mutual;
+    size_t bridges; /* edges beside those of the lists */
 };
 
 /* From the record of a graph, or of a fit that made its own; false, and neighbors = 0, where it is

@@ -38,7 +38,11 @@ uint64_t ny_lists_degrees(const struct ny_lists *lists, uint32_t *degree)
             degree[i]++;
             degree[j]++;
         }
-    return edges;
+    for (size_t k = 0; k < lists->bridges; k++) {
+        degree[lists->bridge[k].from]++;
+        degree[lists->bridge[k].to]++;
+    }
+    return edges + lists->bridges;
 }
 
 /* The root of a tree is its smallest row. */
@@ -51,22 +55,27 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
     return i;
 }
 
+bool ny_components_join(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    a = root_of(parent, a);
+    b = root_of(parent, b);
+    if (a < b)
+        parent[b] = a;
+    else
+        parent[a] = b;
+    return a != b;
+}
+
 static void join_all(const struct ny_lists *lists, uint32_t *parent)
 {
     for (uint64_t i = 0; i < lists->n; i++)
         parent[i] = (uint32_t)i;
     for (uint64_t i = 0; i < lists->n; i++)
-        for (size_t k = 0; k < lists->t; k++) {
-            uint32_t a, b;
-
-            if (!ny_lists_edge(lists, i, k)) continue;
-            a = root_of(parent, (uint32_t)i);
-            b = root_of(parent, lists->row[i * lists->stored + k]);
-            if (a < b)
-                parent[b] = a;
-            else
-                parent[a] = b;
-        }
+        for (size_t k = 0; k < lists->t; k++)
+            if (ny_lists_edge(lists, i, k))
+                ny_components_join(parent, (uint32_t)i, lists->row[i * lists->stored + k]);
+    for (size_t k = 0; k < lists->bridges; k++)
+        ny_components_join(parent, lists->bridge[k].from, lists->bridge[k].to);
 }
 
 struct size_of_root {

@@ -10,6 +10,12 @@
 
 #include "graph/neighbors.h"
 
+/* An edge that no list has (graph/bridges.h). */
+struct ny_bridge {
+    double length;
+    uint32_t from, to;
+};
+
 struct ny_lists {
     uint64_t n;
     size_t stored, t;
@@ -17,6 +23,8 @@ struct ny_lists {
     const float *distance;  /* n × stored; NULL where there is no limit */
     double limit;           /* ∞: none */
     bool mutual;
+    const struct ny_bridge *bridge; /* bridges: edges beside those of the lists */
+    size_t bridges;
 };
 
 /* The j-th of i's list is an edge. */
@@ -34,6 +42,8 @@ int ny_components_find(struct ny_components *components, struct ny_context *ctx,
                        const struct ny_lists *lists);
 void ny_components_release(struct ny_components *components);
 size_t ny_components_bytes(uint64_t n);
+/* Trees of parents, each of whose roots is its own: a and b come into one. False: they were. */
+bool ny_components_join(uint32_t *parent, uint32_t a, uint32_t b);
 
 /* The value with a share of q of `count` (> 0) distances at or below it, interpolated linearly
  * between the two nearest; they are reordered. */

@@ -29,6 +29,14 @@ static void walk(struct ny_edges *graph, const struct ny_lists *lists, edge_fn *
             each(graph, graph->node[j], graph->node[i], lists->distance[at]);
         }
     }
+    for (size_t k = 0; k < lists->bridges; k++) {
+        const struct ny_bridge *bridge = &lists->bridge[k];
+        uint32_t from = graph->node[bridge->from], to = graph->node[bridge->to];
+
+        if (from == NY_NO_ROW) continue;
+        each(graph, from, to, (float)bridge->length);
+        each(graph, to, from, (float)bridge->length);
+    }
 }
 
 static void count_edge(struct ny_edges *graph, uint32_t from, uint32_t to, float length)
@@ -164,6 +172,8 @@ static uint64_t count_directed(const struct ny_lists *lists,
                 continue;
             directed += 2;
         }
+    for (size_t k = 0; k < lists->bridges; k++)
+        directed += components->of[lists->bridge[k].from] == component ? 2 : 0;
     return directed;
 }
 

@@ -1,4 +1,4 @@
-/* maxmin: each landmark is the row that is farthest from those before it (de Silva & Tenenbaum 2004,
+/* maxmin: each landmark is the row farthest from those before it (de Silva & Tenenbaum 2004,
  * section 3), by the distances of the graph; the first is the first of `uniform`. */
 #include "select/rules_private.h"
 

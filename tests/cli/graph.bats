@@ -54,6 +54,58 @@ line() {
     [[ $output != *none* ]]
 }
 
+@test "--connect joins components by their closest pairs" {
+    line
+    ny graph line.nys joined --neighbors 2 --connect
+    exits 0
+    says "1 edges of 94 to 94 join the 2 components"
+    ny info line.nys joined --json
+    [ "$(field "$output" components)" = 1 ]
+    [ "$(field "$output" edges)" = 11 ]
+    [ "$(field "$output" bridges)" = 1 ]
+    ny path line.nys joined --from 0 --to 7 --json
+    exits 0
+    [[ $output == *'"length": 1000.0'* ]]
+    nystream export line.nys joined --part rows -o r.csv
+    [ "$(wc -l <r.csv)" = 8 ]
+    ny graph line.nys limited --neighbors 2 --max-distance 10 --connect
+    exits 0
+    says "2 edges of 94 to 897 join the 3 components"
+    says "bridges               2 edges"
+    ny graph line.nys whole --neighbors 7 --connect --json
+    exits 0
+    [ "$(field "$output" bridges)" = 0 ]
+    [ "$(field "$output" bridge_longest)" = null ]
+    ny graph line.nys joined --neighbors 2
+    usage "connect: "
+}
+
+@test "killed while it connects, it goes on to the same graph; any threads and budget" {
+    table 3000 3 >t.csv
+    nystream import t.nys t.csv -q
+    local options="--neighbors 4 --max-distance 0.02 --connect" i least
+    nystream graph t.nys whole $options --threads 1 -q
+    nystream fit t.nys a --map isomap --graph whole --landmarks 20 -q
+    nystream export t.nys a -o a.npy
+    for i in 1 2 3 4 5 6; do
+        timeout -s "$([ $((i % 2)) = 0 ] && echo INT || echo KILL)" "0.$((i * 3 % 10))" \
+            nystream graph t.nys g $options -q 2>/dev/null && break
+    done
+    ny graph t.nys g $options -q
+    exits 0
+    nystream fit t.nys b --map isomap --graph g --landmarks 20 -q
+    nystream export t.nys b -o b.npy
+    cmp a.npy b.npy
+    ny graph t.nys small $options --memory 24M --threads 3
+    exits 8
+    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    ny graph t.nys small $options --memory "$least" --threads 3 -q
+    exits 0
+    nystream fit t.nys c --map isomap --graph small --landmarks 20 -q
+    nystream export t.nys c -o c.npy
+    cmp a.npy c.npy
+}
+
 @test "--sweep says what other numbers of neighbours give" {
     line
     ny graph line.nys s --neighbors 2 --sweep 1,2,4 --max-distance 10

@@ -46,6 +46,27 @@ same_part() { # NAME NAME PART
     [ "$(nystream fit r.nys other --map isomap --graph g --landmarks 12 2>&1)" != "" ]
 }
 
+@test "with --connect all rows are embedded" {
+    ring
+    local map
+    for map in "isomap --landmarks 12" "eigenmaps --edge-weights binary"; do
+        ny fit r.nys e --map $map --neighbors 2 --connect --restart
+        exits 0
+        says "1 edges of"
+        ny info r.nys e --json
+        [ "$(field "$output" embedded)" = 51 ]
+        [ "$(field "$output" bridges)" = 1 ]
+        nystream export r.nys e -o e.csv
+        [ "$(wc -l <e.csv)" = 51 ]
+    done
+    ny plan r.nys --map isomap --neighbors 2 --connect
+    exits 0
+    ny fit r.nys e --map isomap --graph g --connect
+    usage "--connect does not act with --graph g"
+    ny fit r.nys e --connect
+    usage "does not act with --map kpca"
+}
+
 @test "parts are of the rows that are embedded" {
     ring
     ny fit r.nys e --map isomap --neighbors 2 --approx exact --components 1 -q

@@ -1,0 +1,115 @@
+/* --connect: bridges between the components, before the graph is described (graph/bridges.h). What
+ * a kill leaves of a round is in the checkpoint: the bridges so far, and the pairs of the round. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "embed/graph_private.h"
+#include "graph/bridges.h"
+
+struct connect {
+    struct ny_graph_job *g;
+    struct ny_bridging bridging;
+    size_t image_bytes;
+    uint64_t first; /* components there were, */
+    uint64_t row;   /* and where the round is */
+    double saved_s;
+};
+
+static int checkpoint(struct connect *connect)
+{
+    struct ny_job *job = &connect->g->job;
+
+    ny_field_set_count(ny_job_checkpoint(job), "bridges", connect->bridging.count);
+    connect->saved_s = ny_now();
+    return ny_job_checkpoint_image(job, NY_STAGE_GRAPH, "joins", connect->bridging.found,
+                                   connect->image_bytes, connect->row);
+}
+
+/* Pairs of the components of a round, to its end. */
+static int run_round(struct connect *connect)
+{
+    struct ny_graph_job *g = connect->g;
+    int err = NY_OK;
+
+    while (connect->row < g->job.points.n && err == NY_OK) {
+        uint64_t before = connect->row;
+
+        err = ny_bridges_compare(&connect->bridging, &connect->row);
+        if (err == NY_EINTERRUPTED || err == NY_ETERMINATED) {
+            int late;
+
+            connect->row = before;
+            late = checkpoint(connect);
+            return late ? late : err;
+        }
+        if (err == NY_OK && ny_now() - connect->saved_s >= g->knn.checkpoint_s)
+            err = checkpoint(connect);
+    }
+    if (err == NY_OK) err = ny_bridges_take(&connect->bridging);
+    return err;
+}
+
+static int open(struct connect *connect, const struct ny_components *components)
+{
+    struct ny_graph_job *g = connect->g;
+    struct ny_job *job = &g->job;
+    size_t room = (size_t)components->count;
+    bool found;
+
+    connect->first = components->count;
+    connect->bridging.knn = g->knn;
+    connect->bridging.knn.neighbors = 1;
+    connect->bridging.components = components;
+    connect->image_bytes = 2 * room * sizeof(struct ny_bridge);
+    connect->saved_s = ny_now();
+    g->bridge = ny_calloc(job->ctx, NY_MEM_DICTIONARY, 2 * room, sizeof(struct ny_bridge));
+    if (!g->bridge) return NY_EBUDGET;
+    connect->bridging.found = g->bridge;
+    connect->bridging.best = g->bridge + room;
+    ny_bridges_begin(&connect->bridging);
+    connect->row = ny_field_count(ny_job_checkpoint(job), "units", 0);
+    connect->bridging.count = (size_t)ny_field_count(ny_job_checkpoint(job), "bridges", 0);
+    return ny_job_load_image_at(job, "joins", g->bridge, connect->image_bytes, &found);
+}
+
+static void describe(const struct connect *connect)
+{
+    json_t *facts = ny_graph_facts(connect->g->job.record);
+    double least = INFINITY, most = 0;
+
+    for (size_t i = 0; i < connect->bridging.count; i++) {
+        least = fmin(least, connect->bridging.found[i].length);
+        most = fmax(most, connect->bridging.found[i].length);
+    }
+    ny_field_set_count(facts, "bridges", connect->bridging.count);
+    if (!connect->bridging.count) return;
+    ny_field_set_number(facts, "bridge_shortest", least);
+    ny_field_set_number(facts, "bridge_longest", most);
+    ny_log(connect->g->job.ctx, NY_LOG_NOTE,
+           "%zu edges of %g to %g join the %llu components of the graph", connect->bridging.count,
+           least, most, (unsigned long long)connect->first);
+}
+
+int ny_graph_connect(struct ny_graph_job *g, struct ny_lists *lists,
+                     struct ny_components *components)
+{
+    struct ny_job *job = &g->job;
+    struct connect connect = {.g = g};
+    int err = open(&connect, components);
+
+    while (err == NY_OK) {
+        lists->bridge = connect.bridging.found;
+        lists->bridges = connect.bridging.count;
+        ny_components_release(components);
+        err = ny_components_find(components, job->ctx, lists);
+        if (err || components->count == 1) break;
+        if (connect.row == 0) ny_bridges_begin(&connect.bridging);
+        err = run_round(&connect);
+        connect.row = 0;
+    }
+    if (err) return err;
+    describe(&connect);
+    return ny_blob_put(job->store, job->name, "bridges", connect.bridging.found,
+                       connect.bridging.count * sizeof(struct ny_bridge));
+}

@@ -1,0 +1,109 @@
+#include "graph/bridges.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "store/store.h"
+
+/* Rows that are compared in one pass. */
+struct batch {
+    const struct ny_components *components;
+    uint64_t row[NY_COMPARE_ROWS];
+    uint32_t nearest[NY_COMPARE_ROWS];
+    double distance[NY_COMPARE_ROWS];
+    size_t count;
+};
+
+void ny_bridges_begin(struct ny_bridging *bridging)
+{
+    for (uint64_t c = 0; c < bridging->components->count; c++)
+        bridging->best[c] = (struct ny_bridge){INFINITY, NY_NO_ROW, NY_NO_ROW};
+}
+
+size_t ny_bridges_compare_bytes(const struct ny_knn *knn)
+{
+    return sizeof(struct batch) + NY_COMPARE_ROWS * (ny_raw_bytes(knn->spec) + 16) +
+           ny_knn_compare_bytes(knn);
+}
+
+static bool of_another(const void *arg, size_t i, uint64_t row)
+{
+    const struct batch *batch = arg;
+
+    return batch->components->of[row] != batch->components->of[batch->row[i]];
+}
+
+/* One order of all pairs, so that closest ones are the same from both ends. */
+static bool closer(const struct ny_bridge *a, const struct ny_bridge *b)
+{
+    if (a->length < b->length || a->length > b->length) return a->length < b->length;
+    return a->from < b->from || (a->from == b->from && a->to < b->to);
+}
+
+static void offer(struct ny_bridging *bridging, const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        uint32_t a = (uint32_t)batch->row[i], b = batch->nearest[i];
+        struct ny_bridge pair = {batch->distance[i], a < b ? a : b, a < b ? b : a};
+        struct ny_bridge *best = &bridging->best[bridging->components->of[a]];
+
+        if (closer(&pair, best)) *best = pair;
+    }
+}
+
+static int compare(struct ny_bridging *bridging, struct batch *batch, void *raw)
+{
+    const struct ny_knn *knn = &bridging->knn;
+    const struct ny_knn_query query = {
+        .raw = raw, .count = batch->count, .takes = of_another, .arg = batch};
+    struct ny_measured out = {.row = batch->nearest, .distance = batch->distance};
+    struct ny_source *points = NULL;
+    int err = ny_points_gather(knn->store, knn->spec->slots, batch->row, batch->count, raw);
+
+    if (err == NY_OK)
+        err = ny_source_of_points(&points, knn->store, knn->n, knn->spec->slots, knn->workers);
+    if (err == NY_OK) err = ny_knn_nearest(knn, &query, points, &out);
+    ny_source_free(points);
+    if (err == NY_OK) offer(bridging, batch);
+    return err;
+}
+
+int ny_bridges_compare(struct ny_bridging *bridging, uint64_t *row)
+{
+    const struct ny_components *components = bridging->components;
+    struct ny_context *ctx = bridging->knn.spec->ctx;
+    size_t row_bytes = ny_raw_bytes(bridging->knn.spec);
+    struct batch *batch = ny_calloc(ctx, NY_MEM_DICTIONARY, 1, sizeof(*batch));
+    void *raw = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, row_bytes);
+    int err = batch && raw ? NY_OK : NY_EBUDGET;
+
+    if (err) goto done;
+    batch->components = components;
+    for (; *row < components->n && batch->count < NY_COMPARE_ROWS; ++*row)
+        if (components->of[*row] != 0) batch->row[batch->count++] = *row;
+    if (batch->count) err = compare(bridging, batch, raw);
+done:
+    ny_free(ctx, raw);
+    ny_free(ctx, batch);
+    return err;
+}
+
+int ny_bridges_take(struct ny_bridging *bridging)
+{
+    const struct ny_components *components = bridging->components;
+    struct ny_context *ctx = bridging->knn.spec->ctx;
+    uint32_t *parent =
+        ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)components->count, sizeof(uint32_t));
+
+    if (!parent) return NY_EBUDGET;
+    for (uint32_t c = 0; c < components->count; c++)
+        parent[c] = c;
+    for (uint64_t c = 1; c < components->count; c++) {
+        const struct ny_bridge *best = &bridging->best[c];
+
+        if (ny_components_join(parent, components->of[best->from], components->of[best->to]))
+            bridging->found[bridging->count++] = *best;
+    }
+    ny_free(ctx, parent);
+    return NY_OK;
+}
