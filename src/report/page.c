@@ -205,7 +205,6 @@ static int set_limits(struct page *page)
     const struct ny_page_spec *spec = page->spec;
     struct ny_points_info info;
     size_t side, rasters = spec->count < MANY_RESULTS ? NY_PAGE_RASTERS : 1;
-    double cells = RASTER_CELLS / (double)(rasters * spec->count); /* 4 : 3 */
     int err = ny_points_info(page->store, &info);
 
     if (err) return err;
@@ -213,8 +212,7 @@ static int set_limits(struct page *page)
         (struct ny_page_limits){.points = least(POINTS / 2, POINTS / spec->count + POINTS_LEAST),
                                 .landmarks = LANDMARKS / spec->count,
                                 .rasters = rasters,
-                                .width = (size_t)sqrt(cells * 4 / 3),
-                                .height = (size_t)sqrt(cells * 3 / 4),
+                                .cells = RASTER_CELLS / spec->count / (rasters > 1 ? 3 : 1),
                                 .image_bytes = IMAGE_BYTES / spec->count,
                                 .image = {spec->image[0], spec->image[1]}};
     side = (size_t)lround(sqrt((double)info.d));

@@ -96,9 +96,23 @@ static int take_landmarks(struct ny_page_points *p)
     return err;
 }
 
+/* 4 : 3. The first pair of components is what is seen first; all others together take twice its
+ * cells at most. */
+static int new_raster(struct ny_page_points *p, enum ny_raster_kind kind)
+{
+    size_t pairs = p->components * (p->components - 1) / 2;
+    double cells = (double)p->limits->cells;
+
+    if (pairs > p->limits->rasters) pairs = p->limits->rasters;
+    if (p->raster_count) cells *= fmin(1, 2 / (double)(pairs - 1));
+    return ny_raster_new(&p->rasters[p->raster_count++].raster, p->ctx, kind,
+                         (size_t)sqrt(cells * 4 / 3), (size_t)sqrt(cells * 3 / 4), UINT64_MAX);
+}
+
 static int add_rasters(struct ny_page_points *p)
 {
-    static const size_t pairs[NY_PAGE_RASTERS][2] = {{0, 1}, {0, 2}, {1, 2}};
+    static const size_t pairs[NY_PAGE_RASTERS][2] = {{0, 1}, {0, 2}, {1, 2},
+                                                     {0, 3}, {1, 3}, {2, 3}};
     enum ny_raster_kind kind = has_raster_of_classes(p) ? NY_RASTER_CLASSES : NY_RASTER_AMOUNT;
     int err = NY_OK;
 
@@ -108,9 +122,7 @@ static int add_rasters(struct ny_page_points *p)
         if (pairs[k][1] >= p->components) continue;
         raster->x = pairs[k][0];
         raster->y = pairs[k][1];
-        p->raster_count++;
-        err = ny_raster_new(&raster->raster, p->ctx, kind, p->limits->width, p->limits->height,
-                            UINT64_MAX);
+        err = new_raster(p, kind);
     }
     return err;
 }

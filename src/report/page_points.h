@@ -10,11 +10,11 @@
 #include "report/sink.h"
 #include "report/tint.h"
 
-enum { NY_PAGE_COMPONENTS = 6, NY_PAGE_RASTERS = 3, NY_PAGE_TINTS = 4, NY_PAGE_BINS = 40 };
+enum { NY_PAGE_COMPONENTS = 6, NY_PAGE_RASTERS = 6, NY_PAGE_TINTS = 4, NY_PAGE_BINS = 40 };
 
 struct ny_page_limits {
     size_t points, landmarks, rasters; /* the most that are shown */
-    size_t width, height;              /* of a raster */
+    size_t cells;                      /* of the first raster */
     size_t image_bytes;                /* of all images */
     size_t image[2];                   /* height, width of a row as an image; 0: none */
     const struct ny_result *graph;     /* whose components are colours, where it knows all rows */

@@ -73,7 +73,7 @@ check_tips() {
 @test "many points, on a phone and in the dark" {
     table 30000 3 | awk -F, '{print $0 "," int($1 * 12)}' >t.csv
     nystream import s t.csv --label-column 4 -q
-    nystream fit s a --landmarks 60 --components 3 -q
+    nystream fit s a --landmarks 60 --components 4 -q
     nystream export s a -o y.csv
     awk -F, 'NR == FNR {label[NR] = $4; next} {print $1 "," $2 "," label[FNR]}' t.csv y.csv >wanted.csv
     nystream report s -o page.html
@@ -84,6 +84,8 @@ check_tips() {
         [ "$(ink whole)" -eq "$(ink first)" ]
         [ "$(ink without)" -lt "$(ink first)" ]
         grep -q '"11"' seen.json
+        # six pairs of components have an image of all points
+        [ "$(sed -n '/"pairs": \[/,/\]/p' seen.json | grep -cE '^  [0-9]{3,}')" -eq 6 ]
     done
 }
 

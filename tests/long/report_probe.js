@@ -85,6 +85,19 @@
   await choose('across', 1);
   await choose('upwards', 0);
   seen.turned = ink();
+  // Every pair of components, without the points that can be pointed at: what the rasters show.
+  const points = figure.querySelector('.points');
+  points.click();
+  seen.pairs = [];
+  for (let a = 0; a < Math.min(4, seen.axes - 1); a++)
+    for (let b = 0; b < a; b++) {
+      await choose('across', b);
+      await choose('upwards', a);
+      seen.pairs.push(ink().count);
+    }
+  points.click();
+  await choose('across', 1);
+  await choose('upwards', 0);
   const tints = figure.querySelector('.tint').options;
   seen.tints = [...tints].map(o => o.textContent);
   seen.inks = [];
