@@ -153,6 +153,16 @@ static int take_path(struct ny_context *ctx, const struct ny_options *options, u
     return NY_OK;
 }
 
+/* A page that is called .pdf would be opened as what it is not. */
+static int check_output(struct ny_context *ctx, const char *output)
+{
+    const char *slash = strrchr(output, '/'), *end = strrchr(slash ? slash : output, '.');
+
+    if (!end || strcasecmp(end, ".html") == 0 || strcasecmp(end, ".htm") == 0) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE, "%s: a report is a page of HTML; give a name that ends in .html",
+                   output);
+}
+
 int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                     size_t count, const char *output, const struct ny_options *options)
 {
@@ -163,7 +173,8 @@ int ny_write_report(struct ny_context *context, const char *path, const char *co
 
     ny_error_clear(context);
     ny_fields_begin();
-    err = take_image(context, options, &spec);
+    err = check_output(context, output);
+    if (err == NY_OK) err = take_image(context, options, &spec);
     if (err == NY_OK) err = take_path(context, options, path_rows, &spec);
     if (err) return err;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);

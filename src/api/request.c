@@ -138,6 +138,15 @@ static void note_done(const struct ny_request *request)
                                   : "--restart makes it again with them");
 }
 
+/* After the plan: of a budget below even this it says which one works. */
+static int reserve_process(struct ny_request *request)
+{
+    int err = ny_reserve(request->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+
+    request->reserved = err == NY_OK;
+    return err;
+}
+
 static int run_job(struct ny_request *request)
 {
     bool restart = ny_options_flag(request->options, "restart");
@@ -158,6 +167,7 @@ static int run_job(struct ny_request *request)
         request->record = NULL;
     }
     if (request->kind->announce) err = request->kind->announce(request);
+    if (err == NY_OK) err = reserve_process(request);
     if (err) return err;
     if (restart) err = remove_existing(request);
     if (err == NY_OK && !request->record) err = create_record(request);
@@ -173,6 +183,8 @@ static int run(struct ny_request *request)
     err = ny_name_lock(&lock, request->store, request->name);
     if (err) goto done;
     if (request->kind->updates && ny_options_is_set(request->options, "update")) {
+        err = reserve_process(request);
+        if (err) goto done;
         err = ny_update_run(request->store, request->name, request->options, &request->record);
         goto done;
     }
@@ -194,8 +206,6 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     if (report) *report = NULL;
     ny_error_clear(context);
     ny_fields_begin();
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
-    if (err) return err;
     err = ny_store_open(&request.store, context, path);
     if (err) goto done;
     err = run(&request);
@@ -205,6 +215,6 @@ done:
     json_decref(request.record);
     ny_settings_release(&request.settings, context);
     ny_store_close(request.store);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (request.reserved) ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err;
 }

@@ -35,6 +35,7 @@ struct ny_request {
     const struct ny_options *options;
     const struct ny_request_kind *kind;
     json_t *record; /* NULL: there is none yet */
+    bool reserved;  /* what the process takes */
     struct ny_owned_settings settings; /* fit, select */
     struct ny_plan plan;
     struct ny_graph_settings graph;

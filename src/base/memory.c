@@ -66,10 +66,10 @@ int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
     largest_holders(ctx, holders, sizeof(holders));
     return ny_fail(ctx, NY_EBUDGET,
                    "%.1f MiB more for '%s' do not fit in the memory budget of %.1f MiB%s%s; "
-                   "give a larger --memory",
+                   "give a larger --memory%s",
                    (double)bytes / 1048576.0, ny_purpose_name(purpose),
                    (double)ctx->memory_limit / 1048576.0, holders[0] ? ", which holds " : "",
-                   holders);
+                   holders, ctx->memory_limit < 1048576 ? ", with its unit: 512M, 2G" : "");
 }
 
 void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)

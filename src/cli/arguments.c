@@ -18,9 +18,9 @@ static int unknown_option(struct command *command, const char *typed, const char
 {
     const struct verb *verb = command->verb;
     const char *nearest = cli_option_suggest(verb, name);
-    struct option_view elsewhere;
+    struct option_view view;
 
-    if (cli_option_find(NULL, name, &elsewhere))
+    if (!cli_option_find(verb, name, &view) && cli_option_find(NULL, name, &view))
         return cli_fail(command, NY_EUSAGE,
                         "%s is not an option of %s; `nystream help %s` lists those", typed,
                         verb->name, verb->name);
@@ -158,11 +158,8 @@ static int parse_short(struct cursor *cursor, const char *word)
         const char *value = NULL;
         int err;
 
-        if (!cli_option_by_letter(cursor->command->verb, *letter, &view)) {
-            char typed[3] = {'-', *letter, '\0'};
-
-            return unknown_option(cursor->command, typed, typed + 1);
-        }
+        if (!cli_option_by_letter(cursor->command->verb, *letter, &view))
+            return unknown_option(cursor->command, word, word + 1); /* -map is meant as --map */
         if (view.argument && letter[1]) value = letter + 1;
         err = set_option(cursor, &view, view.name, value);
         if (err || view.argument) return err;
@@ -205,6 +202,16 @@ static int check_operands(struct command *command)
     return NY_OK;
 }
 
+/* A dash that a word processor put there: en, em, minus. */
+static bool has_other_dash(const char *word)
+{
+    static const char *const dashes[] = {"\u2013", "\u2014", "\u2212"};
+
+    for (size_t i = 0; i < sizeof(dashes) / sizeof(dashes[0]); i++)
+        if (strncmp(word, dashes[i], strlen(dashes[i])) == 0) return true;
+    return false;
+}
+
 static int parse_words(struct cursor *cursor)
 {
     struct command *command = cursor->command;
@@ -214,7 +221,11 @@ static int parse_words(struct cursor *cursor)
     while (!err && !cursor->finished && cursor->next < command->argc) {
         const char *word = command->argv[cursor->next++];
 
-        if (operands_only || word[0] != '-' || word[1] == '\0')
+        if (!operands_only && has_other_dash(word))
+            err =
+                cli_fail(command, NY_EUSAGE,
+                         "'%s' begins with a dash that is not '-'; type --, as in --memory", word);
+        else if (operands_only || word[0] != '-' || word[1] == '\0')
             command->operands[command->operand_count++] = word;
         else if (strcmp(word, "--") == 0)
             operands_only = true;

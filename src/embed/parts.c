@@ -308,11 +308,22 @@ static int reserve_stored(struct ny_result *result, size_t count)
     return result->stored ? NY_OK : NY_EBUDGET;
 }
 
+static int no_such_part(const struct ny_result *result, const struct ny_result_part *part)
+{
+    char list[256] = "";
+    size_t length = 0;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && length < sizeof(list); i++)
+        if (parts[i].count(result) > 0)
+            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
+                                       length ? ", " : "", parts[i].name);
+    return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s", result->name,
+                   ny_store_path(result->store), part->name, list);
+}
+
 int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows)
 {
-    if (part->count(result) == 0)
-        return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s", result->name,
-                       ny_store_path(result->store), part->name);
+    if (part->count(result) == 0) return no_such_part(result, part);
     if (part->fill == fill_eigenvectors && !result->inverse && invert_eigenvalues(result))
         return NY_EBUDGET;
     return part->columns && !result->stored ? reserve_stored(result, rows) : NY_OK;

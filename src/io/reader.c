@@ -24,7 +24,7 @@ static int not_a_table(struct ny_reader *reader)
          5, "xz-compressed", "unpack it first: xz -dk"},
         {"BZh", 3, "bzip2-compressed", "unpack it first: bzip2 -dk"},
         {"\x28\xb5\x2f\xfd", 4, "zstd-compressed", "unpack it first: zstd -d"},
-        {"PK\3\4", 4, "a zip archive (an .npz?)", "unpack it first: unzip"},
+        {"PK\3\4", 4, "a zip archive", "unpack an .npz (unzip), save a spreadsheet as .csv"},
         {"\x89HDF", 4, "an HDF5 file",
          "write its rows with data-tools/hdf5-rows, or save the array "
          "as .npy"},
@@ -160,8 +160,9 @@ int ny_reader_start(struct ny_reader **out, struct ny_bytes *bytes,
     if (err) goto done;
     if (reader->options.dims && reader->options.dims != reader->table.d) {
         err = ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                         "%s has %llu columns of points where %s %llu", reader->path,
-                         ULL(reader->table.d),
+                         "%s has %llu columns of points where %s %llu; give a file with these, "
+                         "or the --columns to read",
+                         reader->path, ULL(reader->table.d),
                          reader->options.dims_of ? reader->options.dims_of : "--dims says",
                          ULL(reader->options.dims));
         goto done;

@@ -201,6 +201,17 @@ int ny_writer_check(struct ny_context *ctx, const char *path)
     return err;
 }
 
+/* "map.txt" with an npy in it would surprise. */
+static void warn_of_name(const struct ny_writer *writer)
+{
+    const char *slash = strrchr(writer->path, '/');
+    const char *end = strrchr(slash ? slash : writer->path, '.');
+
+    if (writer->npy && writer->temporary && writer->rows && end && strcasecmp(end, ".npy") != 0)
+        ny_log(writer->ctx, NY_LOG_WARNING,
+               "%s is written as npy; a name that ends in .csv gives text", writer->path);
+}
+
 int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
                    enum ny_element element, uint64_t rows, uint64_t cols)
 {
@@ -226,6 +237,7 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
                       "before; write to a file, or to one that ends in .csv",
                       path);
     if (!err && writer->npy) err = put_npy_header(writer);
+    if (!err) warn_of_name(writer);
 done:
     if (err)
         ny_writer_abort(writer);

@@ -54,10 +54,15 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
     int err = NY_EBUDGET;
 
     *out = NULL;
+    if (stat(path, &info) && errno == ENOENT)
+        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                          "there is no store %s; it is named first, and 'nystream import' makes it",
+                          path);
     if (stat(path, &info)) return ny_fail_errno(ctx, "open the store", path);
     if (!S_ISDIR(info.st_mode))
-        return ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
-                          "%s is not a store: a store is a directory", path);
+        return ny_fail_at(
+            ctx, NY_ESTORE, path, NY_NO_LINE,
+            "%s is not a store: a store is a directory, which 'nystream import' makes", path);
     store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
     if (!store) return NY_EBUDGET;
     store->ctx = ctx;
@@ -141,7 +146,8 @@ static int check_vacant(struct ny_context *ctx, const char *path)
 
     if (!directory && errno == ENOTDIR)
         return ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
-                          "%s is a file and not a store; choose another name", path);
+                          "%s is a file and not a store; the store is named before the files",
+                          path);
     if (!directory) return ny_fail_errno(ctx, "open", path);
     while (!err && (entry = readdir(directory)) != NULL)
         if (!is_ours(entry->d_name))

@@ -456,7 +456,7 @@ END
 
 @test "stores that are none" {
     cases <<'END'
-:                                       | info none                        | 4 | none / No such file
+:                                       | info none                        | 4 | there is no store none / import
 :                                       | info p.csv                       | 5 | p.csv is not a store
 mkdir empty                             | info empty                       | 5 | empty/points / not a store
 mkdir empty                             | verify empty                     | 5 | empty/points
@@ -547,6 +547,38 @@ nystream import t p.csv -q              | export t a -o out.npy            | 2 |
 :                                       | export s d --part eigenvalues -o out.npy | 2 | 'd' in s has no eigenvalues
 nystream import t p.csv -q; nystream fit t a --landmarks 5 -q | export t a --part labels -o out.npy | 2 | no labels
 END
+}
+
+@test "what a newcomer types says what to type next" {
+    cases <<'END'
+:   | import p.csv new                   | 5 | p.csv is a file / the store is named before the files
+:   | fit a s                            | 4 | there is no store a / it is named first / 'nystream import' makes it
+:   | fit p.csv a                        | 5 | p.csv is not a store / 'nystream import' makes
+:   | fit s a --memory 10                | 8 | with its unit: 512M
+:   | fit s a -q --memory 10M            | 8 | this fit needs / --memory 3
+:   | select s a --memory 10M            | 8 | --memory
+:   | fit s a -landmarks 5               | 2 | unknown option -landmarks of fit; did you mean --landmarks?
+:   | fit s a -lables 5                  | 2 | unknown option -lables of fit
+:   | fit s a $'\xe2\x80\x93landmarks' 5 | 2 | a dash that is not '-'
+:   | export s d -o out.npy              | 2 | 'd' in s has no embedding; it has landmarks
+:   | report s -o out.pdf                | 2 | out.pdf / give a name that ends in .html
+table 9 2 >q.csv | transform s r --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the model has 3; give a file with these
+put t.xlsx 'PK\3\4 rest' | import new t.xlsx | 3 | save a spreadsheet as .csv
+END
+}
+
+@test "an npy by another name is said to be one" {
+    store s
+    nystream fit s a --landmarks 20 -q
+    ny export s a -o a.txt
+    exits 0
+    says "a.txt is written as npy; a name that ends in .csv gives text"
+    for name in a.npy a b.csv -; do
+        ny export s a -o $name
+        [ -z "$stderr" ]
+    done
+    ny embed s.csv -o b.txt -q
+    [ "$(grep -c "written as npy" <<<"$stderr")" -eq 1 ]
 }
 
 @test "wrong values of options" {
