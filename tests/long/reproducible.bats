@@ -5,7 +5,7 @@ load helper
 build() {
     mkdir -p "$1"
     (cd "$BATS_TEST_DIRNAME/../.." && git ls-files -z | xargs -0 cp --parents -t "$1")
-    make -s -C "$@" all deb SOURCE_DATE_EPOCH=1700000000
+    make -s -C "$@" all deb SOURCE_DATE_EPOCH=1700000000 >"$BATS_TEST_TMPDIR/log"
 }
 
 @test "two builds in different folders are the same, and so are their packages" {
