@@ -58,7 +58,7 @@ static void paths_that_are_no_store(void **state)
     struct ny_store *store;
 
     (void)state;
-    refused(ny_store_open(&store, ctx, path), NY_EIO, "No such file");
+    refused(ny_store_open(&store, ctx, path), NY_EIO, "there is no store");
     assert_null(store);
     write_file(path, "x");
     refused(ny_store_open(&store, ctx, path), NY_ESTORE, "a store is a directory");
