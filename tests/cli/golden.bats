@@ -61,3 +61,27 @@ copies() {
         exits 0
     done
 }
+
+@test "a program that knows the written format alone reads them" {
+    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an instrumented library does not link by itself"
+    local libraries
+    libraries=$(pkg-config --cflags --libs lmdb liblz4 libxxhash) || skip "no headers to read with"
+    # shellcheck disable=SC2086  # words are meant
+    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra "$BATS_TEST_DIRNAME/external/read_store.c" -o read_store \
+        $libraries
+    for old in $(copies); do
+        ./read_store $old a 2 >rows.csv
+        tail -n 200 rows.csv | cmp - $old/a.csv
+        head -n 200 rows.csv | paste -d, - $old/points.csv | awk -F, '{
+            d = NF / 2
+            for (j = 1; j <= d; j++) if ($j - $(j + d) > 1e-6 * $j || $(j + d) - $j > 1e-6 * $j) bad++
+        } END {exit bad > 0 || NR != 200}'
+    done
+    awk 'BEGIN {for (i = 0; i < 90000; i++) print i % 7 ",0,0,1.5"}' >rows.csv # more than a block
+    nystream import packed rows.csv --dtype f32 -q
+    nystream fit packed a --landmarks 5 --components 2 -q
+    nystream export packed a -o a.csv
+    nystream info packed --json >info
+    [ "$(field "$(cat info)" compressed_bytes)" -lt "$(field "$(cat info)" bytes)" ]
+    ./read_store packed a 2 | cmp - <(cat rows.csv a.csv)
+}
