@@ -320,7 +320,7 @@ INK = "#010203"  # stands for the colour of the page's text
 
 
 def figure(options, name, draw, panels=1):
-    """draw(axes…) makes the picture NAME.svg, where matplotlib is installed."""
+    """draw(axes…) makes the picture NAME.svg, three panels a row, where matplotlib is installed."""
     try:
         import matplotlib
     except ImportError:
@@ -331,8 +331,12 @@ def figure(options, name, draw, panels=1):
 
     inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     plt.rcParams.update({"svg.fonttype": "none", "legend.framealpha": 0, **{i: INK for i in inks}})
-    fig, axes = plt.subplots(1, panels, figsize=(4.5 * panels, 3.6), layout="constrained")
-    draw(*(axes if panels > 1 else [axes]))
+    shape = -(-panels // 3), min(panels, 3)
+    size = 4.5 * shape[1], 3.6 * shape[0]
+    fig, axes = plt.subplots(*shape, figsize=size, squeeze=False, layout="constrained")
+    draw(*axes.flat[:panels])
+    for axis in axes.flat[panels:]:
+        axis.set_axis_off()
     path = options.folder / f"{name}{'-quick' * options.quick}.svg"
     fig.savefig(path, dpi=100, transparent=True, metadata={"Date": None})
     plt.close(fig)
@@ -346,7 +350,7 @@ def scatter(options, name, pictures, colours):
 
     def draw(*axes):
         for axis, (title, U) in zip(axes, pictures.items()):
-            axis.scatter(*U.T[:2], s=4, c=colours, cmap="turbo", linewidths=0, rasterized=True)
+            axis.scatter(*U.T[:2], s=4, c=colours, cmap="rainbow", linewidths=0, rasterized=True)
             axis.set(title=title, xticks=[], yticks=[])
 
     figure(options, name, draw, len(pictures))
