@@ -212,10 +212,13 @@ on_shape() {
     [ "$status" -eq 0 ]
     [[ $output == *"new/data-tools/ply-rows"* && $output != *"new/data-tools/hdf5-rows"* ]]
     [[ $output == *"not built: hdf5-rows image-rows; data-tools/setup tools"* ]]
+    pkg-config --exists hdf5 libpng libjpeg || return 0
+    run make -n -C "$BATS_TEST_DIRNAME/../.." tools BUILD="$PWD/new"
+    [[ $output == *"new/data-tools/hdf5-rows"* && $output != *"not built"* ]]
 }
 
 @test "every tool explains itself" {
-    for tool in infinite-digits manifold sparse-text knn-accuracy windows ply-rows; do
+    for tool in infinite-digits manifold sparse-text knn-accuracy windows ply-rows wfdb-rows; do
         run $tool --help
         [ "$status" -eq 0 ]
         [[ $output == "$tool "* ]]
@@ -463,4 +466,45 @@ text_ply() {
     refused 3 "nystream import" ply-rows f
     sed 's/element vertex 3/element vertex 0/' t.ply >f
     refused 3 "no points" ply-rows f
+}
+
+# A WFDB record r of two signals, three times: 1 -1 | 2047 -2048 | 256 100, packed in 212; their
+# sums are 2304 and -1949. Then the same in format 16, as s.
+make_record() {
+    printf '%s\n' '# a comment' 'r 2 360 3' 'r.dat 212 200 12 0 1 2304 0 one' \
+        'r.dat 212 200 12 0 -1 -1949 0 two' >r.hea
+    printf '\1\360\377\377\207\0\0\1\144' >r.dat
+    sed 's/^r/s/; s/^s.dat 212/s.dat 16+4/' r.hea >s.hea
+    printf 'head\1\0\377\377\377\7\0\370\0\1\144\0' >s.dat
+}
+
+@test "wfdb-rows: signals of both formats, and on to windows" {
+    make_record
+    wfdb-rows r.hea -o r.npy
+    [[ $(npy_header r.npy) == *"'<i2'"*"(3, 2)"* ]]
+    [ "$(tail -c +129 r.npy | od -An -v -td2 | xargs)" = "1 -1 2047 -2048 256 100" ]
+    wfdb-rows s.hea | cmp - r.npy
+    [ "$(wfdb-rows "$PWD/r.hea" | windows - --lead 1 --length 2 | tail -c +129 | od -An -td2 | xargs)" = \
+        "-1 -2048 -2048 100" ]
+}
+
+@test "wfdb-rows: damage and what is not read are named" {
+    make_record
+    sed 's/2304/2305/' r.hea >f.hea
+    refused 3 "the checksum of signal 0" wfdb-rows f.hea
+    sed 's/360 3/360 4/' r.hea >f.hea
+    refused 3 "it has 3 of the 4 times" wfdb-rows f.hea
+    sed 's/ 212 / 310 /' r.hea >f.hea
+    refused 3 "line 3: the format is neither 16 nor 212" wfdb-rows f.hea
+    head -n 3 r.hea >f.hea
+    refused 3 "line 4: the header ends" wfdb-rows f.hea
+    sed 's|^r.dat|/etc/r.dat|' r.hea >f.hea
+    refused 3 "beside the header" wfdb-rows f.hea
+    sed 's/^r 2/r 65/' r.hea >f.hea
+    refused 3 "1 to 64 signals" wfdb-rows f.hea
+    sed 's/^r 2/r\/3 2/' r.hea >f.hea
+    refused 3 "in segments" wfdb-rows f.hea
+    mv r.dat gone
+    refused 4 "r.dat" wfdb-rows r.hea
+    refused 4 "missing.hea" wfdb-rows missing.hea
 }
