@@ -112,7 +112,8 @@ static int add_graph(struct ny_store *store, const struct ny_fit_settings *setti
         plan->by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
         plan->by_purpose[NY_MEM_DICTIONARY] = graph.memory_bytes - NY_PROCESS_BYTES;
     }
-    plan->stage_bytes[NY_STAGE_NEIGHBORS] = plan->stage_bytes[NY_STAGE_GRAPH] = graph.memory_bytes;
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        if (graph.stage_bytes[stage]) plan->stage_bytes[stage] = graph.stage_bytes[stage];
     plan->stage_s[NY_STAGE_NEIGHBORS] = graph.flops / plan->rates.gemm32;
     plan->disk_bytes += graph.disk_bytes;
     plan->flops += graph.flops;

@@ -20,7 +20,7 @@
 
 /* The plan: memory by stage, and the least with which it runs. */
 struct ny_graph_plan {
-    size_t memory_bytes, memory_min_bytes;
+    size_t memory_bytes, memory_min_bytes, stage_bytes[NY_STAGE_DONE];
     unsigned workers;
     uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
     size_t held_rows;      /* forest: in memory at a time */

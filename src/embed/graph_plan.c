@@ -4,6 +4,7 @@
 #include "columns/pairs.h"
 #include "embed/embedding.h"
 #include "embed/graph_job.h"
+#include "embed/graph_map.h"
 #include "graph/bridges.h"
 #include "graph/forest.h"
 
@@ -13,7 +14,7 @@ struct sizes {
     const struct ny_graph_settings *settings;
     const struct ny_points_info *points;
     struct ny_knn knn;
-    size_t batch; /* dirty pages of LMDB between two commits, under the budget */
+    size_t limit; /* the budget */
 };
 
 /* As the store decides it (store.h: ny_batch_bytes_max). */
@@ -32,12 +33,28 @@ static size_t common(const struct sizes *s, unsigned workers)
            ny_reading_bytes(workers + 2);
 }
 
+/* The geometry. */
+static size_t stats_bytes(const struct sizes *s, unsigned workers)
+{
+    return common(s, workers) + 2 * NY_CHUNK_BYTES;
+}
+
+/* Of lists and of the two parts that are made of them; a forest has its links beside. */
+static size_t neighbors_batch(const struct sizes *s)
+{
+    size_t n = (size_t)s->points->n, lists = ny_neighbors_bytes(n, ny_knn_width(&s->knn));
+    size_t parts = 2 * (n * s->settings->stored * sizeof(uint32_t) + NY_CHUNK_BYTES);
+
+    if (s->settings->forest) return ny_graph_batch_bytes(s->limit);
+    return ny_graph_put_bytes(s->limit, lists > parts ? lists : parts);
+}
+
 static size_t writing_bytes(const struct sizes *s)
 {
     size_t t = s->settings->stored;
     struct ny_embedding_layout layout = ny_graph_layout("neighbors", s->points->n, t);
 
-    return 2 * ny_embedding_writer_bytes(&layout, s->batch) +
+    return 2 * ny_embedding_writer_bytes(&layout, ny_graph_batch_bytes(s->limit)) +
            NY_MEASURE_ROWS * t * 2 * sizeof(double);
 }
 
@@ -47,7 +64,7 @@ static size_t neighbors_bytes(const struct sizes *s, unsigned workers, uint64_t 
     uint64_t range = panels * NY_UNIT_ROWS;
     size_t rows = (size_t)(range < s->points->n ? range : s->points->n);
     size_t width = ny_knn_width(&s->knn);
-    size_t lists = ny_neighbors_bytes(rows, width) + s->batch;
+    size_t lists = ny_neighbors_bytes(rows, width) + neighbors_batch(s);
     size_t source = ny_source_of_points_bytes(s->points, workers);
     size_t pass = ny_knn_pass_bytes(s->knn.spec, s->points->n, workers);
     size_t measure = ny_knn_measure_bytes(&s->knn, NY_MEASURE_ROWS) +
@@ -64,7 +81,7 @@ static size_t forest_bytes(const struct sizes *s, unsigned workers, size_t held)
 
     knn.workers = workers;
     sample = ny_recall_sample_bytes(&knn);
-    return common(s, workers) + ny_source_of_points_bytes(s->points, workers) + s->batch +
+    return common(s, workers) + ny_source_of_points_bytes(s->points, workers) + neighbors_batch(s) +
            2 * workers * ny_points_block_bytes(s->points) +
            ny_forest_bytes(&knn, s->settings->leaf, held) + (sample > writing ? sample : writing);
 }
@@ -79,7 +96,7 @@ static size_t connect_bytes(const struct sizes *s, unsigned workers)
     knn.neighbors = 1;
     knn.workers = workers;
     return image + ny_bridges_compare_bytes(&knn) +
-           ny_source_of_points_bytes(s->points, workers);
+           ny_source_of_points_bytes(s->points, workers) + ny_graph_put_bytes(s->limit, image);
 }
 
 static size_t graph_bytes(const struct sizes *s, unsigned workers)
@@ -87,19 +104,29 @@ static size_t graph_bytes(const struct sizes *s, unsigned workers)
     size_t n = (size_t)s->points->n, t = s->settings->stored;
     size_t items = ny_graph_limited(s->settings) ? 3 : 1; /* distances, and a copy to sort */
 
-    return common(s, s->settings->connect ? workers : 1) + connect_bytes(s, workers) +
-           n * t * items * sizeof(float) + n * sizeof(uint32_t) +
-           ny_components_bytes(s->points->n) + 2 * NY_CHUNK_BYTES + s->batch;
+    return common(s, workers) + connect_bytes(s, workers) + n * t * items * sizeof(float) +
+           n * sizeof(uint32_t) + ny_components_bytes(s->points->n) + 2 * NY_CHUNK_BYTES +
+           ny_graph_put_bytes(s->limit, n * sizeof(uint32_t));
 }
 
 /* `part`: panels whose lists are held, or in a forest rows that are. */
+static void bill(const struct sizes *s, unsigned workers, uint64_t part,
+                 size_t stage_bytes[NY_STAGE_DONE])
+{
+    stage_bytes[NY_STAGE_STATS] = stats_bytes(s, workers);
+    stage_bytes[NY_STAGE_NEIGHBORS] = s->settings->forest ? forest_bytes(s, workers, (size_t)part)
+                                                          : neighbors_bytes(s, workers, part);
+    stage_bytes[NY_STAGE_GRAPH] = graph_bytes(s, workers);
+}
+
 static size_t peak(const struct sizes *s, unsigned workers, uint64_t part)
 {
-    size_t neighbors = s->settings->forest ? forest_bytes(s, workers, (size_t)part)
-                                           : neighbors_bytes(s, workers, part);
-    size_t graph = graph_bytes(s, workers);
+    size_t stage_bytes[NY_STAGE_DONE] = {0}, most = 0;
 
-    return neighbors > graph ? neighbors : graph;
+    bill(s, workers, part, stage_bytes);
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        if (stage_bytes[stage] > most) most = stage_bytes[stage];
+    return most;
 }
 
 static uint64_t least_part(const struct sizes *s)
@@ -107,7 +134,7 @@ static uint64_t least_part(const struct sizes *s)
     return s->settings->forest ? ny_forest_held_least(&s->knn, s->settings->leaf) : 1;
 }
 
-/* The least budget that holds one worker and the least part, its batch growing with it. */
+/* The least budget that holds one worker and the least part, batches growing with it. */
 static size_t least(struct sizes *s)
 {
     size_t low = 1, high = SIZE_MAX / 4;
@@ -115,7 +142,7 @@ static size_t least(struct sizes *s)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        s->batch = ny_graph_batch_bytes(middle);
+        s->limit = middle;
         if (peak(s, 1, least_part(s)) <= middle)
             high = middle;
         else
@@ -145,6 +172,7 @@ static void fit_in(struct sizes *s, size_t limit, struct ny_graph_plan *plan)
     plan->range_panels = low;
     plan->held_rows = (size_t)low;
     plan->memory_bytes = peak(s, workers, low);
+    bill(s, workers, low, plan->stage_bytes);
     plan->fits = plan->memory_bytes <= limit;
 }
 
@@ -179,7 +207,7 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     s.knn = (struct ny_knn){
         .spec = &spec, .n = points.n, .neighbors = settings->stored, .workers = 1};
     plan->memory_min_bytes = least(&s);
-    s.batch = ny_graph_batch_bytes(limit);
+    s.limit = limit;
     fit_in(&s, limit, plan);
     plan->disk_bytes = points.n * (settings->stored * 8 + 4) +
                        2 * points.n * (4 + 8 * ny_knn_width(&s.knn));

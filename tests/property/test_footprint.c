@@ -249,6 +249,26 @@ static void the_plan_of_few_points(void **state)
         check(&few[i], path, check(&few[i], path, (uint64_t)1 << 30));
 }
 
+/* Graphs that fits make themselves. */
+static void the_plan_of_graphs(void **state)
+{
+    static const struct fit graphs[] = {
+        {4, {"map", "isomap", "landmarks", "200"}},
+        {4, {"map", "isomap", "landmarks", "150", "select", "maxmin", "precision", "f64"}},
+        {4, {"map", "isomap", "landmarks", "200", "approx", "column", "threads", "1"}},
+        {4, {"map", "isomap", "landmarks", "60", "knn", "forest", "connect", "yes"}},
+        {4, {"map", "eigenmaps", "components", "5", "max-distance", "0.1", "connect", "yes"}},
+        {4, {"map", "eigenmaps", "neighbors", "9", "distance-quantile", "0.9"}},
+    };
+    char path[200];
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/graphs.nys", directory);
+    import(path, 3000, 4);
+    for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++)
+        check(&graphs[i], path, check(&graphs[i], path, (uint64_t)1 << 30));
+}
+
 /* One byte less is refused before anything is written, and the message says what would do. */
 static void a_smaller_budget_is_refused(void **state)
 {
@@ -283,6 +303,7 @@ int main(void)
         cmocka_unit_test(the_plan_covers_what_is_charged),
         cmocka_unit_test(the_plan_of_sparse_points),
         cmocka_unit_test(the_plan_of_few_points),
+        cmocka_unit_test(the_plan_of_graphs),
         cmocka_unit_test(a_smaller_budget_is_refused),
     };
 
