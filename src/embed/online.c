@@ -10,6 +10,7 @@
  */
 #include "embed/online.h"
 
+#include "embed/update_sums.h"
 #include "stream/pass.h"
 
 static int save_piecewise(struct ny_job *job, enum ny_stage next, uint64_t units)
@@ -17,7 +18,8 @@ static int save_piecewise(struct ny_job *job, enum ny_stage next, uint64_t units
     struct ny_online *online = job->online;
 
     (void)next; /* the selection's own checkpoint says so */
-    online->units = units;
+    online->rows = units * NY_UNIT_ROWS;
+    if (online->rows > online->batch->rows) online->rows = online->batch->rows;
     return online->batch->checkpoint(online->batch);
 }
 
@@ -65,7 +67,8 @@ static int add_batch(struct ny_online *online, struct ny_dictionary *dictionary,
     struct ny_job *job = online->job;
     struct ny_accumulate pass = {.acc = job->acc,
                                  .gram = NY_GRAM_F64,
-                                 .first_unit = online->units,
+                                 .first_unit = online->rows / NY_UNIT_ROWS,
+                                 .first_row = online->rows,
                                  .end_row = end_row,
                                  .save = save_piecewise};
     int err;
@@ -74,13 +77,12 @@ static int add_batch(struct ny_online *online, struct ny_dictionary *dictionary,
     if (!job->columns) return ny_context_error(job->ctx)->status;
     job->m = job->acc->m;
     job->a = online->a;
-    pass.first_row = online->units * NY_UNIT_ROWS;
     err = ny_job_reserve_blas(job, job->m);
     if (!err) err = ny_columns_set_shift(job->columns, job->a);
     if (!err) err = ny_accumulate_pass(job, &pass);
     job->columns = NULL; /* theirs who lent them */
     job->a = NULL;
-    if (!err) online->units = (end_row + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
+    if (!err) online->rows = end_row;
     return err;
 }
 
@@ -91,12 +93,17 @@ int ny_online_follow(void *arg, const struct ny_decided *decided)
     size_t m = ny_dictionary_count(decided->dictionary);
     int err = NY_OK;
 
+    if (!online->a && job->acc && m < job->acc->m) { /* they could not be made again: from row 0 */
+        ny_accumulator_free(job->acc);
+        job->acc = NULL;
+        online->rows = 0;
+    }
     if (!online->a && job->acc) { /* of a run before */
         online->a = ny_calloc(job->ctx, NY_MEM_GRAM, job->acc->m, sizeof(double));
         if (!online->a) return NY_EBUDGET;
         ny_dictionary_means(decided->dictionary, job->acc->m, online->a);
     }
-    if (!m || online->units * NY_UNIT_ROWS >= decided->rows) return NY_OK;
+    if (!m || online->rows >= decided->rows) return NY_OK;
     ny_job_mark_time(job);
     job->stage = NY_STAGE_ACCUMULATE;
     online->batch = decided;
@@ -109,27 +116,38 @@ int ny_online_follow(void *arg, const struct ny_decided *decided)
 
 /* ---- checkpoints --------------------------------------------------------------------------- */
 
-int ny_online_begin(struct ny_online *online, struct ny_job *job)
+/* Sums over m landmarks, of the last checkpoint or of the result. */
+static int load_sums(struct ny_job *job, size_t m, bool of_result)
 {
-    const json_t *checkpoint = ny_job_checkpoint(job);
-    size_t m = (size_t)ny_field_count(checkpoint, "sums_columns", 0);
+    const json_t *parts = json_object_get(job->update.stored, "parts");
     size_t bytes = ny_accumulator_gram_image_bytes(m);
     void *image;
-    int err;
+    int err = ny_accumulator_new(&job->acc, job->ctx, m);
 
-    *online = (struct ny_online){.job = job};
-    job->online = online;
-    ny_field_set_text(ny_job_report(job), "gram_precision", "f64");
-    if (!m) return NY_OK;
-    err = ny_accumulator_new(&job->acc, job->ctx, m);
     if (err) return err;
     image = ny_alloc(job->ctx, NY_MEM_GRAM, bytes);
     if (!image) return NY_EBUDGET;
-    err = ny_job_get_beside(job, "gram", image, bytes);
+    err = of_result ? ny_blob_get(job->store, job->name, ny_field_text(parts, "sums"), image, bytes)
+                    : ny_job_get_beside(job, "gram", image, bytes);
     if (!err) ny_accumulator_restore(job->acc, image);
-    online->units = ny_field_count(checkpoint, "sums_units", 0);
     ny_free(job->ctx, image);
     return err;
+}
+
+int ny_online_begin(struct ny_online *online, struct ny_job *job)
+{
+    const json_t *checkpoint = ny_job_checkpoint(job);
+    bool begun = ny_field_text(checkpoint, "part") != NULL;
+    size_t m = (size_t)ny_field_count(checkpoint, "sums_columns", 0);
+
+    *online = (struct ny_online){.job = job, .rows = ny_field_count(checkpoint, "sums_rows", 0)};
+    job->online = online;
+    ny_field_set_text(ny_job_report(job), "gram_precision", "f64");
+    if (!begun && ny_update_has_sums(job)) {
+        m = job->update.landmarks;
+        online->rows = job->update.rows;
+    }
+    return m ? load_sums(job, m, !begun) : NY_OK;
 }
 
 void ny_online_release(struct ny_online *online)
@@ -146,10 +164,10 @@ int ny_online_put(struct ny_online *online)
     int err;
 
     if (!job->acc) return NY_OK;
-    err = ny_job_save_sums(job, "gram", NY_STAGE_SELECT, online->units);
+    err = ny_job_save_sums(job, "gram", NY_STAGE_SELECT, 0);
     if (err) return err;
     ny_field_set_count(checkpoint, "sums_columns", job->acc->m);
-    ny_field_set_count(checkpoint, "sums_units", online->units);
+    ny_field_set_count(checkpoint, "sums_rows", online->rows);
     return NY_OK;
 }
 
@@ -164,7 +182,8 @@ int ny_online_finish(struct ny_online *online)
         online->a[j] = job->a[j] - online->a[j];
     ny_accumulator_shift(job->acc, online->a);
     json_object_del(checkpoint, "sums_columns");
-    json_object_del(checkpoint, "sums_units");
+    json_object_del(checkpoint, "sums_rows");
     ny_job_mark_time(job);
-    return ny_job_save_sums(job, "gram", NY_STAGE_SOLVE, online->units);
+    return ny_job_save_sums(job, "gram", NY_STAGE_SOLVE,
+                            (online->rows + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
 }

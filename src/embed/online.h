@@ -6,12 +6,12 @@
 
 struct ny_online {
     struct ny_job *job;
-    uint64_t units;                  /* that job->acc holds */
+    uint64_t rows;                   /* that job->acc holds */
     double *a;                       /* its shift */
     const struct ny_decided *batch;  /* that is being added */
 };
 
-/* The sums as of the last checkpoint, or none. */
+/* The sums as of the last checkpoint, or of the result that is updated, or none. */
 int ny_online_begin(struct ny_online *online, struct ny_job *job);
 void ny_online_release(struct ny_online *online);
 /* The `follow` of a selection. */

@@ -31,7 +31,7 @@ struct ny_columns_spec ny_job_spec(const struct ny_job *job)
 static int checkpoint(void *arg, const void *image, size_t bytes)
 {
     struct ny_job *job = arg;
-    uint64_t units = job->online ? job->online->units : 0;
+    uint64_t units = job->online ? job->online->rows / NY_UNIT_ROWS : 0;
     int err = job->online ? ny_online_put(job->online) : NY_OK;
 
     return err ? err : ny_job_checkpoint_image(job, NY_STAGE_SELECT, "select", image, bytes, units);

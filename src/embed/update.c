@@ -85,11 +85,6 @@ int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *sett
                        "'%s' is a map of a graph, in which new rows may change every path; fit it "
                        "again with --restart",
                        name);
-    if (mode == NY_UPDATE_FULL && settings->online)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "'%s' was made with --online, whose sums are not those of a fit of all "
-                       "rows; give --update frozen, or make it again with --restart",
-                       name);
     if (mode == NY_UPDATE_FROZEN && settings->method->whole)
         return ny_fail(ctx, NY_EUSAGE,
                        "'%s' is of --approx %s, which has no landmarks to place new rows by; give "

@@ -64,16 +64,32 @@ big_store() {
     usage "--certify does not go with --online"
 }
 
-@test "a result is updated frozen, and in full it is refused" {
+@test "an update goes on with new rows, as the one pass would have" {
     big_store
-    nystream fit big.nys on --online --tolerance 0.1 -q
-    table 200 4 77 >more.csv
+    local options="--online --tolerance 0.01 --precision f64 --gamma 2"
+    nystream fit big.nys on $options -q
+    nystream fit big.nys frozen $options -q
+    table 500 4 77 >more.csv
     nystream import big.nys more.csv --append -q
-    ny fit big.nys on --update full
-    usage "--update frozen"
-    ny fit big.nys on --update frozen --json
+    ny fit big.nys on --update full --json
     exits 0
-    [ "$(field "$output" n)" = 20200 ]
+    [ "$(field "$output" n)" = 20500 ]
+    [ "$(field "$output" rows_read)" -lt 24000 ] # all to embed, the new ones to select
+    printf '%s' "$output" >full.json
+    ny fit big.nys frozen --update frozen --json
+    exits 0
+    [ "$(field "$output" n)" = 20500 ]
+    head -n 100 more.csv >last.csv
+    nystream fit big.nys scratch $options --json >scratch.json
+    cmp <(nystream export big.nys on --part landmarks -o -) \
+        <(nystream export big.nys scratch --part landmarks -o -)
+    awk -v a="$(field "$(cat full.json)" trace_error)" \
+        -v b="$(field "$(cat scratch.json)" trace_error)" 'BEGIN { exit !(a < 1.01 * b && b < 1.01 * a) }'
+    nystream import big.nys last.csv --append -q # what was frozen is looked at, too
+    nystream fit big.nys frozen --update full -q
+    nystream fit big.nys scratch $options --restart -q
+    cmp <(nystream export big.nys frozen --part landmarks -o -) \
+        <(nystream export big.nys scratch --part landmarks -o -)
 }
 
 @test "an interrupted one goes on and ends with the same bytes, whatever the threads" {
