@@ -24,7 +24,8 @@ static const char usage[] =
     "  --dense   a sparse matrix as npy, too\n"
     "\n"
     "Integers beyond 16 bits become float64, and are exact up to 2^53. Categories of a .h5ad are\n"
-    "numbers in NAME/codes, such as obs/cell_type/codes.\n";
+    "numbers in NAME/codes, such as obs/cell_type/codes. libhdf5 may crash on a file that was\n"
+    "made to harm: read files of strangers where that matters to nobody.\n";
 
 #define ULL(x) ((unsigned long long)(x))
 enum { BAND_BYTES = 64 << 20, ENTRIES = 1 << 20 };
