@@ -291,8 +291,8 @@ struct ny_screen {
 NY_API int ny_plot_text(struct ny_context *context, const char *path, const char *name,
                         const struct ny_options *options, const struct ny_screen *screen);
 /* Writes results, all that are done where `count` is 0, as one page of HTML that needs nothing
- * else, by the options of NY_GROUP_REPORT. One pass over each embedding; a path holds a component of
- * its graph in memory. NY_EDATA where there is no path. */
+ * else, by the options of NY_GROUP_REPORT. One pass over each embedding; a path holds a component
+ * of its graph in memory. NY_EDATA where there is no path. */
 NY_API int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                            size_t count, const char *output, const struct ny_options *options);
 /* The names of the parts, for help; ends with NULL. */

@@ -152,8 +152,10 @@ void ny_free(struct ny_context *ctx, void *ptr)
     header = header_of(ptr);
     total = header->bytes;
     purpose = header->purpose;
-    if (total < mapped_bytes_min) free(header);
-    else munmap(header, total);
+    if (total < mapped_bytes_min)
+        free(header);
+    else
+        munmap(header, total);
     ny_unreserve(ctx, purpose, total);
 }
 
@@ -196,6 +198,18 @@ size_t ny_memory_left(const struct ny_context *ctx)
     size_t used = ny_memory_used(ctx);
 
     return used < ctx->memory_limit ? ctx->memory_limit - used : 0;
+}
+
+int ny_memory_need(struct ny_context *ctx, const char *what, size_t bytes)
+{
+    size_t left = ny_memory_left(ctx), limit = ny_memory_limit(ctx);
+
+    if (bytes <= left) return NY_OK;
+    bytes += limit - left;
+    return ny_fail(ctx, NY_EBUDGET,
+                   "this %s needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give --memory "
+                   "%zuM",
+                   what, bytes, (double)bytes / 1048576.0, limit, (bytes >> 20) + 1);
 }
 
 int ny_product(struct ny_context *ctx, size_t *out, size_t a, size_t b, size_t c)

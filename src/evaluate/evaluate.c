@@ -208,18 +208,14 @@ static size_t bill(const struct ny_evaluation *run, bool hold)
 /* As many workers as fit, then the rows in memory. */
 static int fit_in(struct ny_evaluation *run, bool *hold)
 {
-    size_t left = ny_memory_left(run->ctx), need;
+    size_t left = ny_memory_left(run->ctx), held, read;
 
     for (run->workers = run->settings->threads; run->workers > 1; run->workers--)
         if (bill(run, false) <= left) break;
-    *hold = bill(run, true) <= left;
-    need = bill(run, false);
-    if (*hold || need <= left) return NY_OK;
-    need += ny_memory_limit(run->ctx) - left;
-    return ny_fail(run->ctx, NY_EBUDGET,
-                   "this evaluation needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "
-                   "--memory %zuM",
-                   need, (double)need / 1048576.0, ny_memory_limit(run->ctx), (need >> 20) + 1);
+    held = bill(run, true);
+    read = bill(run, false);
+    *hold = held <= left;
+    return ny_memory_need(run->ctx, "evaluation", held < read ? held : read); /* few rows */
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */

@@ -96,14 +96,20 @@ static int take_landmarks(struct ny_page_points *p)
     return err;
 }
 
+static size_t count_pairs(const struct ny_page_points *p)
+{
+    size_t pairs = p->components * (p->components - 1) / 2;
+
+    return pairs < p->limits->rasters ? pairs : p->limits->rasters;
+}
+
 /* 4 : 3. The first pair of components is what is seen first; all others together take twice its
  * cells at most. */
 static int new_raster(struct ny_page_points *p, enum ny_raster_kind kind)
 {
-    size_t pairs = p->components * (p->components - 1) / 2;
+    size_t pairs = count_pairs(p);
     double cells = (double)p->limits->cells;
 
-    if (pairs > p->limits->rasters) pairs = p->limits->rasters;
     if (p->raster_count) cells *= fmin(1, 2 / (double)(pairs - 1));
     return ny_raster_new(&p->rasters[p->raster_count++].raster, p->ctx, kind,
                          (size_t)sqrt(cells * 4 / 3), (size_t)sqrt(cells * 3 / 4), UINT64_MAX);
@@ -269,6 +275,23 @@ static int take_images(struct ny_page_points *p)
     return err;
 }
 
+/* All that is still to come, once the colours are known. */
+static size_t bill(const struct ny_page_points *p)
+{
+    const struct ny_page_limits *limits = p->limits;
+    enum ny_raster_kind kind = has_raster_of_classes(p) ? NY_RASTER_CLASSES : NY_RASTER_AMOUNT;
+    size_t pairs = count_pairs(p), rasters = pairs < 3 ? pairs : 3; /* of the size of the first */
+    size_t rows = p->frame.n < NY_SAMPLE_ROWS ? (size_t)p->frame.n : NY_SAMPLE_ROWS;
+    size_t sample = rows * p->frame.count * sizeof(double);
+    size_t shown = (limits->points + limits->landmarks + p->path->count) * sizeof(double) *
+                   (p->frame.count + 3);
+    size_t images = limits->image[0] ? limits->image_bytes * (2 * sizeof(double) + 1) : 0;
+    size_t whole = shown + images + rasters * ny_raster_bytes(kind, limits->cells, 1) +
+                   limits->cells * 2 + NY_CHUNK_BYTES;
+
+    return whole > sample ? whole : sample;
+}
+
 int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, const char *name,
                        const struct ny_page_limits *limits, const struct ny_page_path *path)
 {
@@ -279,6 +302,7 @@ int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, co
     err = ny_frame_open(&points->frame, store, name);
     if (err == NY_OK) err = add_columns(points);
     if (err == NY_OK) err = add_tints(points);
+    if (err == NY_OK) err = ny_memory_need(points->ctx, "report", bill(points));
     if (err == NY_OK) err = set_ranges(points);
     if (err == NY_OK) err = take_landmarks(points);
     if (err == NY_OK) err = add_rasters(points);

@@ -186,6 +186,17 @@ static int draw_inside(struct picture *p, bool few)
     return err;
 }
 
+/* The raster, its image, and what places names of classes. */
+static size_t bill(const struct picture *p)
+{
+    size_t width = (size_t)(p->axes.right - p->axes.left);
+    size_t height = (size_t)(p->axes.bottom - p->axes.top);
+
+    return ny_raster_bytes(p->scene.tint.kind, width, height) +
+           ny_image_stride(width) * height * sizeof(uint32_t) +
+           p->scene.sample.count * sizeof(double);
+}
+
 static int draw(struct picture *p)
 {
     struct ny_plot_frame *f = &p->axes;
@@ -194,8 +205,10 @@ static int draw(struct picture *p)
     int err;
 
     lay_out(p);
-    err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, (size_t)(f->right - f->left),
-                        (size_t)(f->bottom - f->top), p->scene.frame.n);
+    err = ny_memory_need(p->ctx, "plot", bill(p));
+    if (err == NY_OK)
+        err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, (size_t)(f->right - f->left),
+                            (size_t)(f->bottom - f->top), p->scene.frame.n);
     if (err == NY_OK) err = ny_frame_walk(&p->scene.frame, "plot", add_points, p);
     if (err) return err;
     ny_describe_column(&p->scene.frame, 0, x_title);

@@ -21,6 +21,13 @@ static size_t radius_of(size_t width, size_t height, uint64_t points)
     return radius > RADIUS_MAX ? RADIUS_MAX : (size_t)(radius + 0.5);
 }
 
+size_t ny_raster_bytes(enum ny_raster_kind kind, size_t width, size_t height)
+{
+    size_t cell = slots_of(kind) * sizeof(uint32_t);
+
+    return width * height * (kind == NY_RASTER_VALUES ? cell + sizeof(double) : cell);
+}
+
 int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
                   size_t width, size_t height, uint64_t points)
 {

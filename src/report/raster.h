@@ -24,6 +24,7 @@ struct ny_raster {
 /* `points`: how many there will be, for the radius. */
 int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
                   size_t width, size_t height, uint64_t points);
+size_t ny_raster_bytes(enum ny_raster_kind kind, size_t width, size_t height);
 void ny_raster_release(struct ny_raster *raster);
 
 /* A point at x, y in 0 … 1, y upwards. tint: the number of its class, negative for none; or its

@@ -165,6 +165,80 @@ whole() { # FILE: a page, every hole filled, every section closed
     [ ! -e page.html ]
 }
 
+@test "a budget too small: the smallest one that works, for report, plot and eval" {
+    made s
+    table 300 64 >t.csv
+    nystream import t t.csv -q # rows that are images, no labels
+    nystream fit t a --landmarks 20 --components 4 -q
+    for store in s t; do
+        for command in "36M report $store a -o out.html" "36M plot $store a -o out.png" \
+            "50M plot $store a -o out.svg" "36M eval $store a"; do
+            little=${command%% *} command=${command#* }
+            # shellcheck disable=SC2086  # words are meant
+            ny $command --memory "$little"
+            exits 8
+            least=$(sed -nE 's/.*give --memory ([0-9]+)M.*/\1/p' <<<"$stderr")
+            [ "$least" -gt "${little%M}" ]
+            [ ! -e out.html ] && [ ! -e out.png ] && [ ! -e out.svg ]
+            # shellcheck disable=SC2086
+            ny $command --memory $((least - 2))M
+            exits 8
+            # shellcheck disable=SC2086
+            ny $command --memory "$least"M
+            exits 0
+            rm -f out.*
+        done
+    done
+}
+
+@test "a result that is not finished: how far it is, for report, plot and eval" {
+    npy_u8 40000 200 >rows.npy
+    nystream import s rows.npy -q
+    timeout -s INT 0.5 nystream fit s f --landmarks 3000 -q || true
+    for command in "report s f -o out.html" "plot s f -o out.png" "plot s f --terminal" "eval s f"; do
+        # shellcheck disable=SC2086  # words are meant
+        ny $command
+        usage "'f' is not finished: stage "
+        says "% of its rows"
+    done
+    ny report s -o out.html
+    usage "s has no result that is done"
+    [ ! -e out.html ] && [ ! -e out.png ]
+}
+
+@test "one class, a constant embedding, values that are not numbers" {
+    table 60 3 | awk -F, '{print $0 ",same"}' >one.csv
+    nystream import one one.csv --label-column 4 -q
+    nystream fit one a --landmarks 20 -q
+    awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7, i % 5 }' OFS=, >t.csv
+    nystream import t t.csv -q
+    nystream fit t a --map diffusion --time 1e9 --landmarks 20 --gamma 0.01 -q # all rows are equal
+    table 60 3 | awk -F, 'NR == 9 {$2 = "nan"} {print}' OFS=, >gap.csv
+    ny import gap gap.csv
+    exits 3
+    nystream import gap gap.csv --nan drop -q
+    nystream fit gap a --landmarks 20 -q
+    yes nan | head -n 59 >nan.txt
+    nystream import none gap.csv --nan drop -q
+    sed '9d' gap.csv >whole.csv
+    nystream import nan whole.csv --labels nan.txt -q # labels of no row
+    nystream fit nan a --landmarks 20 -q
+    for store in one t gap nan; do
+        ny report $store a -o out.html
+        exits 0
+        whole out.html
+        for options in "" "--all" "--color density" "--scree"; do
+            # shellcheck disable=SC2086  # words are meant
+            ny plot $store a -o out.png $options
+            exits 0
+        done
+        ny plot $store a --terminal
+        exits 0
+        ny eval $store a
+        exits 0
+    done
+}
+
 @test "nothing to report: a sentence and no file" {
     made s
     ny report s
