@@ -334,7 +334,7 @@ static void bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsign
     by_purpose[NY_MEM_DICTIONARY] += ny_affinity_bytes(shape->nodes, shape->edges);
     by_purpose[NY_MEM_SOLVE] +=
         stage == NY_STAGE_SOLVE
-            ? ny_chebyshev_bytes(shape->nodes, pairs, shape->settings->threads) +
+            ? ny_chebyshev_bytes(shape->nodes, shape->edges, pairs, shape->settings->threads) +
                   NY_SIGN_ROWS * (pairs + 3) * sizeof(double)
             : state + wide;
     by_purpose[NY_MEM_STORE] += stage == NY_STAGE_SOLVE ? ny_graph_put_bytes(limit, state)
@@ -346,7 +346,7 @@ static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
 {
     const double flops_per_s = 5e9; /* of a thread, measured */
     size_t pairs = ny_settings_pairs(shape->settings);
-    double n = (double)shape->nodes, products = 20 + 2 * sqrt(n);
+    double n = (double)shape->nodes, products = 20 + sqrt(n);
     double flops = products * 4 * (double)shape->edges * 1.5 * (double)pairs;
 
     plan->flops += flops;

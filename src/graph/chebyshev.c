@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "base/thread.h"
 #include "columns/pairs.h"
+#include "graph/coarse.h"
 #include "linalg/eigen.h"
 
 /* A block of at least this many columns costs less than the rounds that it would save. */
@@ -15,6 +16,11 @@ enum { SMALL_GRAPH = 512 };
 /* The trivial vector grows by at most this much in a round: what limits the degree is that columns
  * must stay independent. */
 static const double gain = 1e2;
+
+/* Residuals of a coarser graph's vectors, in shares of what is allowed, with which they will do as
+ * the first ones of this graph; and from how many times that on residuals are of far vectors. */
+static const double coarse_excess = 10, far = 30;
+static const double coarse_rounds = 20;
 
 /* Columns beyond those wanted: the gap between λ_wanted and the cut, which sets the degree, grows
  * with them, and so does the cost of a product. */
@@ -251,10 +257,17 @@ static double degree_wanted(const struct ny_chebyshev *solver, double cut)
     return need > 1 && speed > 0 ? ceil(acosh(need) / speed) : 1;
 }
 
+/* While residuals are large, most of them is of vectors far above the block, and a cut up there has
+ * them removed by few products. */
+static double raise_cut(const struct ny_chebyshev *solver, double cut)
+{
+    return fmin(cut * fmax(ny_chebyshev_excess(solver) / far, 1), 1.9);
+}
+
 /* Begins a round: X in the walk's form, of the polynomial's degree 0. */
 static int begin(struct ny_chebyshev *solver)
 {
-    double cut = choose_cut(solver), most = ceil(acosh(gain) / growth(cut, 0));
+    double cut = raise_cut(solver, choose_cut(solver)), most = ceil(acosh(gain) / growth(cut, 0));
     double degree = degree_wanted(solver, cut);
 
     solver->at->cut = cut;
@@ -349,14 +362,75 @@ static int start_rows(void *arg, size_t first, size_t count)
     return NY_OK;
 }
 
+struct prolongation {
+    struct ny_chebyshev *solver;
+    const struct ny_coarse *coarse;
+    const struct ny_chebyshev *small;
+};
+
+/* Rz_c as vectors u of this graph. */
+static int prolong_rows(void *arg, size_t first, size_t count)
+{
+    const struct prolongation *p = arg;
+    const struct ny_affinity *fine = p->solver->affinity, *coarse = &p->coarse->affinity;
+
+    for (size_t i = first; i < first + count; i++) {
+        uint32_t of = p->coarse->of[i];
+        double factor = sqrt(fine->degree[i] * coarse->inverse[of]);
+
+        for (size_t j = 0; j < p->solver->columns; j++)
+            p->solver->x[i * p->solver->stride + j] =
+                factor * p->small->x[of * p->small->stride + j];
+    }
+    return NY_OK;
+}
+
+/* From the vectors of a coarser graph, found in the same way. */
+static int start_from(struct ny_chebyshev *solver, const struct ny_coarse *coarse, uint64_t seed)
+{
+    struct ny_chebyshev small;
+    struct prolongation prolongation = {solver, coarse, &small};
+    int err = ny_chebyshev_new(&small, &coarse->affinity, solver->wanted, seed, NULL);
+
+    while (err == NY_OK && small.at->rounds < coarse_rounds &&
+           (small.at->degree > 0 || ny_chebyshev_excess(&small) > coarse_excess)) {
+        err = ny_check_interrupt(solver->ctx);
+        if (err == NY_OK) err = ny_chebyshev_step(&small);
+    }
+    if (err == NY_OK)
+        err = ny_parallel_ranges(solver->ctx, solver->n, prolong_rows, &prolongation);
+    ny_chebyshev_release(&small);
+    return err;
+}
+
+/* Where half of the nodes and edges is not enough to stand for all, from random vectors. */
+static int make_start(struct ny_chebyshev *solver, uint64_t seed)
+{
+    struct start start = {solver, seed};
+    struct ny_coarse coarse = {0};
+    const struct ny_edges *fine = solver->affinity->graph;
+    bool worth = false;
+    int err = NY_OK;
+
+    if (solver->columns < solver->n) {
+        err = ny_coarse_new(&coarse, solver->affinity);
+        worth = err == NY_OK && coarse.graph.n >= 2 * solver->columns &&
+                coarse.graph.head[coarse.graph.n] <= fine->head[fine->n] / 2;
+    }
+    if (worth)
+        err = start_from(solver, &coarse, seed);
+    else if (err == NY_OK)
+        err = ny_parallel_ranges(solver->ctx, solver->n, start_rows, &start);
+    ny_coarse_release(&coarse);
+    return err ? err : rayleigh_ritz(solver);
+}
+
 int ny_chebyshev_new(struct ny_chebyshev *solver, const struct ny_affinity *affinity, size_t wanted,
                      uint64_t seed, double *image)
 {
     struct ny_context *ctx = affinity->ctx;
     size_t n = affinity->graph->n, columns = columns_of(n, wanted);
-    struct start start = {solver, seed};
     double *state = image;
-    int err;
 
     if (!image) state = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_chebyshev_state_bytes(n, wanted));
     *solver = (struct ny_chebyshev){.ctx = ctx,
@@ -371,9 +445,7 @@ int ny_chebyshev_new(struct ny_chebyshev *solver, const struct ny_affinity *affi
     solver->value = state + sizeof(*solver->at) / sizeof(double);
     solver->residual = solver->value + columns;
     point_to_blocks(solver);
-    if (image) return NY_OK;
-    err = ny_parallel_ranges(ctx, n, start_rows, &start);
-    return err ? err : rayleigh_ritz(solver);
+    return image ? NY_OK : make_start(solver, seed);
 }
 
 void ny_chebyshev_release(struct ny_chebyshev *solver)
@@ -383,7 +455,8 @@ void ny_chebyshev_release(struct ny_chebyshev *solver)
     *solver = (struct ny_chebyshev){0};
 }
 
-size_t ny_chebyshev_bytes(uint64_t n, size_t wanted, unsigned threads)
+/* Of the steps at a round's end. */
+static size_t workspace_bytes(uint64_t n, size_t wanted, unsigned threads)
 {
     size_t columns = columns_of(n, wanted), units = (size_t)ny_units_of(n);
     size_t small = (2 * columns + units) * columns * sizeof(double);
@@ -392,5 +465,21 @@ size_t ny_chebyshev_bytes(uint64_t n, size_t wanted, unsigned threads)
     size_t eigen = ny_eigen_top_bytes(columns, columns), basis = ny_orthonormalise_bytes(columns);
     size_t most = rotation > eigen ? rotation : eigen;
 
-    return ny_chebyshev_state_bytes(n, wanted) + small + (most > basis ? most : basis);
+    return small + (most > basis ? most : basis);
+}
+
+size_t ny_chebyshev_bytes(uint64_t n, uint64_t edges, size_t wanted, unsigned threads)
+{
+    size_t most = 0, held = 0;
+
+    for (uint64_t entries = 2 * edges;; n /= 2, entries /= 2) {
+        size_t work = workspace_bytes(n, wanted, threads), coarse = ny_coarse_bytes(n, entries);
+        bool last = columns_of(n, wanted) == n;
+
+        held += ny_chebyshev_state_bytes(n, wanted);
+        if (!last && coarse > work) work = coarse;
+        if (held + work > most) most = held + work;
+        if (last) return most;
+        held += coarse;
+    }
 }

@@ -7,6 +7,11 @@
  * the largest Ritz value of the block, which holds more columns than are wanted. Degrees follow
  * from what residuals still lack. Where a block can hold all nodes, Rayleigh–Ritz alone solves it.
  *
+ * The first vectors are those of a coarser graph (graph/coarse.h), solved in the same way to ten
+ * times the residuals: near the wanted ones they are right to some percent, and what is wrong lies
+ * far above. So a round's cut begins there, where few products remove it, and falls with the
+ * residuals.
+ *
  * Of large graphs the wanted eigenvalues lie at 1e-5 and below: degrees are hundreds, and beside
  * the products the few steps on dense columns at a round's end cost next to nothing. Two blocks are
  * all that is kept.
@@ -46,7 +51,7 @@ int ny_chebyshev_new(struct ny_chebyshev *solver, const struct ny_affinity *affi
 void ny_chebyshev_release(struct ny_chebyshev *solver);
 /* Bytes of a state; and of all, workspace included. */
 size_t ny_chebyshev_state_bytes(uint64_t n, size_t wanted);
-size_t ny_chebyshev_bytes(uint64_t n, size_t wanted, unsigned threads);
+size_t ny_chebyshev_bytes(uint64_t n, uint64_t edges, size_t wanted, unsigned threads);
 
 bool ny_chebyshev_converged(const struct ny_chebyshev *solver);
 /* One product, and the end of its round after a round's last one. */

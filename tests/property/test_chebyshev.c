@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "graph/chebyshev.h"
+#include "graph/coarse.h"
 #include "linalg/eigen.h"
 #include "nystream.h"
 
@@ -287,6 +288,80 @@ static void test_nearly_disconnected(void **state)
     net_free(&net);
 }
 
+/* ---- coarser graphs ------------------------------------------------------------------------- */
+
+/* RᵀAR entry by entry, degrees, and that every aggregate is of two nodes at least. */
+static void check_coarse(enum shape shape, size_t n)
+{
+    struct ny_coarse coarse;
+    struct made made;
+    struct net net;
+    double *A, *C;
+    size_t m, *nodes;
+
+    net_of(&net, shape, n);
+    make(&made, &net, -1);
+    n = made.graph.n;
+    assert_int_equal(ny_coarse_new(&coarse, &made.affinity), NY_OK);
+    m = coarse.graph.n;
+    A = dense_weights(&net, &made.graph, made.gamma);
+    C = calloc(m * m, sizeof(double));
+    nodes = calloc(m, sizeof(size_t));
+    for (size_t i = 0; i < n; i++) {
+        assert_true(coarse.of[i] < m);
+        nodes[coarse.of[i]]++;
+        for (size_t j = 0; j < n; j++)
+            C[coarse.of[i] * m + coarse.of[j]] += A[i * n + j];
+    }
+    for (size_t k = 0; k < m; k++) {
+        double degree = 0;
+
+        for (size_t l = 0; l < m; l++)
+            degree += C[k * m + l];
+        assert_true(nodes[k] >= 2);
+        assert_true(fabs(coarse.affinity.degree[k] - degree) < 1e-12 * degree);
+        assert_true(coarse.affinity.inverse[k] == 1 / coarse.affinity.degree[k]);
+        for (uint64_t e = coarse.graph.head[k]; e < coarse.graph.head[k + 1]; e++)
+            C[k * m + coarse.graph.target[e]] -= coarse.affinity.weight[e];
+        for (size_t l = 0; l < m; l++)
+            assert_true(fabs(C[k * m + l]) < 1e-12 * degree);
+    }
+    free(nodes);
+    free(C);
+    free(A);
+    ny_coarse_release(&coarse);
+    unmake(&made);
+    net_free(&net);
+}
+
+static void test_coarse(void **state)
+{
+    (void)state;
+    check_coarse(SHEET, 600);
+    check_coarse(SMALL_WORLD, 300);
+    check_coarse(STAR, 40);
+    check_coarse(PATH, 2);
+    check_coarse(COMPLETE, 50);
+    check_coarse(DUMBBELL, 200);
+}
+
+/* Coarser graphs give vectors from which 206 products are left; of random ones it takes 421. */
+static void test_start(void **state)
+{
+    struct ny_chebyshev solver;
+    struct made made;
+    struct net net;
+
+    (void)state;
+    net_of(&net, SHEET, 5000);
+    make(&made, &net, -1);
+    solve(&solver, &made, 11);
+    assert_true(solver.at->products < 250);
+    ny_chebyshev_release(&solver);
+    unmake(&made);
+    net_free(&net);
+}
+
 /* ---- products ------------------------------------------------------------------------------- */
 
 static void test_products(void **state)
@@ -426,6 +501,7 @@ int main(void)
         cmocka_unit_test(test_small),    cmocka_unit_test(test_nearly_disconnected),
         cmocka_unit_test(test_products), cmocka_unit_test(test_gamma),
         cmocka_unit_test(test_vanishing), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_coarse),    cmocka_unit_test(test_start),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

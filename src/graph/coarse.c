@@ -1,0 +1,189 @@
+#include "graph/coarse.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Nodes of an aggregate but for those that are left over. */
+enum { AGGREGATE = 8 };
+
+static const uint32_t none = UINT32_MAX;
+
+/* The heaviest free neighbours of a node, at most AGGREGATE − 1: how many there are. */
+static size_t heaviest_free(const struct ny_affinity *fine, const uint32_t *of, uint32_t node,
+                            uint32_t *found)
+{
+    const struct ny_edges *graph = fine->graph;
+    double weight[AGGREGATE];
+    size_t count = 0;
+
+    for (uint64_t e = graph->head[node]; e < graph->head[node + 1]; e++) {
+        size_t at = count;
+
+        if (of[graph->target[e]] != none || graph->target[e] == node) continue;
+        for (; at > 0 && weight[at - 1] < fine->weight[e]; at--) {
+            weight[at] = weight[at - 1];
+            found[at] = found[at - 1];
+        }
+        weight[at] = fine->weight[e];
+        found[at] = graph->target[e];
+        if (count + 1 < AGGREGATE) count++;
+    }
+    return count < AGGREGATE - 1 ? count : AGGREGATE - 1;
+}
+
+/* The aggregate of the heaviest neighbour; none where there is no neighbour. */
+static uint32_t heaviest_aggregate(const struct ny_affinity *fine, const uint32_t *of,
+                                   uint32_t node)
+{
+    const struct ny_edges *graph = fine->graph;
+    uint32_t found = none;
+    double most = -1;
+
+    for (uint64_t e = graph->head[node]; e < graph->head[node + 1]; e++) {
+        if (graph->target[e] == node || fine->weight[e] <= most) continue;
+        most = fine->weight[e];
+        found = of[graph->target[e]];
+    }
+    return found;
+}
+
+/* In the order of the nodes, so that aggregates are as near in memory as they were. */
+static uint32_t aggregate(const struct ny_affinity *fine, uint32_t *of)
+{
+    uint32_t n = fine->graph->n, found[AGGREGATE], aggregates = 0;
+
+    memset(of, 0xff, n * sizeof(*of));
+    for (uint32_t v = 0; v < n; v++) {
+        size_t count;
+
+        if (of[v] != none) continue;
+        count = heaviest_free(fine, of, v, found);
+        of[v] = count ? none : heaviest_aggregate(fine, of, v);
+        if (of[v] != none) continue;
+        of[v] = aggregates;
+        for (size_t i = 0; i < count; i++)
+            of[found[i]] = aggregates;
+        aggregates++;
+    }
+    return aggregates;
+}
+
+/* Nodes by aggregate: those of k are member[first[k]] … */
+static void sort_members(const struct ny_coarse *coarse, uint32_t n, uint64_t *first,
+                         uint32_t *member)
+{
+    for (uint32_t v = 0; v < n; v++)
+        first[coarse->of[v] + 1]++;
+    for (uint32_t k = 0; k < coarse->graph.n; k++)
+        first[k + 1] += first[k];
+    for (uint32_t v = n; v-- > 0;) /* from behind: first[k + 1] becomes the beginning of k */
+        member[--first[coarse->of[v] + 1]] = v;
+    memmove(first, first + 1, coarse->graph.n * sizeof(*first));
+    first[coarse->graph.n] = n;
+}
+
+/* RᵀAR row by row; `at`: where the row under way has the entry of a column, if it is there. */
+static void multiply_out(struct ny_coarse *coarse, const struct ny_affinity *fine,
+                         const uint64_t *first, const uint32_t *member, uint64_t *at)
+{
+    struct ny_affinity *affinity = &coarse->affinity;
+    uint32_t *target = coarse->graph.target;
+    uint64_t entries = 0;
+
+    memset(at, 0xff, coarse->graph.n * sizeof(*at));
+    for (uint32_t k = 0; k < coarse->graph.n; k++) {
+        uint64_t begin = entries;
+
+        for (uint64_t i = first[k]; i < first[k + 1]; i++) {
+            uint32_t v = member[i];
+
+            affinity->degree[k] += fine->degree[v];
+            for (uint64_t e = fine->graph->head[v]; e < fine->graph->head[v + 1]; e++) {
+                uint32_t to = coarse->of[fine->graph->target[e]];
+
+                if (at[to] == UINT64_MAX || at[to] < begin) {
+                    at[to] = entries;
+                    target[entries] = to;
+                    affinity->weight[entries++] = 0;
+                }
+                affinity->weight[at[to]] += fine->weight[e];
+            }
+        }
+        affinity->inverse[k] = 1 / affinity->degree[k];
+        coarse->graph.head[k + 1] = entries;
+    }
+}
+
+/* With room for as many entries as there were; what is not needed is given back. */
+static int fill(struct ny_coarse *coarse, const struct ny_affinity *fine, uint64_t *first,
+                uint32_t *member, uint64_t *at)
+{
+    struct ny_context *ctx = fine->ctx;
+    size_t n = coarse->graph.n, entries = (size_t)fine->graph->head[fine->graph->n];
+    void *shrunk;
+
+    coarse->graph.head = ny_calloc(ctx, NY_MEM_SOLVE, n + 1, sizeof(uint64_t));
+    coarse->graph.target = ny_alloc(ctx, NY_MEM_SOLVE, entries * sizeof(uint32_t));
+    coarse->affinity.weight = ny_alloc(ctx, NY_MEM_SOLVE, entries * sizeof(double));
+    coarse->affinity.degree = ny_calloc(ctx, NY_MEM_SOLVE, n, 2 * sizeof(double));
+    if (!coarse->graph.head || !coarse->graph.target || !coarse->affinity.weight ||
+        !coarse->affinity.degree)
+        return NY_EBUDGET;
+    coarse->affinity.inverse = coarse->affinity.degree + n;
+    sort_members(coarse, fine->graph->n, first, member);
+    multiply_out(coarse, fine, first, member, at);
+    entries = (size_t)coarse->graph.head[n];
+    shrunk = ny_resize(ctx, NY_MEM_SOLVE, coarse->graph.target, entries * sizeof(uint32_t));
+    if (!shrunk) return NY_EBUDGET;
+    coarse->graph.target = shrunk;
+    shrunk = ny_resize(ctx, NY_MEM_SOLVE, coarse->affinity.weight, entries * sizeof(double));
+    if (!shrunk) return NY_EBUDGET;
+    coarse->affinity.weight = shrunk;
+    return NY_OK;
+}
+
+int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine)
+{
+    struct ny_context *ctx = fine->ctx;
+    size_t n = fine->graph->n;
+    uint64_t *first = NULL, *at = NULL;
+    uint32_t *member = NULL;
+    int err = NY_EBUDGET;
+
+    *coarse = (struct ny_coarse){.graph = {.ctx = ctx}};
+    coarse->affinity = (struct ny_affinity){.ctx = ctx, .graph = &coarse->graph};
+    coarse->of = ny_alloc(ctx, NY_MEM_SOLVE, n * sizeof(uint32_t));
+    if (!coarse->of) return err;
+    coarse->graph.n = aggregate(fine, coarse->of);
+    first = ny_calloc(ctx, NY_MEM_SOLVE, coarse->graph.n + 2, sizeof(uint64_t));
+    at = ny_alloc(ctx, NY_MEM_SOLVE, coarse->graph.n * sizeof(uint64_t));
+    member = ny_alloc(ctx, NY_MEM_SOLVE, n * sizeof(uint32_t));
+    if (first && at && member) err = fill(coarse, fine, first, member, at);
+    ny_free(ctx, first);
+    ny_free(ctx, at);
+    ny_free(ctx, member);
+    return err;
+}
+
+void ny_coarse_release(struct ny_coarse *coarse)
+{
+    struct ny_context *ctx = coarse->graph.ctx;
+
+    if (!ctx) return;
+    ny_free(ctx, coarse->of);
+    ny_free(ctx, coarse->graph.head);
+    ny_free(ctx, coarse->graph.target);
+    ny_free(ctx, coarse->affinity.weight);
+    ny_free(ctx, coarse->affinity.degree);
+    *coarse = (struct ny_coarse){0};
+}
+
+/* Aggregates have two nodes at least. */
+size_t ny_coarse_bytes(uint64_t nodes, uint64_t entries)
+{
+    size_t aggregates = (size_t)nodes / 2 + 1;
+
+    return 2 * (size_t)nodes * sizeof(uint32_t) + (aggregates + 2) * 5 * sizeof(uint64_t) +
+           (size_t)entries * (sizeof(uint32_t) + sizeof(double));
+}

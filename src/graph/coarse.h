@@ -1,0 +1,25 @@
+/*
+ * A coarser graph for the first vectors of an eigensolver: each node is taken together with the
+ * heaviest of its neighbours that are still free, and A_c = RᵀAR, R the indicators of these
+ * aggregates. Loops, the edges inside of aggregates, are kept: degrees then are sums of degrees,
+ * and vectors Rz_c have the Rayleigh quotients of z_c in D − A beside D (Galerkin's choice), so
+ * that the coarser problem is one of the same kind.
+ */
+#ifndef NY_GRAPH_COARSE_H
+#define NY_GRAPH_COARSE_H
+
+#include "graph/affinity.h"
+
+struct ny_coarse {
+    uint32_t *of; /* the aggregate of each node of the finer graph */
+    struct ny_edges graph; /* n, head and target alone */
+    struct ny_affinity affinity;
+};
+
+/* Release it also after an error. */
+int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine);
+void ny_coarse_release(struct ny_coarse *coarse);
+/* Of so many nodes and entries (two an edge) of the finer graph, at most. */
+size_t ny_coarse_bytes(uint64_t nodes, uint64_t entries);
+
+#endif
