@@ -8,12 +8,49 @@
  *   3. store and options  import, plan, fit, transform, export; every option by name
  *   4. streams            rows in from memory, parts of a result out in pieces
  *
- * Conventions. Every function that can fail returns a status, 0 or one of enum ny_status, equal to
- * the exit codes of the command; the sentence that explains it is ny_context_message(). Matrices
- * are row-major, rows are numbered from 0. The library never prints and never exits; it keeps no
- * state outside its handles (OpenBLAS' thread count, which is the process's, is the exception).
- * A handle may be used by one thread at a time; ny_context_interrupt() may be called from anywhere,
- * a signal handler included. free() functions accept NULL.
+ * A program climbs like this (a test compiles and runs it; link with -lnystream):
+ *
+ *     struct ny_context *context = NULL;
+ *     struct ny_options *options = NULL;
+ *     struct ny_report *report = NULL;
+ *     struct ny_model *model = NULL;
+ *     const char *files[] = {"table.csv"};
+ *     float point[3] = {0.1f, 0.2f, 0.3f}, place[2];
+ *     double error = 0;
+ *     int status = ny_context_new(&context);
+ *
+ *     if (!status) status = ny_embed_file(context, files[0], "embedding.npy", NULL, NULL); // 1
+ *     if (!status) ny_context_set_memory(context, (uint64_t)256 << 20); // 2
+ *     if (!status) status = ny_import(context, "points.nys", files, 1, NULL, NULL); // 3
+ *     if (!status) status = ny_options_new(&options, context);
+ *     if (!status) status = ny_options_set(options, "landmarks", "50");
+ *     if (!status) status = ny_fit(context, "points.nys", "map", options, &report);
+ *     if (!status) ny_report_number(report, "trace_error", &error);
+ *     if (!status) status = ny_export(context, "points.nys", "map", "embedding", "map.csv");
+ *     if (!status) status = ny_model_open(&model, context, "points.nys", "map"); // 4
+ *     if (!status) status = ny_model_transform(model, point, 1, place);
+ *     if (status) fprintf(stderr, "%s\n", ny_context_message(context));
+ *     else printf("trace error %g; placed at %g, %g\n", error, place[0], place[1]);
+ *     ny_model_free(model);
+ *     ny_report_free(report);
+ *     ny_options_free(options);
+ *     ny_context_free(context);
+ *
+ * Errors. Every function that can fail returns a status, 0 or one of enum ny_status, equal to the
+ * exit codes of the command; the sentence that explains it is ny_context_message().
+ *
+ * Ownership. What a function makes, the caller frees, the context last; free() functions accept
+ * NULL. Arguments are read during the call, and copied where they are kept. Texts live as long as
+ * the handle that returned them, those of an error until the next call with its context. Where a
+ * call fails and has nothing to report, its *report or *out is NULL.
+ *
+ * Arguments. Matrices are row-major and packed, rows are numbered from 0. Options are not NULL,
+ * except where a function says so: for ny_embed_file() and ny_import() NULL is all defaults.
+ *
+ * Threads. A context, and what was made with it, is used by one thread at a time; contexts do not
+ * know of one another, also on one store. ny_context_interrupt() may be called from anywhere, a
+ * signal handler included. The library never prints and never exits; it keeps no state outside its
+ * handles (OpenBLAS' thread count and ny_guard_sigbus(), which are the process's, are exceptions).
  */
 #ifndef NYSTREAM_H
 #define NYSTREAM_H
@@ -113,7 +150,8 @@ NY_API void ny_context_interrupt(struct ny_context *context, int signal);
 /* From now on, for the whole process, a bad sector or a cut-short file below the memory map of a
  * store is NY_ESTORE of the call that met it, instead of the signal SIGBUS. */
 NY_API void ny_guard_sigbus(void);
-/* The last error of this context; the strings live until the next call with this context. */
+/* The last error of this context; the strings live until the next call with this context. NULL:
+ * what ny_context_new() failed with. */
 NY_API const struct ny_error *ny_context_error(const struct ny_context *context);
 NY_API const char *ny_context_message(const struct ny_context *context);
 

@@ -90,14 +90,20 @@ double ny_context_checkpoint_s(const struct ny_context *ctx)
     return ctx->checkpoint_s;
 }
 
+/* There is no context where there was no memory for one. */
 const struct ny_error *ny_context_error(const struct ny_context *ctx)
 {
-    return &ctx->error;
+    static const struct ny_error none = {.status = NY_EBUDGET,
+                                         .message = "there is no memory for a context"};
+
+    return ctx ? &ctx->error : &none;
 }
 
 const char *ny_context_message(const struct ny_context *ctx)
 {
-    return ctx->error.message ? ctx->error.message : "";
+    const char *message = ny_context_error(ctx)->message;
+
+    return message ? message : "";
 }
 
 static int fail(struct ny_context *ctx, int status, const char *file, uint64_t line,

@@ -73,6 +73,25 @@ END
     [ "$output" = fitted ]
 }
 
+@test "the program at the top of the header compiles and runs" {
+    cd "$BATS_TEST_TMPDIR"
+    {
+        printf '#include <nystream.h>\n#include <stdio.h>\nint main(void)\n{\n'
+        sed -n '1,/\*\//s/^ \*     //p' "$STAGE/usr/include/nystream.h"
+        printf 'return status;\n}\n'
+    } >steps.c
+    grep -q ny_model_transform steps.c
+    # shellcheck disable=SC2046  # words are meant
+    cc -std=c11 -Wall -Wextra -Wpedantic -Werror steps.c -o steps \
+        $(staged --cflags --libs nystream)
+    awk 'BEGIN {for (i = 0; i < 300; i++) print i % 7 / 7 "," i % 11 / 11 "," i % 13 / 13}' >table.csv
+    run env LD_LIBRARY_PATH="$STAGE/usr/lib" ./steps
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == "trace error "*"; placed at "* ]]
+    [ "$(wc -l <map.csv)" -eq 300 ] && [ -s embedding.npy ]
+}
+
 @test "the header stands alone, in C and in C++" {
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$STAGE/usr/include/nystream.h"
     command -v c++ || skip "there is no C++ compiler"
