@@ -118,7 +118,8 @@ static const struct verb verbs[] = {
      EVERY | OWN_OUTPUT, "write results as one page of HTML",
      "Writes one page that needs no network: plots to point at, to move and to zoom, eigenvalues, "
      "certificate, cost, and the command that makes each result; several side by side. Without "
-     "NAME all results that are done. A graph among them colours the others by its components; "
+     "NAME all results that are done. Colours are labels, the clusters of eval and where they err, "
+     "residuals. A graph among them colours the others by its components; "
      "--path draws a shortest path in it, with its rows, and as images where they are some. "
      "Below 5 MB, whatever the number of rows: an image counts all of them, a sample can be "
      "pointed at.",

@@ -105,6 +105,12 @@
         else if (tint.values) tint.number = values(tint.values);
         tint.hidden = new Set();
       }
+      const clusters = data.tints.find(t => t.majority);
+      if (clusters) {
+        this.tints.push({ name: 'errors of clusters', classes: ['label of most in its cluster', 'another label'],
+          sizes: clusters.agreement, hidden: new Set(), code: data.tints[0].code.map((label, i) =>
+            label === NONE || clusters.code[i] === NONE ? NONE : +(clusters.majority[clusters.code[i]] !== label)) });
+      }
       this.x = data.components.length > 1 ? 0 : this.axes.length - 1;
       this.y = data.components.length > 1 ? 1 : 0;
       this.tint = this.tints.length > 1 && this.tints[1].classes ? 1 : 0;

@@ -100,6 +100,30 @@ static void put_classes(struct json *json, const struct ny_tint *tint)
     ny_put(json->sink, "\"");
 }
 
+/* Of each cluster the class that most of its rows have; how many rows have that of their cluster,
+ * and how many another. */
+static void put_majorities(struct json *json)
+{
+    const struct ny_page_points *p = json->points;
+    size_t classes = p->tints[0].count;
+    uint64_t most = 0, all = 0;
+
+    ny_put(json->sink, ",\"majority\":[");
+    for (size_t k = 0; k < p->tints[1].count; k++) {
+        const uint64_t *rows = p->agreement + k * classes;
+        size_t largest = 0;
+
+        for (size_t j = 0; j < classes; j++) {
+            all += rows[j];
+            if (rows[j] > rows[largest]) largest = j;
+        }
+        most += rows[largest];
+        ny_putf(json->sink, "%s%zu", k ? "," : "", largest);
+    }
+    ny_putf(json->sink, "],\"agreement\":[%llu,%llu]", (unsigned long long)most,
+            (unsigned long long)(all - most));
+}
+
 static void put_tints(struct json *json)
 {
     const struct ny_page_points *p = json->points;
@@ -111,6 +135,7 @@ static void put_tints(struct json *json)
         ny_put_json(json->sink, tint->name);
         if (tint->kind == NY_RASTER_CLASSES) {
             put_classes(json, tint);
+            if (p->agreement && k == 1) put_majorities(json);
         } else {
             ny_put(json->sink, ",\"axis\":[");
             ny_put_number(json->sink, tint->range.low);

@@ -56,6 +56,18 @@ static int add_tints(struct ny_page_points *p)
     return err;
 }
 
+/* Labels and clusters, which come first, may be compared. */
+static int compare_tints(struct ny_page_points *p)
+{
+    const struct ny_tint *label = &p->tints[0], *cluster = &p->tints[1];
+
+    if (p->tint_count < 2 || label->kind != NY_RASTER_CLASSES ||
+        !ny_frame_has(&p->frame, "label") || strcmp(cluster->name, "cluster") != 0)
+        return NY_OK;
+    p->agreement = ny_calloc(p->ctx, NY_MEM_OTHER, cluster->count * label->count, sizeof(uint64_t));
+    return p->agreement ? NY_OK : NY_EBUDGET;
+}
+
 static int set_ranges(struct ny_page_points *p)
 {
     struct ny_sample sample;
@@ -221,6 +233,19 @@ static void count_residuals(struct ny_page_points *p, size_t count)
     }
 }
 
+static void count_agreement(struct ny_page_points *p, size_t count)
+{
+    const struct ny_tint *label = &p->tints[0], *cluster = &p->tints[1];
+    const double *labels = p->frame.column[label->column].values;
+    const double *clusters = p->frame.column[cluster->column].values;
+
+    for (size_t i = 0; i < count && p->agreement; i++) {
+        double class = ny_tint_of(label, labels[i]), in = ny_tint_of(cluster, clusters[i]);
+
+        if (class >= 0 && in >= 0) p->agreement[(size_t)in * label->count + (size_t) class]++;
+    }
+}
+
 struct walk {
     struct ny_page_points *points;
     uint64_t first;
@@ -236,6 +261,7 @@ static int take_piece(void *user, const struct ny_frame *frame, size_t count)
     keep_path(walk->points, count);
     count_rasters(walk->points, count);
     count_residuals(walk->points, count);
+    count_agreement(walk->points, count);
     walk->first += count;
     return NY_OK;
 }
@@ -302,6 +328,7 @@ int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, co
     err = ny_frame_open(&points->frame, store, name);
     if (err == NY_OK) err = add_columns(points);
     if (err == NY_OK) err = add_tints(points);
+    if (err == NY_OK) err = compare_tints(points);
     if (err == NY_OK) err = ny_memory_need(points->ctx, "report", bill(points));
     if (err == NY_OK) err = set_ranges(points);
     if (err == NY_OK) err = take_landmarks(points);
@@ -318,6 +345,7 @@ void ny_page_points_release(struct ny_page_points *p)
     for (size_t k = 0; k < p->tint_count; k++)
         ny_tint_release(&p->tints[k]);
     ny_page_images_release(&p->images);
+    ny_free(p->ctx, p->agreement);
     ny_free(p->ctx, p->path_values);
     ny_free(p->ctx, p->marks);
     ny_free(p->ctx, p->mark_rows);

@@ -32,6 +32,8 @@ struct ny_page_points {
     size_t components; /* columns 0 … components − 1 of the frame */
     size_t tint_count;
     struct ny_tint tints[NY_PAGE_TINTS]; /* add_tints(): those that there are */
+    uint64_t
+        *agreement; /* where rows have classes and clusters: clusters × classes, rows in both */
     char graph_column[NY_FRAME_NAME_BYTES];
     struct ny_axis axes[NY_PAGE_COMPONENTS];
     size_t raster_count;

@@ -239,6 +239,19 @@ whole() { # FILE: a page, every hole filled, every section closed
     done
 }
 
+@test "errors of clusters against labels are counted" {
+    made s
+    nystream report s -o page.html
+    ! grep -q '"majority"' page.html
+    nystream eval s a --clusters 7 --measures clusters -q >/dev/null
+    nystream export s a --part clusters -o clusters.csv
+    nystream export s a --part labels -o labels.csv
+    right=$(paste -d' ' clusters.csv labels.csv | sort | uniq -c | sort -k2,2n -k1,1nr |
+        awk '!seen[$2]++ {sum += $1} END {print sum}')
+    nystream report s -o page.html
+    grep -q "\"agreement\":\[$right,$((200 - right))\]" page.html
+}
+
 @test "nothing to report: a sentence and no file" {
     made s
     ny report s

@@ -48,6 +48,7 @@ check_tips() {
     table 300 64 | awk -F, '{for (j = 1; j <= 64; j++) printf "%d,", $j * 255; print "c" NR % 4}' >t.csv
     nystream import s t.csv --label-column 65 --dtype u8 -q
     nystream fit s a --landmarks 40 --components 3 --certify -q
+    nystream eval s a --measures clusters -q >/dev/null
     nystream report s -o page.html
     probed page.html
     nystream export s a -o y.csv
@@ -67,7 +68,7 @@ check_tips() {
     [ "$(ink without)" -lt $(($(ink first) * 9 / 10)) ]
     [ "$(ink turned)" -gt 2000 ]
     [ "$(grep -cE '^  "c[0-3]",?$' seen.json)" -eq 4 ]
-    for tint in density label residual 'component 3'; do grep -qE "\"$tint\"" seen.json; done
+    for tint in density label cluster residual 'component 3' 'errors of clusters'; do grep -qE "\"$tint\"" seen.json; done
 }
 
 @test "many points, on a phone and in the dark" {
