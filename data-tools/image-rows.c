@@ -26,7 +26,7 @@ static const char usage[] =
     "  --files FILE    also the paths, a line a row\n"
     "  --labels FILE   also the name of each image's folder, a line a row: import --labels FILE\n"
     "\n"
-    "What is transparent is shown on black; 16 bits of a PNG are linear light and become 8 of "
+    "What is transparent is shown on black; 16 bits of a PNG are linear light, and become 8 of\n"
     "sRGB.\n";
 
 enum { DEPTH_MAX = 32, PIXELS_MAX = 1 << 26 };
