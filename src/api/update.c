@@ -31,7 +31,10 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
     err = ny_record_need_done(store, name, record);
     if (err) return err;
     kind = ny_field_text(*record, "kind");
-    if (kind && strcmp(kind, "fit") == 0) return ny_record_check_lost(store, name, *record);
+    if (kind && strcmp(kind, "fit") == 0) {
+        err = ny_store_skip_lost(store);
+        return err ? err : ny_record_check_lost(store, name, *record);
+    }
     return ny_fail(ctx, NY_EUSAGE,
                    "'%s' is a dictionary alone; select it again with --restart to have it of all "
                    "rows",

@@ -188,6 +188,11 @@ int ny_update_begin(struct ny_store *store, const char *name, const json_t *resu
     if (!*record)
         return ny_fail(ny_store_context(store), NY_EBUDGET,
                        "the system has no memory for the record of an update");
+    if (ny_store_skipped(store)->count) { /* of the rows to come, too */
+        ny_record_set_lost(*record, ny_store_skipped(store));
+        ny_field_set_count(json_object_get(*record, "report"), "lost",
+                           ny_store_skipped(store)->rows);
+    }
     err = ny_batch_begin(&batch, store);
     if (err) return err;
     delete_stale(batch, name, result);

@@ -182,3 +182,57 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     nystream export rest a -o b.npy
     cmp a.npy b.npy
 }
+
+# same_as NAME OTHER: landmarks and rows are the same, coordinates to rounding.
+same_as() {
+    local part
+    for part in landmarks rows; do
+        cmp <(nystream export s "$1" --part $part -o -) <(nystream export s "$2" --part $part -o -)
+    done
+    nystream export s "$1" -o a.csv
+    nystream export s "$2" -o b.csv
+    paste -d, a.csv b.csv |
+        awk -F, '{ for (i = 1; i <= NF / 2; i++) {
+                       a = $i - $(i + NF / 2)
+                       if (a * a > 1e-8) bad = 1 } }
+                 END { exit bad || NR < 1000 }'
+}
+
+@test "rows are lost, others appended, and results of the rows that are left updated" {
+    local kernel="--kernel polynomial --map svd --precision f64" all
+    spoil_points
+    ny repair s
+    exits 0
+    nystream fit s uniform --approx projected --select uniform --landmarks 40 $kernel -q
+    nystream fit s greedy --select greedy --tolerance 0.5 --landmarks 60 $kernel -q
+    nystream fit s online --online --tolerance 0.5 --landmarks 60 $kernel -q
+    nystream fit s frozen --approx projected --select uniform --landmarks 40 $kernel -q
+    nystream export s frozen -o before.csv
+    head -n 12000 "$BATS_FILE_TMPDIR/all.csv" | tac >more.csv
+    nystream import s more.csv --label-column 65 --append -q
+    cp s/points/data.mdb grown
+    spoil s/points/data.mdb grown $(($(stat -c %s grown) * 8 / 10)) # of them, too
+    ny repair s
+    exits 0
+    [ "$(first_lost)" -gt 12000 ]
+    for name in uniform greedy online; do
+        ny fit s $name --update full --json
+        exits 0
+        all=$(field "$output" n)
+    done
+    ny fit s frozen --update frozen --json
+    exits 0
+    [ "$(field "$output" n)" -eq "$all" ]
+    nystream export s frozen -o after.csv
+    cmp before.csv <(head -n "$(wc -l <before.csv)" after.csv)
+    cmp <(nystream export s frozen --part rows -o -) <(nystream export s uniform --part rows -o -)
+    nystream fit s uniform2 --approx projected --select uniform --landmarks 40 $kernel -q
+    same_as uniform uniform2
+    nystream fit s greedy2 --select greedy --tolerance 0.5 --landmarks 60 $kernel -q
+    same_as greedy greedy2
+    nystream fit s online2 --online --tolerance 0.5 --landmarks 60 $kernel -q
+    same_as online online2
+    ny fit s old --update full # of rows that are lost since
+    exits 5
+    says "--restart"
+}
