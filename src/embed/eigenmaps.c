@@ -22,8 +22,14 @@
 #include "embed/signs.h"
 #include "graph/chebyshev.h"
 
-/* Of one run; the next one goes on. */
-static const double products_most = 1e5;
+/* Of a surface, in which eigenvalues fall as 1/n. */
+static double products_of(uint64_t n)
+{
+    return 20 + sqrt((double)n);
+}
+
+/* A run gives up after so many times that number; the next one goes on. */
+static const double patience = 100;
 
 struct eigenmaps {
     struct ny_graph_fit *fit;
@@ -141,7 +147,7 @@ static int run_solver(struct eigenmaps *map)
 {
     struct ny_job *job = &map->fit->job;
     struct ny_chebyshev *solver = &map->solver;
-    double end = solver->at->products + products_most, saved_s = ny_now();
+    double end = solver->at->products + patience * products_of(solver->n), saved_s = ny_now();
     struct ny_meter meter;
     int late, err = NY_OK;
 
@@ -341,13 +347,12 @@ static void bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsign
                                                         : ny_graph_embed_bytes(shape, limit);
 }
 
-/* As of a surface, in which eigenvalues fall as 1/n; a product goes at the speed of memory. */
+/* A product goes at the speed of memory. */
 static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
 {
     const double flops_per_s = 5e9; /* of a thread, measured */
     size_t pairs = ny_settings_pairs(shape->settings);
-    double n = (double)shape->nodes, products = 20 + sqrt(n);
-    double flops = products * 4 * (double)shape->edges * 1.5 * (double)pairs;
+    double flops = products_of(shape->nodes) * 4 * (double)shape->edges * 1.5 * (double)pairs;
 
     plan->flops += flops;
     plan->stage_s[NY_STAGE_SOLVE] += flops / (flops_per_s * shape->settings->threads);

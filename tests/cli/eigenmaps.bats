@@ -175,6 +175,27 @@ same_part() { # NAME NAME PART
     exits 0
 }
 
+@test "no end after many products: says so, and goes on where it was" {
+    # a chain of 60 clusters of 9, with links of 2e-8: of as many small values 31 are wanted
+    awk 'BEGIN { for (k = 0; k < 60; k++) for (i = 0; i < 9; i++)
+        printf "%.1f,%.1f\n", k + (i % 3 - 1) / 10, int(i / 3) / 10 }' >chain.csv
+    nystream import c.nys chain.csv --header no -q
+    nystream graph c.nys g --neighbors 9 -q
+    local options="--map eigenmaps --graph g --gamma 28 --components 30" first second
+    ny fit c.nys e $options
+    exits 7
+    says "the same command goes on from here"
+    first=$(sed -nE 's/.*after ([0-9]+) products the residuals.*/\1/p' <<<"$stderr")
+    ny fit c.nys e $options
+    exits 7
+    second=$(sed -nE 's/.*after ([0-9]+) products the residuals.*/\1/p' <<<"$stderr")
+    [ "$second" -gt "$first" ]
+    ny export c.nys e -o y.npy
+    exits 2
+    ny fit c.nys e --map eigenmaps --graph g --gamma 2 --components 3 --restart -q
+    exits 0
+}
+
 @test "eigenvalue 1 says nothing of new points" {
     printf '0,0\n1,0\n-1,0\n0,1\n0,-1\n' >star.csv
     nystream import s.nys star.csv --header no -q
