@@ -2,7 +2,7 @@
  * Every allocation, and every read, write, sync and map, fails in turn while the public interface
  * works: each failure gives a status with a message, nothing leaks, what was there before is intact
  * and the same call without the fault goes through. Reads and writes that are interrupted, or do
- * half of their work, are gone over. NYSTREAM_EVERY_FAULT: all points; else one in three, and fewer.
+ * half of their work, are gone over. NYSTREAM_EVERY_FAULT: all points; else a third or fewer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
