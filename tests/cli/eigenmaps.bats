@@ -94,10 +94,10 @@ same_part() { # NAME NAME PART
 }
 
 @test "new points are placed beside their neighbours; rows get what they have" {
-    manifold swiss-roll -n 2000 -o roll.npy
+    "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 2000 -o roll.npy
     nystream import r.nys roll.npy -q
     nystream graph r.nys g --neighbors 8 -q
-    manifold swiss-roll -n 2000 -o roll.csv
+    "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 2000 -o roll.csv
     awk -F, 'NR <= 500 { printf "%.6f,%s,%s\n", $1 + 0.01, $2, $3 }' roll.csv >near.csv
     local weights
     for weights in heat binary; do
