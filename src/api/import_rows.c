@@ -1,0 +1,183 @@
+/* Rows of a file on their way to the store, in batches; with --shuffle by way of its order. */
+#include "api/import_private.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Rows of `batch`, of a file whose rows begin at import->consumed, to the store. */
+static int store_batch(struct ny_import *import, const struct ny_row_batch *batch)
+{
+    struct ny_rows rows = {.values = batch->values,
+                           .sparse = batch->sparse,
+                           .labels = import->spec.labels ? batch->labels : NULL,
+                           .source = import->spec.source ? batch->source : NULL,
+                           .count = batch->count,
+                           .consumed = import->consumed + batch->consumed,
+                           .dropped = import->dropped + batch->dropped};
+
+    rows.consumed -= import->before.consumed;
+    rows.dropped -= import->before.dropped;
+    return ny_ingest_rows(import->ingest, &rows);
+}
+
+/* A shuffled row: this, then its values, or its column numbers (padded to 8 bytes) and values. */
+struct shuffled {
+    double label;
+    uint64_t source;
+    uint64_t nnz, sparse;
+};
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static int record_room(struct ny_import *import, size_t bytes)
+{
+    char *larger;
+
+    if (bytes <= import->record_bytes) return NY_OK;
+    larger = ny_resize(import->ctx, NY_MEM_IO, import->record, 2 * bytes);
+    if (!larger) return NY_EBUDGET;
+    import->record = larger;
+    import->record_bytes = 2 * bytes;
+    return NY_OK;
+}
+
+static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batch, size_t i)
+{
+    struct shuffled head = {.label = batch->labels[i], .source = batch->source[i]};
+    size_t element = ny_dtype_size(import->spec.dtype), bytes = sizeof(head) + import->row_bytes;
+    struct ny_sparse row = {0, NULL, NULL};
+    int err;
+
+    if (batch->sparse) {
+        row = ny_csr_row(batch->sparse, i);
+        head.sparse = 1;
+        head.nnz = row.count;
+        bytes = sizeof(head) + padded(row.count * sizeof(uint32_t)) + row.count * element;
+    }
+    err = record_room(import, bytes);
+    if (err) return err;
+    memcpy(import->record, &head, sizeof(head));
+    if (!batch->sparse) {
+        memcpy(import->record + sizeof(head), import->values + i * import->row_bytes,
+               import->row_bytes);
+    } else if (row.count) {
+        memcpy(import->record + sizeof(head), row.index, row.count * sizeof(uint32_t));
+        memcpy(import->record + sizeof(head) + padded(row.count * sizeof(uint32_t)), row.value,
+               row.count * element);
+    }
+    return ny_shuffle_add(import->order, head.source, import->record, bytes);
+}
+
+static int shuffle_batch(struct ny_import *import, const struct ny_row_batch *batch)
+{
+    int err = NY_OK;
+
+    for (size_t i = 0; i < batch->count && err == NY_OK; i++)
+        err = shuffle_row(import, batch, i);
+    return err;
+}
+
+/* At most so many rows, and as many as there is room for. */
+static int read_batch(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
+                      struct ny_row_batch *batch)
+{
+    size_t most = rows < import->batch_rows ? (size_t)rows : import->batch_rows;
+    int err;
+
+    *batch = (struct ny_row_batch){
+        .values = import->values, .labels = import->labels, .source = import->source};
+    if (ny_reader_table(reader)->layout == NY_CSR) batch->sparse = &import->sparse;
+    import->sparse.rows = 0;
+    err = ny_reader_next(reader, most, batch);
+    for (size_t i = 0; err == NY_OK && i < batch->count; i++)
+        import->source[i] += import->consumed;
+    return err;
+}
+
+/* Passes over rows that an earlier run committed. A text file does not say how many it has: they
+ * are parsed again, up to its end. Shuffled rows are all read again, and skipped when they come
+ * out. */
+static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct ny_row_batch *last)
+{
+    uint64_t rows = ny_reader_table(reader)->rows;
+    uint64_t here = import->skip > import->consumed ? import->skip - import->consumed : 0;
+    int err = NY_OK;
+
+    if (import->order) return NY_OK;
+    if (here && rows != NY_ROWS_UNKNOWN && !import->reading.nan_drop) {
+        if (here > rows) here = rows;
+        last->consumed = here;
+        return ny_reader_skip(reader, here, 0);
+    }
+    while (err == NY_OK && last->consumed < here)
+        err = read_batch(import, reader, here - last->consumed, last);
+    return err;
+}
+
+/* Bytes, for the progress. */
+static double batch_size(const struct ny_import *import, const struct ny_row_batch *batch)
+{
+    size_t value_bytes = sizeof(uint32_t) + ny_dtype_size(import->spec.dtype);
+
+    return batch->sparse ? (double)(ny_csr_nnz(batch->sparse) * value_bytes)
+                         : (double)(batch->count * import->row_bytes);
+}
+
+int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
+                   struct ny_row_batch *last)
+{
+    struct ny_row_batch batch;
+    int err = NY_OK;
+
+    while (err == NY_OK && rows > 0) {
+        err = ny_check_interrupt(import->ctx);
+        if (err) break;
+        err = read_batch(import, reader, rows, &batch);
+        /* The end may have passed over dropped rows. */
+        if (batch.consumed > last->consumed) last->consumed = batch.consumed;
+        if (batch.dropped > last->dropped) last->dropped = batch.dropped;
+        if (err) break;
+        err = import->order ? shuffle_batch(import, &batch) : store_batch(import, &batch);
+        rows -= batch.count;
+        ny_meter_add(&import->meter, batch.count, batch_size(import, &batch), 0);
+    }
+    return err;
+}
+
+int ny_import_file(struct ny_import *import, struct ny_reader *reader)
+{
+    struct ny_row_batch last = {0};
+    int err = skip_rows(import, reader, &last);
+
+    if (err == NY_OK) err = ny_import_rows(import, reader, UINT64_MAX, &last);
+    import->consumed += last.consumed;
+    import->dropped += last.dropped;
+    return err == NY_END ? NY_OK : err;
+}
+
+int ny_import_shuffled(void *arg, const void *record, size_t bytes)
+{
+    struct ny_import *import = arg;
+    const struct shuffled *head = record;
+    char *at = (char *)(uintptr_t)(head + 1);
+    uint32_t start[2] = {0, (uint32_t)head->nnz};
+    struct ny_csr sparse = {.dtype = import->spec.dtype,
+                            .rows = 1,
+                            .start = start,
+                            .index = (uint32_t *)(void *)at,
+                            .value = at + padded(head->nnz * sizeof(uint32_t))};
+    struct ny_rows rows = {.values = at,
+                           .sparse = head->sparse ? &sparse : NULL,
+                           .labels = import->spec.labels ? &head->label : NULL,
+                           .source = &head->source,
+                           .count = 1,
+                           .consumed = ++import->drained,
+                           .dropped = import->dropped};
+
+    (void)bytes;
+    return import->drained <= import->skip ? NY_OK : ny_ingest_rows(import->ingest, &rows);
+}
