@@ -172,14 +172,16 @@ enum ny_option_group {
     NY_GROUP_PATH = 512,   /* from to */
     NY_GROUP_EVALUATE = 1024, /* measures clusters … */
     NY_GROUP_PLOT = 2048,      /* axes color size … */
-    NY_GROUP_REPORT = 4096     /* image path title */
+    NY_GROUP_REPORT = 4096,    /* image path title */
+    NY_GROUP_RARE = 8192       /* beside others: --help leaves it out, `help VERB --all` does not */
 };
 
 struct ny_option_info {
     const char *name;     /* without the dashes */
     const char *argument; /* "M", "FILE", "svd|pca|kpca"; NULL: a switch, "yes" or "no" */
     const char *fallback; /* the default, as text; NULL: none */
-    const char *summary;  /* one line */
+    const char *summary;  /* the first sentence (to ". ") says enough for most */
+    const char *section;  /* "Kernel", "Run", …: those of one belong together */
     unsigned groups;      /* of enum ny_option_group */
 };
 

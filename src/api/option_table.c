@@ -22,196 +22,222 @@
 #define EVALUATE NY_GROUP_EVALUATE
 #define PLOT NY_GROUP_PLOT
 #define REPORT NY_GROUP_REPORT
+#define RARE NY_GROUP_RARE
 
-/* name, kind, least, in the identity, argument, default, groups, summary */
+/* Sections of help. */
+#define INPUT "Input"
+#define EMBEDDING "Embedding"
+#define KERNEL "Kernel"
+#define LANDMARKS "Landmarks"
+#define SOLVER "Solver"
+#define NEIGHBORS "Neighbours"
+#define MEASURES "Measures"
+#define PICTURE "Picture"
+#define ERROR "Error"
+#define RUN "Run"
+
+/* name, kind, least, in the identity, argument, default, section, groups, summary */
 #define OPTION_MAP(X)                                                                              \
-    X("format", NY_CHOICE, 0, true, "FORMAT", "auto", IMPORT | READ,                               \
+    X("format", NY_CHOICE, 0, true, "FORMAT", "auto", INPUT, IMPORT | READ | RARE,                 \
       "file format; auto goes by content, then by name")                                           \
-    X("labels", NY_TEXT, 0, true, "FILE", NULL, IMPORT,                                            \
+    X("labels", NY_TEXT, 0, true, "FILE", NULL, INPUT, IMPORT,                                     \
       "labels, one a row: IDX, npy or a text file")                                                \
-    X("label-column", NY_TEXT, 0, true, "N", NULL, IMPORT | READ,                                  \
-      "column of a table that holds the label: its number, from 1, or its name")                   \
-    X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", IMPORT | READ,                          \
-      "whether the first line of a table names its columns")                                       \
-    X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", IMPORT | READ,                   \
+    X("label-column", NY_TEXT, 0, true, "N", NULL, INPUT, IMPORT | READ,                           \
+      "the label's column: its number, from 1, or its name")                                       \
+    X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ,                   \
+      "the first line names the columns")                                                          \
+    X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
       "element type to keep; auto: as the file has it")                                            \
-    X("append", NY_SWITCH, 0, true, NULL, "no", IMPORT, "add to the points that the store has")    \
-    X("layout", NY_CHOICE, 0, true, "auto|dense|sparse", "auto", IMPORT | EMBED,                   \
+    X("append", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT,                                     \
+      "add to the points that the store has")                                                      \
+    X("layout", NY_CHOICE, 0, true, "auto|dense|sparse", "auto", INPUT, IMPORT | EMBED | RARE,     \
       "how rows are kept; auto: LIBSVM rows sparse where less than an eighth is not 0")            \
-    X("codec", NY_CHOICE, 0, true, "auto|raw", "auto", IMPORT,                                     \
+    X("codec", NY_CHOICE, 0, true, "auto|raw", "auto", INPUT, IMPORT | RARE,                       \
       "auto: blocks are LZ4-compressed where that saves a quarter; raw: never")                    \
-    X("shuffle", NY_SWITCH, 0, true, NULL, "no", IMPORT,                                           \
+    X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT,                                    \
       "store the rows of this import in random order (see --seed)")                                \
-    X("nan", NY_CHOICE, 0, true, "error|drop", "error", IMPORT | EMBED,                            \
-      "rows with NaN or infinity: refuse the file, or leave them out and count them")              \
-    X("dims", NY_COUNT, 1, true, "D", NULL, IMPORT | EMBED,                                        \
+    X("nan", NY_CHOICE, 0, true, "error|drop", "error", INPUT, IMPORT | EMBED,                     \
+      "refuse rows with NaN, or drop them. Or with infinity; those that are dropped are "          \
+      "counted")                                                                                   \
+    X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE,                          \
       "number of columns, fixed beforehand (LIBSVM files do not say)")                             \
-    X("columns", NY_TEXT, 0, true, "LIST", NULL, IMPORT | READ,                                    \
+    X("columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ,                             \
       "columns to keep, such as 1,3-5,name; in file order")                                        \
-    X("map", NY_CHOICE, 0, true, "MAP", "kpca", FIT,                                               \
+    X("map", NY_CHOICE, 0, true, "MAP", "kpca", EMBEDDING, FIT,                                    \
+      "kpca: kernel PCA; laplacian: spectral clustering; isomap, eigenmaps: by a graph. "          \
       "svd: K as it is; kpca: K centred; pca: that of the linear kernel; laplacian: K "            \
-      "divided by its degrees, for spectral clustering; diffusion: that, times its "               \
-      "eigenvalues to the power of --time; isomap: lengths of shortest paths in a graph of "       \
-      "neighbours (--neighbors, or --graph); eigenmaps: smoothest functions on such a graph; "     \
-      "diffusion beside one of these two: on it, too")                                             \
-    X("approx", NY_CHOICE, 0, true, "METHOD", "projected", FIT,                                    \
-      "projected: the best that landmarks give, in two passes; nystrom: faster and "               \
-      "coarser, in one; orthonystrom, column: between them; ensemble: slices of many "             \
-      "landmarks, where their m^3 is too much; randomized, gaussian: by products with all "        \
-      "of K, n^2 kernel values each; exact: K itself, for small n (--map pca: any n)")             \
-    X("select", NY_CHOICE, 0, true, "RULE", NULL, FIT | SELECT,                                    \
-      "rpcholesky leaves the least error (default of projected and ensemble); greedy "             \
-      "bounds every entry of K; uniform is what nystrom, column and orthonystrom assume "          \
-      "(their default); weighted: at random by the diagonal of what is decomposed; given: "        \
-      "--landmarks-file or --landmarks-from; all: every row; maxmin: isomap's, each "   \
-      "the farthest from those before")                                                            \
-    X("landmarks", NY_COUNT, 1, true, "M", "1000", FIT | SELECT,                                   \
-      "number of landmarks; with --tolerance the most there may be, none by default; of gaussian " \
-      "its random columns")                                                                        \
-    X("tolerance", NY_NUMBER, 0, true, "E", NULL, FIT | SELECT,                                    \
-      "greedy: no row keeps a residual above this; without it, the one that gives --landmarks "    \
-      "is found")                                                                                  \
-    X("pilot", NY_SWITCH, 0, true, NULL, "yes", FIT | SELECT,                                      \
+      "divided by its degrees; diffusion: that, times its eigenvalues to the power of "            \
+      "--time; isomap: lengths of shortest paths in a graph of neighbours (--neighbors, or "       \
+      "--graph); eigenmaps: smoothest functions on such a graph; diffusion beside one of "         \
+      "these two: on it, too")                                                                     \
+    X("approx", NY_CHOICE, 0, true, "METHOD", "projected", EMBEDDING, FIT,                         \
+      "projected: the best of landmarks; nystrom: faster, coarser; exact: for small n. "           \
+      "projected takes two passes, nystrom one; orthonystrom, column: between them; "              \
+      "ensemble: slices of many landmarks, where their m^3 is too much; randomized, "              \
+      "gaussian: by products with all of K, n^2 kernel values each; exact: K itself (--map "       \
+      "pca: for any n)")                                                                           \
+    X("select", NY_CHOICE, 0, true, "RULE", NULL, LANDMARKS, FIT | SELECT,                         \
+      "rpcholesky leaves the least error; greedy bounds every entry of K; uniform: at "            \
+      "random. rpcholesky is the default of projected and ensemble, uniform that of "              \
+      "nystrom, column and orthonystrom, which assume it; weighted: at random by the "             \
+      "diagonal of what is decomposed; given: --landmarks-file or --landmarks-from; all: "         \
+      "every row; maxmin: isomap's, each the farthest from those before")                          \
+    X("landmarks", NY_COUNT, 1, true, "M", "1000", LANDMARKS, FIT | SELECT,                        \
+      "number of landmarks. With --tolerance the most there may be, none by default; of "          \
+      "gaussian its random columns")                                                               \
+    X("tolerance", NY_NUMBER, 0, true, "E", NULL, LANDMARKS, FIT | SELECT,                         \
+      "greedy: no row keeps a residual above this. Without it, the one that gives "                \
+      "--landmarks is found")                                                                      \
+    X("pilot", NY_SWITCH, 0, true, NULL, "yes", LANDMARKS, FIT | SELECT | RARE,                    \
       "greedy without --tolerance: begin near the one that hashed rows suggest, not at 1")         \
-    X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, FIT | SELECT,                             \
+    X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, LANDMARKS, FIT | SELECT | RARE,           \
       "row numbers of the landmarks, in order")                                                    \
-    X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, FIT | SELECT,                              \
+    X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, LANDMARKS, FIT | SELECT | RARE,            \
       "take the landmarks of this result of the same store")                                       \
-    X("components", NY_COUNT, 1, true, "P", "2", FIT, "columns of the embedding")                  \
-    X("rank", NY_COUNT, 1, true, "K", NULL, FIT,                                                   \
-      "rank kept inside; by default all for projected, all of each expert for ensemble, else "    \
-      "the components")                                                                            \
-    X("kernel", NY_CHOICE, 0, true, "KERNEL", "rbf", FIT | SELECT,                                 \
+    X("components", NY_COUNT, 1, true, "P", "2", EMBEDDING, FIT, "columns of the embedding")       \
+    X("rank", NY_COUNT, 1, true, "K", NULL, EMBEDDING, FIT | RARE,                                 \
+      "rank kept inside; by default all for projected, all of each expert for ensemble, "          \
+      "else the components")                                                                       \
+    X("kernel", NY_CHOICE, 0, true, "KERNEL", "rbf", KERNEL, FIT | SELECT,                         \
       "k(x,y); --map pca has the linear one")                                                      \
-    X("gamma", NY_WIDTH, 0, true, "G|auto", "auto", FIT | SELECT,                                  \
-      "width of rbf, laplacian and polynomial kernels; auto: 1/median distance")                   \
-    X("sigma", NY_WIDTH, 0, true, "S|auto", NULL, FIT | SELECT,                                    \
+    X("gamma", NY_WIDTH, 0, true, "G|auto", "auto", KERNEL, FIT | SELECT,                          \
+      "width of the kernel. Of rbf, laplacian and polynomial; auto: 1/median distance")            \
+    X("sigma", NY_WIDTH, 0, true, "S|auto", NULL, KERNEL, FIT | SELECT | RARE,                     \
       "the same for rbf, as gamma = 1/(2 S^2)")                                                    \
-    X("epsilon", NY_WIDTH, 0, true, "E|auto", NULL, FIT | SELECT,                                  \
+    X("epsilon", NY_WIDTH, 0, true, "E|auto", NULL, KERNEL, FIT | SELECT | RARE,                   \
       "the same for rbf, as gamma = 1/E")                                                          \
-    X("gamma-grid", NY_TEXT, 0, false, "[LIST]", NULL, PLAN,                                       \
-      "compare widths instead: for each of 0.01,0.1,1, or by default of some around --gamma, "     \
-      "the error to expect and how fast the spectrum falls")                                       \
-    X("degree", NY_COUNT, 1, true, "N", "3", FIT | SELECT, "of the polynomial kernel")             \
-    X("coef0", NY_NUMBER, -INFINITY, true, "C", "1", FIT | SELECT,                                 \
+    X("gamma-grid", NY_TEXT, 0, false, "[LIST]", NULL, KERNEL, PLAN,                               \
+      "compare widths instead. For each of 0.01,0.1,1, or by default of some around "              \
+      "--gamma, the error to expect and how fast the spectrum falls")                              \
+    X("degree", NY_COUNT, 1, true, "N", "3", KERNEL, FIT | SELECT | RARE,                          \
+      "of the polynomial kernel")                                                                  \
+    X("coef0", NY_NUMBER, -INFINITY, true, "C", "1", KERNEL, FIT | SELECT | RARE,                  \
       "constant of the polynomial kernel")                                                         \
-    X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, FIT,                             \
-      "means and degrees over the landmarks, or over all rows; by default implicit for projected " \
-      "and ensemble")                                                                              \
-    X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", FIT,                   \
-      "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                                     \
-    X("time", NY_NUMBER, 0, true, "T", "1", FIT,                                                   \
+    X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, SOLVER, FIT | RARE,              \
+      "means and degrees over the landmarks, or over all rows; by default implicit for "           \
+      "projected and ensemble")                                                                    \
+    X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", EMBEDDING,             \
+      FIT | RARE, "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                         \
+    X("time", NY_NUMBER, 0, true, "T", "1", EMBEDDING, FIT | RARE,                                 \
       "diffusion: steps of the walk, the power of the eigenvalues")                                \
-    X("row-normalize", NY_SWITCH, 0, true, NULL, "no", FIT,                                        \
+    X("row-normalize", NY_SWITCH, 0, true, NULL, "no", EMBEDDING, FIT | RARE,                      \
       "scale each row of the embedding to length 1, for clustering")                               \
-    X("affine", NY_SWITCH, 0, true, NULL, NULL, FIT | SELECT,                                      \
-      "measure residuals from the affine hull of the landmarks, not from their span; by default "  \
-      "for greedy selection under kpca and pca")                                                   \
-    X("inner", NY_CHOICE, 0, true, "auto|exact|randomized", "auto", FIT,                           \
+    X("affine", NY_SWITCH, 0, true, NULL, NULL, LANDMARKS, FIT | SELECT | RARE,                    \
+      "measure residuals from the affine hull of the landmarks, not from their span; by "          \
+      "default for greedy selection under kpca and pca")                                           \
+    X("inner", NY_CHOICE, 0, true, "auto|exact|randomized", "auto", SOLVER, FIT | RARE,            \
       "eigensolver of nystrom, orthonystrom (auto: by size) and projected (auto: exact; "          \
-      "randomized: no matrix of all landmarks is summed up, a pass for each product instead, for " \
-      "few components of many landmarks)")                                                         \
-    X("oversample", NY_COUNT, 0, true, "P", "5", FIT,                                              \
+      "randomized: no matrix of all landmarks is summed up, a pass for each product "              \
+      "instead, for few components of many landmarks)")                                            \
+    X("oversample", NY_COUNT, 0, true, "P", "5", SOLVER, FIT | RARE,                               \
       "extra vectors of randomized solvers; of projected 30 by default")                           \
-    X("power", NY_COUNT, 1, true, "Q", "2", FIT,                                                   \
-      "power iterations of randomized solvers; of projected, whose default is 4, the most passes " \
-      "after the first, which end earlier where residuals are small")                              \
-    X("experts", NY_COUNT, 1, true, "N", NULL, FIT,                                                \
+    X("power", NY_COUNT, 1, true, "Q", "2", SOLVER, FIT | RARE,                                    \
+      "power iterations of randomized solvers; of projected, whose default is 4, the most "        \
+      "passes after the first, which end earlier where residuals are small")                       \
+    X("experts", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE,                                 \
       "ensemble: how many slices of the landmarks; by default of 100 columns, or the rank")        \
-    X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", FIT,                  \
+    X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", SOLVER, FIT | RARE,   \
       "ensemble: of its experts; all but uniform are fitted on the last 20 (ridge: 40) "           \
       "landmarks")                                                                                 \
-    X("neighbors", NY_COUNT, 1, true, "T", "5", FIT | GRAPH | EVALUATE,                            \
-      "nearest neighbours of each row; a row is not its own")                                      \
-    X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", FIT | GRAPH,                  \
-      "distance of two rows: |x-y|, or 1 - x.y/|x||y|")                                            \
-    X("knn", NY_CHOICE, 0, true, "exact|forest", "exact", FIT | GRAPH,                             \
-      "exact: from all pairs of rows; forest: nearly all neighbours from far fewer pairs, by "     \
-      "trees of random projections and neighbours of neighbours")                                  \
-    X("recall", NY_NUMBER, 0, true, "R", "0.95", FIT | GRAPH,                                      \
+    X("neighbors", NY_COUNT, 1, true, "T", "5", NEIGHBORS, FIT | GRAPH | EVALUATE,                 \
+      "nearest neighbours of each row. A row is not its own")                                      \
+    X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", NEIGHBORS,                    \
+      FIT | GRAPH | RARE, "distance of two rows: |x-y|, or 1 - x.y/|x||y|")                        \
+    X("knn", NY_CHOICE, 0, true, "exact|forest", "exact", NEIGHBORS, FIT | GRAPH | RARE,           \
+      "exact: from all pairs of rows; forest: nearly all neighbours from far fewer pairs, "        \
+      "by trees of random projections and neighbours of neighbours")                               \
+    X("recall", NY_NUMBER, 0, true, "R", "0.95", NEIGHBORS, FIT | GRAPH | RARE,                    \
       "forest: the share of true neighbours to find, measured on a sample of rows")                \
-    X("leaf", NY_COUNT, 1, true, "N", "256", FIT | GRAPH,                                          \
+    X("leaf", NY_COUNT, 1, true, "N", "256", NEIGHBORS, FIT | GRAPH | RARE,                        \
       "forest: rows of a leaf, all pairs of which are compared, at most")                          \
-    X("max-distance", NY_NUMBER, 0, true, "R", NULL, FIT | GRAPH, "no edge is longer than this")   \
-    X("distance-quantile", NY_NUMBER, 0, true, "Q", NULL, FIT | GRAPH,                             \
+    X("max-distance", NY_NUMBER, 0, true, "R", NULL, NEIGHBORS, FIT | GRAPH | RARE,                \
+      "no edge is longer than this")                                                               \
+    X("distance-quantile", NY_NUMBER, 0, true, "Q", NULL, NEIGHBORS, FIT | GRAPH | RARE,           \
       "no edge is longer than this quantile of the neighbours' distances, such as 0.95")           \
-    X("mutual", NY_SWITCH, 0, true, NULL, "no", FIT | GRAPH,                                       \
+    X("mutual", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | GRAPH | RARE,                     \
       "join two rows where each is among the other's neighbours, not where one is")                \
-    X("connect", NY_SWITCH, 0, true, NULL, "no", FIT | GRAPH,                                      \
-      "join the components of the graph by the shortest edges that do, whatever their length")     \
-    X("sweep", NY_TEXT, 0, true, "LIST", NULL, GRAPH,                                              \
+    X("connect", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | GRAPH | RARE,                    \
+      "join the components of the graph by the shortest edges that do, whatever their "            \
+      "length")                                                                                    \
+    X("sweep", NY_TEXT, 0, true, "LIST", NULL, NEIGHBORS, GRAPH,                                   \
       "other --neighbors to try, such as 1,2,3,5: components, and rows in the largest")            \
-    X("graph", NY_TEXT, 0, true, "NAME", NULL, FIT,                                                \
-      "maps of a graph: one of the same store; without it the fit makes its own")                  \
-    X("edge-weights", NY_CHOICE, 0, true, "heat|binary", "heat", FIT,                              \
-      "eigenmaps, diffusion: exp(-gamma d^2) of an edge of length d, gamma auto: 1/median d^2; "   \
-      "or 1")                                                                                      \
-    X("from", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where a path begins")                \
-    X("to", NY_COUNT, 0, false, "ROW", NULL, PATH, "the row where it ends")                        \
-    X("measures", NY_TEXT, 0, false, "LIST", "all", EVALUATE,                                      \
-      "of clusters, knn, neighborhoods, distances, reconstruction, against, or of the figures "    \
-      "that they give, as JSON calls them; one that is named must apply")                          \
-    X("against", NY_TEXT, 0, false, "NAME", NULL, EVALUATE,                                        \
+    X("graph", NY_TEXT, 0, true, "NAME", NULL, NEIGHBORS, FIT,                                     \
+      "take this graph of the same store. Maps of a graph; without it the fit makes its own")      \
+    X("edge-weights", NY_CHOICE, 0, true, "heat|binary", "heat", NEIGHBORS, FIT | RARE,            \
+      "eigenmaps, diffusion: exp(-gamma d^2) of an edge of length d, gamma auto: 1/median "        \
+      "d^2; or 1")                                                                                 \
+    X("from", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, "the row where a path begins")     \
+    X("to", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, "the row where it ends")             \
+    X("measures", NY_TEXT, 0, false, "LIST", "all", MEASURES, EVALUATE,                            \
+      "of clusters, knn, neighborhoods, distances, reconstruction, against, or of the "            \
+      "figures that they give, as JSON calls them; one that is named must apply")                  \
+    X("against", NY_TEXT, 0, false, "NAME", NULL, MEASURES, EVALUATE,                              \
       "another result of the same rows, such as an exact one, to compare with")                    \
-    X("clusters", NY_COUNT, 1, false, "K", NULL, EVALUATE,                                         \
+    X("clusters", NY_COUNT, 1, false, "K", NULL, MEASURES, EVALUATE,                               \
       "of k-means; by default as many as there are classes")                                       \
-    X("n-init", NY_COUNT, 1, false, "N", "10", EVALUATE,                                           \
+    X("n-init", NY_COUNT, 1, false, "N", "10", MEASURES, EVALUATE | RARE,                          \
       "initialisations of k-means: the best one counts")                                           \
-    X("knn-neighbors", NY_COUNT, 1, false, "K", "1", EVALUATE,                                     \
+    X("knn-neighbors", NY_COUNT, 1, false, "K", "1", MEASURES, EVALUATE | RARE,                    \
       "neighbours that vote on a row's class")                                                     \
-    X("sample", NY_COUNT, 4, false, "ROWS", "2000", EVALUATE,                                      \
+    X("sample", NY_COUNT, 4, false, "ROWS", "2000", MEASURES, EVALUATE,                            \
       "rows, drawn by hash, whose pairs are looked at; as many as there are: exactly")             \
-    X("axes", NY_TEXT, 0, false, "X,Y", NULL, PLOT,                                                \
+    X("axes", NY_TEXT, 0, false, "X,Y", NULL, PICTURE, PLOT,                                       \
       "columns across and upwards; by default 1,2, or row,1 where there is one component")         \
-    X("color", NY_TEXT, 0, false, "COLUMN", "auto", PLOT,                                          \
-      "column by which points are coloured; density: how many lie where; auto: labels, else that") \
-    X("all", NY_SWITCH, 0, false, NULL, "no", PLOT,                                                \
-      "axes reach to the farthest points, not only to the middle 99.8 % and what is near them")    \
-    X("mark-landmarks", NY_SWITCH, 0, false, NULL, "no", PLOT, "show where the landmarks are")     \
-    X("scree", NY_SWITCH, 0, false, NULL, "no", PLOT, "draw the eigenvalues instead")              \
-    X("size", NY_TEXT, 0, false, "WxH", "1600x1200", PLOT,                                         \
+    X("color", NY_TEXT, 0, false, "COLUMN", "auto", PICTURE, PLOT,                                 \
+      "column by which points are coloured; density: how many lie where; auto: labels, "           \
+      "else that")                                                                                 \
+    X("all", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT,                                       \
+      "axes reach to the farthest points, not only to the middle 99.8 % and what is near "         \
+      "them")                                                                                      \
+    X("mark-landmarks", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT,                            \
+      "show where the landmarks are")                                                              \
+    X("scree", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, "draw the eigenvalues instead")     \
+    X("size", NY_TEXT, 0, false, "WxH", "1600x1200", PICTURE, PLOT,                                \
       "of the picture, in pixels; an svg or pdf has half as many points")                          \
-    X("title", NY_TEXT, 0, false, "TEXT", NULL, PLOT | REPORT,                                     \
+    X("title", NY_TEXT, 0, false, "TEXT", NULL, PICTURE, PLOT | REPORT,                            \
       "above the picture or page; by default NAME, or that of the store")                          \
-    X("path", NY_TEXT, 0, false, "A,B", NULL, REPORT,                                              \
-      "show the shortest path from row A to row B in the graph of a result, or in one among them") \
-    X("image", NY_TEXT, 0, false, "HxW|auto|none", "auto", REPORT,                                 \
+    X("path", NY_TEXT, 0, false, "A,B", NULL, PICTURE, REPORT,                                     \
+      "show the shortest path from row A to row B in the graph of a result, or in one "            \
+      "among them")                                                                                \
+    X("image", NY_TEXT, 0, false, "HxW|auto|none", "auto", PICTURE, REPORT,                        \
       "height and width of rows that are images; auto: where a square has as many pixels")         \
-    X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", FIT | SELECT | GRAPH, \
-      "scale each column by its standard deviation, or by its range; sparse rows are not centred") \
-    X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, FIT | SELECT,                               \
-      "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of K, so " \
-      "there is no trace error")                                                                   \
-    X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", FIT,                                      \
+    X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", EMBEDDING, FIT | SELECT | GRAPH,  \
+      "scale columns by deviation, or by range. standard: the standard deviation; unit: "          \
+      "the range; sparse rows are not centred")                                                    \
+    X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | SELECT | RARE,                \
+      "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of "       \
+      "K, so there is no trace error")                                                             \
+    X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", SOLVER, FIT | RARE,                       \
       "of the tiles and of the embedding; sums are f64 always")                                    \
-    X("certify", NY_SWITCH, 0, true, NULL, "no", FIT,                                              \
+    X("certify", NY_SWITCH, 0, true, NULL, "no", ERROR, FIT | RARE,                                \
       "a pass more to measure exactly: the error of nystrom, the residuals of all rows")           \
-    X("probe", NY_COUNT, 1, true, "R", NULL, FIT,                                                  \
-      "a pass more for every method: |K - K~|/|K| (Frobenius) from R columns of K drawn by hash, " \
-      "with its standard error")                                                                   \
-    X("online", NY_SWITCH, 0, true, NULL, "no", FIT,                                               \
-      "greedy with --tolerance: one pass selects and accumulates, a second embeds; for rows "      \
-      "before it a landmark counts by its projection, so that the trace error is an upper bound; " \
-      "--gamma auto is of the first 16,384 rows, and embed begins with them")                      \
-    X("update", NY_CHOICE, 0, false, "full|frozen", NULL, UPDATE,                                  \
-      "take the rows in that were appended since a result was made, with its options; full: as "   \
-      "a fit of all rows with its gamma and scale; frozen: they are placed by the model as it is") \
-    X("restart", NY_SWITCH, 0, false, NULL, "no", FIT | SELECT | GRAPH,                            \
+    X("probe", NY_COUNT, 1, true, "R", NULL, ERROR, FIT,                                           \
+      "measure |K - K~|/|K| from R columns of K. A pass more, for every method; Frobenius "        \
+      "norms, columns drawn by hash, with the standard error")                                     \
+    X("online", NY_SWITCH, 0, true, NULL, "no", LANDMARKS, FIT | RARE,                             \
+      "greedy with --tolerance: one pass selects and accumulates, a second embeds; for "           \
+      "rows before it a landmark counts by its projection, so that the trace error is an "         \
+      "upper bound; --gamma auto is of the first 16,384 rows, and embed begins with them")         \
+    X("update", NY_CHOICE, 0, false, "full|frozen", NULL, RUN, UPDATE,                             \
+      "take in rows that were appended since. With the options that the result has; full: "        \
+      "as a fit of all rows with its gamma and scale; frozen: they are placed by the model "       \
+      "as it is")                                                                                  \
+    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH,                       \
       "replace a result of this name that has other options")                                      \
-    X("seed", NY_COUNT, 0, true, "S", "0", IMPORT | FIT | SELECT | GRAPH | EVALUATE,               \
-      "of every random choice: the same seed gives the same bytes")                                \
-    X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, EMBED,                                             \
+    X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE,          \
+      "of every random choice. The same seed gives the same bytes")                                \
+    X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, RUN, EMBED | RARE,                                 \
       "folder of the temporary store; by default that of the output")                              \
-    X("memory", NY_BYTES, 1, false, "SIZE", NULL, COMMON,                                          \
-      "budget, such as 512M or 2G; by default half of what is free (import: 256M)")                \
-    X("threads", NY_COUNT, 1, false, "N", NULL, COMMON, "by default one a CPU")
+    X("memory", NY_BYTES, 1, false, "SIZE", NULL, RUN, COMMON,                                     \
+      "such as 512M or 2G; by default half of what is free. For import 256M")                      \
+    X("threads", NY_COUNT, 1, false, "N", NULL, RUN, COMMON, "by default one a CPU")
 
-#define INFO(name, kind, least, identity, argument, fallback, groups, summary)                     \
-    {name, argument, fallback, summary, groups},
-#define RULE(name, kind, least, identity, argument, fallback, groups, summary)                     \
+#define INFO(name, kind, least, identity, argument, fallback, section, groups, summary)            \
+    {name, argument, fallback, summary, section, groups},
+#define RULE(name, kind, least, identity, argument, fallback, section, groups, summary)            \
     {kind, least, identity},
 
-static struct ny_option_info infos[] = {OPTION_MAP(INFO){NULL, NULL, NULL, NULL, 0}};
+static struct ny_option_info infos[] = {OPTION_MAP(INFO){NULL, NULL, NULL, NULL, NULL, 0}};
 static const struct ny_option_rule rules[] = {OPTION_MAP(RULE)};
 
 /* ---- choices that other tables offer ------------------------------------------------------ */

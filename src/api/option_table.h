@@ -1,6 +1,6 @@
 /*
- * The option table: name, kind of value, least value, argument, default, groups, summary. One line
- * an option; ny_options_set(), --help, the man page and the completions read it.
+ * The option table: name, kind of value, least value, argument, default, section, groups, summary.
+ * One line an option; ny_options_set(), --help, the man page and the completions read it.
  */
 #ifndef NY_API_OPTION_TABLE_H
 #define NY_API_OPTION_TABLE_H

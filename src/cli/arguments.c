@@ -22,13 +22,13 @@ static int unknown_option(struct command *command, const char *typed, const char
 
     if (!cli_option_find(verb, name, &view) && cli_option_find(NULL, name, &view))
         return cli_fail(command, NY_EUSAGE,
-                        "%s is not an option of %s; `nystream help %s` lists those", typed,
+                        "%s is not an option of %s; `nystream help %s --all` lists those", typed,
                         verb->name, verb->name);
     if (nearest)
         return cli_fail(command, NY_EUSAGE, "unknown option %s of %s; did you mean --%s?", typed,
                         verb->name, nearest);
     return cli_fail(command, NY_EUSAGE,
-                    "unknown option %s of %s; `nystream help %s` lists its options", typed,
+                    "unknown option %s of %s; `nystream help %s --all` lists its options", typed,
                     verb->name, verb->name);
 }
 
@@ -237,12 +237,16 @@ static int parse_words(struct cursor *cursor)
     return err;
 }
 
-/* `nystream VERB --help` is `nystream help VERB`. */
-static void become(struct command *command, const char *verb, const char *operand)
+/* `nystream VERB --help [--all]` is `nystream help VERB [--all]`. */
+static void become_help(struct cursor *cursor)
 {
-    command->verb = cli_verb_find(verb);
-    command->operand_count = 0;
-    if (operand) command->operands[command->operand_count++] = operand;
+    struct command *command = cursor->command;
+
+    command->operands[0] = command->verb->name;
+    command->operand_count = 1;
+    command->verb = cli_verb_find("help");
+    for (int i = cursor->next; i < command->argc; i++)
+        if (strcmp(command->argv[i], "--all") == 0) command->given |= OWN_ALL;
 }
 
 static int parse_verb(struct command *command, const char *word)
@@ -278,7 +282,7 @@ int cli_parse(struct command *command)
     err = parse_words(&cursor);
     if (err) return err;
     if (cursor.finished) {
-        become(command, "help", command->verb->name);
+        become_help(&cursor);
         return NY_OK;
     }
     return check_operands(command);

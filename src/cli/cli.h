@@ -29,7 +29,8 @@ enum own_option {
     OWN_SKIP_DAMAGED = 1024,
     OWN_TERMINAL = 2048,
     OWN_LABELS = 4096,
-    OWN_CSV = 8192
+    OWN_CSV = 8192,
+    OWN_ALL = 16384
 };
 
 struct command;
@@ -42,7 +43,7 @@ struct verb {
     unsigned groups;         /* of the library's options: enum ny_option_group */
     unsigned own;            /* enum own_option */
     const char *summary;     /* one line */
-    const char *description; /* sentences for help and man page */
+    const char *description; /* sentences; after a line's end what short help leaves out */
     const char *examples;    /* lines; in a folder with table.csv all of them run */
     int (*run)(struct command *command);
 };
@@ -82,10 +83,11 @@ const char *cli_verb_suggest(const char *name);
 /* An option as help, man page and completions show it. */
 struct option_view {
     char letter; /* 0: none */
-    const char *name, *argument, *fallback, *summary;
+    const char *name, *argument, *fallback, *summary, *section;
     unsigned own;          /* its bit; 0: an option of the library */
     unsigned groups;       /* of the library's */
     bool switch_both_ways; /* --name and --no-name */
+    bool rare;             /* short help leaves it out */
 };
 /* The verb's options in the order of help; false past the last. verb NULL: all there are. */
 bool cli_option_at(const struct verb *verb, size_t index, struct option_view *view);
@@ -213,7 +215,8 @@ void cli_print_overview(FILE *file);
 void cli_print_usage(FILE *file, const struct verb *verb);
 /* "fit STORE NAME [options]" */
 void cli_synopsis(const struct verb *verb, char *text, size_t bytes);
-void cli_print_help(FILE *file, const struct verb *verb);
+/* Of common options the first sentence; of `all` options all there is to say. */
+void cli_print_help(FILE *file, const struct verb *verb, bool all);
 void cli_print_man(FILE *file);
 void cli_print_bash_completion(FILE *file);
 void cli_print_zsh_completion(FILE *file);

@@ -45,13 +45,23 @@ void cli_print_overview(FILE *file)
           "  nystream plan points.nys --memory 2G\n"
           "  nystream fit points.nys first --memory 2G\n"
           "  nystream export points.nys first -o embedding.npy\n\n"
-          "`nystream help VERB` explains a verb and lists its options.\n",
+          "`nystream help VERB` explains a verb and its options.\n",
           file);
 }
 
-static void print_option(FILE *file, const struct option_view *view, int width)
+/* The summary, or its first sentence, with the default. */
+static void option_text(const struct option_view *view, bool all, char *text, size_t bytes)
 {
-    char synopsis[SYNOPSIS_BYTES], text[512];
+    const char *end = all ? NULL : strstr(view->summary, ". ");
+
+    snprintf(text, bytes, "%.*s%s%s%s", end ? (int)(end - view->summary) : (int)bytes,
+             view->summary, view->fallback ? " (default " : "",
+             view->fallback ? view->fallback : "", view->fallback ? ")" : "");
+}
+
+static void print_option(FILE *file, const struct option_view *view, bool all, int width)
+{
+    char synopsis[SYNOPSIS_BYTES], text[640];
     int column;
 
     if (view->letter)
@@ -62,8 +72,7 @@ static void print_option(FILE *file, const struct option_view *view, int width)
     else
         snprintf(synopsis, sizeof(synopsis), "--%s%s%s", view->name, view->argument ? " " : "",
                  view->argument ? view->argument : "");
-    snprintf(text, sizeof(text), "%s%s%s%s", view->summary, view->fallback ? " (default " : "",
-             view->fallback ? view->fallback : "", view->fallback ? ")" : "");
+    option_text(view, all, text, sizeof(text));
     fprintf(file, "  %s", synopsis);
     column = 2 + cli_columns(synopsis);
     if (column + 2 > SUMMARY_COLUMN) {
@@ -96,17 +105,55 @@ static void print_examples(FILE *file, const char *lines)
     }
 }
 
-void cli_print_help(FILE *file, const struct verb *verb)
+static void print_description(FILE *file, const char *text, bool all, int width)
+{
+    char first[1024];
+    size_t length = strcspn(text, "\n");
+
+    snprintf(first, sizeof(first), "%.*s", (int)length, text);
+    cli_wrap(file, first, 0, 0, width);
+    if (all && text[length]) cli_wrap(file, text + length + 1, 0, 0, width);
+}
+
+/* Option `index` is the first of its section that is shown. */
+static bool begins_section(const struct verb *verb, size_t index, const char *section, bool all)
+{
+    struct option_view earlier;
+
+    for (size_t i = 0; i < index && cli_option_at(verb, i, &earlier); i++)
+        if ((all || !earlier.rare) && strcmp(earlier.section, section) == 0) return false;
+    return true;
+}
+
+static void print_section(FILE *file, const struct verb *verb, const char *section, bool all,
+                          int width)
+{
+    struct option_view view;
+
+    fprintf(file, "%s:\n", section);
+    for (size_t i = 0; cli_option_at(verb, i, &view); i++)
+        if ((all || !view.rare) && strcmp(view.section, section) == 0)
+            print_option(file, &view, all, width);
+}
+
+void cli_print_help(FILE *file, const struct verb *verb, bool all)
 {
     struct option_view view;
     int width = page_width();
+    size_t count = 0, rare = 0;
 
     cli_print_usage(file, verb);
     fputc('\n', file);
-    cli_wrap(file, verb->description, 0, 0, width);
+    print_description(file, verb->description, all, width);
     print_examples(file, verb->examples);
-    fputs("\nOptions:\n", file);
-    for (size_t i = 0; cli_option_at(verb, i, &view); i++)
-        print_option(file, &view, width);
+    fputc('\n', file);
+    for (; cli_option_at(verb, count, &view); count++) {
+        rare += view.rare;
+        if ((all || !view.rare) && begins_section(verb, count, view.section, all))
+            print_section(file, verb, view.section, all, width);
+    }
     if (verb->own & OWN_PART) print_parts(file, width);
+    if (rare && !all)
+        fprintf(file, "\n`nystream help %s --all` tells more, and of %zu options more.\n",
+                verb->name, rare);
 }

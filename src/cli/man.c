@@ -94,10 +94,10 @@ static void print_verbs_of(FILE *file, const struct option_view *view)
     struct option_view same;
 
     for (; (verb = cli_verb_at(all)); all++)
-        having += cli_option_find(verb, view->name, &same);
+        having += cli_option_find(verb, view->name, &same) && same.own == view->own;
     if (having == all) return;
     for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
-        if (!cli_option_find(verb, view->name, &same)) continue;
+        if (!cli_option_find(verb, view->name, &same) || same.own != view->own) continue;
         fprintf(file, "%s%s", separator, verb->name);
         separator = ", ";
     }

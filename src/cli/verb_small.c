@@ -78,7 +78,7 @@ int cli_run_help(struct command *command)
         if (!verb)
             return cli_fail(command, NY_EUSAGE,
                             "unknown verb '%s'; `nystream help` lists the verbs", name);
-        cli_print_help(stdout, verb);
+        cli_print_help(stdout, verb, command->given & OWN_ALL);
     }
     return NY_OK;
 }

@@ -36,21 +36,22 @@ static const struct verb verbs[] = {
      "passes, flops, memory, disk and time of a fit, before anything runs; and its kernel width",
      "Says what `fit` with the same options would cost on this machine, and whether it fits in "
      "the memory budget; if not, the smallest budget that does. Exits 0 either way. With "
-     "--gamma-grid helps to choose the kernel's width instead: from one sample of a few thousand "
-     "rows it prints, for several widths, the trace error to expect with as many uniform "
-     "landmarks, the share of the trace in the components, how many eigenvalues hold 90 % of it, "
-     "the effective rank (sum of eigenvalues)²/(sum of squares), and the mean of k(x,y) over pairs "
-     "of rows: 1 where all rows look alike, 0 where none sees another.",
+     "--gamma-grid helps to choose the kernel's width instead.\n"
+     "That prints, from one sample of a few thousand rows, for several widths, the trace error "
+     "to expect with as many uniform landmarks, the share of the trace in the components, how "
+     "many eigenvalues hold 90 % of it, the effective rank (sum of eigenvalues)²/(sum of "
+     "squares), and the mean of k(x,y) over pairs of rows: 1 where all rows look alike, 0 where "
+     "none sees another.",
      "nystream plan points.nys --landmarks 100 --memory 256M\n"
      "nystream plan points.nys --gamma-grid 0.1,1,10",
      cli_run_plan},
     {"fit", "STORE NAME", "", 2, 2, NY_GROUP_FIT | NY_GROUP_UPDATE | COMMON, EVERY,
      "compute an embedding, resume it, or update it",
-     "Selects landmarks, accumulates, solves, projects; the result is stored under NAME. It "
-     "makes a checkpoint at least every 30 seconds: after an interruption the same command goes "
+     "Selects landmarks, accumulates, solves, projects, and stores the result under NAME. A "
+     "checkpoint is made at least every 30 seconds: after an interruption the same command goes "
      "on from there, to the same bytes. A NAME that was fitted with other options is refused; "
-     "--restart replaces it. With --update it takes in the rows that were appended since, with the "
-     "options that it has; readers see the old result until the new one is whole.",
+     "--restart replaces it. --update takes in the rows that were appended since; readers see "
+     "the old result until the new one is whole.",
      "nystream fit points.nys first --landmarks 100 --components 3 --memory 256M\n"
      "nystream fit points.nys groups --map laplacian --landmarks 100 --row-normalize",
      cli_run_fit},
@@ -77,10 +78,12 @@ static const struct verb verbs[] = {
     {"eval", "STORE NAME…", "", 2, NO_LIMIT, NY_GROUP_EVALUATE | COMMON,
      EVERY | OWN_LABELS | OWN_CSV, "judge results: clusters against labels, and more",
      "Prints a table with a column for each NAME and a line for each figure; what does not apply "
-     "is left out, with the reason below. k-means finds clusters in the embedding, from --n-init "
+     "is left out, with the reason below. The clusters stay with the result: export --part "
+     "clusters.\n"
+     "k-means finds clusters in the embedding, from --n-init "
      "k-means++ initialisations; purity, accuracy, nmi and ari compare them with the labels: "
      "purity is the share of rows in the largest class of their cluster, accuracy that in the "
-     "largest cluster of their class. The clusters stay with the result: export --part clusters. "
+     "largest cluster of their class. "
      "kNN error is that of naming a row's class by its nearest neighbours in the embedding, over "
      "ten splits in halves. Of a sample of rows: trustworthiness (neighbours in the embedding are "
      "neighbours in the input) and continuity (the other way round), residual variance (1 less "
@@ -126,7 +129,7 @@ static const struct verb verbs[] = {
      "nystream report points.nys first groups -o report.html", cli_run_report},
     {"embed", "FILE", "-o OUT.npy", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | COMMON,
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
-     "import, fit and export in one, through a temporary store that is removed at the end.",
+     "import, fit and export in one; the store between is temporary.",
      "nystream embed table.csv -o embedding.npy --label-column class", cli_run_embed},
     {"list", "STORE", "", 1, 1, 0, EVERY, "the names of the results, with their status",
      "One result a line: name, tab, status (done, running, interrupted).",
@@ -151,34 +154,42 @@ static const struct verb verbs[] = {
      "Prints the version of the command and of "
      "the library that it runs with.",
      "nystream version --json", cli_run_version},
-    {"help", "[VERB]", "", 0, 1, 0, EVERY | OWN_MAN | OWN_BASH | OWN_ZSH, "explain a verb",
-     "Explains a verb and its options. With an option writes the manual page or a completion "
-     "script, made from the same tables.",
-     "nystream help fit\n"
+    {"help", "[VERB]", "", 0, 1, 0, EVERY | OWN_ALL | OWN_MAN | OWN_BASH | OWN_ZSH,
+     "explain a verb",
+     "Explains a verb and its common options, or with --all every option. With another option "
+     "writes the manual page or a completion script, made from the same tables.",
+     "nystream help fit --all\n"
      "nystream help --man > nystream.1",
      cli_run_help},
 };
 
+#define OUTPUT "Output"
+
 static const struct option_view own_options[] = {
     {'o', "output", "FILE", NULL,
-     "file to write: .npy or .csv; plot: .png, .svg, .pdf; - is the standard output", OWN_OUTPUT, 0,
-     false},
-    {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", OWN_INPUT, 0,
-     false},
-    {0, "part", "PART", "embedding", "the part to write (see below)", OWN_PART, 0, false},
-    {0, "skip-damaged", NULL, NULL, "write rows that are damaged as NaN, and go on",
-     OWN_SKIP_DAMAGED, 0, false},
-    {0, "labels", NULL, NULL, "labels must be there: else exit 2", OWN_LABELS, 0, false},
-    {0, "csv", NULL, NULL, "print CSV: a line for each result", OWN_CSV, 0, false},
-    {0, "terminal", NULL, NULL, "draw in letters, on the standard output", OWN_TERMINAL, 0, false},
-    {0, "man", NULL, NULL, "write the manual page, in roff", OWN_MAN, 0, false},
-    {0, "bash-completion", NULL, NULL, "write the completion script of bash", OWN_BASH, 0, false},
-    {0, "zsh-completion", NULL, NULL, "write the completion script of zsh", OWN_ZSH, 0, false},
-    {0, "json", NULL, NULL, "print JSON: the report, and errors as one object", OWN_JSON, 0, false},
-    {'q', "quiet", NULL, NULL, "no plan, progress or summary: only warnings and errors", OWN_QUIET,
-     0, false},
-    {'v', "verbose", NULL, NULL, "more about what is done", OWN_VERBOSE, 0, false},
-    {'h', "help", NULL, NULL, "explain the verb and its options", OWN_HELP, 0, false},
+     "file to write; - is the standard output. A .npy or .csv; of plot a .png, .svg or .pdf",
+     OUTPUT, .own = OWN_OUTPUT},
+    {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", "Input",
+     .own = OWN_INPUT},
+    {0, "part", "PART", "embedding", "the part to write (see below)", OUTPUT, .own = OWN_PART},
+    {0, "skip-damaged", NULL, NULL, "write rows that are damaged as NaN, and go on", OUTPUT,
+     .own = OWN_SKIP_DAMAGED},
+    {0, "labels", NULL, NULL, "labels must be there: else exit 2", "Measures", .own = OWN_LABELS},
+    {0, "csv", NULL, NULL, "print CSV: a line for each result", OUTPUT, .own = OWN_CSV},
+    {0, "terminal", NULL, NULL, "draw in letters, on the standard output", OUTPUT,
+     .own = OWN_TERMINAL},
+    {0, "all", NULL, NULL, "every option, with all there is to say of it", OUTPUT, .own = OWN_ALL},
+    {0, "man", NULL, NULL, "write the manual page, in roff", OUTPUT, .own = OWN_MAN},
+    {0, "bash-completion", NULL, NULL, "write the completion script of bash", OUTPUT,
+     .own = OWN_BASH},
+    {0, "zsh-completion", NULL, NULL, "write the completion script of zsh", OUTPUT,
+     .own = OWN_ZSH},
+    {0, "json", NULL, NULL, "print JSON: the report, and errors as one object", OUTPUT,
+     .own = OWN_JSON},
+    {'q', "quiet", NULL, NULL, "no plan, progress or summary: only warnings and errors", OUTPUT,
+     .own = OWN_QUIET},
+    {'v', "verbose", NULL, NULL, "more about what is done", OUTPUT, .own = OWN_VERBOSE},
+    {'h', "help", NULL, NULL, "explain the verb and its options", OUTPUT, .own = OWN_HELP},
 };
 
 enum { OWN_COUNT = sizeof(own_options) / sizeof(own_options[0]) };
@@ -213,6 +224,8 @@ static struct option_view view_of(const struct ny_option_info *info)
                                 .argument = info->argument,
                                 .fallback = info->argument ? info->fallback : NULL,
                                 .summary = info->summary,
+                                .section = info->section,
+                                .rare = info->groups & NY_GROUP_RARE,
                                 .groups = info->groups,
                                 .switch_both_ways = !info->argument && !info->fallback};
 }

@@ -40,7 +40,7 @@ load helper
     ny fit s a --n-components=5
     usage "did you mean --components?"
     ny import s f --xyzzy
-    usage "unknown option --xyzzy of import; \`nystream help import\` lists its options"
+    usage "unknown option --xyzzy of import; \`nystream help import --all\` lists its options"
     ny import s f -x
     usage "unknown option -x of import"
 }

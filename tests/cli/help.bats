@@ -4,7 +4,7 @@ load helper
 verbs=$(nystream help | sed -nE 's/^  ([a-z]+)  .*/\1/p')
 
 options_of() {
-    nystream help "$1" | sed -nE 's/^  (-., )?--([a-z0-9-]+).*/\2/p'
+    nystream help "$1" --all | sed -nE 's/^  (-., )?--([a-z0-9-]+).*/\2/p'
 }
 
 @test "help is on stdout, with exit 0, in all its spellings" {
@@ -34,14 +34,41 @@ options_of() {
     done
 }
 
-@test "the help of a verb names every option that it takes" {
+@test "the help of a verb fits a screen, in sections, and says how to see all" {
+    local verb columns count section whole
+    for verb in $verbs; do
+        for columns in 80 100; do
+            COLUMNS=$columns ny help $verb
+            exits 0
+            count=$(wc -l <<<"$output")
+            [ $count -le 50 ] || { echo "$verb: $count lines" >&2; return 1; }
+            prints "For example:"
+        done
+    done
+    ny fit --help
+    for section in Embedding Kernel Landmarks Neighbours Error Run Output; do
+        grep -qx "$section:" <<<"$output"
+    done
+    [[ $output == *--landmarks* && $output != *--pilot* ]]
+    prints "\`nystream help fit --all\` tells more"
+    ny help fit --all
+    whole=$output
+    [[ $whole == *--pilot* && $whole != *"tells more"* ]]
+    ny fit s a --help --all
+    exits 0
+    [ "$output" = "$whole" ]
+    ny info --help
+    [[ $output != *--all* ]]
+}
+
+@test "help VERB --all names every option that the verb takes" {
     local option
-    ny help import
+    ny help import --all
     for option in format labels label-column header dtype append shuffle nan dims columns seed \
         memory threads json quiet verbose; do
         prints "--$option"
     done
-    ny help fit
+    ny help fit --all
     for option in map approx select landmarks tolerance landmarks-file landmarks-from components \
         rank kernel gamma sigma epsilon degree coef0 averages affine no-affine inner oversample \
         experts weights \
@@ -49,11 +76,11 @@ options_of() {
         prints "--$option"
     done
     [[ $output != *--tmpdir* && $output != *--append* ]]
-    ny help embed
+    ny help embed --all
     prints "--tmpdir"
     prints "--landmarks"
     prints "-o, --output"
-    ny help select
+    ny help select --all
     prints "--tolerance"
     [[ $output != *--components* ]]
     ny help export
@@ -109,7 +136,7 @@ options_of() {
 @test "lines of help fit 80 columns, but for a choice of words" {
     local verb
     for verb in $verbs; do
-        run bash -c "nystream help $verb | LC_ALL=C.UTF-8 awk 'length(\$0) > 80 && !/\\|/'"
+        run bash -c "{ nystream help $verb; nystream help $verb --all; } | LC_ALL=C.UTF-8 awk 'length(\$0) > 80 && !/\\|/'"
         [ -z "$output" ]
     done
 }
