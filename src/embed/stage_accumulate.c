@@ -1,7 +1,9 @@
 /*
  * Stage accumulate, pass 1: s = Cᵀ1, G = CᵀC, t = Σ k(x_i,x_i) over all points, each weighted by
- * 1/d_i where the kernel is divided. Where degrees are implicit (Proposition 2) s has to be known
- * first: stage degrees is the same pass without G, and its end is v with d_i = c_i·v.
+ * 1/d_i where the kernel is divided (G gives the AᵀA of Ouimet & Bengio 2005, Algorithm 1, steps 17
+ * to 21, as A = C W⁺, and the SVD of C of Talwalkar et al. 2013, eq. 4). Where degrees are implicit
+ * (Ouimet & Bengio, Proposition 2) s has to be known first: stage degrees is the same pass without
+ * G, and its end is v with d_i = c_i·v.
  */
 #include "embed/accumulate.h"
 

@@ -1,4 +1,5 @@
-/* Stage project, pass 2: Y = C′P + 1qᵀ for all points, into the store. */
+/* Stage project, pass 2: Y = C′P + 1qᵀ for all points, into the store: the vectors of Talwalkar et
+ * al. 2013, eqs. 3 and 4, and of Ouimet & Bengio 2005, Algorithm 1, step 23, by the P of each. */
 #include "embed/job.h"
 
 #include "embed/embedding.h"

@@ -1,7 +1,7 @@
 /*
  * Measure against: another result of the same rows, as a reference. By buckets of eigenpairs the
  * mean cosine of the principal angles between what the two results' eigenvectors span, and the mean
- * accuracy 1 − |λ̃ − λ|/λ of the eigenvalues (Talwalkar et al. 3.3, figure 1). And the embeddings
+ * accuracy 1 − |λ̃ − λ|/λ of the eigenvalues (Talwalkar et al. 2013, figure 1). And the embeddings
  * themselves: the mean of ‖y − f(ỹ)‖², f the linear regression of the reference's coordinates y on
  * ỹ, with the 95 % interval of that mean (Ouimet & Bengio 2005, section 5).
  *

@@ -5,8 +5,8 @@
 #include "base/context.h"
 
 struct ny_agreement {
-    double purity;   /* (1/n) Σ_clusters max_class, Talwalkar et al. 4.4 */
-    double accuracy; /* (1/n) Σ_classes max_cluster */
+    double purity;   /* (1/n) Σ_clusters max_class (Talwalkar et al. 2013, section 4.4) */
+    double accuracy; /* (1/n) Σ_classes max_cluster (likewise) */
     double nmi;      /* mutual information over the mean of the two entropies */
     double ari;      /* Hubert & Arabie 1985 */
 };

@@ -1,7 +1,8 @@
 /*
  * Measure clusters: k-means of the embedding, and how its clusters agree with the classes
- * (Talwalkar et al. 4.4). Purity and the others are those of the clustering of least inertia, which
- * is stored; their means and deviations are over the initialisations, as in the paper's table 2.
+ * (Talwalkar et al. 2013, section 4.4). Purity and the others are those of the clustering of least
+ * inertia, which is stored; their means and deviations are over the initialisations, as in the
+ * paper's table 2.
  */
 #include <string.h>
 

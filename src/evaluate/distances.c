@@ -2,7 +2,8 @@
  * Measure distances: how far the embedding keeps them, over the pairs of a sample.
  * residual_variance is 1 − ρ², ρ the correlation of ‖x − x′‖ and ‖y − y′‖ (Tenenbaum et al. 2000).
  * distance_error is ‖D − D̃‖_F/‖D‖_F of squared distances, D_ij = k_ii + k_jj − 2k_ij those that
- * the kernel means (Talwalkar et al. 4.2); centring changes none of them, division does.
+ * the kernel means (Talwalkar et al. 2013, section 4.2); centring changes none of them, division
+ * does.
  */
 #include <math.h>
 

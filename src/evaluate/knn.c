@@ -1,6 +1,6 @@
 /*
  * Measure knn: the error of classifying a row by its nearest neighbours in the embedding, over ten
- * random splits of the rows in halves, one to learn from and one to test (Talwalkar et al. 4.4,
+ * random splits of the rows in halves, one to learn from and one to test (Talwalkar et al. 2013,
  * table 3). The most frequent class of the neighbours counts, of several the nearest one's.
  *
  * The nearest of all rows are found once, from all pairs by tiles of products; of those about half

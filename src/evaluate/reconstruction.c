@@ -2,8 +2,8 @@
  * Measure reconstruction: how near K̃ = ÛΛ̂Ûᵀ (spectral) and ÛÛᵀK (matrix projection) are to the
  * matrix K that the map decomposes, with the averages of all rows, whatever the fit's were.
  * relative_error is ‖K − K̃‖_F/‖K‖_F (Li et al. 2010), relative_accuracy ‖K − K_k‖_F/‖K − K̃‖_F,
- * K_k the best of as many pairs (Talwalkar et al. 3.3); distance_accuracy is that of the squared
- * distances that the matrices mean (4.2).
+ * K_k the best of as many pairs (Talwalkar et al. 2013, section 3.3); distance_accuracy is that
+ * of the squared distances that the matrices mean (section 4.2).
  *
  * Of a sample of the rows both K and K̃ are that part, centred over the sample where K is centred.
  * There are far fewer entries on the diagonal of K than of the part: they count as much less. K_k,

@@ -7,7 +7,8 @@
  * panel, so that rows can leave it as soon as their residual is small.
  *
  * Affine (Σa = 1): everything runs on the kernel translated by the first landmark,
- * k′(x,y) = k(x,y) − k(x,x₁) − k(x₁,y) + k(x₁,x₁), whose factor has m − 1 rows (algorithms.md).
+ * k′(x,y) = k(x,y) − k(x,x₁) − k(x₁,y) + k(x₁,x₁), whose factor has m − 1 rows. Its δ is that of
+ * eqs. 7 and 8, without their W⁻¹1: W is singular for a linear kernel with an offset.
  */
 #ifndef NY_SELECT_DICTIONARY_H
 #define NY_SELECT_DICTIONARY_H

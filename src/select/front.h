@@ -1,11 +1,11 @@
 /*
  * A front: rows of one unit on their way through the forward substitution Z = L⁻¹k, panel of
  * columns by panel. δ = k(x,x) − ‖Z‖² only falls on the way, so a row leaves the front as soon as
- * it is known to be small enough (limits.md, section 4: "early exit").
+ * it is known to be small enough.
  *
- * f32 decides only what it can decide: its δ is off by some 1e-6·k(x,x) (algorithms.md, "The greedy
- * trap"), so a row is rejected when δ ≤ ε − band, and goes on to f64 when it is not. The band
- * supposes ε ≥ NY_EXACT_BELOW·k, for all the rows and landmarks in play; below, all is f64.
+ * f32 decides only what it can decide: its δ is off by 2e-6 … 6e-6·k(x,x), whatever ε is, so a row
+ * is rejected when δ ≤ ε − band, and goes on to f64 when it is not. The band supposes
+ * ε ≥ NY_EXACT_BELOW·k, for all the rows and landmarks in play; below, all is f64.
  */
 #ifndef NY_SELECT_FRONT_H
 #define NY_SELECT_FRONT_H

@@ -1,10 +1,10 @@
 /*
  * greedy: Algorithm 1 of Ouimet & Bengio (2005), which Algorithm 2 (greedy_search.c) runs several
- * times. A row joins the dictionary when its residual δ = k(x,x) − ‖L⁻¹k_D(x)‖² against the rows
- * that joined before it is above ε. Blocked, and still the dictionary of the sequential algorithm
- * in f64: residuals only fall as the dictionary grows, so what an older dictionary rejects stays
- * rejected (greedy_unit.c, in parallel and in f32 with a guard band), and the rest is decided in
- * order and in f64 (greedy_fold.c).
+ * times. A row joins the dictionary when its residual δ = k(x,x) − ‖L⁻¹k_D(x)‖² (eqs. 5 and 8; of
+ * the translated kernel where Σa = 1) against the rows that joined before it is above ε. Blocked,
+ * and still the dictionary of the sequential algorithm in f64: residuals only fall as the
+ * dictionary grows, so what an older dictionary rejects stays rejected (greedy_unit.c, in parallel
+ * and in f32 with a guard band), and the rest is decided in order and in f64 (greedy_fold.c).
  */
 #include "select/greedy.h"
 

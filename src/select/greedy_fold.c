@@ -1,13 +1,13 @@
 /* What happens in row order: the rows that a prefix of the dictionary did not reject are decided
- * against the whole of it, and join. */
+ * against the whole of it, and join. Numbers in brackets are lines of Algorithm 1. */
 #include "select/greedy.h"
 
 #include <math.h>
 
 #include "select/rules_private.h"
 
-/* Until there is a landmark: the first row with k(x,x) > 0 becomes it. Rows before it are zero in
- * feature space; the affine hull of that one row is √k(x₁,x₁) away from them. */
+/* [1] Until there is a landmark: the first row with k(x,x) > 0 becomes it. Rows before it are zero
+ * in feature space; the affine hull of that one row is √k(x₁,x₁) away from them. */
 static int start(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row)
 {
     size_t first = 0, kept = 0;
@@ -50,9 +50,9 @@ static int decide(struct ny_greedy *greedy, struct ny_exact *exact, struct ny_fr
 
     for (size_t i = 0; i < count; i++) {
         uint64_t row = first_row + block->index[i];
-        double delta = exact->S[i * count + i];
+        double delta = exact->S[i * count + i];                             /* [9] */
         struct ny_prefix now = ny_dictionary_now(dictionary);
-        bool joins = !ny_greedy_rejects(greedy, block, i, &now, delta);
+        bool joins = !ny_greedy_rejects(greedy, block, i, &now, delta);     /* [10] */
 
         if (!(delta >= -NY_NOT_PSD * fabs(block->k[i])) || !isfinite(delta))
             return ny_selection_not_psd(greedy->request, row, delta, block->k[i]);
@@ -61,7 +61,7 @@ static int decide(struct ny_greedy *greedy, struct ny_exact *exact, struct ny_fr
             return NY_END;
         }
         if (joins && !ny_greedy_full(greedy)) {
-            err = ny_exact_join(exact, block, dictionary, row, i, taken);
+            err = ny_exact_join(exact, block, dictionary, row, i, taken);   /* [11, 12] */
             if (err) return err;
             greedy->residuals[row] = 0;
             ny_front_move(block, taken++, i);

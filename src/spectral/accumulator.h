@@ -1,6 +1,6 @@
 /*
  * Pass 1: what the points say together — s = Cᵀ1, G = CᵀC, t = Σ k(x_i,x_i) — of shifted tiles
- * C′ = C − 1aᵀ, from which the unshifted follow in f64 (algorithms.md, trap 1). With row weights
+ * C′ = C − 1aᵀ, from which the unshifted follow in f64 (src/README.md, trap 1). With row weights
  * w_i² = 1/d_i (divisive normalisation) s = Σ w_i² c_i, G = Σ w_i² c_i c_iᵀ, t = Σ w_i² k(x_i,x_i),
  * ω = Σ w_i²; without, w = 1 and ω = n.
  */

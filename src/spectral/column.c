@@ -1,6 +1,6 @@
 /*
  * Column sampling: λ̂ = √(n/m) Σ_C, Û = C V_k Σ_C⁺ with C = ÛΣ_CVᵀ from G = CᵀC = V Σ_C² Vᵀ
- * (Talwalkar, Kumar & Rowley 2008, eqs. 4 and 8).
+ * (Talwalkar, Kumar, Mohri & Rowley 2013, eq. 4; Talwalkar, Kumar & Rowley 2008, eqs. 8 and 9).
  */
 #include "spectral/methods.h"
 

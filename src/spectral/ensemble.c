@@ -1,5 +1,5 @@
 /*
- * Ensemble Nyström (Kumar, Mohri & Talwalkar 2009; Li, Kwok & Lu 2010, section 2.2):
+ * Ensemble Nyström (Kumar, Mohri & Talwalkar 2009; Li, Kwok & Lu 2010, eqs. 3 and 5):
  * K̃ = Σ_r μ_r C_r W_{r,k}⁺ C_rᵀ over experts, which are slices of the landmarks.
  *
  * K̃ = C B Cᵀ with B = blockdiag(μ_r W_{r,k}⁺) = F J Fᵀ, F = blockdiag(√|μ_r| U_rΣ_r^-½), J = ±1

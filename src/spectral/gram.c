@@ -1,4 +1,4 @@
-/* The precision of the tile Gram, decided from W before the pass (algorithms.md, trap 1). */
+/* The precision of the tile Gram, decided from W before the pass (src/README.md, trap 1). */
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static struct sizes measure(struct ny_matrix W, const double *a, double *square)
     return sizes;
 }
 
-/* The rank cut: σ below it is noise, of W in f64 or of its f32 tiles (algorithms.md). */
+/* The rank cut: σ below it is noise, of W in f64 or of its f32 tiles. */
 static double cut_of(size_t m, double plain, double shifted)
 {
     return fmax((double)m * 0x1p-53 * plain, 0x1p-22 * shifted);

@@ -101,7 +101,8 @@ const struct ny_method *ny_method_find(const char *name);
 const struct ny_method *ny_method_at(size_t index);
 void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx);
 
-/* What W says before the pass: η of algorithms.md, trap 1, and the rank cut of f32 tiles. */
+/* What W says before the pass (src/README.md, trap 1):
+ * η = 2⁻²⁴ max_j mean_i (w_ij − a_j)² ‖W_r⁺‖_F / mean k(x,x), and the rank cut of f32 tiles. */
 struct ny_gram_choice {
     enum ny_gram_precision precision; /* of the tile Gram */
     double eta;

@@ -1,6 +1,7 @@
 /*
- * Nyström: λ̂ = (n/m) Σ_k, Û = √(m/n) C U_k Σ_k⁺ (Talwalkar, Kumar & Rowley 2008, eq. 3), with the
- * eigenproblem of W solved exactly or by Li, Kwok & Lu 2010, Algorithm 2.
+ * Nyström: λ̂ = (n/m) Σ_k, Û = √(m/n) C U_k Σ_k⁺ (Talwalkar, Kumar, Mohri & Rowley 2013, eq. 3;
+ * Talwalkar, Kumar & Rowley 2008, eqs. 6 and 7), with the eigenproblem of W solved exactly or by
+ * Li, Kwok & Lu 2010, Algorithm 2.
  */
 #include "spectral/nystrom.h"
 

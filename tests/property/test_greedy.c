@@ -93,8 +93,8 @@ static void finds_it_across_panels(void **state)
     free(r.x);
 }
 
-/* Eq. 8 and eq. 9 as printed (eq. 9 with the unconstrained residual, algorithms.md): the affine
- * selection without the translated kernel. */
+/* Ouimet & Bengio, eqs. 8 and 9 as printed (eq. 9 with the unconstrained residual, without which
+ * M·M⁻¹ is not I): the affine selection without the translated kernel. */
 static void affine_is_the_papers_residual(void **state)
 {
     (void)state;

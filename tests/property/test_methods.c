@@ -164,7 +164,7 @@ static void projected_of_a_rank(void **state)
 
 /* ---- nystrom -------------------------------------------------------------------------------- */
 
-/* Talwalkar (3): λ̂ = (n/m) σ, û = √(m/n) C u/σ; C less its mean row with implicit averages, so
+/* Talwalkar et al. 2013, eq. 3: λ̂ = (n/m) σ, û = √(m/n) C u/σ; C less its mean row with implicit averages, so
  * that ÛΛ̂Ûᵀ is K̃_k in all. */
 static void check_nystrom(const struct small *set, enum small_tiles tiles,
                           enum ny_normalisation centring, size_t rank)
@@ -279,7 +279,8 @@ static void nystrom_randomized(void **state)
 
 /* ---- column --------------------------------------------------------------------------------- */
 
-/* Talwalkar (4): λ̂ = √(n/m) σ, û = C v/σ of the singular values and right vectors of C. */
+/* Talwalkar et al. 2013, eq. 4: λ̂ = √(n/m) σ, û = C v/σ of the singular values and right vectors
+ * of C. */
 static void check_columns(const struct small *set, enum small_tiles tiles,
                           enum ny_normalisation centring)
 {

@@ -38,7 +38,7 @@ static void extremes(void **state)
     near(of.nmi, 1, 1e-15);
     near(of.ari, 1, 1e-15);
     of = ny_agreement_of(one_cluster, 1, 2);
-    near(of.accuracy, 1, 0); /* Talwalkar et al. 4.4: all points in one cluster */
+    near(of.accuracy, 1, 0); /* Talwalkar et al. 2013, 4.4: all points in one cluster */
     near(of.purity, 0.5, 0);
     near(of.nmi, 0, 1e-15);
     near(of.ari, 0, 1e-15);
