@@ -75,7 +75,7 @@ TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard dat
 PACKAGES_hdf5-rows  := hdf5
 PACKAGES_image-rows := libpng libjpeg
 ABSENT_TOOLS := $(strip $(foreach tool,hdf5-rows image-rows,$(if \
-                $(shell pkg-config --exists $(PACKAGES_$(tool)) && echo yes),,$(tool))))
+                $(shell pkg-config --exists $(PACKAGES_$(tool)) 2>/dev/null && echo yes),,$(tool))))
 TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c \
                 $(ABSENT_TOOLS:%=data-tools/%.c),$(wildcard data-tools/*.c)))
 # A make that a test runs sees the variables of this one's command line, and no jobserver.

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/options_private.h"
 #include "base/memory.h"
@@ -74,7 +75,7 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
     if (unit[0] != '\0') {
         power = strchr(units, toupper((unsigned char)unit[0]));
         if (!power) return false;
-        if (unit[1] != '\0' && strcmp(unit + 1, "B") != 0 && strcmp(unit + 1, "iB") != 0)
+        if (unit[1] != '\0' && strcasecmp(unit + 1, "B") != 0 && strcasecmp(unit + 1, "iB") != 0)
             return false;
         factor = ldexp(1, (int)(10 * (power - units + 1)));
     }

@@ -319,7 +319,8 @@ static int check_tables(const struct ny_options *options)
         if (!rule_takes(options, table[i].name))
             return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --select %s%s",
                            table[i].name, rule_of(options)->name,
-                           rule_of(options)->by_tolerance ? " and --tolerance" : "");
+                           rule_of(options)->by_tolerance ? " and --tolerance"
+                                                          : "; give --select greedy");
     }
     return NY_OK;
 }

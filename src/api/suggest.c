@@ -1,9 +1,18 @@
-/* "Did you mean": the optimal string alignment distance (Damerau 1964, without overlaps). */
+/* "Did you mean": the optimal string alignment distance (Damerau 1964, without overlaps), whatever
+ * the case. */
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #include "nystream.h"
 
 enum { LONGEST = 48 };
+
+static bool same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
 
 static size_t least(size_t a, size_t b)
 {
@@ -24,10 +33,10 @@ static size_t distance(const char *a, const char *b)
 
         row[0] = i;
         for (size_t j = 1; j <= length_b; j++) {
-            size_t change = above[j - 1] + (a[i - 1] != b[j - 1]);
+            size_t change = above[j - 1] + !same(a[i - 1], b[j - 1]);
 
             row[j] = least(least(above[j], row[j - 1]) + 1, change);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
                 row[j] = least(row[j], before[j - 2] + 1);
         }
         before = above;
@@ -49,7 +58,7 @@ const char *ny_suggest(const char *word, const char *const *candidates, size_t c
 
         if (candidate_length > LONGEST) continue;
         apart = distance(word, candidates[i]);
-        if (length >= 2 && strncmp(word, candidates[i], length) == 0) apart = least(apart, 1);
+        if (length >= 2 && strncasecmp(word, candidates[i], length) == 0) apart = least(apart, 1);
         /* A word of four letters may differ in two, a longer one in more; not in half of it. */
         if (apart > 1 + length / 4 || 2 * apart > candidate_length) continue;
         if (apart < nearest_distance) {

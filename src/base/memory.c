@@ -64,12 +64,17 @@ int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
     }
     atomic_fetch_sub(&ctx->memory_used, bytes);
     largest_holders(ctx, holders, sizeof(holders));
+    if (ctx->memory_limit < 1048576)
+        return ny_fail(ctx, NY_EBUDGET,
+                       "a memory budget of %zu bytes is too small for anything; give --memory "
+                       "with its unit: 512M, 2G",
+                       ctx->memory_limit);
     return ny_fail(ctx, NY_EBUDGET,
                    "%.1f MiB more for '%s' do not fit in the memory budget of %.1f MiB%s%s; "
-                   "give a larger --memory%s",
+                   "give a larger --memory",
                    (double)bytes / 1048576.0, ny_purpose_name(purpose),
                    (double)ctx->memory_limit / 1048576.0, holders[0] ? ", which holds " : "",
-                   holders, ctx->memory_limit < 1048576 ? ", with its unit: 512M, 2G" : "");
+                   holders);
 }
 
 void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)

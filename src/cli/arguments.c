@@ -261,6 +261,8 @@ static int parse_verb(struct command *command, const char *word)
         command->verb = cli_verb_find("version");
         return NY_OK;
     }
+    if (word[0] == '-')
+        return cli_fail_usage(command, "a verb comes first, and options such as %s after it", word);
     command->verb = cli_verb_find(word);
     if (command->verb) return NY_OK;
     nearest = cli_verb_suggest(word);

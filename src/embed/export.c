@@ -133,8 +133,8 @@ static int write_model(struct ny_result *result, const char *output)
 
     if (err) return err;
     if (!bytes)
-        return ny_fail(result->ctx, NY_EUSAGE, "'%s' is a dictionary alone: it has no model",
-                       result->name);
+        return ny_fail(result->ctx, NY_EUSAGE, "'%s' is a %s alone: it has no model",
+                       result->name, ny_record_kind(result->record));
     if (method && method->all_rows && landmarks)
         return ny_fail(result->ctx, NY_EUSAGE,
                        "the model of '%s' is all points of %s, which %s needs to place others; "

@@ -343,8 +343,8 @@ int ny_result_layout(struct ny_store *store, const char *name, struct ny_embeddi
     *layout = result.layout;
     *components = ny_coordinates_count(&result.coordinates);
     if (err == NY_OK && !result.coordinates.pairs)
-        err =
-            ny_fail(result.ctx, NY_EUSAGE, "'%s' is a dictionary alone: it has no embedding", name);
+        err = ny_fail(result.ctx, NY_EUSAGE, "'%s' is a %s alone: it has no embedding", name,
+                      ny_record_kind(result.record));
     ny_result_close(&result);
     return err;
 }

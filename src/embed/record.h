@@ -49,6 +49,8 @@ int ny_record_load_update(struct ny_store *store, const char *name, json_t **out
 int ny_record_need(struct ny_store *store, const char *name, json_t **out);
 /* The same, and it must be done: NY_EUSAGE with its progress otherwise. */
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
+/* "fit", "dictionary", "graph". */
+const char *ny_record_kind(const json_t *record);
 /* As part "update" where one is under way. */
 int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record);
 /* A batch of its own. */

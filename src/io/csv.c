@@ -3,6 +3,7 @@
 #include "io/csv.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -58,6 +59,49 @@ static enum outcome missing_value(struct ny_reader *reader, struct record *recor
     return ROW;
 }
 
+/* What programs write where there is no value. */
+static bool stands_for_none(const struct ny_field *field)
+{
+    static const char *const words[] = {"NULL", "null", "None", "N/A", "n/a", "#N/A", "NaT", "?"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (field->length == strlen(words[i]) && memcmp(field->text, words[i], field->length) == 0)
+            return true;
+    return false;
+}
+
+/* ", or leave the column out: --columns 1,3-9" */
+static void without_column(const struct ny_reader *reader, size_t column, char *text, size_t size)
+{
+    const struct ny_csv *csv = reader->state;
+    char before[48] = "", after[48] = "";
+
+    text[0] = '\0';
+    if (csv->columns < 2 || reader->options.columns) return;
+    if (column > 0) snprintf(before, sizeof(before), column > 1 ? "1-%zu" : "1", column);
+    if (column + 1 < csv->columns)
+        snprintf(after, sizeof(after), column + 2 < csv->columns ? "%zu-%zu" : "%zu", column + 2,
+                 csv->columns);
+    snprintf(text, size, ", or leave it out: --columns %s%s%s", before,
+             before[0] && after[0] ? "," : "", after);
+}
+
+static enum outcome not_a_number(struct ny_reader *reader, const struct record *record,
+                                 size_t column, const struct ny_field *field)
+{
+    char what[256], without[128];
+
+    if (ny_number_comma(field->text, field->length))
+        return wrong_field(reader, record, column, field,
+                           "has a comma in the number; save the table with decimal points, and "
+                           "nothing between thousands");
+    without_column(reader, column, without, sizeof(without));
+    snprintf(what, sizeof(what),
+             "is not a number; give --label-column %zu if this column is the label%s", column + 1,
+             without);
+    return wrong_field(reader, record, column, field, what);
+}
+
 static enum outcome scan(struct ny_reader *reader, struct record *record, size_t column,
                          struct ny_field *field)
 {
@@ -86,12 +130,10 @@ static enum outcome careful_value(struct ny_reader *reader, struct record *recor
 
     if (outcome != ROW) return outcome;
     record->line += field.newlines;
-    if (ny_number_missing(field.text, field.length, &value))
+    if (ny_number_missing(field.text, field.length, &value) || stands_for_none(&field))
         return missing_value(reader, record, column, &field);
     if (ny_number(field.text, &value) != field.text + field.length)
-        return wrong_field(reader, record, column, &field,
-                           "is not a number; give --label-column if it is the label, or --columns "
-                           "without it");
+        return not_a_number(reader, record, column, &field);
     if (!ny_text_store(dtype, to, place, value))
         return wrong_field(reader, record, column, &field, ny_text_unfit(dtype));
     return ROW;

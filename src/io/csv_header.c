@@ -37,8 +37,9 @@ static int append(struct ny_reader *reader, struct glimpse *glimpse, const struc
     span = &glimpse->spans[glimpse->count++];
     *span = (struct span){.text = field->text, .length = (uint32_t)field->length};
     span->quoted = field->quoted;
-    span->number =
-        field->length > 0 && ny_number(field->text, &value) == field->text + field->length;
+    span->number = field->length > 0 &&
+                   (ny_number(field->text, &value) == field->text + field->length ||
+                    ny_number_comma(field->text, field->length));
     span->word = !span->number && !ny_number_missing(field->text, field->length, &value);
     glimpse->newlines += field->newlines;
     return NY_OK;
@@ -199,6 +200,11 @@ static int first_line(struct ny_reader *reader, char delimiter)
         if (err) return err;
     }
     ny_dialect_set(&csv->dialect, ny_dialect_guess(bytes->at, bytes->end));
+    if (*bytes->at == '#' && csv->dialect.delimiter == ' ')
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, bytes->line,
+                          "%s, line %llu begins with '#': comments are not read; take such lines "
+                          "out (grep -v '^#')",
+                          reader->path, (unsigned long long)bytes->line);
     return NY_OK;
 }
 

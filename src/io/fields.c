@@ -24,10 +24,10 @@ char ny_dialect_guess(const char *text, const char *end)
         commas += *text == ',';
         blanks += *text == ' ';
     }
-    if (tabs && tabs >= semicolons && tabs >= commas) return '\t';
-    if (commas && commas >= semicolons) return ',';
-    if (semicolons) return ';';
-    return blanks ? ' ' : ',';
+    /* n fields may have n decimal commas */
+    if (tabs && tabs >= semicolons && tabs + 1 >= commas) return '\t';
+    if (semicolons && semicolons + 1 >= commas) return ';';
+    return !commas && blanks ? ' ' : ',';
 }
 
 static enum ny_field_kind bad(struct ny_field *field, const char *wrong)

@@ -14,8 +14,9 @@ struct ny_dialect {
 };
 
 void ny_dialect_set(struct ny_dialect *dialect, char delimiter);
-/* The delimiter that the first line uses: tab, semicolon or comma, whichever is most frequent
- * outside quotes, else blanks where there are any, else comma. */
+/* The delimiter that the first line uses outside quotes: tab, semicolon or comma, whichever is most
+ * frequent, else blanks where there are any, else comma. Between n fields with semicolons or tabs
+ * n commas may be decimal ones. */
 char ny_dialect_guess(const char *text, const char *end);
 
 enum ny_field_kind {

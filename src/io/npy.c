@@ -20,7 +20,7 @@ struct header {
     const char *at;
     const char *wrong; /* what it should have been; NULL: so far so good */
     struct ny_shown descr;
-    bool fortran, seen_descr, seen_fortran, seen_shape;
+    bool fortran, structured, seen_descr, seen_fortran, seen_shape;
     uint64_t rows, d;
     unsigned dimensions;
 };
@@ -99,7 +99,8 @@ static void entry(struct header *header)
     if (header->wrong) return;
     if (strcmp(key.text, "descr") == 0 && !header->seen_descr) {
         header->seen_descr = true;
-        header->descr = quoted(header, "one number type as 'descr' (structured arrays hold more)");
+        header->structured = accept(header, "[");
+        header->descr = quoted(header, "one number type as 'descr'");
     } else if (strcmp(key.text, "fortran_order") == 0 && !header->seen_fortran) {
         header->seen_fortran = true;
         header->fortran = accept(header, "True");
@@ -191,6 +192,10 @@ static int preamble(struct ny_reader *reader, size_t *length)
 static int layout_of(struct ny_reader *reader, const struct header *header,
                      struct ny_binary_layout *layout)
 {
+    if (header->structured)
+        return fail(reader, "it is a structured array, of several fields",
+                    "save them as columns of one type "
+                    "(numpy.lib.recfunctions.structured_to_unstructured)");
     if (header->wrong)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s: the npy header is malformed, it should hold %s; is it damaged?",
@@ -227,7 +232,7 @@ static int open_npy(struct ny_reader *reader)
         while (used > 0 && strchr(" \n", reader->bytes->at[used - 1]))
             used--;
         if (used >= sizeof(text)) {
-            header.wrong = "less than 2 KiB of text (structured arrays hold more)";
+            header.structured = true;
         } else {
             memcpy(text, reader->bytes->at, used);
             text[used] = '\0';

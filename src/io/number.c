@@ -105,6 +105,17 @@ const char *ny_number(const char *text, double *value)
     return p;
 }
 
+bool ny_number_comma(const char *text, size_t length)
+{
+    size_t digits = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        digits += is_digit(text[i]);
+        if (!is_digit(text[i]) && !strchr("+-.,eE", text[i] ? text[i] : 'x')) return false;
+    }
+    return digits > 0 && memchr(text, ',', length);
+}
+
 bool ny_number_missing(const char *text, size_t length, double *value)
 {
     bool negative = length > 0 && text[0] == '-';

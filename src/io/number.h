@@ -11,6 +11,8 @@
 const char *ny_number(const char *text, double *value);
 /* "", "nan", "NA", "inf", "infinity", any case and sign but for NA: true, with the value. */
 bool ny_number_missing(const char *text, size_t length, double *value);
+/* A number with a decimal comma, or with commas between its thousands. */
+bool ny_number_comma(const char *text, size_t length);
 /* Digits alone: true and the value, UINT64_MAX where it is larger. */
 bool ny_number_whole(const char *text, size_t length, uint64_t *value);
 

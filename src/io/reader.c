@@ -33,6 +33,11 @@ static int not_a_table(struct ny_reader *reader)
          "write those of a folder as rows with data-tools/image-rows"},
         {"ply\nformat ", 11, "a PLY file", "write its points with data-tools/ply-rows"},
         {"ply\r\nformat ", 12, "a PLY file", "write its points with data-tools/ply-rows"},
+        {"%%MatrixMarket", 14, "a Matrix Market file",
+         "write its rows as LIBSVM (scikit-learn's dump_svmlight_file), which stay sparse"},
+        {"\x80\x04\x95", 3, "a Python pickle", "save the array with numpy.save"},
+        {"\x80\x05\x95", 3, "a Python pickle", "save the array with numpy.save"},
+        {"ARROW1", 6, "an Arrow file", "save the table as .npy or .csv"},
         {"PAR1", 4, "a Parquet file", "save the table as .npy or .csv"},
         {"MATLAB", 6, "a MATLAB file", "save the matrix as .npy or .csv"},
         {"\xff\xfe", 2, "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"},
@@ -113,6 +118,13 @@ static int check_options(struct ny_reader *reader)
     return NY_OK;
 }
 
+static int wrong_count(struct ny_reader *reader, uint64_t labels, uint64_t rows)
+{
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->options.labels_file, NY_NO_LINE,
+                      "%s holds %llu labels, %s %llu rows; give one label a row, without a header",
+                      reader->options.labels_file, ULL(labels), reader->path, ULL(rows));
+}
+
 static int open_labels(struct ny_reader *reader)
 {
     const char *path = reader->options.labels_file;
@@ -128,9 +140,7 @@ static int open_labels(struct ny_reader *reader)
     if (err) return err;
     reader->table.labels = true;
     if (rows != NY_ROWS_UNKNOWN && table->rows != NY_ROWS_UNKNOWN && rows != table->rows)
-        return ny_fail_at(reader->ctx, NY_EDATA, path, NY_NO_LINE,
-                          "%s holds %llu labels, %s %llu rows; give one label a row", path,
-                          ULL(rows), reader->path, ULL(table->rows));
+        return wrong_count(reader, rows, table->rows);
     return NY_OK;
 }
 
@@ -236,9 +246,7 @@ static int labels_end_early(struct ny_reader *reader, uint64_t labels, struct ny
         if (err == NY_END) total = reader->consumed;
     }
     if (err && err != NY_END) return err;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->options.labels_file, NY_NO_LINE,
-                      "%s holds %llu labels, %s %llu rows; give one label a row",
-                      reader->options.labels_file, ULL(labels), reader->path, ULL(total));
+    return wrong_count(reader, labels, total);
 }
 
 /* Labels for the rows of a batch, by their row numbers in the file. */
@@ -273,10 +281,7 @@ static int finish(struct ny_reader *reader)
         if (got < most) break;
     }
     if (reader->labels && reader->labels_read != reader->consumed)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->options.labels_file, NY_NO_LINE,
-                          "%s holds %llu labels, %s %llu rows; give one label a row",
-                          reader->options.labels_file, ULL(reader->labels_read), reader->path,
-                          ULL(reader->consumed));
+        return wrong_count(reader, reader->labels_read, reader->consumed);
     if (reader->consumed == 0)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s holds no rows; give a file of points", reader->path);

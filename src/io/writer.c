@@ -122,7 +122,7 @@ static int create_temporary(struct ny_writer *writer)
         if (writer->fd >= 0) return NY_OK;
         if (errno != EEXIST) break;
     }
-    ny_fail_errno(writer->ctx, "create a file beside", writer->path);
+    ny_fail_errno(writer->ctx, "write in the folder of", writer->path);
     ny_free(writer->ctx, writer->temporary);
     writer->temporary = NULL;
     return ny_context_error(writer->ctx)->status;

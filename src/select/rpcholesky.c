@@ -403,7 +403,7 @@ static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
                        (unsigned long long)rp->n);
     if (m < rp->m)
         ny_log(rp->ctx, NY_LOG_WARNING,
-               "%zu landmarks represent all rows, so that --landmarks %zu are not to be had", m,
+               "%zu landmarks represent all rows, so no more are taken (--landmarks %zu)", m,
                rp->m);
     err = ny_selection_rows(selection, rp->ctx, m);
     if (err) return err;

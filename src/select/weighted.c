@@ -299,7 +299,7 @@ static int leave(struct weighted *w, struct ny_selection *selection)
                        (unsigned long long)request->n);
     if (m < w->draws.m)
         ny_log(w->ctx, NY_LOG_WARNING,
-               "%zu rows have a weight above 0, so that --landmarks %zu are not to be had", m,
+               "%zu rows have a weight above 0, so no more are taken (--landmarks %zu)", m,
                w->draws.m);
     err = ny_selection_rows(selection, w->ctx, m);
     if (err) return err;

@@ -564,7 +564,47 @@ END
 :   | report s -o out.pdf                | 2 | out.pdf / give a name that ends in .html
 table 9 2 >q.csv | transform s r --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the model has 3; give a file with these
 put t.xlsx 'PK\3\4 rest' | import new t.xlsx | 3 | save a spreadsheet as .csv
+:   | --landmarks 5                      | 2 | a verb comes first / --landmarks
+:   | fit s a --memory 4                 | 8 | a memory budget of 4 bytes / with its unit: 512M
+:   | fit s a --map PCA                  | 2 | did you mean 'pca'?
+:   | fit s a --kernel RBF               | 2 | did you mean 'rbf'?
+:   | fit s a --tolerance 0.1            | 2 | give --select greedy
+:   | fit s a --components 99            | 2 | more than the 40 rows there are; give fewer
+:   | info s nope                        | 2 | no result named 'nope'; it has 'd', 'h', 'r'
+cp -r s t; nystream graph t g -q | transform t g --input p.csv -o out.npy | 2 | 'g' is a graph alone / --map isomap --graph g
+cp -r s t; nystream graph t g -q | export t g --part model -o out.nym | 2 | 'g' is a graph alone
+:   | export s r -o none/out.npy         | 4 | cannot write in the folder of none/out.npy
 END
+}
+
+@test "tables of a data scientist, a biologist and a physicist" {
+    cases <<'END'
+put t.csv 'a;b\n0,5;1,25\n2,5;3\n'      | import new t.csv | 3 | line 2, column 1 ('a') / '0,5' has a comma in the number / decimal points
+put t.csv '0,5;1,25\n2,5;3\n'           | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
+put t.csv '0,5\t1,25\n2,5\t3\n'         | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
+put t.csv 'a,b\n"1.234,5",2\n3,4\n'     | import new t.csv | 3 | line 2, column 1 / nothing between thousands
+put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --label-column 1 if / leave it out: --columns 2-3
+put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id') / leave it out: --columns 1,3-4
+put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / leave it out: --columns 1-2
+put t.csv 'x,y\n1,2\n3,NULL\n'          | import new t.csv | 3 | line 3, column 2 ('y') / 'NULL' / --nan drop
+put t.csv 'x,y\n1,2\n3,?\n'             | import new t.csv | 3 | line 3, column 2 ('y') / '?' / --nan drop
+put t.csv '# made on a Monday\n1,2\n'   | import new t.csv | 3 | t.csv, line 1 begins with '#' / grep -v '^#'
+put t.csv '1,2\n3,4\n'; put l 'class\n1\n2\n' | import new t.csv --labels l | 3 | l holds 3 labels / without a header
+put t.mtx '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n' | import new t.mtx | 3 | a Matrix Market file / LIBSVM
+put t.pkl '\200\4\225 rest'             | import new t.pkl | 3 | a Python pickle / numpy.save
+put t.arrow 'ARROW1\0\0'                | import new t.arrow | 3 | an Arrow file
+npy_of t.npy "{'descr': [('a', '<i4'), ('b', '<f8')], 'fortran_order': False, 'shape': (2,), }" 24 | import new t.npy | 3 | a structured array / structured_to_unstructured
+END
+}
+
+@test "missing values by the names that programs give them are dropped when asked" {
+    printf 'x,y,z\n1,2,3\n4,NULL,6\n7,8,?\n9,None,1\n2,#N/A,4\n5,6,7\n8,n/a,1\n' >t.csv
+    nystream import s t.csv --nan drop -q
+    ny info s --json
+    [ "$(field "$output" n)" = 2 ]
+    [ "$(field "$output" dropped)" = 5 ]
+    ny fit s a --memory 1gb --landmarks 2 --components 1 -q
+    exits 0
 }
 
 @test "an npy by another name is said to be one" {
@@ -688,7 +728,7 @@ lines_of_verbs() {
         echo ": | $line --json=1 | 2 | "
         [ $verb = import ] || echo ": | $line b c d | 2 | one operand too many"
         case $verb in plan | select | embed) continue ;; esac # options of fit and import
-        for option in $(nystream help $verb | sed -nE 's/^  (-., )?--([a-z0-9-]+) [^[ ].*/\2/p'); do
+        for option in $(nystream help $verb --all | sed -nE 's/^  (-., )?--([a-z0-9-]+) [^[ ].*/\2/p'); do
             echo ": | $line --$option= | 2 | --$option"
         done
         [ -z "$option" ] || echo ": | $line --$option | 2 | --$option needs a value"

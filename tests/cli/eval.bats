@@ -146,7 +146,7 @@ groups() {
     ny eval g.nys
     usage "eval needs NAME"
     ny eval g.nys g
-    usage "did you mean 'f'"
+    usage "no result named 'g'; it has 'f'"
     nystream select g.nys dictionary --landmarks 10 -q
     ny eval g.nys dictionary
     usage "'dictionary' is a dictionary alone: it has no embedding"

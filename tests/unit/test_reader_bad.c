@@ -52,7 +52,7 @@ static const struct bad_case cases[] = {
     {"x.npy", NPY("{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }", "0123456789ab"),
      .status = NY_EDATA, .words = {"'<U3'"}},
     {"x.npy", NPY("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "0123"),
-     .status = NY_EDATA, .words = {"malformed", "'descr'", "structured"}},
+     .status = NY_EDATA, .words = {"structured array", "structured_to_unstructured"}},
     {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", "0123"),
      .status = NY_EDATA, .words = {"single number"}},
     {"x.npy", NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4), }", ""),
