@@ -266,6 +266,8 @@ fuzz-run: $(FUZZERS)
 
 bench: all tools $(BENCHMARKS) ## speed, as ratios measured in one run (tests/bench/run)
 	@BUILD=$(BUILD) tests/bench/run
+bench-beside: all tools ## against scikit-learn and others, each up to where it ends (tests/bench/beside)
+	@BUILD=$(BUILD) tests/bench/beside
 bench-large: all tools $(BENCHMARKS) ## fits of 3 and 31 million points (NYSTREAM_DATA, tests/bench/large)
 	@BUILD=$(BUILD) tests/bench/large
 
@@ -306,7 +308,7 @@ clean: ## removes build/
 	rm -rf $(BUILD)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 	@echo 'Variables: BUILD CC CFLAGS LDFLAGS WERROR=1 V=1 DESTDIR PREFIX FUZZ_SECONDS JOBS'
 
 ALL_OBJECTS := $(LIB_OBJECTS) $(CLI_OBJECTS) $(TEST_SUPPORT) $(REPLAY) $(TOOL_SUPPORT) $(TESTS) \
@@ -318,4 +320,4 @@ endif
 .DELETE_ON_ERROR:
 FORCE:
 .PHONY: all docs tools demo papers papers-quick check check-unit check-long check-all dev asan ubsan tsan coverage \
-        fuzz fuzz-long fuzz-run bench lint format install uninstall deb clean help FORCE
+        fuzz fuzz-long fuzz-run bench bench-beside bench-large lint format install uninstall deb clean help FORCE

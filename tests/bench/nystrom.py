@@ -1,6 +1,6 @@
 """The script that people write: sample, eigh of W, C, project. All in memory.
 
-usage: nystrom.py IMAGES.gz GAMMA M K OUT.npy
+usage: nystrom.py IMAGES.gz|POINTS.npy GAMMA M K OUT.npy
 """
 import gzip
 import sys
@@ -8,7 +8,11 @@ import sys
 import numpy as np
 
 images, gamma, m, k, out = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
-X = np.frombuffer(gzip.open(images).read(), np.uint8, offset=16).reshape(-1, 784).astype(np.float32)
+if images.endswith(".npy"):
+    X = np.load(images)
+else:
+    X = np.frombuffer(gzip.open(images).read(), np.uint8, offset=16).reshape(-1, 784)
+X = X.astype(np.float32)
 n = len(X)
 D = np.random.default_rng(0).choice(n, m, replace=False)
 sq = (X**2).sum(1)
