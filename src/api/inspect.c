@@ -28,9 +28,7 @@ int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *ob
 /* A job that is not done is running when somebody holds its lock. */
 static const char *status_of(struct ny_store *store, const char *name, const json_t *record)
 {
-    const char *stage = ny_field_text(record, "stage");
-
-    if (stage && strcmp(stage, "done") == 0) return "done";
+    if (ny_field_is(record, "stage", "done")) return "done";
     return ny_name_held(store, name) ? "running" : "interrupted";
 }
 

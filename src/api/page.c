@@ -51,13 +51,12 @@ static void put_option(struct ny_sink *sink, const struct ny_option_info *info, 
 static void put_command(const json_t *record, const char *store, const char *name,
                         struct ny_sink *sink)
 {
-    const char *kind = ny_field_text(record, "kind");
     const json_t *options = json_object_get(record, "options");
 
     ny_put(sink, "nystream ");
-    ny_put(sink, kind && strcmp(kind, "graph") == 0        ? "graph"
-                 : kind && strcmp(kind, "dictionary") == 0 ? "select"
-                                                           : "fit");
+    ny_put(sink, ny_field_is(record, "kind", "graph")        ? "graph"
+                 : ny_field_is(record, "kind", "dictionary") ? "select"
+                                                             : "fit");
     put_word(sink, store);
     put_word(sink, name);
     for (const struct ny_option_info *info = ny_option_table(); info->name; info++) {
@@ -83,11 +82,9 @@ static int add_name(void *user, const char *name)
     struct names *names = user;
     struct ny_context *ctx = ny_store_context(names->store);
     json_t *record = NULL;
-    const char *stage;
     int err = ny_record_load(names->store, name, &record);
 
-    stage = ny_field_text(record, "stage");
-    if (err == NY_OK && stage && strcmp(stage, "done") == 0 && names->count < NAMES_MAX) {
+    if (err == NY_OK && ny_field_is(record, "stage", "done") && names->count < NAMES_MAX) {
         names->name[names->count] = ny_strdup(ctx, name);
         err = names->name[names->count] ? NY_OK : NY_EBUDGET;
         names->count += err == NY_OK;

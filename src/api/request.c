@@ -157,7 +157,7 @@ static int run_job(struct ny_request *request)
     if (request->record && !restart) {
         err = check_existing(request);
         if (err) return err;
-        if (strcmp(ny_field_text(request->record, "stage"), "done") == 0) {
+        if (ny_field_is(request->record, "stage", "done")) {
             note_done(request);
             return NY_OK;
         }

@@ -22,7 +22,6 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
                        json_t **record)
 {
     struct ny_context *ctx = ny_store_context(store);
-    const char *kind;
     int err;
 
     if (ny_options_flag(options, "restart"))
@@ -30,8 +29,7 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
                        "--update keeps a result and --restart replaces it; give one of them");
     err = ny_record_need_done(store, name, record);
     if (err) return err;
-    kind = ny_field_text(*record, "kind");
-    if (kind && strcmp(kind, "fit") == 0) {
+    if (ny_field_is(*record, "kind", "fit")) {
         err = ny_store_skip_lost(store);
         return err ? err : ny_record_check_lost(store, name, *record);
     }
@@ -92,8 +90,8 @@ static int forget_hopeless(struct update *update, int err)
 /* Rows that a frozen update has placed are still to be taken in by a full one. */
 static bool is_up_to_date(const struct update *update, uint64_t rows)
 {
-    const char *last = ny_field_text(json_object_get(update->result, "report"), "mode");
-    bool placed = last && strcmp(last, ny_update_mode_name(NY_UPDATE_FROZEN)) == 0;
+    bool placed = ny_field_is(json_object_get(update->result, "report"), "mode",
+                              ny_update_mode_name(NY_UPDATE_FROZEN));
 
     return update->n <= rows && !(update->mode == NY_UPDATE_FULL && placed);
 }

@@ -15,7 +15,7 @@ static const size_t small_bytes = 256 << 10;
 
 static size_t element_of(const struct ny_footprint *f)
 {
-    return f->settings->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    return ny_precision_bytes(f->settings->precision);
 }
 
 static size_t row_bytes(const struct ny_footprint *f)

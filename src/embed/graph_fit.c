@@ -122,7 +122,7 @@ size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit)
 static int open_output(struct ny_graph_fit *fit, struct output *out, size_t p)
 {
     struct ny_job *job = &fit->job;
-    size_t element = job->settings->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    size_t element = ny_precision_bytes(job->settings->precision);
     int err = ny_embedding_writer_new(&out->rows, job->store, job->name,
                                       ny_graph_layout("rows", fit->edges.n, 1), 0);
 

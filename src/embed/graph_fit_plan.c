@@ -154,7 +154,7 @@ static int shape_of(struct ny_store *store, const struct ny_fit_settings *settin
 int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings,
                       struct ny_plan *plan)
 {
-    size_t element = settings->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    size_t element = ny_precision_bytes(settings->precision);
     struct ny_graph_shape shape;
     int err = shape_of(store, settings, &shape);
 

@@ -23,7 +23,6 @@ static int open_placing(struct placing *placing, const struct ny_new_rows *rows,
     const struct ny_graph_fit *fit = placing->fit;
     const struct ny_job *job = &fit->job;
     struct ny_embedding_layout numbers = ny_graph_layout("rows", fit->edges.n, 1);
-    const char *precision = ny_field_text(ny_job_report(job), "precision");
     int err = ny_coordinates_parse(&placing->coordinates, job->ctx, job->record);
 
     if (err == NY_OK && ny_coordinates_width(&placing->coordinates) != width)
@@ -31,7 +30,7 @@ static int open_placing(struct placing *placing, const struct ny_new_rows *rows,
                       "the coordinates of '%s' are not those of its map; fit it again with "
                       "--restart",
                       job->name);
-    placing->f64 = precision && strcmp(precision, "f64") == 0;
+    placing->f64 = ny_field_is(ny_job_report(job), "precision", "f64");
     placing->layout = ny_embedding_layout(fit->edges.n, width,
                                           placing->f64 ? sizeof(double) : sizeof(float));
     if (err == NY_OK)

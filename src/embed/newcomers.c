@@ -15,7 +15,7 @@ static int load_geometry(struct ny_newcomers *new)
 {
     const struct ny_job *job = &new->fit->job;
     const json_t *facts = ny_graph_facts(job->record);
-    const char *other = ny_field_text(facts, "name"), *metric = ny_field_text(facts, "metric");
+    const char *other = ny_field_text(facts, "name");
     size_t d = (size_t)job->points.d;
     double *image = ny_alloc(job->ctx, NY_MEM_OTHER, (2 * d + 1) * sizeof(double));
     int err = NY_EBUDGET;
@@ -25,7 +25,7 @@ static int load_geometry(struct ny_newcomers *new)
                       (2 * d + 1) * sizeof(double));
     if (err == NY_OK) err = ny_geometry_copy(&new->geometry, job->ctx, image, image + d, d);
     new->spec = (struct ny_columns_spec){.ctx = job->ctx,
-                                         .kernel = metric && strcmp(metric, "cosine") == 0
+                                         .kernel = ny_field_is(facts, "metric", "cosine")
                                                        ? &ny_kernel_angular
                                                        : &ny_kernel_euclidean,
                                          .params = {.gamma = image[2 * d]},

@@ -10,6 +10,7 @@
  */
 #include "embed/online.h"
 
+#include "columns/pairs.h"
 #include "embed/update_sums.h"
 #include "stream/pass.h"
 
@@ -184,6 +185,5 @@ int ny_online_finish(struct ny_online *online)
     json_object_del(checkpoint, "sums_columns");
     json_object_del(checkpoint, "sums_rows");
     ny_job_mark_time(job);
-    return ny_job_save_sums(job, "gram", NY_STAGE_SOLVE,
-                            (online->rows + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
+    return ny_job_save_sums(job, "gram", NY_STAGE_SOLVE, ny_units_of(online->rows));
 }

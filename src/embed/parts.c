@@ -240,7 +240,6 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
 {
     struct ny_points_info points;
     json_t *record;
-    const char *precision;
     int err = ny_record_need_done(store, name, &record);
 
     *result = (struct ny_result){.ctx = ny_store_context(store), .store = store, .name = name};
@@ -264,8 +263,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     }
     err = ny_coordinates_parse(&result->coordinates, result->ctx, record);
     if (err) return err;
-    precision = ny_field_text(result->report, "precision");
-    result->f64 = precision && strcmp(precision, "f64") == 0;
+    result->f64 = ny_field_is(result->report, "precision", "f64");
     if (result->coordinates.pairs)
         result->layout = ny_embedding_layout(
             result->covered.rows, ny_coordinates_width(&result->coordinates), element_of(result));

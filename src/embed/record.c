@@ -164,9 +164,8 @@ int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
     double rows, n;
     int err = ny_record_need(store, name, out);
 
-    if (err) return err;
+    if (err || ny_field_is(*out, "stage", "done")) return err;
     stage = ny_field_text(*out, "stage");
-    if (stage && strcmp(stage, "done") == 0) return NY_OK;
     rows = ny_field_number(json_object_get(*out, "checkpoint"), "rows", 0);
     n = ny_field_number(json_object_get(*out, "report"), "n", 1);
     err = ny_fail(ctx, NY_EUSAGE,
@@ -252,6 +251,13 @@ double ny_field_number(const json_t *object, const char *key, double fallback)
 const char *ny_field_text(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));
+}
+
+bool ny_field_is(const json_t *object, const char *key, const char *text)
+{
+    const char *there = ny_field_text(object, key);
+
+    return there && strcmp(there, text) == 0;
 }
 
 void ny_field_set_number(json_t *object, const char *key, double value)

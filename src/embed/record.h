@@ -3,8 +3,8 @@
  * state that it describes.
  *
  *   format      NY_RECORD_FORMAT
- *   kind        "fit" or "dictionary"
- *   stage       what comes next or is under way: stats select accumulate solve project probe done
+ *   kind        "fit", "dictionary" or "graph"
+ *   stage       what comes next or is under way (enum ny_stage, embed/job.h), or done
  *   options     the identity of the options (api/options.h)
  *   inputs      digests of the files that the options name, where they name some
  *   lost        ranges of rows that the store had lost; the result numbers those that were left
@@ -67,6 +67,8 @@ int ny_record_check_lost(struct ny_store *store, const char *name, const json_t 
 uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback);
 double ny_field_number(const json_t *object, const char *key, double fallback);
 const char *ny_field_text(const json_t *object, const char *key);
+/* It is there, and this text. */
+bool ny_field_is(const json_t *object, const char *key, const char *text);
 /* jansson allocates for each of these, and may be refused. A setter that fails notes it for its
  * thread; ny_record_put() and ny_fields_check() then return NY_EBUDGET. _begin, at the start of a
  * call of the API, forgets what an earlier call left. */

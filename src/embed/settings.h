@@ -49,6 +49,12 @@ struct ny_map {
 const struct ny_map *ny_map_find(const char *name);
 const struct ny_map *ny_map_at(size_t index);
 
+/* Of an element of tiles and of what is stored of them. */
+static inline size_t ny_precision_bytes(enum ny_precision precision)
+{
+    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+}
+
 struct ny_fit_settings {
     const struct ny_map *map;
     const struct ny_method *method; /* NULL: a graph's map has none */

@@ -7,6 +7,7 @@
  */
 #include "embed/accumulate.h"
 
+#include "columns/pairs.h"
 #include "embed/given_columns.h"
 #include "embed/products.h"
 #include "stream/pass.h"
@@ -409,7 +410,7 @@ int ny_stage_accumulate(struct ny_job *job)
     err = accumulate(job);
     if (err) return err;
     ny_job_mark_time(job);
-    return save(job, NY_STAGE_SOLVE, (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
+    return save(job, NY_STAGE_SOLVE, ny_units_of(job->points.n));
 }
 
 int ny_job_load_accumulator(struct ny_job *job)

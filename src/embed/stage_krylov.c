@@ -1,14 +1,15 @@
 /* Stages accumulate and solve of projected with its randomized solver (spectral/krylov.h): a pass
  * for each block, whose state is what a checkpoint keeps. */
 #include "base/clock.h"
+#include "columns/pairs.h"
 #include "embed/accumulate.h"
 
-static uint64_t units_of(const struct ny_job *job)
+/* A step has as many places for a checkpoint as units, and that of its end. */
+static uint64_t places_of(const struct ny_job *job)
 {
-    return (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
+    return ny_units_of(job->points.n) + 1;
 }
 
-/* A checkpoint's place: a step has as many places as units, and that of its end. */
 static int save(struct ny_job *job, enum ny_stage next, uint64_t units_done)
 {
     const double *state = ny_krylov_save(job->krylov);
@@ -16,7 +17,7 @@ static int save(struct ny_job *job, enum ny_stage next, uint64_t units_done)
 
     return ny_job_checkpoint_image(job, next, "krylov", state,
                                    ny_krylov_state_bytes(&problem, job->m),
-                                   job->krylov->step * (units_of(job) + 1) + units_done);
+                                   job->krylov->step * places_of(job) + units_done);
 }
 
 /* Of the products, from what W tells, as choose_shift() has it of a Gram. */
@@ -52,9 +53,9 @@ static int open_krylov(struct ny_job *job, uint64_t *units)
         ny_free(job->ctx, image);
         return NY_EBUDGET;
     }
-    *units = place % (units_of(job) + 1);
+    *units = place % places_of(job);
     ny_blas_parallel(job->ctx, job->m);
-    err = ny_krylov_new(job->krylov, &problem, image, (unsigned)(place / (units_of(job) + 1)));
+    err = ny_krylov_new(job->krylov, &problem, image, (unsigned)(place / places_of(job)));
     ny_blas_serial();
     if (err == NY_OK) choose_precision(job);
     return err;

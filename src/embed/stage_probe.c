@@ -207,7 +207,7 @@ static int describe(struct probe *run)
 {
     const struct ny_job *job = run->job;
     const struct ny_fit_settings *settings = job->settings;
-    size_t element = settings->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    size_t element = ny_precision_bytes(settings->precision);
     int err = ny_coordinates_parse(&run->coordinates, job->ctx, job->record);
 
     if (err) return err;

@@ -161,7 +161,7 @@ static int multiply(struct ny_products_state *state, const double *scale, struct
                                         .checkpoint = checkpoint,
                                         .checkpoint_arg = state};
     double flops = ny_kernel_product_flops(job->points.n, ny_entry_products(&spec), V.cols);
-    uint64_t units = (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
+    uint64_t units = ny_units_of(job->points.n);
     int err;
 
     if (first_tile == 0) memset(Y.at, 0, Y.rows * Y.cols * sizeof(double));

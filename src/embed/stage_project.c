@@ -2,6 +2,7 @@
  * al. 2013, eqs. 3 and 4, and of Ouimet & Bengio 2005, Algorithm 1, step 23, by the P of each. */
 #include "embed/job.h"
 
+#include "columns/pairs.h"
 #include "embed/embedding.h"
 #include "embed/given_columns.h"
 #include "embed/plan.h"
@@ -209,7 +210,7 @@ static int open_writers(struct project *run, uint64_t units)
 {
     struct ny_job *job = run->job;
     const struct ny_model *model = job->model;
-    size_t element = job->settings->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    size_t element = ny_precision_bytes(job->settings->precision);
     struct ny_embedding_layout layout =
         ny_embedding_layout(job->points.n, run->projector.width, element);
     uint64_t row = units * NY_UNIT_ROWS < job->points.n ? units * NY_UNIT_ROWS : job->points.n;
@@ -236,7 +237,6 @@ int ny_stage_project(struct ny_job *job)
 {
     struct project run = {.job = job};
     uint64_t units;
-    const uint64_t all = (job->points.n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
     int err;
 
     if (job->settings->method->whole) return ny_products_project(job);
@@ -259,7 +259,7 @@ int ny_stage_project(struct ny_job *job)
     ny_job_mark_time(job);
     certify_projection(&run);
     ny_job_report_end(job);
-    err = commit(&run, all, ny_job_after_project(job));
+    err = commit(&run, ny_units_of(job->points.n), ny_job_after_project(job));
 done:
     ny_embedding_writer_release(&run.averages);
     ny_free(job->ctx, run.u);

@@ -10,7 +10,6 @@ bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, c
 {
     const json_t *report = json_object_get(record, "report"), *facts = ny_graph_facts(record);
     const char *kind = ny_field_text(record, "kind");
-    const char *mutual = ny_field_text(json_object_get(record, "options"), "mutual");
 
     *graph = (struct ny_stored_graph){.store = store, .name = name};
     if (!kind || (facts == report && strcmp(kind, "graph") != 0) || ny_field_text(facts, "name"))
@@ -22,7 +21,7 @@ bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, c
     graph->largest = ny_field_count(facts, "largest", 0);
     graph->bridges = (size_t)ny_field_count(facts, "bridges", 0);
     graph->edges = ny_field_count(facts, "edges", 0);
-    graph->mutual = mutual && strcmp(mutual, "yes") == 0;
+    graph->mutual = ny_field_is(json_object_get(record, "options"), "mutual", "yes");
     return true;
 }
 

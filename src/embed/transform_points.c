@@ -152,7 +152,7 @@ struct transform {
 
 static size_t element_of(const struct transform *run)
 {
-    return run->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    return ny_precision_bytes(run->precision);
 }
 
 static double value_at(const struct transform *run, const void *array, size_t index)
@@ -379,21 +379,18 @@ static int check_result(const struct transform *run, const json_t *report)
 static int load_result(struct transform *run, const json_t *record)
 {
     const json_t *report = json_object_get(record, "report");
-    const char *precision = ny_field_text(report, "precision");
-    const char *of = ny_field_text(report, "trace_of");
     int err = ny_points_info(run->store, &run->points);
 
     if (err) return err;
     run->n = ny_field_count(report, "n", 0);
-    run->centred = of && strcmp(of, "centred") == 0;
-    run->divided = of && strcmp(of, "normalised") == 0;
+    run->centred = ny_field_is(report, "trace_of", "centred");
+    run->divided = ny_field_is(report, "trace_of", "normalised");
     err = ny_coordinates_parse(&run->coordinates, run->ctx, record);
     if (err == NY_OK) err = check_result(run, report);
     if (err) return err;
     run->pairs = run->coordinates.pairs;
     run->w = run->pairs + run->divided;
-    run->precision =
-        precision && strcmp(precision, "f64") == 0 ? NY_PRECISION_F64 : NY_PRECISION_F32;
+    run->precision = ny_field_is(report, "precision", "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
     run->layout =
         ny_embedding_layout(run->n, ny_coordinates_width(&run->coordinates), element_of(run));
     run->layout.part = ny_record_part(record, "embedding");

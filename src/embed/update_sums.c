@@ -134,8 +134,7 @@ bool ny_update_has_sums(const struct ny_job *job)
 bool ny_update_keeps_sums(const struct ny_job *job, const struct ny_matched *matched)
 {
     const json_t *sums = json_object_get(job->update.stored, "sums");
-    const char *precision = ny_field_text(sums, "precision");
-    bool f64 = precision && strcmp(precision, "f64") == 0;
+    bool f64 = ny_field_is(sums, "precision", "f64");
     bool coarse = job->settings->precision == NY_PRECISION_F32 && job->gram == NY_GRAM_F64;
 
     if (matched->late_count && coarse) return false;

@@ -3,14 +3,14 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "columns/pairs.h"
 #include "select/greedy.h"
 
 enum { BATCH_UNITS = NY_ONLINE_ROWS / NY_UNIT_ROWS };
 
 static int checkpoint(const struct ny_decided *decided)
 {
-    return ny_greedy_checkpoint(decided->selection,
-                                (decided->rows + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
+    return ny_greedy_checkpoint(decided->selection, ny_units_of(decided->rows));
 }
 
 static int decide_batch(struct ny_greedy *greedy, uint64_t first_unit, uint64_t rows)

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "columns/pairs.h"
 #include "select/greedy.h"
 #include "select/rules_private.h"
 #include "store/store.h"
@@ -27,11 +28,6 @@ static int open_worker(struct ny_pivot_worker *worker, const struct ny_columns_s
     worker->again = ny_calloc(spec->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(*worker->again));
     worker->bounds = ny_calloc(spec->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(*worker->bounds));
     return worker->again && worker->bounds ? NY_OK : NY_EBUDGET;
-}
-
-static uint64_t units_of(uint64_t n)
-{
-    return (n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
 }
 
 int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *request)
@@ -51,7 +47,7 @@ int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *r
     err = ny_dictionary_new(&rp->dictionary, request->spec, &options);
     if (err) return err;
     rp->bounds = ny_calloc(ctx, NY_MEM_DICTIONARY, rp->n, sizeof(*rp->bounds));
-    rp->sums = ny_calloc(ctx, NY_MEM_DICTIONARY, units_of(rp->n) + 1, sizeof(*rp->sums));
+    rp->sums = ny_calloc(ctx, NY_MEM_DICTIONARY, ny_units_of(rp->n) + 1, sizeof(*rp->sums));
     rp->worker = ny_calloc(ctx, NY_MEM_TILES, rp->workers, sizeof(*rp->worker));
     if (!rp->bounds || !rp->sums || !rp->worker) return NY_EBUDGET;
     for (unsigned w = 0; !err && w < rp->workers; w++)
@@ -80,7 +76,7 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
     unsigned workers = request->workers ? request->workers : 1;
 
     return sizeof(struct ny_rpcholesky) + ny_dictionary_bytes(spec, m) +
-           request->n * sizeof(float) + (units_of(request->n) + 1) * sizeof(double) +
+           request->n * sizeof(float) + (ny_units_of(request->n) + 1) * sizeof(double) +
            ny_columns_exact_bytes(spec, workers) +
            workers * (ny_front_bytes(spec, m) + ny_columns_workspace_bytes(spec) +
                       sizeof(struct ny_pivot_worker) +
@@ -112,7 +108,7 @@ static double unit_sum(const struct ny_rpcholesky *rp, uint64_t unit)
 
 static double add_up(struct ny_rpcholesky *rp)
 {
-    uint64_t units = units_of(rp->n);
+    uint64_t units = ny_units_of(rp->n);
 
     for (uint64_t unit = 0; unit < units; unit++)
         rp->sums[unit + 1] = rp->sums[unit] + unit_sum(rp, unit);
@@ -122,7 +118,7 @@ static double add_up(struct ny_rpcholesky *rp)
 /* A row with probability ∝ its bound, from a number uniform in (0,1). */
 static uint64_t draw(const struct ny_rpcholesky *rp, double uniform)
 {
-    uint64_t low = 0, high = units_of(rp->n), row, chosen;
+    uint64_t low = 0, high = ny_units_of(rp->n), row, chosen;
     double target = uniform * rp->sums[high], sum = 0;
 
     while (high - low > 1) {
@@ -340,7 +336,7 @@ static void end_window(struct ny_rpcholesky *rp)
     lower_bounds(rp);
     rp->now.measuring = !rp->now.exhausted && few && is_pass_due(rp);
     if (rp->now.measuring)
-        rp->now.enough = rp->now.share * rp->sums[units_of(rp->n)] / (double)rp->n;
+        rp->now.enough = rp->now.share * rp->sums[ny_units_of(rp->n)] / (double)rp->n;
     rp->now.judged = rp->now.accepted = rp->now.fresh = 0;
 }
 
