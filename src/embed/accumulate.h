@@ -17,6 +17,8 @@ struct ny_accumulate {
 
 /* job->acc as `part`: the checkpoint of `next` after so many units; of stage select, beside it. */
 int ny_job_save_sums(struct ny_job *job, const char *part, enum ny_stage next, uint64_t units);
+/* A new job->acc, of parts "sums" or "gram": as the last checkpoint has it, or zero. */
+int ny_job_load_sums(struct ny_job *job, const char *part, uint64_t *units);
 int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass);
 
 /* Of projected with its randomized solver: all passes of stage accumulate, one a block. */

@@ -13,11 +13,12 @@
  * Parts of the NAME beside those of embed/graph_map.h:
  *
  *   landmarks     m row numbers, in order of selection
- *   geodesics.0/1 image of sweep 1, two slots in turn; gone when done
+ *   geodesics.0/1 image of sweep 1, two slots in turn; geodesics: the whole; gone when done
  *   sample        m × q distances of the sample
  *   map           q, then P, in order of selection: y = Σ_j k(x, j) P_j + q
  *   columns.0/1   image of Y in sweep 2, two slots in turn; gone when done
  *   paths         Δ(nodes, D) of --approx column (embed/isomap_columns.c); gone when done
+ *   gram.0/1      its G, as long as it is summed; gone when done
  */
 #include "embed/graph_maps.h"
 
@@ -240,7 +241,8 @@ static int save_distances(void *arg, uint64_t batches)
                                    ny_isomap_state_bytes(map->m), batches);
 }
 
-int ny_isomap_load_state(struct ny_isomap *map, uint64_t *batches)
+/* Sweep 1 as the last checkpoint has it. */
+static int load_state(struct ny_isomap *map, uint64_t *batches)
 {
     struct ny_job *job = &map->fit->job;
     void *image;
@@ -255,20 +257,23 @@ int ny_isomap_load_state(struct ny_isomap *map, uint64_t *batches)
 
 static int accumulate(struct ny_graph_fit *fit)
 {
+    struct ny_job *job = &fit->job;
     struct ny_isomap map;
     uint64_t batches;
     int err = ny_isomap_open(&map, fit);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
-    if (err == NY_OK) err = ny_isomap_load_state(&map, &batches);
-    if (err == NY_OK && batches == 0 && ny_isomap_keeps_columns(fit->job.settings))
+    if (err == NY_OK) err = load_state(&map, &batches);
+    if (err == NY_OK && batches == 0 && ny_isomap_keeps_columns(job->settings))
         err = ny_isomap_check_room(&map);
     if (err == NY_OK) err = ny_isomap_sweep(&map, batches, take_distances, save_distances);
     if (err == NY_OK)
-        err = ny_job_checkpoint_image(&fit->job, NY_STAGE_SOLVE, "geodesics", map.state,
-                                      ny_isomap_state_bytes(map.m), ny_sweep_batches(map.m));
+        err = ny_job_put_part(job, "geodesics", map.state, ny_isomap_state_bytes(map.m));
     ny_isomap_close(&map);
-    return err;
+    if (err) return err;
+    json_object_clear(ny_job_checkpoint(job));
+    ny_job_mark_time(job);
+    return ny_job_save(job, NY_STAGE_SOLVE);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

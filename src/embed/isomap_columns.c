@@ -1,27 +1,24 @@
 /*
  * Column sampling in isomap: C = −½Δ², nodes × m, is kept in the store as Δ, so that G = C′ᵀC′ can
  * be summed by rows and Y = C′P be added up without finding the paths again. Part "paths": of each
- * batch of sources its pieces of nodes one after the other, PIECE_NODES × NY_LANES f32 each.
+ * batch of sources its units of nodes one after the other, NY_UNIT_ROWS × NY_LANES f32 each.
  */
+#include "embed/accumulate.h"
 #include "embed/isomap_private.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "spectral/accumulator.h"
+#include "columns/pairs.h"
+#include "stream/pass.h"
 
-enum { NODE_BYTES = NY_LANES * sizeof(float), PIECE_NODES = NY_CHUNK_BYTES / NODE_BYTES };
+enum { NODE_BYTES = NY_LANES * sizeof(float), UNIT_BYTES = NY_UNIT_ROWS * NODE_BYTES };
 
-static uint64_t pieces_of(uint64_t nodes)
+static size_t nodes_of(const struct ny_isomap *map, uint64_t unit)
 {
-    return (nodes + PIECE_NODES - 1) / PIECE_NODES;
-}
+    uint64_t left = map->fit->edges.n - unit * NY_UNIT_ROWS;
 
-static size_t nodes_of(const struct ny_isomap *map, uint64_t piece)
-{
-    uint64_t left = map->fit->edges.n - piece * PIECE_NODES;
-
-    return left < PIECE_NODES ? (size_t)left : PIECE_NODES;
+    return left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
 }
 
 uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m)
@@ -51,21 +48,21 @@ int ny_isomap_check_room(const struct ny_isomap *map)
 int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances)
 {
     const struct ny_job *job = &map->fit->job;
-    uint64_t pieces = pieces_of(map->fit->edges.n), piece = 0;
+    uint64_t units = ny_units_of(map->fit->edges.n), unit = 0;
     int err = NY_OK;
 
-    while (piece < pieces && err == NY_OK) {
-        size_t most = ny_batch_bytes_max(job->store) / NY_CHUNK_BYTES, put = 0;
+    while (unit < units && err == NY_OK) {
+        size_t most = ny_batch_bytes_max(job->store) / UNIT_BYTES, put = 0;
         struct ny_batch *commit;
 
         err = ny_batch_begin(&commit, job->store);
         if (err) break;
         do {
-            err = ny_batch_put(commit, job->name, "paths", batch * pieces + piece,
-                               distances + piece * PIECE_NODES * NY_LANES,
-                               nodes_of(map, piece) * NODE_BYTES);
-            piece++;
-        } while (err == NY_OK && ++put < most && piece < pieces);
+            err = ny_batch_put(commit, job->name, "paths", batch * units + unit,
+                               distances + unit * NY_UNIT_ROWS * NY_LANES,
+                               nodes_of(map, unit) * NODE_BYTES);
+            unit++;
+        } while (err == NY_OK && ++put < most && unit < units);
         if (err)
             ny_batch_abort(commit);
         else
@@ -74,11 +71,11 @@ int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *dis
     return err;
 }
 
-static int load_piece(const struct ny_isomap *map, uint64_t batch, uint64_t piece, float *out)
+static int load_unit(const struct ny_isomap *map, uint64_t batch, uint64_t unit, float *out)
 {
     const struct ny_job *job = &map->fit->job;
-    struct ny_chunk chunk = {.data = out, .capacity = nodes_of(map, piece) * NODE_BYTES};
-    uint64_t index = batch * pieces_of(map->fit->edges.n) + piece;
+    struct ny_chunk chunk = {.data = out, .capacity = nodes_of(map, unit) * NODE_BYTES};
+    uint64_t index = batch * ny_units_of(map->fit->edges.n) + unit;
     int err = ny_chunk_get(job->store, job->name, "paths", index, &chunk);
 
     if (err != NY_END && (err || chunk.bytes == chunk.capacity)) return err;
@@ -91,15 +88,16 @@ static int load_piece(const struct ny_isomap *map, uint64_t batch, uint64_t piec
 int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, const float *))
 {
     struct ny_context *ctx = map->fit->job.ctx;
+    uint64_t units = ny_units_of(map->fit->edges.n);
     float *distances = ny_calloc(ctx, NY_MEM_TILES, map->fit->edges.n, NODE_BYTES);
     int err = distances ? NY_OK : NY_EBUDGET;
 
     for (size_t first = 0; first < map->m && err == NY_OK; first += NY_LANES) {
         size_t count = map->m - first < NY_LANES ? map->m - first : NY_LANES;
 
-        for (uint64_t piece = 0; piece < pieces_of(map->fit->edges.n) && err == NY_OK; piece++)
-            err = load_piece(map, first / NY_LANES, piece,
-                             distances + piece * PIECE_NODES * NY_LANES);
+        for (uint64_t unit = 0; unit < units && err == NY_OK; unit++)
+            err = load_unit(map, first / NY_LANES, unit,
+                            distances + unit * NY_UNIT_ROWS * NY_LANES);
         if (err == NY_OK) err = ny_check_interrupt(ctx);
         if (err == NY_OK) err = fold(map, first, count, distances);
     }
@@ -107,79 +105,136 @@ int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, 
     return err;
 }
 
-/* ---- G ------------------------------------------------------------------------------------- */
-
-size_t ny_isomap_gram_bytes(uint64_t nodes, size_t m)
-{
-    size_t rows = nodes < PIECE_NODES ? (size_t)nodes : PIECE_NODES;
-
-    return (size_t)ny_sweep_batches(m) * rows * NODE_BYTES + NY_UNIT_ROWS * m * sizeof(double) +
-           ny_accumulator_bytes(m) + ny_partial_bytes(m, NY_GRAM_F64);
-}
-
-/* Rows of C′ of a unit in the piece, in order of selection; zero rows up to NY_UNIT_ROWS. */
-static void fill_tile(const struct ny_isomap *map, const float *piece, size_t nodes, size_t first,
-                      double *tile)
-{
-    const double *a = map->fit->job.a;
-    size_t m = map->m;
-
-    memset(tile, 0, NY_UNIT_ROWS * m * sizeof(double));
-    for (size_t j = 0; j < m; j++) {
-        const float *lane = piece + j / NY_LANES * nodes * NY_LANES + j % NY_LANES;
-        size_t landmark = map->source[j].landmark;
-
-        for (size_t i = 0; i < NY_UNIT_ROWS && first + i < nodes; i++) {
-            double d = (double)lane[(first + i) * NY_LANES];
-
-            tile[i * m + landmark] = -0.5 * d * d - a[landmark];
-        }
-    }
-}
+/* ---- G: a pass over the rows of C′ ---------------------------------------------------------- */
 
 struct gram {
-    float *piece; /* batches × nodes × NY_LANES */
-    double *tile;
-    struct ny_partial *partial;
-    struct ny_accumulator *acc;
+    struct ny_isomap *map;
+    struct ny_source source; /* what the pass reads: units of nodes */
+    float *lanes;            /* workers × batches × NY_UNIT_ROWS × NY_LANES: Δ of a unit */
+    double *C;               /* workers × NY_UNIT_ROWS × m */
+    struct ny_partial **partial;
 };
 
-static int add_piece(const struct ny_isomap *map, struct gram *gram, uint64_t piece)
+size_t ny_isomap_gram_bytes(size_t m, unsigned workers)
 {
-    size_t nodes = nodes_of(map, piece), m = map->m;
-    int err = ny_check_interrupt(map->fit->job.ctx);
+    size_t lanes = (size_t)ny_sweep_batches(m) * UNIT_BYTES;
+    size_t tile = lanes + NY_UNIT_ROWS * m * sizeof(double);
 
-    for (uint64_t batch = 0; batch < ny_sweep_batches(m) && err == NY_OK; batch++)
-        err = load_piece(map, batch, piece, gram->piece + batch * nodes * NY_LANES);
-    for (size_t first = 0; first < nodes && err == NY_OK; first += NY_UNIT_ROWS) {
-        size_t left = nodes - first;
-        const struct ny_tile_rows rows = {.count = left < NY_UNIT_ROWS ? left : NY_UNIT_ROWS};
+    return workers * (tile + ny_partial_bytes(m, NY_GRAM_F64) + sizeof(struct ny_partial *)) +
+           ny_accumulator_bytes(m);
+}
 
-        fill_tile(map, gram->piece, nodes, first, gram->tile);
-        ny_partial_set64(gram->partial, ny_matrix(gram->tile, NY_UNIT_ROWS, m), &rows);
-        ny_accumulator_fold(gram->acc, gram->partial);
+static int take(struct ny_source *source, struct ny_tile *tile)
+{
+    tile->rows = NY_UNIT_ROWS;
+    return tile->first_row < source->n ? NY_OK : NY_END;
+}
+
+/* C′ = C − 1aᵀ of a unit, zero behind its last row. */
+static int make_tile(const struct gram *gram, const struct ny_tile *tile, struct ny_matrix C)
+{
+    const struct ny_isomap *map = gram->map;
+    const double *a = map->fit->job.a;
+    const size_t batch_floats = NY_UNIT_ROWS * NY_LANES;
+    size_t m = map->m, nodes = nodes_of(map, tile->unit), batches = (size_t)ny_sweep_batches(m);
+    float *lanes = gram->lanes + tile->worker * batches * batch_floats;
+
+    for (size_t batch = 0; batch < batches; batch++) {
+        int err = load_unit(map, batch, tile->unit, lanes + batch * batch_floats);
+
+        if (err) return err;
     }
+    for (size_t i = 0; i < nodes; i++)
+        for (size_t j = 0; j < m; j++) {
+            double d = (double)lanes[j / NY_LANES * batch_floats + i * NY_LANES + j % NY_LANES];
+
+            C.at[i * m + j] = -0.5 * d * d - a[j];
+        }
+    memset(C.at + nodes * m, 0, (NY_UNIT_ROWS - nodes) * m * sizeof(double));
+    return NY_OK;
+}
+
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct gram *gram = arg;
+    size_t m = gram->map->m;
+    struct ny_matrix C = ny_matrix(gram->C + tile->worker * NY_UNIT_ROWS * m, NY_UNIT_ROWS, m);
+    const struct ny_tile_rows rows = {.count = nodes_of(gram->map, tile->unit)};
+    int err = make_tile(gram, tile, C);
+
+    if (err == NY_OK) ny_partial_set64(gram->partial[tile->worker], C, &rows);
     return err;
 }
 
-int ny_isomap_gram(const struct ny_isomap *map)
+static int fold(void *arg, const struct ny_tile *tile)
 {
-    struct ny_job *job = &map->fit->job;
-    size_t m = map->m, nodes = nodes_of(map, 0);
-    struct gram gram = {
-        .piece = ny_calloc(job->ctx, NY_MEM_TILES, (size_t)ny_sweep_batches(m) * nodes, NODE_BYTES),
-        .tile = ny_calloc(job->ctx, NY_MEM_TILES, NY_UNIT_ROWS, m * sizeof(double))};
-    int err = gram.piece && gram.tile
-                  ? ny_partial_new(&gram.partial, job->ctx, m, NY_GRAM_F64)
-                  : NY_EBUDGET;
+    const struct gram *gram = arg;
 
-    if (err == NY_OK) err = ny_accumulator_new(&job->acc, job->ctx, m);
-    gram.acc = job->acc;
-    ny_blas_serial();
-    for (uint64_t piece = 0; piece < pieces_of(map->fit->edges.n) && err == NY_OK; piece++)
-        err = add_piece(map, &gram, piece);
-    ny_partial_free(gram.partial);
-    ny_free(job->ctx, gram.tile);
-    ny_free(job->ctx, gram.piece);
+    ny_accumulator_fold(gram->map->fit->job.acc, gram->partial[tile->worker]);
+    return NY_OK;
+}
+
+static int checkpoint(void *arg, uint64_t units_done)
+{
+    const struct gram *gram = arg;
+
+    return ny_job_save_sums(&gram->map->fit->job, "gram", NY_STAGE_SOLVE, units_done);
+}
+
+static int allocate(struct gram *gram)
+{
+    struct ny_job *job = &gram->map->fit->job;
+    size_t m = gram->map->m;
+    int err = NY_OK;
+
+    gram->lanes = ny_calloc(job->ctx, NY_MEM_TILES, job->workers * ny_sweep_batches(m), UNIT_BYTES);
+    gram->C = ny_calloc(job->ctx, NY_MEM_TILES, job->workers, NY_UNIT_ROWS * m * sizeof(double));
+    gram->partial = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*gram->partial));
+    if (!gram->lanes || !gram->C || !gram->partial) return NY_EBUDGET;
+    for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
+        err = ny_partial_new(&gram->partial[w], job->ctx, m, NY_GRAM_F64);
+    return err;
+}
+
+static void release(struct gram *gram)
+{
+    struct ny_job *job = &gram->map->fit->job;
+
+    for (unsigned w = 0; w < job->workers && gram->partial; w++)
+        ny_partial_free(gram->partial[w]);
+    ny_free(job->ctx, gram->partial);
+    ny_free(job->ctx, gram->C);
+    ny_free(job->ctx, gram->lanes);
+}
+
+static int run_pass(struct gram *gram, uint64_t first_unit)
+{
+    static const struct ny_source_ops ops = {.take = take};
+    static const struct ny_pass_work work = {unit, fold, checkpoint};
+    struct ny_job *job = &gram->map->fit->job;
+    double m = (double)gram->map->m;
+
+    gram->source = (struct ny_source){.ops = &ops, .ctx = job->ctx, .n = gram->map->fit->edges.n};
+    return ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
+                                         .source = &gram->source,
+                                         .stage = ny_stage_name(job->stage),
+                                         .workers = job->workers,
+                                         .first_unit = first_unit,
+                                         .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                                         .flops_per_row = m * m},
+                       &work, gram);
+}
+
+int ny_isomap_gram(struct ny_isomap *map)
+{
+    struct gram gram = {.map = map};
+    uint64_t first_unit, units = ny_units_of(map->fit->edges.n);
+    int err = ny_job_load_sums(&map->fit->job, "gram", &first_unit);
+
+    if (err || first_unit == units) return err;
+    err = allocate(&gram);
+    if (err == NY_OK) err = run_pass(&gram, first_unit);
+    if (err == NY_OK) err = checkpoint(&gram, units);
+    release(&gram);
     return err;
 }

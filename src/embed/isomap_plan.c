@@ -36,9 +36,10 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
             by_purpose[NY_MEM_STORE] += ny_graph_put_bytes(limit, n * NY_LANES * sizeof(float));
     }
     if (stage == NY_STAGE_SOLVE) {
-        by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, 1, m);
+        by_purpose[NY_MEM_PROCESS] +=
+            ny_blas_bytes(shape->settings->threads, keeps ? workers : 1, m);
         by_purpose[NY_MEM_SOLVE] += solve_bytes(shape);
-        if (keeps) by_purpose[NY_MEM_GRAM] += ny_isomap_gram_bytes(n, m);
+        if (keeps) by_purpose[NY_MEM_GRAM] += ny_isomap_gram_bytes(m, workers);
         by_purpose[NY_MEM_STORE] += ny_graph_put_bytes(limit, map);
     }
     if (stage == NY_STAGE_PROJECT) {

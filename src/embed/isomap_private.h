@@ -34,23 +34,21 @@ size_t ny_isomap_samples(size_t m);
 /* The s-th node that is paired with source i. */
 uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s);
 size_t ny_isomap_state_bytes(size_t m);
-/* Sweep 1 as the last checkpoint has it. */
-int ny_isomap_load_state(struct ny_isomap *map, uint64_t *batches);
-
 /* The paths from all landmarks, from a batch on. */
 int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
                     int (*fold)(void *map, size_t first, size_t count, const float *distances),
                     int (*checkpoint)(void *map, uint64_t batches));
 
 /* Of column sampling, which keeps Δ (embed/isomap_columns.c): what it takes on disk, and NY_EBUDGET
- * where that does not fit; a batch of it; all of it again as a sweep has it; G into the job. */
+ * where that does not fit; a batch of it; all of it again as a sweep has it; G′ into the
+ * job, begun or gone on with. */
 bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings);
 uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m);
 int ny_isomap_check_room(const struct ny_isomap *map);
 int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances);
 int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, const float *));
-int ny_isomap_gram(const struct ny_isomap *map);
-size_t ny_isomap_gram_bytes(uint64_t nodes, size_t m);
+int ny_isomap_gram(struct ny_isomap *map);
+size_t ny_isomap_gram_bytes(size_t m, unsigned workers);
 
 int ny_isomap_solve(struct ny_graph_fit *fit);
 int ny_isomap_project(struct ny_graph_fit *fit);

@@ -123,7 +123,8 @@ static int measure(const struct ny_isomap *map)
 static int finish(struct ny_job *job)
 {
     static const char *const parts[] = {"geodesics.0", "geodesics.1", "columns.0", "columns.1",
-                                        "sample",      "paths"};
+                                        "sample",      "paths",       "geodesics", "gram.0",
+                                        "gram.1"};
     struct ny_batch *batch;
     int err = NY_OK;
 

@@ -21,7 +21,16 @@ static void average_ends(struct ny_matrix A)
                 }
 }
 
-/* W, in order of selection, and its column means. A path's f32 sum depends on the end where it
+static int load_state(struct ny_isomap *map)
+{
+    struct ny_job *job = &map->fit->job;
+    size_t bytes = ny_isomap_state_bytes(map->m);
+
+    map->state = ny_alloc(job->ctx, NY_MEM_OTHER, bytes);
+    return map->state ? ny_job_get_part(job, "geodesics", map->state, bytes) : NY_EBUDGET;
+}
+
+/* W and its column means. A path's f32 sum depends on the end where it
  * begins: W takes the mean of both. */
 static int make_square(const struct ny_isomap *map)
 {
@@ -33,13 +42,11 @@ static int make_square(const struct ny_isomap *map)
     job->a = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(double));
     if (!job->W.at || !job->a) return NY_EBUDGET;
     for (size_t i = 0; i < m; i++) {
-        double *row = job->W.at + map->source[i].landmark * m;
-
         for (size_t j = 0; j < m; j++) {
             float path = map->state[i * width + j];
 
             longest = path > longest ? path : longest;
-            row[map->source[j].landmark] = -(double)path * (double)path / 2;
+            job->W.at[i * m + j] = -(double)path * (double)path / 2;
         }
     }
     if (!(longest > 0))
@@ -88,7 +95,7 @@ static int count_negative(const struct ny_isomap *map, struct ny_solution *solut
     return ny_eigen_count_below(job->ctx, job->W, -cut, &solution->negative);
 }
 
-/* P, scaled to coordinates, with the row that the shift a becomes. */
+/* P, scaled to coordinates, in order of selection, behind the row that the shift a becomes. */
 static int save_map(const struct ny_isomap *map, const struct ny_solution *solution)
 {
     struct ny_job *job = &map->fit->job;
@@ -101,7 +108,7 @@ static int save_map(const struct ny_isomap *map, const struct ny_solution *solut
         for (size_t j = 0; j < m; j++) {
             double scaled = solution->P.at[j * solution->P.stride + k] * sqrt(solution->values[k]);
 
-            image[(j + 1) * p + k] = scaled;
+            image[(map->source[j].landmark + 1) * p + k] = scaled;
             image[k] -= job->a[j] * scaled;
         }
     err = ny_job_put_part(job, "map", image, (m + 1) * p * sizeof(double));
@@ -148,12 +155,11 @@ int ny_isomap_solve(struct ny_graph_fit *fit)
     struct ny_job *job = &fit->job;
     struct ny_solution solution = {0};
     struct ny_isomap map;
-    uint64_t batches;
     int err = ny_isomap_open(&map, fit);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
     if (err == NY_OK) err = ny_job_reserve_blas(job, map.m);
-    if (err == NY_OK) err = ny_isomap_load_state(&map, &batches);
+    if (err == NY_OK) err = load_state(&map);
     if (err == NY_OK) err = make_square(&map);
     if (err == NY_OK) err = save_sample(&map);
     if (err) goto done;

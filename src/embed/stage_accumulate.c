@@ -7,6 +7,8 @@
  */
 #include "embed/accumulate.h"
 
+#include <string.h>
+
 #include "columns/pairs.h"
 #include "embed/given_columns.h"
 #include "embed/products.h"
@@ -173,14 +175,13 @@ static int load(struct ny_job *job, const char *part, uint64_t *units, bool *fou
     return err;
 }
 
-/* The accumulator as of the last checkpoint, or zero. */
-static int restore(struct ny_job *job, bool sums, uint64_t *units)
+int ny_job_load_sums(struct ny_job *job, const char *part, uint64_t *units)
 {
     bool found;
-    int err = sums ? ny_accumulator_new_sums(&job->acc, job->ctx, job->m)
-                   : ny_accumulator_new(&job->acc, job->ctx, job->m);
+    int err = strcmp(part, "sums") == 0 ? ny_accumulator_new_sums(&job->acc, job->ctx, job->m)
+                                        : ny_accumulator_new(&job->acc, job->ctx, job->m);
 
-    return err ? err : load(job, sums ? "sums" : "gram", units, &found);
+    return err ? err : load(job, part, units, &found);
 }
 
 /* Of the products: each worker's share of H, and U in the tiles' precision. */
@@ -321,7 +322,7 @@ int ny_stage_degrees(struct ny_job *job)
     if (err) return err;
     err = ny_job_fit_workers(job);
     if (err) return err;
-    err = restore(job, true, &pass.first_unit);
+    err = ny_job_load_sums(job, "sums", &pass.first_unit);
     if (err) return err;
     pass.acc = job->acc;
     err = ny_accumulate_pass(job, &pass);
@@ -337,7 +338,7 @@ int ny_stage_degrees(struct ny_job *job)
 static int accumulate_all(struct ny_job *job)
 {
     struct ny_accumulate pass = {.gram = job->gram, .save = save};
-    int err = restore(job, false, &pass.first_unit);
+    int err = ny_job_load_sums(job, "gram", &pass.first_unit);
 
     pass.acc = job->acc;
     return err ? err : ny_accumulate_pass(job, &pass);
@@ -417,6 +418,7 @@ int ny_job_load_accumulator(struct ny_job *job)
 {
     uint64_t units;
 
-    return job->acc || !ny_settings_forms_gram(job->settings) ? NY_OK
-                                                              : restore(job, false, &units);
+    return job->acc || !ny_settings_forms_gram(job->settings)
+               ? NY_OK
+               : ny_job_load_sums(job, "gram", &units);
 }

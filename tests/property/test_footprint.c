@@ -255,7 +255,7 @@ static void the_plan_of_graphs(void **state)
     static const struct fit graphs[] = {
         {4, {"map", "isomap", "landmarks", "200"}},
         {4, {"map", "isomap", "landmarks", "150", "select", "maxmin", "precision", "f64"}},
-        {4, {"map", "isomap", "landmarks", "200", "approx", "column", "threads", "1"}},
+        {4, {"map", "isomap", "landmarks", "200", "approx", "column"}},
         {4, {"map", "isomap", "landmarks", "60", "knn", "forest", "connect", "yes"}},
         {4, {"map", "eigenmaps", "components", "5", "max-distance", "0.1", "connect", "yes"}},
         {4, {"map", "eigenmaps", "neighbors", "9", "distance-quantile", "0.9"}},
