@@ -15,7 +15,7 @@
  *     struct ny_report *report = NULL;
  *     struct ny_model *model = NULL;
  *     const char *files[] = {"table.csv"};
- *     float point[3] = {0.1f, 0.2f, 0.3f}, place[2];
+ *     float point[3] = {0.1f, 0.2f, 0.3f}, place[2], first[2];
  *     double error = 0;
  *     int status = ny_context_new(&context);
  *
@@ -29,8 +29,11 @@
  *     if (!status) status = ny_export(context, "points.nys", "map", "embedding", "map.csv");
  *     if (!status) status = ny_model_open(&model, context, "points.nys", "map"); // 4
  *     if (!status) status = ny_model_transform(model, point, 1, place);
+ *     if (!status) status = ny_append_rows(context, "points.nys", point, 1, 3, NULL);
+ *     if (!status) status = ny_embedding_read(context, "points.nys", "map", 0, 1, first);
  *     if (status) fprintf(stderr, "%s\n", ny_context_message(context));
  *     else printf("trace error %g; placed at %g, %g\n", error, place[0], place[1]);
+ *     if (!status) printf("the first row is at %g, %g\n", first[0], first[1]);
  *     ny_model_free(model);
  *     ny_report_free(report);
  *     ny_options_free(options);
@@ -44,8 +47,10 @@
  * the handle that returned them, those of an error until the next call with its context. Where a
  * call fails and has nothing to report, its *report or *out is NULL.
  *
- * Arguments. Matrices are row-major and packed, rows are numbered from 0. Options are not NULL,
- * except where a function says so: for ny_embed_file() and ny_import() NULL is all defaults.
+ * Arguments. Matrices are row-major and packed, rows are numbered from 0. `options` may be NULL for
+ * all defaults, `report` where none is wanted. Any other pointer that is NULL is NY_EUSAGE, unless
+ * the function says what NULL stands for; setters of a context that is NULL do nothing, and what
+ * reads from a handle that is NULL finds nothing.
  *
  * Threads. A context, and what was made with it, is used by one thread at a time; contexts do not
  * know of one another, also on one store. ny_context_interrupt() may be called from anywhere, a
@@ -150,8 +155,8 @@ NY_API void ny_context_interrupt(struct ny_context *context, int signal);
 /* From now on, for the whole process, a bad sector or a cut-short file below the memory map of a
  * store is NY_ESTORE of the call that met it, instead of the signal SIGBUS. */
 NY_API void ny_guard_sigbus(void);
-/* The last error of this context; the strings live until the next call with this context. NULL:
- * what ny_context_new() failed with. */
+/* The last error of this context; the strings live until the next call with this context. Of a NULL
+ * context: what ny_context_new() failed with. */
 NY_API const struct ny_error *ny_context_error(const struct ny_context *context);
 NY_API const char *ny_context_message(const struct ny_context *context);
 
@@ -195,7 +200,8 @@ NY_API void ny_options_free(struct ny_options *options);
  * second of gamma, sigma and epsilon. A switch S is also set by "no-S"; a switch takes NULL for
  * "yes". "memory" and "threads" act on the context at once. After a failure nothing has changed. */
 NY_API int ny_options_set(struct ny_options *options, const char *name, const char *value);
-/* The value in force as text, the default included; NULL when it has none. */
+/* The value in force as text, the default included; NULL when it has none, and for an unknown name.
+ * It lives until the option is set again. */
 NY_API const char *ny_options_get(const struct ny_options *options, const char *name);
 
 /* The candidate nearest to `word` (insertions, deletions, changes, swaps), or the one it begins;
@@ -209,7 +215,8 @@ struct ny_report;
 NY_API void ny_report_free(struct ny_report *report);
 /* The whole as one JSON object; lives as long as the report. NULL when there is no memory. */
 NY_API const char *ny_report_json(const struct ny_report *report);
-/* 1 and the value when `key` is there and a number, or true (1) or false (0); else 0. */
+/* 1 and the value (which may be NULL) when `key` is there and a number, or true (1) or false (0);
+ * else 0. */
 NY_API int ny_report_number(const struct ny_report *report, const char *key, double *value);
 /* NULL when `key` is not there or not a text. */
 NY_API const char *ny_report_text(const struct ny_report *report, const char *key);
@@ -219,7 +226,7 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
  * ------------------------------------------------------------------------------------------- */
 /* Imports `count` files, one after another, in one bounded-memory pass. All or nothing: until it
  * returns NY_OK readers see the store as before; after a kill the same call goes on. Creates the
- * store where there is none; onto points that exist only with option append. *report (may be NULL):
+ * store where there is none; onto points that exist only with option append. *report:
  * n, rows, bytes, seconds, dropped. */
 NY_API int ny_import(struct ny_context *context, const char *path, const char *const *files,
                      size_t count, const struct ny_options *options, struct ny_report **report);
@@ -237,12 +244,12 @@ NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_rep
 /* Sets aside what ny_verify() finds damaged, after reading all of it. Rows of points are then lost:
  * they keep their numbers; what is fitted from then on covers the others, and its part "rows" lists
  * them. Damaged labels are missing (NaN), row numbers of the source 2^64−1; a result with a damaged
- * chunk is removed (ny_export_undamaged() first). *report (may be NULL): lost[], labels[], source[]
+ * chunk is removed (ny_export_undamaged() first). *report: lost[], labels[], source[]
  * of {first_row rows}, removed[] of names, rows_lost. NY_ESTORE, and nothing has changed, where the
  * trees, the manifest or the statistics are damaged; NY_EBUSY while an import or a job runs. Points
  * change in one transaction, results in another. */
 NY_API int ny_repair(struct ny_context *context, const char *path, struct ny_report **report);
-/* Removes a result. */
+/* Removes a result: NY_EUSAGE where there is none of this name, NY_EBUSY while a job makes it. */
 NY_API int ny_remove(struct ny_context *context, const char *path, const char *name);
 
 /* Passes, flops, memory by purpose, disk and seconds of a fit, before anything runs; NY_OK also
@@ -257,7 +264,7 @@ NY_API int ny_plan(struct ny_context *context, const char *path, const struct ny
 NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
                          const struct ny_options *options, struct ny_report **report);
 /* Runs a fit, or resumes it from its last checkpoint; the result is stored under `name`. The plan
- * is logged first; NY_EBUDGET when it does not fit. *report (may be NULL) as ny_result_report().
+ * is logged first; NY_EBUDGET when it does not fit. *report as ny_result_report().
  * With option probe, a pass more: probe_error = ‖K − K̃‖_F/‖K‖_F, from probe_columns columns of K
  * drawn by hash, and probe_standard_error of it (0 of all columns, null of one).
  *
@@ -272,12 +279,12 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  */
 NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,
                   const struct ny_options *options, struct ny_report **report);
-/* A dictionary alone, for fit with option landmarks-from. */
+/* A dictionary alone, for fit with option landmarks-from. Resumed and refused as a fit is. */
 NY_API int ny_select(struct ny_context *context, const char *path, const char *name,
                      const struct ny_options *options, struct ny_report **report);
 /* The graph of nearest neighbours, exactly, by n²/2 distances streamed in tiles, or nearly, by a
  * forest; or resumes it.
- * *report (may be NULL): neighbors edges components largest largest_share distance_limit
+ * *report: neighbors edges components largest largest_share distance_limit
  * degree_mean …, and "sweep", an array of {neighbors distance_limit components largest_share}.
  * NY_EDATA when no two rows are joined. With option knn=forest also recall, recall_interval (95 %),
  * trees, rounds, distances_per_point (pairs compared by n; those of the recall's sample, 512 rows
@@ -300,14 +307,15 @@ NY_API int ny_path(struct ny_context *context, const char *path, const char *gra
 NY_API int ny_evaluate(struct ny_context *context, const char *path, const char *name,
                        const struct ny_options *options, struct ny_report **report);
 /* Places the rows of `input` with a stored model: m·(d + p) multiply-adds a row, one streaming
- * pass over the input, no solve. `import` options (may be NULL) say how to read it. */
+ * pass over the input, no solve. Options `import` say how to read it; NULL: all defaults. NY_EDATA
+ * where the input has other columns than the model. */
 NY_API int ny_transform(struct ny_context *context, const char *path, const char *name,
                         const char *input, const char *output, const struct ny_options *import);
 /* A model exported as one file needs no store. */
 NY_API int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                               const char *output, const struct ny_options *import);
-/* Writes a part of a result: embedding, eigenvectors, eigenvalues, landmarks, labels, residuals,
- * source, rows, clusters, model. npy, or csv when `output` ends so; "-" is standard output. */
+/* Writes a part of a result, one of ny_export_parts(): npy, or csv when `output` ends so; "-" is
+ * standard output. NY_EUSAGE, with those that there are, where the result has no such part. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
 /* The same where chunks of the part are damaged: rows that cannot be read are NaN in the output
@@ -330,9 +338,9 @@ struct ny_screen {
 };
 NY_API int ny_plot_text(struct ny_context *context, const char *path, const char *name,
                         const struct ny_options *options, const struct ny_screen *screen);
-/* Writes results, all that are done where `count` is 0, as one page of HTML that needs nothing
- * else, by the options of NY_GROUP_REPORT. One pass over each embedding; a path holds a component
- * of its graph in memory. NY_EDATA where there is no path. */
+/* Writes results, all that are done where `count` is 0 (`names` may then be NULL), as one page of
+ * HTML that needs nothing else, by the options of NY_GROUP_REPORT. One pass over each embedding; a
+ * path holds a component of its graph in memory. NY_EDATA where there is no path. */
 NY_API int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                            size_t count, const char *output, const struct ny_options *options);
 /* The names of the parts, for help; ends with NULL. */
@@ -353,23 +361,27 @@ NY_API int ny_embed_file(struct ny_context *context, const char *file, const cha
  * 4. Streams: rows in from memory, parts of a result out in pieces.
  * ------------------------------------------------------------------------------------------- */
 /* Appends rows × d float values (row-major, packed) to a store, which is created where there is
- * none; labels: rows values, or NULL. All or nothing. A store of sparse rows keeps what is not 0.
- */
+ * none; labels: rows values (NaN: none), or NULL. All or nothing. NY_EDATA for another d than the
+ * store's, labels where it has none or the other way round, and values that are not finite. A store
+ * of sparse rows keeps what is not 0. */
 NY_API int ny_append_rows(struct ny_context *context, const char *path, const float *values,
                           uint64_t rows, uint64_t d, const double *labels);
 
-/* A stored model in memory. */
+/* A stored model in memory, about m·(d + p) values, charged to the context's budget. NY_EUSAGE
+ * where the result has none, or needs the points themselves. */
 struct ny_model;
 NY_API int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
                          const char *name);
 NY_API void ny_model_free(struct ny_model *model);
 NY_API uint64_t ny_model_dimensions(const struct ny_model *model); /* d */
 NY_API uint64_t ny_model_components(const struct ny_model *model); /* p */
-/* embedding (rows × p) of values (rows × d), both row-major, packed; the caller owns both. */
+/* embedding (rows × p) of values (rows × d), both the caller's. NY_EDATA for values that are not
+ * finite. */
 NY_API int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows,
                               float *embedding);
 
-/* Rows of a finished embedding: rows first … first+count−1 into values (count × p). */
+/* Rows of a finished embedding, floats whatever its precision: rows first … first+count−1 into
+ * values (count × p); NY_EUSAGE beyond the last. Either of *rows and *components may be NULL. */
 NY_API int ny_embedding_shape(struct ny_context *context, const char *path, const char *name,
                               uint64_t *rows, uint64_t *components);
 NY_API int ny_embedding_read(struct ny_context *context, const char *path, const char *name,

@@ -1,4 +1,5 @@
 /* ny_append_rows: rows in memory into the points of a store. */
+#include "api/given.h"
 #include "api/options.h"
 #include "base/checksum.h"
 #include "store/store.h"
@@ -15,7 +16,8 @@ int ny_append_rows(struct ny_context *context, const char *path, const float *va
     uint64_t consumed;
     int err;
 
-    ny_error_clear(context);
+    err = NY_GIVEN(context, path, values);
+    if (err) return err;
     err = ny_store_create(&store, context, path);
     if (err) goto done;
     err = ny_points_info(store, &info);

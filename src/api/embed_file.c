@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/fit.h"
+#include "api/given.h"
 #include "api/import.h"
 #include "base/memory.h"
 #include "io/writer.h"
@@ -47,7 +48,7 @@ static void remove_store(const char *path, int depth)
 static int make_folder(struct ny_context *ctx, const char *output, const struct ny_options *options,
                        char *path, size_t size)
 {
-    const char *typed = options ? ny_options_text(options, "tmpdir") : NULL;
+    const char *typed = ny_options_text(options, "tmpdir");
     char folder[4096];
 
     if (typed)
@@ -109,24 +110,18 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
                   const struct ny_options *options, struct ny_report **report)
 {
     char folder[4200], store[4300];
-    struct ny_options *defaults = NULL;
-    int err;
+    struct ny_options none;
+    int err = NY_GIVEN(context, file, output);
 
     if (report) *report = NULL;
-    ny_error_clear(context);
-    err = ny_options_new(&defaults, context);
+    if (!err) err = ny_writer_check(context, output); /* now, not when the work is done */
+    options = ny_options_given(options, context, &none);
+    if (!err) err = make_folder(context, output, options, folder, sizeof(folder));
     if (err) return err;
-    err = ny_writer_check(context, output); /* now, not when the work is done */
-    if (err) goto done;
-    err = make_folder(context, output, options, folder, sizeof(folder));
-    if (err) goto done;
     snprintf(store, sizeof(store), "%s/store.nys", folder);
-    if (!options) options = defaults;
     err = takes_arrivals(options) ? fit_arrivals(context, store, file, options, report)
                                   : fit_all(context, store, file, options, report);
     if (err == NY_OK) err = ny_export(context, store, result, "embedding", output);
     remove_store(folder, 3);
-done:
-    ny_options_free(defaults);
     return err;
 }

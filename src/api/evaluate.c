@@ -1,6 +1,7 @@
 /* ny_evaluate. */
 #include "evaluate/evaluate.h"
 
+#include "api/given.h"
 #include "api/inspect.h"
 #include "api/options.h"
 #include "base/memory.h"
@@ -38,13 +39,16 @@ static void describe_machine(struct ny_context *ctx, json_t *report)
 int ny_evaluate(struct ny_context *context, const char *path, const char *name,
                 const struct ny_options *options, struct ny_report **report)
 {
-    struct ny_evaluate_settings settings = settings_of(context, options);
+    struct ny_evaluate_settings settings;
     struct ny_store *store = NULL;
+    struct ny_options none;
     json_t *object = NULL;
-    int err;
+    int err = NY_GIVEN(context, path, name);
 
-    *report = NULL;
-    ny_error_clear(context);
+    if (report) *report = NULL;
+    if (err) return err;
+    options = ny_options_given(options, context, &none);
+    settings = settings_of(context, options);
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
     err = ny_options_check(options, NY_GROUP_EVALUATE);

@@ -1,4 +1,5 @@
 /* ny_export, ny_embedding_*. */
+#include "api/given.h"
 #include "base/memory.h"
 #include "embed/export.h"
 #include "nystream.h"
@@ -14,7 +15,8 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     struct ny_store *store = NULL;
     int err;
 
-    ny_error_clear(ctx);
+    err = NY_GIVEN(ctx, path, name, part, output);
+    if (err) return err;
     err = ny_reserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
     err = ny_store_open(&store, ctx, path);
@@ -46,13 +48,12 @@ int ny_embedding_shape(struct ny_context *context, const char *path, const char 
     struct ny_embedding_layout layout = {0};
     struct ny_store *store = NULL;
     size_t p = 0;
-    int err;
+    int err = NY_GIVEN(context, path, name);
 
-    ny_error_clear(context);
-    err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_store_open(&store, context, path);
     if (err == NY_OK) err = ny_result_layout(store, name, &layout, &p);
-    *rows = layout.rows;
-    *components = p;
+    if (rows) *rows = layout.rows;
+    if (components) *components = p;
     ny_store_close(store);
     return err;
 }
@@ -61,10 +62,9 @@ int ny_embedding_read(struct ny_context *context, const char *path, const char *
                       uint64_t first, uint64_t count, float *values)
 {
     struct ny_store *store = NULL;
-    int err;
+    int err = NY_GIVEN(context, path, name, values);
 
-    ny_error_clear(context);
-    err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_store_open(&store, context, path);
     if (err == NY_OK) err = ny_result_rows32(store, name, first, (size_t)count, values);
     ny_store_close(store);
     return err;

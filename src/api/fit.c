@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/fit.h"
+#include "api/given.h"
 #include "api/inspect.h"
 #include "api/report.h"
 #include "api/request.h"
@@ -19,11 +20,13 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
 {
     struct ny_store *store = NULL;
     struct ny_owned_settings settings = {0};
+    struct ny_options none;
     struct ny_plan plan;
-    int err;
+    int err = NY_GIVEN(context, path);
 
-    *report = NULL;
-    ny_error_clear(context);
+    if (report) *report = NULL;
+    if (err) return err;
+    options = ny_options_given(options, context, &none);
     ny_fields_begin();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
@@ -41,15 +44,18 @@ done:
 int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_options *options,
                   struct ny_report **report)
 {
-    const char *widths = ny_options_text(options, "gamma-grid");
+    const char *widths;
     struct ny_store *store = NULL;
     struct ny_owned_settings settings = {0};
     struct ny_gamma_grid grid;
     struct ny_points_info points;
-    int err;
+    struct ny_options none;
+    int err = NY_GIVEN(context, path);
 
-    *report = NULL;
-    ny_error_clear(context);
+    if (report) *report = NULL;
+    if (err) return err;
+    options = ny_options_given(options, context, &none);
+    widths = ny_options_text(options, "gamma-grid");
     ny_fields_begin();
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
@@ -266,10 +272,10 @@ int ny_select(struct ny_context *context, const char *path, const char *name,
 int ny_calibrate(struct ny_context *context, struct ny_report **report)
 {
     struct ny_calibration calibration;
-    int err;
+    int err = ny_given(context, __func__, "", NULL, 0);
 
-    *report = NULL;
-    ny_error_clear(context);
+    if (report) *report = NULL;
+    if (err) return err;
     ny_fields_begin();
     err = ny_calibration_measure(context, &calibration);
     return err ? err : ny_report_of_json(report, context, ny_calibration_json(&calibration));

@@ -1,4 +1,5 @@
 /* ny_import: files into the points of a store. */
+#include "api/given.h"
 #include "api/import_private.h"
 
 #include <string.h>
@@ -293,10 +294,12 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
     uint64_t memory = ny_context_memory(context);
     double started_s = ny_now();
     size_t reserved = 0;
-    int err;
+    int err = NY_GIVEN(context, path, files);
 
     if (report) *report = NULL;
-    ny_error_clear(context);
+    for (size_t i = 0; !err && i < count; i++)
+        err = NY_GIVEN(context, files[i]);
+    if (err) return err;
     ny_fields_begin();
     if (memory > import_memory && !(options && ny_options_is_set(options, "memory")))
         ny_context_set_memory(context, import_memory);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/given.h"
 #include "api/report.h"
 #include "base/memory.h"
 #include "embed/job.h"
@@ -13,12 +14,12 @@ int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *ob
     struct ny_report *report;
     int err = ny_report_new(&report, ctx);
 
-    *out = NULL;
+    if (out) *out = NULL;
     if (err == NY_OK) err = ny_fields_check(ctx);
     if (err == NY_OK && json_object_update(ny_report_object(report), object) != 0)
         err = ny_fail(ctx, NY_EBUDGET, "the system has no memory for a report");
     json_decref(object);
-    if (err)
+    if (err || !out)
         ny_report_free(report);
     else
         *out = report;
@@ -82,10 +83,10 @@ int ny_result_report(struct ny_context *context, const char *path, const char *n
 {
     struct ny_store *store = NULL;
     json_t *record = NULL;
-    int err;
+    int err = NY_GIVEN(context, path, name);
 
-    *report = NULL;
-    ny_error_clear(context);
+    if (report) *report = NULL;
+    if (err) return err;
     ny_fields_begin();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
@@ -200,10 +201,10 @@ int ny_store_report(struct ny_context *context, const char *path, struct ny_repo
     struct ny_store *store = NULL;
     struct ny_report *made = NULL;
     struct names names = {0};
-    int err;
+    int err = NY_GIVEN(context, path);
 
-    *report = NULL;
-    ny_error_clear(context);
+    if (report) *report = NULL;
+    if (err) return err;
     ny_fields_begin();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
@@ -221,8 +222,10 @@ int ny_store_report(struct ny_context *context, const char *path, struct ny_repo
     ny_report_set_text(made, "version", ny_version());
     err = ny_report_status(made);
     if (err) goto done;
-    *report = made;
-    made = NULL;
+    if (report) {
+        *report = made;
+        made = NULL;
+    }
 done:
     ny_report_free(made);
     ny_store_close(store);
@@ -238,9 +241,9 @@ int ny_remove(struct ny_context *context, const char *path, const char *name)
 {
     struct ny_store *store = NULL;
     struct ny_name_lock *lock = NULL;
-    int err;
+    int err = NY_GIVEN(context, path, name);
 
-    ny_error_clear(context);
+    if (err) return err;
     err = ny_store_open(&store, context, path);
     if (err) goto done;
     err = ny_name_lock(&lock, store, name);

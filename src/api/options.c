@@ -7,16 +7,29 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/given.h"
 #include "api/options_private.h"
 #include "base/memory.h"
 
 enum { CHOICES_MAX = 24, CHOICE_BYTES = 32, OPTIONS_MAX = 128, THREADS_MAX = 4096 };
 
+const struct ny_options *ny_options_given(const struct ny_options *options,
+                                          struct ny_context *context, struct ny_options *none)
+{
+    static char *untyped[OPTIONS_MAX]; /* nobody writes to it */
+
+    *none = (struct ny_options){context, untyped};
+    return options ? options : none;
+}
+
 int ny_options_new(struct ny_options **out, struct ny_context *context)
 {
-    struct ny_options *options = ny_calloc(context, NY_MEM_OTHER, 1, sizeof(*options));
+    struct ny_options *options;
+    int err = NY_GIVEN(context, out);
 
-    *out = NULL;
+    if (out) *out = NULL;
+    if (err) return err;
+    options = ny_calloc(context, NY_MEM_OTHER, 1, sizeof(*options));
     if (!options) return ny_context_error(context)->status;
     options->ctx = context;
     options->typed = ny_calloc(context, NY_MEM_OTHER, ny_option_count(), sizeof(char *));
@@ -221,13 +234,13 @@ static int apply_to_context(struct ny_context *ctx, const char *name, const char
 
 int ny_options_set(struct ny_options *options, const char *name, const char *value)
 {
-    struct ny_context *ctx = options->ctx;
-    int index = ny_option_find(name);
+    struct ny_context *ctx = options ? options->ctx : NULL;
     bool negated = false;
     char *copy;
-    int err;
+    int index, err = NY_GIVEN(ctx, name);
 
-    ny_error_clear(ctx);
+    if (err) return err;
+    index = ny_option_find(name);
     if (index < 0 && strncmp(name, "no-", 3) == 0) {
         index = ny_option_find(name + 3);
         negated = index >= 0 && ny_option_rule(index)->kind == NY_SWITCH;

@@ -16,6 +16,16 @@
 
 struct ny_map;
 
+/* The fields are for api/options*.c alone. */
+struct ny_options {
+    struct ny_context *ctx;
+    char **typed; /* ny_option_count() texts; NULL where the user set nothing */
+};
+
+/* What a public function was given, or for NULL options of which none is set, in *none. */
+const struct ny_options *ny_options_given(const struct ny_options *options,
+                                          struct ny_context *context, struct ny_options *none);
+
 /* True when the user set it, whatever to. */
 bool ny_options_is_set(const struct ny_options *options, const char *name);
 /* The value in force; NULL when there is none. The same as ny_options_get(). */

@@ -220,7 +220,7 @@ static bool implied(const struct ny_options *options, const char *name, const ch
 
 const char *ny_options_get(const struct ny_options *options, const char *name)
 {
-    int index = ny_option_find(name);
+    int index = options && name ? ny_option_find(name) : -1;
     const char *value;
 
     if (index < 0) return NULL;

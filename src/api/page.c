@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/given.h"
 #include "api/option_table.h"
 #include "api/options.h"
 #include "base/memory.h"
@@ -163,12 +164,17 @@ static int check_output(struct ny_context *ctx, const char *output)
 int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                     size_t count, const char *output, const struct ny_options *options)
 {
-    struct ny_page_spec spec = {.title = ny_options_text(options, "title"), .command = put_command};
+    struct ny_page_spec spec = {.command = put_command};
     struct names taken = {.count = 0};
+    struct ny_options none;
     uint64_t path_rows[2];
-    int err;
+    int err = NY_GIVEN(context, path, output);
 
-    ny_error_clear(context);
+    for (size_t i = 0; !err && i < count; i++)
+        err = names ? NY_GIVEN(context, names[i]) : NY_GIVEN(context, names);
+    if (err) return err;
+    options = ny_options_given(options, context, &none);
+    spec.title = ny_options_text(options, "title");
     ny_fields_begin();
     err = check_output(context, output);
     if (err == NY_OK) err = take_image(context, options, &spec);

@@ -1,4 +1,5 @@
 /* ny_path: a shortest path in a stored graph. */
+#include "api/given.h"
 #include "api/inspect.h"
 #include "api/options.h"
 #include "base/memory.h"
@@ -40,11 +41,13 @@ int ny_path(struct ny_context *context, const char *store, const char *graph,
 {
     struct ny_stored_graph stored;
     struct ny_store *opened = NULL;
+    struct ny_options none;
     json_t *record = NULL;
-    int err;
+    int err = NY_GIVEN(context, store, graph);
 
-    *report = NULL;
-    ny_error_clear(context);
+    if (report) *report = NULL;
+    if (err) return err;
+    options = ny_options_given(options, context, &none);
     ny_fields_begin();
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;

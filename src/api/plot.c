@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/given.h"
 #include "api/options.h"
 #include "base/memory.h"
 #include "report/picture.h"
@@ -48,6 +49,7 @@ struct plot {
     struct ny_picture_spec spec;
     char axes[2][64];
     struct ny_store *store;
+    struct ny_options none;
 };
 
 static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
@@ -56,12 +58,12 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
     int err;
 
     *plot = (struct plot){0};
+    options = ny_options_given(options, ctx, &plot->none);
     plot->spec.scene.color = ny_options_text(options, "color");
     plot->spec.scene.all = ny_options_flag(options, "all");
     plot->spec.scene.rows = ny_options_flag(options, "mark-landmarks");
     plot->spec.title = ny_options_text(options, "title");
     plot->spec.scree = ny_options_flag(options, "scree");
-    ny_error_clear(ctx);
     err = take_axes(ctx, options, plot->axes, &plot->spec);
     if (err == NY_OK) err = take_size(ctx, options, &plot->spec);
     if (err) return err;
@@ -82,8 +84,9 @@ int ny_plot(struct ny_context *context, const char *path, const char *name, cons
             const struct ny_options *options)
 {
     struct plot plot;
-    int err = begin(&plot, context, path, options);
+    int err = NY_GIVEN(context, path, name, output);
 
+    if (err == NY_OK) err = begin(&plot, context, path, options);
     if (err) return err;
     err = ny_picture_write(plot.store, name, &plot.spec, output);
     end(&plot, context);
@@ -93,11 +96,15 @@ int ny_plot(struct ny_context *context, const char *path, const char *name, cons
 int ny_plot_text(struct ny_context *context, const char *path, const char *name,
                  const struct ny_options *options, const struct ny_screen *screen)
 {
-    struct ny_sink out = {.write = screen->write, .user = screen->user};
+    struct ny_sink out;
     struct plot plot;
-    int err = begin(&plot, context, path, options);
+    int err = NY_GIVEN(context, path, name, screen);
 
+    if (err == NY_OK && !screen->write)
+        err = ny_fail(context, NY_EUSAGE, "ny_plot_text() was given a screen without write()");
+    if (err == NY_OK) err = begin(&plot, context, path, options);
     if (err) return err;
+    out = (struct ny_sink){.write = screen->write, .user = screen->user};
     if (plot.spec.scree || plot.spec.scene.rows)
         err = ny_fail(context, NY_EUSAGE,
                       "--%s needs a picture in a file (-o OUT.png); --terminal shows points alone",

@@ -141,6 +141,7 @@ const char *ny_report_json(const struct ny_report *report)
     struct ny_report *cache = (struct ny_report *)report; /* the text is not part of its value */
     size_t bytes;
 
+    if (!report) return NULL;
     if (report->text) return report->text;
     bytes = json_dumpb(report->object, NULL, 0, flags);
     if (bytes == 0) return NULL;
@@ -153,18 +154,14 @@ const char *ny_report_json(const struct ny_report *report)
 
 int ny_report_number(const struct ny_report *report, const char *key, double *value)
 {
-    const json_t *json = json_object_get(report->object, key);
+    const json_t *json = report ? json_object_get(report->object, key) : NULL;
 
-    if (json_is_boolean(json))
-        *value = json_is_true(json);
-    else if (json_is_number(json))
-        *value = json_number_value(json);
-    else
-        return 0;
+    if (!json_is_boolean(json) && !json_is_number(json)) return 0;
+    if (value) *value = json_is_boolean(json) ? json_is_true(json) : json_number_value(json);
     return 1;
 }
 
 const char *ny_report_text(const struct ny_report *report, const char *key)
 {
-    return json_string_value(json_object_get(report->object, key));
+    return report ? json_string_value(json_object_get(report->object, key)) : NULL;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/fit.h"
+#include "api/given.h"
 #include "api/inspect.h"
 #include "base/memory.h"
 
@@ -200,11 +201,13 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
                    const char *path, const char *name, const struct ny_options *options,
                    struct ny_report **report)
 {
-    struct ny_request request = {.ctx = context, .name = name, .options = options, .kind = kind};
-    int err;
+    struct ny_request request = {.ctx = context, .name = name, .kind = kind};
+    struct ny_options none;
+    int err = NY_GIVEN(context, path, name);
 
     if (report) *report = NULL;
-    ny_error_clear(context);
+    if (err) return err;
+    request.options = ny_options_given(options, context, &none);
     ny_fields_begin();
     err = ny_store_open(&request.store, context, path);
     if (err) goto done;

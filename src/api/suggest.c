@@ -49,7 +49,7 @@ static size_t distance(const char *a, const char *b)
 const char *ny_suggest(const char *word, const char *const *candidates, size_t count)
 {
     const char *nearest = NULL;
-    size_t length = strlen(word), nearest_distance = LONGEST;
+    size_t length = word && candidates ? strlen(word) : 0, nearest_distance = LONGEST;
 
     if (length == 0 || length > LONGEST) return NULL;
     for (size_t i = 0; i < count; i++) {

@@ -2,6 +2,7 @@
 #include "embed/transform.h"
 #include "embed/transform_points.h"
 
+#include "api/given.h"
 #include "api/settings.h"
 
 static int transform(const struct ny_model *model, const char *input, const char *output,
@@ -35,9 +36,9 @@ int ny_transform(struct ny_context *context, const char *path, const char *name,
                  const char *output, const struct ny_options *import)
 {
     struct ny_store *store = NULL;
-    int err;
+    int err = NY_GIVEN(context, path, name, input, output);
 
-    ny_error_clear(context);
+    if (err) return err;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
     err = ny_store_open(&store, context, path);
@@ -51,9 +52,9 @@ int ny_transform_model(struct ny_context *context, const char *path, const char 
                        const char *output, const struct ny_options *import)
 {
     struct ny_model *model = NULL;
-    int err;
+    int err = NY_GIVEN(context, path, input, output);
 
-    ny_error_clear(context);
+    if (err) return err;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
     err = ny_model_of_file(&model, context, path);
@@ -67,11 +68,10 @@ int ny_model_open(struct ny_model **out, struct ny_context *context, const char 
                   const char *name)
 {
     struct ny_store *store = NULL;
-    int err;
+    int err = NY_GIVEN(context, out, path, name);
 
-    *out = NULL;
-    ny_error_clear(context);
-    err = ny_store_open(&store, context, path);
+    if (out) *out = NULL;
+    if (err == NY_OK) err = ny_store_open(&store, context, path);
     if (err == NY_OK) err = ny_model_of_result(out, store, name);
     ny_store_close(store);
     return err;
@@ -79,6 +79,7 @@ int ny_model_open(struct ny_model **out, struct ny_context *context, const char 
 
 int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows, float *embedding)
 {
-    ny_error_clear(model->ctx);
-    return ny_transform_memory(model, values, rows, embedding);
+    int err = NY_GIVEN(model ? model->ctx : NULL, values, embedding);
+
+    return err ? err : ny_transform_memory(model, values, rows, embedding);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/given.h"
 #include "api/inspect.h"
 #include "api/report.h"
 #include "base/memory.h"
@@ -64,14 +65,16 @@ static int fail(struct ny_context *ctx, const char *path, const struct finding *
 
 int ny_verify(struct ny_context *context, const char *path, struct ny_report **report)
 {
-    struct finding finding = {.damaged = json_array()};
-    json_t *object = json_object();
+    struct finding finding = {.damaged = NULL};
+    json_t *object;
     size_t count;
-    int err;
+    int err = NY_GIVEN(context, path);
 
-    *report = NULL;
-    ny_error_clear(context);
+    if (report) *report = NULL;
+    if (err) return err;
     ny_fields_begin();
+    finding.damaged = json_array();
+    object = json_object();
     err = ny_store_open(&finding.store, context, path);
     if (err) goto done;
     err = ny_store_verify(finding.store, add_damage, &finding);
@@ -120,14 +123,16 @@ static int add_repaired(void *user, const struct ny_repaired *done)
 
 int ny_repair(struct ny_context *context, const char *path, struct ny_report **report)
 {
-    struct repaired r = {json_array(), json_array(), json_array(), json_array(), 0};
-    json_t *object = json_object();
+    struct repaired r;
+    json_t *object;
     struct ny_store *store = NULL;
-    int err;
+    int err = NY_GIVEN(context, path);
 
     if (report) *report = NULL;
-    ny_error_clear(context);
+    if (err) return err;
     ny_fields_begin();
+    r = (struct repaired){json_array(), json_array(), json_array(), json_array(), 0};
+    object = json_object();
     ny_field_set_json(object, "lost", r.lost);
     ny_field_set_json(object, "labels", r.labels);
     ny_field_set_json(object, "source", r.source);

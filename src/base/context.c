@@ -14,9 +14,10 @@ static const double checkpoint_default_s = 20;
 
 int ny_context_new(struct ny_context **out)
 {
-    struct ny_context *ctx = calloc(1, sizeof(*ctx));
+    struct ny_context *ctx;
 
-    *out = ctx;
+    if (!out) return NY_EUSAGE;
+    *out = ctx = calloc(1, sizeof(*ctx));
     if (!ctx) return NY_EBUDGET;
     ny_mutex_init(&ctx->lock);
     ctx->threads = ny_cpu_count();
@@ -34,38 +35,43 @@ void ny_context_free(struct ny_context *ctx)
 
 void ny_context_set_memory(struct ny_context *ctx, uint64_t bytes)
 {
+    if (!ctx) return;
     ctx->memory_limit = bytes ? (size_t)bytes : ny_memory_available() / 2;
 }
 
 uint64_t ny_context_memory(const struct ny_context *ctx)
 {
-    return ctx->memory_limit;
+    return ctx ? ctx->memory_limit : 0;
 }
 
 void ny_context_set_threads(struct ny_context *ctx, unsigned threads)
 {
+    if (!ctx) return;
     ctx->threads = threads ? threads : ny_cpu_count();
 }
 
 unsigned ny_context_threads(const struct ny_context *ctx)
 {
-    return ctx->threads;
+    return ctx ? ctx->threads : 0;
 }
 
 void ny_context_set_log(struct ny_context *ctx, ny_log_fn *log, void *user)
 {
+    if (!ctx) return;
     ctx->log = log;
     ctx->log_user = user;
 }
 
 void ny_context_set_progress(struct ny_context *ctx, ny_progress_fn *fn, void *user)
 {
+    if (!ctx) return;
     ctx->progress = fn;
     ctx->progress_user = user;
 }
 
 void ny_context_set_plan(struct ny_context *ctx, ny_plan_fn *fn, void *user)
 {
+    if (!ctx) return;
     ctx->plan = fn;
     ctx->plan_user = user;
 }
@@ -77,7 +83,7 @@ void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan)
 
 void ny_context_interrupt(struct ny_context *ctx, int signal)
 {
-    atomic_store(&ctx->interrupt, signal);
+    if (ctx) atomic_store(&ctx->interrupt, signal);
 }
 
 void ny_context_set_checkpoint(struct ny_context *ctx, double seconds)
@@ -94,7 +100,8 @@ double ny_context_checkpoint_s(const struct ny_context *ctx)
 const struct ny_error *ny_context_error(const struct ny_context *ctx)
 {
     static const struct ny_error none = {.status = NY_EBUDGET,
-                                         .message = "there is no memory for a context"};
+                                         .message = "there is no context: there was no memory "
+                                                    "for one, or none was given"};
 
     return ctx ? &ctx->error : &none;
 }

@@ -51,12 +51,12 @@ void ny_model_free(struct ny_model *model)
 
 uint64_t ny_model_dimensions(const struct ny_model *model)
 {
-    return model->d;
+    return model ? model->d : 0;
 }
 
 uint64_t ny_model_components(const struct ny_model *model)
 {
-    return ny_coordinates_count(&model->coordinates);
+    return model ? ny_coordinates_count(&model->coordinates) : 0;
 }
 
 static size_t landmark_bytes(const struct ny_model *model)

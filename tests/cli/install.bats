@@ -88,7 +88,7 @@ END
     run env LD_LIBRARY_PATH="$STAGE/usr/lib" ./steps
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == "trace error "*"; placed at "* ]]
+    [[ $output == "trace error "*"; placed at "*"the first row is at "* ]]
     [ "$(wc -l <map.csv)" -eq 300 ] && [ -s embedding.npy ]
 }
 

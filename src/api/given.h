@@ -1,0 +1,17 @@
+/* What a caller of the public functions must give, and what NULL stands for. */
+#ifndef NY_API_GIVEN_H
+#define NY_API_GIVEN_H
+
+#include "base/context.h"
+
+/* Begins a public function: forgets the last error; NY_EUSAGE where one of these pointers is NULL,
+ * and, without words, where the context is. */
+#define NY_GIVEN(context, ...)                                                                     \
+    ny_given(context, __func__, #__VA_ARGS__, (const void *const[]){__VA_ARGS__},                  \
+             sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *))
+
+/* `names` of the pointers, as "path, name". */
+int ny_given(struct ny_context *ctx, const char *function, const char *names,
+             const void *const *pointers, size_t count);
+
+#endif

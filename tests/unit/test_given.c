@@ -1,0 +1,271 @@
+/* Every function of the public header, with NULL for each of its pointers: a usage error that names
+ * it, or a default. tests/lint/run looks that none is forgotten here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nystream.h"
+#include "support/api_case.h"
+
+enum { ROWS = 60, COLUMNS = 3 };
+
+static struct api_case in;
+static struct ny_context *ctx;
+static struct ny_options *options;
+static struct ny_model *model;
+static const char *store;
+static const char *const one[] = {"points.csv", NULL};
+static const char *const hole[] = {"points.csv", NULL, "points.csv"};
+static float rows[ROWS * COLUMNS], embedding[ROWS * 2];
+static uint64_t count;
+
+static int begin(void **state)
+{
+    FILE *file;
+
+    (void)state;
+    if (api_case_begin(&in, "points.nys") || chdir(in.folder)) return -1;
+    ctx = in.ctx;
+    store = in.store;
+    file = fopen("points.csv", "w");
+    for (int i = 0; file && i < ROWS * COLUMNS; i++) {
+        rows[i] = (float)((i * 7919) % 101) / 101;
+        fprintf(file, "%g%s", (double)rows[i], i % COLUMNS == COLUMNS - 1 ? "\n" : ",");
+    }
+    return !file || fclose(file) || ny_options_new(&options, ctx);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    ny_model_free(model);
+    ny_options_free(options);
+    api_case_end(&in);
+    return 0;
+}
+
+/* NULL for what a function needs. */
+#define REFUSES(argument, call)                                                                    \
+    do {                                                                                           \
+        assert_int_equal(call, NY_EUSAGE);                                                         \
+        if (!strstr(ny_context_message(ctx), "NULL as its " argument ","))                         \
+            fail_msg("%s says: %s", #call, ny_context_message(ctx));                               \
+    } while (0)
+/* Without a context there is nobody to say it to. */
+#define REFUSES_SILENTLY(call) assert_int_equal(call, NY_EUSAGE)
+#define ACCEPTS(call)                                                                              \
+    do {                                                                                           \
+        if ((call) != NY_OK) fail_msg("%s fails: %s", #call, ny_context_message(ctx));             \
+    } while (0)
+
+static int silent(void *user, const char *text, size_t bytes)
+{
+    (void)user, (void)text, (void)bytes;
+    return 0;
+}
+
+static void options_and_reports_may_be_left_out(void **state)
+{
+    const struct ny_screen screen = {.columns = 60, .lines = 20, .write = silent};
+    struct ny_options *path;
+
+    (void)state;
+    ACCEPTS(ny_append_rows(ctx, store, rows, ROWS, COLUMNS, NULL));
+    ACCEPTS(ny_store_report(ctx, store, NULL));
+    ACCEPTS(ny_plan(ctx, store, NULL, NULL));
+    ACCEPTS(ny_gamma_grid(ctx, store, NULL, NULL));
+    ACCEPTS(ny_fit(ctx, store, "a", NULL, NULL));
+    ACCEPTS(ny_select(ctx, store, "d", NULL, NULL));
+    ACCEPTS(ny_graph(ctx, store, "g", NULL, NULL));
+    ACCEPTS(ny_result_report(ctx, store, "a", NULL));
+    ACCEPTS(ny_evaluate(ctx, store, "a", NULL, NULL));
+    ACCEPTS(ny_verify(ctx, store, NULL));
+    ACCEPTS(ny_repair(ctx, store, NULL));
+    ACCEPTS(ny_transform(ctx, store, "a", "points.csv", "out.npy", NULL));
+    ACCEPTS(ny_export(ctx, store, "a", "model", "out.nym"));
+    ACCEPTS(ny_transform_model(ctx, "out.nym", "points.csv", "out.npy", NULL));
+    ACCEPTS(ny_export_undamaged(ctx, store, "a", "embedding", "out.npy", NULL));
+    ACCEPTS(ny_plot(ctx, store, "a", "out.png", NULL));
+    ACCEPTS(ny_plot_text(ctx, store, "a", NULL, &screen));
+    ACCEPTS(ny_write_report(ctx, store, NULL, 0, "out.html", NULL));
+    ACCEPTS(ny_embed_file(ctx, "points.csv", "out.npy", NULL, NULL));
+    ACCEPTS(ny_embedding_shape(ctx, store, "a", NULL, NULL));
+    ACCEPTS(ny_embedding_shape(ctx, store, "a", &count, NULL));
+    assert_int_equal(count, ROWS);
+    ACCEPTS(ny_model_open(&model, ctx, store, "a"));
+    ACCEPTS(ny_model_transform(model, rows, ROWS, embedding));
+    assert_int_equal(ny_path(ctx, store, "g", NULL, NULL), NY_EUSAGE); /* from where to where? */
+    assert_non_null(strstr(ny_context_message(ctx), "--from"));
+    ACCEPTS(ny_options_new(&path, ctx));
+    ACCEPTS(ny_options_set(path, "from", "0"));
+    ACCEPTS(ny_options_set(path, "to", "0"));
+    ACCEPTS(ny_path(ctx, store, "g", path, NULL));
+    ny_options_free(path);
+    ACCEPTS(ny_remove(ctx, store, "d"));
+    assert_int_equal(ny_import(ctx, store, one, 1, NULL, NULL), NY_EUSAGE); /* without append */
+}
+
+static void files_and_names_are_needed(void **state)
+{
+    struct ny_report *report = (void *)&report;
+
+    (void)state;
+    REFUSES("path", ny_import(ctx, NULL, one, 1, options, &report));
+    assert_null(report);
+    REFUSES("files", ny_import(ctx, store, NULL, 1, options, NULL));
+    REFUSES("files[i]", ny_import(ctx, store, hole, 3, options, NULL));
+    REFUSES("path", ny_store_report(ctx, NULL, &report));
+    REFUSES("path", ny_result_report(ctx, NULL, "a", &report));
+    REFUSES("name", ny_result_report(ctx, store, NULL, &report));
+    REFUSES("path", ny_verify(ctx, NULL, &report));
+    REFUSES("path", ny_repair(ctx, NULL, &report));
+    REFUSES("path", ny_remove(ctx, NULL, "a"));
+    REFUSES("name", ny_remove(ctx, store, NULL));
+    REFUSES("path", ny_plan(ctx, NULL, options, &report));
+    REFUSES("path", ny_gamma_grid(ctx, NULL, options, &report));
+    REFUSES("path", ny_fit(ctx, NULL, "a", options, &report));
+    REFUSES("name", ny_fit(ctx, store, NULL, options, &report));
+    REFUSES("path", ny_select(ctx, NULL, "a", options, &report));
+    REFUSES("name", ny_select(ctx, store, NULL, options, &report));
+    REFUSES("path", ny_graph(ctx, NULL, "a", options, &report));
+    REFUSES("name", ny_graph(ctx, store, NULL, options, &report));
+    REFUSES("store", ny_path(ctx, NULL, "g", options, &report));
+    REFUSES("graph", ny_path(ctx, store, NULL, options, &report));
+    REFUSES("path", ny_evaluate(ctx, NULL, "a", options, &report));
+    REFUSES("name", ny_evaluate(ctx, store, NULL, options, &report));
+    assert_null(report);
+}
+
+static void inputs_and_outputs_are_needed(void **state)
+{
+    const struct ny_screen screen = {.columns = 60, .lines = 20};
+
+    (void)state;
+    REFUSES("path", ny_transform(ctx, NULL, "a", "points.csv", "out.npy", options));
+    REFUSES("name", ny_transform(ctx, store, NULL, "points.csv", "out.npy", options));
+    REFUSES("input", ny_transform(ctx, store, "a", NULL, "out.npy", options));
+    REFUSES("output", ny_transform(ctx, store, "a", "points.csv", NULL, options));
+    REFUSES("path", ny_transform_model(ctx, NULL, "points.csv", "out.npy", options));
+    REFUSES("input", ny_transform_model(ctx, "out.nym", NULL, "out.npy", options));
+    REFUSES("output", ny_transform_model(ctx, "out.nym", "points.csv", NULL, options));
+    REFUSES("path", ny_export(ctx, NULL, "a", "embedding", "out.npy"));
+    REFUSES("name", ny_export(ctx, store, NULL, "embedding", "out.npy"));
+    REFUSES("part", ny_export(ctx, store, "a", NULL, "out.npy"));
+    REFUSES("output", ny_export(ctx, store, "a", "embedding", NULL));
+    REFUSES("part", ny_export_undamaged(ctx, store, "a", NULL, "out.npy", &count));
+    REFUSES("path", ny_plot(ctx, NULL, "a", "out.png", options));
+    REFUSES("name", ny_plot(ctx, store, NULL, "out.png", options));
+    REFUSES("output", ny_plot(ctx, store, "a", NULL, options));
+    REFUSES("path", ny_plot_text(ctx, NULL, "a", options, &screen));
+    REFUSES("name", ny_plot_text(ctx, store, NULL, options, &screen));
+    REFUSES("screen", ny_plot_text(ctx, store, "a", options, NULL));
+    assert_int_equal(ny_plot_text(ctx, store, "a", options, &screen), NY_EUSAGE);
+    REFUSES("path", ny_write_report(ctx, NULL, NULL, 0, "out.html", options));
+    REFUSES("names", ny_write_report(ctx, store, NULL, 1, "out.html", options));
+    REFUSES("names[i]", ny_write_report(ctx, store, hole, 2, "out.html", options));
+    REFUSES("output", ny_write_report(ctx, store, NULL, 0, NULL, options));
+    REFUSES("file", ny_embed_file(ctx, NULL, "out.npy", options, NULL));
+    REFUSES("output", ny_embed_file(ctx, "points.csv", NULL, options, NULL));
+}
+
+static void memory_of_the_caller_is_needed(void **state)
+{
+    struct ny_model *opened = model;
+
+    (void)state;
+    REFUSES("path", ny_append_rows(ctx, NULL, rows, ROWS, COLUMNS, NULL));
+    REFUSES("values", ny_append_rows(ctx, store, NULL, ROWS, COLUMNS, NULL));
+    REFUSES("out", ny_model_open(NULL, ctx, store, "a"));
+    REFUSES("path", ny_model_open(&opened, ctx, NULL, "a"));
+    assert_null(opened);
+    REFUSES("name", ny_model_open(&opened, ctx, store, NULL));
+    REFUSES("values", ny_model_transform(model, NULL, ROWS, embedding));
+    REFUSES("embedding", ny_model_transform(model, rows, ROWS, NULL));
+    REFUSES("path", ny_embedding_shape(ctx, NULL, "a", &count, &count));
+    REFUSES("name", ny_embedding_shape(ctx, store, NULL, &count, &count));
+    REFUSES("path", ny_embedding_read(ctx, NULL, "a", 0, 1, embedding));
+    REFUSES("name", ny_embedding_read(ctx, store, NULL, 0, 1, embedding));
+    REFUSES("values", ny_embedding_read(ctx, store, "a", 0, 1, NULL));
+    REFUSES("out", ny_options_new(NULL, ctx));
+    REFUSES("name", ny_options_set(options, NULL, "1"));
+}
+
+static void without_a_context_nothing_is_done(void **state)
+{
+    struct ny_model *opened;
+
+    (void)state;
+    REFUSES_SILENTLY(ny_context_new(NULL));
+    REFUSES_SILENTLY(ny_options_new(&options, NULL) ? NY_EUSAGE : NY_OK);
+    assert_null(options);
+    ACCEPTS(ny_options_new(&options, ctx));
+    REFUSES_SILENTLY(ny_options_set(NULL, "landmarks", "5"));
+    REFUSES_SILENTLY(ny_import(NULL, store, one, 1, NULL, NULL));
+    REFUSES_SILENTLY(ny_fit(NULL, store, "a", NULL, NULL));
+    REFUSES_SILENTLY(ny_plan(NULL, store, NULL, NULL));
+    REFUSES_SILENTLY(ny_evaluate(NULL, store, "a", NULL, NULL));
+    REFUSES_SILENTLY(ny_export(NULL, store, "a", "embedding", "out.npy"));
+    REFUSES_SILENTLY(ny_embed_file(NULL, "points.csv", "out.npy", NULL, NULL));
+    REFUSES_SILENTLY(ny_plot(NULL, store, "a", "out.png", NULL));
+    REFUSES_SILENTLY(ny_write_report(NULL, store, NULL, 0, "out.html", NULL));
+    REFUSES_SILENTLY(ny_calibrate(NULL, NULL));
+    REFUSES_SILENTLY(ny_model_open(&opened, NULL, store, "a"));
+    REFUSES_SILENTLY(ny_model_transform(NULL, rows, ROWS, embedding));
+    ny_context_set_memory(NULL, 1);
+    ny_context_set_threads(NULL, 1);
+    ny_context_set_log(NULL, NULL, NULL);
+    ny_context_set_progress(NULL, NULL, NULL);
+    ny_context_set_plan(NULL, NULL, NULL);
+    ny_context_interrupt(NULL, 2);
+    assert_int_equal(ny_context_memory(NULL), 0);
+    assert_int_equal(ny_context_threads(NULL), 0);
+    assert_int_equal(ny_context_error(NULL)->status, NY_EBUDGET);
+    assert_non_null(strstr(ny_context_message(NULL), "no context"));
+}
+
+static void handles_that_are_not_there_hold_nothing(void **state)
+{
+    double value;
+
+    (void)state;
+    ny_context_free(NULL);
+    ny_options_free(NULL);
+    ny_report_free(NULL);
+    ny_model_free(NULL);
+    assert_null(ny_options_get(NULL, "map"));
+    assert_null(ny_options_get(options, NULL));
+    assert_null(ny_report_json(NULL));
+    assert_int_equal(ny_report_number(NULL, "n", &value), 0);
+    assert_null(ny_report_text(NULL, "name"));
+    assert_int_equal(ny_model_dimensions(NULL), 0);
+    assert_int_equal(ny_model_components(NULL), 0);
+    assert_null(ny_suggest(NULL, one, 1));
+    assert_null(ny_suggest("a", NULL, 0));
+    assert_string_equal(ny_status_kind(-1), "unknown");
+    assert_non_null(ny_status_meaning(-1));
+    assert_non_null(ny_version());
+    assert_non_null(ny_option_table());
+    assert_non_null(ny_export_parts());
+    ny_guard_sigbus();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_and_reports_may_be_left_out),
+        cmocka_unit_test(files_and_names_are_needed),
+        cmocka_unit_test(inputs_and_outputs_are_needed),
+        cmocka_unit_test(memory_of_the_caller_is_needed),
+        cmocka_unit_test(without_a_context_nothing_is_done),
+        cmocka_unit_test(handles_that_are_not_there_hold_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
