@@ -29,6 +29,12 @@ enum ny_dtype ny_dtype_parse(const char *name)
     return NY_DTYPE_NONE;
 }
 
+enum ny_dtype ny_dtype_common(enum ny_dtype one, enum ny_dtype other)
+{
+    if (one == other) return one;
+    return one == NY_F64 || other == NY_F64 ? NY_F64 : NY_F32;
+}
+
 #define CONVERT(in_type, out_type)                                                                 \
     for (size_t i = 0; i < count; i++)                                                             \
     out[i] = (out_type)((const in_type *)in)[i]

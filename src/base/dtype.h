@@ -11,6 +11,8 @@ size_t ny_dtype_size(enum ny_dtype dtype);
 const char *ny_dtype_name(enum ny_dtype dtype);
 /* NY_DTYPE_NONE when the name is not one. */
 enum ny_dtype ny_dtype_parse(const char *name);
+/* The narrowest in which both are exact: of two that differ f64 where one is, else f32. */
+enum ny_dtype ny_dtype_common(enum ny_dtype one, enum ny_dtype other);
 void ny_dtype_to_f32(enum ny_dtype from, const void *in, float *out, size_t count);
 void ny_dtype_to_f64(enum ny_dtype from, const void *in, double *out, size_t count);
 

@@ -6,6 +6,7 @@
 #include "columns/pairs.h"
 #include "embed/embedding.h"
 #include "embed/graph_private.h"
+#include "embed/stored_geometry.h"
 #include "graph/components.h"
 
 bool ny_graph_limited(const struct ny_graph_settings *settings)
@@ -60,22 +61,16 @@ static double unit_gamma(const struct ny_geometry *geometry, const struct ny_poi
 static int stage_stats(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
-    size_t d = (size_t)job->points.d;
     bool centred = g->settings->metric->base == NY_BASE_SQUARE && !job->points.row_slots;
     struct ny_points_stats stats = {0};
-    double *image = NULL;
+    double gamma;
     int err = ny_geometry_new(&job->geometry, job->store, g->settings->scale, centred);
 
     if (err) goto done;
     err = ny_points_stats(job->store, &stats);
     if (err) goto done;
-    image = ny_calloc(job->ctx, NY_MEM_OTHER, 2 * d + 1, sizeof(double));
-    if (!image) err = NY_EBUDGET;
-    if (err) goto done;
-    memcpy(image, job->geometry->centre, d * sizeof(double));
-    memcpy(image + d, job->geometry->factor, d * sizeof(double));
-    image[2 * d] = unit_gamma(job->geometry, &stats);
-    err = ny_blob_put(job->store, job->name, "geometry", image, (2 * d + 1) * sizeof(double));
+    gamma = unit_gamma(job->geometry, &stats);
+    err = ny_stored_geometry_put(job->store, job->name, "geometry", job->geometry, &gamma);
     if (err) goto done;
     ny_job_mark_time(job);
     err = ny_job_save(job, NY_STAGE_NEIGHBORS);
@@ -83,23 +78,19 @@ done:
     ny_geometry_free(job->geometry, job->ctx);
     job->geometry = NULL;
     ny_points_stats_release(&stats, job->ctx);
-    ny_free(job->ctx, image);
     return err;
 }
 
 static int load_spec(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
-    size_t d = (size_t)job->points.d;
-    double *image = ny_calloc(job->ctx, NY_MEM_OTHER, 2 * d + 1, sizeof(double));
-    int err = NY_EBUDGET;
+    double gamma = 1;
+    int err = ny_stored_geometry(&job->geometry, job->store, job->name, "geometry",
+                                 (size_t)job->points.d, &gamma);
 
-    if (!image) return err;
-    err = ny_blob_get(job->store, job->name, "geometry", image, (2 * d + 1) * sizeof(double));
-    if (err == NY_OK) err = ny_geometry_copy(&job->geometry, job->ctx, image, image + d, d);
     g->spec = (struct ny_columns_spec){.ctx = job->ctx,
                                        .kernel = g->settings->metric,
-                                       .params = {.gamma = image[2 * d]},
+                                       .params = {.gamma = gamma},
                                        .geometry = job->geometry,
                                        .dtype = job->points.dtype,
                                        .slots = (size_t)job->points.row_slots};
@@ -111,7 +102,6 @@ static int load_spec(struct ny_graph_job *g)
                              .neighbors = g->settings->stored,
                              .workers = g->plan.workers,
                              .checkpoint_s = ny_context_checkpoint_s(job->ctx)};
-    ny_free(job->ctx, image);
     return err;
 }
 

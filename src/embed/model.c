@@ -375,15 +375,6 @@ done:
     return err;
 }
 
-enum ny_dtype ny_model_common_dtype(const struct ny_model *model, enum ny_dtype dtype)
-{
-    enum ny_dtype own = model->spec.dtype;
-
-    if (dtype == NY_DTYPE_NONE || dtype == own) return own;
-    if (own == NY_F64 || dtype == NY_F64) return NY_F64;
-    return NY_F32;
-}
-
 /* The landmarks as raw rows of another spec. */
 static int widened_landmarks(const struct ny_model *model, const struct ny_columns_spec *to,
                              void **out)
@@ -415,7 +406,7 @@ int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t s
     int err = NY_OK;
 
     *out = NULL;
-    spec.dtype = ny_model_common_dtype(model, dtype);
+    if (dtype != NY_DTYPE_NONE) spec.dtype = ny_dtype_common(spec.dtype, dtype);
     if (slots > spec.slots) spec.slots = slots;
     if (model->landmarks &&
         (spec.dtype != model->spec.dtype || spec.slots != model->spec.slots))

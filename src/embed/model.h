@@ -50,7 +50,5 @@ int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *ima
  * the model's own; 0: those. */
 int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t slots,
                      struct ny_columns **out);
-/* The dtype in which rows of `dtype` and the landmarks are both exact. */
-enum ny_dtype ny_model_common_dtype(const struct ny_model *model, enum ny_dtype dtype);
 
 #endif

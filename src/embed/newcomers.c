@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "columns/kernels.h"
-#include "embed/transform.h"
-#include "embed/transform_points.h"
+#include "embed/new_rows.h"
+#include "embed/stored_geometry.h"
 #include "io/writer.h"
 
 /* Units of a batch, so that whoever goes over the graph for each batch seldom has to. */
@@ -16,42 +16,17 @@ static int load_geometry(struct ny_newcomers *new)
     const struct ny_job *job = &new->fit->job;
     const json_t *facts = ny_graph_facts(job->record);
     const char *other = ny_field_text(facts, "name");
-    size_t d = (size_t)job->points.d;
-    double *image = ny_alloc(job->ctx, NY_MEM_OTHER, (2 * d + 1) * sizeof(double));
-    int err = NY_EBUDGET;
+    double gamma = 1;
+    int err = ny_stored_geometry(&new->geometry, job->store, other ? other : job->name, "geometry",
+                                 (size_t)job->points.d, &gamma);
 
-    if (!image) return err;
-    err = ny_blob_get(job->store, other ? other : job->name, "geometry", image,
-                      (2 * d + 1) * sizeof(double));
-    if (err == NY_OK) err = ny_geometry_copy(&new->geometry, job->ctx, image, image + d, d);
     new->spec = (struct ny_columns_spec){.ctx = job->ctx,
                                          .kernel = ny_field_is(facts, "metric", "cosine")
                                                        ? &ny_kernel_angular
                                                        : &ny_kernel_euclidean,
-                                         .params = {.gamma = image[2 * d]},
+                                         .params = {.gamma = gamma},
                                          .geometry = new->geometry};
-    ny_free(job->ctx, image);
     return err;
-}
-
-static int open_rows(struct ny_newcomers *new, const char *input,
-                     const struct ny_reader_options *given)
-{
-    const struct ny_points_info *points = &new->fit->job.points;
-    struct ny_reader_options options = given ? *given : (struct ny_reader_options){0};
-    int err;
-
-    options.dims = points->d;
-    options.nan_drop = false;
-    options.reading = points->row_slots ? NY_READ_SPARSE : NY_READ_DENSE;
-    if (options.dtype == NY_DTYPE_NONE && points->dtype == NY_F64) options.dtype = NY_F64;
-    err = ny_reader_open(&new->reader, new->spec.ctx, input, &options);
-    if (err) return err;
-    new->spec.dtype = ny_transform_dtype(points->dtype, ny_reader_table(new->reader)->dtype);
-    new->spec.slots =
-        ny_transform_slots((size_t)points->row_slots, ny_reader_table(new->reader));
-    return ny_source_of_reader(&new->rows, new->spec.ctx, new->reader, new->spec.dtype,
-                               new->spec.slots, 1);
 }
 
 uint64_t ny_newcomers_rows(const struct ny_newcomers *new)
@@ -99,7 +74,9 @@ int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const 
     *new = (struct ny_newcomers){.fit = fit, .spec = {.ctx = fit->job.ctx}};
     new->t = neighbors < fit->edges.n ? (size_t)neighbors : fit->edges.n;
     err = load_geometry(new);
-    if (err == NY_OK) err = open_rows(new, input, options);
+    if (err == NY_OK)
+        err = ny_new_rows_beside(&new->reader, &new->rows, &fit->job.points, &new->spec, input,
+                                 options);
     if (err == NY_OK) err = allocate(new);
     if (err) return err;
     new->knn = (struct ny_knn){.spec = &new->spec,
@@ -143,7 +120,7 @@ static int compare(struct ny_newcomers *new, const struct ny_tile *tile, size_t 
     if (err == NY_OK)
         err = ny_source_of_points(&points, job->store, job->points.n, new->spec.slots,
                                   new->knn.workers);
-    if (err == NY_OK) err = ny_transform_widen(&points, points, new->spec.dtype, new->knn.workers);
+    if (err == NY_OK) err = ny_source_widen(&points, points, new->spec.dtype, new->knn.workers);
     if (err == NY_OK) err = ny_knn_nearest(&new->knn, &query, points, &new->found);
     for (size_t i = 0; i < count * new->t && err == NY_OK; i++) {
         new->node[new->count * new->t + i] = edges->node[new->found.row[i]];

@@ -2,21 +2,15 @@
 #include "base/clock.h"
 #include "embed/given_columns.h"
 #include "embed/online.h"
+#include "embed/stored_geometry.h"
 
 int ny_job_load_frozen(struct ny_job *job)
 {
-    size_t d = (size_t)job->points.d;
-    double *image;
-    int err;
-
     job->params.gamma = ny_field_number(ny_job_report(job), "gamma", job->params.gamma);
     if (job->geometry) return NY_OK;
-    image = ny_alloc(job->ctx, NY_MEM_OTHER, 2 * d * sizeof(double));
-    if (!image) return NY_EBUDGET;
-    err = ny_job_get_part(job, "geometry", image, 2 * d * sizeof(double));
-    if (err == NY_OK) err = ny_geometry_copy(&job->geometry, job->ctx, image, image + d, d);
-    ny_free(job->ctx, image);
-    return err;
+    return ny_stored_geometry(&job->geometry, job->store, job->name,
+                              ny_record_part(job->record, "geometry").name,
+                              (size_t)job->points.d, NULL);
 }
 
 struct ny_columns_spec ny_job_spec(const struct ny_job *job)

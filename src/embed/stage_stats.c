@@ -2,7 +2,8 @@
 #include "embed/job.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "embed/stored_geometry.h"
 
 static int check_points(const struct ny_job *job)
 {
@@ -57,16 +58,10 @@ static int decide_width(struct ny_job *job)
 
 static int save_geometry(struct ny_job *job)
 {
-    size_t d = job->geometry->d;
-    double *image = ny_alloc(job->ctx, NY_MEM_OTHER, 2 * d * sizeof(double));
-    int err;
-
-    if (!image) return NY_EBUDGET;
-    memcpy(image, job->geometry->centre, d * sizeof(double));
-    memcpy(image + d, job->geometry->factor, d * sizeof(double));
-    err = ny_job_put_part(job, "geometry", image, 2 * d * sizeof(double));
-    ny_free(job->ctx, image);
-    return err;
+    ny_record_renew(job->record, "geometry");
+    return ny_stored_geometry_put(job->store, job->name,
+                                  ny_record_part(job->record, "geometry").name, job->geometry,
+                                  NULL);
 }
 
 int ny_stage_stats(struct ny_job *job)

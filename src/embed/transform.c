@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "embed/new_rows.h"
 #include "embed/projector.h"
 #include "embed/record.h"
 #include "embed/transform_points.h"
@@ -96,19 +97,13 @@ done:
     return err;
 }
 
-/* Text is parsed to f64 where the landmarks are; else rows come as the file has them, and are
- * widened to what holds both. */
 static int open_input(const struct ny_model *model, const char *input,
-                      const struct ny_reader_options *given, struct ny_reader **out)
+                      const struct ny_reader_options *options, struct ny_reader **out)
 {
-    struct ny_reader_options options = given ? *given : (struct ny_reader_options){0};
+    const struct ny_points_like like = {model->d, model->spec.dtype, model->spec.slots,
+                                        "the model has"};
 
-    options.dims = model->d;
-    options.dims_of = "the model has";
-    options.nan_drop = false;
-    options.reading = model->spec.slots ? NY_READ_SPARSE : NY_READ_DENSE;
-    if (options.dtype == NY_DTYPE_NONE && model->spec.dtype == NY_F64) options.dtype = NY_F64;
-    return ny_reader_open(out, model->ctx, input, &options);
+    return ny_new_rows_open(out, model->ctx, input, options, &like);
 }
 
 /* The rows of a text file take a reading of their own to count; a pipe can be read once only. */
@@ -154,14 +149,6 @@ static int rows_of(const struct ny_model *model, const char *input,
     return count_rows(model, input, options, rows);
 }
 
-size_t ny_transform_slots(size_t own, const struct ny_table *table)
-{
-    size_t slots = (size_t)(table->layout == NY_CSR ? table->slots : table->d);
-
-    if (!own) return 0;
-    return slots > own ? slots : own;
-}
-
 int ny_transform_file(const struct ny_model *model, const char *input,
                       const struct ny_reader_options *options, const char *output)
 {
@@ -179,8 +166,8 @@ int ny_transform_file(const struct ny_model *model, const char *input,
     if (err) goto done;
     err = rows_of(model, input, options, reader, output, &rows);
     if (err) goto done;
-    dtype = ny_model_common_dtype(model, ny_reader_table(reader)->dtype);
-    slots = ny_transform_slots(model->spec.slots, ny_reader_table(reader));
+    dtype = ny_dtype_common(model->spec.dtype, ny_reader_table(reader)->dtype);
+    slots = ny_new_rows_slots(model->spec.slots, ny_reader_table(reader));
     workers = workers_that_fit(model, dtype, slots);
     err = ny_source_of_reader(&source, model->ctx, reader, dtype, slots, workers);
     if (err) goto done;

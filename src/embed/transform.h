@@ -10,9 +10,6 @@
  * chosen here. NY_EDATA when d differs. Rows with NaN are refused. */
 int ny_transform_file(const struct ny_model *model, const char *input,
                       const struct ny_reader_options *options, const char *output);
-/* Slots for the sparse rows (0: dense) of a store or a model, and for the rows of a file, which may
- * be full where they are dense. */
-size_t ny_transform_slots(size_t own, const struct ny_table *table);
 /* Rows in memory, f32 in and out. */
 int ny_transform_memory(const struct ny_model *model, const float *values, uint64_t rows,
                         float *embedding);

@@ -6,8 +6,9 @@
 #include "embed/coordinates.h"
 #include "embed/embedding.h"
 #include "embed/graph_map.h"
+#include "embed/new_rows.h"
 #include "embed/products.h"
-#include "embed/transform.h"
+#include "embed/stored_geometry.h"
 #include "io/writer.h"
 #include "spectral/whole.h"
 
@@ -39,77 +40,6 @@ int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *
 size_t ny_extension_bytes(size_t pairs)
 {
     return (NY_EXTENSION_HEAD + 2 * pairs) * sizeof(double);
-}
-
-/* ---- points in a wider type ---------------------------------------------------------------- */
-
-struct wide_source {
-    struct ny_source base;
-    struct ny_source *points;
-    char *strips; /* workers × one strip, as stored */
-};
-
-static int take(struct ny_source *base, struct ny_tile *tile)
-{
-    struct ny_source *points = ((struct wide_source *)base)->points;
-
-    return points->ops->take(points, tile);
-}
-
-static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
-                 void *rows)
-{
-    const struct wide_source *source = (const struct wide_source *)base;
-    struct ny_source *points = source->points;
-    size_t row_bytes = ny_row_bytes(points->dtype, base->d, base->slots);
-    size_t wide_bytes = ny_row_bytes(base->dtype, base->d, base->slots);
-    char *raw = source->strips + tile->worker * NY_STRIP_ROWS * row_bytes;
-    int err = points->ops->strip(points, tile, first, count, raw);
-
-    if (err) return err;
-    for (size_t i = 0; base->slots && i < count; i++)
-        ny_sparse_pack_as((char *)rows + i * wide_bytes, base->slots, base->dtype,
-                          ny_sparse_of(raw + i * row_bytes, base->slots), points->dtype);
-    if (base->slots) return NY_OK;
-    if (base->dtype == NY_F32)
-        ny_dtype_to_f32(points->dtype, raw, rows, count * base->d);
-    else
-        ny_dtype_to_f64(points->dtype, raw, rows, count * base->d);
-    return NY_OK;
-}
-
-static void release(struct ny_source *base)
-{
-    struct wide_source *source = (struct wide_source *)base;
-
-    ny_source_free(source->points);
-    ny_free(base->ctx, source->strips);
-    ny_free(base->ctx, source);
-}
-
-int ny_transform_widen(struct ny_source **out, struct ny_source *points, enum ny_dtype dtype,
-                       unsigned workers)
-{
-    static const struct ny_source_ops ops = {take, strip, release};
-    struct wide_source *source;
-
-    *out = points;
-    if (points->dtype == dtype) return NY_OK;
-    *out = NULL;
-    source = ny_calloc(points->ctx, NY_MEM_TILES, 1, sizeof(*source));
-    if (!source) {
-        ny_source_free(points);
-        return NY_EBUDGET;
-    }
-    source->base = *points;
-    source->base.ops = &ops;
-    source->base.dtype = dtype;
-    source->points = points;
-    *out = &source->base;
-    source->strips = ny_calloc(points->ctx, NY_MEM_TILES, workers,
-                               NY_STRIP_ROWS *
-                                   ny_row_bytes(points->dtype, points->d, points->slots));
-    return source->strips ? NY_OK : NY_EBUDGET;
 }
 
 /* ---- one batch of new rows against all points ---------------------------------------------- */
@@ -304,7 +234,7 @@ static int open_points(const struct transform *run, struct ny_source **out)
 {
     int err = ny_source_of_points(out, run->store, run->n, run->spec.slots, run->workers);
 
-    return err ? err : ny_transform_widen(out, *out, run->spec.dtype, run->workers);
+    return err ? err : ny_source_widen(out, *out, run->spec.dtype, run->workers);
 }
 
 /* All batches of `rows`, in order. */
@@ -331,19 +261,6 @@ static int run_batches(struct transform *run, struct ny_source *rows, struct ny_
 }
 
 /* ---- what the result says ------------------------------------------------------------------ */
-
-static int load_geometry(struct transform *run, const json_t *record, size_t d)
-{
-    double *image = ny_alloc(run->ctx, NY_MEM_OTHER, 2 * d * sizeof(double));
-    int err;
-
-    if (!image) return NY_EBUDGET;
-    err = ny_blob_get(run->store, run->name, ny_record_part(record, "geometry").name, image,
-                      2 * d * sizeof(double));
-    if (err == NY_OK) err = ny_geometry_copy(&run->geometry, run->ctx, image, image + d, d);
-    ny_free(run->ctx, image);
-    return err;
-}
 
 static int load_extension(struct transform *run, const json_t *record)
 {
@@ -397,7 +314,8 @@ static int load_result(struct transform *run, const json_t *record)
     run->roots_layout =
         (struct ny_embedding_layout){ny_record_part(record, "roots"), run->n, sizeof(double),
                                      NY_CHUNK_BYTES / sizeof(double)};
-    err = load_geometry(run, record, (size_t)run->points.d);
+    err = ny_stored_geometry(&run->geometry, run->store, run->name,
+                             ny_record_part(record, "geometry").name, (size_t)run->points.d, NULL);
     if (err == NY_OK) err = load_extension(run, record);
     if (err) return err;
     run->spec = (struct ny_columns_spec){
@@ -498,16 +416,9 @@ static void release_all(struct transform *run)
                      ny_blas_bytes(run->workers, run->workers, NY_UNIT_ROWS));
 }
 
-enum ny_dtype ny_transform_dtype(enum ny_dtype one, enum ny_dtype other)
-{
-    if (one == other) return one;
-    return one == NY_F64 || other == NY_F64 ? NY_F64 : NY_F32;
-}
-
 static int transform(struct transform *run, const char *input,
                      const struct ny_reader_options *given, const char *output)
 {
-    struct ny_reader_options options = given ? *given : (struct ny_reader_options){0};
     enum ny_element element = run->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32;
     struct ny_reader *reader = NULL;
     struct ny_source *rows = NULL;
@@ -516,16 +427,7 @@ static int transform(struct transform *run, const char *input,
     uint64_t count;
     int err;
 
-    options.dims = run->geometry->d;
-    options.nan_drop = false;
-    options.reading = points->row_slots ? NY_READ_SPARSE : NY_READ_DENSE;
-    if (options.dtype == NY_DTYPE_NONE && points->dtype == NY_F64) options.dtype = NY_F64;
-    err = ny_reader_open(&reader, run->ctx, input, &options);
-    if (err) goto done;
-    run->spec.dtype = ny_transform_dtype(points->dtype, ny_reader_table(reader)->dtype);
-    run->spec.slots =
-        ny_transform_slots((size_t)points->row_slots, ny_reader_table(reader));
-    err = ny_source_of_reader(&rows, run->ctx, reader, run->spec.dtype, run->spec.slots, 1);
+    err = ny_new_rows_beside(&reader, &rows, points, &run->spec, input, given);
     if (err) goto done;
     err = decide_workers(run, points);
     if (err) goto done;

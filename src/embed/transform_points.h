@@ -26,12 +26,6 @@ struct ny_extension {
 };
 size_t ny_extension_bytes(size_t pairs);
 
-/* The type in which rows of both types are exact; the points of a source in it, `workers` reading
- * at a time. Takes `points` over, whatever happens. */
-enum ny_dtype ny_transform_dtype(enum ny_dtype one, enum ny_dtype other);
-int ny_transform_widen(struct ny_source **out, struct ny_source *points, enum ny_dtype dtype,
-                       unsigned workers);
-
 /* As ny_transform_file(), of a finished result. */
 int ny_transform_points(struct ny_store *store, const char *name, const char *input,
                         const struct ny_reader_options *options, const char *output);

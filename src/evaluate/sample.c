@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "columns/kernels.h"
 #include "embed/settings.h"
+#include "embed/stored_geometry.h"
 
 enum { BLOCK_ROWS = 64 };
 
@@ -53,19 +54,13 @@ static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, si
     struct ny_result *result = &run->result;
     const json_t *graph = json_object_get(result->report, "graph");
     const char *other = ny_field_text(graph, "name"), *name = other ? other : result->name;
-    size_t bytes = (2 * d + json_is_object(graph)) * sizeof(double);
-    double *image = NULL;
+    double gamma, *has_gamma = json_is_object(graph) ? &gamma : NULL;
     json_t *record = NULL;
     int err = ny_record_load(result->store, name, &record);
 
-    if (err || !record) goto done;
-    image = ny_alloc(run->ctx, NY_MEM_OTHER, bytes);
-    err = image ? ny_blob_get(result->store, name, ny_record_part(record, "geometry").name, image,
-                              bytes)
-                : NY_EBUDGET;
-    if (err == NY_OK) err = ny_geometry_copy(&sample->geometry, run->ctx, image, image + d, d);
-done:
-    ny_free(run->ctx, image);
+    if (err == NY_OK && record)
+        err = ny_stored_geometry(&sample->geometry, result->store, name,
+                                 ny_record_part(record, "geometry").name, d, has_gamma);
     json_decref(record);
     return err;
 }

@@ -80,4 +80,9 @@ int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const vo
  * rows. */
 void ny_source_of_memory_slots(struct ny_source *source, size_t slots, bool dense);
 
+/* The rows of `points` in a type that holds them exactly, f32 or f64, or in their own; `workers`
+ * read at a time. Takes `points` over, whatever happens. Memory: workers × one strip. */
+int ny_source_widen(struct ny_source **out, struct ny_source *points, enum ny_dtype dtype,
+                    unsigned workers);
+
 #endif

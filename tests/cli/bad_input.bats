@@ -563,6 +563,8 @@ END
 :   | export s d -o out.npy              | 2 | 'd' in s has no embedding; it has landmarks
 :   | report s -o out.pdf                | 2 | out.pdf / give a name that ends in .html
 table 9 2 >q.csv | transform s r --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the model has 3; give a file with these
+table 9 2 >q.csv; cp -r s t; nystream fit t a --approx randomized -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the store has 3
+table 9 2 >q.csv; cp -r s t; nystream fit t a --map isomap -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the store has 3
 put t.xlsx 'PK\3\4 rest' | import new t.xlsx | 3 | save a spreadsheet as .csv
 :   | --landmarks 5                      | 2 | a verb comes first / --landmarks
 :   | fit s a --memory 4                 | 8 | a memory budget of 4 bytes / with its unit: 512M
