@@ -44,7 +44,8 @@ void cli_print_overview(FILE *file)
           "  nystream import points.nys table.csv\n"
           "  nystream plan points.nys --memory 2G\n"
           "  nystream fit points.nys first --memory 2G\n"
-          "  nystream export points.nys first -o embedding.npy\n\n"
+          "  nystream export points.nys first -o embedding.npy\n"
+          "  nystream report points.nys first -o first.html\n\n"
           "`nystream help VERB` explains a verb and its options.\n",
           file);
 }
