@@ -114,6 +114,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     int err = NY_GIVEN(context, file, output);
 
     if (report) *report = NULL;
+    if (!err) err = ny_writer_apart(context, output, file);
     if (!err) err = ny_writer_check(context, output); /* now, not when the work is done */
     options = ny_options_given(options, context, &none);
     if (!err) err = make_folder(context, output, options, folder, sizeof(folder));
@@ -123,5 +124,6 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
                                   : fit_all(context, store, file, options, report);
     if (err == NY_OK) err = ny_export(context, store, result, "embedding", output);
     remove_store(folder, 3);
+    if (err) ny_error_rename(context, store, file);
     return err;
 }

@@ -271,7 +271,10 @@ static int check_map(const struct ny_options *options)
         if (!map_takes(options, table[i].name) || !ny_options_of_map(options, table[i].name))
             return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s%s",
                            table[i].name, map->name,
-                           map == ny_map_find(map->name) ? "" : " of a graph");
+                           one_of(table[i].name, graph_options)
+                               ? "; it is for isomap, eigenmaps and diffusion, of a graph"
+                           : map == ny_map_find(map->name) ? ""
+                                                           : " of a graph");
         if (!graph_takes(options, table[i].name))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not act with --graph %s, which has been made", table[i].name,

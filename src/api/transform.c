@@ -4,6 +4,7 @@
 
 #include "api/given.h"
 #include "api/settings.h"
+#include "io/writer.h"
 
 static int transform(const struct ny_model *model, const char *input, const char *output,
                      const struct ny_options *import)
@@ -38,6 +39,7 @@ int ny_transform(struct ny_context *context, const char *path, const char *name,
     struct ny_store *store = NULL;
     int err = NY_GIVEN(context, path, name, input, output);
 
+    if (!err) err = ny_writer_apart(context, output, input);
     if (err) return err;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
@@ -54,6 +56,8 @@ int ny_transform_model(struct ny_context *context, const char *path, const char 
     struct ny_model *model = NULL;
     int err = NY_GIVEN(context, path, input, output);
 
+    if (!err) err = ny_writer_apart(context, output, input);
+    if (!err) err = ny_writer_apart(context, output, path);
     if (err) return err;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;

@@ -161,6 +161,20 @@ int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path)
     return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s", action, path, reason);
 }
 
+void ny_error_rename(struct ny_context *ctx, const char *was, const char *is)
+{
+    char text[sizeof(ctx->message)];
+    char *at;
+
+    ny_mutex_lock(&ctx->lock);
+    at = strstr(ctx->message, was);
+    if (at) {
+        snprintf(text, sizeof(text), "%s%s", is, at + strlen(was));
+        snprintf(at, sizeof(ctx->message) - (size_t)(at - ctx->message), "%s", text);
+    }
+    ny_mutex_unlock(&ctx->lock);
+}
+
 void ny_error_clear(struct ny_context *ctx)
 {
     ny_mutex_lock(&ctx->lock);

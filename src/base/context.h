@@ -30,6 +30,9 @@ int ny_fail_at(struct ny_context *ctx, int status, const char *file, uint64_t li
  * "cannot <action> <path>: <strerror>". */
 int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path);
 
+/* The message with the first `was` as `is`: what a caller calls a file that was made for it. */
+void ny_error_rename(struct ny_context *ctx, const char *was, const char *is);
+
 void ny_error_clear(struct ny_context *ctx);
 
 /* Words for the user; levels as in enum ny_log_level. */

@@ -47,29 +47,6 @@ static enum outcome wrong_field(struct ny_reader *reader, const struct record *r
     return FAILED;
 }
 
-static enum outcome missing_value(struct ny_reader *reader, struct record *record, size_t column,
-                                  const struct ny_field *field)
-{
-    if (reader->nan == NY_NAN_ERROR)
-        return wrong_field(reader, record, column, field,
-                           field->length == 0
-                               ? "is empty; --nan drop leaves such rows out, --columns the column"
-                               : "is not a finite number; --nan drop leaves such rows out");
-    record->missing = true;
-    return ROW;
-}
-
-/* What programs write where there is no value. */
-static bool stands_for_none(const struct ny_field *field)
-{
-    static const char *const words[] = {"NULL", "null", "None", "N/A", "n/a", "#N/A", "NaT", "?"};
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (field->length == strlen(words[i]) && memcmp(field->text, words[i], field->length) == 0)
-            return true;
-    return false;
-}
-
 /* ", or leave the column out: --columns 1,3-9" */
 static void without_column(const struct ny_reader *reader, size_t column, char *text, size_t size)
 {
@@ -82,8 +59,21 @@ static void without_column(const struct ny_reader *reader, size_t column, char *
     if (column + 1 < csv->columns)
         snprintf(after, sizeof(after), column + 2 < csv->columns ? "%zu-%zu" : "%zu", column + 2,
                  csv->columns);
-    snprintf(text, size, ", or leave it out: --columns %s%s%s", before,
+    snprintf(text, size, ", or leave the column out: --columns %s%s%s", before,
              before[0] && after[0] ? "," : "", after);
+}
+
+static enum outcome missing_value(struct ny_reader *reader, struct record *record, size_t column,
+                                  const struct ny_field *field)
+{
+    char what[256], without[128];
+
+    record->missing = true;
+    if (reader->nan != NY_NAN_ERROR) return ROW;
+    without_column(reader, column, without, sizeof(without));
+    snprintf(what, sizeof(what), "is %s; --nan drop leaves such rows out%s",
+             field->length == 0 ? "empty" : "not a finite number", without);
+    return wrong_field(reader, record, column, field, what);
 }
 
 static enum outcome not_a_number(struct ny_reader *reader, const struct record *record,
@@ -130,7 +120,8 @@ static enum outcome careful_value(struct ny_reader *reader, struct record *recor
 
     if (outcome != ROW) return outcome;
     record->line += field.newlines;
-    if (ny_number_missing(field.text, field.length, &value) || stands_for_none(&field))
+    if (ny_number_missing(field.text, field.length, &value) ||
+        ny_number_none(field.text, field.length))
         return missing_value(reader, record, column, &field);
     if (ny_number(field.text, &value) != field.text + field.length)
         return not_a_number(reader, record, column, &field);

@@ -40,7 +40,8 @@ static int append(struct ny_reader *reader, struct glimpse *glimpse, const struc
     span->number = field->length > 0 &&
                    (ny_number(field->text, &value) == field->text + field->length ||
                     ny_number_comma(field->text, field->length));
-    span->word = !span->number && !ny_number_missing(field->text, field->length, &value);
+    span->word = !span->number && !ny_number_none(field->text, field->length) &&
+                 !ny_number_missing(field->text, field->length, &value);
     glimpse->newlines += field->newlines;
     return NY_OK;
 }

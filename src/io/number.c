@@ -105,6 +105,16 @@ const char *ny_number(const char *text, double *value)
     return p;
 }
 
+bool ny_number_none(const char *text, size_t length)
+{
+    static const char *const words[] = {"NULL", "null", "None", "N/A", "n/a", "#N/A",
+                                        "NaT",  "?",    ".",    "-",   "--"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (length == strlen(words[i]) && memcmp(text, words[i], length) == 0) return true;
+    return false;
+}
+
 bool ny_number_comma(const char *text, size_t length)
 {
     size_t digits = 0;

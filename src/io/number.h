@@ -11,6 +11,8 @@
 const char *ny_number(const char *text, double *value);
 /* "", "nan", "NA", "inf", "infinity", any case and sign but for NA: true, with the value. */
 bool ny_number_missing(const char *text, size_t length, double *value);
+/* A word that programs write where there is no number: NULL, None, N/A, ?, - and their like. */
+bool ny_number_none(const char *text, size_t length);
 /* A number with a decimal comma, or with commas between its thousands. */
 bool ny_number_comma(const char *text, size_t length);
 /* Digits alone: true and the value, UINT64_MAX where it is larger. */

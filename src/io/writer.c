@@ -201,6 +201,16 @@ int ny_writer_check(struct ny_context *ctx, const char *path)
     return err;
 }
 
+int ny_writer_apart(struct ny_context *ctx, const char *path, const char *input)
+{
+    struct stat written, read;
+
+    if (is_no_file(path) || stat(path, &written) || stat(input, &read)) return NY_OK;
+    if (written.st_dev != read.st_dev || written.st_ino != read.st_ino) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "%s is the input, which the output would replace; give another name", path);
+}
+
 /* "map.txt" with an npy in it would surprise. */
 static void warn_of_name(const struct ny_writer *writer)
 {

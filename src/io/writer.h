@@ -25,6 +25,8 @@ int ny_writer_fits(struct ny_writer *writer);
 bool ny_writer_needs_rows(const char *path);
 /* Whether a file can be written there, found out by beginning one and removing it. */
 int ny_writer_check(struct ny_context *ctx, const char *path);
+/* NY_EUSAGE where a file written there would take the place of the one that is read. */
+int ny_writer_apart(struct ny_context *ctx, const char *path, const char *input);
 /* `count` rows, packed, in the writer's element type. */
 int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count);
 /* NY_EINTERNAL when fewer rows were written than announced. fsync, rename; frees the writer

@@ -567,6 +567,10 @@ table 9 2 >q.csv; cp -r s t; nystream fit t a --approx randomized -q | transform
 table 9 2 >q.csv; cp -r s t; nystream fit t a --map isomap -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the store has 3
 put t.xlsx 'PK\3\4 rest' | import new t.xlsx | 3 | save a spreadsheet as .csv
 :   | --landmarks 5                      | 2 | a verb comes first / --landmarks
+:   | transform s r --input p.csv -o p.csv | 2 | p.csv is the input, which the output would replace
+:   | transform r.nym --input p.csv -o ./r.nym | 2 | ./r.nym is the input
+ln p.csv q.csv | embed p.csv -o q.csv   | 2 | q.csv is the input
+:   | fit s a --neighbors 3              | 2 | --neighbors does not act with --map kpca; it is for isomap
 :   | fit s a --memory 4                 | 8 | a memory budget of 4 bytes / with its unit: 512M
 :   | fit s a --map PCA                  | 2 | did you mean 'pca'?
 :   | fit s a --kernel RBF               | 2 | did you mean 'rbf'?
@@ -585,11 +589,15 @@ put t.csv 'a;b\n0,5;1,25\n2,5;3\n'      | import new t.csv | 3 | line 2, column 
 put t.csv '0,5;1,25\n2,5;3\n'           | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv '0,5\t1,25\n2,5\t3\n'         | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv 'a,b\n"1.234,5",2\n3,4\n'     | import new t.csv | 3 | line 2, column 1 / nothing between thousands
-put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --label-column 1 if / leave it out: --columns 2-3
-put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id') / leave it out: --columns 1,3-4
-put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / leave it out: --columns 1-2
+put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --label-column 1 if / leave the column out: --columns 2-3
+put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id') / leave the column out: --columns 1,3-4
+put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / leave the column out: --columns 1-2
 put t.csv 'x,y\n1,2\n3,NULL\n'          | import new t.csv | 3 | line 3, column 2 ('y') / 'NULL' / --nan drop
 put t.csv 'x,y\n1,2\n3,?\n'             | import new t.csv | 3 | line 3, column 2 ('y') / '?' / --nan drop
+put t.csv '1,2,\n3,4,\n'                | import new t.csv | 3 | line 1, column 3: '' is empty / --nan drop / --columns 1-2
+put t.csv '5,-,3\n6,1,2\n'              | import new t.csv | 3 | line 1, column 2: '-' is not a finite number
+put t.csv '5,NULL,3\n6,1,2\n'           | import new t.csv | 3 | line 1, column 2: 'NULL' is not a finite number
+put t.csv '1,2\n1,2\n1,2\n'             | embed t.csv -o out.npy -q | 3 | all 3 rows of t.csv are equal
 put t.csv '# made on a Monday\n1,2\n'   | import new t.csv | 3 | t.csv, line 1 begins with '#' / grep -v '^#'
 put t.csv '1,2\n3,4\n'; put l 'class\n1\n2\n' | import new t.csv --labels l | 3 | l holds 3 labels / without a header
 put t.mtx '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n' | import new t.mtx | 3 | a Matrix Market file / LIBSVM
