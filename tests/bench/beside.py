@@ -69,13 +69,17 @@ def isomap(path):
     return lambda: Isomap(n_neighbors=NEIGHBORS, n_jobs=-1).fit_transform(rows(path))
 
 
-def spectral(path):
+def spectral(path, solver, tolerance):
     from sklearn.manifold import SpectralEmbedding
 
-    # A row is among its own neighbours there.
-    return lambda: SpectralEmbedding(
-        10, affinity="nearest_neighbors", n_neighbors=NEIGHBORS + 1, random_state=0, n_jobs=-1
-    ).fit_transform(rows(path))
+    def run():
+        X = rows(path)
+        return SpectralEmbedding(
+            10, affinity="nearest_neighbors", eigen_solver=solver, eigen_tol=tolerance(len(X)), random_state=0,
+            n_neighbors=NEIGHBORS + 1, n_jobs=-1,  # a row is among its own neighbours there
+        ).fit_transform(X)
+
+    return run
 
 
 def kmeans(path):
@@ -95,7 +99,9 @@ TOOLS = {
     "pca": pca,
     "incremental-pca": incremental_pca,
     "isomap": isomap,
-    "spectral": spectral,
+    # Not lobpcg's own tolerance: eigenvalues of a surface fall as 1/n, and so residuals have to.
+    "spectral-lobpcg": lambda path: spectral(path, "lobpcg", lambda n: 1 / n),
+    "spectral-arpack": lambda path: spectral(path, "arpack", lambda n: "auto"),
     "kmeans": kmeans,
 }
 
