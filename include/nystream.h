@@ -143,7 +143,9 @@ NY_API uint64_t ny_context_memory(const struct ny_context *context);
 /* 0 restores the default. Results do not depend on it, except where the documentation says so. */
 NY_API void ny_context_set_threads(struct ny_context *context, unsigned threads);
 NY_API unsigned ny_context_threads(const struct ny_context *context);
-/* Callbacks run on the calling thread or on a worker, never two at a time. NULL for silence. */
+/* Callbacks run on the calling thread or on a worker, never two at a time; what they are handed is
+ * there until they return, and of this context they call ny_context_interrupt() alone. NULL for
+ * silence. */
 NY_API void ny_context_set_log(struct ny_context *context, ny_log_fn *log, void *user);
 NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *fn, void *user);
 /* Called by ny_fit() with the plan (as of ny_plan()) before anything runs, also when it is then

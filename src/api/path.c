@@ -36,14 +36,14 @@ static int find(const struct ny_stored_graph *graph, const struct ny_options *op
     return err;
 }
 
-int ny_path(struct ny_context *context, const char *store, const char *graph,
+int ny_path(struct ny_context *context, const char *path, const char *graph,
             const struct ny_options *options, struct ny_report **report)
 {
     struct ny_stored_graph stored;
-    struct ny_store *opened = NULL;
+    struct ny_store *store = NULL;
     struct ny_options none;
     json_t *record = NULL;
-    int err = NY_GIVEN(context, store, graph);
+    int err = NY_GIVEN(context, path, graph);
 
     if (report) *report = NULL;
     if (err) return err;
@@ -51,11 +51,11 @@ int ny_path(struct ny_context *context, const char *store, const char *graph,
     ny_fields_begin();
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
-    err = ny_store_open(&opened, context, store);
-    if (err == NY_OK) err = ny_graph_need(opened, graph, &stored, &record);
+    err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_graph_need(store, graph, &stored, &record);
     if (err == NY_OK) err = find(&stored, options, report);
     json_decref(record);
-    ny_store_close(opened);
+    ny_store_close(store);
     ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err;
 }

@@ -50,20 +50,20 @@ int ny_transform(struct ny_context *context, const char *path, const char *name,
     return err;
 }
 
-int ny_transform_model(struct ny_context *context, const char *path, const char *input,
+int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                        const char *output, const struct ny_options *import)
 {
-    struct ny_model *model = NULL;
-    int err = NY_GIVEN(context, path, input, output);
+    struct ny_model *opened = NULL;
+    int err = NY_GIVEN(context, model, input, output);
 
     if (!err) err = ny_writer_apart(context, output, input);
-    if (!err) err = ny_writer_apart(context, output, path);
+    if (!err) err = ny_writer_apart(context, output, model);
     if (err) return err;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
-    err = ny_model_of_file(&model, context, path);
-    if (err == NY_OK) err = transform(model, input, output, import);
-    ny_model_free(model);
+    err = ny_model_of_file(&opened, context, model);
+    if (err == NY_OK) err = transform(opened, input, output, import);
+    ny_model_free(opened);
     ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err;
 }

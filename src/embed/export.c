@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -120,6 +121,13 @@ static int write_part(struct ny_result *result, const struct ny_result_part *par
     return ny_writer_commit(writer);
 }
 
+static bool has_end(const char *name, const char *end)
+{
+    size_t length = strlen(name), more = strlen(end);
+
+    return length > more && strcasecmp(name + length - more, end) == 0;
+}
+
 /* The model as one file. */
 static int write_model(struct ny_result *result, const char *output)
 {
@@ -152,6 +160,10 @@ static int write_model(struct ny_result *result, const char *output)
     if (err) goto done;
     err = ny_writer_commit(writer);
     writer = NULL;
+    if (err == NY_OK && (has_end(output, ".npy") || has_end(output, ".csv")))
+        ny_log(result->ctx, NY_LOG_WARNING,
+               "%s is written as a model, which nystream alone reads; such names end in .nym",
+               output);
 done:
     ny_writer_abort(writer);
     ny_free(result->ctx, image);

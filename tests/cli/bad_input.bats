@@ -602,6 +602,8 @@ put t.csv '# made on a Monday\n1,2\n'   | import new t.csv | 3 | t.csv, line 1 b
 put t.csv '1,2\n3,4\n'; put l 'class\n1\n2\n' | import new t.csv --labels l | 3 | l holds 3 labels / without a header
 put t.mtx '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n' | import new t.mtx | 3 | a Matrix Market file / LIBSVM
 put t.pkl '\200\4\225 rest'             | import new t.pkl | 3 | a Python pickle / numpy.save
+put t.csv '<!DOCTYPE html>\n<html>\n'   | import new t.csv | 3 | t.csv is an HTML page
+put t.csv 'version https://git-lfs.github.com/spec/v1\noid sha256:00\n' | import new t.csv | 3 | git lfs pull
 put t.arrow 'ARROW1\0\0'                | import new t.arrow | 3 | an Arrow file
 npy_of t.npy "{'descr': [('a', '<i4'), ('b', '<f8')], 'fortran_order': False, 'shape': (2,), }" 24 | import new t.npy | 3 | a structured array / structured_to_unstructured
 END
@@ -627,6 +629,11 @@ END
         ny export s a -o $name
         [ -z "$stderr" ]
     done
+    ny export s a --part model -o m.npy
+    exits 0
+    says "m.npy is written as a model"
+    ny export s a --part model -o m.nym
+    [ -z "$stderr" ]
     ny embed s.csv -o b.txt -q
     [ "$(grep -c "written as npy" <<<"$stderr")" -eq 1 ]
 }

@@ -136,7 +136,7 @@ static void files_and_names_are_needed(void **state)
     REFUSES("name", ny_select(ctx, store, NULL, options, &report));
     REFUSES("path", ny_graph(ctx, NULL, "a", options, &report));
     REFUSES("name", ny_graph(ctx, store, NULL, options, &report));
-    REFUSES("store", ny_path(ctx, NULL, "g", options, &report));
+    REFUSES("path", ny_path(ctx, NULL, "g", options, &report));
     REFUSES("graph", ny_path(ctx, store, NULL, options, &report));
     REFUSES("path", ny_evaluate(ctx, NULL, "a", options, &report));
     REFUSES("name", ny_evaluate(ctx, store, NULL, options, &report));
@@ -152,7 +152,7 @@ static void inputs_and_outputs_are_needed(void **state)
     REFUSES("name", ny_transform(ctx, store, NULL, "points.csv", "out.npy", options));
     REFUSES("input", ny_transform(ctx, store, "a", NULL, "out.npy", options));
     REFUSES("output", ny_transform(ctx, store, "a", "points.csv", NULL, options));
-    REFUSES("path", ny_transform_model(ctx, NULL, "points.csv", "out.npy", options));
+    REFUSES("model", ny_transform_model(ctx, NULL, "points.csv", "out.npy", options));
     REFUSES("input", ny_transform_model(ctx, "out.nym", NULL, "out.npy", options));
     REFUSES("output", ny_transform_model(ctx, "out.nym", "points.csv", NULL, options));
     REFUSES("path", ny_export(ctx, NULL, "a", "embedding", "out.npy"));
