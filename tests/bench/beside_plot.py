@@ -39,10 +39,10 @@ def seconds(row):
 
 
 def mebibytes(row):
-    """Of a run that died of it: the limit."""
+    """Of a run that died of it: the limit. Of one that was refused or failed: none."""
     if row["outcome"].startswith("dies: out of "):
         return float(row["outcome"].split()[3])
-    return float(row["peak_mib"])
+    return float(row["peak_mib"]) * (not row["outcome"].startswith(("refused", "fails")))
 
 
 class Axis:
