@@ -111,7 +111,7 @@ $(BUILD)/flags: export NY_FLAGS = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VECTOR_FLAGS)
                                   $(wildcard src/*/*.c tests/support/*.c)
 $(BUILD)/flags: FORCE
 ifeq (file,$(origin PACKAGE_LIBS))
-	@pkg-config --exists $(PACKAGES) || { echo "missing:" $$(data-tools/setup --missing build) \
+	@pkg-config --exists $(PACKAGES) 2>/dev/null || { echo "missing:" $$(data-tools/setup --missing build) \
 	  "- install them, or run data-tools/setup as root" >&2; exit 1; }
 endif
 	@mkdir -p $(@D)

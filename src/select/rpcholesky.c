@@ -398,7 +398,7 @@ static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
                        "all %llu rows have k(x,x) = 0: there is nothing to select from",
                        (unsigned long long)rp->n);
     if (m < rp->m)
-        ny_log(rp->ctx, NY_LOG_WARNING,
+        ny_log(rp->ctx, NY_LOG_NOTE,
                "%zu landmarks represent all rows, so no more are taken (--landmarks %zu)", m,
                rp->m);
     err = ny_selection_rows(selection, rp->ctx, m);
