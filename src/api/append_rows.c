@@ -37,6 +37,7 @@ int ny_append_rows(struct ny_context *context, const char *path, const float *va
     if (err) ny_ingest_discard(ingest);
 done:
     ny_ingest_free(ingest);
+    if (err) ny_store_withdraw(store);
     ny_store_close(store);
     return err;
 }

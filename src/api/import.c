@@ -254,7 +254,11 @@ static int finish(struct ny_import *import, int err)
 {
     bool hopeless = err == NY_EDATA || err == NY_EUSAGE || err == NY_ENUMERIC;
 
-    if (hopeless && import->ingest) ny_ingest_discard(import->ingest);
+    if (!err || (import->ingest && !hopeless)) return err;
+    if (import->ingest) ny_ingest_discard(import->ingest);
+    ny_ingest_free(import->ingest);
+    import->ingest = NULL;
+    ny_store_withdraw(import->store);
     return err;
 }
 

@@ -327,6 +327,13 @@ void ny_env_close(struct ny_env *env)
     ny_mutex_unlock(&registry_lock);
 }
 
+bool ny_env_in_place(const struct ny_env *env)
+{
+    struct stat info;
+
+    return stat(env->path, &info) == 0 && info.st_dev == env->device && info.st_ino == env->inode;
+}
+
 /* ---- creating ------------------------------------------------------------------------------ */
 
 /* The first transaction of a table: its pulse. */

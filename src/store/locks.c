@@ -153,7 +153,11 @@ int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, 
 {
     int err = lock_path(lock, store->ctx, store->path, file);
 
-    return err ? err : acquire(lock, store->ctx, LOCK_EX | LOCK_NB, what);
+    if (!err) err = acquire(lock, store->ctx, LOCK_EX | LOCK_NB, what);
+    if (err || ny_env_in_place(store->points)) return err;
+    ny_lock_release(lock);
+    return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
+                      "%s was removed while it was open; run the same command again", store->path);
 }
 
 bool ny_lock_held(struct ny_store *store, const char *file)

@@ -197,18 +197,58 @@ static int create_locked(struct ny_context *ctx, const char *path)
 int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *path)
 {
     char points[PATH_MAX], results[PATH_MAX];
+    bool made = false;
     int err = part_path(ctx, path, "points", points);
 
     *out = NULL;
     if (!err) err = part_path(ctx, path, "results", results);
     if (err) return err;
     if (!exists(points) || !exists(results)) {
-        if (mkdir(path, 0777) && errno != EEXIST)
-            return ny_fail_errno(ctx, "create the store", path);
+        made = mkdir(path, 0777) == 0;
+        if (!made && errno != EEXIST) return ny_fail_errno(ctx, "create the store", path);
         err = check_vacant(ctx, path);
         if (!err) err = create_locked(ctx, path);
     }
-    return err ? err : ny_store_open(out, ctx, path);
+    if (!err) err = ny_store_open(out, ctx, path);
+    if (!err) (*out)->made = made;
+    return err;
+}
+
+/* No entry but the pulse. */
+static bool is_empty(const struct ny_store *store, const struct ny_env *env)
+{
+    char why[NY_WHY_BYTES];
+    struct ny_pulse pulse;
+
+    return ny_structure_check(store->ctx, env->path, &pulse, why) == NY_OK && pulse.entries == 0;
+}
+
+/* The locks last: whoever gets one then sees that the store is gone. */
+static void remove_files(const char *path)
+{
+    static const char *const names[] = {
+        "points/data.mdb",  "points/lock.mdb",  "points", "results/data.mdb",
+        "results/lock.mdb", "results",          "locks/commit.lock",
+        "locks/points.lock", "locks"};
+    char file[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (snprintf(file, PATH_MAX, "%s/%s", path, names[i]) < PATH_MAX) remove(file);
+    rmdir(path);
+}
+
+void ny_store_withdraw(struct ny_store *store)
+{
+    static const char what[] = "writing to this store";
+    struct ny_lock points, results;
+
+    if (!store || !store->made || ny_lock_try(&points, store, "points", what)) return;
+    if (ny_lock_try(&results, store, "commit", what) == NY_OK) {
+        if (is_empty(store, store->points) && is_empty(store, store->results))
+            remove_files(store->path);
+        ny_lock_release(&results);
+    }
+    ny_lock_release(&points);
 }
 
 /* ---- what it is ---------------------------------------------------------------------------- */

@@ -23,6 +23,9 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
 /* Opens it, or creates the directory and both environments, with the same random id, no points. */
 int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *path);
 void ny_store_close(struct ny_store *store);
+/* Removes a store that ny_store_create() made for this handle and that nothing came into since, not
+ * even rows on their way; leaves any other, and NULL. Sets no error where there is one. */
+void ny_store_withdraw(struct ny_store *store);
 
 struct ny_context *ny_store_context(const struct ny_store *store);
 const char *ny_store_path(const struct ny_store *store);

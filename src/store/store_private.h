@@ -65,6 +65,8 @@ int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t enviro
  * the store. NY_ESTORE otherwise. */
 int ny_env_entry(struct ny_context *ctx, const char *path, mode_t type, bool needed,
                  struct stat *info);
+/* Whether its file is still where it was opened: who has it removed, has a lock of its store. */
+bool ny_env_in_place(const struct ny_env *env);
 /* Sets the error for an LMDB code: "cannot <action> <path>: <LMDB's text>; <what to do>". */
 int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, int code);
 
@@ -172,6 +174,7 @@ struct ny_store {
     struct ny_env *points, *results;
     uint64_t id; /* first 8 bytes */
     bool read_only;
+    bool made; /* its folder, by ny_store_create() */
     struct ny_lost skipped; /* see ny_store_skip_lost() */
     struct ny_mutex lock;
     struct ny_view *views; /* not in use */

@@ -62,6 +62,7 @@ load helper
     ny import s missing.csv
     exits 4
     says missing.csv
+    [ ! -e s ]
     : >empty.csv
     ny import s empty.csv
     exits 3
@@ -76,8 +77,22 @@ load helper
     exits 3
     says nan.csv
     table 10 3 >good.csv
+    table 200000 6 >long.csv
+    echo 1,2 >>long.csv
+    ny import s long.csv --memory 32M # part of it was staged
+    exits 3
     ny import s good.csv ragged.csv
     exits 3
+    [ ! -e s ]
+    for online in "" "--online --tolerance 0.1"; do
+        ny embed long.csv -o e.npy $online
+        exits 3
+    done
+    [ ! -e e.npy ] && [ -z "$(find . -name '.nystream*')" ]
+    mkdir s
+    ny import s long.csv
+    exits 3
+    [ -d s ]
     ny import s good.csv -q
     exits 0
     ny import s nan.csv --append

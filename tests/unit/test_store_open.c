@@ -51,6 +51,46 @@ static void write_file(const char *file, const char *text)
     fclose(out);
 }
 
+/* ---- what is made and taken back ------------------------------------------------------------ */
+
+static bool is_there(void)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0;
+}
+
+static void a_store_is_taken_back_while_it_is_empty(void **state)
+{
+    struct case_import staged = small;
+    struct ny_store *store, *other;
+
+    (void)state;
+    staged.no_commit = 1;
+    staged.count *= 2;
+    CHECK(ny_store_create(&store, ctx, path));
+    CHECK(ny_store_open(&other, ctx, path));
+    ny_store_withdraw(other); /* has not made it */
+    assert_true(is_there());
+    ny_store_withdraw(store);
+    assert_false(is_there());
+    refused(case_import(other, &small), NY_EIO, "locks");
+    mkdir(path, 0777);
+    refused(case_import(other, &small), NY_EIO, "was removed");
+    case_remove(path);
+    ny_store_close(other);
+    ny_store_close(store);
+    CHECK(ny_store_create(&store, ctx, path));
+    ny_context_set_memory(ctx, 32 << 20);
+    CHECK(case_import(store, &staged));
+    ny_store_withdraw(store);
+    assert_true(is_there());
+    CHECK(case_import(store, &small));
+    ny_store_withdraw(store);
+    ny_store_close(store);
+    assert_true(is_there());
+}
+
 /* ---- what is no store ---------------------------------------------------------------------- */
 
 static void paths_that_are_no_store(void **state)
@@ -501,6 +541,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
+        TEST(a_store_is_taken_back_while_it_is_empty),
         TEST(paths_that_are_no_store),
         TEST(a_directory_of_other_things_is_left_alone),
         TEST(creating_twice_opens),
