@@ -1,0 +1,402 @@
+/*
+ * Every allocation, and every read, write, sync and map, fails in turn while the public interface
+ * works: each failure gives a status with a message, nothing leaks, what was there before is intact
+ * and the same call without the fault goes through. Reads and writes that are interrupted, or do
+ * half of their work, are gone over. NYSTREAM_EVERY_FAULT: all points; else a third or fewer.
+ */
+#ifndef NY_TESTS_API_FAULTS_H
+#define NY_TESTS_API_FAULTS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "fault/fault_calls.h"
+#include "nystream.h"
+#include "support/files.h"
+#include "support/store_case.h"
+
+enum { ROWS = 2500, MORE = 700, D = 4, POINTS_MAX = 60000 };
+
+struct work {
+    const char *name;
+    int (*run)(struct ny_context *ctx);
+    /* What it leaves is right: called after a run that returned NY_OK. */
+    void (*check)(void);
+    void (*undo)(void); /* what it did */
+    long stride; /* of its allocations, every which is tried in the short form */
+};
+
+static const struct work *works;
+static size_t work_count;
+
+/* ---- what they work on --------------------------------------------------------------------- */
+
+/* `store` holds the rows of `table` and a result "old"; calls write to `output`, to results "new"
+ * or to a store `fresh`. */
+static char directory[128], table[160], more[160], store[160], fresh[160], output[160];
+
+/* What a call wrote that is made again. */
+struct bytes {
+    char *data;
+    size_t count;
+};
+static struct bytes whole; /* the embedding of "old" */
+
+static void keep_output(struct bytes *bytes)
+{
+    bytes->data = file_content(output, &bytes->count);
+    unlink(output);
+}
+
+static void check_output(const struct bytes *want)
+{
+    struct bytes found;
+
+    keep_output(&found);
+    assert_int_equal(found.count, want->count);
+    assert_memory_equal(found.data, want->data, found.count);
+    free(found.data);
+}
+
+static struct ny_context *new_context(void)
+{
+    struct ny_context *ctx;
+
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    ny_context_set_threads(ctx, 1);
+    ny_context_set_checkpoint(ctx, 0);
+    return ctx;
+}
+
+/* Option, value, …, NULL. */
+#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static int options_with(struct ny_options **options, struct ny_context *ctx, const char *const *set)
+{
+    int err = ny_options_new(options, ctx);
+
+    for (; err == NY_OK && *set; set += 2)
+        err = ny_options_set(*options, set[0], set[1]);
+    return err;
+}
+
+static inline int import_as(struct ny_context *ctx, const char *path)
+{
+    const char *files[] = {table};
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx, SET("label-column", "class"));
+
+    if (err == NY_OK) err = ny_import(ctx, path, files, 1, options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static int fit_with(struct ny_context *ctx, const char *path, const char *name,
+                    const char *const *set)
+{
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx, set);
+
+    if (err == NY_OK) err = ny_fit(ctx, path, name, options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+/* A fit of all stages, greedy selection included. */
+static inline int fit_as(struct ny_context *ctx, const char *name)
+{
+    return fit_with(ctx, store, name,
+                    SET("select", "greedy", "tolerance", "0.05", "landmarks", "40", "approx",
+                        "projected", "components", "3", "probe", "9", "memory", "200M"));
+}
+
+/* Onto a copy of the store, so that no fault can reach what later tests rest on. */
+static inline int append_fresh(struct ny_context *ctx)
+{
+    const char *input[] = {more};
+    struct ny_options *options = NULL;
+    int err;
+
+    if (access(fresh, F_OK) != 0) case_copy(store, fresh);
+    err = options_with(&options, ctx, SET("label-column", "class", "append", "yes"));
+    if (err == NY_OK) err = ny_import(ctx, fresh, input, 1, options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static inline int transform_rows(struct ny_context *ctx, const char *rows)
+{
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx, SET("label-column", "class"));
+
+    if (err == NY_OK) err = ny_transform(ctx, store, "old", rows, output, options);
+    ny_options_free(options);
+    return err;
+}
+
+static inline int evaluate_old(struct ny_context *ctx)
+{
+    struct ny_report *report = NULL;
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx, /* one initialisation: quickly */
+                           SET("memory", "200M", "n-init", "1", "sample", "50", "against", "old"));
+
+    if (err == NY_OK) err = ny_evaluate(ctx, store, "old", options, &report);
+    ny_report_free(report);
+    ny_options_free(options);
+    return err;
+}
+
+static int export_old(struct ny_context *ctx)
+{
+    return ny_export(ctx, store, "old", "embedding", output);
+}
+
+static void check_old(void)
+{
+    check_output(&whole);
+}
+
+/* What a result that is made afresh is compared with: the first of its kind. */
+static inline void check_first(struct bytes *first, const char *path, const char *name,
+                               const char *part)
+{
+    struct ny_context *ctx = new_context();
+
+    if (ny_export(ctx, path, name, part, output)) fail_msg("%s", ny_context_message(ctx));
+    if (first->data)
+        check_output(first);
+    else
+        keep_output(first);
+    ny_context_free(ctx);
+}
+
+static inline void undo_new(void)
+{
+    struct ny_context *ctx = new_context();
+    int err = ny_remove(ctx, store, "new");
+
+    if (err && err != NY_EUSAGE) fail_msg("%s", ny_context_message(ctx));
+    ny_context_free(ctx);
+}
+
+static inline void undo_fresh(void)
+{
+    case_remove(fresh);
+}
+
+static inline void undo_output(void)
+{
+    unlink(output);
+}
+
+static inline void nothing(void)
+{
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+/* The result that was there before is as it was. */
+static void check_intact(void)
+{
+    struct ny_context *ctx = new_context();
+
+    if (export_old(ctx)) fail_msg("%s", ny_context_message(ctx));
+    check_old();
+    ny_context_free(ctx);
+}
+
+static unsigned long points; /* of all works and kinds */
+static long lost;            /* allocations that a work did not free */
+
+static bool is_clean(enum kind kind, int err)
+{
+    if (kind == ALLOCATION || kind == MAPPING) return err == NY_EBUDGET || err == NY_EIO;
+    return err == NY_EIO || err == NY_ESTORE;
+}
+
+/* Runs the work with its k-th call of the kind failing; *err is how it ended. False: it has no
+ * k-th. */
+static bool run_with_fault(const struct work *work, enum kind kind, long k, int *ended)
+{
+    long before = live;
+    struct ny_context *ctx = new_context();
+    int err;
+
+    hit = false;
+    countdown = k;
+    armed = kind;
+    err = work->run(ctx);
+    armed = NONE;
+    if (ny_memory_used(ctx) != 0)
+        fail_msg("%s, %s %ld: %zu bytes stay charged", work->name, kind_names[kind], k,
+                 ny_memory_used(ctx));
+    if (err && !hit) fail_msg("%s: %s", work->name, ny_context_message(ctx));
+    if (err && !(is_clean(kind, err) && strlen(ny_context_message(ctx)) > 10))
+        fail_msg("%s, %s %ld: status %d, '%s'", work->name, kind_names[kind], k, err,
+                 ny_context_message(ctx));
+    if (err && (kind == INTERRUPTED || kind == SHORT) && !hit_lmdb)
+        fail_msg("%s, %s %ld was not gone over: '%s'", work->name, kind_names[kind], k,
+                 ny_context_message(ctx));
+    ny_context_free(ctx);
+    if (k > 0) lost += live - before; /* the first run fills what lasts as long as the process */
+    if (err == NY_OK) work->check();
+    *ended = err;
+    return hit;
+}
+
+/* Where it was left it goes on. */
+static void run_again(const struct work *work, enum kind kind, long k)
+{
+    struct ny_context *ctx = new_context();
+
+    if (work->run(ctx))
+        fail_msg("%s after %s %ld: %s", work->name, kind_names[kind], k, ny_context_message(ctx));
+    ny_context_free(ctx);
+    work->check();
+}
+
+/* Every which point is tried. */
+static long step_of(const struct work *work, enum kind kind)
+{
+    if (getenv("NYSTREAM_EVERY_FAULT")) return 1;
+    if (kind == ALLOCATION) return work->stride;
+    return kind >= INTERRUPTED || work->stride > 1 ? 3 : 1;
+}
+
+static void run_all(enum kind kind)
+{
+    for (size_t w = 0; w < work_count; w++) {
+        const struct work *work = &works[w];
+        long k = 0, step = step_of(work, kind);
+        int survived = 0, err;
+
+        lost = 0;
+        for (; run_with_fault(work, kind, k, &err); k += step) {
+            survived += err == NY_OK;
+            if (k % 8 == 0) check_intact();
+            if (err && k / step % 16 == 0) run_again(work, kind, k);
+            work->undo();
+            assert_true(k < POINTS_MAX);
+        }
+        work->undo();
+        check_intact();
+        points += (unsigned long)(k / step);
+        print_message("%s: %ld points of %s, %d of them survived\n", work->name, k / step,
+                      kind_names[kind], survived);
+        if (lost) fail_msg("%s: %ld allocations were not freed", work->name, lost);
+    }
+}
+
+/* ---- tests --------------------------------------------------------------------------------- */
+
+static void write_table(const char *path, int rows)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs("a,b,c,d,class\n", file);
+    for (int i = 0; i < rows; i++)
+        fprintf(file, "%d,%d,%.3f,%d,%s\n", i % 7, i * i % 11, (double)(i % 97) / 10, i * 31 % 17,
+                i % 2 ? "odd" : "even");
+    fclose(file);
+}
+
+/* The store with so many rows; `prepare` adds "old", and what else the works need. */
+static int start_with(int rows, int (*prepare)(struct ny_context *ctx))
+{
+    struct ny_context *ctx;
+    struct ny_report *report;
+    int err;
+
+    find_libraries();
+    case_directory(directory);
+    snprintf(table, sizeof(table), "%s/table.csv", directory);
+    snprintf(more, sizeof(more), "%s/more.csv", directory);
+    snprintf(store, sizeof(store), "%s/a.nys", directory);
+    snprintf(fresh, sizeof(fresh), "%s/fresh.nys", directory);
+    snprintf(output, sizeof(output), "%s/out.npy", directory);
+    setenv("XDG_CACHE_HOME", directory, 1);
+    write_table(table, rows);
+    write_table(more, MORE);
+    ctx = new_context();
+    err = ny_calibrate(ctx, &report);
+    ny_report_free(err ? NULL : report);
+    if (err == NY_OK) err = import_as(ctx, store);
+    if (err == NY_OK) err = prepare(ctx);
+    if (err == NY_OK) err = export_old(ctx);
+    if (err == NY_OK) keep_output(&whole);
+    if (err) fprintf(stderr, "%s\n", ny_context_message(ctx));
+    ny_context_free(ctx);
+    return err;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    print_message("counted: %lu failed calls\n", points);
+    free(whole.data);
+    case_remove(directory);
+    return 0;
+}
+
+static bool allocations_are_ours(void)
+{
+    char *text;
+
+    hit = false;
+    countdown = 0;
+    armed = ALLOCATION;
+    text = strdup("x");
+    armed = NONE;
+    free(text);
+    return hit;
+}
+
+static void allocations_fail(void **state)
+{
+    (void)state;
+    if (!blas.to || !allocations_are_ours()) {
+        print_message("no allocation can be made to fail: OpenBLAS is linked statically, or a "
+                      "sanitizer has its own\n");
+        skip();
+    }
+    run_all(ALLOCATION);
+}
+
+static void kind_fails(void **state)
+{
+    run_all(*(const enum kind *)*state);
+}
+
+static int run_faults(const char *name, const struct work *list, size_t count,
+                      CMFixtureFunction start)
+{
+    static enum kind kinds[] = {READING, WRITING, SYNCING, FULL_DISK, MAPPING,
+                                INTERRUPTED, SHORT};
+    const struct CMUnitTest tests[] = {
+        {"reads_fail", kind_fails, NULL, NULL, &kinds[0]},
+        {"writes_fail", kind_fails, NULL, NULL, &kinds[1]},
+        {"syncs_fail", kind_fails, NULL, NULL, &kinds[2]},
+        {"the_disk_is_full", kind_fails, NULL, NULL, &kinds[3]},
+        {"maps_fail", kind_fails, NULL, NULL, &kinds[4]},
+        {"signals_interrupt", kind_fails, NULL, NULL, &kinds[5]},
+        {"counts_are_short", kind_fails, NULL, NULL, &kinds[6]},
+        cmocka_unit_test(allocations_fail),
+    };
+
+    works = list;
+    work_count = count;
+    return cmocka_run_group_tests_name(name, tests, start, stop);
+}
+
+#endif

@@ -1,0 +1,96 @@
+/* Calls that fail below fits, their updates and their judges (fault/api_faults.h). */
+#include "fault/api_faults.h"
+
+static char grown[160]; /* the store, with rows appended since */
+static struct bytes full, frozen, clusters, online;
+
+static int fit_new(struct ny_context *ctx)
+{
+    return fit_as(ctx, "new");
+}
+
+static void check_new(void)
+{
+    check_first(&whole, store, "new", "embedding");
+}
+
+/* Of a copy of a store that has grown since its result was made. */
+static int update_as(struct ny_context *ctx, const char *mode)
+{
+    if (access(fresh, F_OK) != 0) case_copy(grown, fresh);
+    return fit_with(ctx, fresh, "old", SET("update", mode, "memory", "200M"));
+}
+
+static int update_full(struct ny_context *ctx)
+{
+    return update_as(ctx, "full");
+}
+
+static void check_full(void)
+{
+    check_first(&full, fresh, "old", "embedding");
+}
+
+static int update_frozen(struct ny_context *ctx)
+{
+    return update_as(ctx, "frozen");
+}
+
+static void check_frozen(void)
+{
+    check_first(&frozen, fresh, "old", "embedding");
+}
+
+static void check_clusters(void)
+{
+    check_first(&clusters, store, "old", "clusters");
+}
+
+static int embed_online(struct ny_context *ctx)
+{
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx,
+                           SET("online", "yes", "tolerance", "0.05", "label-column", "class"));
+
+    if (err == NY_OK) err = ny_embed_file(ctx, table, output, options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_online(void)
+{
+    if (online.data)
+        check_output(&online);
+    else
+        keep_output(&online);
+}
+
+static int prepare(struct ny_context *ctx)
+{
+    int err = fit_as(ctx, "old");
+
+    snprintf(grown, sizeof(grown), "%s/grown.nys", directory);
+    if (err == NY_OK) err = append_fresh(ctx);
+    if (err == NY_OK) case_copy(fresh, grown);
+    undo_fresh();
+    return err;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return start_with(ROWS, prepare);
+}
+
+int main(void)
+{
+    static const struct work list[] = {
+        {"fit", fit_new, check_new, undo_new, 8},
+        {"update in full", update_full, check_full, undo_fresh, 16},
+        {"frozen update", update_frozen, check_frozen, undo_fresh, 16},
+        {"evaluate", evaluate_old, check_clusters, nothing, 16},
+        {"online embedding", embed_online, check_online, undo_output, 16},
+    };
+
+    return run_faults("faults below fits", list, sizeof(list) / sizeof(list[0]), start);
+}
