@@ -40,7 +40,8 @@ static void lose_patience(int signal)
 
 static struct cli_last_words words_of(const struct verb *verb)
 {
-    if (verb->run == cli_run_fit || verb->run == cli_run_select || verb->run == cli_run_import)
+    if (verb->run == cli_run_fit || verb->run == cli_run_select || verb->run == cli_run_graph ||
+        verb->run == cli_run_import)
         return (struct cli_last_words){
             "stopped inside a long step; the checkpoint before it is kept", true};
     if (verb->run == cli_run_embed)

@@ -197,8 +197,10 @@ static int drain_bucket(struct ny_shuffle *shuffle, size_t number, ny_record_fn 
         at += sizeof(head) + padded((size_t)head.bytes);
     }
     if (err == NY_OK) qsort(entries, count, sizeof(*entries), by_hash);
-    for (size_t i = 0; i < count && err == NY_OK; i++)
-        err = each(arg, data + entries[i].at, entries[i].bytes);
+    for (size_t i = 0; i < count && err == NY_OK; i++) {
+        err = ny_check_interrupt(shuffle->ctx);
+        if (err == NY_OK) err = each(arg, data + entries[i].at, entries[i].bytes);
+    }
 done:
     ny_free(shuffle->ctx, entries);
     ny_free(shuffle->ctx, data);
