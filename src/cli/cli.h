@@ -186,6 +186,8 @@ struct words cli_count(double count);                /* 60,000 */
 struct words cli_scaled(double x, const char *unit); /* 446 GF/s; for "rows/s" 1.2 M rows/s */
 /* Columns of a text on a terminal: characters, not bytes. */
 int cli_columns(const char *text);
+/* Bytes of the first sentence, which is what short help and completions show of a summary. */
+int cli_first_sentence(const char *text);
 /* Prints words of `text` between `indent` and `width`; the first line is already at `column`. */
 void cli_wrap(FILE *file, const char *text, int column, int indent, int width);
 

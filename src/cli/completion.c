@@ -127,7 +127,7 @@ void cli_print_bash_completion(FILE *file)
 /* A text inside single quotes and _arguments' brackets. */
 static void put_zsh_text(FILE *file, const char *text)
 {
-    for (; *text; text++) {
+    for (const char *end = text + cli_first_sentence(text); text < end; text++) {
         if (*text == '\'')
             fputs("'\\''", file);
         else if (strchr("[]:\\", *text))

@@ -53,10 +53,9 @@ void cli_print_overview(FILE *file)
 /* The summary, or its first sentence, with the default. */
 static void option_text(const struct option_view *view, bool all, char *text, size_t bytes)
 {
-    const char *end = all ? NULL : strstr(view->summary, ". ");
-
-    snprintf(text, bytes, "%.*s%s%s%s", end ? (int)(end - view->summary) : (int)bytes,
-             view->summary, view->fallback ? " (default " : "",
+    snprintf(text, bytes, "%.*s%s%s%s",
+             all ? (int)bytes : cli_first_sentence(view->summary), view->summary,
+             view->fallback ? " (default " : "",
              view->fallback ? view->fallback : "", view->fallback ? ")" : "");
 }
 

@@ -103,6 +103,13 @@ int cli_columns(const char *text)
     return columns;
 }
 
+int cli_first_sentence(const char *text)
+{
+    const char *end = strstr(text, ". ");
+
+    return (int)(end ? (size_t)(end - text) : strlen(text));
+}
+
 void cli_wrap(FILE *file, const char *text, int column, int indent, int width)
 {
     bool first = true;

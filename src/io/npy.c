@@ -204,8 +204,9 @@ static int layout_of(struct ny_reader *reader, const struct header *header,
     if (!element_of(header->descr.text, &layout->type, &layout->big_endian))
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s holds elements of dtype '%s'; save it as one of bool, (u)int8 … "
-                          "(u)int64, float16, float32, float64",
-                          reader->path, header->descr.text);
+                          "(u)int64, float16, float32, float64%s",
+                          reader->path, header->descr.text,
+                          strchr(header->descr.text, 'c') ? ", such as a.view(a.real.dtype)" : "");
     if (header->dimensions == 0)
         return fail(reader, "it holds a single number (shape ())",
                     "a table needs one dimension at least");

@@ -290,7 +290,7 @@ npy_of t.npy "{'descr': , 'fortran_order': False, 'shape': (2, 2), }" 16 | impor
 npy_of t.npy "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2, 2), }" 16 | import new t.npy | 3 | True or False
 npy_of t.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }" 16 | import new t.npy | 3 | Fortran order / ascontiguousarray
 npy_of t.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }; import os" 16 | import new t.npy | 3 | nothing after
-npy t.npy '<c8' '(2, 2)' 64             | import new t.npy                 | 3 | '<c8'
+npy t.npy '<c8' '(2, 2)' 64             | import new t.npy                 | 3 | '<c8' / a.view(a.real.dtype)
 npy t.npy '<U3' '(2, 2)' 64             | import new t.npy                 | 3 | '<U3'
 npy t.npy 'S5' '(2, 2)' 64              | import new t.npy                 | 3 | 'S5'
 npy t.npy 'O' '(2, 2)' 64               | import new t.npy                 | 3 | 'O'
