@@ -2,7 +2,7 @@
 #include "evaluate/evaluate.h"
 
 #include "api/given.h"
-#include "api/inspect.h"
+#include "api/report.h"
 #include "api/options.h"
 #include "base/memory.h"
 

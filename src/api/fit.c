@@ -4,7 +4,6 @@
 
 #include "api/fit.h"
 #include "api/given.h"
-#include "api/inspect.h"
 #include "api/report.h"
 #include "api/request.h"
 #include "api/settings.h"

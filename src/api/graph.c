@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/inspect.h"
 #include "api/request.h"
 #include "columns/kernels.h"
 #include "graph/neighbors.h"

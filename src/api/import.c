@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/inspect.h"
 #include "api/report.h"
 #include "api/settings.h"
 #include "base/checksum.h"

@@ -9,23 +9,6 @@
 #include "base/memory.h"
 #include "embed/job.h"
 
-int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *object)
-{
-    struct ny_report *report;
-    int err = ny_report_new(&report, ctx);
-
-    if (out) *out = NULL;
-    if (err == NY_OK) err = ny_fields_check(ctx);
-    if (err == NY_OK && json_object_update(ny_report_object(report), object) != 0)
-        err = ny_fail(ctx, NY_EBUDGET, "the system has no memory for a report");
-    json_decref(object);
-    if (err || !out)
-        ny_report_free(report);
-    else
-        *out = report;
-    return err;
-}
-
 /* A job that is not done is running when somebody holds its lock. */
 static const char *status_of(struct ny_store *store, const char *name, const json_t *record)
 {
@@ -161,7 +144,7 @@ static int count_classes(struct ny_store *store, const struct ny_points_info *in
     return err;
 }
 
-static int describe_points(struct ny_store *store, struct ny_report *report)
+static int describe_points(struct ny_store *store, json_t *report)
 {
     struct ny_points_info info;
     struct ny_points_stats stats;
@@ -177,29 +160,29 @@ static int describe_points(struct ny_store *store, struct ny_report *report)
         if (info.labels) err = count_classes(store, &info, &classes);
         if (err) return err;
     }
-    ny_report_set_size(report, "n", info.n);
-    ny_report_set_size(report, "d", info.d);
-    ny_report_set_text(report, "dtype", ny_dtype_name(info.dtype));
-    ny_report_set_text(report, "format", info.layout == NY_CSR ? "sparse" : "dense");
-    ny_report_set_null(report, "nnz");
-    if (info.layout == NY_CSR) ny_report_set_size(report, "nnz", info.nnz);
-    ny_report_set_size(report, "block_rows", info.block_rows);
-    ny_report_set_size(report, "blocks", info.blocks);
-    ny_report_set_size(report, "bytes", info.raw_bytes);
-    ny_report_set_size(report, "compressed_bytes", info.stored_bytes);
-    ny_report_set_flag(report, "labels", info.labels);
-    ny_report_set_number(report, "classes", classes);
-    ny_report_set_number(report, "mean_norm", sqrt(norm));
-    ny_report_set_number(report, "mean_square_norm", norm);
-    ny_report_set_size(report, "dropped", info.dropped);
-    ny_report_set_size(report, "lost", info.lost);
+    ny_field_set_count(report, "n", info.n);
+    ny_field_set_count(report, "d", info.d);
+    ny_field_set_text(report, "dtype", ny_dtype_name(info.dtype));
+    ny_field_set_text(report, "format", info.layout == NY_CSR ? "sparse" : "dense");
+    ny_field_set_json(report, "nnz", json_null());
+    if (info.layout == NY_CSR) ny_field_set_count(report, "nnz", info.nnz);
+    ny_field_set_count(report, "block_rows", info.block_rows);
+    ny_field_set_count(report, "blocks", info.blocks);
+    ny_field_set_count(report, "bytes", info.raw_bytes);
+    ny_field_set_count(report, "compressed_bytes", info.stored_bytes);
+    ny_field_set_json(report, "labels", json_boolean(info.labels));
+    ny_field_set_number(report, "classes", classes);
+    ny_field_set_number(report, "mean_norm", sqrt(norm));
+    ny_field_set_number(report, "mean_square_norm", norm);
+    ny_field_set_count(report, "dropped", info.dropped);
+    ny_field_set_count(report, "lost", info.lost);
     return NY_OK;
 }
 
 int ny_store_report(struct ny_context *context, const char *path, struct ny_report **report)
 {
     struct ny_store *store = NULL;
-    struct ny_report *made = NULL;
+    json_t *object = NULL;
     struct names names = {0};
     int err = NY_GIVEN(context, path);
 
@@ -208,26 +191,18 @@ int ny_store_report(struct ny_context *context, const char *path, struct ny_repo
     ny_fields_begin();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
-    err = ny_report_new(&made, context);
-    if (err) goto done;
-    err = describe_points(store, made);
+    object = json_object();
+    err = describe_points(store, object);
     if (err) goto done;
     names = (struct names){store, json_array(), json_array()};
     err = ny_results_list(store, add_name, &names);
-    ny_report_set_json(made, "results", names.array);
-    ny_report_set_json(made, "result_status", names.statuses);
-    if (err == NY_OK) err = ny_fields_check(context);
-    if (err) goto done;
-    ny_report_set_size(made, "store_bytes", ny_store_bytes(store));
-    ny_report_set_text(made, "version", ny_version());
-    err = ny_report_status(made);
-    if (err) goto done;
-    if (report) {
-        *report = made;
-        made = NULL;
-    }
+    ny_field_set_json(object, "results", names.array);
+    ny_field_set_json(object, "result_status", names.statuses);
+    ny_field_set_count(object, "store_bytes", ny_store_bytes(store));
+    ny_field_set_text(object, "version", ny_version());
+    if (err == NY_OK) err = ny_report_of_json(report, context, json_incref(object));
 done:
-    ny_report_free(made);
+    json_decref(object);
     ny_store_close(store);
     return err;
 }

@@ -9,7 +9,5 @@
 /* The report of a result as `info STORE NAME --json` prints it, from its record (kept). */
 int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
                        const json_t *record);
-/* A report that takes `object` over; `out` NULL: there was nothing wrong with it. */
-int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *object);
 
 #endif

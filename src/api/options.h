@@ -61,7 +61,5 @@ char *ny_options_differences(const struct ny_options *options, unsigned groups,
  * `typed` has another value. ny_options_free() them. */
 int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed, unsigned groups,
                          const json_t *stored, const char *name);
-/* "map=kpca kernel=rbf …": the identity in one line. ny_free() it; NULL likewise. */
-char *ny_options_describe(const struct ny_options *options, unsigned groups);
 
 #endif

@@ -230,22 +230,3 @@ int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed
         *out = options;
     return err;
 }
-
-char *ny_options_describe(const struct ny_options *options, unsigned groups)
-{
-    struct line line = new_line(options->ctx);
-    char buffer[NUMBER_BYTES];
-
-    for (int i = 0; i < (int)ny_option_count(); i++) {
-        const char *text;
-
-        if (!counts(options, i, groups)) continue;
-        text = canonical(options, i, buffer);
-        if (!text) continue;
-        append(&line, line.length ? " " : "");
-        append(&line, ny_option_table()[i].name);
-        append(&line, "=");
-        append(&line, text);
-    }
-    return line.text;
-}

@@ -1,6 +1,6 @@
 /* ny_path: a shortest path in a stored graph. */
 #include "api/given.h"
-#include "api/inspect.h"
+#include "api/report.h"
 #include "api/options.h"
 #include "base/memory.h"
 #include "embed/graph_map.h"

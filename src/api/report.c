@@ -1,52 +1,37 @@
 #include "api/report.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "embed/record.h"
 
 struct ny_report {
     struct ny_context *ctx;
     json_t *object;
     char *text; /* of ny_report_json(), made when it is first asked for */
-    bool failed;
 };
 
-static int adopt(struct ny_report **out, struct ny_context *ctx, json_t *object)
+int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *object)
 {
-    struct ny_report *report = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*report));
+    struct ny_report *report = NULL;
+    int err = ny_fields_check(ctx);
 
-    *out = report;
+    if (out) *out = NULL;
+    if (err == NY_OK && !object)
+        err = ny_fail(ctx, NY_EBUDGET, "the system has no memory for a report");
+    if (err == NY_OK && out) {
+        report = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*report));
+        if (!report) err = NY_EBUDGET;
+    }
     if (!report) {
         json_decref(object);
-        return ny_context_error(ctx)->status;
+        return err;
     }
     report->ctx = ctx;
     report->object = object;
+    *out = report;
     return NY_OK;
-}
-
-int ny_report_new(struct ny_report **out, struct ny_context *ctx)
-{
-    json_t *object = json_object();
-
-    *out = NULL;
-    if (!object) return ny_fail(ctx, NY_EBUDGET, "the system has no memory for a report");
-    return adopt(out, ctx, object);
-}
-
-int ny_report_parse(struct ny_report **out, struct ny_context *ctx, const char *text, size_t bytes)
-{
-    json_error_t error;
-    json_t *object = json_loadb(text, bytes, 0, &error);
-
-    *out = NULL;
-    if (!json_is_object(object)) {
-        json_decref(object);
-        return ny_fail(ctx, NY_ESTORE, "a stored report is not a JSON object: %s", error.text);
-    }
-    return adopt(out, ctx, object);
 }
 
 void ny_report_free(struct ny_report *report)
@@ -55,22 +40,6 @@ void ny_report_free(struct ny_report *report)
     json_decref(report->object);
     ny_free(report->ctx, report->text);
     ny_free(report->ctx, report);
-}
-
-void ny_report_set_json(struct ny_report *report, const char *key, json_t *value)
-{
-    if (report->failed) {
-        json_decref(value);
-        return;
-    }
-    if (json_object_set_new(report->object, key, value)) report->failed = true;
-    ny_free(report->ctx, report->text);
-    report->text = NULL;
-}
-
-json_t *ny_json_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
 }
 
 json_t *ny_json_text(const char *value)
@@ -93,44 +62,6 @@ json_t *ny_json_text(const char *value)
         out += bytes ? bytes : 1;
     }
     return json_stringn(clean, out);
-}
-
-void ny_report_set_number(struct ny_report *report, const char *key, double value)
-{
-    ny_report_set_json(report, key, ny_json_number(value));
-}
-
-void ny_report_set_size(struct ny_report *report, const char *key, uint64_t value)
-{
-    ny_report_set_json(report, key,
-                       value <= INT64_MAX ? json_integer((json_int_t)value)
-                                          : json_real((double)value));
-}
-
-void ny_report_set_text(struct ny_report *report, const char *key, const char *value)
-{
-    ny_report_set_json(report, key, ny_json_text(value));
-}
-
-void ny_report_set_flag(struct ny_report *report, const char *key, bool value)
-{
-    ny_report_set_json(report, key, json_boolean(value));
-}
-
-void ny_report_set_null(struct ny_report *report, const char *key)
-{
-    ny_report_set_json(report, key, json_null());
-}
-
-json_t *ny_report_object(const struct ny_report *report)
-{
-    return report->object;
-}
-
-int ny_report_status(const struct ny_report *report)
-{
-    if (!report->failed) return NY_OK;
-    return ny_fail(report->ctx, NY_EBUDGET, "the system has no memory for a report");
 }
 
 /* ---- the public side ---------------------------------------------------------------------- */

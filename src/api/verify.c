@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "api/given.h"
-#include "api/inspect.h"
 #include "api/report.h"
 #include "base/memory.h"
 #include "embed/export.h"

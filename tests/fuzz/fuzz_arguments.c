@@ -47,9 +47,6 @@ static void use(const struct ny_options *options, unsigned groups, struct ny_con
     text = ny_options_differences(options, groups, identity);
     FUZZ_CHECK(text && text[0] == '\0');
     ny_free(ctx, text);
-    text = ny_options_describe(options, groups);
-    FUZZ_CHECK(text);
-    ny_free(ctx, text);
     json_decref(identity);
 }
 
