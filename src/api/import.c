@@ -251,9 +251,7 @@ static int describe(struct ny_import *import, double seconds, struct ny_report *
  * there is space, memory or time is resumed by the same call. */
 static int finish(struct ny_import *import, int err)
 {
-    bool hopeless = err == NY_EDATA || err == NY_EUSAGE || err == NY_ENUMERIC;
-
-    if (!err || (import->ingest && !hopeless)) return err;
+    if (!err || (import->ingest && !ny_is_final(err))) return err;
     if (import->ingest) ny_ingest_discard(import->ingest);
     ny_ingest_free(import->ingest);
     import->ingest = NULL;

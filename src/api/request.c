@@ -118,10 +118,9 @@ static int create_record(struct ny_request *request)
  * space, memory or time is kept as it is, as one that says so itself. */
 static int forget_hopeless(struct ny_request *request, int err)
 {
-    bool hopeless = err == NY_EDATA || err == NY_EUSAGE || err == NY_ENUMERIC;
+    bool goes_on = json_is_true(json_object_get(request->record, "goes_on"));
 
-    if (json_is_true(json_object_get(request->record, "goes_on"))) hopeless = false;
-    if (hopeless) remove_existing(request);
+    if (ny_is_final(err) && !goes_on) remove_existing(request);
     return err;
 }
 

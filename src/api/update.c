@@ -81,9 +81,7 @@ static int announce(const struct update *update, struct ny_plan *plan)
 /* One that would fail again in the same way is forgotten: the result is as it was. */
 static int forget_hopeless(struct update *update, int err)
 {
-    bool hopeless = err == NY_EDATA || err == NY_EUSAGE || err == NY_ENUMERIC;
-
-    if (hopeless) ny_update_discard(update->store, update->name, update->record);
+    if (ny_is_final(err)) ny_update_discard(update->store, update->name, update->record);
     return err;
 }
 

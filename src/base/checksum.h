@@ -1,3 +1,4 @@
+/* The checksum of all that is stored, and of what is told apart by its content. */
 #ifndef NY_BASE_CHECKSUM_H
 #define NY_BASE_CHECKSUM_H
 

@@ -1,3 +1,4 @@
+/* The clock of progress, checkpoints and reported seconds. */
 #ifndef NY_BASE_CLOCK_H
 #define NY_BASE_CLOCK_H
 

@@ -175,6 +175,11 @@ void ny_error_rename(struct ny_context *ctx, const char *was, const char *is)
     ny_mutex_unlock(&ctx->lock);
 }
 
+bool ny_is_final(int status)
+{
+    return status == NY_EDATA || status == NY_EUSAGE || status == NY_ENUMERIC;
+}
+
 void ny_error_clear(struct ny_context *ctx)
 {
     ny_mutex_lock(&ctx->lock);

@@ -32,6 +32,9 @@ int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path);
 
 /* The message with the first `was` as `is`: what a caller calls a file that was made for it. */
 void ny_error_rename(struct ny_context *ctx, const char *was, const char *is);
+/* The same call would fail in the same way: what it began is forgotten. Other failures may be over
+ * when there is space, memory or time. */
+bool ny_is_final(int status);
 
 void ny_error_clear(struct ny_context *ctx);
 

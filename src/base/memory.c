@@ -40,7 +40,7 @@ static void largest_holders(struct ny_context *ctx, char *text, size_t size)
 
     text[0] = '\0';
     for (int p = 0; p < NY_PURPOSES && length < size; p++) {
-        size_t held = ny_memory_used_for(ctx, (enum ny_purpose)p);
+        size_t held = atomic_load(&ctx->memory_by_purpose[p]);
         if (held >= 1024 * 1024)
             length +=
                 (size_t)snprintf(text + length, size - length, "%s%s %.1f MiB", length ? ", " : "",
@@ -181,11 +181,6 @@ size_t ny_memory_limit(const struct ny_context *ctx)
 size_t ny_memory_used(const struct ny_context *ctx)
 {
     return atomic_load(&ctx->memory_used);
-}
-
-size_t ny_memory_used_for(const struct ny_context *ctx, enum ny_purpose purpose)
-{
-    return atomic_load(&ctx->memory_by_purpose[purpose]);
 }
 
 size_t ny_memory_peak(const struct ny_context *ctx)

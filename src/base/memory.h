@@ -53,7 +53,6 @@ void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
 
 size_t ny_memory_limit(const struct ny_context *ctx);
 size_t ny_memory_used(const struct ny_context *ctx);
-size_t ny_memory_used_for(const struct ny_context *ctx, enum ny_purpose purpose);
 /* The most that was charged at one time since the context began, or since the last reset. */
 size_t ny_memory_peak(const struct ny_context *ctx);
 void ny_memory_peak_reset(struct ny_context *ctx);

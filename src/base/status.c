@@ -1,3 +1,4 @@
+/* The words of status codes, from the one table of the public header; the version. */
 #include "nystream.h"
 
 #define NY_STRING(x) #x

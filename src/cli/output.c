@@ -1,3 +1,4 @@
+/* What the command writes: text on streams that may fail, errors as sentences or as JSON. */
 #include "cli/cli.h"
 
 #include <errno.h>

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 enum {
-    LINE_BYTES = 512,
     PARTS = 5,
     BAR_MIN = 10,
     BAR_MAX = 40,

@@ -1,3 +1,5 @@
+/* SIGINT and SIGTERM become a request to checkpoint; a call that does not return in time ends all
+ * the same, and says how to go on. */
 #include "cli/cli.h"
 
 #include <signal.h>

@@ -18,7 +18,8 @@ int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_gra
                    ny_store_path(store));
 }
 
-int ny_graph_fit_open(struct ny_store *store, const char *name, const json_t *record,
+/* The graph of a fit that is done, or under way. */
+static int open_graph(struct ny_store *store, const char *name, const json_t *record,
                       struct ny_edges *edges)
 {
     const char *other = ny_field_text(ny_graph_facts(record), "name");
@@ -222,7 +223,7 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
     if (err == NY_OK) err = have_graph(&fit);
     if (err) return err;
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
-    err = ny_graph_fit_open(store, name, record, &fit.edges);
+    err = open_graph(store, name, record, &fit.edges);
     if (err) goto done;
     note_component(&fit);
     err = ny_job_run_stages(job, NY_STAGE_DONE, run_stage, &fit);
@@ -254,7 +255,7 @@ int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
 
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
     job->workers = ny_context_threads(job->ctx);
-    if (err == NY_OK) err = ny_graph_fit_open(store, name, record, &fit.edges);
+    if (err == NY_OK) err = open_graph(store, name, record, &fit.edges);
     if (err == NY_OK) err = ny_graph_map_of(record)->transform(&fit, rows);
     ny_edges_release(&fit.edges);
     return err;

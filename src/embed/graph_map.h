@@ -82,8 +82,5 @@ size_t ny_graph_put_bytes(size_t limit, size_t bytes);
 /* The graph under NAME, and its record: json_decref() it. */
 int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,
                   json_t **record);
-/* Opens the graph of a fit that is done, or under way. */
-int ny_graph_fit_open(struct ny_store *store, const char *name, const json_t *record,
-                      struct ny_edges *edges);
 
 #endif

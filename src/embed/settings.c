@@ -51,7 +51,8 @@ const struct ny_map *ny_map_find(const char *name)
     return NULL;
 }
 
-bool ny_settings_centred_rows(const struct ny_fit_settings *settings, bool sparse)
+/* The centre is subtracted where differences are taken, and for maps that say so. */
+static bool centres_rows(const struct ny_fit_settings *settings, bool sparse)
 {
     if (sparse) return settings->map->centred_rows; /* else as they are */
     return settings->kernel->base == NY_BASE_SQUARE || settings->kernel->base == NY_BASE_ABSOLUTE ||
@@ -83,7 +84,7 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
     if (!settings->columns_file) {
         err = ny_points_info(store, &points);
         if (err) return err;
-        centred = ny_settings_centred_rows(settings, points.row_slots > 0);
+        centred = centres_rows(settings, points.row_slots > 0);
         err = ny_geometry_new(out, store, settings->scale, centred);
         if (err || !centred || !freezes_first(settings, &points)) return err;
         err = ny_geometry_centre(*out, store, ny_settings_frozen_rows(settings, &points));

@@ -92,8 +92,6 @@ struct ny_fit_settings {
     bool updates; /* a result that is there takes in what was appended */
 };
 
-/* The centre is subtracted where differences are taken, and for maps that say so. */
-bool ny_settings_centred_rows(const struct ny_fit_settings *settings, bool sparse);
 /* Rows of n whose mean and distances are those of the model: the first ones where later ones are
  * looked at once, all where a scale is made from all. */
 uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,

@@ -1,3 +1,4 @@
+/* The nearest centre of each row of a block; compiled once for each CPU family. */
 #include "evaluate/nearest.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* A block of vectors times the random walk on a graph; compiled once for each CPU family. */
 #include "graph/affinity.h"
 
 #define PASTE(name, variant) name##_##variant

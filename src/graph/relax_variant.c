@@ -1,3 +1,4 @@
+/* Relaxing an edge for NY_LANES sources at once; compiled once for each CPU family. */
 #include "graph/relax.h"
 
 #define PASTE(name, variant) name##_##variant

@@ -1,3 +1,5 @@
+/* What the first lines of delimited text say: delimiter, header or none, and which columns are
+ * points, label or left out. */
 #include "io/csv.h"
 
 #include <string.h>

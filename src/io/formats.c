@@ -1,3 +1,4 @@
+/* The table of file formats, and which of them a file has: by its first bytes, then by its name. */
 #include "io/format.h"
 
 #include <string.h>

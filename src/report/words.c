@@ -36,7 +36,9 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
     add(words, "%s points", ny_grouped(ny_part_find("embedding")->count(result), number));
 }
 
-size_t ny_eigenvalue_place(const struct ny_result *result, size_t component)
+/* Of a component's eigenvalue among those of the record: divided kernels have a trivial one before
+ * them. */
+static size_t eigenvalue_place(const struct ny_result *result, size_t component)
 {
     return component - 1 + result->coordinates.skip;
 }
@@ -58,7 +60,7 @@ double ny_eigenvalue_share(const struct ny_result *result, size_t place)
 void ny_describe_column(const struct ny_frame *frame, size_t place, char words[NY_WORDS_BYTES])
 {
     const struct ny_frame_column *column = &frame->column[place];
-    size_t at = ny_eigenvalue_place(&frame->result, column->component);
+    size_t at = eigenvalue_place(&frame->result, column->component);
     double value, share;
     char number[48], text[64];
 

@@ -10,9 +10,6 @@ enum { NY_WORDS_BYTES = 320 };
 
 /* "kpca, projected, 500 landmarks (rpcholesky), rbf kernel, γ = 1.47×10⁻⁷, 60,000 points" */
 void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTES]);
-/* The place of a component's eigenvalue among those of the record: divided kernels have a trivial
- * one before them. */
-size_t ny_eigenvalue_place(const struct ny_result *result, size_t component);
 /* An eigenvalue, or NaN; and what share of the trace it is, NaN where that is not known. */
 double ny_eigenvalue(const struct ny_result *result, size_t place);
 double ny_eigenvalue_share(const struct ny_result *result, size_t place);

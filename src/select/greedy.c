@@ -12,6 +12,12 @@
 
 #include "select/rules_private.h"
 
+/* Without --tolerance it is Algorithm 2. */
+static bool searches_size(const struct ny_selection_request *request)
+{
+    return isnan(request->dictionary.tolerance);
+}
+
 static int open_worker(struct ny_greedy_worker *worker, const struct ny_columns_spec *spec)
 {
     int err = ny_front_new(&worker->front, spec);
@@ -26,7 +32,7 @@ int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *
     const struct ny_columns_spec *spec = request->spec;
     struct ny_dictionary_options options = request->dictionary;
     struct ny_context *ctx = request->ctx;
-    bool searches = ny_greedy_searches(request);
+    bool searches = searches_size(request);
     int err;
 
     *greedy = (struct ny_greedy){.ctx = ctx,
@@ -70,11 +76,6 @@ void ny_greedy_close(struct ny_greedy *greedy)
     ny_dictionary_free(greedy->dictionary);
 }
 
-bool ny_greedy_searches(const struct ny_selection_request *request)
-{
-    return isnan(request->dictionary.tolerance);
-}
-
 int ny_greedy_begin(struct ny_greedy *greedy)
 {
     int err = NY_OK;
@@ -107,7 +108,7 @@ int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t f
 
 static size_t bounds_bytes(const struct ny_selection_request *request)
 {
-    return (ny_greedy_searches(request) ? 2 : 1) * request->n * sizeof(float);
+    return (searches_size(request) ? 2 : 1) * request->n * sizeof(float);
 }
 
 size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
@@ -226,7 +227,7 @@ int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_
         ny_free(request->ctx, *request->image_owner);
         *request->image_owner = NULL;
     }
-    if (ny_greedy_searches(request))
+    if (searches_size(request))
         err = ny_greedy_search(&greedy, source, first_unit);
     else if (request->follower)
         err = ny_greedy_run_followed(&greedy, first_unit);
@@ -252,7 +253,7 @@ int ny_select_greedy(const struct ny_selection_request *request, struct ny_selec
     int err = NY_OK;
 
     ny_selection_clear(selection);
-    if (ny_greedy_searches(request) && request->pilot && !request->image)
+    if (searches_size(request) && request->pilot && !request->image)
         err = ny_greedy_pilot(request, &piloted.tolerance_low, &piloted.tolerance_high);
     if (err) return err;
     err = ny_source_of_points(&source, request->store, request->n, request->spec->slots, workers);

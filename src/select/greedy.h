@@ -77,8 +77,6 @@ int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit);
 int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done);
 /* Algorithm 2 (greedy_search.c), likewise. */
 int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit);
-/* Without --tolerance it is Algorithm 2. */
-bool ny_greedy_searches(const struct ny_selection_request *request);
 
 /* m after n rows, from the rows that joined among the first `seen`. */
 size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint64_t n);

@@ -63,10 +63,11 @@ static size_t count_kept(struct ny_solution *solution, const double *sigma, size
     return kept;
 }
 
-int ny_nystrom_pairs(struct ny_problem *problem, struct ny_basis *basis,
-                     struct ny_solution *solution, double *sigma, struct ny_matrix U)
+int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
+                      struct ny_solution *solution, double *sigma, struct ny_matrix U)
 {
-    size_t k = U.rows;
+    double n = (double)problem->n, m = (double)problem->m;
+    size_t k = U.rows, p = solution->p;
     int err;
 
     if (randomized_pays(problem, basis->r, k))                          /* W ≈ U Σ Uᵀ */
@@ -75,6 +76,11 @@ int ny_nystrom_pairs(struct ny_problem *problem, struct ny_basis *basis,
         err = ny_eigen_top(problem->ctx, basis->W, k, sigma, U);
     if (err) return err;
     solution->rank_effective = count_kept(solution, sigma, k, basis->cut);
+    for (size_t j = 0; j < p && j < solution->rank_effective; j++) {
+        solution->values[j] = n / m * sigma[j];                         /* λ̂ = (n/m) σ */
+        for (size_t i = 0; i < basis->r; i++)                           /* P = √(m/n) U Σ⁺ */
+            solution->P.at[i * p + j] = sqrt(m / n) * U.at[j * basis->r + i] / sigma[j];
+    }
     return solution->rank_effective ? NY_OK : ny_basis_empty(problem->ctx);
 }
 
@@ -82,25 +88,18 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
 {
     struct ny_context *ctx = problem->ctx;
-    double n = (double)problem->n, m = (double)problem->m;
-    size_t k = rank_of(problem, basis->r), p = solution->p, kept;
+    size_t k = rank_of(problem, basis->r);
     double *sigma = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
     double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
     struct ny_matrix U = ny_matrix(at, k, basis->r);
     int err = NY_EBUDGET;
 
     if (!sigma || !at) goto done;
-    err = ny_nystrom_pairs(problem, basis, solution, sigma, U);         /* W ≈ U Σ Uᵀ */
+    err = ny_nystrom_extend(problem, basis, solution, sigma, U);        /* λ̂, P */
     if (err) goto done;
-    kept = solution->rank_effective;
-    if (problem->acc) err = certify(problem, basis, sigma, ny_rows(U, 0, kept), solution);
-    if (err) goto done;
-    for (size_t j = 0; j < p && j < kept; j++) {
-        solution->values[j] = n / m * sigma[j];                         /* λ̂ = (n/m) σ */
-        for (size_t i = 0; i < basis->r; i++)                           /* P = √(m/n) U Σ⁺ */
-            solution->P.at[i * p + j] = sqrt(m / n) * U.at[j * basis->r + i] / sigma[j];
-    }
-    err = ny_basis_finish(basis, problem, solution);
+    if (problem->acc)
+        err = certify(problem, basis, sigma, ny_rows(U, 0, solution->rank_effective), solution);
+    if (!err) err = ny_basis_finish(basis, problem, solution);
 done:
     ny_free(ctx, at);
     ny_free(ctx, sigma);

@@ -1,15 +1,15 @@
-/* The inner eigenproblem of Nyström's method, for those that begin with it. */
+/* The pairs of Nyström's method, for those that begin with them. */
 #ifndef NY_SPECTRAL_NYSTROM_H
 #define NY_SPECTRAL_NYSTROM_H
 
 #include "spectral/basis.h"
 #include "spectral/methods.h"
 
-/* W_R ≈ UΣUᵀ: the U.rows largest pairs, exact or randomized as problem->inner says. How many are
- * above the cut becomes solution->rank_effective; negative ones are counted. NY_ENUMERIC: none
- * is. */
-int ny_nystrom_pairs(struct ny_problem *problem, struct ny_basis *basis,
-                     struct ny_solution *solution, double *sigma, struct ny_matrix U);
+/* W_R ≈ UΣUᵀ: the U.rows largest pairs, exact or randomized as problem->inner says; of those above
+ * the cut, solution->rank_effective, λ̂ and P. Negative ones are counted. NY_ENUMERIC: none is
+ * above it. */
+int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
+                      struct ny_solution *solution, double *sigma, struct ny_matrix U);
 /* As in struct ny_method. */
 double ny_nystrom_flops(size_t m, size_t p, size_t k, const struct ny_problem *problem);
 size_t ny_nystrom_bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem);

@@ -90,27 +90,16 @@ static void orthonormalise(const struct ny_basis *basis, struct ny_solution *sol
         ny_solve_rows((struct ny_matrix){A.at, kept, kept, A.stride, false}, ny_cols(P, 0, kept));
 }
 
-/* λ̂ = (n/m) Σ_k, P = √(m/n) U_k Σ_k⁺. */
 static int solve_nystrom(struct ny_problem *problem, struct ny_basis *basis,
                          struct ny_solution *solution, size_t k)
 {
     struct ny_context *ctx = problem->ctx;
-    double n = (double)problem->n, m = (double)problem->m;
-    size_t p = solution->p;
     double *sigma = ny_calloc(ctx, NY_MEM_SOLVE, k, sizeof(double));
     double *at = ny_calloc(ctx, NY_MEM_SOLVE, k, basis->r * sizeof(double));
-    struct ny_matrix U = ny_matrix(at, k, basis->r);
     int err = NY_EBUDGET;
 
-    if (!sigma || !at) goto done;
-    err = ny_nystrom_pairs(problem, basis, solution, sigma, U);
-    if (err) goto done;
-    for (size_t j = 0; j < solution->rank_effective; j++) {
-        solution->values[j] = n / m * sigma[j];
-        for (size_t i = 0; i < basis->r; i++)
-            solution->P.at[i * p + j] = sqrt(m / n) * U.at[j * basis->r + i] / sigma[j];
-    }
-done:
+    if (sigma && at)
+        err = ny_nystrom_extend(problem, basis, solution, sigma, ny_matrix(at, k, basis->r));
     ny_free(ctx, at);
     ny_free(ctx, sigma);
     return err;

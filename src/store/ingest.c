@@ -1,3 +1,5 @@
+/* Rows on their way into points/: checked, converted, buffered in blocks, and committed at the end,
+ * all or nothing; what a kill leaves is gone on with (ingest_staged.c). */
 #include "base/memory.h"
 #include "store/convert.h"
 #include "store/ingest_private.h"

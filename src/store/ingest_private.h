@@ -70,6 +70,9 @@ static const uint64_t ny_no_block = UINT64_MAX;
 
 /* ---- packing (ingest_pack.c) ---- */
 
+/* The frame of frame->raw_bytes bytes, compressed into `room` where that pays and is wanted. */
+void ny_ingest_seal(const struct ny_ingest *ingest, struct ny_packed *packed,
+                    struct ny_frame *frame, const void *raw, void *room);
 /* Packs `rows` rows of block `index` of the buffer, all kinds. Thread-safe for different blocks. */
 void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows);
 /* The full blocks of the buffer: packs, counts, puts, and moves the rest to the front. */

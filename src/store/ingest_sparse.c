@@ -145,17 +145,8 @@ void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, s
                              .rows = (uint32_t)rows,
                              .kind = NY_KIND_POINTS};
 
-    packed->stored = encoded;
-    packed->bytes = ny_csr_encode(&ingest->sparse, 0, rows, encoded);
-    frame.raw_bytes = (uint32_t)packed->bytes;
-    packed->bytes = ingest->spec.raw ? 0 : ny_lz4_pack(encoded, frame.raw_bytes, room);
-    if (packed->bytes > 0) {
-        frame.codec = NY_CODEC_LZ4;
-        packed->stored = room;
-    } else {
-        packed->bytes = frame.raw_bytes;
-    }
-    packed->header = ny_frame_seal(&frame, packed->stored, packed->bytes);
+    frame.raw_bytes = (uint32_t)ny_csr_encode(&ingest->sparse, 0, rows, encoded);
+    ny_ingest_seal(ingest, packed, &frame, encoded, room);
 }
 
 struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest)

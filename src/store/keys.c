@@ -1,3 +1,4 @@
+/* Keys of both environments, as src/README.md describes the store format. */
 #include <string.h>
 
 #include "store/store_private.h"
