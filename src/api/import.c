@@ -84,22 +84,6 @@ static int check_same_shape(const struct ny_import *import, const struct ny_read
                       file, table->labels ? "" : "no ");
 }
 
-/* An append: the store would refuse it too, but cannot name the file. */
-static int check_width(const struct ny_import *import, const struct ny_reader *reader,
-                       const char *file)
-{
-    struct ny_points_info points;
-    int err = ny_points_info(import->store, &points);
-
-    if (err || !import->append || points.n == 0 || ny_reader_table(reader)->d == points.d)
-        return err;
-    return ny_fail_at(import->ctx, NY_EDATA, file, NY_NO_LINE,
-                      "%s has %llu columns, the points of %s have %llu; append rows of the same "
-                      "width",
-                      file, (unsigned long long)ny_reader_table(reader)->d,
-                      ny_store_path(import->store), (unsigned long long)points.d);
-}
-
 int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader)
 {
     const char *const *names;
@@ -124,28 +108,19 @@ static int check_layout(struct ny_import *import, const struct ny_points_info *i
     return NY_OK;
 }
 
-/* A LIBSVM file is as wide as its largest index: one that is appended is as wide as the points. */
+/* Rows to append are as wide as the points, which a LIBSVM file does not say by itself. */
 int ny_import_open(struct ny_import *import, const char *file, struct ny_reader **reader)
 {
-    const struct ny_table *table;
     struct ny_points_info info;
     int err = ny_points_info(import->store, &info);
 
     *reader = NULL;
     if (!err) err = check_layout(import, &info);
     if (err) return err;
-    if (import->reading.format && strcmp(import->reading.format, "libsvm") == 0 &&
-        !import->reading.dims) {
+    if (import->append && info.n > 0) {
         import->reading.dims = info.d;
         import->reading.dims_of = "the store has";
     }
-    err = ny_reader_open(reader, import->ctx, file, &import->reading);
-    if (err) return err;
-    table = ny_reader_table(*reader);
-    if (strcmp(table->format, "libsvm") != 0 || table->d >= info.d) return NY_OK;
-    ny_reader_close(*reader);
-    import->reading.dims = info.d;
-    import->reading.dims_of = "the store has";
     return ny_reader_open(reader, import->ctx, file, &import->reading);
 }
 
@@ -163,8 +138,7 @@ static int import_files(struct ny_import *import, const char *const *files, size
 
             ny_meter_start(&import->meter, import->ctx, "import", 0,
                            rows == NY_ROWS_UNKNOWN || count > 1 ? 0 : rows);
-            err = check_width(import, reader, files[i]);
-            if (err == NY_OK) err = ny_import_begin_file(import, reader);
+            err = ny_import_begin_file(import, reader);
         } else {
             err = check_same_shape(import, reader, files[i]);
         }

@@ -107,6 +107,14 @@ PY
     says sparse
     ny info t.nys --json
     [ "$(field "$output" n)" = 700 ]
+    ny import t.nys - --append < <(printf '1 7:1\n') # a pipe, whose largest index nobody knows
+    exits 0
+    ny info t.nys --json
+    [ "$(field "$output" n)" = 701 ]
+    seq -s , 3 >wide.csv
+    ny import t.nys wide.csv --append
+    exits 3
+    says 'wide.csv has 3 columns of points where the store has 2000'
 }
 
 @test "--shuffle and --nan drop keep rows, labels and sources together" {
