@@ -238,7 +238,8 @@ dev: ## a build for the debugger in build/dev, warnings are errors
 SANITIZE = $(MAKE) --no-print-directory BUILD=build/$@ \
            CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(1) -fno-sanitize-recover=all'
 asan: ## check under AddressSanitizer
-	+@NYSTREAM_SANITIZER=address $(call SANITIZE,address) check
+	+@NYSTREAM_SANITIZER=address LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp \
+	  $(call SANITIZE,address) check
 ubsan: ## check under UndefinedBehaviorSanitizer
 	+@NYSTREAM_SANITIZER=undefined $(call SANITIZE,undefined) check
 tsan: ## unit tests under ThreadSanitizer
