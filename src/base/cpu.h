@@ -20,6 +20,17 @@ enum ny_cpu { NY_CPU_PLAIN = 0, NY_CPU_AVX2 = 1, NY_CPU_AVX512 = 2, NY_CPU_COUNT
 #define NY_CPU_IF_VNNI(there, absent) absent
 #endif
 
+/* What the CPUs that a file is compiled for keep numbers in: bytes of a register, and registers. */
+#if defined(__AVX512F__)
+enum { NY_VECTOR_BYTES = 64, NY_VECTOR_REGISTERS = 32 };
+#elif defined(__AVX2__)
+enum { NY_VECTOR_BYTES = 32, NY_VECTOR_REGISTERS = 16 };
+#elif defined(__aarch64__)
+enum { NY_VECTOR_BYTES = 16, NY_VECTOR_REGISTERS = 32 };
+#else
+enum { NY_VECTOR_BYTES = 16, NY_VECTOR_REGISTERS = 16 };
+#endif
+
 /* The best family that this CPU runs and this build holds. */
 enum ny_cpu ny_cpu_family(void);
 /* AVX-512 with byte dot products (vpdpbusd). */

@@ -43,7 +43,6 @@ void ny_columns_free(struct ny_columns *columns)
     ny_frame_release(&columns->frame, ctx);
     ny_sparse_index_release(&columns->index, ctx);
     ny_free(ctx, columns->raw);
-    ny_free(ctx, columns->rows);
     ny_free(ctx, columns->norms);
     ny_free(ctx, columns->panels);
     ny_free(ctx, columns->bytes);
@@ -81,9 +80,7 @@ static int reserve_landmarks(struct ny_columns *columns, size_t count)
     if (columns->landmark_bytes)
         err = grow(columns, &columns->raw, capacity, columns->landmark_bytes);
     if (err) return err;
-    if (columns->frame.way == NY_WAY_GEMM)
-        err = grow(columns, &columns->rows, capacity, d * sizeof(float));
-    else if (columns->frame.way == NY_WAY_DIRECT)
+    if (columns->frame.way == NY_WAY_PRODUCT || columns->frame.way == NY_WAY_DIRECT)
         err = grow(columns, &columns->panels, capacity, d * sizeof(float));
     else if (columns->frame.way == NY_WAY_BYTES)
         err = grow(columns, &columns->bytes, capacity, 4 * ny_byte_quads(d));
@@ -102,13 +99,12 @@ static int reserve_landmarks(struct ny_columns *columns, size_t count)
     return err;
 }
 
-static void place_direct(struct ny_columns *columns, size_t j, const float *row)
+static void place_floats(struct ny_columns *columns, size_t j, const float *row)
 {
-    size_t d = columns->spec.geometry->d;
-    float *lane = columns->panels + j / NY_PANEL * d * NY_PANEL + j % NY_PANEL;
+    float *lane = ny_panel_lane(columns, j), factor = ny_panel_factor(columns);
 
-    for (size_t k = 0; k < d; k++)
-        lane[k * NY_PANEL] = row[k];
+    for (size_t k = 0; k < columns->spec.geometry->d; k++)
+        lane[k * NY_PANEL] = factor * row[k];
 }
 
 static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw)
@@ -131,16 +127,15 @@ static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw
 static void place(struct ny_columns *columns, size_t j, double *scratch, float *row)
 {
     const unsigned char *raw = columns->raw ? columns->raw + j * columns->row_bytes : NULL;
-    size_t d = columns->spec.geometry->d;
+    enum ny_way way = columns->frame.way;
+    float norm;
 
-    if (columns->frame.way == NY_WAY_BYTES) {
+    if (way == NY_WAY_BYTES) {
         place_bytes(columns, j, raw);
-    } else if (columns->frame.way == NY_WAY_DIRECT) {
-        ny_frame_row32(&columns->frame, &columns->spec, raw, scratch, row);
-        place_direct(columns, j, row);
-    } else if (columns->frame.way == NY_WAY_GEMM) {
-        columns->norms[j] = ny_frame_row32(&columns->frame, &columns->spec, raw, scratch,
-                                           columns->rows + j * d);
+    } else if (way == NY_WAY_PRODUCT || way == NY_WAY_DIRECT) {
+        norm = ny_frame_row32(&columns->frame, &columns->spec, raw, scratch, row);
+        columns->norms[j] = way == NY_WAY_PRODUCT ? norm : 0;
+        place_floats(columns, j, row);
     }
 }
 

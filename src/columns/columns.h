@@ -39,11 +39,11 @@ struct ny_columns_spec {
 
 /* How a strip's base quantity is computed; a function of the spec and the CPU alone. */
 enum ny_way {
-    NY_WAY_GEMM,
-    NY_WAY_DIRECT, /* ‖x−y‖₁, and everything in at most NY_DIRECT_COLUMNS columns */
-    NY_WAY_BYTES,  /* ‖x−y‖² of u8, by exact integer dot products */
-    NY_WAY_SPARSE, /* sparse rows: f64 sums over an index of the landmarks */
-    NY_WAY_GIVEN   /* precomputed, coordinates: a row holds its kernel values, one a landmark */
+    NY_WAY_PRODUCT, /* x·y, and ‖x−y‖² by it */
+    NY_WAY_DIRECT,  /* ‖x−y‖₁, and everything in at most NY_DIRECT_COLUMNS columns */
+    NY_WAY_BYTES,   /* ‖x−y‖² of u8, by exact integer dot products */
+    NY_WAY_SPARSE,  /* sparse rows: f64 sums over an index of the landmarks */
+    NY_WAY_GIVEN    /* precomputed, coordinates: a row holds its kernel values, one a landmark */
 };
 enum ny_way ny_way_of(const struct ny_columns_spec *spec);
 
@@ -103,7 +103,7 @@ int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspac
 
 /* For selection, which looks at some rows against some landmarks: */
 
-/* Prepared strip: `count` ≤ NY_STRIP_ROWS raw rows → f32 rows and norms, padded with zeros. */
+/* Prepared strip: `count` ≤ NY_STRIP_ROWS raw rows → f32 rows and norms. */
 struct ny_strip {
     const void *raw; /* count raw rows */
     size_t count;
@@ -120,9 +120,8 @@ int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspa
 struct ny_strip ny_columns_own_strip(const struct ny_columns *columns,
                                      struct ny_columns_workspace *workspace, size_t first,
                                      size_t count);
-/* K (f32, K.rows ≤ NY_STRIP_ROWS) = k(strip rows, landmarks first … first+K.cols−1), unshifted.
- * Rows from strip->count on, up to the next multiple of 16, are unspecified and may be written. The
- * same strip with another K.rows may give other bits. */
+/* K (f32, strip->count × K.cols) = k(strip rows, landmarks first … first+K.cols−1), unshifted. A
+ * value's bits do not depend on the other rows and landmarks. */
 void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
                       struct ny_matrix32 K);
 /* diagonal[i] = k(x_i, x_i) in f64 of raw rows. */

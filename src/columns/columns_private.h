@@ -6,7 +6,7 @@
 #include "columns/sparse_index.h"
 #include "columns/vector.h"
 
-/* Up to here a direct loop beats a GEMM, which has too little to do for each entry. */
+/* Up to here a sum of (x − y)² costs no more than x·y does, which the norms have to follow. */
 enum { NY_DIRECT_COLUMNS = 8 };
 
 /*
@@ -46,9 +46,9 @@ struct ny_columns {
     size_t count, capacity;
     bool minus_one;
     unsigned char *raw;       /* capacity × d */
-    float *rows;              /* GEMM: capacity × d, prepared */
     float *norms;             /* ‖y‖² of prepared rows; 0 where the way gives d² itself */
-    float *panels;            /* direct: capacity/NY_PANEL panels of d × NY_PANEL */
+    float *panels;            /* capacity/NY_PANEL panels of d × NY_PANEL: y, or where the way is
+                               * ‖x‖² + ‖y‖² − 2x·y, −2y */
     int8_t *bytes;            /* bytes: panels of ⌈d/4⌉ × NY_PANEL × 4, y − 128 */
     uint32_t *byte_norms;     /* bytes: ‖y‖² */
     float *shift, *shift_low; /* a, or a − 1, in two parts */
@@ -67,6 +67,21 @@ struct ny_columns_workspace {
 static inline size_t ny_byte_quads(size_t d)
 {
     return (d + 3) / 4;
+}
+
+/* Column 0 of landmark j in its panel; the others follow, NY_PANEL apart. */
+static inline float *ny_panel_lane(const struct ny_columns *columns, size_t j)
+{
+    return columns->panels + j / NY_PANEL * columns->spec.geometry->d * NY_PANEL + j % NY_PANEL;
+}
+
+/* What landmarks are multiplied by there. */
+static inline float ny_panel_factor(const struct ny_columns *columns)
+{
+    bool norms = columns->frame.way == NY_WAY_PRODUCT &&
+                 columns->spec.kernel->base == NY_BASE_SQUARE;
+
+    return norms ? -2.0f : 1.0f;
 }
 
 /* K = base quantity of the strip's rows and landmarks first … first+K.cols−1, as

@@ -1,56 +1,73 @@
 /*
- * Direct loops for what a GEMM cannot give (‖x − y‖₁) or gives badly (very few columns). A sum over
- * many columns is cut in pieces of DEPTH, so that its rounding error grows with the pieces only.
+ * Base quantities of rows against a panel of landmarks, block by block of sums that stay in
+ * registers. A GEMM of so few columns as points mostly have packs for as long as it multiplies; here
+ * landmarks are packed once for all rows, and rows are read where they lie. A sum over many columns
+ * is cut in pieces of DEPTH, so that its rounding error grows with the pieces only, and a value
+ * depends on its own row and landmark alone.
  */
 #include "columns/vector.h"
 
-enum { DEPTH = 128 };
+/* Sums of a block: so many rows × VECTORS vectors of lanes, beside two of a panel and one of a row.
+ */
+enum { DEPTH = 256, VECTORS = 2, BLOCK_ROWS = NY_VECTOR_REGISTERS * 3 / 8, BLOCK64_ROWS = 4 };
 
-#define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
+/* Wherever they lie, in arrays of numbers. */
+typedef float floats_t __attribute__((vector_size(NY_VECTOR_BYTES), aligned(4), may_alias));
+typedef double doubles_t __attribute__((vector_size(NY_VECTOR_BYTES), aligned(8), may_alias));
+typedef int32_t float_bits_t __attribute__((vector_size(NY_VECTOR_BYTES)));
+typedef int64_t double_bits_t __attribute__((vector_size(NY_VECTOR_BYTES)));
 
-/* Sums over a piece start from its first column, not from 0: that saves a fill, which is much
- * where there are few columns. */
-#define DIRECT(name, type, TERM)                                                                   \
-    static inline void name##_piece(const type *restrict rows, size_t stride, size_t depth,        \
-                                    const type *restrict panel, type *restrict sums)               \
+/* ROWS rows of columns first … first + depth − 1 against some lanes of the panel, which begins with
+ * them. Compilers unroll the loops over r and v, and keep `sum` in registers. */
+#define BLOCK(name, type, vector, ROWS, TERM)                                                      \
+    static inline void name##_block(const type *const *rows, size_t first, size_t depth,           \
+                                    const type *panel, type *out, size_t stride)                   \
     {                                                                                              \
-        for (size_t r = 0; r < NY_DIRECT_ROWS; r++)                                                \
-            for (size_t l = 0; l < NY_PANEL; l++)                                                  \
-                sums[r * NY_PANEL + l] = TERM(rows[r * stride], panel[l]);                         \
-        for (size_t k = 1; k < depth; k++)                                                         \
-            for (size_t r = 0; r < NY_DIRECT_ROWS; r++)                                            \
-                for (size_t l = 0; l < NY_PANEL; l++)                                              \
-                    sums[r * NY_PANEL + l] +=                                                      \
-                        TERM(rows[r * stride + k], panel[k * NY_PANEL + l]);                       \
-    }                                                                                              \
+        vector sum[ROWS][VECTORS];                                                                 \
                                                                                                    \
-    static void name(const type *rows, size_t d, const type *panel, type *restrict out,            \
-                     size_t stride)                                                                \
-    {                                                                                              \
-        type sums[NY_DIRECT_ROWS * NY_PANEL];                                                      \
+        for (size_t r = 0; r < ROWS; r++)                                                          \
+            for (size_t v = 0; v < VECTORS; v++)                                                   \
+                sum[r][v] = (vector){0};                                                           \
+        for (size_t k = 0; k < depth; k++)                                                         \
+            for (size_t r = 0; r < ROWS; r++)                                                      \
+                for (size_t v = 0; v < VECTORS; v++)                                               \
+                    sum[r][v] += TERM(rows[r][first + k],                                          \
+                                      ((const vector *)(panel + k * NY_PANEL))[v]);                \
+        for (size_t r = 0; r < ROWS; r++)                                                          \
+            for (size_t v = 0; v < VECTORS; v++) {                                                 \
+                vector *to = (vector *)(out + r * stride) + v;                                     \
                                                                                                    \
-        name##_piece(rows, d, d < DEPTH ? d : DEPTH, panel, sums);                                 \
-        for (size_t r = 0; r < NY_DIRECT_ROWS; r++)                                                \
-            for (size_t l = 0; l < NY_PANEL; l++)                                                  \
-                out[r * stride + l] = sums[r * NY_PANEL + l];                                      \
-        for (size_t k = DEPTH; k < d; k += DEPTH) {                                                \
-            name##_piece(rows + k, d, d - k < DEPTH ? d - k : DEPTH, panel + k * NY_PANEL, sums);  \
-            for (size_t r = 0; r < NY_DIRECT_ROWS; r++)                                            \
-                for (size_t l = 0; l < NY_PANEL; l++)                                              \
-                    out[r * stride + l] += sums[r * NY_PANEL + l];                                 \
-        }                                                                                          \
+                if (first) sum[r][v] += *to;                                                       \
+                *to = sum[r][v];                                                                   \
+            }                                                                                      \
     }
 
-#define PRODUCT(a, b) ((a) * (b))
-#define SQUARE(a, b) (((a) - (b)) * ((a) - (b)))
-#define ABSOLUTE(a, b) MAGNITUDE((a) - (b))
+#define DIRECT(name, type, vector, ROWS, COUNT, TERM)                                              \
+    BLOCK(name, type, vector, ROWS, TERM)                                                          \
+                                                                                                   \
+    static void name(const type *const *rows, size_t d, const type *panel, type *out,              \
+                     size_t stride)                                                                \
+    {                                                                                              \
+        const size_t lanes = VECTORS * sizeof(vector) / sizeof(type);                              \
+                                                                                                   \
+        for (size_t k = 0; k < d; k += DEPTH)                                                      \
+            for (size_t r = 0; r < COUNT; r += ROWS)                                               \
+                for (size_t l = 0; l < NY_PANEL; l += lanes)                                       \
+                    name##_block(rows + r, k, d - k < DEPTH ? d - k : DEPTH,                       \
+                                 panel + k * NY_PANEL + l, out + r * stride + l, stride);          \
+    }
 
-DIRECT(dot, float, PRODUCT)
-DIRECT(square, float, SQUARE)
-DIRECT(absolute, float, ABSOLUTE)
-DIRECT(dot64, double, PRODUCT)
-DIRECT(square64, double, SQUARE)
-DIRECT(absolute64, double, ABSOLUTE)
+#define PRODUCT(x, y) ((x) * (y))
+#define SQUARE(x, y) (((x) - (y)) * ((x) - (y)))
+#define ABSOLUTE(x, y) ((floats_t)((float_bits_t)((x) - (y)) & INT32_MAX))
+#define ABSOLUTE64(x, y) ((doubles_t)((double_bits_t)((x) - (y)) & INT64_MAX))
+
+DIRECT(dot, float, floats_t, BLOCK_ROWS, NY_DIRECT_ROWS, PRODUCT)
+DIRECT(square, float, floats_t, BLOCK_ROWS, NY_DIRECT_ROWS, SQUARE)
+DIRECT(absolute, float, floats_t, BLOCK_ROWS, NY_DIRECT_ROWS, ABSOLUTE)
+DIRECT(dot64, double, doubles_t, BLOCK64_ROWS, NY_DIRECT64_ROWS, PRODUCT)
+DIRECT(square64, double, doubles_t, BLOCK64_ROWS, NY_DIRECT64_ROWS, SQUARE)
+DIRECT(absolute64, double, doubles_t, BLOCK64_ROWS, NY_DIRECT64_ROWS, ABSOLUTE64)
 
 extern const struct ny_direct_ops NY_VARIANT_NAME(ny_direct_ops);
 const struct ny_direct_ops NY_VARIANT_NAME(ny_direct_ops) = {

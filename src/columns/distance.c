@@ -1,7 +1,7 @@
 /* Distances as kernels, for neighbours: what is small is near. Not listed: no fit takes them. */
 #include "columns/kernels.h"
 
-/* From a GEMM values hold −2 x·y, of direct sums and bytes d² with the norms 0. */
+/* By products values hold −2 x·y, by direct sums and of bytes d² with the norms 0. */
 static void square32(const struct ny_pointwise *how, float x_norm, float *values, size_t count)
 {
     float gamma = (float)how->params->gamma;

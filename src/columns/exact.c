@@ -205,8 +205,13 @@ static void base_panels(const struct job *job, const struct ny_columns_room *s, 
     size_t d = job->columns->spec.geometry->d;
 
     for (size_t j = 0; j < cols; j += NY_PANEL)
-        for (size_t i = 0; i < rows; i += NY_DIRECT_ROWS)
-            direct(s->x + i * d, d, s->y + j * d, s->base + i * job->y_rows + j, job->y_rows);
+        for (size_t i = 0; i < rows; i += NY_DIRECT64_ROWS) {
+            const double *group[NY_DIRECT64_ROWS];
+
+            for (size_t r = 0; r < NY_DIRECT64_ROWS; r++)
+                group[r] = s->x + (i + r) * d;
+            direct(group, d, s->y + j * d, s->base + i * job->y_rows + j, job->y_rows);
+        }
 }
 
 static void base_block(const struct job *job, const struct ny_columns_room *s, size_t rows,

@@ -28,7 +28,7 @@ enum ny_way ny_way_of(const struct ny_columns_spec *spec)
     if (spec->kernel->base == NY_BASE_SQUARE && spec->dtype == NY_U8 && d <= byte_columns_max &&
         ny_vector_byte_square() && ny_unscaled_integers(spec))
         return NY_WAY_BYTES;
-    return NY_WAY_GEMM;
+    return NY_WAY_PRODUCT;
 }
 
 /* The power of two by which distances are scaled so that γ becomes about 1. */

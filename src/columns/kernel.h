@@ -1,7 +1,7 @@
 /*
  * Kernels: one file each in this folder, one line each in the table of columns/kernels.c.
  *
- * A kernel is a function of a base quantity that a GEMM (or a direct loop) gives for a whole block
+ * A kernel is a function of a base quantity that direct loops give for a whole block
  * of rows against landmarks, so that an entry is: base quantity → pointwise function, fused over a
  * strip that is still in cache.
  */
@@ -41,7 +41,7 @@ struct ny_kernel {
     bool constant_diagonal;                    /* k(x,x) = 1 for all x */
     bool unit_rows;                            /* f32 rows are scaled to length 1 (cosine) */
     /* In place, f32: values[j] ← k − shift_j. NY_BASE_SQUARE: d² is values[j] + ‖x‖² + ‖y_j‖² (from
-     * a GEMM values hold −2 x·y; where they are d² already the norms are given as 0). Else values
+     * products values hold −2 x·y; where they are d² already the norms are given as 0). Else values
      * are the base quantity. */
     void (*apply32)(const struct ny_pointwise *how, float x_norm, float *values, size_t count);
     bool can_minus_one;

@@ -86,10 +86,8 @@ static void prepare_floats(const struct ny_columns *columns,
         float norm =
             ny_frame_row32(&columns->frame, &columns->spec, workspace->raw + i * columns->row_bytes,
                            workspace->scratch, workspace->rows + i * d);
-        workspace->norms[i] = columns->frame.way == NY_WAY_GEMM ? norm : 0;
+        workspace->norms[i] = columns->frame.way == NY_WAY_PRODUCT ? norm : 0;
     }
-    memset(workspace->rows + count * d, 0, (NY_STRIP_ROWS - count) * d * sizeof(float));
-    memset(workspace->norms + count, 0, (NY_STRIP_ROWS - count) * sizeof(float));
 }
 
 /* Rows of workspace->raw. */
@@ -118,14 +116,30 @@ int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspa
     return NY_OK;
 }
 
+/* Prepared already, and the norms kept. */
+static struct ny_strip own_floats(const struct ny_columns *columns,
+                                  struct ny_columns_workspace *workspace, size_t first,
+                                  size_t count)
+{
+    size_t d = columns->spec.geometry->d;
+    float scale = 1 / ny_panel_factor(columns);
+
+    for (size_t i = 0; i < count; i++) {
+        const float *lane = ny_panel_lane(columns, first + i);
+
+        for (size_t k = 0; k < d; k++)
+            workspace->rows[i * d + k] = scale * lane[k * NY_PANEL];
+    }
+    return (struct ny_strip){
+        .count = count, .rows = workspace->rows, .norms = columns->norms + first};
+}
+
 struct ny_strip ny_columns_own_strip(const struct ny_columns *columns,
                                      struct ny_columns_workspace *workspace, size_t first,
                                      size_t count)
 {
-    if (columns->frame.way == NY_WAY_GEMM) /* they are prepared already */
-        return (struct ny_strip){.count = count,
-                                 .rows = columns->rows + first * columns->spec.geometry->d,
-                                 .norms = columns->norms + first};
+    if (columns->frame.way == NY_WAY_PRODUCT || columns->frame.way == NY_WAY_DIRECT)
+        return own_floats(columns, workspace, first, count);
     memcpy(workspace->raw, columns->raw + first * columns->row_bytes, count * columns->row_bytes);
     return prepare(columns, workspace, count);
 }
@@ -145,19 +159,22 @@ static struct lanes lanes_of(size_t panel, size_t first, size_t cols)
     return (struct lanes){begin % NY_PANEL, begin - first, end - begin};
 }
 
-static ny_direct_fn *direct_of(enum ny_base_quantity base)
+static ny_direct_fn *direct_of(const struct ny_columns *columns)
 {
     const struct ny_direct_ops *ops = ny_vector()->direct;
 
-    if (base == NY_BASE_DOT) return ops->dot;
-    return base == NY_BASE_SQUARE ? ops->square : ops->absolute;
+    if (columns->frame.way == NY_WAY_PRODUCT || columns->spec.kernel->base == NY_BASE_DOT)
+        return ops->dot;
+    return columns->spec.kernel->base == NY_BASE_SQUARE ? ops->square : ops->absolute;
 }
 
-static void base_direct(const struct ny_columns *columns, const struct ny_strip *strip,
+/* Groups of rows; the last, short one repeats its first row. */
+static void base_floats(const struct ny_columns *columns, const struct ny_strip *strip,
                         size_t first, struct ny_matrix32 K)
 {
-    ny_direct_fn *direct = direct_of(columns->spec.kernel->base);
+    ny_direct_fn *direct = direct_of(columns);
     size_t d = columns->spec.geometry->d;
+    const float *rows[NY_DIRECT_ROWS];
     float part[NY_DIRECT_ROWS][NY_PANEL];
 
     for (size_t p = first / NY_PANEL; p * NY_PANEL < first + K.cols; p++) {
@@ -165,15 +182,17 @@ static void base_direct(const struct ny_columns *columns, const struct ny_strip 
         const float *panel = columns->panels + p * d * NY_PANEL;
 
         for (size_t i = 0; i < strip->count; i += NY_DIRECT_ROWS) {
-            const float *rows = strip->rows + i * d;
             float *out = K.at + i * K.stride + lanes.column;
+            size_t left = strip->count - i, group = left < NY_DIRECT_ROWS ? left : NY_DIRECT_ROWS;
 
-            if (lanes.length == NY_PANEL) {
+            for (size_t r = 0; r < NY_DIRECT_ROWS; r++)
+                rows[r] = strip->rows + (r < group ? i + r : i) * d;
+            if (lanes.length == NY_PANEL && group == NY_DIRECT_ROWS) {
                 direct(rows, d, panel, out, K.stride);
                 continue;
             }
             direct(rows, d, panel, &part[0][0], NY_PANEL);
-            for (size_t r = 0; r < NY_DIRECT_ROWS; r++)
+            for (size_t r = 0; r < group; r++)
                 memcpy(out + r * K.stride, &part[r][lanes.lane], lanes.length * sizeof(float));
         }
     }
@@ -218,14 +237,9 @@ void ny_strip_base(const struct ny_columns *columns, const struct ny_strip *stri
             memcpy(K.at + i * K.stride, strip->rows + i * d + first, K.cols * sizeof(float));
     } else if (columns->frame.way == NY_WAY_SPARSE) {
         ny_sparse_strip_base(columns, strip, first, K);
-    } else if (columns->frame.way == NY_WAY_DIRECT) {
-        base_direct(columns, strip, first, K);
     } else if (columns->frame.way == NY_WAY_BYTES) {
         base_bytes(columns, strip, first, K);
     } else {
-        struct ny_matrix32 X = {(float *)strip->rows, K.rows, d, d, false};
-        struct ny_matrix32 Y = {columns->rows + first * d, K.cols, d, d, false};
-
-        ny_gemm32(columns->spec.kernel->base == NY_BASE_SQUARE ? -2.0f : 1.0f, X, ny_t32(Y), 0, K);
+        base_floats(columns, strip, first, K);
     }
 }

@@ -57,14 +57,13 @@ int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size
 }
 
 /* Rows that are multiplied before they are finished: as many as stay in the cache nearest to the
- * core, and enough to be worth reading the landmarks for. A GEMM is given the whole strip: its
- * shape is in its bits. */
+ * core, and enough to be worth reading the landmarks for. */
 static size_t rows_at_a_time(const struct ny_columns *columns)
 {
     const size_t cache_bytes = 128 << 10, group = 4 * NY_BYTE_ROWS; /* of NY_DIRECT_ROWS too */
     size_t rows = cache_bytes / (columns->count * sizeof(float)) / group * group;
 
-    if (columns->frame.way == NY_WAY_GEMM || rows > NY_STRIP_ROWS) return NY_STRIP_ROWS;
+    if (rows > NY_STRIP_ROWS) return NY_STRIP_ROWS;
     return rows < group ? group : rows;
 }
 

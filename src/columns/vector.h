@@ -45,14 +45,14 @@ struct ny_prepare_ops {
     void (*byte_sums)(const uint8_t *raw, size_t d, uint32_t *sum, uint32_t *square_sum);
 };
 
-/* Direct loops: NY_DIRECT_ROWS rows (stride d) against a panel of NY_PANEL landmarks, which is kept
- * d × NY_PANEL so that lanes are landmarks. out: NY_DIRECT_ROWS × NY_PANEL, of the stride given. In
- * f32 and in f64. */
-enum { NY_PANEL = 32, NY_DIRECT_ROWS = 4 };
+/* NY_DIRECT_ROWS rows, of d columns each, against a panel of NY_PANEL landmarks, which is kept d ×
+ * NY_PANEL so that lanes are landmarks. out: NY_DIRECT_ROWS × NY_PANEL, of the stride given. Fewer
+ * rows in f64. */
+enum { NY_PANEL = 32, NY_DIRECT_ROWS = 12, NY_DIRECT64_ROWS = 4 };
 
-typedef void ny_direct_fn(const float *rows, size_t d, const float *panel, float *out,
+typedef void ny_direct_fn(const float *const *rows, size_t d, const float *panel, float *out,
                           size_t stride);
-typedef void ny_direct64_fn(const double *rows, size_t d, const double *panel, double *out,
+typedef void ny_direct64_fn(const double *const *rows, size_t d, const double *panel, double *out,
                             size_t stride);
 struct ny_direct_ops {
     ny_direct_fn *dot, *square, *absolute;

@@ -103,11 +103,15 @@ static void run_bytes(const double *A, const double *B, float *c)
 
 static void run_direct(const float *a, const float *b, float *c)
 {
+    const float *rows[NY_DIRECT_ROWS];
+
     for (size_t p = 0; p < TILE_COLS / NY_PANEL; p++)
-        for (size_t i = 0; i < DIRECT_ROWS; i += NY_DIRECT_ROWS)
-            ny_vector()->direct->absolute(a + i * DIRECT_DEPTH, DIRECT_DEPTH,
-                                          b + p * NY_PANEL * DIRECT_DEPTH,
+        for (size_t i = 0; i < DIRECT_ROWS; i += NY_DIRECT_ROWS) {
+            for (size_t r = 0; r < NY_DIRECT_ROWS; r++)
+                rows[r] = a + (i + r) * DIRECT_DEPTH;
+            ny_vector()->direct->absolute(rows, DIRECT_DEPTH, b + p * NY_PANEL * DIRECT_DEPTH,
                                           c + i * TILE_COLS + p * NY_PANEL, TILE_COLS);
+        }
 }
 
 static void run_exponentials(float *c)

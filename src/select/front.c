@@ -256,8 +256,8 @@ static void kernel_piece(struct ny_front *front, const struct ny_dictionary *dic
                                        .count = count};
 
         ny_columns_block(columns, &strip, local,
-                         (struct ny_matrix32){view.Z + front->done, (count + 15) / 16 * 16,
-                                              width, front->stride, false});
+                         (struct ny_matrix32){view.Z + front->done, count, width,
+                                              front->stride, false});
     }
     if (!dictionary->options.affine) return;
     for (size_t i = 0; i < front->count; i++) {

@@ -128,7 +128,7 @@ static void floats_agree(void **state)
     ny_columns_free(columns);
     ny_vector_force(NY_CPU_AVX2);
     columns = columns_of(&spec, &data, 60);
-    assert_int_equal(columns->frame.way, NY_WAY_GEMM);
+    assert_int_equal(columns->frame.way, NY_WAY_PRODUCT);
     floats = tile_of(columns, &data, 0, 300);
     ny_columns_free(columns);
     ny_vector_force(NY_CPU_COUNT);
@@ -142,7 +142,7 @@ static void floats_agree(void **state)
 
     g = geometry_of(&data, true, 0.5); /* scaled columns */
     spec.geometry = &g.view;
-    assert_int_equal(ny_way_of(&spec), NY_WAY_GEMM);
+    assert_int_equal(ny_way_of(&spec), NY_WAY_PRODUCT);
     geometry_release(&g);
     data_release(&data);
 }
