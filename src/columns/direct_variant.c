@@ -1,9 +1,9 @@
 /*
  * Base quantities of rows against a panel of landmarks, block by block of sums that stay in
- * registers. A GEMM of so few columns as points mostly have packs for as long as it multiplies; here
- * landmarks are packed once for all rows, and rows are read where they lie. A sum over many columns
- * is cut in pieces of DEPTH, so that its rounding error grows with the pieces only, and a value
- * depends on its own row and landmark alone.
+ * registers. A GEMM of so few columns as points mostly have packs for as long as it multiplies;
+ * here landmarks are packed once for all rows, and rows are read where they lie. A sum over many
+ * columns is cut in pieces of DEPTH, so that its rounding error grows with the pieces only, and a
+ * value depends on its own row and landmark alone.
  */
 #include "columns/vector.h"
 

@@ -143,14 +143,24 @@ static int measure(struct ny_graph_job *g, uint64_t first, size_t count, struct 
     return ny_knn_measure(&g->knn, &g->lists, first, count, out);
 }
 
+/* All points in memory, where the plan has room for them. */
+static int hold(struct ny_graph_job *g, struct ny_held *held)
+{
+    if (!g->plan.held_rows) return NY_OK;
+    g->knn.held = held;
+    return ny_held_new(held, g->job.store, &g->spec, g->knn.n, (size_t)g->knn.n, g->knn.workers);
+}
+
 static int run_range(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
     json_t *at = ny_job_checkpoint(job), *facts = ny_graph_facts(job->record);
+    struct ny_held held = {.ctx = job->ctx};
     uint64_t first_tile, next;
     int err = open_range(g, &first_tile);
 
     next = g->lists.first + g->lists.rows;
+    if (err == NY_OK) err = hold(g, &held);
     if (err == NY_OK && !json_is_number(json_object_get(at, "measured"))) {
         err = ny_knn_pass(&g->knn, &g->lists, first_tile, checkpoint, g);
         if (err == NY_OK) {
@@ -162,6 +172,8 @@ static int run_range(struct ny_graph_job *g)
     }
     if (err == NY_OK) err = ny_graph_write(g, measure, g->lists.first, next);
     ny_neighbors_release(&g->lists);
+    ny_held_release(&held);
+    g->knn.held = NULL;
     if (err) return err;
     ny_field_set_count(facts, "remeasured", ny_field_count(facts, "remeasured", 0) + g->again);
     g->again = 0;

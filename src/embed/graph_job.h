@@ -23,7 +23,7 @@ struct ny_graph_plan {
     size_t memory_bytes, memory_min_bytes, stage_bytes[NY_STAGE_DONE];
     unsigned workers;
     uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
-    size_t held_rows;      /* forest: in memory at a time */
+    size_t held_rows;      /* in memory at a time; exact: all, or 0 */
     bool fits;
     uint64_t disk_bytes;
     double flops;

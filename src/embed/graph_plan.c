@@ -14,7 +14,8 @@ struct sizes {
     const struct ny_graph_settings *settings;
     const struct ny_points_info *points;
     struct ny_knn knn;
-    size_t limit; /* the budget */
+    size_t limit;     /* the budget */
+    size_t held_rows; /* exact: all points, or 0 */
 };
 
 /* As the store decides it (store.h: ny_batch_bytes_max). */
@@ -65,7 +66,8 @@ static size_t neighbors_bytes(const struct sizes *s, unsigned workers, uint64_t 
     size_t rows = (size_t)(range < s->points->n ? range : s->points->n);
     size_t width = ny_knn_width(&s->knn);
     size_t lists = ny_neighbors_bytes(rows, width) + neighbors_batch(s);
-    size_t source = ny_source_of_points_bytes(s->points, workers);
+    size_t source = s->held_rows ? ny_held_bytes(s->knn.spec, s->held_rows, s->held_rows, workers)
+                                 : ny_source_of_points_bytes(s->points, workers);
     size_t pass = ny_knn_pass_bytes(s->knn.spec, s->points->n, workers);
     size_t measure = ny_knn_measure_bytes(&s->knn, NY_MEASURE_ROWS) +
                      2 * ny_points_block_bytes(s->points) + writing_bytes(s);
@@ -152,7 +154,8 @@ static size_t least(struct sizes *s)
 }
 
 /* As many workers as fit, then as large a part: two ranges of panels cost half as much again as
- * one, and a forest whose points are not all held reads them several times for each tree. */
+ * one, and a forest whose points are not all held reads them several times for each tree. Then the
+ * points, which the pass over pairs would decode again for each panel. */
 static void fit_in(struct sizes *s, size_t limit, struct ny_graph_plan *plan)
 {
     uint64_t n = s->points->n, low = least_part(s), high = s->settings->forest ? n : ny_units_of(n);
@@ -168,9 +171,11 @@ static void fit_in(struct sizes *s, size_t limit, struct ny_graph_plan *plan)
         else
             high = middle - 1;
     }
+    s->held_rows = !s->settings->forest && low == ny_units_of(n) ? (size_t)n : 0;
+    if (s->held_rows && peak(s, workers, low) > limit) s->held_rows = 0;
     plan->workers = workers;
     plan->range_panels = low;
-    plan->held_rows = (size_t)low;
+    plan->held_rows = s->settings->forest ? (size_t)low : s->held_rows;
     plan->memory_bytes = peak(s, workers, low);
     bill(s, workers, low, plan->stage_bytes);
     plan->fits = plan->memory_bytes <= limit;

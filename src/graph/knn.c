@@ -1,7 +1,6 @@
-#include "graph/knn.h"
-
 #include "columns/pairs.h"
 #include "columns/tiles.h"
+#include "graph/knn_private.h"
 
 /* One worker's panel, and its tile of values. */
 struct side {
@@ -53,6 +52,19 @@ static int unit(void *arg, const struct ny_tile *tile)
     }
     own.worker = 0;
     return ny_tiles_compute(&side->tiles, &own);
+}
+
+int ny_knn_source(const struct ny_knn *knn, struct ny_source **out)
+{
+    const struct ny_columns_spec *spec = knn->spec;
+    int err;
+
+    if (!knn->held)
+        return ny_source_of_points(out, knn->store, knn->n, spec->slots, knn->workers);
+    err = ny_source_of_memory(out, spec->ctx, knn->held->rows, spec->dtype, knn->n,
+                              spec->geometry->d);
+    if (err == NY_OK) ny_source_of_memory_slots(*out, spec->slots, false);
+    return err;
 }
 
 /* The panel's rows meet the unit's; the unit's meet the panel's where they are in the range. */
@@ -127,7 +139,7 @@ int ny_knn_pass(const struct ny_knn *knn, struct ny_neighbors *lists, uint64_t f
     struct ny_source *points = NULL;
     int err;
 
-    err = ny_source_of_points(&points, knn->store, knn->n, knn->spec->slots, knn->workers);
+    err = ny_knn_source(knn, &points);
     if (err) return err;
     ny_pairs_init(&run.pairs, points, lists->first / NY_UNIT_ROWS, panels);
     if (first_tile >= ny_pairs_tiles(&run.pairs)) goto done;

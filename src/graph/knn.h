@@ -9,6 +9,7 @@
 #define NY_GRAPH_KNN_H
 
 #include "columns/columns.h"
+#include "graph/held.h"
 #include "graph/neighbors.h"
 #include "stream/pass.h"
 
@@ -21,7 +22,8 @@ struct ny_knn {
     const struct ny_columns_spec *spec; /* its kernel: euclidean or angular */
     struct ny_store *store;
     uint64_t n;
-    size_t neighbors; /* t, below n */
+    const struct ny_held *held; /* all of the points; NULL: they are read from the store */
+    size_t neighbors;           /* t, below n */
     unsigned workers;
     double checkpoint_s;
 };

@@ -109,7 +109,7 @@ int ny_knn_compare(const struct ny_knn *knn, const void *raw, const uint32_t *ro
     const struct ny_knn_query query = {
         .raw = raw, .count = count, .takes = is_another, .arg = rows};
     struct ny_source *points = NULL;
-    int err = ny_source_of_points(&points, knn->store, knn->n, knn->spec->slots, knn->workers);
+    int err = ny_knn_source(knn, &points);
 
     if (err == NY_OK) err = compare_with(knn, &query, points, near);
     ny_source_free(points);

@@ -142,6 +142,28 @@ static int measure_norms(struct measure *measure)
     return err;
 }
 
+static int read_rows(const struct measure *measure, const uint64_t *wanted)
+{
+    const struct ny_knn *knn = measure->knn;
+    size_t slots = knn->spec->slots;
+    int err = ny_points_read(knn->store, slots, measure->first, measure->count, measure->rows);
+
+    return err ? err
+               : ny_points_gather(knn->store, slots, wanted, measure->count * measure->width,
+                                  measure->candidates);
+}
+
+static int copy_held(const struct measure *measure, const uint64_t *wanted)
+{
+    const struct ny_held *held = measure->knn->held;
+    size_t bytes = held->row_bytes;
+
+    memcpy(measure->rows, ny_held_row(held, measure->first), measure->count * bytes);
+    for (size_t i = 0; i < measure->count * measure->width; i++)
+        memcpy((char *)measure->candidates + i * bytes, ny_held_row(held, wanted[i]), bytes);
+    return NY_OK;
+}
+
 /* The rows, and all their candidates one after another; a place without one repeats the row. */
 static int gather(struct measure *measure)
 {
@@ -157,11 +179,7 @@ static int gather(struct measure *measure)
 
         wanted[i] = row == NY_NO_ROW ? measure->first + i / width : row;
     }
-    err = ny_points_read(knn->store, knn->spec->slots, measure->first, measure->count,
-                         measure->rows);
-    if (err == NY_OK)
-        err = ny_points_gather(knn->store, knn->spec->slots, wanted, measure->count * width,
-                               measure->candidates);
+    err = knn->held ? copy_held(measure, wanted) : read_rows(measure, wanted);
     ny_free(ctx, wanted);
     return err;
 }

@@ -15,6 +15,9 @@ void ny_near_keep(struct ny_near *list, size_t size, struct ny_near item);
 /* The distance that a value stands for. */
 double ny_near_distance(const struct ny_columns_spec *spec, double value);
 
+/* The points. */
+int ny_knn_source(const struct ny_knn *knn, struct ny_source **out);
+
 /* The knn->neighbors nearest of each of `count` ≤ NY_COMPARE_ROWS raw rows, whose numbers are
  * those given: one pass, in f64. near: count × neighbors. */
 int ny_knn_compare(const struct ny_knn *knn, const void *raw, const uint32_t *rows, size_t count,
