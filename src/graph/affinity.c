@@ -94,19 +94,19 @@ size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges)
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-#define DECLARE(variant, family) extern ny_walk_fn ny_walk_rows_##variant;
+#define DECLARE(variant, family) extern ny_walk_fn ny_walk_rows_##variant, ny_walk_rows32_##variant;
 NY_CPU_VARIANTS(DECLARE)
 #undef DECLARE
 
 static int walk_share(void *arg, size_t first, size_t count)
 {
-    static ny_walk_fn *const families[NY_CPU_COUNT] = {
-#define ENTRY(variant, family) [family] = ny_walk_rows_##variant,
+    static ny_walk_fn *const families[NY_CPU_COUNT][2] = {
+#define ENTRY(variant, family) [family] = {ny_walk_rows_##variant, ny_walk_rows32_##variant},
         NY_CPU_VARIANTS(ENTRY)
 #undef ENTRY
     };
 
-    families[ny_cpu_family()](arg, first, count);
+    families[ny_cpu_family()][((const struct ny_walk *)arg)->single](arg, first, count);
     return NY_OK;
 }
 

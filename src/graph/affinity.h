@@ -2,7 +2,8 @@
  * The affinity A of a graph's edges, and products with its random walk P = D⁻¹A.
  *
  * The walk has the eigenvalues of D^-½AD^-½, and vectors z = D^-½u: products with it need no second
- * factor a neighbour. All is f64: rounding moves Lu by its share of u, and λu may be 1e-8 of it.
+ * factor a neighbour. Weights are f64: rounding moves Lu by its share of u, and λu may be 1e-8 of
+ * it. So products of f32 blocks are for filters alone.
  */
 #ifndef NY_GRAPH_AFFINITY_H
 #define NY_GRAPH_AFFINITY_H
@@ -27,14 +28,15 @@ void ny_affinity_release(struct ny_affinity *affinity);
 size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges);
 
 /* Columns of a block are padded to whole vectors. */
-enum { NY_BLOCK_LANES = 8 };
+enum { NY_BLOCK_LANES = 16 };
 
 /* Y ← own·X + walk·PX + before·Y, n × stride each; Y is not read where before is 0. */
 struct ny_walk {
     const struct ny_affinity *affinity;
     size_t stride; /* of NY_BLOCK_LANES */
-    const double *x;
-    double *y;
+    bool single; /* x and y are f32, else f64 */
+    const void *x;
+    void *y;
     double own, walk, before;
 };
 int ny_walk(const struct ny_walk *product);

@@ -15,12 +15,18 @@ enum { SMALL_GRAPH = 512 };
 
 /* The trivial vector grows by at most this much in a round: what limits the degree is that columns
  * must stay independent. */
-static const double gain = 1e2;
+static const double gain = 50;
+
+/* By how much more than they lack residuals are to fall, as predictions err. */
+static const double margin = 1.2;
 
 /* Residuals of a coarser graph's vectors, in shares of what is allowed, with which they will do as
  * the first ones of this graph; and from how many times that on residuals are of far vectors. */
 static const double coarse_excess = 10, far = 30;
 static const double coarse_rounds = 20;
+
+/* A cut below which few eigenvalues lie, where what has to go is of all vectors alike. */
+static const double bottom = 0.05;
 
 /* Columns beyond those wanted: the gap between λ_wanted and the cut, which sets the degree, grows
  * with them, and so does the cost of a product. */
@@ -252,7 +258,7 @@ static double choose_cut(const struct ny_chebyshev *solver)
 static double degree_wanted(const struct ny_chebyshev *solver, double cut)
 {
     double speed = growth(cut, solver->value[solver->wanted - 1]);
-    double need = 2 * ny_chebyshev_excess(solver);
+    double need = margin * ny_chebyshev_excess(solver);
 
     return need > 1 && speed > 0 ? ceil(acosh(need) / speed) : 1;
 }
@@ -264,17 +270,64 @@ static double raise_cut(const struct ny_chebyshev *solver, double cut)
     return fmin(cut * fmax(ny_chebyshev_excess(solver) / far, 1), 1.9);
 }
 
-/* Begins a round: X in the walk's form, of the polynomial's degree 0. */
+/* Where a polynomial in f32 has T_k of even and of odd k: in Y, which nobody else needs then. */
+static float *block32(const struct ny_chebyshev *solver, double k)
+{
+    return (float *)(void *)solver->y + (fmod(k, 2) > 0 ? solver->n * solver->stride : 0);
+}
+
+static int narrow_rows(void *arg, size_t first, size_t count)
+{
+    const struct ny_chebyshev *solver = arg;
+    float *to = block32(solver, 0);
+
+    for (size_t i = first * solver->stride; i < (first + count) * solver->stride; i++)
+        to[i] = (float)solver->x[i];
+    return NY_OK;
+}
+
+static int widen_rows(void *arg, size_t first, size_t count)
+{
+    const struct ny_chebyshev *solver = arg;
+    const float *from = block32(solver, solver->at->degree);
+
+    for (size_t i = first * solver->stride; i < (first + count) * solver->stride; i++)
+        solver->x[i] = (double)from[i];
+    return NY_OK;
+}
+
+/* Residuals that an f32 polynomial leaves, in shares of what is allowed, at most: as errors of
+ * 2⁻²⁴ a product add up while columns grow e-fold. Half of that was measured. */
+static double excess32(const struct ny_chebyshev *solver, double cut)
+{
+    return 2 * 0x1p-24 / sqrt(growth(cut, 0)) / allowed(solver);
+}
+
+/* Begins a round: X in the walk's form, of the polynomial's degree 0; in f32 as long as residuals
+ * are above its errors and fall. Those errors are of all vectors alike, few of which lie below a
+ * cut far up. Where residuals do not fall, neither is what remains far. */
 static int begin(struct ny_chebyshev *solver)
 {
-    double cut = raise_cut(solver, choose_cut(solver)), most = ceil(acosh(gain) / growth(cut, 0));
-    double degree = degree_wanted(solver, cut);
+    struct ny_chebyshev_place *at = solver->at;
+    double excess = ny_chebyshev_excess(solver), most;
+    bool falls = excess < at->excess / 2 || at->excess == 0, was_single = at->single > 0;
+    bool rounded;
+    int err;
 
-    solver->at->cut = cut;
-    solver->at->done = 0;
-    solver->at->degree = degree < most ? degree : most;
-    if (solver->at->degree < 2) solver->at->degree = 2;
-    return scale(solver, solver->x, NULL, true);
+    at->cut = choose_cut(solver);
+    rounded = excess <= excess32(solver, at->cut);
+    at->single = solver->narrow && !rounded && (falls || !was_single);
+    at->excess = excess;
+    if (rounded && was_single)
+        at->cut = fmax(at->cut, bottom);
+    else if (falls)
+        at->cut = raise_cut(solver, at->cut);
+    most = ceil(acosh(gain) / growth(at->cut, 0));
+    at->degree = fmax(fmin(degree_wanted(solver, at->cut), most), 2);
+    at->done = 0;
+    err = scale(solver, solver->x, NULL, true);
+    if (err || at->single == 0) return err;
+    return ny_parallel_ranges(solver->ctx, solver->n, narrow_rows, solver);
 }
 
 /* T_{k+1} = 2·t·T_k − T_{k−1} of t = (L − c)/e, c and e the middle and the half of [cut, 2], on the
@@ -285,18 +338,22 @@ static int multiply(struct ny_chebyshev *solver)
     double twice = solver->at->done > 0 ? 2 : 1;
     struct ny_walk product = {.affinity = solver->affinity,
                               .stride = solver->stride,
+                              .single = solver->at->single > 0,
                               .x = solver->x,
                               .y = solver->y,
                               .own = twice * (1 - middle) / half,
                               .walk = -twice / half,
                               .before = solver->at->done > 0 ? -1 : 0};
-    int err = ny_walk(&product);
-
-    solver->at->turned = 1 - solver->at->turned;
-    point_to_blocks(solver);
+    if (product.single) {
+        product.x = block32(solver, solver->at->done);
+        product.y = block32(solver, solver->at->done + 1);
+    } else {
+        solver->at->turned = 1 - solver->at->turned;
+        point_to_blocks(solver);
+    }
     solver->at->done++;
     solver->at->products++;
-    return err;
+    return ny_walk(&product);
 }
 
 /* Columns as long as before, as far as Ritz values tell how much they grew. */
@@ -304,12 +361,14 @@ static int end(struct ny_chebyshev *solver)
 {
     size_t columns = solver->columns;
     double *factor = ny_alloc(solver->ctx, NY_MEM_SOLVE, columns * sizeof(double));
-    int err;
+    int err = NY_OK;
 
     if (!factor) return NY_EBUDGET;
     for (size_t j = 0; j < columns; j++)
         factor[j] = 1 / cosh(solver->at->degree * growth(solver->at->cut, solver->value[j]));
-    err = scale(solver, solver->x, factor, false);
+    if (solver->at->single > 0)
+        err = ny_parallel_ranges(solver->ctx, solver->n, widen_rows, solver);
+    if (err == NY_OK) err = scale(solver, solver->x, factor, false);
     ny_free(solver->ctx, factor);
     solver->at->degree = 0;
     return err ? err : rayleigh_ritz(solver);
@@ -425,6 +484,13 @@ static int make_start(struct ny_chebyshev *solver, uint64_t seed)
     return err ? err : rayleigh_ritz(solver);
 }
 
+static bool fits_f32(const struct ny_affinity *affinity)
+{
+    for (uint32_t v = 0; v < affinity->graph->n; v++)
+        if (affinity->inverse[v] > 0x1p100) return false;
+    return true;
+}
+
 int ny_chebyshev_new(struct ny_chebyshev *solver, const struct ny_affinity *affinity, size_t wanted,
                      uint64_t seed, double *image)
 {
@@ -439,6 +505,7 @@ int ny_chebyshev_new(struct ny_chebyshev *solver, const struct ny_affinity *affi
                                     .wanted = wanted,
                                     .columns = columns,
                                     .stride = stride_of(columns),
+                                    .narrow = fits_f32(affinity),
                                     .state = state};
     if (!state) return NY_EBUDGET;
     solver->at = (struct ny_chebyshev_place *)(void *)state;

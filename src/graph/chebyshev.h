@@ -12,6 +12,8 @@
  * far above. So a round's cut begins there, where few products remove it, and falls with the
  * residuals.
  *
+ * Polynomials are f32 as long as residuals are larger than what that rounds; Rayleigh–Ritz is f64.
+ *
  * Of large graphs the wanted eigenvalues lie at 1e-5 and below: degrees are hundreds, and beside
  * the products the few steps on dense columns at a round's end cost next to nothing. Two blocks are
  * all that is kept.
@@ -31,12 +33,15 @@ struct ny_chebyshev_place {
     double degree, done;     /* of the polynomial under way */
     double cut;
     double turned; /* 1: x is the second of the two blocks */
+    double single; /* 1: it is f32, in y */
+    double excess; /* before it */
 };
 
 struct ny_chebyshev {
     struct ny_context *ctx;
     const struct ny_affinity *affinity;
     size_t n, wanted, columns, stride;
+    bool narrow; /* D^-½u fits f32 */
     double *state;                 /* what a checkpoint keeps: all of the following */
     struct ny_chebyshev_place *at;
     double *value;                 /* columns: Ritz values, ascending, … */
