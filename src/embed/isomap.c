@@ -70,10 +70,11 @@ static uint64_t farthest(void *arg, uint64_t landmark)
 {
     const struct spread *spread = arg;
     const struct ny_edges *edges = spread->edges;
-    const float *near = ny_paths_join(spread->paths, edges->node[landmark]);
+    const float *near;
     float most = -1;
     uint32_t row = 0;
 
+    if (ny_paths_join(spread->paths, edges->node[landmark], &near)) return 0;
     spread->taken[edges->node[landmark]] = true;
     for (uint32_t v = 0; v < edges->n; v++) {
         if (spread->taken[v] || near[v] < most || (near[v] <= most && edges->row[v] > row))

@@ -90,6 +90,7 @@ int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_grap
     const uint64_t rows[2] = {from, to};
     struct ny_edges edges = {0};
     struct ny_paths *paths = NULL;
+    const float *distances;
     uint32_t component, ends[2];
     int err;
 
@@ -102,7 +103,8 @@ int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_grap
     if (err) goto done;
     for (size_t k = 0; k < 2; k++)
         ends[k] = edges.node[rows[k]];
-    err = follow(path, &edges, ends, ny_paths_from(paths, &ends[0], 1));
+    err = ny_paths_from(paths, &ends[0], 1, &distances);
+    if (err == NY_OK) err = follow(path, &edges, ends, distances);
 done:
     ny_paths_free(paths);
     ny_edges_release(&edges);

@@ -94,9 +94,10 @@ static void wake(void *arg, uint32_t node, float key)
     heap_raise(&paths->heap, patch);
 }
 
-static void run_patches(struct ny_paths *paths, const uint32_t *sources, size_t count)
+static int run_patches(struct ny_paths *paths, const uint32_t *sources, size_t count)
 {
     uint32_t n = paths->graph->n;
+    int err = NY_OK;
     ny_relax_fn *relax = ny_relax();
     struct ny_patch patch = {.graph = paths->graph,
                              .distance = paths->distance,
@@ -111,14 +112,16 @@ static void run_patches(struct ny_paths *paths, const uint32_t *sources, size_t 
         paths->distance[(size_t)sources[l] * NY_LANES + l] = 0;
         wake(paths, sources[l], 0);
     }
-    while (paths->heap.count) {
+    while (paths->heap.count && err == NY_OK) {
         uint32_t left;
 
         patch.first = heap_pop(&paths->heap) * NY_PATCH_NODES;
         left = n - patch.first;
         patch.count = left < NY_PATCH_NODES ? left : NY_PATCH_NODES;
         relax(&patch);
+        err = ny_check_interrupt(paths->ctx);
     }
+    return err;
 }
 
 /* ---- buckets -------------------------------------------------------------------------------- */
@@ -167,12 +170,13 @@ static void forget_sources(struct ny_paths *paths)
 
 /* What one source is nearer to: a bucket is emptied, also of what comes into it meanwhile, before
  * the next one is looked at. */
-static void run_buckets(struct ny_paths *paths, uint32_t source)
+static int run_buckets(struct ny_paths *paths, uint32_t source)
 {
     const struct ny_edges *graph = paths->graph;
-    uint32_t waiting = come_nearer(paths, source, 0), now = 0;
+    uint32_t waiting = come_nearer(paths, source, 0), now = 0, taken = 0;
+    int err = NY_OK;
 
-    while (waiting) {
+    while (waiting && err == NY_OK) {
         uint32_t v = paths->bucket[now];
 
         if (v == NY_NO_ROW) {
@@ -188,32 +192,34 @@ static void run_buckets(struct ny_paths *paths, uint32_t source)
             if (through < paths->near[graph->target[e]])
                 waiting += come_nearer(paths, graph->target[e], through);
         }
+        if (++taken % NY_PATCH_NODES == 0) err = ny_check_interrupt(paths->ctx);
     }
+    return err;
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-const float *ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count)
+int ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count,
+                  const float **distances)
 {
     uint32_t n = paths->graph->n;
+    int err = NY_OK;
 
-    if (paths->way == NY_PATHS_PATCHES) {
-        run_patches(paths, sources, count);
-        return paths->distance;
-    }
-    for (size_t l = 0; l < NY_LANES; l++) {
+    *distances = paths->distance;
+    if (paths->way == NY_PATHS_PATCHES) return run_patches(paths, sources, count);
+    for (size_t l = 0; l < NY_LANES && err == NY_OK; l++) {
         forget_sources(paths);
-        if (l < count) run_buckets(paths, sources[l]);
+        if (l < count) err = run_buckets(paths, sources[l]);
         for (uint32_t v = 0; v < n; v++)
             paths->distance[(size_t)v * NY_LANES + l] = paths->near[v];
     }
-    return paths->distance;
+    return err;
 }
 
-const float *ny_paths_join(struct ny_paths *paths, uint32_t source)
+int ny_paths_join(struct ny_paths *paths, uint32_t source, const float **near)
 {
-    run_buckets(paths, source);
-    return paths->near;
+    *near = paths->near;
+    return run_buckets(paths, source);
 }
 
 /* A bucket is a quarter of an edge wide; all edges reach less than once around the ring. */

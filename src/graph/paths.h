@@ -27,11 +27,13 @@ void ny_paths_free(struct ny_paths *paths);
 size_t ny_paths_bytes(uint64_t nodes, enum ny_paths_way way);
 
 /* Distances from `count` ≤ NY_LANES source nodes: n × NY_LANES, node by node, ∞ where there is no
- * path and in lanes ≥ count; valid until the next call. */
-const float *ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count);
+ * path and in lanes ≥ count; valid until the next call. Fails where it is interrupted, and is of no
+ * more use then. */
+int ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count,
+                  const float **distances);
 
 /* Of NY_PATHS_BUCKETS, which ny_paths_from() is not called with: one source more. Distances (n) are
  * from the nearest of all, and what comes no nearer is not looked at. */
-const float *ny_paths_join(struct ny_paths *paths, uint32_t source);
+int ny_paths_join(struct ny_paths *paths, uint32_t source, const float **near);
 
 #endif

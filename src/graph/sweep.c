@@ -39,15 +39,16 @@ static size_t batch_of(const struct ny_sweep *sweep, uint64_t batch, size_t *fir
 static int time_way(const struct ny_sweep *sweep, enum ny_paths_way way, size_t count, double *each)
 {
     struct ny_paths *paths;
+    const float *distances;
     double start_s;
     int err = ny_paths_new(&paths, sweep->graph, way);
 
     if (err) return err;
     start_s = ny_now();
-    ny_paths_from(paths, sweep->sources, count);
+    err = ny_paths_from(paths, sweep->sources, count, &distances);
     *each = (ny_now() - start_s) / (double)count;
     ny_paths_free(paths);
-    return NY_OK;
+    return err;
 }
 
 /* Patches are given the first batch, buckets two sources of it. */
@@ -76,9 +77,8 @@ static int unit(void *arg, const struct ny_tile *tile)
     struct run *run = arg;
     size_t first, count = batch_of(run->sweep, tile->unit, &first);
 
-    run->distances[tile->worker] =
-        ny_paths_from(run->paths[tile->worker], run->sweep->sources + first, count);
-    return NY_OK;
+    return ny_paths_from(run->paths[tile->worker], run->sweep->sources + first, count,
+                         &run->distances[tile->worker]);
 }
 
 static int fold(void *arg, const struct ny_tile *tile)

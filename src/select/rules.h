@@ -63,7 +63,8 @@ struct ny_selection_request {
     const uint64_t *given;    /* `given`: landmarks row numbers */
     bool (*valid)(const void *arg, uint64_t row); /* rows that may be chosen; NULL: all */
     const void *valid_arg;
-    /* maxmin: takes a landmark up, and gives the row that is then farthest from all of them. */
+    /* maxmin: takes a landmark up, and gives the row that is then farthest from all of them; any
+     * row where it is interrupted. */
     uint64_t (*farthest)(void *arg, uint64_t landmark);
     void *farthest_arg;
     const struct ny_selected *earlier; /* greedy with a tolerance: goes on from there; NULL: none */

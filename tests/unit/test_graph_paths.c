@@ -163,17 +163,22 @@ static void check_way(const struct ny_edges *graph, enum ny_paths_way way, const
 {
     struct ny_paths *paths;
     size_t before = ny_memory_used(ctx);
+    const float *got;
 
     assert_int_equal(ny_paths_new(&paths, graph, way), NY_OK);
     assert_true(ny_memory_used(ctx) - before <= ny_paths_bytes(graph->n, way));
     for (size_t i = 0; i < count; i++) {
-        const float *got = ny_paths_from(paths, sources + i, 1);
-
+        assert_int_equal(ny_paths_from(paths, sources + i, 1, &got), NY_OK);
         for (uint32_t v = 0; v < graph->n; v++) {
             assert_true(got[(size_t)v * NY_LANES] == all->distance[i * all->n + graph->row[v]]);
             assert_true(isinf(got[(size_t)v * NY_LANES + 1]));
         }
     }
+    ny_context_interrupt(ctx, 2);
+    if (graph->n >= NY_PATCH_NODES)
+        assert_int_equal(ny_paths_from(paths, sources, 1, &got), NY_EINTERRUPTED);
+    ny_context_interrupt(ctx, 0);
+    ny_error_clear(ctx);
     ny_paths_free(paths);
 }
 
