@@ -227,15 +227,18 @@ static int run_probe(void *arg, unsigned worker)
 {
     struct probe *probe = arg;
     double *at = ny_alloc(probe->ctx, NY_MEM_OTHER, PROBE_BYTES);
+    int err = NY_OK;
 
     if (!at) return NY_EBUDGET;
     fill_matrices(at, A_CELLS + B_CELLS);
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < ROUNDS && err == NY_OK; round++) {
         for (int kind = 0; kind < KINDS; kind++)
             probe->rates[worker][kind] =
                 fmax(probe->rates[worker][kind], best_rate(probe, kind, at));
+        err = ny_check_interrupt(probe->ctx);
+    }
     ny_free(probe->ctx, at);
-    return NY_OK;
+    return err;
 }
 
 /* Threads that measure at a time: what does not fit the budget is left out. */
@@ -462,6 +465,8 @@ int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibr
     err = measure_eigen(ctx, &calibration->eigen);
     if (err) return err;
     calibration->disk_write = measure_disk(ctx, 64 << 20);
+    err = ny_check_interrupt(ctx);
+    if (err) return err;
     if (!keep(ctx, calibration))
         ny_log(ctx, NY_LOG_NOTE, "the measurement could not be kept in the cache folder");
     return NY_OK;

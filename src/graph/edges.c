@@ -14,10 +14,16 @@ static bool listed_back(const struct ny_lists *lists, uint64_t i, uint64_t j)
     return false;
 }
 
+/* Rows between two looks at the interrupt. */
+enum { CHECK_ROWS = 1 << 16 };
+
 /* Calls `each` for both directions of every edge among the nodes, once. */
-static void walk(struct ny_edges *graph, const struct ny_lists *lists, edge_fn *each)
+static int walk(struct ny_edges *graph, const struct ny_lists *lists, edge_fn *each)
 {
     for (uint64_t i = 0; i < lists->n; i++) {
+        int err = i % CHECK_ROWS == 0 ? ny_check_interrupt(graph->ctx) : NY_OK;
+
+        if (err) return err;
         if (graph->node[i] == NY_NO_ROW) continue;
         for (size_t k = 0; k < lists->t; k++) {
             size_t at = (size_t)i * lists->stored + k;
@@ -37,6 +43,7 @@ static void walk(struct ny_edges *graph, const struct ny_lists *lists, edge_fn *
         each(graph, from, to, (float)bridge->length);
         each(graph, to, from, (float)bridge->length);
     }
+    return NY_OK;
 }
 
 static void count_edge(struct ny_edges *graph, uint32_t from, uint32_t to, float length)
@@ -57,11 +64,15 @@ static void put_edge(struct ny_edges *graph, uint32_t from, uint32_t to, float l
 
 static int fill(struct ny_edges *graph, const struct ny_lists *lists)
 {
+    int err;
+
     memset(graph->head, 0, ((size_t)graph->n + 1) * sizeof(uint64_t));
-    walk(graph, lists, count_edge);
+    err = walk(graph, lists, count_edge);
+    if (err) return err;
     for (uint32_t v = 0; v < graph->n; v++)
         graph->head[v + 1] += graph->head[v];
-    walk(graph, lists, put_edge);
+    err = walk(graph, lists, put_edge);
+    if (err) return err;
     for (uint32_t v = graph->n; v > 0; v--)
         graph->head[v] = graph->head[v - 1];
     graph->head[0] = 0;
