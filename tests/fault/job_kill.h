@@ -110,6 +110,7 @@ struct run {
     int again;         /* a status that means: it had come to its end before it was killed */
     const char *stage; /* NULL: the one that the result's record tells */
     size_t memory;     /* of the calls to be killed; 0: 96 MiB */
+    int writes;        /* the first of a call that one is killed at; 0: WRITES_MAX */
 };
 
 static int set_all(struct ny_options *options, const struct run *run)
@@ -174,7 +175,7 @@ static bool kill_once(const struct run *run, const char *path, const char *name,
                       int tries)
 {
     bool at_write = draw(2) == 0;
-    int write = (int)draw(WRITES_MAX), status;
+    int write = (int)draw(run->writes ? (uint64_t)run->writes : WRITES_MAX), status;
     useconds_t moment_us = (useconds_t)((double)draw(1000) * seconds * 1e3 * (1 + tries / 8.0));
     pid_t child;
 

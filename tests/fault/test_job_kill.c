@@ -317,6 +317,7 @@ static void kill_maps_of_graph(const char *approx)
     const struct run graph = {.call = call_graph, .name = "graph", .option = {"neighbors", "4"}};
     const struct run run = {.call = call_fit,
                             .name = approx,
+                            .writes = 150, /* of all stages */
                             .option = {"map", "isomap", "landmarks", "150", "graph", "graph",
                                        "approx", approx}};
 
@@ -336,6 +337,17 @@ static void isomap_by_columns_goes_on_as_if_unbroken(void **state)
     kill_maps_of_graph("column");
 }
 
+/* Of all pairs; its parts are joined. */
+static void graph_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.call = call_graph,
+                            .name = "graph, exact",
+                            .option = {"neighbors", "6", "connect", "yes", "sweep", "1,2"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 /* Half of the rows fit in memory: killed between groups of them, too. */
 static void forest_goes_on_as_if_unbroken(void **state)
 {
@@ -343,7 +355,7 @@ static void forest_goes_on_as_if_unbroken(void **state)
                             .name = "graph, forest",
                             .memory = 54 << 20,
                             .option = {"knn", "forest", "leaf", "32", "neighbors", "3", "recall",
-                                       "0.999"}};
+                                       "0.99"}};
 
     (void)state;
     kill_fits(&run);
@@ -366,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(readers_leave_all_as_it_is, new_store, remove_store),
         cmocka_unit_test_setup_teardown(select_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(graph_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(forest_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(nystrom_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(randomized_goes_on_as_if_unbroken, new_store, remove_store),
