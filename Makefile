@@ -2,7 +2,7 @@
 
 VERSION := $(shell awk '/define NY_VERSION_(MAJOR|MINOR|PATCH)/ {v = v s $$3; s = "."} END {print v}' \
              include/nystream.h)
-SOVERSION := $(basename $(VERSION))
+SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 BUILD   ?= build
 CC      ?= cc
 INSTALL ?= install

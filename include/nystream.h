@@ -67,8 +67,8 @@
 extern "C" {
 #endif
 
-#define NY_VERSION_MAJOR 0
-#define NY_VERSION_MINOR 1
+#define NY_VERSION_MAJOR 1
+#define NY_VERSION_MINOR 0
 #define NY_VERSION_PATCH 0
 
 #if defined(__GNUC__)
@@ -101,7 +101,7 @@ enum ny_status {
 /* "bad-input" for NY_EDATA, and so on; "unknown" for any other number. */
 NY_API const char *ny_status_kind(int status);
 NY_API const char *ny_status_meaning(int status);
-/* "0.1.0", of the library that runs (the macros are those of the header compiled against). */
+/* "1.0.0", of the library that runs (the macros are those of the header compiled against). */
 NY_API const char *ny_version(void);
 
 /* ---------------------------------------------------------------------------------------------

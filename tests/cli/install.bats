@@ -33,16 +33,16 @@ compile() {
 ./include/nystream.h
 ./lib/libnystream.a
 ./lib/libnystream.so
-./lib/libnystream.so.0.1
-./lib/libnystream.so.0.1.0
+./lib/libnystream.so.1
+./lib/libnystream.so.1.0.0
 ./lib/pkgconfig/nystream.pc
 ./share/bash-completion/completions/nystream
 ./share/man/man1/nystream.1
 ./share/zsh/site-functions/_nystream
 END
-    [ "$(staged --modversion nystream)" = 0.1.0 ]
-    [ "$(readlink "$STAGE/usr/lib/libnystream.so")" = libnystream.so.0.1 ]
-    [ "$(readlink "$STAGE/usr/lib/libnystream.so.0.1")" = libnystream.so.0.1.0 ]
+    [ "$(staged --modversion nystream)" = 1.0.0 ]
+    [ "$(readlink "$STAGE/usr/lib/libnystream.so")" = libnystream.so.1 ]
+    [ "$(readlink "$STAGE/usr/lib/libnystream.so.1")" = libnystream.so.1.0.0 ]
 }
 
 @test "an installation of what is built builds nothing" {
@@ -53,7 +53,7 @@ END
 @test "a program against the shared library" {
     # shellcheck disable=SC2046
     compile "$BATS_TEST_TMPDIR/fit" $(staged --libs nystream)
-    objdump -p "$BATS_TEST_TMPDIR/fit" | grep -q 'NEEDED *libnystream.so.0.1$'
+    objdump -p "$BATS_TEST_TMPDIR/fit" | grep -q 'NEEDED *libnystream.so.1$'
     run env LD_LIBRARY_PATH="$STAGE/usr/lib" "$BATS_TEST_TMPDIR/fit" "$BATS_TEST_TMPDIR/rows.nys"
     echo "$output"
     [ "$status" -eq 0 ]
