@@ -163,3 +163,13 @@ now() {
     done
     cmp long.npy whole.npy
 }
+
+@test "bench stops before it keeps what it has measured" {
+    XDG_CACHE_HOME=$PWD nystream bench >out 2>err &
+    local pid=$! code=0
+    sleep 0.2
+    kill -INT $pid
+    wait $pid || code=$?
+    [ "$code" -eq 130 ]
+    [ ! -s out ] && [ ! -e nystream/calibration.json ]
+}
