@@ -18,21 +18,24 @@ typedef int32_t float_bits_t __attribute__((vector_size(NY_VECTOR_BYTES)));
 typedef int64_t double_bits_t __attribute__((vector_size(NY_VECTOR_BYTES)));
 
 /* ROWS rows of columns first … first + depth − 1 against some lanes of the panel, which begins with
- * them. Compilers unroll the loops over r and v, and keep `sum` in registers. */
+ * them. Compilers unroll the loops over r and v, and keep `sum` in registers; counted to 0, k needs
+ * no other register for its end, and all rows have one. */
 #define BLOCK(name, type, vector, ROWS, TERM)                                                      \
     static inline void name##_block(const type *const *rows, size_t first, size_t depth,           \
                                     const type *panel, type *out, size_t stride)                   \
     {                                                                                              \
         vector sum[ROWS][VECTORS];                                                                 \
+        const type *end[ROWS];                                                                     \
                                                                                                    \
         for (size_t r = 0; r < ROWS; r++)                                                          \
             for (size_t v = 0; v < VECTORS; v++)                                                   \
                 sum[r][v] = (vector){0};                                                           \
-        for (size_t k = 0; k < depth; k++)                                                         \
+        for (size_t r = 0; r < ROWS; r++)                                                          \
+            end[r] = rows[r] + first + depth;                                                      \
+        for (ptrdiff_t k = -(ptrdiff_t)depth; k < 0; k++, panel += NY_PANEL)                       \
             for (size_t r = 0; r < ROWS; r++)                                                      \
                 for (size_t v = 0; v < VECTORS; v++)                                               \
-                    sum[r][v] += TERM(rows[r][first + k],                                          \
-                                      ((const vector *)(panel + k * NY_PANEL))[v]);                \
+                    sum[r][v] += TERM(end[r][k], ((const vector *)panel)[v]);                      \
         for (size_t r = 0; r < ROWS; r++)                                                          \
             for (size_t v = 0; v < VECTORS; v++) {                                                 \
                 vector *to = (vector *)(out + r * stride) + v;                                     \
