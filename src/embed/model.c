@@ -317,14 +317,42 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
     return NY_OK;
 }
 
+/* What is to be allocated; arrays that are there point to `present`. */
+static struct ny_model sizes_of(const struct image_parts *parts, struct ny_context *ctx,
+                                double *present)
+{
+    const struct image_header *header = &parts->header;
+    const struct image_map *map = &parts->map;
+
+    return (struct ny_model){
+        .ctx = ctx,
+        .m = header->m,
+        .d = header->d,
+        .p = header->p,
+        .precision = (enum ny_precision)header->precision,
+        .spec = {.ctx = ctx,
+                 .kernel = ny_kernel_find(header->kernel),
+                 .params = {.gamma = header->gamma,
+                            .coef0 = header->coef0,
+                            .degree = header->degree},
+                 .dtype = (enum ny_dtype)header->dtype,
+                 .slots = parts->sparse.slots},
+        .degrees = {.m = header->m,
+                    .v = map->divided ? present : NULL,
+                    .mean = map->mean_degree},
+        .coordinates = {.pairs = header->p,
+                        .skip = map->skip,
+                        .asymmetric = map->asymmetric,
+                        .normalize = map->normalize,
+                        .scale = map->scaled ? present : NULL}};
+}
+
 int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
                   const char *where)
 {
     struct image_parts parts = {0};
-    const struct image_header *header = &parts.header;
-    const struct image_map *map = &parts.map;
-    double present; /* marks an array that is there, for allocate() */
-    struct ny_model sizes = {.ctx = ctx}, *model = NULL;
+    double present;
+    struct ny_model sizes, *model = NULL;
     struct ny_geometry *geometry;
     const double *arrays;
     const char *after;
@@ -333,36 +361,21 @@ int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *ima
     *out = NULL;
     err = check_image(ctx, image, bytes, where, &parts);
     if (err) goto done;
-    sizes.m = header->m;
-    sizes.d = header->d;
-    sizes.p = header->p;
-    sizes.precision = (enum ny_precision)header->precision;
-    sizes.spec = (struct ny_columns_spec){
-        .ctx = ctx,
-        .kernel = ny_kernel_find(header->kernel),
-        .params = {.gamma = header->gamma, .coef0 = header->coef0, .degree = header->degree},
-        .dtype = (enum ny_dtype)header->dtype,
-        .slots = parts.sparse.slots};
-    sizes.degrees = (struct ny_degrees){
-        .m = header->m, .v = map->divided ? &present : NULL, .mean = map->mean_degree};
-    sizes.coordinates = (struct ny_coordinates){.pairs = header->p,
-                                                .skip = map->skip,
-                                                .asymmetric = map->asymmetric,
-                                                .normalize = map->normalize,
-                                                .scale = map->scaled ? &present : NULL};
+    sizes = sizes_of(&parts, ctx, &present);
     if (!sizes.spec.kernel) {
         err =
             ny_fail(ctx, NY_ESTORE, "%s uses the kernel '%s', which this nystream %s does not have",
-                    where, header->kernel, ny_version());
+                    where, parts.header.kernel, ny_version());
         goto done;
     }
     err = allocate(&model, &sizes);
     if (err) goto done;
-    arrays = (const double *)(const void *)((const char *)image + head_bytes(header->version));
+    after = (const char *)image + head_bytes(parts.header.version);
+    arrays = (const double *)(const void *)after;
     err = ny_geometry_copy(&geometry, ctx, arrays, arrays + sizes.d, sizes.d);
     if (err) goto done;
     model->spec.geometry = geometry;
-    after = copy_arrays(model, (char *)image + head_bytes(header->version), from_image);
+    after = copy_arrays(model, (char *)image + head_bytes(parts.header.version), from_image);
     if (parts.sparse.slots && !ny_sparse_image_load(&parts.sparse, after, model->landmarks)) {
         err = ny_fail(ctx, NY_ESTORE, "the landmarks of %s cannot be; export the model again",
                       where);

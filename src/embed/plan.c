@@ -202,24 +202,14 @@ static void plan_krylov(const struct ny_footprint *footprint, const struct price
                                  slowdown(footprint, NY_STAGE_ACCUMULATE);
 }
 
-static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan)
+static void plan_select(const struct ny_footprint *footprint, const struct prices *price,
+                        double entries, struct ny_plan *plan)
 {
     const struct ny_fit_settings *settings = footprint->settings;
     const struct ny_calibration *rate = &plan->rates;
-    struct prices price = prices_of(rate, settings, &footprint->spec);
-    double n = (double)footprint->points->n, d = price.d, m = (double)plan->m, entries = n * m;
-    /* One thread solves small problems. */
-    double slower = plan->m > NY_BLAS_SERIAL_ORDER ? 1 : (double)settings->threads;
-    const double narrow = 16; /* reading C takes as long as a product with so many columns */
-    double p = (double)ny_settings_pairs(settings), small;
-    size_t rank = ny_settings_rank(settings, plan->m);
-    struct ny_problem problem = ny_settings_problem(settings, plan->m);
-    double out_bytes = n * p * (price.f64 ? 8 : 4);
-    bool gram = ny_settings_forms_gram(settings);
-    bool gram_f64 = ny_settings_gram_f64(settings);
 
     if (settings->rule->by_tolerance) {
-        plan_greedy(settings, &price, entries, plan);
+        plan_greedy(settings, price, entries, plan);
     } else if (settings->rule->flops) {
         double work = selection_flops(footprint, plan->m);
 
@@ -228,36 +218,77 @@ static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan
         plan->stage_s[NY_STAGE_SELECT] =
             work / (settings->rule->in_f64 ? rate->gemm64 : rate->gemm32);
     }
-    if (settings->certify) plan_certify(&price, entries, plan);
+    if (settings->certify) plan_certify(price, entries, plan);
+}
+
+/* The passes that sum up: stages degrees and accumulate. */
+static void plan_sums(const struct ny_footprint *footprint, const struct prices *price,
+                      double entries, struct ny_plan *plan)
+{
+    const struct ny_fit_settings *settings = footprint->settings;
+    double n = (double)footprint->points->n, m = (double)plan->m;
+    bool gram_f64 = ny_settings_gram_f64(settings);
+
     if (ny_settings_needs_degrees(settings)) {
         plan->passes++;
-        plan->flops += entries * 2 * d;
+        plan->flops += entries * 2 * price->d;
         plan->stage_s[NY_STAGE_DEGREES] =
-            square_s(&price, m) +
-            tile_s(&price, entries) * slowdown(footprint, NY_STAGE_DEGREES);
+            square_s(price, m) + tile_s(price, entries) * slowdown(footprint, NY_STAGE_DEGREES);
     }
-    small = settings->method->flops(plan->m, ny_settings_pairs(settings), rank, &problem);
-    if (gram) {
+    if (ny_settings_forms_gram(settings)) {
         plan->passes += !settings->online; /* else that of the selection */
-        plan->flops += entries * (2 * d + m);
+        plan->flops += entries * (2 * price->d + m);
         plan->stage_s[NY_STAGE_ACCUMULATE] =
-            square_s(&price, m) +
-            (tile_s(&price, entries) + gram_s(&price, gram_f64, n, m)) *
-            slowdown(footprint, NY_STAGE_ACCUMULATE);
+            square_s(price, m) + (tile_s(price, entries) + gram_s(price, gram_f64, n, m)) *
+                                     slowdown(footprint, NY_STAGE_ACCUMULATE);
     }
-    if (settings->method->krylov) plan_krylov(footprint, &price, plan);
+    if (settings->method->krylov) plan_krylov(footprint, price, plan);
+}
+
+static void plan_solve(const struct ny_fit_settings *settings, const struct prices *price,
+                       struct ny_plan *plan)
+{
+    struct ny_problem problem = ny_settings_problem(settings, plan->m);
+    size_t rank = ny_settings_rank(settings, plan->m);
+    /* One thread solves small problems. */
+    double slower = plan->m > NY_BLAS_SERIAL_ORDER ? 1 : (double)settings->threads;
+    double small = settings->method->flops(plan->m, ny_settings_pairs(settings), rank, &problem);
+    bool gram = ny_settings_forms_gram(settings);
+
+    plan->flops += small;
     plan->stage_s[NY_STAGE_SOLVE] = gram || settings->inner == NY_INNER_EXACT
-                                        ? small / (3 * rate->eigen)
-                                        : small * slower / rate->gemm64;
-    if (!gram) plan->stage_s[NY_STAGE_SOLVE] += square_s(&price, m);
+                                        ? small / (3 * plan->rates.eigen)
+                                        : small * slower / plan->rates.gemm64;
+    if (!gram) plan->stage_s[NY_STAGE_SOLVE] += square_s(price, (double)plan->m);
+}
+
+static void plan_project(const struct ny_footprint *footprint, const struct prices *price,
+                         double entries, struct ny_plan *plan)
+{
+    const double narrow = 16; /* reading C takes as long as a product with so many columns */
+    double p = (double)ny_settings_pairs(footprint->settings), m = (double)plan->m;
+    double out_bytes = (double)footprint->points->n * p * (price->f64 ? 8 : 4);
+    double gram_bytes = ny_settings_forms_gram(footprint->settings) ? 8 * m * m : 0;
+
     plan->passes++;
-    plan->flops += small + 2 * entries * (d + p);
-    plan->stage_s[NY_STAGE_PROJECT] = (tile_s(&price, entries) +
-                                       map_s(&price, entries, p < narrow ? narrow : p)) *
-                                          slowdown(footprint, NY_STAGE_PROJECT) +
-                                      out_bytes / rate->disk_write;
+    plan->flops += 2 * entries * (price->d + p);
+    plan->stage_s[NY_STAGE_PROJECT] =
+        (tile_s(price, entries) + map_s(price, entries, p < narrow ? narrow : p)) *
+            slowdown(footprint, NY_STAGE_PROJECT) +
+        out_bytes / plan->rates.disk_write;
     plan->result_bytes = (uint64_t)out_bytes;
-    plan->disk_bytes = (uint64_t)(out_bytes + m * p * 8 + m * d * 8 + (gram ? 8 * m * m : 0));
+    plan->disk_bytes = (uint64_t)(out_bytes + m * p * 8 + m * price->d * 8 + gram_bytes);
+}
+
+static void plan_time(const struct ny_footprint *footprint, struct ny_plan *plan)
+{
+    struct prices price = prices_of(&plan->rates, footprint->settings, &footprint->spec);
+    double entries = (double)footprint->points->n * (double)plan->m;
+
+    plan_select(footprint, &price, entries, plan);
+    plan_sums(footprint, &price, entries, plan);
+    plan_solve(footprint->settings, &price, plan);
+    plan_project(footprint, &price, entries, plan);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         plan->seconds += plan->stage_s[stage];
 }

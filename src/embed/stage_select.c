@@ -127,6 +127,29 @@ static int describe_earlier(struct ny_job *job, struct ny_selected *earlier)
                        earlier->rows, bytes);
 }
 
+/* What the rule is asked for, but for what this run brings. */
+static struct ny_selection_request request_of(struct ny_job *job,
+                                              const struct ny_columns_spec *spec)
+{
+    const struct ny_fit_settings *settings = job->settings;
+
+    return (struct ny_selection_request){.ctx = job->ctx,
+                                         .store = job->store,
+                                         .n = job->points.n,
+                                         .spec = spec,
+                                         .seed = settings->seed,
+                                         .landmarks = settings->landmarks,
+                                         .dictionary = settings->dictionary,
+                                         .pilot = settings->pilot,
+                                         .diagonal = ny_settings_diagonal(settings),
+                                         .given = settings->given,
+                                         .certify = settings->certify,
+                                         .workers = job->workers,
+                                         .checkpoint = checkpoint,
+                                         .checkpoint_arg = job,
+                                         .checkpoint_s = ny_context_checkpoint_s(job->ctx)};
+}
+
 int ny_stage_select(struct ny_job *job)
 {
     const struct ny_fit_settings *settings = job->settings;
@@ -154,27 +177,13 @@ int ny_stage_select(struct ny_job *job)
     if (!err && settings->online) err = ny_online_begin(&online, job);
     if (err) goto done;
     spec = ny_job_spec(job);
-    request = (struct ny_selection_request){.ctx = job->ctx,
-                                            .store = job->store,
-                                            .n = job->points.n,
-                                            .spec = &spec,
-                                            .seed = settings->seed,
-                                            .landmarks = settings->landmarks,
-                                            .dictionary = settings->dictionary,
-                                            .pilot = settings->pilot,
-                                            .diagonal = ny_settings_diagonal(settings),
-                                            .given = settings->given,
-                                            .follower = settings->online ? &follower : NULL,
-                                            .arrivals = settings->arrivals ? &arrivals : NULL,
-                                            .certify = settings->certify,
-                                            .workers = job->workers,
-                                            .earlier = earlier.rows ? &earlier : NULL,
-                                            .checkpoint = checkpoint,
-                                            .checkpoint_arg = job,
-                                            .checkpoint_s = ny_context_checkpoint_s(job->ctx),
-                                            .image = image,
-                                            .image_bytes = bytes,
-                                            .image_owner = &image};
+    request = request_of(job, &spec);
+    request.follower = settings->online ? &follower : NULL;
+    request.arrivals = settings->arrivals ? &arrivals : NULL;
+    request.earlier = earlier.rows ? &earlier : NULL;
+    request.image = image;
+    request.image_bytes = bytes;
+    request.image_owner = &image;
     err = settings->rule->select(&request, &selection);
     if (!err && ny_settings_certifies(settings)) err = ny_selection_certify(&request, &selection);
     if (err) goto done;
