@@ -280,12 +280,19 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     nystream import s t.csv --labels labels.txt -q
     nystream fit s a --select greedy --tolerance 0.05 --components 3 -q
     local part
-    for part in embedding eigenvectors eigenvalues landmarks labels residuals source rows model; do
+    for part in embedding eigenvectors eigenvalues landmarks labels residuals source rows; do
         ny export s a --part $part -o $part.npy
         exits 0
         silent
         [ -s $part.npy ]
     done
+    ny export s a --part model -o a.nym
+    exits 0
+    silent
+    ny export s a --part model -o a.npy # an array, says its name
+    exits 0
+    says 'such names end in .nym'
+    cmp a.nym a.npy
     [[ $(npy_header embedding.npy) == *"'<f4'"*"(300, 3)"* ]]
     [[ $(npy_header eigenvectors.npy) == *"(300, 3)"* ]]
     [[ $(npy_header eigenvalues.npy) == *"(3,)"* ]]
