@@ -30,6 +30,17 @@ pkgconfigdir ?= $(libdir)/pkgconfig
 bashdir      ?= $(PREFIX)/share/bash-completion/completions
 zshdir       ?= $(PREFIX)/share/zsh/site-functions
 
+# `make check SAN=address,undefined`: in a folder of its own; NYSTREAM_SANITIZER tells tests that
+# time, memory and plain linking are not what they were.
+ifdef SAN
+COMMA  := ,
+BUILD  := build/$(subst $(COMMA),-,$(SAN))
+CFLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all
+export NYSTREAM_SANITIZER := $(SAN)
+export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/lsan.supp
+export TSAN_OPTIONS := suppressions=$(CURDIR)/tests/tsan.supp
+endif
+
 # Vector code is compiled once for each CPU family and chosen at run time (src/base/cpu.h).
 VARIANT_SOURCES := $(wildcard src/*/*_variant.c)
 ifneq (,$(filter x86_64 amd64,$(shell $(CC) -dumpmachine | cut -d- -f1)))
@@ -60,6 +71,7 @@ DOCS        := $(if $(CLI),$(addprefix $(BUILD)/,nystream.1 nystream.bash _nystr
 # Test programs are tests/KIND/*.c; what they share is tests/support/*.c.
 programs      = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)/*.c))
 UNIT_TESTS   := $(call programs,unit)
+FAULT_TESTS  := $(filter %_faults,$(call programs,fault))
 LONG_TESTS   := $(call programs,long)
 BENCHMARKS   := $(call programs,bench)
 FUZZERS      := $(filter $(BUILD)/tests/fuzz/fuzz_%,$(call programs,fuzz))
@@ -234,19 +246,16 @@ check-all: ## check, check-long, asan, ubsan
 dev: ## a build for the debugger in build/dev, warnings are errors
 	@$(MAKE) --no-print-directory all BUILD=build/dev CFLAGS='-O1 -g3' WERROR=1
 
-# NYSTREAM_SANITIZER tells tests that time, memory and plain linking are not what they were.
-SANITIZE = $(MAKE) --no-print-directory BUILD=build/$@ \
-           CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=$(1) -fno-sanitize-recover=all'
 asan: ## check under AddressSanitizer
-	+@NYSTREAM_SANITIZER=address LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp \
-	  $(call SANITIZE,address) check
+	@$(MAKE) --no-print-directory check SAN=address
 ubsan: ## check under UndefinedBehaviorSanitizer
-	+@NYSTREAM_SANITIZER=undefined $(call SANITIZE,undefined) check
+	@$(MAKE) --no-print-directory check SAN=undefined
 tsan: ## unit tests under ThreadSanitizer
-	+@NYSTREAM_SANITIZER=thread OPENBLAS_NUM_THREADS=1 \
-	  TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp $(call SANITIZE,thread) check-unit
+	@OPENBLAS_NUM_THREADS=1 $(MAKE) --no-print-directory check-unit SAN=thread
 check-unit: $(UNIT_TESTS)
 	@$(RUN_TESTS) $(UNIT_TESTS)
+check-faults: all $(FAULT_TESTS) ## every call that may fail fails once; ends with how many did
+	@$(RUN_TESTS) $(FAULT_TESTS)
 
 COVERED := 90
 coverage: ## check with gcov: lines covered, file by file; at least 90 %
@@ -320,5 +329,5 @@ endif
 .SECONDARY:
 .DELETE_ON_ERROR:
 FORCE:
-.PHONY: all docs tools demo papers papers-quick check check-unit check-long check-all dev asan ubsan tsan coverage \
+.PHONY: all docs tools demo papers papers-quick check check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
         fuzz fuzz-long fuzz-run bench bench-beside bench-large lint format install uninstall deb clean help FORCE

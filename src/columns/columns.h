@@ -5,7 +5,7 @@
  * quantities are summed in f64 over what a row and a landmark have in common (columns/sparse.c).
  *
  * Geometry (centre, scale) and kernel width are frozen at the first fit and part of the model.
- * With shift a, a tile holds C − 1aᵀ (algorithms.md, traps 1 and 2); where mean(W) > ½ and the
+ * With shift a, a tile holds C − 1aᵀ (src/README.md, traps 1 and 2); where mean(W) > ½ and the
  * kernel allows it, it is computed as (k − 1) − (a − 1).
  */
 #ifndef NY_COLUMNS_COLUMNS_H

@@ -1,7 +1,7 @@
 /*
  * Isomap: k = −½Δ², Δ the lengths of shortest paths between the nodes of the graph; averages over
  * the landmarks D (Tenenbaum, de Silva & Langford 2000; with landmarks: Talwalkar, Kumar & Rowley
- * 2008, section 3.2). Stages:
+ * 2008, section 4.4). Stages:
  *
  *   select      landmarks among the nodes
  *   accumulate  sweep 1: paths from each landmark → Δ(D, D), and Δ of a sample of pairs
