@@ -11,10 +11,9 @@ struct measure {
     const struct ny_neighbors *lists;
     uint64_t first;
     size_t count, width;
-    void *rows;                 /* count raw rows, then what `columns` holds of them */
-    void *candidates;           /* count × width raw rows */
-    double *norms;              /* count: γ‖x‖² of prepared rows */
-    struct ny_columns *columns; /* of the rows */
+    const char *rows;        /* count raw rows */
+    char *read, *candidates; /* where points are not held: those rows, and count × width */
+    double *norms;           /* count: γ‖x‖² of prepared rows */
     struct ny_measured *out;
     bool *unproved; /* count */
 };
@@ -45,33 +44,93 @@ static bool proved(const struct measure *measure, size_t list, size_t i, double 
     return bound - slack > last;
 }
 
+/* What a thread needs: one row as a landmark, and its candidates. */
+struct measurer {
+    struct ny_columns *row;
+    struct ny_columns_room *room;
+    char *candidates; /* width raw rows, where points are held */
+    double *values;   /* width */
+    struct ny_near *near;
+};
+
+static int measurer_init(struct measurer *own, const struct measure *measure)
+{
+    const struct ny_columns_spec *spec = measure->knn->spec;
+    struct ny_context *ctx = spec->ctx;
+    size_t copied = measure->knn->held ? measure->width * ny_raw_bytes(spec) : 0;
+    int err = ny_columns_new(&own->row, spec);
+
+    if (err == NY_OK) err = ny_columns_room_new(&own->room, spec);
+    if (err) return err;
+    own->candidates = ny_alloc(ctx, NY_MEM_DICTIONARY, copied);
+    own->values = ny_calloc(ctx, NY_MEM_DICTIONARY, measure->width, sizeof(double));
+    own->near = ny_calloc(ctx, NY_MEM_DICTIONARY, measure->knn->neighbors, sizeof(*own->near));
+    return own->candidates && own->values && own->near ? NY_OK : NY_EBUDGET;
+}
+
+static void measurer_release(struct measurer *own, struct ny_context *ctx)
+{
+    ny_columns_free(own->row);
+    ny_columns_room_free(own->room, ctx);
+    ny_free(ctx, own->candidates);
+    ny_free(ctx, own->values);
+    ny_free(ctx, own->near);
+}
+
+/* A place without a candidate repeats the row. */
+static uint64_t candidate(const struct measure *measure, size_t i, size_t k)
+{
+    size_t list = (size_t)(measure->first - measure->lists->first) + i;
+    uint32_t row = measure->lists->row[list * measure->width + k];
+
+    return row == NY_NO_ROW ? measure->first + i : row;
+}
+
+/* The candidates of row i, one after another. */
+static const char *candidates_of(const struct measure *measure, const struct measurer *own,
+                                 size_t i)
+{
+    const struct ny_held *held = measure->knn->held;
+    size_t width = measure->width, row_bytes = ny_raw_bytes(measure->knn->spec);
+
+    if (!held) return measure->candidates + i * width * row_bytes;
+    for (size_t k = 0; k < width; k++)
+        memcpy(own->candidates + k * row_bytes, ny_held_row(held, candidate(measure, i, k)),
+               row_bytes);
+    return own->candidates;
+}
+
+static int measure_row(const struct measure *measure, const struct measurer *own, size_t i)
+{
+    size_t list = (size_t)(measure->first - measure->lists->first) + i, width = measure->width;
+    size_t t = measure->knn->neighbors, row_bytes = ny_raw_bytes(measure->knn->spec);
+    const uint32_t *rows = measure->lists->row + list * width;
+    int err;
+
+    ny_columns_clear(own->row);
+    err = ny_columns_append(own->row, measure->rows + i * row_bytes, 1);
+    if (err) return err;
+    err = ny_columns_exact_in(own->room, own->row, candidates_of(measure, own, i), width, 0,
+                              ny_matrix(own->values, width, 1));
+    if (err) return err;
+    ny_near_clear(own->near, t);
+    for (size_t k = 0; k < width && rows[k] != NY_NO_ROW; k++)
+        ny_near_keep(own->near, t, (struct ny_near){own->values[k], rows[k]});
+    put(measure, i, own->near);
+    measure->unproved[i] = own->near[t - 1].row == NY_NO_ROW ||
+                           !proved(measure, list, i, own->near[t - 1].value);
+    return NY_OK;
+}
+
 static int measure_rows(void *arg, size_t first, size_t count)
 {
-    struct measure *measure = arg;
-    const struct ny_columns_spec *spec = measure->knn->spec;
-    size_t t = measure->knn->neighbors, width = measure->width, row_bytes = ny_raw_bytes(spec);
-    struct ny_columns_room *room = NULL;
-    double *values = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, width, sizeof(double));
-    struct ny_near *near = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, t, sizeof(*near));
-    int err = values && near ? ny_columns_room_new(&room, spec) : NY_EBUDGET;
+    const struct measure *measure = arg;
+    struct measurer own = {NULL};
+    int err = measurer_init(&own, measure);
 
-    for (size_t i = first; i < first + count && err == NY_OK; i++) {
-        size_t list = (size_t)(measure->first - measure->lists->first) + i;
-        const uint32_t *rows = measure->lists->row + list * width;
-
-        err = ny_columns_exact_in(room, measure->columns,
-                                  (char *)measure->candidates + i * width * row_bytes, width, i,
-                                  ny_matrix(values, width, 1));
-        ny_near_clear(near, t);
-        for (size_t k = 0; k < width && rows[k] != NY_NO_ROW; k++)
-            ny_near_keep(near, t, (struct ny_near){values[k], rows[k]});
-        put(measure, i, near);
-        measure->unproved[i] = near[t - 1].row == NY_NO_ROW ||
-                               !proved(measure, list, i, near[t - 1].value);
-    }
-    ny_columns_room_free(room, spec->ctx);
-    ny_free(spec->ctx, near);
-    ny_free(spec->ctx, values);
+    for (size_t i = first; i < first + count && err == NY_OK; i++)
+        err = measure_row(measure, &own, i);
+    measurer_release(&own, measure->knn->spec->ctx);
     return err;
 }
 
@@ -110,8 +169,7 @@ static int measure_again(const struct measure *measure)
     if (!again.raw || !again.near) err = NY_EBUDGET;
     for (size_t i = 0; i < measure->count && err == NY_OK; i++) {
         if (measure->unproved[i]) {
-            memcpy(again.raw + again.count * row_bytes, (char *)measure->rows + i * row_bytes,
-                   row_bytes);
+            memcpy(again.raw + again.count * row_bytes, measure->rows + i * row_bytes, row_bytes);
             again.row[again.count] = (uint32_t)(measure->first + i);
             again.at[again.count++] = i;
         }
@@ -142,44 +200,30 @@ static int measure_norms(struct measure *measure)
     return err;
 }
 
-static int read_rows(const struct measure *measure, const uint64_t *wanted)
-{
-    const struct ny_knn *knn = measure->knn;
-    size_t slots = knn->spec->slots;
-    int err = ny_points_read(knn->store, slots, measure->first, measure->count, measure->rows);
-
-    return err ? err
-               : ny_points_gather(knn->store, slots, wanted, measure->count * measure->width,
-                                  measure->candidates);
-}
-
-static int copy_held(const struct measure *measure, const uint64_t *wanted)
-{
-    const struct ny_held *held = measure->knn->held;
-    size_t bytes = held->row_bytes;
-
-    memcpy(measure->rows, ny_held_row(held, measure->first), measure->count * bytes);
-    for (size_t i = 0; i < measure->count * measure->width; i++)
-        memcpy((char *)measure->candidates + i * bytes, ny_held_row(held, wanted[i]), bytes);
-    return NY_OK;
-}
-
-/* The rows, and all their candidates one after another; a place without one repeats the row. */
+/* The rows, and where they are not held their candidates. */
 static int gather(struct measure *measure)
 {
     const struct ny_knn *knn = measure->knn;
     struct ny_context *ctx = knn->spec->ctx;
-    size_t list = (size_t)(measure->first - measure->lists->first), width = measure->width;
-    uint64_t *wanted = ny_calloc(ctx, NY_MEM_DICTIONARY, measure->count * width, sizeof(uint64_t));
-    int err;
+    size_t count = measure->count, width = measure->width, slots = knn->spec->slots;
+    size_t row_bytes = ny_raw_bytes(knn->spec);
+    uint64_t *wanted = NULL;
+    int err = NY_EBUDGET;
 
-    if (!wanted) return NY_EBUDGET;
-    for (size_t i = 0; i < measure->count * width; i++) {
-        uint32_t row = measure->lists->row[list * width + i];
-
-        wanted[i] = row == NY_NO_ROW ? measure->first + i / width : row;
+    if (knn->held) {
+        measure->rows = ny_held_row(knn->held, measure->first);
+        return NY_OK;
     }
-    err = knn->held ? copy_held(measure, wanted) : read_rows(measure, wanted);
+    measure->rows = measure->read = ny_calloc(ctx, NY_MEM_DICTIONARY, count, row_bytes);
+    measure->candidates = ny_calloc(ctx, NY_MEM_DICTIONARY, count * width, row_bytes);
+    wanted = ny_calloc(ctx, NY_MEM_DICTIONARY, count * width, sizeof(uint64_t));
+    if (!measure->read || !measure->candidates || !wanted) goto done;
+    for (size_t i = 0; i < count * width; i++)
+        wanted[i] = candidate(measure, i / width, i % width);
+    err = ny_points_read(knn->store, slots, measure->first, count, measure->read);
+    if (err == NY_OK)
+        err = ny_points_gather(knn->store, slots, wanted, count * width, measure->candidates);
+done:
     ny_free(ctx, wanted);
     return err;
 }
@@ -190,41 +234,36 @@ size_t ny_knn_measure_bytes(const struct ny_knn *knn, size_t count)
     size_t again = NY_COMPARE_ROWS * row_bytes + ny_knn_compare_bytes(knn);
 
     return count * ((width + 1) * row_bytes + width * sizeof(uint64_t) + sizeof(double) + 1) +
-           ny_columns_bytes(knn->spec, count) + again +
-           knn->workers * (ny_columns_room_bytes(knn->spec) + 2 * width * sizeof(struct ny_near));
+           again +
+           knn->workers * (ny_columns_bytes(knn->spec, 1) + ny_columns_room_bytes(knn->spec) +
+                           width * (row_bytes + 2 * sizeof(struct ny_near)));
 }
 
 int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, uint64_t first,
                    size_t count, struct ny_measured *out)
 {
     struct ny_context *ctx = knn->spec->ctx;
-    size_t row_bytes = ny_raw_bytes(knn->spec), width = lists->width;
     struct measure measure = {.knn = knn,
                               .lists = lists,
                               .first = first,
                               .count = count,
-                              .width = width,
+                              .width = lists->width,
                               .out = out};
     int err = NY_EBUDGET;
 
-    measure.rows = ny_calloc(ctx, NY_MEM_DICTIONARY, count, row_bytes);
-    measure.candidates = ny_calloc(ctx, NY_MEM_DICTIONARY, count * width, row_bytes);
     measure.norms = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(double));
     measure.unproved = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(bool));
-    if (!measure.rows || !measure.candidates || !measure.norms || !measure.unproved) goto done;
+    if (!measure.norms || !measure.unproved) goto done;
     err = gather(&measure);
     if (err) goto done;
     err = measure_norms(&measure);
     if (err) goto done;
-    err = ny_columns_new(&measure.columns, knn->spec);
-    if (err == NY_OK) err = ny_columns_append(measure.columns, measure.rows, count);
-    if (err == NY_OK) err = ny_parallel_ranges(ctx, count, measure_rows, &measure);
+    err = ny_parallel_ranges(ctx, count, measure_rows, &measure);
     if (err == NY_OK) err = measure_again(&measure);
 done:
-    ny_columns_free(measure.columns);
     ny_free(ctx, measure.unproved);
     ny_free(ctx, measure.norms);
     ny_free(ctx, measure.candidates);
-    ny_free(ctx, measure.rows);
+    ny_free(ctx, measure.read);
     return err;
 }
