@@ -134,12 +134,17 @@ int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample
 
 /* ---- the pilot of Algorithm 2 --------------------------------------------------------------- */
 
-/* Rows for a pilot: 0 where there are too few to tell anything, or too few to gain anything. */
+/* Rows for a pilot: 0 where there are too few to tell anything, or too few to gain anything. A few
+ * for each landmark; of many points more, as growth cannot be foretold over many doublings. */
 static size_t pilot_rows(const struct ny_selection_request *request, size_t m)
 {
-    enum { ROWS_PER_LANDMARK = 4, SHARE = 4, LEAST = 512, MOST = 8192 };
+    enum { ROWS_PER_LANDMARK = 4, SHARE = 4, LEAST = 512, MOST = 8192, SMALL_SHARE = 256 };
+    const size_t most_bytes = (size_t)16 << 20;
     size_t rows = m < MOST / ROWS_PER_LANDMARK ? m * ROWS_PER_LANDMARK : MOST;
+    size_t more = most_bytes / ny_raw_bytes(request->spec);
 
+    if (more > request->n / SMALL_SHARE) more = (size_t)(request->n / SMALL_SHARE);
+    if (rows < more) rows = more;
     if (rows > request->n / SHARE) rows = (size_t)(request->n / SHARE);
     return rows < LEAST ? 0 : rows;
 }
