@@ -154,7 +154,7 @@ groups() {
     ny eval g.nys graph
     usage "'graph' is a graph alone"
     ny eval g.nys f --measures purty
-    usage "did you mean"
+    usage "has no result named 'nothing'; it has 'exact', 'f', 'k'"
     ny eval g.nys f --measures clusters --clusters 121
     usage "121 clusters are more than the 120 rows"
     ny eval g.nys f --clusters 0
@@ -282,7 +282,7 @@ groups() {
     [[ $output == *'"angles": ['* && $output == *'"alignment_interval": ['* ]]
     [[ $(field "$output" alignment_share) == *e-* ]]
     ny eval g.nys k --against nothing
-    usage "did you mean"
+    usage "has no result named 'nothing'; it has 'exact', 'f', 'k'"
     nystream select g.nys dictionary --landmarks 10 -q
     ny eval g.nys k --against dictionary
     usage "--against dictionary: it has no embedding"

@@ -91,7 +91,7 @@ static void a_later_format_says_which_version_reads_it(void **state)
 {
     (void)state;
     put("later", "format", json_integer(NY_RECORD_FORMAT + 1));
-    check_refused("later", "is a result of format 2, made by nystream 0.");
+    check_refused("later", "is a result of format 2, made by nystream 1.");
     check_refused("later", "reads up to 1");
     put("listed", "stage", NULL);
     check_refused("listed", "is not readable; remove it with 'nystream rm'");
