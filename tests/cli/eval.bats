@@ -154,7 +154,7 @@ groups() {
     ny eval g.nys graph
     usage "'graph' is a graph alone"
     ny eval g.nys f --measures purty
-    usage "has no result named 'nothing'; it has 'exact', 'f', 'k'"
+    usage "did you mean"
     ny eval g.nys f --measures clusters --clusters 121
     usage "121 clusters are more than the 120 rows"
     ny eval g.nys f --clusters 0
