@@ -1,9 +1,9 @@
 /*
  * Kernels: one file each in this folder, one line each in the table of columns/kernels.c.
  *
- * A kernel is a function of a base quantity that direct loops give for a whole block
- * of rows against landmarks, so that an entry is: base quantity → pointwise function, fused over a
- * strip that is still in cache.
+ * A kernel is a function of a base quantity that direct loops give for a whole block of rows
+ * against landmarks, so that an entry is: base quantity → pointwise function, fused over a strip
+ * that is still in cache.
  */
 #ifndef NY_COLUMNS_KERNEL_H
 #define NY_COLUMNS_KERNEL_H

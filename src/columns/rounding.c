@@ -14,8 +14,8 @@ double ny_columns_whole_below(const struct ny_columns_spec *spec)
     return way == NY_WAY_BYTES || (way == NY_WAY_DIRECT && ny_unscaled_integers(spec)) ? 0x1p24 : 0;
 }
 
-/* Of y with d² = ‖x−y‖² it is only known that ‖y‖ ≤ ‖x‖ + d. Sums of products run
- * in pieces, and their errors are as often up as down: √d of them, and some. */
+/* Of y with d² = ‖x−y‖² it is only known that ‖y‖ ≤ ‖x‖ + d. Sums of products run in
+ * pieces, and their errors are as often up as down: √d of them, and some. */
 double ny_columns_rounding(const struct ny_columns_spec *spec, double base, double x_norm)
 {
     double columns = (double)spec->geometry->d, distance = sqrt(base * x_norm);
