@@ -20,6 +20,11 @@ enum ny_cpu { NY_CPU_PLAIN = 0, NY_CPU_AVX2 = 1, NY_CPU_AVX512 = 2, NY_CPU_COUNT
 #define NY_CPU_IF_VNNI(there, absent) absent
 #endif
 
+/* a_b of what a and b stand for; and the name of something in the family a file is compiled for. */
+#define NY_JOIN_WORDS(a, b) a##_##b
+#define NY_JOIN(a, b) NY_JOIN_WORDS(a, b)
+#define NY_VARIANT_NAME(name) NY_JOIN(name, NY_VARIANT)
+
 /* What the CPUs that a file is compiled for keep numbers in: bytes of a register, and registers. */
 #if defined(__AVX512F__)
 enum { NY_VECTOR_BYTES = 64, NY_VECTOR_REGISTERS = 32 };

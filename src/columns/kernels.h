@@ -14,5 +14,10 @@ void ny_kernel_identity32(const struct ny_pointwise *how, float x_norm, float *v
                           size_t count);
 void ny_kernel_identity(const struct ny_kernel_params *params, double x_norm,
                         const double *y_norms, double *values, size_t count);
+/* exp(−γ·base quantity), and its γ, 1/median (columns/rbf.c). */
+void ny_kernel_decay32(const struct ny_pointwise *how, float x_norm, float *values, size_t count);
+void ny_kernel_decay(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
+                     double *values, size_t count);
+double ny_kernel_inverse(double median, size_t d);
 
 #endif

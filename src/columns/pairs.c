@@ -1,10 +1,5 @@
 #include "columns/pairs.h"
 
-uint64_t ny_units_of(uint64_t n)
-{
-    return (n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
-}
-
 uint64_t ny_pairs_all_tiles(uint64_t n)
 {
     return ny_units_of(n) * (ny_units_of(n) + 1) / 2;

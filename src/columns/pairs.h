@@ -20,7 +20,6 @@ struct ny_pairs {
 /* Of panels first_panel … first_panel + panels − 1. `points` outlives it. */
 void ny_pairs_init(struct ny_pairs *pairs, struct ny_source *points, uint64_t first_panel,
                    uint64_t panels);
-uint64_t ny_units_of(uint64_t n);
 /* Tiles of all panels of n points; of the panels of `pairs`. */
 uint64_t ny_pairs_all_tiles(uint64_t n);
 uint64_t ny_pairs_tiles(const struct ny_pairs *pairs);

@@ -1,20 +1,20 @@
 #include "columns/kernels.h"
 #include "columns/vector.h"
 
-static void apply32(const struct ny_pointwise *how, float x_norm, float *values, size_t count)
+void ny_kernel_decay32(const struct ny_pointwise *how, float x_norm, float *values, size_t count)
 {
     ny_vector()->pointwise->exponential(how, x_norm, values, count);
 }
 
-static void apply(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
-                  double *values, size_t count)
+void ny_kernel_decay(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
+                     double *values, size_t count)
 {
     (void)x_norm;
     (void)y_norms;
     ny_vector()->pointwise->exponential64(params->gamma, values, count);
 }
 
-static double auto_gamma(double median, size_t d)
+double ny_kernel_inverse(double median, size_t d)
 {
     (void)d;
     return 1 / median;
@@ -27,8 +27,8 @@ const struct ny_kernel ny_kernel_rbf = {
     .has_gamma = true,
     .has_sigma = true,
     .constant_diagonal = true,
-    .apply32 = apply32,
+    .apply32 = ny_kernel_decay32,
     .can_minus_one = true,
-    .apply = apply,
-    .auto_gamma = auto_gamma,
+    .apply = ny_kernel_decay,
+    .auto_gamma = ny_kernel_inverse,
 };

@@ -11,10 +11,6 @@
 #include "base/dtype.h"
 #include "columns/kernel.h"
 
-#define NY_VARIANT_PASTE(name, variant) name##_##variant
-#define NY_VARIANT_EXPAND(name, variant) NY_VARIANT_PASTE(name, variant)
-#define NY_VARIANT_NAME(name) NY_VARIANT_EXPAND(name, NY_VARIANT)
-
 /* Base quantity → kernel, as ny_kernel.apply32; the last two as ny_kernel.apply. */
 struct ny_pointwise_ops {
     /* exp(−γ·d²) − shift, or exp(−γ·d²) − 1 − shift with a small relative error also where it is

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "columns/pairs.h"
 #include "stream/pass.h"
 
 enum { NODE_BYTES = NY_LANES * sizeof(float), UNIT_BYTES = NY_UNIT_ROWS * NODE_BYTES };

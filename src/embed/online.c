@@ -10,7 +10,6 @@
  */
 #include "embed/online.h"
 
-#include "columns/pairs.h"
 #include "embed/update_sums.h"
 #include "stream/pass.h"
 

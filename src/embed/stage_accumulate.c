@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "columns/pairs.h"
 #include "embed/given_columns.h"
 #include "embed/products.h"
 #include "stream/pass.h"

@@ -1,7 +1,6 @@
 /* Stages accumulate and solve of projected with its randomized solver (spectral/krylov.h): a pass
  * for each block, whose state is what a checkpoint keeps. */
 #include "base/clock.h"
-#include "columns/pairs.h"
 #include "embed/accumulate.h"
 
 /* A step has as many places for a checkpoint as units, and that of its end. */

@@ -2,7 +2,6 @@
  * al. 2013, eqs. 3 and 4, and of Ouimet & Bengio 2005, Algorithm 1, step 23, by the P of each. */
 #include "embed/job.h"
 
-#include "columns/pairs.h"
 #include "embed/embedding.h"
 #include "embed/given_columns.h"
 #include "embed/plan.h"

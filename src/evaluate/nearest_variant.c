@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PASTE(name, variant) name##_##variant
-#define EXPAND(name, variant) PASTE(name, variant)
+#include "base/cpu.h"
 
 enum { LANES = 16, BLOCK = 256 };
 
@@ -74,5 +73,5 @@ static void closer(const float *y, size_t rows, size_t p, const float *centre, f
     }
 }
 
-extern const struct ny_nearest_ops EXPAND(ny_nearest_ops, NY_VARIANT);
-const struct ny_nearest_ops EXPAND(ny_nearest_ops, NY_VARIANT) = {nearest, add, closer};
+extern const struct ny_nearest_ops NY_VARIANT_NAME(ny_nearest_ops);
+const struct ny_nearest_ops NY_VARIANT_NAME(ny_nearest_ops) = {nearest, add, closer};

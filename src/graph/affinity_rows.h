@@ -1,7 +1,7 @@
 /* Rows of products with the walk, of VALUE = double or float; affinity_variant.c includes it for
  * each, ROWS being the function's name. */
-#define LANES PASTE(lanes_of, VALUE)
-#define WALK_ROW PASTE(walk_row_of, VALUE)
+#define LANES NY_JOIN(lanes_of, VALUE)
+#define WALK_ROW NY_JOIN(walk_row_of, VALUE)
 
 typedef VALUE LANES __attribute__((vector_size(VECTOR_BYTES)));
 

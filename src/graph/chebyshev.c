@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
-#include "columns/pairs.h"
 #include "graph/coarse.h"
 #include "linalg/eigen.h"
+#include "stream/source.h"
 
 /* A block of at least this many columns costs less than the rounds that it would save. */
 enum { SMALL_GRAPH = 512 };

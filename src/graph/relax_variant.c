@@ -1,8 +1,7 @@
 /* Relaxing an edge for NY_LANES sources at once; compiled once for each CPU family. */
 #include "graph/relax.h"
 
-#define PASTE(name, variant) name##_##variant
-#define EXPAND(name, variant) PASTE(name, variant)
+#include "base/cpu.h"
 
 /* to ← min(to, from + length), lane by lane; the least of what changed, ∞ where nothing did. */
 static inline float relax(const float *restrict from, float length, float *restrict to)
@@ -19,9 +18,9 @@ static inline float relax(const float *restrict from, float length, float *restr
     return least;
 }
 
-extern ny_relax_fn EXPAND(ny_relax, NY_VARIANT);
+extern ny_relax_fn NY_VARIANT_NAME(ny_relax);
 
-void EXPAND(ny_relax, NY_VARIANT)(const struct ny_patch *patch)
+void NY_VARIANT_NAME(ny_relax)(const struct ny_patch *patch)
 {
     const struct ny_edges *graph = patch->graph;
     uint32_t begin = 0, end = 0, *queue = patch->queue;

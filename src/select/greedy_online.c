@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "columns/pairs.h"
 #include "select/greedy.h"
 
 enum { BATCH_UNITS = NY_ONLINE_ROWS / NY_UNIT_ROWS };

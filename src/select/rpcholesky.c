@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "columns/pairs.h"
 #include "select/greedy.h"
 #include "select/rules_private.h"
 #include "store/store.h"

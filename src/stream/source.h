@@ -11,6 +11,11 @@
  */
 enum { NY_UNIT_ROWS = 2048, NY_STRIP_ROWS = 512 };
 
+static inline uint64_t ny_units_of(uint64_t rows)
+{
+    return (rows + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
+}
+
 struct ny_source;
 
 struct ny_tile {
