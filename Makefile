@@ -196,6 +196,7 @@ $(BUILD)/tests/%: tests/%.c $(TEST_SUPPORT) $(STATIC_LIB)
 	  $(TEST_SUPPORT) $(STATIC_LIB) $(PACKAGE_LIBS) $(TEST_LIBS)
 $(TESTS) $(LONG_TESTS): TEST_LIBS = -lcmocka
 $(FUZZERS): TEST_LIBS = -fsanitize=fuzzer
+$(BUILD)/tests/bench/bench_trust: TEST_LIBS = -Wl,--wrap=ny_checksum
 REPLAY := $(BUILD)/tests/fuzz/replay.o
 $(REPLAY): tests/fuzz/replay.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -38,12 +38,14 @@ enum { ROUNDS = 2 };
 
 static const double quick_s = 0.003, full_s = 0.075;
 
-enum { GEMM32, GRAM32, GEMM64, GRAM64, BYTES, DIRECT, EXP32, EXP64, KINDS };
+/* The first CHECKED of them tell whether what was kept is true of this moment. */
+enum { GEMM32, GRAM32, CHECKED, GEMM64 = CHECKED, GRAM64, BYTES, DIRECT, EXP32, EXP64, KINDS };
 
-/* Each thread repeats each kind of work, on matrices of its own, until its time is up. */
+/* Each thread repeats the first kinds of work, on matrices of its own, until its time is up. */
 struct probe {
     struct ny_context *ctx;
     double seconds;
+    int kinds;
     double (*rates)[KINDS]; /* one a worker; operations a second */
 };
 
@@ -232,7 +234,7 @@ static int run_probe(void *arg, unsigned worker)
     if (!at) return NY_EBUDGET;
     fill_matrices(at, A_CELLS + B_CELLS);
     for (int round = 0; round < ROUNDS && err == NY_OK; round++) {
-        for (int kind = 0; kind < KINDS; kind++)
+        for (int kind = 0; kind < probe->kinds; kind++)
             probe->rates[worker][kind] =
                 fmax(probe->rates[worker][kind], best_rate(probe, kind, at));
         err = ny_check_interrupt(probe->ctx);
@@ -252,14 +254,15 @@ size_t ny_calibration_bytes(unsigned threads, size_t room)
     return probes(threads, room) * (size_t)PROBE_ROOM;
 }
 
-/* Rates of all threads; of a machine that we know where there is no memory to measure. */
-static int measure_products(struct ny_context *ctx, double seconds, double rates[KINDS])
+/* Rates of all threads, of the first `count` kinds; of a machine that we know where there is no
+ * memory to measure. */
+static int measure_products(struct ny_context *ctx, double seconds, int count, double rates[KINDS])
 {
     unsigned threads = ny_context_threads(ctx), at_once = probes(threads, ny_memory_left(ctx));
-    struct probe probe = {ctx, seconds, NULL};
+    struct probe probe = {ctx, seconds, count, NULL};
     int err;
 
-    for (int kind = 0; kind < KINDS; kind++)
+    for (int kind = 0; kind < count; kind++)
         rates[kind] = at_once ? 0 : kinds[kind].guess * threads;
     if (!at_once) return NY_OK;
     ny_blas_serial(); /* each thread has products of its own, as in a pass */
@@ -267,7 +270,7 @@ static int measure_products(struct ny_context *ctx, double seconds, double rates
     if (!probe.rates) return NY_EBUDGET;
     err = ny_parallel(ctx, at_once, run_probe, &probe);
     for (unsigned w = 0; w < at_once && err == NY_OK; w++)
-        for (int kind = 0; kind < KINDS; kind++)
+        for (int kind = 0; kind < count; kind++)
             rates[kind] += probe.rates[w][kind] * threads / at_once;
     ny_free(ctx, probe.rates);
     return err;
@@ -416,7 +419,7 @@ static void fill(struct ny_calibration *c, const double rates[KINDS])
 
 /* What was kept when the machine was busier, or less so, than now says nothing of the run to come.
  */
-static bool agrees(const struct ny_calibration *kept, const double now[KINDS])
+static bool agrees(const struct ny_calibration *kept, const double now[CHECKED])
 {
     const double apart = 1.5;
 
@@ -430,12 +433,14 @@ int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibratio
     const double eigen_of_gemm64 = 0.11, disk_guess = 5e8;
     double rates[KINDS];
     bool kept;
-    int err;
+    int err = NY_OK;
 
     *calibration = (struct ny_calibration){0};
     make_key(ctx, calibration->key, sizeof(calibration->key));
     kept = load(calibration);
-    err = measure_products(ctx, quick_s, rates);
+    if (kept) err = measure_products(ctx, quick_s, CHECKED, rates);
+    if (kept && err == NY_OK && agrees(calibration, rates)) return NY_OK;
+    if (err == NY_OK) err = measure_products(ctx, quick_s, KINDS, rates);
     if (err == NY_EBUDGET) {
         /* A plan is made under any budget: it says which one would do. */
         ny_error_clear(ctx);
@@ -445,7 +450,6 @@ int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibratio
     } else if (err) {
         return err;
     }
-    if (kept && agrees(calibration, rates)) return NY_OK;
     fill(calibration, rates);
     calibration->eigen = eigen_of_gemm64 * calibration->gemm64;
     if (!kept) calibration->disk_write = disk_guess;
@@ -459,7 +463,7 @@ int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibr
 
     *calibration = (struct ny_calibration){0};
     make_key(ctx, calibration->key, sizeof(calibration->key));
-    err = measure_products(ctx, full_s, rates);
+    err = measure_products(ctx, full_s, KINDS, rates);
     if (err) return err;
     fill(calibration, rates);
     err = measure_eigen(ctx, &calibration->eigen);

@@ -8,8 +8,9 @@
 
 /* ---- residuals ----------------------------------------------------------------------------- */
 
-/* New rows that are measured: all of them, or so many that are drawn, one of each slice. */
-enum { ROWS_MAX = 4096, BYTES_MAX = 16 << 20 };
+/* New rows that are measured: all of them, or so many that are drawn, one of each slice. Of many an
+ * eighth, up to ROWS_MAX: what is told of a few thousand is told as well by a thousand. */
+enum { ROWS_MIN = 1024, ROWS_SHARE = 8, ROWS_MAX = 4096, BYTES_MAX = 16 << 20 };
 
 struct sample {
     size_t count;
@@ -33,9 +34,9 @@ static int draw_rows(const struct ny_job *job, struct sample *sample)
 {
     size_t row_bytes = ny_points_row_bytes(&job->points);
     uint64_t first = job->update.rows, rows = job->points.n - first;
-    double most = (double)BYTES_MAX / (double)row_bytes;
+    double most = fmax(256, (double)BYTES_MAX / (double)row_bytes);
 
-    most = most < 256 ? 256 : most > ROWS_MAX ? ROWS_MAX : most;
+    most = fmin(most, fmin(fmax(ROWS_MIN, (double)rows / ROWS_SHARE), ROWS_MAX));
     sample->count = rows < (uint64_t)most ? (size_t)rows : (size_t)most;
     sample->numbers = ny_calloc(job->ctx, NY_MEM_OTHER, sample->count, sizeof(uint64_t));
     sample->rows = ny_calloc(job->ctx, NY_MEM_OTHER, sample->count, row_bytes);
