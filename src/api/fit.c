@@ -183,6 +183,14 @@ static int check_disk(struct ny_context *ctx, struct ny_store *store, const stru
                    (unsigned long long)room);
 }
 
+/* What takes less memory with the data as they are. */
+static const char *instead_of(const struct ny_fit_settings *settings)
+{
+    if (!settings->rule->all) return "fewer landmarks";
+    return settings->map->graph ? "landmarks (--approx nystrom)"
+                                : "landmarks (--approx projected --select rpcholesky)";
+}
+
 int ny_plan_announce(struct ny_store *store, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings)
 {
@@ -207,8 +215,7 @@ int ny_plan_announce(struct ny_store *store, const struct ny_plan *plan,
         plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0, plan->m,
         plan->m_estimated ? " (estimated)" : "", ny_memory_limit(ctx),
         (plan->memory_min_bytes >> 20) + 1,
-        settings->rule->all ? "landmarks (--approx projected --select rpcholesky)"
-                            : "fewer landmarks");
+        instead_of(settings));
 }
 
 /* Says what the fit will cost; refuses what does not fit before anything is written. */

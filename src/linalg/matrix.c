@@ -193,15 +193,6 @@ void ny_solve_lower_t(struct ny_matrix L, struct ny_matrix B)
     solve_left(L, true, B);
 }
 
-void ny_solve_lower32(struct ny_matrix32 L, struct ny_matrix32 B)
-{
-    assert(L.rows == L.cols && L.rows == B.rows && !B.transposed);
-    if (!B.rows || !B.cols) return;
-    cblas_strsm(CblasRowMajor, CblasLeft, lower_of(L.transposed), transpose_of(L.transposed),
-                CblasNonUnit, ny_blas_int(B.rows), ny_blas_int(B.cols), 1.0f, L.at,
-                ny_blas_stride(L.stride), B.at, ny_blas_stride(B.stride));
-}
-
 void ny_solve_rows(struct ny_matrix L, struct ny_matrix X)
 {
     assert(L.rows == L.cols && L.rows == X.cols && !X.transposed);

@@ -102,7 +102,6 @@ int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double toler
 /* B ← L⁻¹B, B ← L⁻ᵀB; L lower triangular, B untransposed, L.rows × B.cols. */
 void ny_solve_lower(struct ny_matrix L, struct ny_matrix B);
 void ny_solve_lower_t(struct ny_matrix L, struct ny_matrix B);
-void ny_solve_lower32(struct ny_matrix32 L, struct ny_matrix32 B);
 /* X ← X·L⁻ᵀ (each row x becomes L⁻¹x), L lower triangular, X rows × L.rows. */
 void ny_solve_rows(struct ny_matrix L, struct ny_matrix X);
 void ny_solve_rows32(struct ny_matrix32 L, struct ny_matrix32 X);

@@ -175,6 +175,17 @@ same_part() { # NAME NAME PART
     prints "negative eigenvalues were dropped: the paths"
 }
 
+@test "all paths that do not fit the memory: the error names landmarks" {
+    table 6000 3 >t.csv
+    nystream import t.nys t.csv -q
+    ny fit t.nys all --map isomap --neighbors 8 --approx exact --memory 64M -q
+    exits 8
+    says "give --memory"
+    says "or landmarks (--approx nystrom)"
+    ny fit t.nys few --map isomap --neighbors 8 --approx nystrom --landmarks 50 --memory 64M -q
+    exits 0
+}
+
 @test "a graph made again with other neighbours is not the one of a fit" {
     ring
     nystream fit r.nys e --map isomap --graph g --landmarks 10 -q

@@ -35,8 +35,14 @@ struct work {
     long stride; /* of its allocations, every which is tried in the short form */
 };
 
-static const struct work *works;
-static size_t work_count;
+/* What a program makes fail. */
+static const struct suite {
+    const char *name;
+    const struct work *works;
+    size_t count;
+    int rows;                              /* of the store */
+    int (*prepare)(struct ny_context *ctx); /* adds result "old", and what else the works need */
+} *suite;
 
 /* ---- what they work on --------------------------------------------------------------------- */
 
@@ -275,8 +281,8 @@ static long step_of(const struct work *work, enum kind kind)
 
 static void run_all(enum kind kind)
 {
-    for (size_t w = 0; w < work_count; w++) {
-        const struct work *work = &works[w];
+    for (size_t w = 0; w < suite->count; w++) {
+        const struct work *work = &suite->works[w];
         long k = 0, step = step_of(work, kind);
         int survived = 0, err;
 
@@ -311,13 +317,13 @@ static void write_table(const char *path, int rows)
     fclose(file);
 }
 
-/* The store with so many rows; `prepare` adds "old", and what else the works need. */
-static int start_with(int rows, int (*prepare)(struct ny_context *ctx))
+static int start(void **state)
 {
     struct ny_context *ctx;
     struct ny_report *report;
     int err;
 
+    (void)state;
     find_libraries();
     case_directory(directory);
     snprintf(table, sizeof(table), "%s/table.csv", directory);
@@ -326,13 +332,13 @@ static int start_with(int rows, int (*prepare)(struct ny_context *ctx))
     snprintf(fresh, sizeof(fresh), "%s/fresh.nys", directory);
     snprintf(output, sizeof(output), "%s/out.npy", directory);
     setenv("XDG_CACHE_HOME", directory, 1);
-    write_table(table, rows);
+    write_table(table, suite->rows);
     write_table(more, MORE);
     ctx = new_context();
     err = ny_calibrate(ctx, &report);
     ny_report_free(err ? NULL : report);
     if (err == NY_OK) err = import_as(ctx, store);
-    if (err == NY_OK) err = prepare(ctx);
+    if (err == NY_OK) err = suite->prepare(ctx);
     if (err == NY_OK) err = export_old(ctx);
     if (err == NY_OK) keep_output(&whole);
     if (err) fprintf(stderr, "%s\n", ny_context_message(ctx));
@@ -378,8 +384,7 @@ static void kind_fails(void **state)
     run_all(*(const enum kind *)*state);
 }
 
-static int run_faults(const char *name, const struct work *list, size_t count,
-                      CMFixtureFunction start)
+static int run_faults(const struct suite *these)
 {
     static enum kind kinds[] = {READING, WRITING, SYNCING, FULL_DISK, MAPPING,
                                 INTERRUPTED, SHORT};
@@ -394,9 +399,8 @@ static int run_faults(const char *name, const struct work *list, size_t count,
         cmocka_unit_test(allocations_fail),
     };
 
-    works = list;
-    work_count = count;
-    return cmocka_run_group_tests_name(name, tests, start, stop);
+    suite = these;
+    return cmocka_run_group_tests_name(suite->name, tests, start, stop);
 }
 
 #endif

@@ -119,12 +119,6 @@ static int prepare(struct ny_context *ctx)
     return err;
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return start_with(ROWS, prepare);
-}
-
 int main(void)
 {
     static const struct work list[] = {
@@ -137,7 +131,8 @@ int main(void)
         {"report", report_all, nothing, nothing, 1},
         {"verify", verify_all, nothing, nothing, 1},
     };
+    static const struct suite faults = {"faults below what reads and writes files", list,
+                                        sizeof(list) / sizeof(list[0]), ROWS, prepare};
 
-    return run_faults("faults below what reads and writes files", list,
-                      sizeof(list) / sizeof(list[0]), start);
+    return run_faults(&faults);
 }

@@ -76,12 +76,6 @@ static int prepare(struct ny_context *ctx)
     return err;
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return start_with(ROWS, prepare);
-}
-
 int main(void)
 {
     static const struct work list[] = {
@@ -91,6 +85,8 @@ int main(void)
         {"evaluate", evaluate_old, check_clusters, nothing, 16},
         {"online embedding", embed_online, check_online, undo_output, 16},
     };
+    static const struct suite faults = {"faults below fits", list,
+                                        sizeof(list) / sizeof(list[0]), ROWS, prepare};
 
-    return run_faults("faults below fits", list, sizeof(list) / sizeof(list[0]), start);
+    return run_faults(&faults);
 }

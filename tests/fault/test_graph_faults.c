@@ -105,12 +105,6 @@ static int prepare(struct ny_context *ctx)
     return err;
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return start_with(NODES, prepare);
-}
-
 int main(void)
 {
     static const struct work list[] = {
@@ -121,6 +115,8 @@ int main(void)
         {"path", path_near, check_path, nothing, 16},
         {"transform by isomap", transform_more, check_placed, undo_output, 16},
     };
+    static const struct suite faults = {"faults below graphs", list,
+                                        sizeof(list) / sizeof(list[0]), NODES, prepare};
 
-    return run_faults("faults below graphs", list, sizeof(list) / sizeof(list[0]), start);
+    return run_faults(&faults);
 }

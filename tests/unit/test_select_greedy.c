@@ -252,6 +252,25 @@ static void estimates_the_size_of_the_dictionary(void **state)
     free(x);
 }
 
+/* A few rows a landmark; of many points one in 256, as far as 16 MiB of them go. */
+static void pilot_grows_with_the_points(void **state)
+{
+    const struct ny_geometry flat = {.d = 16};
+    const struct ny_columns_spec spec = {.geometry = &flat, .dtype = NY_F32};
+    const size_t row = 16 * sizeof(float) + 3 * sizeof(uint64_t);
+    struct ny_selection_request request = {.spec = &spec};
+
+    (void)state;
+    request.n = 2000;
+    assert_int_equal(ny_greedy_pilot_bytes(&request, 500), 0); /* too few to tell */
+    request.n = 100000;
+    assert_int_equal(ny_greedy_pilot_bytes(&request, 500), 2000 * row);
+    request.n = 1000000;
+    assert_int_equal(ny_greedy_pilot_bytes(&request, 500), 3906 * row);
+    request.n = 1000000000;
+    assert_int_equal(ny_greedy_pilot_bytes(&request, 500), (16 << 20) / 64 * row);
+}
+
 /* What was said to suffice does, and a fifth of it does not. */
 static void needs_the_memory_that_it_says(void **state)
 {
@@ -290,6 +309,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(floats, start, stop),
         cmocka_unit_test_setup_teardown(doubles_and_a_tolerance_for_f64, start, stop),
         cmocka_unit_test_setup_teardown(growth_is_carried_on, start, stop),
+        cmocka_unit_test(pilot_grows_with_the_points),
         cmocka_unit_test_setup_teardown(estimates_the_size_of_the_dictionary, start, stop),
         cmocka_unit_test_setup_teardown(needs_the_memory_that_it_says, start, stop),
     };
