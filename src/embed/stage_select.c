@@ -92,6 +92,8 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
     for (unsigned pass = 0; pass < selection->passes; pass++)
         ny_job_count_pass(job, selection->rows_read / selection->passes,
                           selection->flops / selection->passes);
+    err = ny_fields_check(job->ctx); /* before their number is the size of anything */
+    if (err) return err;
     if (job->online) return ny_online_finish(job->online);
     json_object_clear(ny_job_checkpoint(job));
     ny_job_mark_time(job);

@@ -399,8 +399,8 @@ struct start {
     uint64_t seed;
 };
 
-/* The trivial vector, which is 1 in the walk's form, and random ones; of a small graph the unit
- * vectors. */
+/* The trivial vector, D^½1, and random ones, as large where degrees are small; of a small graph the
+ * unit vectors. */
 static int start_rows(void *arg, size_t first, size_t count)
 {
     const struct start *start = arg;
@@ -414,9 +414,7 @@ static int start_rows(void *arg, size_t first, size_t count)
             continue;
         }
         ny_gaussian(start->seed, NY_STREAM_RANGE, i * solver->stride, row, solver->columns);
-        row[0] = 1;
-        for (size_t j = 0; j < solver->columns; j++)
-            row[j] *= sqrt(solver->affinity->degree[i]);
+        row[0] = sqrt(solver->affinity->degree[i]);
     }
     return NY_OK;
 }

@@ -79,11 +79,15 @@ static void add_sheet(struct net *net, size_t first, size_t n)
         }
 }
 
-enum shape { SHEET, SMALL_WORLD, CYCLE, PATH, STAR, COMPLETE, DUMBBELL, OUTLIER };
+enum shape { SHEET, SMALL_WORLD, CYCLE, PATH, STAR, COMPLETE, DUMBBELL, OUTLIER, FAR_GROUP };
+enum { GROUP = 5 };
 
 static void net_of(struct net *net, enum shape shape, size_t n)
 {
-    size_t world = shape == SMALL_WORLD ? n : shape == OUTLIER ? n - 1 : 0;
+    size_t world = shape == SMALL_WORLD ? n
+                   : shape == OUTLIER   ? n - 1
+                   : shape == FAR_GROUP ? n - GROUP
+                                        : 0;
 
     net_new(net, n, shape == COMPLETE ? n - 1 : 5);
     if (shape == SHEET) add_sheet(net, 0, n);
@@ -93,6 +97,10 @@ static void net_of(struct net *net, enum shape shape, size_t n)
         link(net, 0, n - 1, 0.17);
     }
     if (shape == OUTLIER) link(net, n - 1, 0, 11);
+    if (shape == FAR_GROUP) link(net, n - 1, 0, 11);
+    for (size_t i = n - GROUP; shape == FAR_GROUP && i < n; i++)
+        for (size_t j = n - GROUP; j < n; j++)
+            if (j != i) link(net, i, j, 10.9);
     for (size_t i = 0; i < n; i++) {
         if (shape == CYCLE || (shape == PATH && i + 1 < n)) link(net, i, (i + 1) % n, 1);
         if (shape == STAR && i > 0) link(net, i, 0, 1);
@@ -240,11 +248,12 @@ static void test_pairs(void **state)
     check_pairs(SMALL_WORLD, 800, 3, -1, 1e-3);
 }
 
-/* A row whose degree is no f32. */
+/* Rows whose degrees are no f32; that of a group, to which an eigenvector belongs. */
 static void test_outlier(void **state)
 {
     (void)state;
     check_pairs(OUTLIER, 801, 3, -1, 1e-3);
+    check_pairs(FAR_GROUP, 805, 3, -1, 1e-3);
 }
 
 /* λ = 1 − cos(2πk/n) twice each, and the block may end within a pair; n/(n − 1) n − 1 times, of

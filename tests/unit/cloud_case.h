@@ -25,8 +25,9 @@ struct cloud {
 };
 
 /* kind 0: scattered; 1: on a coarse grid, so that many distances are equal; 2: far from the origin,
- * where f32 has few digits left; 3: every row five times; 4: all the same. */
-enum kind { SCATTERED, GRID, OFFSET, REPEATED, SAME };
+ * where f32 has few digits left; 3: every row five times; 4: all the same; 5: two clouds apart, in
+ * which squared distances are of the size of an f32 product's error. */
+enum kind { SCATTERED, GRID, OFFSET, REPEATED, SAME, APART };
 
 static double coordinate(enum kind kind, enum ny_dtype dtype, size_t i, size_t j)
 {
@@ -35,6 +36,7 @@ static double coordinate(enum kind kind, enum ny_dtype dtype, size_t i, size_t j
     if (kind == GRID) return floor(4 * u);
     if (dtype == NY_U8) return floor(256 * u);
     if (dtype == NY_I16) return floor(2000 * u) - 1000;
+    if (kind == APART) return (i % 2 ? 200 : -200) + u;
     return (kind == OFFSET ? 5000 : 0) + (double)(float)u;
 }
 

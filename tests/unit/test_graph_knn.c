@@ -23,12 +23,13 @@ static int by_distance(const void *a, const void *b)
     return x->row < y->row ? -1 : 1;
 }
 
-/* The lists of all rows, in ranges of so many panels. */
+/* The lists of all rows, in ranges of so many panels, of points that are read or held. */
 static void run_knn(const struct cloud *cloud, size_t t, uint64_t panels, unsigned workers,
-                    struct ny_measured *out)
+                    const struct ny_held *held, struct ny_measured *out)
 {
     struct ny_knn knn = {.spec = &cloud->spec,
                          .store = cloud->store,
+                         .held = held,
                          .n = cloud->n,
                          .neighbors = t,
                          .workers = workers,
@@ -57,15 +58,37 @@ static void run_knn(const struct cloud *cloud, size_t t, uint64_t panels, unsign
     }
 }
 
+static struct ny_measured lists_new(size_t n, size_t t)
+{
+    return (struct ny_measured){malloc(n * t * sizeof(uint32_t)), malloc(n * t * sizeof(double)), 0};
+}
+
+static void lists_free(struct ny_measured *lists)
+{
+    free(lists->row);
+    free(lists->distance);
+}
+
+static void check_same(const struct ny_measured *a, const struct ny_measured *b, size_t count)
+{
+    assert_memory_equal(a->row, b->row, count * sizeof(uint32_t));
+    assert_memory_equal(a->distance, b->distance, count * sizeof(double));
+}
+
 static void check_knn(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, size_t t,
                       const struct ny_kernel *metric)
 {
     struct cloud cloud;
-    struct ny_measured got = {malloc(n * t * sizeof(uint32_t)), malloc(n * t * sizeof(double)), 0};
+    struct ny_measured got = lists_new(n, t), read = lists_new(n, t);
     struct found *all = malloc(n * sizeof(*all));
+    struct ny_held held;
 
     cloud_new(&cloud, kind, dtype, n, d, metric);
-    run_knn(&cloud, t, 99, WORKERS, &got);
+    assert_int_equal(ny_held_new(&held, cloud.store, &cloud.spec, n, n, WORKERS), NY_OK);
+    run_knn(&cloud, t, 99, WORKERS, NULL, &read);
+    run_knn(&cloud, t, 99, WORKERS, &held, &got);
+    check_same(&read, &got, n * t);
+    ny_held_release(&held);
     for (size_t i = 0; i < n; i += i % NY_UNIT_ROWS < 3 ? 1 : 61) {
         size_t count = 0;
 
@@ -87,8 +110,8 @@ static void check_knn(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, s
     }
     cloud_free(&cloud);
     free(all);
-    free(got.row);
-    free(got.distance);
+    lists_free(&got);
+    lists_free(&read);
 }
 
 static void neighbours_are_those_of_all_pairs(void **state)
@@ -122,25 +145,25 @@ static void far_from_the_origin_digits_are_kept(void **state)
     check_knn(OFFSET, NY_F32, 2500, 3, 5, &ny_kernel_euclidean);
     check_knn(OFFSET, NY_F32, 2500, 40, 5, &ny_kernel_euclidean);
     check_knn(OFFSET, NY_F32, 2500, 40, 5, &ny_kernel_angular);
+    check_knn(APART, NY_F32, 2500, 40, 5, &ny_kernel_euclidean);
 }
 
 static void ranges_and_workers_change_nothing(void **state)
 {
     enum { N = 7000, T = 5 };
-    struct ny_measured a = {malloc(N * T * sizeof(uint32_t)), malloc(N * T * sizeof(double)), 0};
-    struct ny_measured b = {malloc(N * T * sizeof(uint32_t)), malloc(N * T * sizeof(double)), 0};
+    struct ny_measured a = lists_new(N, T), b = lists_new(N, T);
     struct cloud cloud;
 
     (void)state;
     cloud_new(&cloud, GRID, NY_U8, N, 10, &ny_kernel_euclidean);
-    run_knn(&cloud, T, 99, 1, &a);
+    run_knn(&cloud, T, 99, 1, NULL, &a);
     for (uint64_t panels = 1; panels < 4; panels++) {
-        run_knn(&cloud, T, panels, 3, &b);
-        assert_memory_equal(a.row, b.row, N * T * sizeof(uint32_t));
-        assert_memory_equal(a.distance, b.distance, N * T * sizeof(double));
+        run_knn(&cloud, T, panels, 3, NULL, &b);
+        check_same(&a, &b, N * T);
     }
     cloud_free(&cloud);
-    free(a.row), free(a.distance), free(b.row), free(b.distance);
+    lists_free(&a);
+    lists_free(&b);
 }
 
 /* ---- graphs --------------------------------------------------------------------------------- */
