@@ -225,6 +225,22 @@ static void recall_is_what_is_told(void **state)
     check_recall(SCATTERED, NY_F32, T + 1, 5, euclid, 1);
 }
 
+/* A leaf of more rows than are compared at a time, and of all there are. */
+static void a_leaf_of_all_rows_finds_all_neighbours(void **state)
+{
+    enum { N = 300 };
+    struct cloud cloud;
+    struct grown grown;
+
+    (void)state;
+    cloud_new(&cloud, SCATTERED, NY_F32, N, 20, &ny_kernel_euclidean);
+    grow(&grown, &cloud, T, N, N, 2);
+    trees_and_rounds(&grown.forest, 1, 0);
+    assert_true(plain_recall(&cloud, &grown.forest) == 1);
+    ny_forest_release(&grown.forest);
+    cloud_free(&cloud);
+}
+
 /* Of the planes that a node may choose from, sixteen of a few hundred, it takes one with a spread that
  * few of all have. */
 static void planes_are_chosen_by_their_spread(void **state)
@@ -404,6 +420,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_in_a_leaf),
         cmocka_unit_test(recall_is_what_is_told),
+        cmocka_unit_test(a_leaf_of_all_rows_finds_all_neighbours),
         cmocka_unit_test(planes_are_chosen_by_their_spread),
         cmocka_unit_test(rounds_find_what_a_tree_has_missed),
         cmocka_unit_test(rows_without_candidates_meet_all),
