@@ -286,7 +286,7 @@ NY_API int ny_select(struct ny_context *context, const char *path, const char *n
                      const struct ny_options *options, struct ny_report **report);
 /* The graph of nearest neighbours, exactly, by n²/2 distances streamed in tiles, or nearly, by a
  * forest; or resumes it.
- * *report: neighbors edges components largest largest_share distance_limit
+ * *report: neighbors edges components largest largest_share largest_edges distance_limit
  * degree_mean …, and "sweep", an array of {neighbors distance_limit components largest_share}.
  * NY_EDATA when no two rows are joined. With option knn=forest also recall, recall_interval (95 %),
  * trees, rounds, distances_per_point (pairs compared by n; those of the recall's sample, 512 rows

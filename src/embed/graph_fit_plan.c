@@ -138,13 +138,13 @@ static int shape_of(struct ny_store *store, const struct ny_fit_settings *settin
     if (!name) {
         graph.n = graph.largest = points.n;
         graph.stored = settings->graph.stored;
-        graph.edges = points.n * settings->graph.neighbors;
+        graph.largest_edges = points.n * settings->graph.neighbors;
     }
     *shape = (struct ny_graph_shape){.ctx = ny_store_context(store),
                                      .settings = settings,
                                      .n = graph.n,
                                      .nodes = graph.largest,
-                                     .edges = graph.edges,
+                                     .edges = graph.largest_edges,
                                      .m = settings->landmarks,
                                      .opening_bytes = ny_stored_edges_bytes(&graph)};
     if (shape->m > shape->nodes) shape->m = (size_t)shape->nodes;

@@ -24,10 +24,11 @@ struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t 
 
 void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings)
 {
-    static const char *const keys[] = {"distance_limit",  "edges",      "components",  "largest",
-                                       "largest_share",   "isolated",   "degree_mean", "degree_max",
-                                       "remeasured",      "sweep",      "recall",
-                                       "recall_interval", "trees",      "rounds",
+    static const char *const keys[] = {"distance_limit",  "edges",         "components",
+                                       "largest",         "largest_share", "largest_edges",
+                                       "isolated",        "degree_mean",   "degree_max",
+                                       "remeasured",      "sweep",         "recall",
+                                       "recall_interval", "trees",         "rounds",
                                        "distances_per_point", "bridges",
                                        "bridge_shortest", "bridge_longest"};
 
@@ -270,13 +271,14 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
 {
     json_t *facts = ny_graph_facts(g->job.record);
     uint32_t *degree = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(*degree));
-    uint64_t edges, isolated = 0;
+    uint64_t edges, isolated = 0, ends = 0; /* of edges of the largest component */
     uint32_t most = 0;
 
     if (!degree) return NY_EBUDGET;
     edges = ny_lists_degrees(lists, degree);
     for (uint64_t i = 0; i < lists->n; i++) {
         isolated += degree[i] == 0;
+        if (components->of[i] == 0) ends += degree[i];
         if (degree[i] > most) most = degree[i];
     }
     ny_free(g->job.ctx, degree);
@@ -289,6 +291,7 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
     ny_field_set_count(facts, "largest", components->largest);
     ny_field_set_number(facts, "largest_share",
                         (double)components->largest / (double)lists->n);
+    ny_field_set_count(facts, "largest_edges", ends / 2);
     if (edges == 0)
         return ny_fail(g->job.ctx, NY_EDATA,
                        "no two rows are neighbours within a distance of %g; raise --max-distance "

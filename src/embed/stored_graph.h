@@ -9,7 +9,8 @@ struct ny_stored_graph {
     struct ny_store *store;
     const char *name;
     uint64_t n;
-    uint64_t largest, edges;  /* rows of the largest component; of the whole graph */
+    uint64_t largest, largest_edges; /* rows of the largest component; its edges, of a graph of an
+                                      * older version those of all */
     size_t neighbors, stored; /* columns that count, and all */
     double limit;
     bool mutual;

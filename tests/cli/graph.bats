@@ -304,6 +304,17 @@ share() {
     exits 0
 }
 
+@test "edges of the largest component are counted by themselves" {
+    printf '%s\n' x 0 1 2 100 101 102 103 >two.csv
+    nystream import two.nys two.csv -q
+    ny graph two.nys g --neighbors 2 --json -q
+    exits 0
+    [ "$(field "$output" components)" = 2 ]
+    [ "$(field "$output" edges)" = 8 ]
+    [ "$(field "$output" largest)" = 4 ]
+    [ "$(field "$output" largest_edges)" = 5 ]
+}
+
 @test "a forest of few or equal rows is exact" {
     line
     for t in 2 7; do
