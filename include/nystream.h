@@ -170,17 +170,18 @@ enum ny_option_group {
     NY_GROUP_IMPORT = 1, /* format labels label-column header dtype append shuffle nan columns … */
     NY_GROUP_FIT = 2,    /* map approx select landmarks … */
     NY_GROUP_SELECT = 4, /* the selection's part of the fit options */
-    NY_GROUP_COMMON = 8, /* memory threads */
+    NY_GROUP_COMMON = 8, /* memory */
     NY_GROUP_READ = 16,  /* how a file is read, for transform: format header label-column … */
     NY_GROUP_EMBED = 32, /* what only the one call ny_embed_file() has: tmpdir … */
     NY_GROUP_PLAN = 64,  /* what only ny_gamma_grid() has: gamma-grid */
-    NY_GROUP_UPDATE = 128, /* what only ny_fit() has: update */
+    NY_GROUP_UPDATE = 128, /* what ny_fit() has and ny_plan() has not: update restart */
     NY_GROUP_GRAPH = 256,  /* neighbors metric max-distance … */
     NY_GROUP_PATH = 512,   /* from to */
     NY_GROUP_EVALUATE = 1024, /* measures clusters … */
     NY_GROUP_PLOT = 2048,      /* axes color size … */
     NY_GROUP_REPORT = 4096,    /* image path title */
-    NY_GROUP_RARE = 8192       /* beside others: --help leaves it out, `help VERB --all` does not */
+    NY_GROUP_RARE = 8192,      /* beside others: --help leaves it out, `help VERB --all` does not */
+    NY_GROUP_THREADS = 16384   /* threads: of what works in several */
 };
 
 struct ny_option_info {
@@ -304,8 +305,8 @@ NY_API int ny_path(struct ny_context *context, const char *path, const char *gra
 /* Judges a finished embedding by measures of its rows, their labels and the points. *report has a
  * key for each figure, null where it does not apply, with "reasons" (key → words). Clusters that
  * are found are stored with the result: part "clusters". NY_EUSAGE where a measure that option
- * measures names does not apply. Memory: the rows where they fit, else a few megabytes a thread
- * and, of each row, its cluster and its class, 8 bytes. */
+ * measures names does not apply, and for an option that is of none of them. Memory: the rows where
+ * they fit, else a few megabytes a thread and, of each row, its cluster and its class, 8 bytes. */
 NY_API int ny_evaluate(struct ny_context *context, const char *path, const char *name,
                        const struct ny_options *options, struct ny_report **report);
 /* Places the rows of `input` with a stored model: m·(d + p) multiply-adds a row, one streaming

@@ -67,8 +67,8 @@ static const char result[] = "embedding";
 static bool takes_arrivals(const struct ny_options *options)
 {
     static const char *const counts[] = {"landmarks", "probe"};
-    bool alone = strcmp(ny_options_text(options, "scale"), "none") == 0 &&
-                 !ny_options_flag(options, "shuffle") &&
+    const char *scale = ny_options_text(options, "scale"); /* NULL where it could not act */
+    bool alone = (!scale || strcmp(scale, "none") == 0) && !ny_options_flag(options, "shuffle") &&
                  !ny_options_is_set(options, "landmarks-file") &&
                  !ny_options_is_set(options, "landmarks-from");
     uint64_t count;

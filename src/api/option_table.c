@@ -23,6 +23,7 @@
 #define PLOT NY_GROUP_PLOT
 #define REPORT NY_GROUP_REPORT
 #define RARE NY_GROUP_RARE
+#define THREADS NY_GROUP_THREADS
 
 /* Sections of help. */
 #define INPUT "Input"
@@ -204,7 +205,7 @@
     X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", EMBEDDING, FIT | SELECT | GRAPH,  \
       "scale columns by deviation, or by range. standard: the standard deviation; unit: "          \
       "the range; sparse rows are not centred")                                                    \
-    X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | SELECT | RARE,                \
+    X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | RARE,                         \
       "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of "       \
       "K, so there is no trace error")                                                             \
     X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", SOLVER, FIT | RARE,                       \
@@ -222,7 +223,7 @@
       "take in rows that were appended since. With the options that the result has; full: "        \
       "as a fit of all rows with its gamma and scale; frozen: they are placed by the model "       \
       "as it is")                                                                                  \
-    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH,                       \
+    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, UPDATE | SELECT | GRAPH,                    \
       "replace a result of this name that has other options")                                      \
     X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE,          \
       "of every random choice. The same seed gives the same bytes")                                \
@@ -230,7 +231,7 @@
       "folder of the temporary store; by default that of the output")                              \
     X("memory", NY_BYTES, 1, false, "SIZE", NULL, RUN, COMMON,                                     \
       "such as 512M or 2G; by default half of what is free. For import 256M")                      \
-    X("threads", NY_COUNT, 1, false, "N", NULL, RUN, COMMON, "by default one a CPU")
+    X("threads", NY_COUNT, 1, false, "N", NULL, RUN, THREADS, "by default one a CPU")
 
 #define INFO(name, kind, least, identity, argument, fallback, section, groups, summary)            \
     {name, argument, fallback, summary, section, groups},

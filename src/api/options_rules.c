@@ -362,6 +362,20 @@ static int check_selection(const struct ny_options *options, unsigned groups)
     return NY_OK;
 }
 
+/* A dictionary of rows that are named or drawn, whatever is between them. */
+static int check_dictionary(const struct ny_options *options)
+{
+    static const char *const names[] = {"kernel", "gamma", "sigma", "epsilon", "degree", "coef0",
+                                        "scale"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (typed(options, names[i]) && !rule_of(options)->bytes)
+            return ny_fail(options->ctx, NY_EUSAGE,
+                           "--%s does not act with --select %s, which does not look at the points",
+                           names[i], rule_of(options)->name);
+    return NY_OK;
+}
+
 /* One pass: what it finds must not depend on rows to come, nor need a second look. */
 static int check_online(const struct ny_options *options)
 {
@@ -450,6 +464,7 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
         if (!err) err = check_selection(options, groups);
         if (!err) err = check_affine(options, groups);
     }
+    if (!err && groups & NY_GROUP_SELECT) err = check_dictionary(options);
     if (!err && groups & NY_GROUP_FIT) err = check_online(options);
     if (!err && groups & NY_GROUP_FIT) err = check_fit(options);
     if (!err && groups & NY_GROUP_IMPORT) err = check_import(options);

@@ -44,6 +44,19 @@ static int take_size(struct ny_context *ctx, const struct ny_options *options,
     return NY_OK;
 }
 
+/* Options of points do not act on eigenvalues. */
+static int check_scree(struct ny_context *ctx, const struct ny_options *options)
+{
+    static const char *const names[] = {"axes", "color", "all", "mark-landmarks"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (ny_options_is_set(options, names[i]))
+            return ny_fail(ctx, NY_EUSAGE,
+                           "--%s does not act with --scree, which draws eigenvalues alone",
+                           names[i]);
+    return NY_OK;
+}
+
 /* Of a call: what options ask for, and an open store. */
 struct plot {
     struct ny_picture_spec spec;
@@ -64,7 +77,8 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
     plot->spec.scene.rows = ny_options_flag(options, "mark-landmarks");
     plot->spec.title = ny_options_text(options, "title");
     plot->spec.scree = ny_options_flag(options, "scree");
-    err = take_axes(ctx, options, plot->axes, &plot->spec);
+    err = plot->spec.scree ? check_scree(ctx, options) : NY_OK;
+    if (err == NY_OK) err = take_axes(ctx, options, plot->axes, &plot->spec);
     if (err == NY_OK) err = take_size(ctx, options, &plot->spec);
     if (err) return err;
     err = ny_reserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
@@ -102,6 +116,9 @@ int ny_plot_text(struct ny_context *context, const char *path, const char *name,
 
     if (err == NY_OK && !screen->write)
         err = ny_fail(context, NY_EUSAGE, "ny_plot_text() was given a screen without write()");
+    if (err == NY_OK && options && ny_options_is_set(options, "size"))
+        err = ny_fail(context, NY_EUSAGE,
+                      "--size is that of a picture in a file (-o OUT.png); a terminal has its own");
     if (err == NY_OK) err = begin(&plot, context, path, options);
     if (err) return err;
     out = (struct ny_sink){.write = screen->write, .user = screen->user};

@@ -7,6 +7,7 @@
 #include "embed/record.h"
 #include "spectral/ensemble.h"
 #include "spectral/methods.h"
+#include "spectral/nystrom.h"
 
 static bool is(const char *text, const char *word)
 {
@@ -280,6 +281,24 @@ static int check_sizes(struct ny_context *ctx, uint64_t n, struct ny_fit_setting
     return is(fit->method->name, "ensemble") ? check_ensemble(ctx, fit) : NY_OK;
 }
 
+/* --inner auto of nystrom and orthonystrom goes by size. */
+static int check_randomized(struct ny_context *ctx, const struct ny_options *options,
+                            const struct ny_fit_settings *fit)
+{
+    struct ny_problem problem = ny_settings_problem(fit, fit->landmarks);
+    size_t k = ny_settings_rank(fit, fit->landmarks);
+    bool oversample = ny_options_is_set(options, "oversample");
+
+    if (!oversample && !ny_options_is_set(options, "power")) return NY_OK;
+    if (fit->inner != NY_INNER_AUTO || fit->method->whole || !isnan(fit->dictionary.tolerance) ||
+        ny_nystrom_randomized(&problem, fit->landmarks, k))
+        return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--%s does not act here: --inner auto finds %zu pairs of %zu landmarks exactly; "
+                   "give --inner randomized",
+                   oversample ? "oversample" : "power", k, fit->landmarks);
+}
+
 /* --map pca --approx exact: C is the points' own columns, for any n; averages are the true ones. */
 static int take_coordinates(struct ny_context *ctx, struct ny_fit_settings *fit,
                             const struct ny_points_info *points)
@@ -339,7 +358,8 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
     fit->weights = is(weights, "exponential") ? NY_WEIGHTS_EXPONENTIAL
                    : is(weights, "ridge")     ? NY_WEIGHTS_RIDGE
                                               : NY_WEIGHTS_UNIFORM;
-    return check_sizes(ctx, points->n, fit);
+    err = check_sizes(ctx, points->n, fit);
+    return err ? err : check_randomized(ctx, options, fit);
 }
 
 /* Of a map of a graph: landmarks, where it has some, are averaged over. */

@@ -56,6 +56,7 @@ struct display {
     bool json;        /* warnings as JSON */
     int width;        /* columns that the line on the screen takes now; 0: no line */
     double printed_s; /* when a line last went to a pipe */
+    double started_s;
 };
 
 struct command {
@@ -168,6 +169,8 @@ void cli_watch_signals(struct command *command);
 
 /* Sends progress and log of the context to the standard error. */
 void cli_display_start(struct command *command);
+/* What the command took, where --verbose asks. */
+void cli_display_end(struct command *command);
 /* Takes the line off the screen. */
 void cli_display_clear(struct display *display);
 /* Of the terminal, else by COLUMNS and LINES, else 80 and 24. */

@@ -22,6 +22,7 @@ int main(int argc, char **argv)
     status = command.verb->run(&command);
     cli_watch_signals(NULL);
     status = cli_finish_output(&command, status);
+    cli_display_end(&command);
 done:
     ny_options_free(command.options);
     ny_context_free(command.context);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -189,8 +190,22 @@ void cli_display_start(struct command *command)
     display->quiet = command->quiet || command->json;
     display->verbose = command->verbose && !display->quiet;
     display->json = command->json;
-    display->printed_s = now_s();
+    display->started_s = display->printed_s = now_s();
     ny_context_set_log(command->context, show_message, display);
     if (!command->quiet && (display->terminal || !command->json))
         ny_context_set_progress(command->context, show_progress, display);
+}
+
+void cli_display_end(struct command *command)
+{
+    const struct display *display = &command->display;
+    struct rusage used;
+
+    if (!display->verbose || getrusage(RUSAGE_SELF, &used)) return;
+    fprintf(stderr, "nystream: %s took %s and at most %s", command->verb->name,
+            cli_duration(now_s() - display->started_s).text,
+            cli_bytes(1024.0 * (double)used.ru_maxrss).text);
+    if (command->verb->groups & NY_GROUP_THREADS)
+        fprintf(stderr, ", in up to %u threads", ny_context_threads(command->context));
+    fputc('\n', stderr);
 }

@@ -206,9 +206,13 @@ static int evaluate(struct command *command, const char *name, json_t *results)
 
 int cli_run_eval(struct command *command)
 {
-    json_t *results = json_array();
-    int status = command->given & OWN_LABELS ? need_labels(command) : NY_OK;
+    json_t *results;
+    int status;
 
+    if (command->json && command->given & OWN_CSV)
+        return cli_fail(command, NY_EUSAGE, "--json and --csv are forms of one table; give one");
+    results = json_array();
+    status = command->given & OWN_LABELS ? need_labels(command) : NY_OK;
     for (size_t i = 1; i < command->operand_count && !status; i++)
         status = evaluate(command, command->operands[i], results);
     cli_display_clear(&command->display);

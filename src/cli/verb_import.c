@@ -1,6 +1,8 @@
 /* import. */
 #include "cli/cli.h"
 
+#include <string.h>
+
 static void print_summary(const struct ny_report *report)
 {
     double n = 0, rows = 0, bytes, seconds, dropped;
@@ -22,9 +24,13 @@ static void print_summary(const struct ny_report *report)
 int cli_run_import(struct command *command)
 {
     struct ny_report *report = NULL;
-    int status = ny_import(command->context, command->operands[0], command->operands + 1,
-                           command->operand_count - 1, command->options, &report);
+    int status;
 
+    if (strcmp(ny_options_get(command->options, "shuffle"), "no") == 0 &&
+        strcmp(ny_options_get(command->options, "seed"), "0") != 0)
+        return cli_fail(command, NY_EUSAGE, "--seed acts only with --shuffle");
+    status = ny_import(command->context, command->operands[0], command->operands + 1,
+                       command->operand_count - 1, command->options, &report);
     cli_display_clear(&command->display);
     if (status)
         status = cli_fail_resumable(command, status);

@@ -66,6 +66,8 @@ int cli_run_help(struct command *command)
         cli_print_bash_completion(stdout);
     } else if (command->given & OWN_ZSH) {
         cli_print_zsh_completion(stdout);
+    } else if (command->operand_count == 0 && command->given & OWN_ALL) {
+        return cli_fail_usage(command, "--all tells every option of a verb; help needs VERB");
     } else if (command->operand_count == 0) {
         cli_print_overview(stdout);
     } else {

@@ -7,9 +7,10 @@ enum { NAMES_MAX = 160, NO_LIMIT = 1 << 30 };
 
 #define EVERY (OWN_JSON | OWN_QUIET | OWN_VERBOSE | OWN_HELP)
 #define COMMON NY_GROUP_COMMON
+#define WORK (NY_GROUP_COMMON | NY_GROUP_THREADS) /* of verbs that work in several threads */
 
 static const struct verb verbs[] = {
-    {"import", "STORE FILE…", "", 2, NO_LIMIT, NY_GROUP_IMPORT | COMMON, EVERY,
+    {"import", "STORE FILE…", "", 2, NO_LIMIT, NY_GROUP_IMPORT | WORK, EVERY,
      "read tables into a store",
      "Reads the FILEs, one after another, in one bounded-memory pass; - is the standard input. "
      "npy, CSV and TSV, LIBSVM, IDX, fvecs and bvecs are understood, text and IDX also gzipped. "
@@ -26,13 +27,13 @@ static const struct verb verbs[] = {
      "nystream info points.nys\n"
      "nystream info points.nys first --json",
      cli_run_info},
-    {"verify", "STORE", "", 1, 1, COMMON, EVERY, "read every byte and name each damaged block",
+    {"verify", "STORE", "", 1, 1, WORK, EVERY, "read every byte and name each damaged block",
      "Reads every byte of a store, in as many threads as it may, and checks it against its "
      "checksum. Prints `ok`, or each damaged block of points and chunk of a result with its "
      "rows, and then exits 5. All other rows can still be read: see export --skip-damaged, and "
      "repair.",
      "nystream verify points.nys", cli_run_verify},
-    {"plan", "STORE", "", 1, 1, NY_GROUP_FIT | NY_GROUP_PLAN | COMMON, EVERY,
+    {"plan", "STORE", "", 1, 1, NY_GROUP_FIT | NY_GROUP_PLAN | WORK, EVERY,
      "passes, flops, memory, disk and time of a fit, before anything runs; and its kernel width",
      "Says what `fit` with the same options would cost on this machine, and whether it fits in "
      "the memory budget; if not, the smallest budget that does. Exits 0 either way. With "
@@ -45,7 +46,7 @@ static const struct verb verbs[] = {
      "nystream plan points.nys --landmarks 100 --memory 256M\n"
      "nystream plan points.nys --gamma-grid 0.1,1,10",
      cli_run_plan},
-    {"fit", "STORE NAME", "", 2, 2, NY_GROUP_FIT | NY_GROUP_UPDATE | COMMON, EVERY,
+    {"fit", "STORE NAME", "", 2, 2, NY_GROUP_FIT | NY_GROUP_UPDATE | WORK, EVERY,
      "compute an embedding, resume it, or update it",
      "Selects landmarks, accumulates, solves, projects, and stores the result under NAME. A "
      "checkpoint is made at least every 30 seconds: after an interruption the same command goes "
@@ -55,12 +56,12 @@ static const struct verb verbs[] = {
      "nystream fit points.nys first --landmarks 100 --components 3 --memory 256M\n"
      "nystream fit points.nys groups --map laplacian --landmarks 100 --row-normalize",
      cli_run_fit},
-    {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | COMMON, EVERY, "choose landmarks alone",
+    {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | WORK, EVERY, "choose landmarks alone",
      "Stores a dictionary of landmarks under NAME, for `fit --landmarks-from NAME`.",
      "nystream select points.nys chosen --select greedy --tolerance 0.1\n"
      "nystream fit points.nys second --landmarks-from chosen",
      cli_run_select},
-    {"graph", "STORE NAME", "", 2, 2, NY_GROUP_GRAPH | COMMON, EVERY,
+    {"graph", "STORE NAME", "", 2, 2, NY_GROUP_GRAPH | WORK, EVERY,
      "the nearest neighbours of all rows, and how they hang together",
      "Finds the nearest neighbours of every row, exactly, from all pairs of rows, and stores them "
      "under NAME with the components of the graph that joins them. With --knn forest it finds "
@@ -75,7 +76,7 @@ static const struct verb verbs[] = {
      "Prints the rows of a shortest path from row --from to row --to, one a line, each with the "
      "length of the path up to it.",
      "nystream path points.nys near --from 0 --to 1", cli_run_path},
-    {"eval", "STORE NAME…", "", 2, NO_LIMIT, NY_GROUP_EVALUATE | COMMON,
+    {"eval", "STORE NAME…", "", 2, NO_LIMIT, NY_GROUP_EVALUATE | WORK,
      EVERY | OWN_LABELS | OWN_CSV, "judge results: clusters against labels, and more",
      "Prints a table with a column for each NAME and a line for each figure; what does not apply "
      "is left out, with the reason below. The clusters stay with the result: export --part "
@@ -93,7 +94,7 @@ static const struct verb verbs[] = {
      "the best matrix of that rank over this one's. --against another result adds how far "
      "eigenvectors, eigenvalues and, after a linear regression, rows agree with it.",
      "nystream eval points.nys first groups --clusters 3", cli_run_eval},
-    {"transform", "STORE NAME|MODEL.nym", "--input FILE -o OUT.npy", 1, 2, NY_GROUP_READ | COMMON,
+    {"transform", "STORE NAME|MODEL.nym", "--input FILE -o OUT.npy", 1, 2, NY_GROUP_READ | WORK,
      EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
      "solving anything. A model that was exported as one file needs no store.",
@@ -127,14 +128,14 @@ static const struct verb verbs[] = {
      "Below 5 MB, whatever the number of rows: an image counts all of them, a sample can be "
      "pointed at.",
      "nystream report points.nys first groups -o report.html", cli_run_report},
-    {"embed", "FILE", "-o OUT.npy", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | COMMON,
+    {"embed", "FILE", "-o OUT.npy", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | WORK,
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
      "import, fit and export in one; the store between is temporary.",
      "nystream embed table.csv -o embedding.npy --label-column class", cli_run_embed},
     {"list", "STORE", "", 1, 1, 0, EVERY, "the names of the results, with their status",
      "One result a line: name, tab, status (done, running, interrupted).",
      "nystream list points.nys", cli_run_list},
-    {"repair", "STORE", "", 1, 1, COMMON, EVERY,
+    {"repair", "STORE", "", 1, 1, WORK, EVERY,
      "set aside what is damaged, so that the rest can be used",
      "Reads every byte, as verify does, and prints what it sets aside. Rows in damaged blocks are "
      "lost: they keep their numbers, `info` counts them, and what is fitted from then on covers "
@@ -146,7 +147,7 @@ static const struct verb verbs[] = {
     {"rm", "STORE NAME", "", 2, 2, 0, EVERY, "remove a result",
      "Removes a result from the store, at once and without asking.",
      "nystream rm points.nys second", cli_run_rm},
-    {"bench", "", "", 0, 0, COMMON, EVERY, "measure this machine, for plans",
+    {"bench", "", "", 0, 0, WORK, EVERY, "measure this machine, for plans",
      "Measures the rates that plans rest on (matrix products, exp, memory, disk) and keeps them "
      "in the user's cache folder.",
      "nystream bench", cli_run_bench},
@@ -188,7 +189,8 @@ static const struct option_view own_options[] = {
      .own = OWN_JSON},
     {'q', "quiet", NULL, NULL, "no plan, progress or summary: only warnings and errors", OUTPUT,
      .own = OWN_QUIET},
-    {'v', "verbose", NULL, NULL, "more about what is done", OUTPUT, .own = OWN_VERBOSE},
+    {'v', "verbose", NULL, NULL, "more about what is done, and what it took", OUTPUT,
+     .own = OWN_VERBOSE},
     {'h', "help", NULL, NULL, "explain the verb and its options", OUTPUT, .own = OWN_HELP},
 };
 

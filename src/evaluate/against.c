@@ -353,4 +353,6 @@ static size_t order(const struct ny_evaluation *run)
     return run->settings->against ? columns_of(run) : 0;
 }
 
-const struct ny_measure ny_measure_against = {"against", keys, false, run_against, bytes, order};
+const struct ny_measure ny_measure_against = {
+    .name = "against", .keys = keys, .options = "against",
+    .run = run_against, .bytes = bytes, .order = order};

@@ -154,4 +154,6 @@ static size_t order(const struct ny_evaluation *run)
     return k > 256 ? k : 256;
 }
 
-const struct ny_measure ny_measure_clusters = {"clusters", keys, true, run_clusters, bytes, order};
+const struct ny_measure ny_measure_clusters = {
+    .name = "clusters", .keys = keys, .options = "clusters|n-init|seed",
+    .labels = true, .run = run_clusters, .bytes = bytes, .order = order};

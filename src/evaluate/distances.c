@@ -137,5 +137,6 @@ static size_t order(const struct ny_evaluation *run)
     return run->settings->sample;
 }
 
-const struct ny_measure ny_measure_distances = {"distances",   keys,  false,
-                                                run_distances, bytes, order};
+const struct ny_measure ny_measure_distances = {
+    .name = "distances", .keys = keys, .options = "sample|seed",
+    .run = run_distances, .bytes = bytes, .order = order};

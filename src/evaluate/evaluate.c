@@ -85,6 +85,33 @@ static int check_words(const struct ny_evaluation *run)
     return NY_OK;
 }
 
+/* `list` is "a|b|c". */
+static bool lists(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (; list; list = strchr(list, '|')) {
+        list += *list == '|';
+        if (strncmp(list, word, length) == 0 && strchr("|", list[length])) return true;
+    }
+    return false;
+}
+
+/* An option is of no measure that is asked for. */
+static int check_typed(const struct ny_evaluation *run)
+{
+    for (const char *const *option = run->settings->typed; *option; option++) {
+        bool acts = false;
+
+        for (size_t i = 0; i < MEASURES; i++)
+            acts |= asked_for(run, measures[i]) && lists(measures[i]->options, *option);
+        if (!acts)
+            return ny_fail(run->ctx, NY_EUSAGE, "--%s does not act with --measures %s", *option,
+                           run->settings->measures);
+    }
+    return NY_OK;
+}
+
 /* ---- what does not apply ------------------------------------------------------------------- */
 
 void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)
@@ -303,6 +330,7 @@ int ny_evaluate_run(struct ny_store *store, const char *name,
     ny_fields_begin();
     err = open_result(&run, store, name);
     if (err == NY_OK) err = check_words(&run);
+    if (err == NY_OK) err = check_typed(&run);
     if (err) goto done;
     run.report = json_object();
     run.reasons = json_object();

@@ -9,6 +9,8 @@
 #include "evaluate/row_classes.h"
 #include "evaluate/cloud.h"
 
+enum { NY_EVALUATE_OPTIONS = 7 }; /* beside measures */
+
 struct ny_evaluate_settings {
     const char *measures; /* names of measures or of their keys, cut at commas; "all": those that
                            * apply, and "labels": all that need them */
@@ -20,6 +22,7 @@ struct ny_evaluate_settings {
     const char *against;  /* another result, as a reference; NULL: none */
     uint64_t seed;
     unsigned threads;
+    const char *typed[NY_EVALUATE_OPTIONS + 1]; /* of the options above, NULL-terminated */
 };
 
 struct ny_measure;
@@ -44,6 +47,7 @@ struct ny_evaluation {
 struct ny_measure {
     const char *name;
     const char *const *keys; /* of the report, NULL-terminated */
+    const char *options;     /* that it goes by: "sample|seed" */
     bool labels;             /* some of them need labels */
     int (*run)(struct ny_evaluation *run);
     /* What it charges beside rows and classes; `run` has the result open, and workers. */

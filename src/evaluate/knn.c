@@ -330,4 +330,6 @@ static size_t order(const struct ny_evaluation *run)
     return ny_panel_rows(rows_of(run));
 }
 
-const struct ny_measure ny_measure_knn = {"knn", keys, true, run_knn, bytes, order};
+const struct ny_measure ny_measure_knn = {
+    .name = "knn", .keys = keys, .options = "knn-neighbors|seed",
+    .labels = true, .run = run_knn, .bytes = bytes, .order = order};

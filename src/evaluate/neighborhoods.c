@@ -111,5 +111,6 @@ static size_t order(const struct ny_evaluation *run)
     return run->settings->sample;
 }
 
-const struct ny_measure ny_measure_neighborhoods = {"neighborhoods",   keys,  false,
-                                                    run_neighborhoods, bytes, order};
+const struct ny_measure ny_measure_neighborhoods = {
+    .name = "neighborhoods", .keys = keys, .options = "neighbors|sample|seed",
+    .run = run_neighborhoods, .bytes = bytes, .order = order};

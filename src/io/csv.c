@@ -320,6 +320,7 @@ const struct ny_format ny_format_csv = {
     .close = ny_csv_close,
     .takes_columns = true,
     .takes_label_column = true,
+    .has_header = true,
 };
 
 const struct ny_format ny_format_tsv = {
@@ -328,4 +329,5 @@ const struct ny_format ny_format_tsv = {
     .close = ny_csv_close,
     .takes_columns = true,
     .takes_label_column = true,
+    .has_header = true,
 };

@@ -28,6 +28,7 @@ struct ny_format {
     int (*skip)(struct ny_reader *reader, uint64_t rows);
     void (*close)(struct ny_reader *reader);
     bool takes_columns, takes_label_column;
+    bool has_header; /* a first line may name the columns */
 };
 
 struct ny_format_entry {

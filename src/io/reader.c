@@ -116,6 +116,10 @@ static int check_options(struct ny_reader *reader)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--label-column does not go with the format %s of %s; give --labels FILE",
                        name, reader->path);
+    if (options->header == NY_HEADER_YES && !reader->entry->format->has_header)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--header yes does not go with the format %s of %s, which names no columns",
+                       name, reader->path);
     if (options->label_column && options->labels_file)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--labels and --label-column are both given; a row has one label");

@@ -41,7 +41,10 @@ static int take_landmarks(struct picture *p)
     size_t count = part->count(&p->scene.frame.result);
     int err;
 
-    if (!p->spec->scene.rows || !count) return NY_OK;
+    if (!p->spec->scene.rows) return NY_OK;
+    if (!count)
+        return ny_fail(p->ctx, NY_EUSAGE, "--mark-landmarks: '%s' has no landmarks",
+                       p->scene.frame.result.name);
     p->landmarks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
     p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(*p->marks));
     if (!p->landmarks || !p->marks) return NY_EBUDGET;

@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* The randomized solver pays for a small part of the spectrum or a large W (limits measured). */
-static bool randomized_pays(const struct ny_problem *problem, size_t m, size_t k)
+bool ny_nystrom_randomized(const struct ny_problem *problem, size_t m, size_t k)
 {
     if (problem->inner != NY_INNER_AUTO) return problem->inner == NY_INNER_RANDOMIZED;
     return k <= m / 40 || m >= 8000;
@@ -70,7 +70,7 @@ int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
     size_t k = U.rows, p = solution->p;
     int err;
 
-    if (randomized_pays(problem, basis->r, k))                          /* W ≈ U Σ Uᵀ */
+    if (ny_nystrom_randomized(problem, basis->r, k))                    /* W ≈ U Σ Uᵀ */
         err = ny_eigen_randomized(problem->ctx, basis->W, k, &problem->randomized, sigma, U);
     else
         err = ny_eigen_top(problem->ctx, basis->W, k, sigma, U);
@@ -116,13 +116,13 @@ double ny_nystrom_flops(size_t m, size_t p, size_t k, const struct ny_problem *p
     double M = (double)m, K = (double)k, P = (double)p;
     double r = K + (double)problem->randomized.oversample;
 
-    if (!randomized_pays(problem, m, k)) return 4.0 / 3 * M * M * M + 2 * M * M * (K + P);
+    if (!ny_nystrom_randomized(problem, m, k)) return 4.0 / 3 * M * M * M + 2 * M * M * (K + P);
     return 2 * M * M * r * ((double)problem->randomized.power + 1) + 6 * M * r * r + 2 * M * M * P;
 }
 
 size_t ny_nystrom_bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
-    size_t inner = randomized_pays(problem, m, k)
+    size_t inner = ny_nystrom_randomized(problem, m, k)
                        ? ny_eigen_randomized_bytes(m, k, &problem->randomized)
                        : ny_eigen_top_bytes(m, k);
     size_t products = m * (p > k ? p : k) * sizeof(double);

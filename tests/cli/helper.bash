@@ -88,3 +88,12 @@ store() {
     table "${2-300}" "${3-4}" >"$1.csv"
     nystream import "$1" "$1.csv" --quiet
 }
+
+# spoil FILE OF AT: changes the bytes of FILE that are those of file OF from AT on (32 of them).
+spoil() {
+    local pattern at
+    pattern=$(tail -c +$(($3 + 1)) "$2" | head -c 32 | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')
+    at=$(grep -obUaP -m 1 "$pattern" "$1" | head -n 1 | cut -d: -f1)
+    [ -n "$at" ]
+    printf 'damaged!' | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
+}

@@ -48,7 +48,7 @@ size() {
     nystream fit s a --map pca --approx exact -q
     for end in png svg pdf; do
         nystream plot s a -o 1.$end --memory 96M
-        nystream plot s a -o 2.$end --threads 1
+        nystream plot s a -o 2.$end
         cmp 1.$end 2.$end
         [ "$(stat -c %s 1.$end)" -lt 2000000 ]
     done
@@ -58,7 +58,7 @@ size() {
 @test "columns, colours and the other pictures" {
     made s
     for options in "--axes 1,3" "--axes row,2" "--color 3" "--color row" "--color density" "--all" \
-        "--color label --mark-landmarks" "--title anything" "--scree" "--size 200x900"; do
+        "--color label" "--title anything" "--scree" "--size 200x900"; do
         # shellcheck disable=SC2086  # words are meant
         ny plot s a -o out.png $options
         exits 0
@@ -69,7 +69,7 @@ size() {
     exits 0
     silent
     nystream fit s one --components 1 --landmarks 20 -q
-    ny plot s one -o out.png
+    ny plot s one -o out.png --mark-landmarks
     exits 0
     nystream plot s a -o x.svg --axes 1,2
     nystream plot s a -o y.svg --axes 2,1

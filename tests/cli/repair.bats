@@ -26,15 +26,6 @@ setup() {
     cp "$BATS_FILE_TMPDIR/old.npy" .
 }
 
-# spoil FILE OF AT: changes the bytes of FILE that are those of file OF from AT on (32 of them).
-spoil() {
-    local pattern at
-    pattern=$(tail -c +$(($3 + 1)) "$2" | head -c 32 | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')
-    at=$(grep -obUaP -m 1 "$pattern" "$1" | head -n 1 | cut -d: -f1)
-    [ -n "$at" ]
-    printf 'damaged!' | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
-}
-
 row_bytes=$((30 * 4)) # of old.npy, behind a header of 128 bytes
 
 # Damages the block in the middle of the file.

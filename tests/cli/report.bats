@@ -72,7 +72,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     nystream import s t.csv --label-column 6 -q
     nystream fit s a --landmarks 40 --components 5 -q
     nystream report s -o 1.html --memory 128M
-    nystream report s -o 2.html --threads 1
+    nystream report s -o 2.html
     cmp 1.html 2.html
     [ "$(stat -c %s 1.html)" -lt 3000000 ]
     grep -q '6,000 of 20,000 points' 1.html

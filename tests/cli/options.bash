@@ -1,0 +1,137 @@
+# What the tests of options share: a folder of files and stores that each command finds as it was,
+# and what is to be seen of a command.
+load helper
+
+# points COUNT [SEED]: rows of a, b, c, d and class.
+points() {
+    echo a,b,c,d,class
+    table "$1" 5 "${2-1}" | awk -F, -v OFS=, '{ $5 = NR % 3 } 1'
+}
+
+files() {
+    points 150 >t.csv
+    tail -n +2 t.csv | cut -d, -f1-4 >new.csv
+    (cat new.csv; echo nan,1,1,1) >nan.csv
+    awk -F, '{ print NR % 3, "1:" $1, "4:" $4 }' new.csv >new.svm
+    yes 1,2,3 | head -n 400 >same.csv
+    awk '{ print NR % 2 }' new.csv >labels.txt
+    seq 3 7 100 >rows.csv
+    awk '{ for (j = 1; j <= 14; j++) printf "%s%s", (NR * j) % 11, j < 14 ? "," : "\n" }' new.csv \
+        >columns.csv
+}
+
+# s: results f, other (of another seed), whole (without landmarks), a dictionary d, a graph g.
+# Each with a result f: bare has no labels, grown has rows that f does not know, in hurt f is
+# damaged, in far a row lies far from the others.
+stores() {
+    nystream import s t.csv --label-column class -q
+    nystream fit s f --landmarks 9 -q
+    nystream import bare new.csv -q
+    nystream fit bare f --landmarks 9 -q
+    cp -r s grown
+    nystream import grown t.csv --label-column class --append -q
+    cp -r s hurt
+    nystream export s f -o f.npy
+    spoil hurt/results/data.mdb f.npy 400
+    (table 3000 2; echo 99,99) | nystream import far - -q
+    nystream fit far f --map pca --approx exact -q
+    nystream fit s other --landmarks 9 --seed 4 --components 3 -q
+    nystream fit s whole --approx randomized -q
+    nystream select s d --landmarks 12 -q
+    nystream graph s g --neighbors 7 --connect -q
+}
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    nystream bench >bench.txt # once, not a part of it in each fit
+    mkdir files && cd files || return
+    files
+    stores
+}
+
+options_of() {
+    nystream help "$1" --all | sed -nE 's/^  (-., )?--([a-z0-9-]+).*/\2/p'
+}
+
+# Of a store that a command has made or changed: its points, and parts and figures of the result.
+contents() {
+    case $1 in
+    import)
+        nystream select "$2" all --select all -q
+        nystream export "$2" all --part source -o - >o.source
+        nystream info "$2" --json >report
+        ;;
+    fit) nystream export "$2" "$3" -o - >o.embedding ;;&
+    fit | select) nystream export "$2" "$3" --part landmarks -o - >o.landmarks ;;&
+    graph) nystream export "$2" "$3" --part neighbors -o - >o.neighbors ;;&
+    fit | graph) nystream info "$2" "$3" --json >report ;;
+    esac 2>/dev/null
+    [ ! -e report ] || grep -E "\"($figures)\":" report
+}
+
+figures="n|d|dtype|layout|labels|mean_norm|compressed_bytes|trace_error|residual_max|probe_error"
+figures+="|passes|edges|components|trees|recall"
+
+# see COMMAND…: its exit code, what it says, and what is in the files and the store that it makes;
+# without what it took, which is never the same.
+see() (
+    set +e
+    cp -r "$BATS_FILE_TMPDIR/files" work.$BASHPID && cd work.$BASHPID || exit
+    nystream "$@" >out 2>err </dev/null
+    echo "exit $?"
+    sed -E '/^(time|by stage|peak memory) /d; s/ of [0-9.]+ GiB//; s/ imported in .*/ imported/
+            s/(took ).* at most [0-9.]+ [KMG]iB/\1/' out err
+    [[ " $* " != *" --quiet "* ]] || contents "$@"
+    cksum o.* 2>/dev/null
+    rm -r "$PWD"
+)
+
+# look WHICH COMMAND: sees it, in the background, into the file $WHICH.N, N=${number[COMMAND]}.
+look() {
+    number[$2]=${number[$2]-${#number[@]}}
+    [ ! -e "$seen/$1.${number[$2]}" ] || return 0
+    while (($(jobs -rp | wc -l) >= 3)); do wait -n; done
+    : >"$seen/$1.${number[$2]}"
+    eval "see $2" >"$seen/$1.${number[$2]}" 3>&- &
+}
+
+# Of a row: $option, $command, the $whole, and $words of its refusal.
+split() {
+    local added
+    IFS='|' read -r option command added <<<"$1"
+    option=${option// /} words=
+    [[ $added != *" ! "* ]] || words=${added#* ! } added=${added% ! *}
+    whole="$command $added"
+    [[ $added == *" --"?(no-)$option* || $added == " -${option::1} "* ]] ||
+        { echo "the case of --$option changes something else: $whole" >&2; return 1; }
+}
+
+# A row is a case: an option | a command | what is added to it, with that option. Then what is seen
+# differs from what is seen of the command alone, which is the same each time; or, where " ! " and
+# words follow, it is refused with these. Each finds the folder as files() and stores() made it.
+# Arguments are added to all commands.
+acts() {
+    local rows row option command whole words seen base changed
+    local -A number=()
+    seen=$(mktemp -d -p .)
+    mapfile -t rows < <(sed "s/ *|/ $* |/2")
+    for row in "${rows[@]}"; do
+        split "$row"
+        look first "$whole"
+        [ -n "$words" ] || { look first "$command" && look again "$command"; }
+    done
+    wait
+    for row in "${rows[@]}"; do
+        split "$row"
+        base=${number[$command]-} changed=$seen/first.${number[$whole]}
+        if [ -n "$words" ]; then
+            ! grep -qx 'exit 0' $changed && grep -qF -- "$words" $changed ||
+                { echo "not refused with '$words': $whole" >&2; cat $changed >&2; return 1; }
+            continue
+        fi
+        diff $seen/{first,again}.$base >&2 || { echo "never the same: $command" >&2; return 1; }
+        ! cmp -s $seen/first.$base $changed || { echo "--$option is ignored: $whole" >&2; return 1; }
+        grep -qx 'exit 0' $changed || { echo "fails: $whole" >&2; cat $changed >&2; return 1; }
+    done
+}

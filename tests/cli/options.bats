@@ -1,0 +1,304 @@
+# Every option acts: it changes the output, the plan or the result of some command, or is refused
+# where it could not. None is taken and ignored. See acts() for what a row says.
+load options
+
+# Verbs that hand options to what another verb does with them, in the same table.
+handed_to() {
+    case $1 in
+    plan) echo fit graph ;;
+    fit) echo graph ;;
+    embed) echo fit graph import ;;
+    esac
+}
+
+# A command of each verb, for what most of them have.
+commands() {
+    cat <<'END'
+import new t.csv
+info s f
+verify s
+plan s --landmarks 9
+fit s r --landmarks 9
+select s r --landmarks 9
+graph s r
+path s g --from 0 --to 1
+eval s f
+transform s f --input new.csv -o o.csv
+export s f -o o.csv
+plot s f -o o.svg
+report s f -o o.html
+embed t.csv -o o.csv --landmarks 9
+list s
+repair s
+rm s f
+version
+help fit
+END
+}
+
+common_rows() {
+    local verb rest option
+    while read -r verb rest; do
+        for option in $(options_of $verb); do
+            case $option in
+            help | verbose) echo "$option | $verb $rest | --$option" ;;
+            quiet) echo "quiet | $verb $rest --verbose | --quiet" ;;
+            threads) echo "threads | $verb $rest --verbose | --threads 3" ;;
+            memory) [ $verb = plan ] || echo "memory | $verb $rest | --memory 1M ! --memory" ;;
+            json) case $verb in
+                transform | export | plot | report | rm | help) ;; # they have no report
+                *) echo "json | $verb $rest | --json" ;;
+                esac ;;
+            esac
+        done
+    done < <(commands)
+}
+
+@test "every option of every verb has a case here" {
+    local verb option by cases pairs=0 missing=
+    cases=" $( (cat "$BATS_TEST_FILENAME" && common_rows) |
+        sed -nE 's/^([a-z0-9-]+) +\| ([a-z]+) .*\|.*/\2:\1/p' | tr '\n' ' ')"
+    for verb in $(nystream help | sed -nE 's/^  ([a-z]+)  .*/\1/p'); do
+        for option in $(options_of $verb); do
+            ((pairs += 1))
+            for by in $verb $(handed_to $verb); do
+                [[ $cases != *" $by:$option "* ]] || continue 2
+            done
+            missing+=" $verb --$option"
+        done
+    done
+    [ -z "$missing" ] || { echo "no case in ${BATS_TEST_FILENAME##*/}:$missing" >&2; return 1; }
+    echo "$pairs pairs of verb and option"
+}
+
+@test "what most verbs have" {
+    acts < <(common_rows)
+    acts <<'END'
+json    | transform s none --input new.csv -o o.csv | --json ! {"error":
+json    | export s none -o o.csv       | --json ! {"error":
+json    | plot s none -o o.png         | --json ! {"error":
+json    | report s none -o o.html      | --json ! {"error":
+json    | rm s none                    | --json ! {"error":
+json    | help none                    | --json ! {"error":
+json    | bench now                    | --json ! {"error":
+help    | bench now --memory 1M        | --help
+memory  | plan s --landmarks 9         | --memory 1M
+memory  | bench                        | --memory 1M ! --memory
+quiet   | bench --memory 1M --verbose  | --quiet ! --memory
+verbose | bench --memory 1M            | --verbose ! bench took
+threads | bench --memory 1M --verbose  | --threads 3 ! in up to 3 threads
+all     | help fit                     | --all
+man     | help                         | --man
+bash-completion | help                 | --bash-completion
+zsh-completion  | help                 | --zsh-completion
+END
+}
+
+@test "points: import, transform, embed" {
+    acts --quiet <<'END'
+format       | import new t.csv                          | --format npy ! t.csv
+labels       | import new new.csv                        | --labels labels.txt
+label-column | import new t.csv                          | --label-column class
+header       | import new new.csv                        | --header yes
+dtype        | import new t.csv                          | --dtype f64
+append       | import s t.csv --label-column class       | --append
+layout       | import new t.csv                          | --layout sparse
+codec        | import new same.csv                       | --codec raw
+shuffle      | import new t.csv                          | --shuffle
+seed         | import new t.csv --shuffle                | --seed 3
+nan          | import new nan.csv                        | --nan drop
+dims         | import new new.svm                        | --dims 9
+columns      | import new t.csv                          | --columns 1,3-4
+input        | transform s f -o o.csv                    | --input new.csv
+output       | transform s f --input new.csv             | -o o.csv
+format       | transform s f --input new.csv -o o.csv    | --format npy ! new.csv
+label-column | transform s f --input t.csv -o o.csv      | --label-column class
+columns      | transform s f --input t.csv -o o.csv      | --columns a,b,c,d
+header       | transform s f --input new.csv -o o.csv    | --header yes
+dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
+label-column | embed t.csv -o o.csv --landmarks 9        | --label-column class
+columns      | embed t.csv -o o.csv --landmarks 9        | --columns a,b
+header       | embed new.csv -o o.csv --landmarks 9      | --header yes
+layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse ! sparse
+nan          | embed nan.csv -o o.csv --landmarks 9      | --nan drop
+tmpdir       | embed t.csv -o o.csv --landmarks 9        | --tmpdir nowhere ! nowhere
+output       | embed t.csv -o o.csv --landmarks 9        | -o o.npy
+kernel       | embed t.csv -o o.csv --landmarks 9        | --kernel linear
+graph        | embed t.csv -o o.csv --map isomap         | --graph g ! g
+END
+}
+
+@test "fit: what every map has" {
+    acts --quiet <<'END'
+map            | fit s r --landmarks 9                    | --map svd
+approx         | fit s r --landmarks 9                    | --approx nystrom
+components     | fit s r --landmarks 9                    | --components 3
+rank           | fit s r --landmarks 9                    | --rank 4
+scale          | fit s r --landmarks 9                    | --scale standard
+select         | fit s r --landmarks 9                    | --select uniform
+landmarks      | fit s r --landmarks 9                    | --landmarks 12
+tolerance      | fit s r --select greedy --tolerance 0.5  | --tolerance 0.3
+landmarks-file | fit s r                                  | --landmarks-file rows.csv
+landmarks-from | fit s r                                  | --landmarks-from d
+affine         | fit s r --landmarks 9                    | --affine
+online         | fit s r --select greedy --tolerance 0.5  | --online
+kernel         | fit s r --landmarks 9                    | --kernel laplacian
+gamma          | fit s r --landmarks 9                    | --gamma 0.3
+sigma          | fit s r --landmarks 9                    | --sigma 2
+epsilon        | fit s r --landmarks 9                    | --epsilon 3
+degree         | fit s r --landmarks 9 --kernel polynomial | --degree 2
+coef0          | fit s r --landmarks 9 --kernel polynomial | --coef0 0.5
+columns-file   | fit s r --landmarks-file rows.csv --precision f64 | --columns-file columns.csv
+averages       | fit s r --landmarks 9                    | --averages landmarks
+inner          | fit s r --landmarks 9                    | --inner randomized
+oversample     | fit s r --landmarks 20 --inner randomized | --oversample 2
+power          | fit s r --landmarks 20 --approx nystrom --inner randomized | --power 1
+experts        | fit s r --landmarks 60 --approx ensemble | --experts 4
+weights        | fit s r --landmarks 60 --approx ensemble | --weights exponential
+precision      | fit s r --landmarks 9                    | --precision f64
+certify        | fit s r --landmarks 9                    | --certify
+probe          | fit s r --landmarks 9                    | --probe 20
+seed           | fit s r --landmarks 9                    | --seed 5
+update         | fit grown f                              | --update full
+update         | fit grown f --update full                | --update frozen
+restart        | fit s f --landmarks 12                   | --restart
+gamma-grid     | plan s --landmarks 9                     | --gamma-grid 0.1,1
+END
+}
+
+@test "fit: what some maps have" {
+    acts --quiet <<'END'
+normalize         | fit s r --landmarks 9 --map diffusion | --normalize asymmetric
+time              | fit s r --landmarks 9 --map diffusion | --time 3
+row-normalize     | fit s r --landmarks 9 --map laplacian | --row-normalize
+graph             | fit s r --landmarks 9 --map isomap    | --graph g
+neighbors         | fit s r --landmarks 9 --map isomap    | --neighbors 8
+metric            | fit s r --landmarks 9 --map isomap    | --metric cosine
+max-distance      | fit s r --landmarks 9 --map isomap    | --max-distance 0.3
+mutual            | fit s r --landmarks 9 --map isomap    | --mutual
+edge-weights      | fit s r --map eigenmaps               | --edge-weights binary
+END
+}
+
+@test "select, graph, path" {
+    acts --quiet <<'END'
+select            | select s r --landmarks 9              | --select uniform
+landmarks         | select s r --landmarks 9              | --landmarks 12
+tolerance         | select s r --select greedy            | --tolerance 0.5
+landmarks-file    | select s r                            | --landmarks-file rows.csv
+landmarks-from    | select s r                            | --landmarks-from d
+affine            | select s r --select greedy --tolerance 0.5 | --no-affine
+kernel            | select s r --landmarks 9              | --kernel laplacian
+gamma             | select s r --landmarks 9              | --gamma 0.3
+sigma             | select s r --landmarks 9              | --sigma 9
+epsilon           | select s r --landmarks 9              | --epsilon 9
+degree            | select s r --landmarks 9 --kernel polynomial | --degree 1
+coef0             | select s r --landmarks 9 --kernel polynomial | --coef0 100
+scale             | select s r --landmarks 9 --gamma 9    | --scale standard
+restart           | select s d                            | --restart
+seed              | select s r --landmarks 9              | --seed 5
+neighbors         | graph s r                             | --neighbors 3
+metric            | graph s r                             | --metric cosine
+knn               | graph s r                             | --knn forest
+recall            | graph s r --knn forest --leaf 32      | --recall 0.5
+leaf              | graph s r --knn forest                | --leaf 32
+max-distance      | graph s r                             | --max-distance 0.3
+distance-quantile | graph s r                             | --distance-quantile 0.5
+mutual            | graph s r                             | --mutual
+connect           | graph s r --neighbors 1               | --connect
+sweep             | graph s r                             | --sweep 1,2
+scale             | graph s r                             | --scale unit
+restart           | graph s g                             | --restart
+seed              | graph s r --knn forest --leaf 32      | --seed 5
+from              | path s g --from 0 --to 1              | --from 2
+to                | path s g --from 0 --to 1              | --to 2
+END
+}
+
+@test "eval, export, plot, report" {
+    acts --quiet <<'END'
+measures       | eval s f                                 | --measures knn
+against        | eval s f                                 | --against other
+clusters       | eval s f --measures clusters             | --clusters 7
+n-init         | eval s f --measures clusters             | --n-init 1
+knn-neighbors  | eval s f --measures knn                  | --knn-neighbors 5
+neighbors      | eval s f --measures neighborhoods        | --neighbors 9
+sample         | eval s f --measures distances            | --sample 50
+seed           | eval s f --measures knn                  | --seed 5
+labels         | eval bare f                              | --labels ! labels
+csv            | eval s f                                 | --csv
+part           | export s f -o o.csv                      | --part eigenvalues
+output         | export s f -o o.csv                      | -o o.npy
+skip-damaged   | export hurt f -o o.csv                   | --skip-damaged ! no row can be read
+axes           | plot s f -o o.svg                        | --axes 2,1
+color          | plot s f -o o.svg                        | --color row
+all            | plot far f -o o.svg                      | --all
+mark-landmarks | plot s f -o o.svg                        | --mark-landmarks
+scree          | plot s f -o o.svg                        | --scree
+size           | plot s f -o o.svg                        | --size 400x300
+title          | plot s f -o o.svg                        | --title hello
+output         | plot s f -o o.svg                        | -o o.png
+terminal       | plot s f                                 | --terminal
+title          | report s f -o o.html                     | --title hello
+path           | report s f g -o o.html                   | --path 0,5
+image          | report s f -o o.html                     | --image 2x2
+output         | report s f                               | -o o.html
+END
+}
+
+@test "where an option could not act it is refused, with what it belongs to" {
+    acts --quiet <<'END'
+seed          | import new t.csv                          | --seed 3 ! only with --shuffle
+header        | import new new.svm                        | --header yes ! the format libsvm
+label-column  | import new new.svm                        | --label-column 1 ! the format libsvm
+header        | transform s f --input new.svm -o o.csv    | --header yes ! the format libsvm
+degree        | fit s r                                   | --degree 2 ! rbf kernel
+gamma         | fit s r --kernel linear                   | --gamma 2 ! linear kernel
+sigma         | fit s r --kernel laplacian                | --sigma 2 ! laplacian kernel
+tolerance     | fit s r                                   | --tolerance 0.1 ! --select greedy
+pilot         | fit s r                                   | --no-pilot ! --select greedy
+pilot         | select s r                                | --no-pilot ! --select greedy
+affine        | fit s r --approx column                   | --affine ! --select greedy
+landmarks     | fit s r --select all                      | --landmarks 9 ! --select all
+online        | fit s r                                   | --online --select uniform ! --select greedy
+time          | fit s r                                   | --time 2 ! --map diffusion
+normalize     | fit s r                                   | --normalize asymmetric ! --map diffusion
+averages      | fit s r --map svd                         | --averages landmarks ! --map svd
+rank          | fit s r --approx column                   | --rank 3 ! --approx column
+experts       | fit s r                                   | --experts 2 ! --approx ensemble
+weights       | fit s r                                   | --weights ridge ! --approx ensemble
+certify       | fit s r --approx column                   | --certify ! --approx nystrom|projected
+inner         | fit s r --approx column                   | --inner exact ! --approx nystrom
+oversample    | fit s r                                   | --oversample 3 ! --inner randomized
+oversample    | fit s r --inner exact                     | --oversample 3 ! --inner
+oversample    | fit s r --approx nystrom --inner exact    | --oversample 3 ! --inner exact
+oversample    | fit s r --approx nystrom --landmarks 20   | --oversample 3 ! --inner randomized
+power         | plan s --approx nystrom --landmarks 20    | --power 3 ! --inner randomized
+probe         | fit s r --landmarks-file rows.csv --columns-file columns.csv | --probe 9 ! --kernel precomputed
+neighbors     | fit s r                                   | --neighbors 9 ! --map kpca
+recall        | fit s r --map isomap                      | --recall 0.9 ! --knn forest
+row-normalize | fit s r --map eigenmaps                   | --row-normalize ! --map eigenmaps
+mutual        | fit s r --map isomap --graph g            | --mutual ! --graph g
+edge-weights  | fit s r --map isomap                      | --edge-weights binary ! --map eigenmaps
+gamma         | fit s r --map eigenmaps --edge-weights binary | --gamma 1 ! --edge-weights binary
+restart       | fit grown f --update full                 | --restart ! --update
+gamma         | select s r --select uniform               | --gamma 2 ! --select uniform
+kernel        | select s r --landmarks-from d             | --kernel linear ! --select given
+scale         | select s r --select all                   | --scale unit ! --select all
+leaf          | graph s r                                 | --leaf 9 ! --knn forest
+seed          | graph s r                                 | --seed 3 ! --knn forest
+clusters      | eval s f --measures knn                   | --clusters 4 ! --measures knn
+n-init        | eval s f --measures against --against other | --n-init 2 ! --measures against
+sample        | eval s f --measures purity,knn_error      | --sample 50 ! --measures purity,knn_error
+against       | eval s f --measures distances             | --against other ! --measures distances
+csv           | eval s f --json                           | --csv ! give one
+mark-landmarks | plot s whole -o o.png                    | --mark-landmarks ! no landmarks
+axes          | plot s f --scree -o o.png                 | --axes 2,1 ! --scree
+color         | plot s f --scree -o o.png                 | --color row ! --scree
+size          | plot s f --terminal                       | --size 400x300 ! a terminal
+scree         | plot s f --terminal                       | --scree ! -o OUT.png
+path          | report s f -o o.html                      | --path 0,5 ! has a graph
+image         | report s f -o o.html                      | --image 9x9 ! 4 columns
+all           | help                                      | --all ! VERB
+END
+}
