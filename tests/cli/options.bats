@@ -124,7 +124,8 @@ nan          | embed nan.csv -o o.csv --landmarks 9      | --nan drop
 tmpdir       | embed t.csv -o o.csv --landmarks 9        | --tmpdir nowhere ! nowhere
 output       | embed t.csv -o o.csv --landmarks 9        | -o o.npy
 kernel       | embed t.csv -o o.csv --landmarks 9        | --kernel linear
-graph        | embed t.csv -o o.csv --map isomap         | --graph g ! g
+columns-file | embed new.csv -o o.csv --landmarks-file rows.csv --precision f64 | --columns-file columns.csv
+graph        | embed t.csv -o o.csv --map isomap         | --graph g ! no result named 'g'
 END
 }
 
