@@ -114,6 +114,11 @@ static int take_settings(struct ny_request *request)
 {
     int err = ny_options_check(request->options, NY_GROUP_GRAPH);
 
+    if (err == NY_OK && !(ny_options_text(request->options, "knn") &&
+                          ny_options_text(request->options, "scale")))
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "options graph and kernel precomputed are for fits; leave them out to make "
+                       "a graph");
     if (err == NY_OK)
         err = ny_graph_settings_of(&request->graph, request->store, request->options);
     if (err == NY_OK && !request->graph.forest && ny_options_is_set(request->options, "seed"))

@@ -112,6 +112,22 @@ static void options_and_reports_may_be_left_out(void **state)
     assert_int_equal(ny_import(ctx, store, one, 1, NULL, NULL), NY_EUSAGE); /* without append */
 }
 
+/* Of a graph that is there, and of columns that are, there is nothing to say. */
+static void options_of_fits_do_not_make_a_graph(void **state)
+{
+    static const char *const fits[][2] = {{"graph", "g"}, {"kernel", "precomputed"}};
+    struct ny_options *of_fit;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ACCEPTS(ny_options_new(&of_fit, ctx));
+        ACCEPTS(ny_options_set(of_fit, fits[i][0], fits[i][1]));
+        assert_int_equal(ny_graph(ctx, store, "near", of_fit, NULL), NY_EUSAGE);
+        assert_non_null(strstr(ny_context_message(ctx), "are for fits"));
+        ny_options_free(of_fit);
+    }
+}
+
 static void files_and_names_are_needed(void **state)
 {
     struct ny_report *report = (void *)&report;
@@ -261,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_and_reports_may_be_left_out),
+        cmocka_unit_test(options_of_fits_do_not_make_a_graph),
         cmocka_unit_test(files_and_names_are_needed),
         cmocka_unit_test(inputs_and_outputs_are_needed),
         cmocka_unit_test(memory_of_the_caller_is_needed),
