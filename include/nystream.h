@@ -252,6 +252,12 @@ NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_rep
  * trees, the manifest or the statistics are damaged; NY_EBUSY while an import or a job runs. Points
  * change in one transaction, results in another. */
 NY_API int ny_repair(struct ny_context *context, const char *path, struct ny_report **report);
+/* Gives back to the disk what removed results have held, by a copy of what is left that takes the
+ * store's place; nothing happens where that is less than a sixteenth. The disk needs room for the
+ * copy meanwhile; a kill leaves the old store or the new one. NY_EBUSY while an import or a job
+ * runs; handles of other processes go on reading, and are refused to write (NY_EIO). *report:
+ * bytes_before, bytes. */
+NY_API int ny_compact(struct ny_context *context, const char *path, struct ny_report **report);
 /* Removes a result: NY_EUSAGE where there is none of this name, NY_EBUSY while a job makes it. */
 NY_API int ny_remove(struct ny_context *context, const char *path, const char *name);
 

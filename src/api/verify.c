@@ -1,4 +1,4 @@
-/* ny_verify, ny_repair: what is damaged, and what can be saved. */
+/* ny_verify, ny_repair, ny_compact: what is damaged, what can be saved, and what is not needed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -143,6 +143,30 @@ int ny_repair(struct ny_context *context, const char *path, struct ny_report **r
         err = ny_report_of_json(report, context, json_incref(object));
     }
     json_decref(object);
+    ny_store_close(store);
+    return err;
+}
+
+int ny_compact(struct ny_context *context, const char *path, struct ny_report **report)
+{
+    struct ny_store *store = NULL;
+    uint64_t before;
+    json_t *object;
+    int err = NY_GIVEN(context, path);
+
+    if (report) *report = NULL;
+    if (err) return err;
+    err = ny_store_open(&store, context, path);
+    if (err) return err;
+    before = ny_store_bytes(store);
+    err = ny_store_compact(store);
+    if (err == NY_OK && report) {
+        ny_fields_begin();
+        object = json_object();
+        ny_field_set_count(object, "bytes_before", before);
+        ny_field_set_count(object, "bytes", ny_store_bytes(store));
+        err = ny_report_of_json(report, context, object);
+    }
     ny_store_close(store);
     return err;
 }

@@ -112,6 +112,7 @@ int cli_run_report(struct command *command);
 int cli_run_embed(struct command *command);
 int cli_run_list(struct command *command);
 int cli_run_repair(struct command *command);
+int cli_run_compact(struct command *command);
 int cli_run_rm(struct command *command);
 int cli_run_bench(struct command *command);
 int cli_run_version(struct command *command);

@@ -1,4 +1,4 @@
-/* info, list, verify, repair: what is in a store, and in what state. */
+/* info, list, verify, repair, compact: what is in a store, and in what state. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -168,4 +168,27 @@ int cli_run_repair(struct command *command)
     int status = ny_repair(command->context, command->operands[0], &report);
 
     return cli_print_report(command, status, report, print_repaired);
+}
+
+/* ---- compact ------------------------------------------------------------------------------- */
+
+static void print_compacted(const struct command *command, const json_t *facts)
+{
+    double before = 0, now = 0;
+
+    cli_fact_number(facts, "bytes_before", &before);
+    cli_fact_number(facts, "bytes", &now);
+    if (now < before)
+        printf("%s: %s, was %s\n", command->operands[0], cli_bytes(now).text,
+               cli_bytes(before).text);
+    else
+        printf("%s: %s, nothing to give back\n", command->operands[0], cli_bytes(now).text);
+}
+
+int cli_run_compact(struct command *command)
+{
+    struct ny_report *report = NULL;
+    int status = ny_compact(command->context, command->operands[0], &report);
+
+    return cli_print_report(command, status, report, print_compacted);
 }

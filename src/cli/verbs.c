@@ -144,8 +144,16 @@ static const struct verb verbs[] = {
      "of it with export --skip-damaged before. Refused, with nothing changed, while an import or "
      "a fit runs, and where the damage is in what all else hangs on: import the points again.",
      "nystream verify points.nys || nystream repair points.nys", cli_run_repair},
+    {"compact", "STORE", "", 1, 1, COMMON, EVERY, "give back the disk that removed results held",
+     "A store keeps the room of what was removed or replaced for what comes, and its files never "
+     "get smaller by themselves. This makes a copy of what is left, for which the disk needs room, "
+     "and puts it in the store's place in one step: a kill leaves the old store or the new one. "
+     "Where less than a sixteenth is free nothing is done. Refused while an import or a fit runs; "
+     "who only reads goes on.",
+     "nystream compact points.nys", cli_run_compact},
     {"rm", "STORE NAME", "", 2, 2, 0, EVERY, "remove a result",
-     "Removes a result from the store, at once and without asking.",
+     "Removes a result from the store, at once and without asking. Its room is for what comes; "
+     "`compact` gives it back to the disk.",
      "nystream rm points.nys second", cli_run_rm},
     {"bench", "", "", 0, 0, WORK, EVERY, "measure this machine, for plans",
      "Measures the rates that plans rest on (matrix products, exp, memory, disk) and keeps them "

@@ -79,6 +79,19 @@ static int load_state(const struct eigenmaps *map, void **image)
                    job->name);
 }
 
+static void warn_of_far_rows(const struct eigenmaps *map)
+{
+    const struct ny_affinity *affinity = &map->affinity;
+
+    if (affinity->far && map->fit->job.stage == NY_STAGE_SOLVE)
+        ny_log(affinity->ctx, NY_LOG_WARNING,
+               "%llu rows, row %llu the first of them, are so far from all of their neighbours "
+               "that the weights exp(-%g d^2) vanish: they are placed at 0; a smaller --gamma "
+               "gives them a place, a --max-distance leaves them out",
+               (unsigned long long)affinity->far, (unsigned long long)affinity->far_row,
+               affinity->gamma);
+}
+
 static int open_map(struct eigenmaps *map, struct ny_graph_fit *fit)
 {
     struct ny_job *job = &fit->job;
@@ -97,6 +110,7 @@ static int open_map(struct eigenmaps *map, struct ny_graph_fit *fit)
         ny_free(job->ctx, image);
         return err;
     }
+    warn_of_far_rows(map);
     return ny_chebyshev_new(&map->solver, &map->affinity, map->pairs, job->settings->seed, image);
 }
 

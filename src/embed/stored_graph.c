@@ -20,7 +20,8 @@ bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, c
     graph->limit = ny_field_number(facts, "distance_limit", INFINITY);
     graph->largest = ny_field_count(facts, "largest", 0);
     graph->bridges = (size_t)ny_field_count(facts, "bridges", 0);
-    graph->largest_edges = ny_field_count(facts, "largest_edges", ny_field_count(facts, "edges", 0));
+    graph->largest_edges =
+        ny_field_count(facts, "largest_edges", ny_field_count(facts, "edges", 0));
     graph->mutual = ny_field_is(json_object_get(record, "options"), "mutual", "yes");
     return true;
 }

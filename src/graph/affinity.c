@@ -1,6 +1,5 @@
 #include "graph/affinity.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "base/cpu.h"
@@ -33,7 +32,7 @@ static int weigh_nodes(void *arg, size_t first, size_t count)
         for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
             double length = (double)graph->length[e];
 
-            affinity->weight[e] = exp(-affinity->gamma * length * length);
+            affinity->weight[e] = fmax(exp(-affinity->gamma * length * length), NY_WEIGHT_LEAST);
             sum += affinity->weight[e];
         }
         affinity->degree[v] = sum;
@@ -42,23 +41,27 @@ static int weigh_nodes(void *arg, size_t first, size_t count)
     return NY_OK;
 }
 
-/* Below the smallest normal number degrees have no digits left. */
-static int check_degrees(const struct ny_affinity *affinity)
+/* Nodes whose weights are all the least. A few are far out; of many the width tells nothing. */
+static int count_far(struct ny_affinity *affinity)
 {
+    enum { MANY = 10 }; /* one in so many */
     const struct ny_edges *graph = affinity->graph;
-    uint64_t apart = 0, first = UINT64_MAX;
 
+    affinity->far_row = UINT64_MAX;
     for (uint32_t v = 0; v < graph->n; v++) {
-        if (affinity->degree[v] >= DBL_MIN) continue;
-        apart++;
-        if (graph->row[v] < first) first = graph->row[v];
+        double edges = (double)(graph->head[v + 1] - graph->head[v]);
+
+        if (affinity->degree[v] > edges * NY_WEIGHT_LEAST) continue;
+        affinity->far++;
+        if (graph->row[v] < affinity->far_row) affinity->far_row = graph->row[v];
     }
-    if (!apart) return NY_OK;
+    if (affinity->far <= graph->n / MANY) return NY_OK;
     return ny_fail(affinity->ctx, NY_ENUMERIC,
                    "row %llu, the first of %llu such rows, is so far from all of its neighbours "
                    "that the weights exp(-%g d^2) vanish; give a smaller --gamma, or a "
                    "--max-distance that leaves such rows out",
-                   (unsigned long long)first, (unsigned long long)apart, affinity->gamma);
+                   (unsigned long long)affinity->far_row, (unsigned long long)affinity->far,
+                   affinity->gamma);
 }
 
 int ny_affinity_new(struct ny_affinity *affinity, const struct ny_edges *graph, double gamma)
@@ -74,7 +77,7 @@ int ny_affinity_new(struct ny_affinity *affinity, const struct ny_edges *graph, 
         affinity->inverse = affinity->degree + graph->n;
         err = ny_parallel_ranges(ctx, graph->n, weigh_nodes, affinity);
     }
-    if (err == NY_OK) err = check_degrees(affinity);
+    if (err == NY_OK) err = count_far(affinity);
     if (err) ny_affinity_release(affinity);
     return err;
 }

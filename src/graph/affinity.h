@@ -17,11 +17,15 @@ struct ny_affinity {
     double *weight;  /* of each edge, as graph->target */
     double *degree;  /* n: d_i = Σ_j w_ij, … */
     double *inverse; /* … and 1/d_i */
+    uint64_t far, far_row; /* nodes whose weights vanish, and the first row of theirs */
 };
 
 /* 1/median of the squared lengths that are not 0; 1 where all are. */
 int ny_affinity_gamma(const struct ny_edges *graph, double *gamma);
-/* w = exp(−γ·length²); γ = 0: 1. NY_ENUMERIC where all weights of a node vanish. */
+/* w = exp(−γ·length²), at least NY_WEIGHT_LEAST; γ = 0: 1. Nodes that have the least alone are
+ * counted: their rows of D^½ are 0 to any digit, whatever their weights are among each other.
+ * NY_ENUMERIC where they are more than a tenth. */
+#define NY_WEIGHT_LEAST 0x1p-960
 int ny_affinity_new(struct ny_affinity *affinity, const struct ny_edges *graph, double gamma);
 void ny_affinity_release(struct ny_affinity *affinity);
 /* Of so many nodes and undirected edges; ny_affinity_gamma() takes less. */

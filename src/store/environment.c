@@ -234,6 +234,20 @@ static bool may_write(const char *directory, const char *file)
     return euidaccess(directory, W_OK) == 0 && euidaccess(file, W_OK) == 0;
 }
 
+/* The file that was looked at, with the lock file beside it: another one is in its place where the
+ * store was compacted meanwhile. */
+static int check_opened(const struct ny_env *env, struct ny_context *ctx, const struct stat *info)
+{
+    struct stat opened;
+    int fd;
+
+    if (mdb_env_get_fd(env->lmdb, &fd) || fstat(fd, &opened))
+        return ny_fail_errno(ctx, "read", env->path);
+    if (opened.st_dev == info->st_dev && opened.st_ino == info->st_ino) return NY_OK;
+    return ny_fail_at(ctx, NY_EBUSY, env->path, NY_NO_LINE,
+                      "%s was replaced while it was opened; run the same command again", env->path);
+}
+
 static int fill_slot(struct ny_env *env, struct ny_context *ctx, const char *directory,
                      uint32_t environment, const struct stat *info)
 {
@@ -253,6 +267,7 @@ static int fill_slot(struct ny_env *env, struct ny_context *ctx, const char *dir
     err = open_lmdb(env, ctx, directory, env->read_only ? MDB_RDONLY | MDB_NOLOCK : 0,
                     (uint64_t)info->st_size);
     if (!err) err = open_table(env, ctx);
+    if (!err) err = check_opened(env, ctx, info);
     if (err) {
         if (env->lmdb) mdb_env_close(env->lmdb);
         env->lmdb = NULL;
@@ -365,7 +380,6 @@ static int write_first(struct ny_env *env, struct ny_context *ctx, uint32_t envi
     return code ? ny_env_fail(ctx, env->path, "create", code) : NY_OK;
 }
 
-/* Removes what an earlier, killed creation left in `directory`. */
 static void remove_leftovers(const char *directory)
 {
     static const char *const files[] = {"data.mdb", "lock.mdb"};
@@ -374,6 +388,18 @@ static void remove_leftovers(const char *directory)
     for (size_t i = 0; i < 2; i++)
         if (snprintf(path, PATH_MAX, "%s/%s", directory, files[i]) < PATH_MAX) unlink(path);
     rmdir(directory);
+}
+
+int ny_env_remove(struct ny_context *ctx, const char *directory)
+{
+    char draft[PATH_MAX];
+    struct stat info;
+    int err = ny_env_entry(ctx, directory, S_IFDIR, false, &info);
+
+    if (err) return err;
+    remove_leftovers(directory);
+    if (snprintf(draft, PATH_MAX, "%s.new", directory) < PATH_MAX) remove_leftovers(draft);
+    return NY_OK;
 }
 
 int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t environment,

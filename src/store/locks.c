@@ -154,10 +154,10 @@ int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, 
     int err = lock_path(lock, store->ctx, store->path, file);
 
     if (!err) err = acquire(lock, store->ctx, LOCK_EX | LOCK_NB, what);
-    if (err || ny_env_in_place(store->points)) return err;
-    ny_lock_release(lock);
-    return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
-                      "%s was removed while it was open; run the same command again", store->path);
+    if (err) return err;
+    err = ny_store_check_place(store);
+    if (err) ny_lock_release(lock);
+    return err;
 }
 
 bool ny_lock_held(struct ny_store *store, const char *file)

@@ -128,6 +128,7 @@ int ny_batch_begin(struct ny_batch **out, struct ny_store *store)
     if (!batch) return NY_EBUDGET;
     batch->store = store;
     err = ny_lock_wait(&batch->lock, store->ctx, store->path, "commit");
+    if (!err) err = ny_store_check_place(store);
     if (!err) err = ny_write_begin(&batch->write, store, store->results, ny_batch_bytes_max(store));
     if (err) {
         batch_free(batch);

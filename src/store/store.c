@@ -291,6 +291,14 @@ uint64_t ny_results_room(const struct ny_store *store)
     return (uint64_t)disk.f_bavail * disk.f_frsize + (uint64_t)info.st_blocks * 512;
 }
 
+int ny_store_check_place(struct ny_store *store)
+{
+    if (ny_env_in_place(store->points) && ny_env_in_place(store->results)) return NY_OK;
+    return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
+                      "%s was removed or compacted while it was open; run the same command again",
+                      store->path);
+}
+
 int ny_store_writable(struct ny_store *store)
 {
     if (!store->read_only) return NY_OK;

@@ -168,6 +168,12 @@ struct ny_repaired {
 typedef int ny_repaired_fn(void *user, const struct ny_repaired *done);
 int ny_store_repair(struct ny_store *store, ny_repaired_fn *told, void *user);
 
+/* Gives back to the disk what removed results and replaced chunks have held: points/ and results/,
+ * each where a sixteenth of its file is free, are copied and put in place of the old ones, in one
+ * step each. This handle, and others that were opened before, then read the old files and write
+ * no more. NY_EBUSY while an import or a job runs; NY_EIO without disk for the copy. */
+int ny_store_compact(struct ny_store *store);
+
 /* Charged, and kept, for so many threads that read at a time, their decoders. */
 size_t ny_reading_bytes(unsigned readers);
 

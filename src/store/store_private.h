@@ -5,7 +5,7 @@
  *   environment, residency    an LMDB environment, one per process and directory; its mapped pages
  *   write, view               its transactions; locks: our own lock files
  *   store                     the handle
- *   manifest, lost, points, ingest  rows;   results: chunks;   verify, repair: all of it
+ *   manifest, lost, points, ingest  rows;   results: chunks;   verify, repair, compact: all of it
  *
  * Invariants.
  *  1. A value leaves this folder only as a copy, after its checksum was verified.
@@ -60,6 +60,8 @@ void ny_env_close(struct ny_env *env);
 /* Makes one in a new directory beside and moves it into place. */
 int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t environment,
                   const uint8_t id[16]);
+/* Removes one that is not in use, and what a creation of it that was killed has left. */
+int ny_env_remove(struct ny_context *ctx, const char *directory);
 /* Checks that something of a store is a plain file or directory (S_IFREG, S_IFDIR), or, where it is
  * not needed, not there. Nothing of ours is ever a symbolic link: following one would write outside
  * the store. NY_ESTORE otherwise. */
@@ -182,6 +184,8 @@ struct ny_store {
 
 /* Refuses on a read-only store. */
 int ny_store_writable(struct ny_store *store);
+/* Refuses where the store's files are not those that are open: it was removed, or compacted. */
+int ny_store_check_place(struct ny_store *store);
 void ny_views_free(struct ny_store *store);
 
 /* ---- locks --------------------------------------------------------------------------------- */

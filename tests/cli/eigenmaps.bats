@@ -196,6 +196,20 @@ same_part() { # NAME NAME PART
     exits 0
 }
 
+@test "a row that is far from all others is placed at 0, with a warning" {
+    (table 200 2 && echo 900,900) >out.csv
+    nystream import o.nys out.csv --header no -q
+    nystream graph o.nys g --neighbors 6 -q
+    ny fit o.nys e --map eigenmaps --graph g -q
+    exits 0
+    says "1 rows, row 200 the first of them, are so far from all of their neighbours"
+    nystream export o.nys e -o y.csv
+    [ "$(tail -1 y.csv | tr , '\n' | awk '$1 ^ 2 > 1e-20' | wc -l)" -eq 0 ]
+    ny fit o.nys b --map eigenmaps --graph g --edge-weights binary -q
+    exits 0
+    [ -z "$stderr" ]
+}
+
 @test "eigenvalue 1 says nothing of new points" {
     printf '0,0\n1,0\n-1,0\n0,1\n0,-1\n' >star.csv
     nystream import s.nys star.csv --header no -q

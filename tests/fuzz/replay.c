@@ -38,7 +38,7 @@ static void run_changed(uint8_t *data, size_t size)
         size_t at = (size_t)(next_random(&state) % size);
         uint8_t was = data[at];
 
-        data[at] = i % 3 ? (uint8_t)(was ^ 1u << next_random(&state) % 8) : (uint8_t)(i % 2 - 1);
+        data[at] = (uint8_t)(i % 3 ? was ^ 1u << next_random(&state) % 8 : i % 2 ? 0u : 255u);
         run(data, size);
         data[at] = was;
     }

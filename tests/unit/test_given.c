@@ -88,6 +88,7 @@ static void options_and_reports_may_be_left_out(void **state)
     ACCEPTS(ny_evaluate(ctx, store, "a", NULL, NULL));
     ACCEPTS(ny_verify(ctx, store, NULL));
     ACCEPTS(ny_repair(ctx, store, NULL));
+    ACCEPTS(ny_compact(ctx, store, NULL));
     ACCEPTS(ny_transform(ctx, store, "a", "points.csv", "out.npy", NULL));
     ACCEPTS(ny_export(ctx, store, "a", "model", "out.nym"));
     ACCEPTS(ny_transform_model(ctx, "out.nym", "points.csv", "out.npy", NULL));
@@ -142,6 +143,7 @@ static void files_and_names_are_needed(void **state)
     REFUSES("name", ny_result_report(ctx, store, NULL, &report));
     REFUSES("path", ny_verify(ctx, NULL, &report));
     REFUSES("path", ny_repair(ctx, NULL, &report));
+    REFUSES("path", ny_compact(ctx, NULL, &report));
     REFUSES("path", ny_remove(ctx, NULL, "a"));
     REFUSES("name", ny_remove(ctx, store, NULL));
     REFUSES("path", ny_plan(ctx, NULL, options, &report));

@@ -1,0 +1,291 @@
+/*
+ * Compaction. LMDB keeps the pages of what was removed for what comes, and no file of its ever gets
+ * smaller. Here the entries of an environment are copied to a new one beside it, in order, and the
+ * two folders exchange their names at once: whoever opens the store sees the old one or the new
+ * one, whole. Handles that are open go on reading the old one, and are refused what they would
+ * write (ny_store_check_place()). A copy that a kill left is removed by the next.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "store/guard.h"
+#include "store/store_private.h"
+
+/* Of 16 pages one at least has to be free: less is not worth the copy. */
+enum { WORTH = 16 };
+
+struct compaction {
+    struct ny_store *store;
+    struct ny_context *ctx;
+    struct ny_lock points, commit;
+    struct ny_name_lock **name; /* of all results there are */
+    size_t names;
+};
+
+/* ---- locks ---------------------------------------------------------------------------------- */
+
+static int add_name(void *user, const char *text)
+{
+    struct compaction *c = user;
+    struct ny_name_lock **larger =
+        ny_resize(c->ctx, NY_MEM_STORE, c->name, (c->names + 1) * sizeof(struct ny_name_lock *));
+
+    if (!larger) return NY_EBUDGET;
+    c->name = larger;
+    larger[c->names] = NULL;
+    return ny_name_lock(&larger[c->names++], c->store, text);
+}
+
+static int lock_all(struct compaction *c)
+{
+    int err = ny_store_writable(c->store);
+
+    if (!err) err = ny_lock_try(&c->points, c->store, "points", "importing into this store");
+    if (!err) err = ny_results_list(c->store, add_name, c);
+    if (!err) err = ny_lock_try(&c->commit, c->store, "commit", "writing to this store");
+    return err;
+}
+
+static void unlock_all(struct compaction *c)
+{
+    for (size_t i = 0; i < c->names; i++)
+        ny_name_unlock(c->name[i]);
+    ny_free(c->ctx, c->name);
+    ny_lock_release(&c->commit);
+    ny_lock_release(&c->points);
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+struct copy {
+    MDB_cursor *cursor;
+    struct ny_key key;
+    MDB_val value;
+    uint64_t checksum;
+    void *room;
+    int code;
+};
+
+static int next_entry(void *arg)
+{
+    struct copy *copy = arg;
+    struct ny_header header = {.checksum = 0};
+    MDB_val key;
+
+    copy->code = mdb_cursor_get(copy->cursor, &key, &copy->value, MDB_NEXT);
+    if (!copy->code && key.mv_size > sizeof(copy->key.data)) copy->code = MDB_CORRUPTED;
+    if (copy->code) return NY_OK;
+    copy->key.bytes = key.mv_size;
+    memcpy(copy->key.data, key.mv_data, key.mv_size);
+    if (copy->value.mv_size >= sizeof(header)) memcpy(&header, copy->value.mv_data, sizeof(header));
+    copy->checksum = header.checksum;
+    return NY_OK;
+}
+
+static int copy_value(void *arg)
+{
+    struct copy *copy = arg;
+
+    memcpy(copy->room, copy->value.mv_data, copy->value.mv_size);
+    return NY_OK;
+}
+
+/* The entry that the cursor comes to next, unless it is the pulse; NY_END: there is none. */
+static int copy_entry(struct copy *copy, struct ny_view *view, struct ny_write *write)
+{
+    struct ny_context *ctx = write->store->ctx;
+    int err = ny_guarded(next_entry, copy);
+
+    if (!err && copy->code == MDB_NOTFOUND) return NY_END;
+    if (!err && copy->code) return ny_env_fail(ctx, view->env->path, "read", copy->code);
+    if (!err && copy->key.bytes == 1 && copy->key.data[0] == 0) return NY_OK; /* the pulse */
+    if (!err)
+        err = ny_write_room(write, &copy->key, copy->value.mv_size, copy->checksum, &copy->room);
+    if (err == NY_OK) err = ny_guarded(copy_value, copy);
+    ny_env_touched(view->env, copy->value.mv_data, copy->value.mv_size);
+    return err;
+}
+
+/* Transactions of so many bytes as fit the budget. */
+static int copy_entries(struct ny_view *view, struct ny_env *fresh, struct ny_meter *meter)
+{
+    struct ny_store *store = view->store;
+    const size_t most = ny_dirty_bytes_max(store->ctx), room = most + NY_CHUNK_BYTES;
+    struct copy copy = {.code = 0};
+    struct ny_write write;
+    int err = NY_OK;
+
+    copy.code = mdb_cursor_open(view->txn, view->env->table, &copy.cursor);
+    if (copy.code) return ny_env_fail(store->ctx, view->env->path, "read", copy.code);
+    while (err == NY_OK) {
+        err = ny_write_begin(&write, store, fresh, room);
+        if (err) break;
+        while (err == NY_OK && write.dirty_bytes < most) {
+            err = copy_entry(&copy, view, &write);
+            if (err == NY_OK) err = ny_check_interrupt(store->ctx);
+            if (err == NY_OK) ny_meter_add(meter, 1, (double)copy.value.mv_size, 0);
+        }
+        if (err == NY_OK || err == NY_END) {
+            int end = ny_write_commit(&write);
+
+            err = end ? end : err;
+        } else {
+            ny_write_abort(&write);
+        }
+    }
+    mdb_cursor_close(copy.cursor);
+    return err == NY_END ? NY_OK : err;
+}
+
+/* The same entries: as many, and of one format with the same sum of their hashes. */
+static int check_copy(struct ny_context *ctx, const struct ny_env *old, const struct ny_env *fresh)
+{
+    struct ny_pulse was, is;
+    char why[NY_WHY_BYTES];
+    int err = ny_structure_check(ctx, old->path, &was, why);
+
+    if (!err) err = ny_structure_check(ctx, fresh->path, &is, why);
+    if (!err && was.entries == is.entries &&
+        (was.version != is.version || was.key_sum == is.key_sum))
+        return NY_OK;
+    if (err && err != NY_ESTORE) return err;
+    return ny_fail_at(ctx, NY_ESTORE, old->path, NY_NO_LINE,
+                      "%s is damaged, and was left as it is: run 'nystream verify'", old->path);
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static int sync_folder(struct ny_context *ctx, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = NY_OK;
+
+    if (fd < 0) return ny_fail_errno(ctx, "open", path);
+    if (fsync(fd) && errno != EINVAL) err = ny_fail_errno(ctx, "write", path);
+    close(fd);
+    return err;
+}
+
+/* Whoever could write the old files can write the new ones. */
+static int take_over_rights(struct ny_context *ctx, const char *from, const char *to)
+{
+    static const char *const files[] = {"", "/data.mdb", "/lock.mdb"};
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        char old[PATH_MAX + 16], new[PATH_MAX + 16];
+        struct stat was, is;
+
+        snprintf(old, sizeof(old), "%s%s", from, files[i]);
+        snprintf(new, sizeof(new), "%s%s", to, files[i]);
+        if (stat(old, &was) || stat(new, &is)) return ny_fail_errno(ctx, "read", new);
+        if ((was.st_uid != is.st_uid || was.st_gid != is.st_gid) &&
+            chown(new, was.st_uid, was.st_gid))
+            return ny_fail_errno(ctx, "give the owner of the store", new);
+        if (was.st_mode != is.st_mode && chmod(new, was.st_mode & 07777))
+            return ny_fail_errno(ctx, "give the rights of the store", new);
+    }
+    return NY_OK;
+}
+
+static int exchange(const struct compaction *c, const char *old, const char *fresh)
+{
+    int err = take_over_rights(c->ctx, old, fresh);
+
+    if (!err) err = sync_folder(c->ctx, fresh);
+    if (!err && renameat2(AT_FDCWD, fresh, AT_FDCWD, old, RENAME_EXCHANGE))
+        err = ny_fail_errno(c->ctx, "put the smaller copy in place of", old);
+    return err ? err : sync_folder(c->ctx, c->store->path);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+/* Bytes of the pages that hold something. */
+static int used_bytes(const struct ny_view *view, uint64_t *entries, uint64_t *bytes)
+{
+    MDB_stat stat;
+    int code = mdb_stat(view->txn, view->env->table, &stat);
+
+    *entries = code ? 0 : stat.ms_entries;
+    *bytes = code ? 0
+                  : (uint64_t)(stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages +
+                               2) * stat.ms_psize;
+    return code ? ny_env_fail(view->store->ctx, view->env->path, "read", code) : NY_OK;
+}
+
+static int check_room(const struct compaction *c, uint64_t bytes)
+{
+    struct statvfs disk;
+    uint64_t room;
+
+    if (statvfs(c->store->path, &disk)) return NY_OK; /* the copy will tell */
+    room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (bytes + bytes / WORTH <= room) return NY_OK;
+    return ny_fail_at(c->ctx, NY_EIO, c->store->path, NY_NO_LINE,
+                      "a compact copy of %s takes %.1f MiB, and its disk has room for %.1f MiB; "
+                      "make space and run the same command again",
+                      c->store->path, (double)bytes / 1048576, (double)room / 1048576);
+}
+
+/* The copy in the folder `fresh`, which is made. */
+static int make_copy(const struct compaction *c, struct ny_view *view, const char *fresh,
+                     uint64_t entries)
+{
+    bool points = view->env == c->store->points;
+    uint32_t kind = points ? NY_POINTS_ENVIRONMENT : NY_RESULTS_ENVIRONMENT;
+    struct ny_env *copy = NULL;
+    struct ny_meter meter;
+    int err = ny_env_create(c->ctx, fresh, kind, view->env->id);
+
+    if (!err) err = ny_env_open(&copy, c->ctx, fresh, kind);
+    if (err) return err;
+    ny_meter_start(&meter, c->ctx, points ? "compact points" : "compact results", 0, entries);
+    err = copy_entries(view, copy, &meter);
+    ny_meter_finish(&meter);
+    if (!err) err = check_copy(c->ctx, view->env, copy);
+    ny_env_close(copy);
+    return err;
+}
+
+static int compact(const struct compaction *c, struct ny_env *env, const char *part)
+{
+    char old[PATH_MAX], fresh[PATH_MAX];
+    uint64_t entries = 0, bytes = 0;
+    struct ny_view *view = NULL;
+    struct stat info;
+    int end, err;
+
+    if (snprintf(old, PATH_MAX, "%s/%s", c->store->path, part) >= PATH_MAX ||
+        snprintf(fresh, PATH_MAX, "%s.small", old) >= PATH_MAX)
+        return ny_fail(c->ctx, NY_EIO, "the path of the store is too long: %s", c->store->path);
+    err = ny_env_remove(c->ctx, fresh);
+    if (!err) err = ny_view_begin(&view, c->store, env);
+    if (err) return err;
+    err = used_bytes(view, &entries, &bytes);
+    if (!err && stat(env->path, &info)) err = ny_fail_errno(c->ctx, "read", env->path);
+    if (!err && bytes / (WORTH - 1) * WORTH < (uint64_t)info.st_size) {
+        err = check_room(c, bytes);
+        if (!err) err = make_copy(c, view, fresh, entries);
+        if (!err) err = exchange(c, old, fresh);
+        end = ny_env_remove(c->ctx, fresh);
+        if (!err) err = end;
+    }
+    end = ny_view_end(view);
+    return err ? err : end;
+}
+
+int ny_store_compact(struct ny_store *store)
+{
+    struct compaction c = {
+        .store = store, .ctx = store->ctx, .points = {.fd = -1}, .commit = {.fd = -1}};
+    int err = lock_all(&c);
+
+    if (!err) err = compact(&c, store->results, "results");
+    if (!err) err = compact(&c, store->points, "points");
+    unlock_all(&c);
+    return err;
+}

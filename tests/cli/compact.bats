@@ -1,0 +1,134 @@
+# The room of what was removed is given back, and nothing else changes.
+load helper
+
+# A store with rows of 40 columns, a large result and a small one.
+full_store() {
+    table 20000 8 >rows.csv
+    nystream import s rows.csv -q
+    nystream fit s large --landmarks 300 --components 100 -q
+    nystream fit s small --landmarks 50 --components 2 -q
+    nystream export s small -o before.npy
+}
+
+bytes() { du -sb s | cut -f1; }
+
+@test "compact gives back what a removed result held; all else has the same bytes" {
+    full_store
+    nystream rm s large
+    local held
+    held=$(bytes)
+    ny compact s
+    exits 0
+    prints ", was "
+    [ "$(bytes)" -lt $((held - 7000000)) ]
+    [ ! -e s/results.small ]
+    ny verify s
+    exits 0
+    nystream export s small -o after.npy
+    cmp before.npy after.npy
+    ny compact s --json
+    exits 0
+    [ "$(field "$output" bytes)" = "$(field "$output" bytes_before)" ]
+    ny compact s
+    prints "nothing to give back"
+}
+
+@test "a store that was compacted takes new rows and new results" {
+    full_store
+    nystream rm s large
+    nystream compact s -q
+    table 1000 8 7 >more.csv
+    nystream import s more.csv --append -q
+    nystream fit s small --update full -q
+    nystream fit s large --landmarks 300 --components 100 -q
+    ny verify s
+    exits 0
+    nystream export s small -o after.npy
+    [ "$(stat -c %s after.npy)" -gt "$(stat -c %s before.npy)" ]
+}
+
+@test "compact keeps whose files they are, and who may write them" {
+    full_store
+    nystream rm s large
+    chmod 770 s/results
+    chmod 660 s/results/data.mdb
+    [ "$(id -u)" -ne 0 ] || chown 12345:2345 s/results/data.mdb
+    local was
+    was=$(stat -c '%a %u %g' s/results s/results/data.mdb)
+    nystream compact s -q
+    [ "$(stat -c '%a %u %g' s/results s/results/data.mdb)" = "$was" ]
+}
+
+@test "compact is refused while an import or a job runs, and of what is no store" {
+    full_store
+    nystream rm s large
+    exec 8>>s/locks/points.lock
+    flock 8
+    ny compact s
+    exits 6
+    exec 8>&-
+    exec 8>>s/locks/name-small.lock
+    flock 8
+    ny compact s
+    exits 6
+    says "the result 'small'"
+    exec 8>&-
+    ny compact missing
+    exits 4
+    mkdir empty
+    ny compact empty
+    exits 5
+}
+
+@test "who reads goes on, and who opened before is refused to write" {
+    full_store
+    mkfifo pipe
+    nystream transform s small --input pipe --format csv -o placed.npy -q &
+    local reader=$!
+    exec 7>pipe
+    table 100 8 >&7
+    nystream rm s large
+    ny compact s -q
+    exits 0
+    exec 7>&-
+    wait $reader
+    [ -s placed.npy ]
+    mkfifo more
+    nystream import s more --append --format csv -q 2>err &
+    local writer=$! tries=0
+    exec 7>more
+    table 100 8 >&7
+    until grep -qs "^$writer " s/locks/points.lock; do
+        sleep 0.02
+        [ $((tries += 1)) -lt 500 ]
+    done
+    ny compact s
+    exits 6
+    exec 7>&-
+    wait $writer
+}
+
+@test "killed at any moment it leaves one store or the other" {
+    full_store
+    nystream rm s large
+    cp -r s kept
+    local delay
+    for delay in 0.002 0.005 0.01 0.015 0.02 0.03 0.05; do
+        nystream compact s -q &
+        sleep $delay
+        kill -9 $! 2>/dev/null || true
+        wait $! 2>/dev/null || true
+        ny verify s
+        exits 0
+        nystream export s small -o after.npy
+        cmp before.npy after.npy
+        rm -rf s
+        cp -r kept s
+    done
+    mkdir s/results.small s/results.small.new # as a kill leaves them
+    echo half >s/results.small/data.mdb
+    nystream compact s -q
+    [ ! -e s/results.small ] && [ ! -e s/results.small.new ]
+    ny verify s
+    exits 0
+}
