@@ -85,3 +85,18 @@ copies() {
     [ "$(field "$(cat info)" compressed_bytes)" -lt "$(field "$(cat info)" bytes)" ]
     ./read_store packed a 2 | cmp - <(cat rows.csv a.csv)
 }
+
+@test "an old store is compacted" {
+    local held
+    for old in $(copies); do
+        nystream rm $old g
+        held=$(du -sb $old | cut -f1)
+        nystream compact $old -q
+        [ "$(du -sb $old | cut -f1)" -le "$held" ]
+        ny verify $old
+        exits 0
+        nystream export $old a -o a.csv
+        cmp a.csv $old/a.csv
+        nystream import $old $old/points.csv --append -q
+    done
+}

@@ -9,6 +9,17 @@ static int import_fresh(struct ny_context *ctx)
     return import_as(ctx, fresh);
 }
 
+/* Of a copy from which the result is gone. */
+static int compact_fresh(struct ny_context *ctx)
+{
+    int err = NY_OK;
+
+    if (access(fresh, F_OK) != 0) case_copy(store, fresh);
+    err = ny_remove(ctx, fresh, "old");
+    if (err == NY_OK || err == NY_EUSAGE) err = ny_compact(ctx, fresh, NULL);
+    return err;
+}
+
 static void check_store_of(double rows)
 {
     struct ny_context *ctx = new_context();
@@ -124,6 +135,7 @@ int main(void)
     static const struct work list[] = {
         {"import", import_fresh, check_fresh, undo_fresh, 1},
         {"append", append_fresh, check_appended, undo_fresh, 1},
+        {"compact", compact_fresh, check_fresh, undo_fresh, 2},
         {"transform", transform_table, check_placed, undo_output, 1},
         {"export", export_old, check_old, undo_output, 1},
         {"page", page_old, check_page, undo_output, 16},
