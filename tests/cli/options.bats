@@ -30,6 +30,7 @@ report s f -o o.html
 embed t.csv -o o.csv --landmarks 9
 list s
 repair s
+compact s
 rm s f
 version
 help fit
