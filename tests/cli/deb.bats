@@ -3,14 +3,21 @@
 
 setup_file() {
     local tool
-    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an instrumented library does not link by itself"
+    export WHY_NOT=
+    [ -z "${NYSTREAM_SANITIZER-}" ] || WHY_NOT="an instrumented library does not link by itself"
     for tool in dpkg dpkg-deb dpkg-shlibdeps; do
-        command -v $tool || skip "$tool is not installed"
+        command -v $tool || WHY_NOT="$tool is not installed"
     done
+    [ -z "$WHY_NOT" ] || return 0
     export ROOT=$BATS_TEST_DIRNAME/../.. TARGET=$BATS_FILE_TMPDIR/target
     make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" deb >"$BATS_FILE_TMPDIR/made"
     mkdir -p "$TARGET/var/lib/dpkg/"{info,updates}
     : >"$TARGET/var/lib/dpkg/status"
+}
+
+# A file cannot be skipped as a whole.
+setup() {
+    [ -z "$WHY_NOT" ] || skip "$WHY_NOT"
 }
 
 made() {
