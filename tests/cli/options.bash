@@ -112,8 +112,9 @@ split() {
 # A row is a case: an option | a command | what is added to it, with that option. Then what is seen
 # differs from what is seen of the command alone, which is the same each time; or, where " ! " and
 # words follow, it is refused with these. Each finds the folder as files() and stores() made it.
-# Arguments are added to all commands.
-acts() {
+# Arguments are added to all commands. (The trap is bats': it looks at each line that runs.)
+acts() (
+    trap - DEBUG
     local rows row option command whole words seen running=0 base changed
     local -A number=()
     local files=$BATS_FILE_TMPDIR/files
@@ -138,4 +139,4 @@ acts() {
         [ "$changed" != "$(<"$base")" ] || { echo "--$option is ignored: $whole" >&2; return 1; }
         [[ $changed == "exit 0"* ]] || { echo "fails: $whole: $changed" >&2; return 1; }
     done
-}
+)

@@ -37,7 +37,8 @@ help fit
 END
 }
 
-common_rows() {
+common_rows() (
+    trap - DEBUG
     local verb rest option
     while read -r verb rest; do
         for option in $(options_of $verb); do
@@ -53,7 +54,7 @@ common_rows() {
             esac
         done
     done < <(commands)
-}
+)
 
 @test "every option of every verb has a case here" {
     local verb option by cases pairs=0 missing=
