@@ -174,7 +174,7 @@ enum ny_option_group {
     NY_GROUP_READ = 16,  /* how a file is read, for transform: format header label-column … */
     NY_GROUP_EMBED = 32, /* what only the one call ny_embed_file() has: tmpdir … */
     NY_GROUP_PLAN = 64,  /* what only ny_gamma_grid() has: gamma-grid */
-    NY_GROUP_UPDATE = 128, /* what ny_fit() has and ny_plan() has not: update restart */
+    NY_GROUP_UPDATE = 128, /* what only ny_fit() has: update */
     NY_GROUP_GRAPH = 256,  /* neighbors metric max-distance … */
     NY_GROUP_PATH = 512,   /* from to */
     NY_GROUP_EVALUATE = 1024, /* measures clusters … */

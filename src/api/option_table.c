@@ -223,7 +223,7 @@
       "take in rows that were appended since. With the options that the result has; full: "        \
       "as a fit of all rows with its gamma and scale; frozen: they are placed by the model "       \
       "as it is")                                                                                  \
-    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, UPDATE | SELECT | GRAPH,                    \
+    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH,                       \
       "replace a result of this name that has other options")                                      \
     X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE,          \
       "of every random choice. The same seed gives the same bytes")                                \
