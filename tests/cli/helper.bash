@@ -89,11 +89,12 @@ store() {
     nystream import "$1" "$1.csv" --quiet
 }
 
-# spoil FILE OF AT: changes the bytes of FILE that are those of file OF from AT on (32 of them).
+# spoil FILE OF AT: changes the bytes of FILE that are those of file OF from AT on (32 of them; grep
+# would not find those that have a line's end among them).
 spoil() {
-    local pattern at
-    pattern=$(tail -c +$(($3 + 1)) "$2" | head -c 32 | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')
-    at=$(grep -obUaP -m 1 "$pattern" "$1" | head -n 1 | cut -d: -f1)
-    [ -n "$at" ]
+    local at
+    at=$(perl -e 'local $/; my ($in, $of, $from) = @ARGV; open my $f, "<:raw", $of or die; seek $f, $from, 0;
+        read $f, my $bytes, 32; open $f, "<:raw", $in or die; print index <$f>, $bytes' "$@")
+    [ "$at" -ge 0 ]
     printf 'damaged!' | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
 }
