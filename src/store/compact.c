@@ -161,16 +161,6 @@ static int check_copy(struct ny_context *ctx, const struct ny_env *old, const st
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static int sync_folder(struct ny_context *ctx, const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = NY_OK;
-
-    if (fd < 0) return ny_fail_errno(ctx, "open", path);
-    if (fsync(fd) && errno != EINVAL) err = ny_fail_errno(ctx, "write", path);
-    close(fd);
-    return err;
-}
-
 /* Whoever could write the old files can write the new ones. */
 static int take_over_rights(struct ny_context *ctx, const char *from, const char *to)
 {
@@ -196,10 +186,10 @@ static int exchange(const struct compaction *c, const char *old, const char *fre
 {
     int err = take_over_rights(c->ctx, old, fresh);
 
-    if (!err) err = sync_folder(c->ctx, fresh);
+    if (!err) err = ny_directory_sync(c->ctx, fresh);
     if (!err && renameat2(AT_FDCWD, fresh, AT_FDCWD, old, RENAME_EXCHANGE))
         err = ny_fail_errno(c->ctx, "put the smaller copy in place of", old);
-    return err ? err : sync_folder(c->ctx, c->store->path);
+    return err ? err : ny_directory_sync(c->ctx, c->store->path);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

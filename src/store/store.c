@@ -157,7 +157,7 @@ static int check_vacant(struct ny_context *ctx, const char *path)
     return err;
 }
 
-static int sync_directory(struct ny_context *ctx, const char *path)
+int ny_directory_sync(struct ny_context *ctx, const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = NY_OK;
 
@@ -176,7 +176,7 @@ static int sync_directories(struct ny_context *ctx, const char *path)
 
     for (size_t i = 0; !err && i < sizeof(parts) / sizeof(*parts); i++) {
         err = part_path(ctx, path, parts[i], directory);
-        if (!err) err = sync_directory(ctx, directory);
+        if (!err) err = ny_directory_sync(ctx, directory);
     }
     return err;
 }

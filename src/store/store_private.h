@@ -182,6 +182,8 @@ struct ny_store {
     struct ny_view *views; /* not in use */
 };
 
+/* The entries of a directory survive a loss of power. */
+int ny_directory_sync(struct ny_context *ctx, const char *path);
 /* Refuses on a read-only store. */
 int ny_store_writable(struct ny_store *store);
 /* Refuses where the store's files are not those that are open: it was removed, or compacted. */

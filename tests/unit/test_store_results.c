@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/random.h"
+
 static void put(const char *name, const char *part, uint64_t index, const char *text)
 {
     struct ny_batch *batch;
@@ -230,6 +232,36 @@ static void looking_disturbs_nobody(void **state)
     assert_false(ny_name_held(store, "fit"));
 }
 
+/* A handle that was opened before reads what there was, and writes nothing that nobody would find. */
+static void a_compacted_store_takes_no_writes_of_before(void **state)
+{
+    enum { BYTES = 3 << 20 };
+    struct ny_store *other;
+    struct ny_name_lock *lock;
+    struct ny_batch *batch;
+    char *large = malloc(BYTES);
+
+    (void)state;
+    for (size_t i = 0; i < BYTES; i++)
+        large[i] = (char)ny_hash64(1, NY_STREAM_DATA, i);
+    put("fit", "job", 0, "zero");
+    CHECK(ny_blob_put(store, "large", "job", large, BYTES));
+    CHECK(ny_result_remove(store, "large"));
+    CHECK(ny_store_open(&other, ctx, path));
+    CHECK(ny_store_compact(other));
+    ny_store_close(other);
+    check_chunk("fit", "job", 0, "zero");
+    assert_int_equal(ny_name_lock(&lock, store, "new"), NY_EIO);
+    assert_int_equal(ny_batch_begin(&batch, store), NY_EIO);
+    assert_non_null(strstr(ny_context_message(ctx), "removed or compacted while it was open"));
+    ny_error_clear(ctx);
+    ny_store_close(store);
+    CHECK(ny_store_open(&store, ctx, path));
+    put("fit", "job", 1, "one");
+    check_chunk("fit", "job", 0, "zero");
+    free(large);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +273,7 @@ int main(void)
         TEST(names_are_listed_and_removed),
         TEST(names_that_are_none),
         TEST(looking_disturbs_nobody),
+        TEST(a_compacted_store_takes_no_writes_of_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
