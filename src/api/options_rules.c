@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/options_private.h"
+#include "base/text.h"
 #include "embed/graph_map.h"
 #include "spectral/whole.h"
 
@@ -17,20 +18,6 @@ static const char *typed(const struct ny_options *options, const char *name)
 static bool is(const char *text, const char *word)
 {
     return text && strcmp(text, word) == 0;
-}
-
-/* `words` is "a|b|c". */
-static bool one_of(const char *text, const char *words)
-{
-    size_t length = text ? strlen(text) : 0;
-
-    while (text && *words) {
-        size_t word = strcspn(words, "|");
-
-        if (word == length && strncmp(text, words, word) == 0) return true;
-        words += word + (words[word] == '|');
-    }
-    return false;
 }
 
 /* `option` acts only where `governor` in force is one of `values` (after a !: none of them);
@@ -75,7 +62,7 @@ static bool acts(const struct ny_options *options, const struct condition *condi
     const char *value = ny_options_get(options, condition->governor);
     bool negated = condition->values[0] == '!';
 
-    return one_of(value, condition->values + negated) != negated;
+    return ny_one_of(value, condition->values + negated) != negated;
 }
 
 static const struct ny_kernel *kernel_of(const struct ny_options *options)
@@ -119,7 +106,7 @@ static bool rule_takes(const struct ny_options *options, const char *name)
 /* The solver of projected is randomized where that is typed. */
 static bool solver_takes(const struct ny_options *options, const char *name)
 {
-    return !one_of(name, "oversample|power") ||
+    return !ny_one_of(name, "oversample|power") ||
            !is(ny_options_get(options, "approx"), "projected") ||
            is(typed(options, "inner"), "randomized");
 }
@@ -130,7 +117,7 @@ static bool method_takes(const struct ny_options *options, const char *name)
 {
     const struct ny_whole *whole;
 
-    if (!one_of(name, "select|tolerance|landmarks|landmarks-file|landmarks-from|averages|affine|"
+    if (!ny_one_of(name, "select|tolerance|landmarks|landmarks-file|landmarks-from|averages|affine|"
                       "columns-file"))
         return true;
     whole = ny_method_find(ny_options_get(options, "approx"))->whole;
@@ -155,26 +142,26 @@ static bool map_takes(const struct ny_options *options, const char *name)
 {
     const struct ny_graph_map *graph;
 
-    if (!one_of(name, "approx|select|tolerance|pilot|landmarks|landmarks-file|landmarks-from|rank|"
-                      "kernel|gamma|sigma|epsilon|gamma-grid|degree|coef0|averages|normalize|time|"
-                      "row-normalize|affine|inner|oversample|power|experts|weights|columns-file|"
-                      "certify|probe"))
+    if (!ny_one_of(name, "approx|select|tolerance|pilot|landmarks|landmarks-file|landmarks-from|"
+                         "rank|kernel|gamma|sigma|epsilon|gamma-grid|degree|coef0|averages|"
+                         "normalize|time|row-normalize|affine|inner|oversample|power|experts|"
+                         "weights|columns-file|certify|probe"))
         return true;
     graph = ny_options_map(options)->graph;
-    return !graph || one_of(name, graph->options);
+    return !graph || ny_one_of(name, graph->options);
 }
 
 /* A graph that is there has these already. */
 static bool graph_takes(const struct ny_options *options, const char *name)
 {
     return !typed(options, "graph") ||
-           !one_of(name, "neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual|"
-                         "connect|scale");
+           !ny_one_of(name, "neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|"
+                            "mutual|connect|scale");
 }
 
 bool ny_options_of_map(const struct ny_options *options, const char *name)
 {
-    return !one_of(name, graph_options) || ny_options_map(options)->graph;
+    return !ny_one_of(name, graph_options) || ny_options_map(options)->graph;
 }
 
 /* What the method in force makes the best of. */
@@ -206,7 +193,7 @@ static bool implied(const struct ny_options *options, const char *name, const ch
         *value = default_method(ny_options_map(options)->graph);
     if (is(name, "kernel")) *value = ny_options_map(options)->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
-    if (one_of(name, "inner|oversample|power") &&
+    if (ny_one_of(name, "inner|oversample|power") &&
         is(ny_options_get(options, "approx"), "projected")) {
         *value = is(name, "power") ? "4" : is(name, "oversample") ? "30" : NULL;
         return true;
@@ -271,7 +258,7 @@ static int check_map(const struct ny_options *options)
         if (!map_takes(options, table[i].name) || !ny_options_of_map(options, table[i].name))
             return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s%s",
                            table[i].name, map->name,
-                           one_of(table[i].name, graph_options)
+                           ny_one_of(table[i].name, graph_options)
                                ? "; it is for isomap, eigenmaps and diffusion, of a graph"
                            : map == ny_map_find(map->name) ? ""
                                                            : " of a graph");
@@ -281,7 +268,7 @@ static int check_map(const struct ny_options *options)
                            typed(options, "graph"));
     }
     if (!map->graph || !map->graph->methods) return NY_OK;
-    if (!one_of(ny_options_get(options, "approx"), map->graph->methods))
+    if (!ny_one_of(ny_options_get(options, "approx"), map->graph->methods))
         return ny_fail(options->ctx, NY_EUSAGE, "--map %s takes --approx %s, not %s", map->name,
                        map->graph->methods, ny_options_get(options, "approx"));
     if (!rule_of(options)->graph)

@@ -43,6 +43,19 @@ const char *ny_nearest(const char *word, const char *const *candidates, size_t c
     return nearest;
 }
 
+bool ny_one_of(const char *text, const char *words)
+{
+    size_t length = text ? strlen(text) : 0;
+
+    while (text && words && *words) {
+        size_t word = strcspn(words, "|");
+
+        if (word == length && strncmp(text, words, word) == 0) return true;
+        words += word + (words[word] == '|');
+    }
+    return false;
+}
+
 size_t ny_utf8_bytes(const char *string)
 {
     const unsigned char *text = (const unsigned char *)string;

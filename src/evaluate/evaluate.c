@@ -85,18 +85,6 @@ static int check_words(const struct ny_evaluation *run)
     return NY_OK;
 }
 
-/* `list` is "a|b|c". */
-static bool lists(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (; list; list = strchr(list, '|')) {
-        list += *list == '|';
-        if (strncmp(list, word, length) == 0 && strchr("|", list[length])) return true;
-    }
-    return false;
-}
-
 /* An option is of no measure that is asked for. */
 static int check_typed(const struct ny_evaluation *run)
 {
@@ -104,7 +92,7 @@ static int check_typed(const struct ny_evaluation *run)
         bool acts = false;
 
         for (size_t i = 0; i < MEASURES; i++)
-            acts |= asked_for(run, measures[i]) && lists(measures[i]->options, *option);
+            acts |= asked_for(run, measures[i]) && ny_one_of(*option, measures[i]->options);
         if (!acts)
             return ny_fail(run->ctx, NY_EUSAGE, "--%s does not act with --measures %s", *option,
                            run->settings->measures);
