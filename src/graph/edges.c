@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "graph/order.h"
 
 /* Directed edges as they are listed: i → its k-th neighbour, both ways where it is one. */
 typedef void edge_fn(struct ny_edges *graph, uint32_t from, uint32_t to, float length);
@@ -81,49 +82,6 @@ static int fill(struct ny_edges *graph, const struct ny_lists *lists)
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-/* place[v] of each node, grown in patches. `queue` holds what is reached: each node once, in turn a
- * seed where no patch has taken it by then. */
-static void grow(const struct ny_edges *graph, uint32_t *place, uint32_t *queue, uint32_t *patch)
-{
-    uint32_t seeds = 0, reached = 0, placed = 0, next = 0;
-
-    for (uint32_t v = 0; v < graph->n; v++)
-        place[v] = NY_NO_ROW;
-    while (placed < graph->n) {
-        /* A region that ended early leaves the rest of its patch to the next one. */
-        uint32_t room = NY_PATCH_NODES - placed % NY_PATCH_NODES, count = 0, begin = 0;
-
-        while (seeds < reached && place[queue[seeds]] != NY_NO_ROW)
-            seeds++;
-        if (seeds == reached) { /* none: the first, or another piece */
-            while (place[next] != NY_NO_ROW)
-                next++;
-            seeds = reached = 0;
-            queue[reached++] = next;
-        }
-        patch[count++] = queue[seeds];
-        place[queue[seeds]] = placed++;
-        while (begin < count && count < room) {
-            uint32_t v = patch[begin++];
-
-            for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
-                uint32_t w = graph->target[e];
-
-                if (place[w] != NY_NO_ROW || count == room) continue;
-                place[w] = placed++;
-                patch[count++] = w;
-            }
-        }
-        /* What the patch borders on are seeds to come. */
-        for (uint32_t i = 0; i < count && reached < graph->n; i++)
-            for (uint64_t e = graph->head[patch[i]]; e < graph->head[patch[i] + 1]; e++)
-                if (place[graph->target[e]] == NY_NO_ROW && reached < graph->n) {
-                    queue[reached++] = graph->target[e];
-                    break;
-                }
-    }
-}
-
 /* Row v of the graph becomes row place[v]. */
 static int renumber(struct ny_edges *graph, const struct ny_lists *lists, const uint32_t *place,
                     uint32_t *row)
@@ -139,17 +97,14 @@ static int renumber(struct ny_edges *graph, const struct ny_lists *lists, const 
 static int order(struct ny_edges *graph, const struct ny_lists *lists)
 {
     struct ny_context *ctx = graph->ctx;
-    uint32_t *place = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
-    uint32_t *queue = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)graph->n + 1, sizeof(uint32_t));
-    uint32_t *patch = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_PATCH_NODES, sizeof(uint32_t));
-    int err = NY_EBUDGET;
+    uint32_t *place = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t)), *row = NULL;
+    int err = place ? ny_order_nodes(graph, place) : NY_EBUDGET;
 
-    if (place && queue && patch) {
-        grow(graph, place, queue, patch);
-        err = renumber(graph, lists, place, queue);
+    if (err == NY_OK) {
+        row = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
+        err = row ? renumber(graph, lists, place, row) : NY_EBUDGET;
     }
-    ny_free(ctx, patch);
-    ny_free(ctx, queue);
+    ny_free(ctx, row);
     ny_free(ctx, place);
     return err;
 }
@@ -165,8 +120,14 @@ static int allocate(struct ny_edges *graph, const struct ny_lists *lists, uint64
     graph->node = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(uint32_t));
     graph->target = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)directed, sizeof(uint32_t));
     graph->length = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)directed, sizeof(float));
-    return graph->head && graph->row && graph->node && graph->target && graph->length ? NY_OK
-                                                                                      : NY_EBUDGET;
+    graph->patches.first = ny_calloc(graph->ctx, NY_MEM_DICTIONARY,
+                                     (size_t)ny_patches_most(n) + 1, sizeof(uint32_t));
+    graph->patches.of = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n / NY_PATCH_STEP + 1,
+                                  sizeof(uint32_t));
+    return graph->head && graph->row && graph->node && graph->target && graph->length &&
+                   graph->patches.first && graph->patches.of
+               ? NY_OK
+               : NY_EBUDGET;
 }
 
 /* Both directions of the edges among the points of the component. */
@@ -220,6 +181,8 @@ void ny_edges_release(struct ny_edges *graph)
     ny_free(graph->ctx, graph->node);
     ny_free(graph->ctx, graph->target);
     ny_free(graph->ctx, graph->length);
+    ny_free(graph->ctx, graph->patches.first);
+    ny_free(graph->ctx, graph->patches.of);
     *graph = (struct ny_edges){0};
 }
 
@@ -228,14 +191,22 @@ bool ny_edges_has(const void *graph, uint64_t row)
     return ((const struct ny_edges *)graph)->node[row] != NY_NO_ROW;
 }
 
+/* A patch holds a cell or is a piece of one. */
+uint64_t ny_patches_most(uint64_t nodes)
+{
+    return nodes / NY_CELL_LEAST + nodes / NY_PATCH_NODES + 2;
+}
+
 size_t ny_edges_bytes(uint64_t n, uint64_t nodes, uint64_t edges)
 {
-    return (size_t)((n + nodes) * sizeof(uint32_t) + (nodes + 1) * sizeof(uint64_t) +
+    uint64_t patches = ny_patches_most(nodes) + 1 + nodes / NY_PATCH_STEP + 1;
+
+    return (size_t)((n + nodes + patches) * sizeof(uint32_t) + (nodes + 1) * sizeof(uint64_t) +
                     2 * edges * (sizeof(uint32_t) + sizeof(float)));
 }
 
-/* Places of the nodes, and those that are seeds. */
+/* Places of the nodes, and what finds them. */
 size_t ny_edges_building_bytes(uint64_t nodes)
 {
-    return (size_t)(2 * nodes + 1 + NY_PATCH_NODES) * sizeof(uint32_t);
+    return (size_t)nodes * sizeof(uint32_t) + ny_order_bytes(nodes);
 }

@@ -5,9 +5,9 @@
  * Two methods, which give the same bits: distances are minima of sums of f32 along paths, each sum
  * from its source outwards, whatever the order in which paths are tried.
  *
- *   patches   nodes in patches (graph/edges.h): one is relaxed in cache until it is quiet, then its
- *             neighbours are woken, the nearest first. Fast where sources of a batch are near one
- *             another and the graph is like a surface or a body.
+ *   patches   nodes in patches (graph/order.h), relaxed one by one for all sources at once. Fast
+ *             where sources of a batch are near one another and the graph is like a surface or a
+ *             body.
  *   buckets   one source after the other, nodes in buckets of rising distance. Where any node is a
  *             few edges from any other, patches are visited too often.
  */

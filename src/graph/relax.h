@@ -5,9 +5,9 @@
 #include "base/cpu.h"
 #include "graph/paths.h"
 
-/* A node outside of the patch has come nearer: its edges are to be tried, `key` being the least of
- * its new distances. */
-typedef void ny_wake_fn(void *arg, uint32_t node, float key);
+/* A node outside of the patch has come nearer: its edges are to be tried. Its distances, NY_LANES,
+ * and the least of those that changed. */
+typedef void ny_wake_fn(void *arg, uint32_t node, float least, const float *distances);
 
 struct ny_patch {
     const struct ny_edges *graph;

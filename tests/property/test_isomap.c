@@ -145,7 +145,7 @@ static void check_distances(const char *name, const double *Y)
     xy -= x * y / pairs;
     want = 1 - xy * xy / ((xx - x * x / pairs) * (yy - y * y / pairs));
     assert_true(fabs(variance - want) < 0.05 * want);
-    assert_true(fabs(kept - preserved) < 0.02 * (1 - preserved));
+    assert_true(fabs(kept - preserved) < 0.04 * (1 - preserved));
 }
 
 static void exact_is_double_centring(void **state)

@@ -1,0 +1,269 @@
+#include "graph/order.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Nodes of a cell, and how few of them are rather part of another one: they are a gap that the
+ * cells around it left. */
+enum { CELL_NODES = 64, CELL_LEAST = NY_CELL_LEAST };
+
+struct order {
+    const struct ny_edges *graph;
+    uint32_t *place; /* n: the result, as far as `placed` */
+    uint32_t placed;
+    struct ny_patches *patches;
+    uint32_t cells, reached;
+    uint32_t *cell;  /* n: the one that a node is of */
+    uint32_t *node;  /* n: nodes, cell by cell … */
+    uint32_t *start; /* cells + 2: … from start[c] to start[c + 1] */
+    uint32_t *near;  /* 2 n: nodes as they were reached; then cells that a cell borders on … */
+    uint32_t *head;  /* cells + 1: … from head[c] to head[c + 1] */
+    uint32_t *set;   /* cells: parts of it are cut in two */
+    uint32_t *queue; /* cells, as they were reached */
+    uint32_t *mark;  /* cells: `round` in those that are to be reached */
+    uint32_t round;
+};
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+/* Nodes that no cell has yet, breadth first from v; or what was left between cells joins one. */
+static void grow_cell(struct order *order, uint32_t v)
+{
+    const struct ny_edges *graph = order->graph;
+    uint32_t queue[CELL_NODES] = {v}, begin = 0, end = 1, beside = NY_NO_ROW;
+
+    order->cell[v] = order->cells;
+    while (begin < end) {
+        uint32_t u = queue[begin++];
+
+        for (uint64_t e = graph->head[u]; e < graph->head[u + 1]; e++) {
+            uint32_t w = graph->target[e];
+
+            if (order->cell[w] != NY_NO_ROW) {
+                if (order->cell[w] != order->cells) beside = order->cell[w];
+            } else if (end < CELL_NODES) {
+                order->cell[w] = order->cells;
+                queue[end++] = w;
+            }
+        }
+    }
+    memcpy(order->near + order->reached, queue, end * sizeof(uint32_t));
+    order->reached += end;
+    if (end >= CELL_LEAST || beside == NY_NO_ROW) order->cells++;
+    else
+        while (end > 0)
+            order->cell[queue[--end]] = beside;
+}
+
+static int grow_cells(struct order *order)
+{
+    const uint32_t n = order->graph->n;
+
+    for (uint32_t v = 0; v < n; v++)
+        order->cell[v] = NY_NO_ROW;
+    for (uint32_t v = 0; v < n; v++) {
+        int err = v % (1 << 16) == 0 ? ny_check_interrupt(order->graph->ctx) : NY_OK;
+
+        if (err) return err;
+        if (order->cell[v] == NY_NO_ROW) grow_cell(order, v);
+    }
+    return NY_OK;
+}
+
+/* Nodes by cells: counted at c + 2, so that start[c + 1] is where the next one of c goes. */
+static void list_nodes(struct order *order)
+{
+    const uint32_t n = order->graph->n;
+
+    memset(order->start, 0, ((size_t)order->cells + 2) * sizeof(uint32_t));
+    for (uint32_t v = 0; v < n; v++)
+        order->start[order->cell[v] + 2]++;
+    for (uint32_t c = 0; c < order->cells; c++)
+        order->start[c + 2] += order->start[c + 1];
+    for (uint32_t i = 0; i < n; i++)
+        order->node[order->start[order->cell[order->near[i]] + 1]++] = order->near[i];
+}
+
+/* What a cell borders on: no more than two for a node, which is all where there are regions. */
+static void join_cells(struct order *order)
+{
+    const struct ny_edges *graph = order->graph;
+    uint32_t count = 0;
+
+    for (uint32_t c = 0; c < order->cells; c++)
+        order->mark[c] = NY_NO_ROW;
+    for (uint32_t c = 0; c < order->cells; c++) {
+        order->head[c] = count;
+        for (uint32_t i = order->start[c]; i < order->start[c + 1]; i++) {
+            uint32_t v = order->node[i];
+
+            for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
+                uint32_t other = order->cell[graph->target[e]];
+
+                if (other == c || order->mark[other] == c) continue;
+                if (count == 2 * order->start[c + 1]) break;
+                order->mark[other] = c;
+                order->near[count++] = other;
+            }
+        }
+    }
+    order->head[order->cells] = count;
+    memset(order->mark, 0, (size_t)order->cells * sizeof(uint32_t));
+}
+
+/* ---- halves --------------------------------------------------------------------------------- */
+
+/* All cells of the set into the queue, breadth first from one of them; further pieces, where it is
+ * in pieces, after it. */
+static void reach(struct order *order, const uint32_t *set, uint32_t count, uint32_t from)
+{
+    uint32_t begin = 0, end = 0, next = 0;
+
+    order->round++;
+    for (uint32_t i = 0; i < count; i++)
+        order->mark[set[i]] = order->round;
+    while (end < count) {
+        while (end > 0 && order->mark[set[next]] != order->round)
+            next++;
+        if (end > 0) from = set[next];
+        order->mark[from] = 0;
+        order->queue[end++] = from;
+        while (begin < end) {
+            uint32_t c = order->queue[begin++];
+
+            for (uint32_t i = order->head[c]; i < order->head[c + 1]; i++) {
+                uint32_t other = order->near[i];
+
+                if (order->mark[other] != order->round) continue;
+                order->mark[other] = 0;
+                order->queue[end++] = other;
+            }
+        }
+    }
+}
+
+static uint32_t nodes_of(const struct order *order, uint32_t cell)
+{
+    return order->start[cell + 1] - order->start[cell];
+}
+
+/* The cells are a patch; or one alone, which is too large, several. */
+static void place_patch(struct order *order, const uint32_t *set, uint32_t count)
+{
+    struct ny_patches *patches = order->patches;
+    uint32_t first = order->placed;
+
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = order->start[set[i]]; k < order->start[set[i] + 1]; k++) {
+            if ((order->placed - first) % NY_PATCH_NODES == 0)
+                patches->first[patches->count++] = order->placed;
+            order->place[order->node[k]] = order->placed++;
+        }
+}
+
+/* The nearest of `count` cells to one that is beside them. */
+static uint32_t nearest_to(struct order *order, const uint32_t *set, uint32_t left, uint32_t count)
+{
+    uint32_t i = 0;
+
+    reach(order, set, count, set[left - 1]);
+    order->round++;
+    for (uint32_t k = left; k < count; k++)
+        order->mark[set[k]] = order->round;
+    while (order->mark[order->queue[i]] != order->round)
+        i++;
+    return order->queue[i];
+}
+
+static void cut(struct order *order, uint32_t *set, uint32_t count, uint32_t entry)
+{
+    uint32_t nodes = 0, before = 0, left = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        nodes += nodes_of(order, set[i]);
+    reach(order, set, count, entry);
+    memcpy(set, order->queue, (size_t)count * sizeof(uint32_t));
+    if (count == 1 || nodes <= NY_PATCH_NODES) {
+        place_patch(order, set, count);
+        return;
+    }
+    while (left < count - 1 && before + nodes_of(order, set[left]) / 2 < nodes / 2)
+        before += nodes_of(order, set[left++]);
+    if (left == 0) left = 1;
+    cut(order, set, left, entry);
+    cut(order, set + left, count - left, nearest_to(order, set, left, count));
+}
+
+/* From one end of the graph: what is farthest from what is farthest from anything. */
+static void cut_all(struct order *order)
+{
+    uint32_t last = order->cells - 1;
+
+    for (uint32_t c = 0; c < order->cells; c++)
+        order->set[c] = c;
+    reach(order, order->set, order->cells, 0);
+    reach(order, order->set, order->cells, order->queue[last]);
+    cut(order, order->set, order->cells, order->queue[last]);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static uint32_t *words(struct order *order, uint64_t count)
+{
+    return ny_calloc(order->graph->ctx, NY_MEM_DICTIONARY, (size_t)count, sizeof(uint32_t));
+}
+
+static bool allocate(struct order *order)
+{
+    uint64_t n = order->graph->n, cells = n / CELL_LEAST + 1;
+
+    order->cell = words(order, n);
+    order->node = words(order, n);
+    order->near = words(order, 2 * n);
+    order->start = words(order, cells + 2);
+    order->head = words(order, cells + 1);
+    order->set = words(order, cells);
+    order->queue = words(order, cells);
+    order->mark = words(order, cells);
+    return order->cell && order->node && order->near && order->start && order->head &&
+           order->set && order->queue && order->mark;
+}
+
+static void release(struct order *order)
+{
+    uint32_t *const all[] = {order->cell, order->node, order->near,  order->start,
+                             order->head, order->set,  order->queue, order->mark};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        ny_free(order->graph->ctx, all[i]);
+}
+
+int ny_order_nodes(struct ny_edges *graph, uint32_t *place)
+{
+    struct order order = {.graph = graph, .place = place, .patches = &graph->patches};
+    struct ny_patches *patches = &graph->patches;
+    int err = allocate(&order) ? grow_cells(&order) : NY_EBUDGET;
+
+    if (err == NY_OK) {
+        list_nodes(&order);
+        join_cells(&order);
+        patches->count = 0;
+        cut_all(&order);
+        patches->first[patches->count] = graph->n;
+        for (uint32_t v = 0, p = 0; v < graph->n; v += NY_PATCH_STEP) {
+            while (patches->first[p + 1] <= v)
+                p++;
+            patches->of[v / NY_PATCH_STEP] = p;
+        }
+    }
+    release(&order);
+    return err;
+}
+
+size_t ny_order_bytes(uint64_t nodes)
+{
+    uint64_t cells = nodes / CELL_LEAST + 1;
+
+    return (size_t)(4 * nodes + 5 * cells + 3) * sizeof(uint32_t);
+}

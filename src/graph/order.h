@@ -1,0 +1,19 @@
+/*
+ * A numbering of a graph's nodes in which neighbours are near in memory at every scale, and its
+ * patches: runs of it that are small enough for a core's cache and border on few others.
+ *
+ * Nodes are grown together in cells of some 64. The graph of the cells is cut in two halves, one
+ * near an entry and the other, and each half again, until it is a patch; the second half is entered
+ * beside where the first one ended. So a stretch of the numbering is a compact region of the graph,
+ * however long, and shortest paths from sources in it run side by side (graph/patches.c).
+ */
+#ifndef NY_GRAPH_ORDER_H
+#define NY_GRAPH_ORDER_H
+
+#include "graph/edges.h"
+
+/* place[v] (graph->n) of each node; and graph->patches, of places. */
+int ny_order_nodes(struct ny_edges *graph, uint32_t *place);
+size_t ny_order_bytes(uint64_t nodes);
+
+#endif

@@ -1,0 +1,209 @@
+/* graph/order.h: patches of graphs whose regions are known, and paths over many patches. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "support/context.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "graph/order.h"
+#include "graph/paths.h"
+
+/* SIDE² points of a grid in any order; a hub that all others list; a line. */
+enum { SIDE = 256, SPOKES = 5000, LINE = 5000, STORED = 2 };
+
+/* What allocations are rounded up by, together. */
+enum { SLACK_BYTES = 4096 };
+
+struct made {
+    uint32_t *row, *at; /* lists; of the grid: the place that a point is at, and the reverse */
+    float *distance;
+    struct ny_lists lists;
+    struct ny_components components;
+    struct ny_edges graph;
+};
+
+static void made_new(struct made *made, size_t n)
+{
+    made->row = malloc(n * STORED * sizeof(uint32_t));
+    made->distance = malloc(n * STORED * sizeof(float));
+    made->at = malloc(2 * n * sizeof(uint32_t));
+    for (size_t i = 0; i < n * STORED; i++) {
+        made->row[i] = NY_NO_ROW;
+        made->distance[i] = 1 + (float)ny_hash01(1, NY_STREAM_DATA, i);
+    }
+    made->lists = (struct ny_lists){.n = n,
+                                    .stored = STORED,
+                                    .t = STORED,
+                                    .row = made->row,
+                                    .distance = made->distance,
+                                    .limit = INFINITY};
+}
+
+static void build(struct made *made)
+{
+    uint64_t n = made->lists.n, edges;
+    size_t before;
+
+    assert_int_equal(ny_components_find(&made->components, ctx, &made->lists), NY_OK);
+    before = ny_memory_used(ctx) + SLACK_BYTES;
+    ny_memory_peak_reset(ctx);
+    assert_int_equal(ny_edges_new(&made->graph, ctx, &made->lists, &made->components, 0), NY_OK);
+    assert_int_equal(made->graph.n, n);
+    edges = made->graph.head[n] / 2;
+    assert_true(ny_memory_used(ctx) - before <= ny_edges_bytes(n, n, edges));
+    assert_true(ny_memory_peak(ctx) - before <=
+                ny_edges_bytes(n, n, edges) + ny_edges_building_bytes(n));
+}
+
+static void made_free(struct made *made)
+{
+    ny_edges_release(&made->graph);
+    ny_components_release(&made->components);
+    free(made->row);
+    free(made->distance);
+    free(made->at);
+}
+
+/* Patches are all nodes, one after the other, none too large. */
+static void check_patches(const struct ny_edges *graph)
+{
+    const struct ny_patches *patches = &graph->patches;
+
+    assert_true(patches->count > 0 && patches->count <= ny_patches_most(graph->n));
+    assert_int_equal(patches->first[0], 0);
+    assert_int_equal(patches->first[patches->count], graph->n);
+    for (uint32_t p = 0; p < patches->count; p++) {
+        assert_true(patches->first[p] < patches->first[p + 1]);
+        assert_true(patches->first[p + 1] - patches->first[p] <= NY_PATCH_NODES);
+        for (uint32_t v = patches->first[p]; v < patches->first[p + 1]; v++)
+            assert_int_equal(ny_patch_of(patches, v), p);
+    }
+}
+
+static void grid_new(struct made *grid)
+{
+    size_t n = SIDE * SIDE;
+    uint32_t *place;
+
+    made_new(grid, n);
+    place = grid->at + n;
+    for (uint32_t i = 0; i < n; i++)
+        grid->at[i] = i;
+    for (size_t i = n - 1; i > 0; i--) {
+        size_t j = ny_hash64(2, NY_STREAM_DATA, i) % (i + 1);
+        uint32_t swap = grid->at[i];
+
+        grid->at[i] = grid->at[j];
+        grid->at[j] = swap;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        place[grid->at[i]] = i;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = grid->at[i];
+
+        if (at % SIDE + 1 < SIDE) grid->row[i * STORED] = place[at + 1];
+        if (at + SIDE < n) grid->row[i * STORED + 1] = place[at + SIDE];
+    }
+    build(grid);
+}
+
+/* Of `count` patches from p on: the area of the rectangle around them over that of theirs. */
+static double spread(const struct made *grid, uint32_t p, uint32_t count)
+{
+    const struct ny_edges *graph = &grid->graph;
+    uint32_t begin = graph->patches.first[p], end = graph->patches.first[p + count];
+    uint32_t low[2] = {SIDE, SIDE}, high[2] = {0, 0};
+
+    for (uint32_t v = begin; v < end; v++) {
+        uint32_t at = grid->at[graph->row[v]], x[2] = {at % SIDE, at / SIDE};
+
+        for (int k = 0; k < 2; k++) {
+            low[k] = x[k] < low[k] ? x[k] : low[k];
+            high[k] = x[k] > high[k] ? x[k] : high[k];
+        }
+    }
+    return (double)(high[0] - low[0] + 1) * (high[1] - low[1] + 1) / (end - begin);
+}
+
+static void stretches_of_a_grid_are_regions(void **state)
+{
+    struct made grid;
+    const struct ny_edges *graph = &grid.graph;
+    uint32_t count, compact = 0;
+    uint64_t inside = 0;
+
+    (void)state;
+    grid_new(&grid);
+    check_patches(graph);
+    count = graph->patches.count;
+    assert_true(graph->n / count >= NY_PATCH_NODES / 2);
+    for (uint32_t v = 0; v < graph->n; v++)
+        for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++)
+            inside += ny_patch_of(&graph->patches, v) ==
+                      ny_patch_of(&graph->patches, graph->target[e]);
+    assert_true((double)inside >= 0.9 * (double)graph->head[graph->n]);
+    for (uint32_t p = 0; p + 8 <= count; p++)
+        compact += spread(&grid, p, 8) <= 4;
+    assert_true(compact >= 0.8 * (count - 7));
+    made_free(&grid);
+}
+
+/* A batch within a stretch, and one of sources anywhere, by either way. */
+static void paths_over_patches_are_those_by_buckets(void **state)
+{
+    struct made grid;
+    const struct ny_edges *graph = &grid.graph;
+    struct ny_paths *paths[2];
+    const float *got[2];
+
+    (void)state;
+    grid_new(&grid);
+    for (enum ny_paths_way way = NY_PATHS_PATCHES; way <= NY_PATHS_BUCKETS; way++)
+        assert_int_equal(ny_paths_new(&paths[way], graph, way), NY_OK);
+    for (uint32_t step = 150; step <= 4000; step += 3850) {
+        uint32_t source[NY_LANES];
+
+        for (uint32_t l = 0; l < NY_LANES; l++)
+            source[l] = 1000 + l * step;
+        for (int way = NY_PATHS_PATCHES; way <= NY_PATHS_BUCKETS; way++)
+            assert_int_equal(ny_paths_from(paths[way], source, NY_LANES - 1, &got[way]), NY_OK);
+        for (size_t i = 0; i < (size_t)graph->n * NY_LANES; i++)
+            assert_true(got[NY_PATHS_PATCHES][i] == got[NY_PATHS_BUCKETS][i]);
+    }
+    ny_paths_free(paths[0]);
+    ny_paths_free(paths[1]);
+    made_free(&grid);
+}
+
+static void hubs_and_lines_have_patches(void **state)
+{
+    struct made made;
+
+    (void)state;
+    made_new(&made, SPOKES);
+    for (size_t i = 1; i < SPOKES; i++)
+        made.row[i * STORED] = 0;
+    build(&made);
+    check_patches(&made.graph);
+    made_free(&made);
+
+    made_new(&made, LINE);
+    for (size_t i = 0; i + 1 < LINE; i++)
+        made.row[i * STORED] = (uint32_t)i + 1;
+    build(&made);
+    check_patches(&made.graph);
+    assert_true(made.graph.patches.count <= 2 * LINE / NY_PATCH_NODES + 1);
+    made_free(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stretches_of_a_grid_are_regions),
+        cmocka_unit_test(paths_over_patches_are_those_by_buckets),
+        cmocka_unit_test(hubs_and_lines_have_patches),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
