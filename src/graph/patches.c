@@ -6,8 +6,8 @@
  * sources are, in a stretch of the numbering, the nearest of what came in goes first, as in
  * Dijkstra's method. Away from there their fronts follow one another, and a patch had better wait
  * for all of them: it goes by the mean of their distances, which rises along the paths that lead
- * away, and no earlier than the patch that woke it. On some graphs fronts then run ahead that later
- * ones put right again and again: a batch that takes too many visits goes on by the nearest.
+ * away. On some graphs fronts then run ahead that later ones put right again and again: a batch
+ * that takes too many visits goes on by the nearest.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@
 #include "graph/paths_private.h"
 #include "graph/relax.h"
 
-/* Visits of each patch, on average, after which a batch goes on by the nearest: most take 11. */
+/* Visits of each patch, on average, after which a batch goes on by the nearest: half take less. */
 enum { PATIENCE = 12 };
 
 /* ---- the heap ------------------------------------------------------------------------------- */
@@ -68,16 +68,15 @@ static uint32_t heap_pop(struct ny_patch_heap *heap)
 static double key_of(const struct ny_paths *paths, uint32_t patch, float least,
                      const float *distances)
 {
-    double sum = 0, mean;
+    double sum = 0;
 
     if (patch >= paths->begin && patch <= paths->last) return (double)least;
     if (paths->visits > (uint64_t)PATIENCE * paths->graph->patches.count) return (double)least;
     for (size_t l = 0; l < paths->sources; l++)
         sum += (double)distances[l];
-    mean = sum / (double)paths->sources;
     /* Fronts are missing: after all paths that are as long as any can be. */
-    if (isinf(sum)) mean = (double)least + paths->longest * paths->graph->n;
-    return fmax(mean, paths->now);
+    if (isinf(sum)) return (double)least + paths->longest * paths->graph->n;
+    return sum / (double)paths->sources;
 }
 
 static void wake(void *arg, uint32_t node, float least, const float *distances)
@@ -130,10 +129,8 @@ int ny_patches_run(struct ny_paths *paths, const uint32_t *sources, size_t count
 
     start(paths, sources, count);
     while (paths->heap.count && err == NY_OK) {
-        uint32_t patch = paths->heap.patch[0];
+        uint32_t patch = heap_pop(&paths->heap);
 
-        paths->now = paths->heap.key[patch];
-        heap_pop(&paths->heap);
         at.first = first[patch];
         at.count = first[patch + 1] - at.first;
         relax(&at);

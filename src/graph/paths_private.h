@@ -29,7 +29,6 @@ struct ny_paths {
     uint32_t *queue;      /* of the patch at work, a ring of its nodes */
     size_t sources;       /* of the batch … */
     uint32_t begin, last; /* … and the stretch of patches that they are in */
-    double now;           /* the key of the patch at work */
     uint64_t visits;      /* of patches */
     /* By buckets. */
     float *near; /* n: distances from one source */

@@ -9,8 +9,9 @@
 #include "graph/order.h"
 #include "graph/paths.h"
 
-/* SIDE² points of a grid in any order; a hub that all others list; a line. */
-enum { SIDE = 256, SPOKES = 5000, LINE = 5000, STORED = 2 };
+/* SIDE² points of a grid in any order; a hub that all others list; a line; neighbours
+ * anywhere. */
+enum { SIDE = 256, SPOKES = 5000, LINE = 5000, ANYWHERE = 5000, STORED = 6 };
 
 /* What allocations are rounded up by, together. */
 enum { SLACK_BYTES = 4096 };
@@ -176,7 +177,7 @@ static void paths_over_patches_are_those_by_buckets(void **state)
     made_free(&grid);
 }
 
-static void hubs_and_lines_have_patches(void **state)
+static void any_graph_has_patches(void **state)
 {
     struct made made;
 
@@ -195,6 +196,16 @@ static void hubs_and_lines_have_patches(void **state)
     check_patches(&made.graph);
     assert_true(made.graph.patches.count <= 2 * LINE / NY_PATCH_NODES + 1);
     made_free(&made);
+
+    made_new(&made, ANYWHERE); /* its cells border on more than are noted */
+    for (size_t i = 0; i < ANYWHERE; i++)
+        for (size_t k = 0; k < STORED; k++)
+            made.row[i * STORED + k] =
+                (uint32_t)((i + 1 + ny_hash64(3, NY_STREAM_DATA, i * STORED + k) %
+                                        (ANYWHERE / STORED) * STORED + k) % ANYWHERE);
+    build(&made);
+    check_patches(&made.graph);
+    made_free(&made);
 }
 
 int main(void)
@@ -202,7 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stretches_of_a_grid_are_regions),
         cmocka_unit_test(paths_over_patches_are_those_by_buckets),
-        cmocka_unit_test(hubs_and_lines_have_patches),
+        cmocka_unit_test(any_graph_has_patches),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
