@@ -45,7 +45,6 @@ static const struct fact {
     {"components", "components", COUNT},
     {"embedded", "rows embedded", COUNT},
     {"graph", "graph", PLAIN},
-    {"paths", "paths by", PLAIN},
     {"edge_weights", "edges weigh", PLAIN},
     {"products", "products", COUNT},
     {"eigenvector_residuals", "their residuals", PLAIN},

@@ -9,10 +9,11 @@
  *   project     sweep 2: the same paths again → Y += C′P, a batch of columns at a time, so that C,
  *               nodes × m, is never there; nothing of that where all nodes are landmarks
  *
- * Landmarks are sources in the order of their nodes, so that those of a batch are near one another.
+ * Landmarks are sources in an order in which those of a batch are near one another.
  * Parts of the NAME beside those of embed/graph_map.h:
  *
  *   landmarks     m row numbers, in order of selection
+ *   sources       m indices of them: their order in the sweeps; gone when done
  *   geodesics.0/1 image of sweep 1, two slots in turn; geodesics: the whole; gone when done
  *   sample        m × q distances of the sample
  *   map           q, then P, in order of selection: y = Σ_j k(x, j) P_j + q
@@ -22,10 +23,13 @@
  */
 #include "embed/graph_maps.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/random.h"
 #include "embed/isomap_private.h"
+#include "graph/batches.h"
+#include "graph/buckets.h"
 
 /* Pairs of a landmark and a hashed node, at least so many. */
 enum { SAMPLE_PAIRS = 20000 };
@@ -51,18 +55,23 @@ static int check_selection(const struct ny_graph_fit *fit, const struct ny_selec
 /* What maxmin goes by: which landmarks there are, and paths from the nearest of them. */
 struct spread {
     const struct ny_edges *edges;
-    struct ny_paths *paths;
+    struct ny_buckets *buckets;
+    float *near; /* nodes */
     bool *taken; /* nodes */
 };
 
 static int open_spread(struct spread *spread, struct ny_graph_fit *fit)
 {
-    int err = ny_paths_new(&spread->paths, &fit->edges, NY_PATHS_BUCKETS);
+    int err = ny_buckets_new(&spread->buckets, &fit->edges);
 
     spread->edges = &fit->edges;
     if (err) return err;
+    spread->near = ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(float));
     spread->taken = ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(bool));
-    return spread->taken ? NY_OK : NY_EBUDGET;
+    if (!spread->near || !spread->taken) return NY_EBUDGET;
+    for (uint32_t v = 0; v < fit->edges.n; v++)
+        spread->near[v] = INFINITY;
+    return NY_OK;
 }
 
 /* Of equally far ones the first row; landmarks are not taken again where all are at distance 0. */
@@ -70,11 +79,12 @@ static uint64_t farthest(void *arg, uint64_t landmark)
 {
     const struct spread *spread = arg;
     const struct ny_edges *edges = spread->edges;
-    const float *near;
+    const struct ny_reach reach = {.distance = spread->near, .stride = 1};
+    const float *near = spread->near;
     float most = -1;
     uint32_t row = 0;
 
-    if (ny_paths_join(spread->paths, edges->node[landmark], &near)) return 0;
+    if (ny_buckets_run(spread->buckets, &reach, edges->node[landmark])) return 0;
     spread->taken[edges->node[landmark]] = true;
     for (uint32_t v = 0; v < edges->n; v++) {
         if (spread->taken[v] || near[v] < most || (near[v] <= most && edges->row[v] > row))
@@ -85,7 +95,8 @@ static uint64_t farthest(void *arg, uint64_t landmark)
     return row;
 }
 
-static int select_landmarks(struct ny_graph_fit *fit)
+/* By the rule; and their number is one that can be done with. */
+static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selection)
 {
     struct ny_job *job = &fit->job;
     const struct ny_fit_settings *settings = job->settings;
@@ -102,13 +113,51 @@ static int select_landmarks(struct ny_graph_fit *fit)
                                                  .valid_arg = &fit->edges,
                                                  .farthest = farthest,
                                                  .farthest_arg = &spread};
-    struct ny_selection selection = {0};
     int err = settings->rule->paths ? open_spread(&spread, fit) : NY_OK;
 
-    if (err == NY_OK) err = settings->rule->select(&request, &selection);
-    if (err == NY_OK) err = check_selection(fit, &selection);
+    if (err == NY_OK) err = settings->rule->select(&request, selection);
+    ny_free(job->ctx, spread.taken);
+    ny_free(job->ctx, spread.near);
+    ny_buckets_free(spread.buckets);
+    return err ? err : check_selection(fit, selection);
+}
+
+/* order: that of the sweeps over the landmarks of these rows. */
+static int form_batches(struct ny_graph_fit *fit, const uint64_t *rows, size_t m, uint32_t *order)
+{
+    struct ny_context *ctx = fit->job.ctx;
+    uint32_t *nodes = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
+    int err;
+
+    if (!nodes) return NY_EBUDGET;
+    for (size_t j = 0; j < m; j++)
+        nodes[j] = fit->edges.node[rows[j]];
+    err = ny_batches_form(&fit->edges, nodes, m, order);
+    ny_free(ctx, nodes);
+    return err;
+}
+
+static int put_sources(struct ny_graph_fit *fit, const struct ny_selection *selection)
+{
+    struct ny_job *job = &fit->job;
+    size_t m = selection->m;
+    uint32_t *order = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
+    int err = order ? form_batches(fit, selection->rows, m, order) : NY_EBUDGET;
+
+    if (err == NY_OK) err = ny_job_put_part(job, "sources", order, m * sizeof(uint32_t));
+    ny_free(job->ctx, order);
+    return err;
+}
+
+static int select_landmarks(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    struct ny_selection selection = {0};
+    int err = select_by_rule(fit, &selection);
+
     if (err == NY_OK)
         err = ny_job_put_part(job, "landmarks", selection.rows, selection.m * sizeof(uint64_t));
+    if (err == NY_OK) err = put_sources(fit, &selection);
     if (err) goto done;
     ny_field_set_count(ny_job_report(job), "landmarks", selection.m);
     json_object_clear(ny_job_checkpoint(job));
@@ -116,26 +165,44 @@ static int select_landmarks(struct ny_graph_fit *fit)
     err = ny_job_save(job, NY_STAGE_ACCUMULATE);
 done:
     ny_selection_release(&selection, job->ctx);
-    ny_free(job->ctx, spread.taken);
-    ny_paths_free(spread.paths);
     return err;
 }
 
 /* ---- what the other stages begin with ------------------------------------------------------- */
 
-static int by_node(const void *a, const void *b)
+static int load_landmarks(const struct ny_isomap *map, uint64_t *rows)
 {
-    const struct ny_isomap_source *x = a, *y = b;
+    const struct ny_job *job = &map->fit->job;
+    int err = ny_job_get_part(job, "landmarks", rows, map->m * sizeof(uint64_t));
 
-    return (x->node > y->node) - (x->node < y->node);
+    for (size_t j = 0; j < map->m && err == NY_OK; j++)
+        if (rows[j] >= job->points.n || map->fit->edges.node[rows[j]] == NY_NO_ROW)
+            err = ny_fail(job->ctx, NY_ESTORE,
+                          "the landmarks of '%s' are not in its graph; fit it again with --restart",
+                          job->name);
+    return err;
 }
 
-int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit)
+static int load_order(const struct ny_isomap *map, uint32_t *order)
+{
+    const struct ny_job *job = &map->fit->job;
+    int err = ny_job_get_part(job, "sources", order, map->m * sizeof(uint32_t));
+
+    for (size_t i = 0; i < map->m && err == NY_OK; i++)
+        if (order[i] >= map->m)
+            err = ny_fail(job->ctx, NY_ESTORE,
+                          "the sources of '%s' are not its landmarks; fit it again with --restart",
+                          job->name);
+    return err;
+}
+
+int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finished)
 {
     struct ny_job *job = &fit->job;
     size_t m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
     uint64_t *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
-    int err = rows ? ny_job_get_part(job, "landmarks", rows, m * sizeof(uint64_t)) : NY_EBUDGET;
+    uint32_t *order = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
+    int err = NY_EBUDGET;
 
     *map = (struct ny_isomap){.fit = fit,
                               .m = m,
@@ -144,20 +211,17 @@ int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit)
     job->m = m;
     map->source = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(*map->source));
     map->nodes = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
-    if (!map->source || !map->nodes) err = NY_EBUDGET;
-    for (size_t j = 0; j < m && err == NY_OK; j++)
-        if (rows[j] >= job->points.n || fit->edges.node[rows[j]] == NY_NO_ROW)
-            err = ny_fail(job->ctx, NY_ESTORE,
-                          "the landmarks of '%s' are not in its graph; fit it again with --restart",
-                          job->name);
-    for (size_t j = 0; j < m && err == NY_OK; j++)
-        map->source[j] = (struct ny_isomap_source){fit->edges.node[rows[j]], (uint32_t)j};
+    if (!rows || !order || !map->source || !map->nodes) goto done;
+    err = load_landmarks(map, rows);
+    if (err == NY_OK) err = finished ? form_batches(fit, rows, m, order) : load_order(map, order);
+    for (size_t i = 0; i < m && err == NY_OK; i++) {
+        map->nodes[i] = fit->edges.node[rows[order[i]]];
+        map->source[i] = (struct ny_isomap_source){map->nodes[i], order[i]};
+    }
+done:
     ny_free(job->ctx, rows);
-    if (err) return err;
-    qsort(map->source, m, sizeof(*map->source), by_node);
-    for (size_t i = 0; i < m; i++)
-        map->nodes[i] = map->source[i].node;
-    return NY_OK;
+    ny_free(job->ctx, order);
+    return err;
 }
 
 void ny_isomap_close(struct ny_isomap *map)
@@ -200,12 +264,8 @@ int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
                              .fold = fold,
                              .checkpoint = checkpoint,
                              .arg = map};
-    int err = ny_sweep_run(&sweep);
 
-    if (first_batch < ny_sweep_batches(map->m))
-        ny_field_set_text(ny_job_report(job), "paths",
-                          sweep.way == NY_PATHS_PATCHES ? "patches" : "buckets");
-    return err;
+    return ny_sweep_run(&sweep);
 }
 
 /* ---- accumulate: sweep 1 -------------------------------------------------------------------- */
@@ -261,7 +321,7 @@ static int accumulate(struct ny_graph_fit *fit)
     struct ny_job *job = &fit->job;
     struct ny_isomap map;
     uint64_t batches;
-    int err = ny_isomap_open(&map, fit);
+    int err = ny_isomap_open(&map, fit, false);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
     if (err == NY_OK) err = load_state(&map, &batches);

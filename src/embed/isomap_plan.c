@@ -1,5 +1,7 @@
 /* Memory, disk and time of isomap. */
 #include "embed/isomap_private.h"
+#include "graph/batches.h"
+#include "graph/buckets.h"
 #include "linalg/eigen_few.h"
 
 static size_t solve_bytes(const struct ny_graph_shape *shape)
@@ -24,10 +26,15 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
 
     if (stage < NY_STAGE_SELECT || stage > NY_STAGE_PROJECT || stage == NY_STAGE_DEGREES) return;
     by_purpose[NY_MEM_DICTIONARY] += m * (2 * sizeof(uint64_t) + sizeof(struct ny_isomap_source) +
-                                          sizeof(uint32_t) + sizeof(double));
-    if (stage == NY_STAGE_SELECT) by_purpose[NY_MEM_DICTIONARY] += m * 2 * sizeof(uint64_t);
-    if (stage == NY_STAGE_SELECT && shape->settings->rule->paths)
-        by_purpose[NY_MEM_TILES] += ny_paths_bytes(n, NY_PATHS_BUCKETS) + n;
+                                          2 * sizeof(uint32_t) + sizeof(double));
+    if (stage == NY_STAGE_SELECT) {
+        size_t spread = ny_buckets_bytes(n) + n * (sizeof(float) + 1);
+        size_t batches = ny_batches_bytes(n, m);
+
+        by_purpose[NY_MEM_DICTIONARY] += m * 2 * sizeof(uint64_t);
+        by_purpose[NY_MEM_TILES] += shape->settings->rule->paths && spread > batches ? spread
+                                                                                     : batches;
+    }
     if (stage == NY_STAGE_ACCUMULATE) {
         by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, workers);
         by_purpose[NY_MEM_OTHER] += ny_isomap_state_bytes(m);
@@ -55,7 +62,7 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
 
 void ny_isomap_work(const struct ny_graph_shape *shape, struct ny_plan *plan)
 {
-    const double paths_per_s = 2e7; /* nodes a source and a thread, limits measured */
+    const double paths_per_s = 4e7; /* nodes a source and a thread: bench_paths */
     double m = (double)shape->m, n = (double)shape->nodes;
     double p = (double)shape->settings->components;
     double sweep_s = m * n / (paths_per_s * shape->settings->threads);

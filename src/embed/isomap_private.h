@@ -13,7 +13,7 @@ struct ny_isomap_source {
 struct ny_isomap {
     struct ny_graph_fit *fit;
     size_t m, p, samples; /* samples: pairs of each landmark with a hashed node */
-    struct ny_isomap_source *source; /* m, by node */
+    struct ny_isomap_source *source; /* m, in the order of the sweeps */
     uint32_t *nodes;                 /* m: theirs */
     float *state; /* sweep 1: m × (m + samples), a row a source: Δ to the sources, and to the hashed
                    * nodes */
@@ -23,8 +23,10 @@ struct ny_isomap {
     double *tile;       /* NY_UNIT_ROWS × NY_LANES, and NY_LANES × p */
 };
 
-/* What stages after select begin with; ny_isomap_close() it after a failure, too. */
-int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit);
+/* What stages after select begin with, and what is done with a result that is finished: then the
+ * order of the sweeps, of which nothing is kept, is found again. ny_isomap_close() it after a
+ * failure, too. */
+int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finished);
 void ny_isomap_close(struct ny_isomap *map);
 
 /* Part "map". */

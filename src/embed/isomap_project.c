@@ -124,7 +124,7 @@ static int finish(struct ny_job *job)
 {
     static const char *const parts[] = {"geodesics.0", "geodesics.1", "columns.0", "columns.1",
                                         "sample",      "paths",       "geodesics", "gram.0",
-                                        "gram.1"};
+                                        "gram.1",      "sources"};
     struct ny_batch *batch;
     int err = NY_OK;
 
@@ -144,7 +144,7 @@ int ny_isomap_project(struct ny_graph_fit *fit)
     struct ny_job *job = &fit->job;
     struct ny_isomap map;
     uint64_t batches;
-    int err = ny_isomap_open(&map, fit);
+    int err = ny_isomap_open(&map, fit, false);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
     if (err == NY_OK) err = ny_job_reserve_blas(job, map.p);

@@ -155,7 +155,7 @@ int ny_isomap_solve(struct ny_graph_fit *fit)
     struct ny_job *job = &fit->job;
     struct ny_solution solution = {0};
     struct ny_isomap map;
-    int err = ny_isomap_open(&map, fit);
+    int err = ny_isomap_open(&map, fit, false);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
     if (err == NY_OK) err = ny_job_reserve_blas(job, map.m);

@@ -59,7 +59,7 @@ static int place(void *arg, const struct ny_newcomers *new, double *Y)
 int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows)
 {
     struct placing placing = {.map = {.fit = fit}};
-    int err = ny_isomap_open(&placing.map, fit);
+    int err = ny_isomap_open(&placing.map, fit, true);
 
     if (err == NY_OK) err = ny_isomap_load_map(&placing.map);
     if (err == NY_OK) err = ny_graph_place(fit, rows, placing.map.p, place, &placing);

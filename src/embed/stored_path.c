@@ -1,7 +1,9 @@
 #include "embed/stored_path.h"
 
+#include <math.h>
+
 #include "base/memory.h"
-#include "graph/paths.h"
+#include "graph/buckets.h"
 
 /* Backwards from the end over edges that a shortest path may take: next[v] is the node after v. */
 static void trace(const struct ny_edges *graph, const uint32_t ends[2], const float *distance,
@@ -15,11 +17,11 @@ static void trace(const struct ny_edges *graph, const uint32_t ends[2], const fl
     queue[end++] = to;
     while (next[from] == NY_NO_ROW && begin < end) {
         uint32_t v = queue[begin++];
-        float here = distance[(size_t)v * NY_LANES];
+        float here = distance[v];
 
         for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
             uint32_t w = graph->target[e];
-            float before = distance[(size_t)w * NY_LANES];
+            float before = distance[w];
 
             if (next[w] != NY_NO_ROW || before + graph->length[e] != here) continue;
             next[w] = v;
@@ -48,7 +50,7 @@ static int follow(struct ny_stored_path *path, const struct ny_edges *graph, con
     v = ends[0];
     for (size_t k = 0; k < path->count; k++, v = next[v]) {
         path->rows[k] = graph->row[v];
-        path->lengths[k] = (double)distance[(size_t)v * NY_LANES];
+        path->lengths[k] = (double)distance[v];
     }
     err = NY_OK;
 done:
@@ -84,13 +86,27 @@ static int find_component(const struct ny_stored_path *path, const struct ny_sto
                    (unsigned long long)from, (unsigned long long)to, graph->name);
 }
 
+/* Distances of all nodes from one, in their place. */
+static int find_distances(const struct ny_edges *graph, uint32_t from, float *distance)
+{
+    const struct ny_reach reach = {.distance = distance, .stride = 1};
+    struct ny_buckets *buckets;
+    int err = ny_buckets_new(&buckets, graph);
+
+    if (err) return err;
+    for (uint32_t v = 0; v < graph->n; v++)
+        distance[v] = INFINITY;
+    err = ny_buckets_run(buckets, &reach, from);
+    ny_buckets_free(buckets);
+    return err;
+}
+
 int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_graph *graph,
                         uint64_t from, uint64_t to)
 {
     const uint64_t rows[2] = {from, to};
     struct ny_edges edges = {0};
-    struct ny_paths *paths = NULL;
-    const float *distances;
+    float *distance = NULL;
     uint32_t component, ends[2];
     int err;
 
@@ -99,14 +115,16 @@ int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_grap
     if (err == NY_OK) err = find_component(path, graph, rows, &component);
     if (err) return err;
     err = ny_stored_edges(graph, component, &edges);
-    if (err == NY_OK) err = ny_paths_new(&paths, &edges, NY_PATHS_BUCKETS);
     if (err) goto done;
+    distance = ny_calloc(path->ctx, NY_MEM_TILES, edges.n, sizeof(float));
+    err = NY_EBUDGET;
+    if (!distance) goto done;
     for (size_t k = 0; k < 2; k++)
         ends[k] = edges.node[rows[k]];
-    err = ny_paths_from(paths, &ends[0], 1, &distances);
-    if (err == NY_OK) err = follow(path, &edges, ends, distances);
+    err = find_distances(&edges, ends[0], distance);
+    if (err == NY_OK) err = follow(path, &edges, ends, distance);
 done:
-    ny_paths_free(paths);
+    ny_free(path->ctx, distance);
     ny_edges_release(&edges);
     return err;
 }

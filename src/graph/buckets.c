@@ -1,79 +1,113 @@
-/*
- * Shortest paths from one source by buckets of rising distance, a quarter of an edge wide, in a
- * ring: one is emptied, also of what comes into it meanwhile, before the next one is looked at.
- */
+#include "graph/buckets.h"
+
 #include <math.h>
 
 #include "base/memory.h"
-#include "graph/paths_private.h"
 
-enum { BUCKETS = 1 << 14 };
+enum { BUCKETS = 1 << 14, CHECK_EVERY = 1 << 10 };
 
-/* Rings of nodes with about the same distance, the present one at `now`. */
-static void bucket_leave(struct ny_paths *paths, uint32_t node)
+/* A node's place in the list of its bucket; before == itself where it is in none. */
+struct link {
+    uint32_t before, after;
+};
+
+struct ny_buckets {
+    struct ny_context *ctx;
+    const struct ny_edges *graph;
+    double step;      /* width of a bucket */
+    uint32_t *bucket; /* the first node of each */
+    struct link *link;
+    uint32_t waiting; /* nodes in buckets */
+};
+
+static bool waits(const struct ny_buckets *buckets, uint32_t node)
 {
-    struct ny_bucket_link *link = &paths->link[node];
+    return buckets->link[node].before != node;
+}
+
+static uint32_t bucket_of(const struct ny_buckets *buckets, float distance)
+{
+    return (uint32_t)((uint64_t)((double)distance / buckets->step) % BUCKETS);
+}
+
+static void leave(struct ny_buckets *buckets, uint32_t node, uint32_t bucket)
+{
+    struct link *link = &buckets->link[node];
 
     if (link->before == NY_NO_ROW)
-        paths->bucket[link->bucket] = link->after;
+        buckets->bucket[bucket] = link->after;
     else
-        paths->link[link->before].after = link->after;
-    if (link->after != NY_NO_ROW) paths->link[link->after].before = link->before;
+        buckets->link[link->before].after = link->after;
+    if (link->after != NY_NO_ROW) buckets->link[link->after].before = link->before;
+    link->before = node;
+    buckets->waiting--;
 }
 
-static void bucket_enter(struct ny_paths *paths, uint32_t node, uint32_t bucket)
+static void enter(struct ny_buckets *buckets, uint32_t node, uint32_t bucket)
 {
-    struct ny_bucket_link *link = &paths->link[node];
+    struct link *link = &buckets->link[node];
 
-    *link = (struct ny_bucket_link){NY_NO_ROW, paths->bucket[bucket], bucket};
-    if (link->after != NY_NO_ROW) paths->link[link->after].before = node;
-    paths->bucket[bucket] = node;
+    *link = (struct link){NY_NO_ROW, buckets->bucket[bucket]};
+    if (link->after != NY_NO_ROW) buckets->link[link->after].before = node;
+    buckets->bucket[bucket] = node;
+    buckets->waiting++;
 }
 
-/* `node` is at this distance now. Returns 1 where it was in no bucket. */
-static uint32_t come_nearer(struct ny_paths *paths, uint32_t node, float distance)
+/* *at, which is `node`'s, becomes less. */
+static void come_nearer(struct ny_buckets *buckets, uint32_t node, float *at, float distance)
 {
-    uint32_t bucket = (uint32_t)((uint64_t)((double)distance / paths->step) % BUCKETS), new = 1;
+    uint32_t new = bucket_of(buckets, distance), old;
 
-    paths->near[node] = distance;
-    if (paths->waits[node]) {
-        bucket_leave(paths, node);
-        new = 0;
+    if (waits(buckets, node)) {
+        old = bucket_of(buckets, *at);
+        if (old != new) leave(buckets, node, old);
     }
-    paths->waits[node] = 1;
-    bucket_enter(paths, node, bucket);
-    return new;
+    if (!waits(buckets, node)) enter(buckets, node, new);
+    *at = distance;
 }
 
-void ny_buckets_forget(struct ny_paths *paths)
+/* What the nodes that are next in the bucket of `node` will read. */
+static void fetch(const struct ny_buckets *buckets, uint32_t node)
 {
-    for (uint32_t v = 0; v < paths->graph->n; v++)
-        paths->near[v] = INFINITY;
+    const struct ny_edges *graph = buckets->graph;
+    uint32_t next = buckets->link[node].after;
+
+    if (next == NY_NO_ROW) return;
+    __builtin_prefetch(graph->target + graph->head[next]);
+    __builtin_prefetch(graph->length + graph->head[next]);
+    next = buckets->link[next].after;
+    if (next == NY_NO_ROW) return;
+    __builtin_prefetch(graph->head + next);
+    __builtin_prefetch(buckets->link + next);
 }
 
-int ny_buckets_run(struct ny_paths *paths, uint32_t source)
+int ny_buckets_run(struct ny_buckets *buckets, const struct ny_reach *reach, uint32_t source)
 {
-    const struct ny_edges *graph = paths->graph;
-    uint32_t waiting = come_nearer(paths, source, 0), now = 0, taken = 0;
+    const struct ny_edges *graph = buckets->graph;
+    const size_t stride = reach->stride;
+    uint32_t now = 0, taken = 0;
     int err = NY_OK;
 
-    while (waiting && err == NY_OK) {
-        uint32_t v = paths->bucket[now];
+    come_nearer(buckets, source, &reach->distance[source * stride], 0);
+    while (buckets->waiting && err == NY_OK) {
+        uint32_t v = buckets->bucket[now];
+        float near;
 
         if (v == NY_NO_ROW) {
             now = (now + 1) % BUCKETS;
             continue;
         }
-        bucket_leave(paths, v);
-        paths->waits[v] = 0;
-        waiting--;
+        fetch(buckets, v);
+        leave(buckets, v, now);
+        near = reach->distance[v * stride];
         for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
-            float through = paths->near[v] + graph->length[e];
+            uint32_t w = graph->target[e];
+            float through = near + graph->length[e], *at = &reach->distance[w * stride];
 
-            if (through < paths->near[graph->target[e]])
-                waiting += come_nearer(paths, graph->target[e], through);
+            if (through < *at && (!reach->within || reach->within[w]))
+                come_nearer(buckets, w, at, through);
         }
-        if (++taken % NY_PATCH_NODES == 0) err = ny_check_interrupt(paths->ctx);
+        if (++taken % CHECK_EVERY == 0) err = ny_check_interrupt(buckets->ctx);
     }
     return err;
 }
@@ -81,37 +115,45 @@ int ny_buckets_run(struct ny_paths *paths, uint32_t source)
 /* ---- room ----------------------------------------------------------------------------------- */
 
 /* All edges reach less than once around the ring. */
-static double step_of(const struct ny_paths *paths)
+static double step_of(const struct ny_edges *graph)
 {
-    double step = fmax(paths->mean / 4, paths->longest / (BUCKETS - 2));
+    double step = fmax(graph->mean_length / 4, graph->longest / (BUCKETS - 2));
 
     return step > 0 ? step : 1;
 }
 
-bool ny_buckets_allocate(struct ny_paths *paths)
+int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph)
 {
-    uint32_t n = paths->graph->n;
+    struct ny_buckets *buckets = ny_calloc(graph->ctx, NY_MEM_TILES, 1, sizeof(*buckets));
 
-    paths->step = step_of(paths);
-    paths->near = ny_calloc(paths->ctx, NY_MEM_TILES, n, sizeof(float));
-    paths->link = ny_calloc(paths->ctx, NY_MEM_TILES, n, sizeof(*paths->link));
-    paths->bucket = ny_calloc(paths->ctx, NY_MEM_TILES, BUCKETS, sizeof(uint32_t));
-    if (!paths->near || !paths->link || !paths->bucket) return false;
+    *out = NULL;
+    if (!buckets) return NY_EBUDGET;
+    *buckets = (struct ny_buckets){.ctx = graph->ctx, .graph = graph, .step = step_of(graph)};
+    buckets->link = ny_calloc(graph->ctx, NY_MEM_TILES, graph->n, sizeof(*buckets->link));
+    buckets->bucket = ny_calloc(graph->ctx, NY_MEM_TILES, BUCKETS, sizeof(uint32_t));
+    if (!buckets->link || !buckets->bucket) {
+        ny_buckets_free(buckets);
+        return NY_EBUDGET;
+    }
+    for (uint32_t v = 0; v < graph->n; v++)
+        buckets->link[v].before = v;
     for (uint32_t b = 0; b < BUCKETS; b++)
-        paths->bucket[b] = NY_NO_ROW;
-    ny_buckets_forget(paths);
-    return true;
+        buckets->bucket[b] = NY_NO_ROW;
+    *out = buckets;
+    return NY_OK;
 }
 
-void ny_buckets_release(struct ny_paths *paths)
+void ny_buckets_free(struct ny_buckets *buckets)
 {
-    ny_free(paths->ctx, paths->near);
-    ny_free(paths->ctx, paths->link);
-    ny_free(paths->ctx, paths->bucket);
+    if (!buckets) return;
+    ny_free(buckets->ctx, buckets->link);
+    ny_free(buckets->ctx, buckets->bucket);
+    ny_free(buckets->ctx, buckets);
 }
 
 size_t ny_buckets_bytes(uint64_t nodes)
 {
-    return (size_t)nodes * (sizeof(float) + sizeof(struct ny_bucket_link)) +
-           BUCKETS * sizeof(uint32_t);
+    const size_t small_bytes = 2048;
+
+    return (size_t)nodes * sizeof(struct link) + BUCKETS * sizeof(uint32_t) + small_bytes;
 }

@@ -1,5 +1,6 @@
 #include "graph/edges.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -130,6 +131,18 @@ static int allocate(struct ny_edges *graph, const struct ny_lists *lists, uint64
                : NY_EBUDGET;
 }
 
+void ny_edges_measure(struct ny_edges *graph)
+{
+    const uint64_t directed = graph->head[graph->n];
+    double sum = 0;
+
+    for (uint64_t e = 0; e < directed; e++) {
+        sum += (double)graph->length[e];
+        graph->longest = fmax(graph->longest, (double)graph->length[e]);
+    }
+    graph->mean_length = directed ? sum / (double)directed : 0;
+}
+
 /* Both directions of the edges among the points of the component. */
 static uint64_t count_directed(const struct ny_lists *lists,
                                const struct ny_components *components, uint32_t component)
@@ -168,6 +181,7 @@ int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny
     }
     err = fill(graph, lists);
     if (err == NY_OK) err = order(graph, lists);
+    if (err == NY_OK) ny_edges_measure(graph);
 done:
     if (err) ny_edges_release(graph);
     return err;

@@ -23,6 +23,7 @@ struct ny_edges {
     uint64_t *head;   /* n + 1: where a node's edges begin; in all head[n], each edge twice */
     uint32_t *target; /* nodes */
     float *length;
+    double mean_length, longest;
     uint32_t *row;    /* n: the point that a node is, … */
     uint32_t *node;   /* … of all points: the node it is, or NY_NO_ROW */
     struct ny_patches patches;
@@ -42,6 +43,8 @@ static inline uint32_t ny_patch_of(const struct ny_patches *patches, uint32_t no
 int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny_lists *lists,
                const struct ny_components *components, uint32_t component);
 void ny_edges_release(struct ny_edges *graph);
+/* Sets mean_length and longest. */
+void ny_edges_measure(struct ny_edges *graph);
 /* The point is a node of the graph: for selections among them. */
 bool ny_edges_has(const void *graph, uint64_t row);
 /* Of a graph among n points with at most so many nodes and edges; what is held more while it is

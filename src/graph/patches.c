@@ -1,13 +1,8 @@
 /*
- * Shortest paths from a batch of sources by patches: one is relaxed in cache until it is quiet,
- * which wakes those that it borders on.
- *
- * Any order gives the same distances; what it decides is how often a patch is visited. Where the
- * sources are, in a stretch of the numbering, the nearest of what came in goes first, as in
- * Dijkstra's method. Away from there their fronts follow one another, and a patch had better wait
- * for all of them: it goes by the mean of their distances, which rises along the paths that lead
- * away. On some graphs fronts then run ahead that later ones put right again and again: a batch
- * that takes too many visits goes on by the nearest.
+ * The search outwards: patch by patch, each relaxed in cache for all sources at once. A patch goes
+ * by the distance from the centre of the first of its nodes that wait, and within it nodes go in
+ * that order, a stretch at a time: far enough that a patch is not fetched too often, not so far
+ * that nodes are passed by fronts that later ones put right.
  */
 #include <math.h>
 
@@ -15,8 +10,9 @@
 #include "graph/paths_private.h"
 #include "graph/relax.h"
 
-/* Visits of each patch, on average, after which a batch goes on by the nearest: half take less. */
-enum { PATIENCE = 12 };
+/* Edges that a stretch is long, and times that each node may be relaxed, on average: it is hardly
+ * more than one where paths do lead outwards. */
+enum { STRETCH = 12, PATIENCE = 8 };
 
 /* ---- the heap ------------------------------------------------------------------------------- */
 
@@ -41,10 +37,11 @@ static void heap_raise(struct ny_patch_heap *heap, uint32_t patch)
     heap_put(heap, at, patch);
 }
 
-static uint32_t heap_pop(struct ny_patch_heap *heap)
+static uint32_t heap_pop(struct ny_patch_heap *heap, float *key)
 {
     uint32_t top = heap->patch[0], last = heap->patch[--heap->count], at = 0;
 
+    *key = heap->key[top];
     heap->place[top] = NY_NO_ROW;
     heap->key[top] = INFINITY;
     if (!heap->count) return top;
@@ -62,81 +59,78 @@ static uint32_t heap_pop(struct ny_patch_heap *heap)
     return top;
 }
 
-/* ---- the order of patches ------------------------------------------------------------------- */
+/* ---- the order in a patch ------------------------------------------------------------------- */
 
-/* Of a patch, by the distances of one of its nodes and the least of those that changed. */
-static double key_of(const struct ny_paths *paths, uint32_t patch, float least,
-                     const float *distances)
+/* By counting: the order is one of distances in thousandths of what the patch has. */
+static void order_patch(struct ny_paths *paths, uint32_t first, uint32_t count)
 {
-    double sum = 0;
+    const float *centre = paths->centre + first;
+    uint16_t next[NY_PATCH_NODES + 1] = {0};
+    float low = INFINITY, high = 0, scale;
 
-    if (patch >= paths->begin && patch <= paths->last) return (double)least;
-    if (paths->visits > (uint64_t)PATIENCE * paths->graph->patches.count) return (double)least;
-    for (size_t l = 0; l < paths->sources; l++)
-        sum += (double)distances[l];
-    /* Fronts are missing: after all paths that are as long as any can be. */
-    if (isinf(sum)) return (double)least + paths->longest * paths->graph->n;
-    return sum / (double)paths->sources;
+    for (uint32_t i = 0; i < count; i++) {
+        low = fminf(low, centre[i]);
+        high = fmaxf(high, centre[i]);
+    }
+    scale = (NY_PATCH_NODES - 1) / (high - low);
+    if (!isfinite(scale)) scale = 0; /* one distance, or as good as one */
+    for (uint32_t i = 0; i < count; i++)
+        next[(uint32_t)((centre[i] - low) * scale) + 1]++;
+    for (uint32_t k = 0; k < NY_PATCH_NODES; k++)
+        next[k + 1] = (uint16_t)(next[k + 1] + next[k]);
+    for (uint32_t i = 0; i < count; i++)
+        paths->place[first + i] = next[(uint32_t)((centre[i] - low) * scale)]++;
 }
 
-static void wake(void *arg, uint32_t node, float least, const float *distances)
+void ny_patches_order(struct ny_paths *paths)
+{
+    const struct ny_patches *patches = &paths->graph->patches;
+
+    for (uint32_t p = 0; p < patches->count; p++)
+        order_patch(paths, patches->first[p], patches->first[p + 1] - patches->first[p]);
+}
+
+/* ---- the search ----------------------------------------------------------------------------- */
+
+static void wake(void *arg, uint32_t node)
 {
     struct ny_paths *paths = arg;
     uint32_t patch = ny_patch_of(&paths->graph->patches, node);
-    double key = key_of(paths, patch, least, distances);
 
     paths->waits[node] = 1;
-    if (key >= paths->heap.key[patch]) return;
-    paths->heap.key[patch] = key;
+    if (paths->centre[node] >= paths->heap.key[patch]) return;
+    paths->heap.key[patch] = paths->centre[node];
     heap_raise(&paths->heap, patch);
 }
 
-static void start(struct ny_paths *paths, const uint32_t *sources, size_t count)
+int ny_patches_run(struct ny_paths *paths, bool *done)
 {
-    const size_t all = (size_t)paths->graph->n * NY_LANES;
-
-    for (size_t i = 0; i < all; i++)
-        paths->distance[i] = INFINITY;
-    paths->visits = 0;
-    paths->sources = count;
-    paths->begin = NY_NO_ROW;
-    paths->last = 0;
-    for (size_t l = 0; l < count; l++) {
-        uint32_t patch = ny_patch_of(&paths->graph->patches, sources[l]);
-
-        paths->begin = patch < paths->begin ? patch : paths->begin;
-        paths->last = patch > paths->last ? patch : paths->last;
-    }
-    for (size_t l = 0; l < count; l++) {
-        float *at = paths->distance + (size_t)sources[l] * NY_LANES;
-
-        at[l] = 0;
-        wake(paths, sources[l], 0, at);
-    }
-}
-
-int ny_patches_run(struct ny_paths *paths, const uint32_t *sources, size_t count)
-{
-    const uint32_t *first = paths->graph->patches.first;
-    ny_relax_fn *relax = ny_relax();
-    struct ny_patch at = {.graph = paths->graph,
+    const struct ny_edges *graph = paths->graph;
+    const uint32_t *first = graph->patches.first;
+    const float stretch = (float)(STRETCH * graph->mean_length);
+    struct ny_patch at = {.graph = graph,
                           .distance = paths->distance,
+                          .centre = paths->centre,
+                          .place = paths->place,
                           .waits = paths->waits,
-                          .queue = paths->queue,
                           .wake = wake,
                           .arg = paths};
+    ny_relax_fn *relax = ny_relax();
     int err = NY_OK;
 
-    start(paths, sources, count);
+    for (uint32_t v = 0; v < graph->n; v++)
+        if (paths->waits[v]) wake(paths, v);
     while (paths->heap.count && err == NY_OK) {
-        uint32_t patch = heap_pop(&paths->heap);
+        uint32_t patch = heap_pop(&paths->heap, &at.from);
 
+        if (at.relaxed > (uint64_t)PATIENCE * graph->n) continue;
         at.first = first[patch];
         at.count = first[patch + 1] - at.first;
+        at.until = at.from + stretch;
         relax(&at);
-        paths->visits++;
         err = ny_check_interrupt(paths->ctx);
     }
+    *done = at.relaxed <= (uint64_t)PATIENCE * graph->n;
     return err;
 }
 
@@ -147,11 +141,10 @@ bool ny_patches_allocate(struct ny_paths *paths)
     struct ny_patch_heap *heap = &paths->heap;
     uint32_t patches = paths->graph->patches.count;
 
-    paths->queue = ny_calloc(paths->ctx, NY_MEM_TILES, NY_PATCH_NODES, sizeof(uint32_t));
     heap->patch = ny_calloc(paths->ctx, NY_MEM_TILES, patches, sizeof(uint32_t));
     heap->place = ny_calloc(paths->ctx, NY_MEM_TILES, patches, sizeof(uint32_t));
-    heap->key = ny_calloc(paths->ctx, NY_MEM_TILES, patches, sizeof(double));
-    if (!paths->queue || !heap->patch || !heap->place || !heap->key) return false;
+    heap->key = ny_calloc(paths->ctx, NY_MEM_TILES, patches, sizeof(float));
+    if (!heap->patch || !heap->place || !heap->key) return false;
     for (uint32_t p = 0; p < patches; p++) {
         heap->place[p] = NY_NO_ROW;
         heap->key[p] = INFINITY;
@@ -161,7 +154,6 @@ bool ny_patches_allocate(struct ny_paths *paths)
 
 void ny_patches_release(struct ny_paths *paths)
 {
-    ny_free(paths->ctx, paths->queue);
     ny_free(paths->ctx, paths->heap.patch);
     ny_free(paths->ctx, paths->heap.place);
     ny_free(paths->ctx, paths->heap.key);
@@ -169,6 +161,5 @@ void ny_patches_release(struct ny_paths *paths)
 
 size_t ny_patches_bytes(uint64_t nodes)
 {
-    return (size_t)ny_patches_most(nodes) * (2 * sizeof(uint32_t) + sizeof(double)) +
-           NY_PATCH_NODES * sizeof(uint32_t);
+    return (size_t)ny_patches_most(nodes) * (2 * sizeof(uint32_t) + sizeof(float));
 }

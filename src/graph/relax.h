@@ -5,23 +5,25 @@
 #include "base/cpu.h"
 #include "graph/paths.h"
 
-/* A node outside of the patch has come nearer: its edges are to be tried. Its distances, NY_LANES,
- * and the least of those that changed. */
-typedef void ny_wake_fn(void *arg, uint32_t node, float least, const float *distances);
+/* A node has come nearer: its edges are to be tried, at its place in the order. */
+typedef void ny_wake_fn(void *arg, uint32_t node);
 
 struct ny_patch {
     const struct ny_edges *graph;
-    float *distance; /* of all nodes, × NY_LANES */
-    uint8_t *waits;  /* of all nodes */
+    float *distance;       /* of all nodes, × NY_LANES */
+    const float *centre;   /* of all nodes: the order, … */
+    const uint16_t *place; /* … and the place in that of their patch */
+    uint8_t *waits;        /* of all nodes */
     uint32_t first, count;
-    uint32_t *queue; /* room for NY_PATCH_NODES */
-    ny_wake_fn *wake;
+    float from, until; /* the stretch: distances from the centre of the nodes that are relaxed */
+    uint64_t relaxed;  /* out: so many more */
+    ny_wake_fn *wake;  /* called for nodes of other patches, and for one of this that still waits */
     void *arg;
 };
 
-/* Tries the edges of the patch's nodes that wait, and of those that come nearer by that, until none
- * waits. */
-typedef void ny_relax_fn(const struct ny_patch *patch);
+/* Tries the edges of the patch's nodes in the stretch that wait, and of those that come nearer by
+ * that, until none waits. */
+typedef void ny_relax_fn(struct ny_patch *patch);
 ny_relax_fn *ny_relax(void);
 
 #endif

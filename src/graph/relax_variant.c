@@ -14,9 +14,8 @@ static inline floats_t choose(ny_vector_bits where, floats_t a, floats_t b)
     return (floats_t)(((ny_vector_bits)a & where) | ((ny_vector_bits)b & ~where));
 }
 
-/* to ← min(to, from + length), lane by lane, without a branch: whether that changed it. `news` is
- * what came, ∞ where nothing did. */
-static inline bool relax(const floats_t *from, float length, floats_t *to, floats_t *news)
+/* to ← min(to, from + length), lane by lane, without a branch: whether that changed it. */
+static inline bool relax(const floats_t *from, float length, floats_t *to)
 {
     ny_vector_bits changed = {0};
 
@@ -25,69 +24,91 @@ static inline bool relax(const floats_t *from, float length, floats_t *to, float
         ny_vector_bits nearer = through < to[i];
 
         to[i] = choose(nearer, through, to[i]);
-        news[i] = choose(nearer, through, (floats_t){0} + __builtin_inff());
         changed |= nearer;
     }
     return ny_vector_any(changed);
 }
 
-static inline float least(const floats_t *news)
-{
-    float lane[NY_LANES], low = __builtin_inff();
-
-    memcpy(lane, news, sizeof(lane));
-    for (int l = 0; l < NY_LANES; l++)
-        low = lane[l] < low ? lane[l] : low;
-    return low;
-}
-
 extern ny_relax_fn NY_VARIANT_NAME(ny_relax);
 
-/* What the patch is about to read, from memory. */
-static inline void fetch(const struct ny_patch *patch)
+/* The nodes of a patch that wait, by their places in its order. */
+enum { WORD = 64, WORDS = NY_PATCH_NODES / WORD };
+
+struct waiting {
+    uint64_t bits[WORDS + 1]; /* the last: an end */
+    uint32_t word;            /* none in those before */
+    uint16_t node[NY_PATCH_NODES];
+};
+
+static inline void wait_at(struct waiting *waiting, uint32_t place, bool waits)
+{
+    uint32_t word = place / WORD;
+
+    waiting->bits[word] |= (uint64_t)waits << place % WORD;
+    waiting->word = waits && word < waiting->word ? word : waiting->word;
+}
+
+/* Who waits; and what the stretch is about to read comes from memory. */
+static inline void gather(const struct ny_patch *patch, struct waiting *waiting)
 {
     const struct ny_edges *graph = patch->graph;
-    uint64_t end = graph->head[patch->first + patch->count];
+    const uint16_t *place = patch->place + patch->first;
 
-    for (uint32_t i = 0; i < patch->count; i++)
-        __builtin_prefetch(patch->distance + (size_t)(patch->first + i) * NY_LANES, 1, 2);
-    for (uint64_t e = graph->head[patch->first]; e < end; e += 16) {
-        __builtin_prefetch(graph->target + e, 0, 2);
-        __builtin_prefetch(graph->length + e, 0, 2);
+    memset(waiting->bits, 0, sizeof(waiting->bits));
+    waiting->bits[WORDS] = 1;
+    waiting->word = WORDS;
+    for (uint32_t i = 0; i < patch->count; i++) {
+        uint32_t v = patch->first + i;
+
+        waiting->node[place[i]] = (uint16_t)i;
+        wait_at(waiting, place[i], patch->waits[v]);
+        if (patch->centre[v] < patch->from || patch->centre[v] > patch->until) continue;
+        __builtin_prefetch(patch->distance + (size_t)v * NY_LANES, 1, 3);
+        __builtin_prefetch(graph->target + graph->head[v], 0, 3);
+        __builtin_prefetch(graph->length + graph->head[v], 0, 3);
     }
 }
 
-void NY_VARIANT_NAME(ny_relax)(const struct ny_patch *patch)
+void NY_VARIANT_NAME(ny_relax)(struct ny_patch *patch)
 {
     /* Copies, as `waits` is of bytes, which may be anything's. */
     const struct ny_edges graph = *patch->graph;
     const uint32_t first = patch->first, count = patch->count;
+    const uint16_t *const place = patch->place;
     float *const distance = patch->distance;
     uint8_t *const waits = patch->waits;
-    uint32_t begin = 0, end = 0, *const queue = patch->queue;
+    struct waiting waiting;
+    uint64_t relaxed = 0;
 
-    fetch(patch);
-    for (uint32_t v = first; v < first + count; v++)
-        if (waits[v]) queue[end++ % NY_PATCH_NODES] = v;
-    while (begin != end) {
-        uint32_t v = queue[begin++ % NY_PATCH_NODES];
-        floats_t from[PARTS], news[PARTS];
+    gather(patch, &waiting);
+    for (;; relaxed++) {
+        floats_t from[PARTS];
+        uint32_t v;
 
-        memcpy(from, distance + (size_t)v * NY_LANES, sizeof(from));
+        while (!waiting.bits[waiting.word])
+            waiting.word++;
+        if (waiting.word == WORDS) break;
+        v = first + waiting.node[waiting.word * WORD +
+                                 (uint32_t)__builtin_ctzll(waiting.bits[waiting.word])];
+        if (patch->centre[v] > patch->until) {
+            patch->wake(patch->arg, v);
+            break;
+        }
+        waiting.bits[waiting.word] &= waiting.bits[waiting.word] - 1;
         waits[v] = 0;
+        memcpy(from, distance + (size_t)v * NY_LANES, sizeof(from));
         for (uint64_t e = graph.head[v], stop = graph.head[v + 1]; e < stop; e++) {
             uint32_t w = graph.target[e];
-            float *to = distance + (size_t)w * NY_LANES;
-            bool nearer = relax(from, graph.length[e], (floats_t *)to, news);
+            bool nearer =
+                relax(from, graph.length[e], (floats_t *)(distance + (size_t)w * NY_LANES));
 
-            if (w - first < count) { /* it waits from now on, if it did not before */
-                nearer &= !waits[w];
+            if (w - first < count) {
                 waits[w] |= nearer;
-                queue[end % NY_PATCH_NODES] = w;
-                end += nearer;
+                wait_at(&waiting, place[w], nearer);
             } else if (nearer) {
-                patch->wake(patch->arg, w, least(news), to);
+                patch->wake(patch->arg, w);
             }
         }
     }
+    patch->relaxed += relaxed;
 }

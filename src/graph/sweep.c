@@ -1,6 +1,5 @@
 #include "graph/sweep.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "stream/pass.h"
 
@@ -18,11 +17,7 @@ uint64_t ny_sweep_batches(size_t sources)
 
 size_t ny_sweep_bytes(uint64_t nodes, unsigned workers)
 {
-    size_t patches = ny_paths_bytes(nodes, NY_PATHS_PATCHES);
-    size_t buckets = ny_paths_bytes(nodes, NY_PATHS_BUCKETS);
-
-    return workers * ((patches > buckets ? patches : buckets) +
-                      sizeof(struct ny_paths *) + sizeof(float *));
+    return workers * (ny_paths_bytes(nodes) + sizeof(struct ny_paths *) + sizeof(float *));
 }
 
 static size_t batch_of(const struct ny_sweep *sweep, uint64_t batch, size_t *first)
@@ -32,36 +27,6 @@ static size_t batch_of(const struct ny_sweep *sweep, uint64_t batch, size_t *fir
     *first = (size_t)batch * NY_LANES;
     left = sweep->count - *first;
     return left < NY_LANES ? left : NY_LANES;
-}
-
-/* ---- the faster way ------------------------------------------------------------------------- */
-
-static int time_way(const struct ny_sweep *sweep, enum ny_paths_way way, size_t count, double *each)
-{
-    struct ny_paths *paths;
-    const float *distances;
-    double start_s;
-    int err = ny_paths_new(&paths, sweep->graph, way);
-
-    if (err) return err;
-    start_s = ny_now();
-    err = ny_paths_from(paths, sweep->sources, count, &distances);
-    *each = (ny_now() - start_s) / (double)count;
-    ny_paths_free(paths);
-    return err;
-}
-
-/* Patches are given the first batch, buckets two sources of it. */
-static int choose_way(struct ny_sweep *sweep)
-{
-    size_t count = sweep->count < NY_LANES ? sweep->count : NY_LANES;
-    double patches_s, buckets_s;
-    int err = time_way(sweep, NY_PATHS_PATCHES, count, &patches_s);
-
-    if (!err) err = time_way(sweep, NY_PATHS_BUCKETS, count < 2 ? count : 2, &buckets_s);
-    if (err) return err;
-    sweep->way = buckets_s < patches_s ? NY_PATHS_BUCKETS : NY_PATHS_PATCHES;
-    return NY_OK;
 }
 
 /* ---- the pass ------------------------------------------------------------------------------- */
@@ -121,13 +86,11 @@ int ny_sweep_run(struct ny_sweep *sweep)
 
     if (sweep->first_batch >= batches) return NY_OK;
     if (sweep->workers > batches) sweep->workers = (unsigned)batches;
-    err = choose_way(sweep);
-    if (err) return err;
     run.paths = ny_calloc(ctx, NY_MEM_TILES, sweep->workers, sizeof(*run.paths));
     run.distances = ny_calloc(ctx, NY_MEM_TILES, sweep->workers, sizeof(*run.distances));
     if (!run.paths || !run.distances) err = NY_EBUDGET;
     for (unsigned w = 0; w < sweep->workers && err == NY_OK; w++)
-        err = ny_paths_new(&run.paths[w], sweep->graph, sweep->way);
+        err = ny_paths_new(&run.paths[w], sweep->graph);
     if (err == NY_OK) err = run_pass(&run);
     for (unsigned w = 0; w < sweep->workers && run.paths; w++)
         ny_paths_free(run.paths[w]);

@@ -1,7 +1,7 @@
 /*
  * The distances of all nodes from many sources, as a pass whose units are batches of NY_LANES
  * sources: workers take batches in order, and folds follow in that order (stream/pass.h), so that
- * what is added up does not depend on threads, on the way that paths are found, or on kills.
+ * what is added up does not depend on threads or kills.
  */
 #ifndef NY_GRAPH_SWEEP_H
 #define NY_GRAPH_SWEEP_H
@@ -20,12 +20,11 @@ struct ny_sweep {
     int (*fold)(void *arg, size_t first, size_t count, const float *distances);
     int (*checkpoint)(void *arg, uint64_t batches_done); /* as that of a pass */
     void *arg;
-    enum ny_paths_way way; /* out: the faster one of the first batch */
 };
 
 int ny_sweep_run(struct ny_sweep *sweep);
 uint64_t ny_sweep_batches(size_t sources);
-/* Of so many workers over a graph of so many nodes, whichever way they take. */
+/* Of so many workers over a graph of so many nodes. */
 size_t ny_sweep_bytes(uint64_t nodes, unsigned workers);
 
 #endif

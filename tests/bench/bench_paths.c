@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "graph/batches.h"
 #include "graph/sweep.h"
 
 enum { T = 6, WINDOW = 2 };
@@ -123,13 +124,6 @@ static int nothing(void *arg, size_t first, size_t count, const float *distances
     return NY_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
     size_t wanted = argc > 1 ? (size_t)atoll(argv[1]) : 1000000;
@@ -139,7 +133,7 @@ int main(int argc, char **argv)
     struct ny_components components;
     struct ny_edges graph;
     struct ny_sweep sweep;
-    uint32_t *source, *row;
+    uint32_t *source, *order, *ordered, *row;
     float *distance;
     double start_s, build_s, textbook_s, paths_s, sum = 0;
 
@@ -159,11 +153,12 @@ int main(int argc, char **argv)
     if (ny_edges_new(&graph, ctx, &lists, &components, 0)) return 1;
     build_s = ny_now() - start_s;
     source = malloc(sources * sizeof(*source));
+    order = malloc(sources * sizeof(*order));
+    ordered = malloc(sources * sizeof(*ordered));
     for (size_t i = 0; i < sources; i++)
         source[i] = (uint32_t)(ny_hash64(3, NY_STREAM_DATA, i) % graph.n);
-    qsort(source, sources, sizeof(*source), ascending);
     sweep = (struct ny_sweep){.graph = &graph,
-                              .sources = source,
+                              .sources = ordered,
                               .count = sources,
                               .stage = "paths",
                               .workers = ny_context_threads(ctx),
@@ -171,6 +166,9 @@ int main(int argc, char **argv)
                               .arg = &sum};
     textbook_s = textbook(&graph, source[0], distance);
     start_s = ny_now();
+    if (ny_batches_form(&graph, source, sources, order)) return 1;
+    for (size_t i = 0; i < sources; i++)
+        ordered[i] = source[order[i]];
     if (ny_sweep_run(&sweep)) return 1;
     paths_s = ny_now() - start_s;
     printf("%u nodes, %.0f edges: components and graph in %.1f s\n", graph.n,
@@ -181,6 +179,6 @@ int main(int argc, char **argv)
     ny_edges_release(&graph);
     ny_components_release(&components);
     ny_context_free(ctx);
-    free(row), free(distance), free(row_of), free(source);
+    free(row), free(distance), free(row_of), free(source), free(order), free(ordered);
     return 0;
 }

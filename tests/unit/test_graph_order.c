@@ -6,12 +6,14 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "graph/batches.h"
+#include "graph/buckets.h"
 #include "graph/order.h"
 #include "graph/paths.h"
 
 /* SIDE² points of a grid in any order; a hub that all others list; a line; neighbours
  * anywhere. */
-enum { SIDE = 256, SPOKES = 5000, LINE = 5000, ANYWHERE = 5000, STORED = 6 };
+enum { SIDE = 256, SPOKES = 5000, LINE = 5000, ANYWHERE = 30000, STORED = 6 };
 
 /* What allocations are rounded up by, together. */
 enum { SLACK_BYTES = 4096 };
@@ -150,30 +152,118 @@ static void stretches_of_a_grid_are_regions(void **state)
     made_free(&grid);
 }
 
-/* A batch within a stretch, and one of sources anywhere, by either way. */
-static void paths_over_patches_are_those_by_buckets(void **state)
+/* The batch together, and each of its sources alone. */
+static void check_batch(const struct ny_edges *graph, const uint32_t *source, size_t count)
+{
+    struct ny_paths *paths;
+    struct ny_buckets *buckets;
+    float *near = malloc(graph->n * sizeof(float));
+    const struct ny_reach reach = {.distance = near, .stride = 1};
+    const float *got;
+
+    assert_int_equal(ny_paths_new(&paths, graph), NY_OK);
+    assert_int_equal(ny_buckets_new(&buckets, graph), NY_OK);
+    for (int again = 0; again < 2; again++) /* nothing is left of the first time */
+        assert_int_equal(ny_paths_from(paths, source, count, &got), NY_OK);
+    for (size_t l = 0; l < count; l++) {
+        for (uint32_t v = 0; v < graph->n; v++)
+            near[v] = INFINITY;
+        assert_int_equal(ny_buckets_run(buckets, &reach, source[l]), NY_OK);
+        for (uint32_t v = 0; v < graph->n; v++)
+            assert_true(got[(size_t)v * NY_LANES + l] == near[v]);
+    }
+    for (size_t i = 0; i < (size_t)graph->n * NY_LANES; i++)
+        assert_true(i % NY_LANES < count || isinf(got[i]));
+    ny_buckets_free(buckets);
+    ny_paths_free(paths);
+    free(near);
+}
+
+/* Sources of one region, and anywhere; all that a batch takes, and fewer. */
+static void paths_over_patches_are_those_from_each_source(void **state)
 {
     struct made grid;
-    const struct ny_edges *graph = &grid.graph;
-    struct ny_paths *paths[2];
-    const float *got[2];
 
     (void)state;
     grid_new(&grid);
-    for (enum ny_paths_way way = NY_PATHS_PATCHES; way <= NY_PATHS_BUCKETS; way++)
-        assert_int_equal(ny_paths_new(&paths[way], graph, way), NY_OK);
-    for (uint32_t step = 150; step <= 4000; step += 3850) {
+    for (uint32_t step = 10; step <= 4000; step = step * 5) {
         uint32_t source[NY_LANES];
 
         for (uint32_t l = 0; l < NY_LANES; l++)
             source[l] = 1000 + l * step;
-        for (int way = NY_PATHS_PATCHES; way <= NY_PATHS_BUCKETS; way++)
-            assert_int_equal(ny_paths_from(paths[way], source, NY_LANES - 1, &got[way]), NY_OK);
-        for (size_t i = 0; i < (size_t)graph->n * NY_LANES; i++)
-            assert_true(got[NY_PATHS_PATCHES][i] == got[NY_PATHS_BUCKETS][i]);
+        check_batch(&grid.graph, source, NY_LANES);
+        check_batch(&grid.graph, source, 3);
     }
-    ny_paths_free(paths[0]);
-    ny_paths_free(paths[1]);
+    made_free(&grid);
+}
+
+/* Sources in a third of the numbering; and a node with those around it, which tell no direction where
+ * neighbours are anywhere. */
+static void check_batches(const struct ny_edges *graph)
+{
+    uint32_t source[NY_LANES], count = 1;
+
+    for (uint32_t l = 0; l < NY_LANES; l++)
+        source[l] = l * (graph->n / NY_LANES) / 3;
+    check_batch(graph, source, NY_LANES);
+    source[0] = graph->n / 2;
+    for (uint32_t l = 0; l < count; l++)
+        for (uint64_t e = graph->head[source[l]]; e < graph->head[source[l] + 1]; e++) {
+            bool there = count == NY_LANES;
+
+            for (uint32_t k = 0; k < count; k++)
+                there |= source[k] == graph->target[e];
+            if (!there) source[count++] = graph->target[e];
+        }
+    check_batch(graph, source, count);
+}
+
+/* Steps of the grid. */
+static double between(const struct made *grid, uint32_t v, uint32_t w)
+{
+    uint32_t x = grid->at[grid->graph.row[v]], y = grid->at[grid->graph.row[w]];
+
+    return fabs((double)(x % SIDE) - (double)(y % SIDE)) +
+           fabs((double)(x / SIDE) - (double)(y / SIDE));
+}
+
+/* Each source comes once, in the same order however they are given; and batches are hardly larger
+ * than they have to be. */
+static void batches_are_regions(void **state)
+{
+    enum { SOURCES = 40 * NY_LANES + 5 };
+    struct made grid;
+    uint32_t source[SOURCES], order[SOURCES], other[SOURCES], again[SOURCES];
+    bool seen[SOURCES] = {false};
+    size_t before, small = 0;
+
+    (void)state;
+    grid_new(&grid);
+    for (size_t i = 0; i < SOURCES; i++)
+        source[i] = (uint32_t)(i * 7919 % (SIDE * SIDE));
+    for (size_t i = 0; i < SOURCES; i++)
+        other[i] = source[SOURCES - 1 - i];
+    before = ny_memory_used(ctx);
+    ny_memory_peak_reset(ctx);
+    assert_int_equal(ny_batches_form(&grid.graph, source, SOURCES, order), NY_OK);
+    assert_int_equal(ny_memory_used(ctx), before);
+    assert_true(ny_memory_peak(ctx) - before <= ny_batches_bytes(grid.graph.n, SOURCES));
+    assert_int_equal(ny_batches_form(&grid.graph, other, SOURCES, again), NY_OK);
+    for (size_t i = 0; i < SOURCES; i++) {
+        assert_int_equal(source[order[i]], other[again[i]]);
+        assert_false(seen[order[i]]);
+        seen[order[i]] = true;
+    }
+    for (size_t b = 0; b < SOURCES / NY_LANES; b++) {
+        double radius = 0;
+
+        for (size_t l = 0; l < NY_LANES; l++) {
+            radius = fmax(radius, between(&grid, source[order[b * NY_LANES + l]],
+                                          source[order[b * NY_LANES + NY_LANES / 2]]));
+        }
+        small += radius < 2 * SIDE / sqrt(SOURCES / NY_LANES);
+    }
+    assert_true(small >= 36);
     made_free(&grid);
 }
 
@@ -187,6 +277,7 @@ static void any_graph_has_patches(void **state)
         made.row[i * STORED] = 0;
     build(&made);
     check_patches(&made.graph);
+    check_batches(&made.graph);
     made_free(&made);
 
     made_new(&made, LINE);
@@ -195,6 +286,7 @@ static void any_graph_has_patches(void **state)
     build(&made);
     check_patches(&made.graph);
     assert_true(made.graph.patches.count <= 2 * LINE / NY_PATCH_NODES + 1);
+    check_batches(&made.graph);
     made_free(&made);
 
     made_new(&made, ANYWHERE); /* its cells border on more than are noted */
@@ -205,6 +297,7 @@ static void any_graph_has_patches(void **state)
                                         (ANYWHERE / STORED) * STORED + k) % ANYWHERE);
     build(&made);
     check_patches(&made.graph);
+    check_batches(&made.graph);
     made_free(&made);
 }
 
@@ -212,7 +305,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stretches_of_a_grid_are_regions),
-        cmocka_unit_test(paths_over_patches_are_those_by_buckets),
+        cmocka_unit_test(paths_over_patches_are_those_from_each_source),
+        cmocka_unit_test(batches_are_regions),
         cmocka_unit_test(any_graph_has_patches),
     };
 

@@ -1,4 +1,4 @@
-/* graph/edges.h, graph/paths.h and graph/sweep.h against a textbook Dijkstra on the lists themselves. */
+/* graph/edges.h, graph/buckets.h, graph/paths.h and graph/sweep.h against a textbook Dijkstra on the lists themselves. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "support/context.h"
 
 #include "base/random.h"
+#include "graph/buckets.h"
 #include "graph/sweep.h"
 
 enum { STORED = 6 };
@@ -157,20 +158,30 @@ static int collect(void *arg, size_t first, size_t count, const float *distances
     return NY_OK;
 }
 
-/* Each source alone, with either way. */
-static void check_way(const struct ny_edges *graph, enum ny_paths_way way, const uint32_t *sources,
-                      size_t count, const struct collected *all)
+/* Each source alone: in a batch of one, and by buckets. */
+static void check_alone(const struct ny_edges *graph, const uint32_t *sources, size_t count,
+                        const struct collected *all)
 {
     struct ny_paths *paths;
+    struct ny_buckets *buckets;
+    float *near = malloc(graph->n * sizeof(float));
+    const struct ny_reach reach = {.distance = near, .stride = 1};
     size_t before = ny_memory_used(ctx);
     const float *got;
 
-    assert_int_equal(ny_paths_new(&paths, graph, way), NY_OK);
-    assert_true(ny_memory_used(ctx) - before <= ny_paths_bytes(graph->n, way));
+    assert_int_equal(ny_buckets_new(&buckets, graph), NY_OK);
+    assert_true(ny_memory_used(ctx) - before <= ny_buckets_bytes(graph->n));
+    before = ny_memory_used(ctx);
+    assert_int_equal(ny_paths_new(&paths, graph), NY_OK);
+    assert_true(ny_memory_used(ctx) - before <= ny_paths_bytes(graph->n));
     for (size_t i = 0; i < count; i++) {
+        for (uint32_t v = 0; v < graph->n; v++)
+            near[v] = INFINITY;
+        assert_int_equal(ny_buckets_run(buckets, &reach, sources[i]), NY_OK);
         assert_int_equal(ny_paths_from(paths, sources + i, 1, &got), NY_OK);
         for (uint32_t v = 0; v < graph->n; v++) {
-            assert_true(got[(size_t)v * NY_LANES] == all->distance[i * all->n + graph->row[v]]);
+            assert_true(near[v] == all->distance[i * all->n + graph->row[v]]);
+            assert_true(got[(size_t)v * NY_LANES] == near[v]);
             assert_true(isinf(got[(size_t)v * NY_LANES + 1]));
         }
     }
@@ -180,6 +191,8 @@ static void check_way(const struct ny_edges *graph, enum ny_paths_way way, const
     ny_context_interrupt(ctx, 0);
     ny_error_clear(ctx);
     ny_paths_free(paths);
+    ny_buckets_free(buckets);
+    free(near);
 }
 
 static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
@@ -215,8 +228,7 @@ static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
         for (uint32_t v = 0; v < graph.n; v++)
             assert_true(all.distance[i * n + graph.row[v]] == want[graph.row[v]]);
     }
-    for (enum ny_paths_way way = NY_PATHS_PATCHES; way <= NY_PATHS_BUCKETS; way++)
-        check_way(&graph, way, sources, count, &all);
+    check_alone(&graph, sources, count, &all);
     ny_edges_release(&graph);
     ny_components_release(&components);
     cloud_free(&cloud);
@@ -230,6 +242,7 @@ static void paths_are_dijkstras(void **state)
     (void)state;
     check_paths(SURFACE, 3000, 6, 5);
     check_paths(SURFACE, 1500, 3, 40);
+    check_paths(SMALL_WORLD, 1500, 4, 40);
     check_paths(SMALL_WORLD, 2500, 4, 5);
     check_paths(ISLANDS, 1200, 5, 3);
     check_paths(SURFACE, 10, 6, 1);

@@ -1,0 +1,28 @@
+/*
+ * Shortest paths from one source over a graph in memory, by buckets of rising distance, a quarter
+ * of an edge wide, in a ring: one is emptied, also of what comes into it meanwhile, before the
+ * next one is looked at.
+ */
+#ifndef NY_GRAPH_BUCKETS_H
+#define NY_GRAPH_BUCKETS_H
+
+#include "graph/edges.h"
+
+/* What a search lowers: distance[v · stride] of each node v, of those alone whose `within` is not 0
+ * where there is such a list. */
+struct ny_reach {
+    float *distance;
+    size_t stride;
+    const uint8_t *within;
+};
+
+struct ny_buckets;
+int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph);
+void ny_buckets_free(struct ny_buckets *buckets);
+size_t ny_buckets_bytes(uint64_t nodes);
+
+/* The distances from `source`, where they are less than what is there: nodes that it comes no
+ * nearer to are not passed. Fails where it is interrupted, and is of no more use then. */
+int ny_buckets_run(struct ny_buckets *buckets, const struct ny_reach *reach, uint32_t source);
+
+#endif
