@@ -103,6 +103,11 @@ NY_API const char *ny_status_kind(int status);
 NY_API const char *ny_status_meaning(int status);
 /* "1.0.0", of the library that runs (the macros are those of the header compiled against). */
 NY_API const char *ny_version(void);
+/* What the environment variable OPENBLAS_CORETYPE should be when a program starts, where OpenBLAS
+ * does not know this CPU and multiplies at a fraction of its speed; NULL where it does, or where
+ * the variable is set. OpenBLAS reads it when it is loaded: set it and start again (execv()), as
+ * the command nystream does. */
+NY_API const char *ny_blas_coretype(void);
 
 /* ---------------------------------------------------------------------------------------------
  * 2. Context: one per thread of work. Everything below takes one or belongs to one.

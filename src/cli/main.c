@@ -1,5 +1,16 @@
 /* nystream: the command. Parses, runs one verb, reports; the exit code is the library's status. */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "cli/cli.h"
+
+/* Once more, where OpenBLAS has to be told which CPU this is; goes on where that fails. */
+static void tell_openblas(char **argv)
+{
+    const char *core = ny_blas_coretype();
+
+    if (core && setenv("OPENBLAS_CORETYPE", core, 1) == 0) execv("/proc/self/exe", argv);
+}
 
 int main(int argc, char **argv)
 {
@@ -7,6 +18,7 @@ int main(int argc, char **argv)
     struct command command = {.argc = argc, .argv = argv, .operands = operands};
     int status;
 
+    tell_openblas(argv);
     cli_prepare_output();
     status = ny_context_new(&command.context);
     if (!status) status = ny_options_new(&command.options, command.context);

@@ -186,6 +186,9 @@ static void print_rest(FILE *file)
     put_line(file, "The size of help and of `plot --terminal` where no terminal says it.");
     fputs(".TP\nTMPDIR\n", file);
     put_line(file, "Where `bench` measures the disk; by default /tmp.");
+    fputs(".TP\nOPENBLAS_CORETYPE\n", file);
+    put_line(file, "The CPU that OpenBLAS takes this one for. Where it is not set and OpenBLAS "
+                   "does not know the CPU, nystream sets it to the nearest one that it knows.");
     fputs(".SH EXAMPLES\n.nf\n", file);
     put_line(file, "nystream embed table.csv -o embedding.npy");
     fputs(".sp\n", file);

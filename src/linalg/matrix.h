@@ -9,6 +9,7 @@
 #define NY_LINALG_MATRIX_H
 
 #include "base/context.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 
 struct ny_matrix {
@@ -77,6 +78,9 @@ size_t ny_blas_bytes(unsigned threads, unsigned workers, size_t m);
 void ny_blas_serial(void);
 /* "OpenBLAS 0.3.21 … Cooperlake" — recorded with jobs: other kernels give other bits. */
 const char *ny_blas_name(void);
+/* The kernels that OpenBLAS should have taken on a CPU of this family instead of those of `name`;
+ * NULL where it took what it should. */
+const char *ny_blas_better_core(const char *name, enum ny_cpu family);
 
 /* C = alpha·A·B + beta·C. C untransposed. */
 void ny_gemm(double alpha, struct ny_matrix A, struct ny_matrix B, double beta, struct ny_matrix C);

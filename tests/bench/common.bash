@@ -5,6 +5,9 @@ here=$(mktemp -d "${TMPDIR:-/tmp}/nystream-bench-XXXXXX")
 export PATH="$build:$build/data-tools:$build/tests/bench:$PATH"
 . tests/cli/cgroup.bash
 BATS_TEST_NUMBER=0
+# All multiply with the kernels that the command has: OpenBLAS may not know this CPU by itself.
+core=$(nystream bench --json -q | sed -n 's/.* \([A-Za-z0-9]*\) MAX_THREADS.*/\1/p')
+[ -z "$core" ] || export OPENBLAS_CORETYPE="$core"
 
 clean_up() {
     remove_cgroup

@@ -6,6 +6,16 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     residual_max residual_mean negative_eigenvalues passes rows_read bytes_read flops seconds stages
     gemm_ratio peak_rss_bytes memory_budget_bytes store_bytes version gram_precision"
 
+@test "products have the vectors of the CPU, or the kernels that OpenBLAS is told" {
+    grep -qw avx2 /proc/cpuinfo || skip "this CPU has no AVX2"
+    table 300 4 | env -u OPENBLAS_CORETYPE nystream import s - -q
+    run --separate-stderr env -u OPENBLAS_CORETYPE nystream fit s a --landmarks 10 --json
+    exits 0
+    [[ ! $(field "$(nystream info s a --json)" blas) =~ Prescott|Sandybridge|Nehalem|Core2 ]]
+    OPENBLAS_CORETYPE=Prescott nystream fit s b --landmarks 10 -q
+    [[ $(field "$(nystream info s b --json)" blas) == *Prescott* ]]
+}
+
 @test "plan: in words and as JSON, also when it does not fit" {
     store s 3000 8
     ny plan s --landmarks 100

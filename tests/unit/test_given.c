@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -270,6 +271,8 @@ static void handles_that_are_not_there_hold_nothing(void **state)
     assert_string_equal(ny_status_kind(-1), "unknown");
     assert_non_null(ny_status_meaning(-1));
     assert_non_null(ny_version());
+    setenv("OPENBLAS_CORETYPE", "Haswell", 1);
+    assert_null(ny_blas_coretype());
     assert_non_null(ny_option_table());
     assert_non_null(ny_export_parts());
     ny_guard_sigbus();

@@ -439,6 +439,18 @@ static void views_of_rows_and_columns(void **state)
     assert_near(element(ny_t(part), 1, 0), 7, 0);
 }
 
+static void blas_has_the_vectors_of_the_cpu(void **state)
+{
+    (void)state;
+    assert_string_equal(ny_blas_better_core("Prescott", NY_CPU_AVX512), "SkylakeX");
+    assert_string_equal(ny_blas_better_core("Sandybridge", NY_CPU_AVX2), "Haswell");
+    assert_null(ny_blas_better_core("Prescott", NY_CPU_PLAIN));
+    assert_null(ny_blas_better_core("Haswell", NY_CPU_AVX512));
+    assert_null(ny_blas_better_core("Zen", NY_CPU_AVX2));
+    setenv("OPENBLAS_CORETYPE", "Prescott", 1);
+    assert_null(ny_blas_coretype());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +470,7 @@ int main(void)
         cmocka_unit_test(blas_names_itself),
         cmocka_unit_test(empty_matrices_are_fine),
         cmocka_unit_test(views_of_rows_and_columns),
+        cmocka_unit_test(blas_has_the_vectors_of_the_cpu),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
