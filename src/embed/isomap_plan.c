@@ -50,13 +50,16 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
         by_purpose[NY_MEM_STORE] += ny_graph_put_bytes(limit, map);
     }
     if (stage == NY_STAGE_PROJECT) {
+        size_t sweep = ny_sweep_bytes(n, workers);
+        size_t during = ny_graph_put_bytes(limit, columns);
+        size_t after = ny_graph_embed_bytes(shape, limit); /* the sweep is gone by then */
+
+        after = after > sweep ? after - sweep : 0;
         by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, workers, m);
-        by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, workers) +
-                                    (NY_UNIT_ROWS + p) * NY_LANES * sizeof(double);
+        by_purpose[NY_MEM_TILES] += sweep + (NY_UNIT_ROWS + p) * NY_LANES * sizeof(double);
         by_purpose[NY_MEM_OTHER] += columns;
         by_purpose[NY_MEM_SOLVE] += map + m * ny_isomap_samples(m) * sizeof(float);
-        by_purpose[NY_MEM_STORE] +=
-            ny_graph_put_bytes(limit, columns) + ny_graph_embed_bytes(shape, limit);
+        by_purpose[NY_MEM_STORE] += during > after ? during : after;
     }
 }
 

@@ -1,5 +1,6 @@
 #include "graph/buckets.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/memory.h"
@@ -135,12 +136,24 @@ int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph)
         ny_buckets_free(buckets);
         return NY_EBUDGET;
     }
-    for (uint32_t v = 0; v < graph->n; v++)
-        buckets->link[v].before = v;
+    ny_buckets_take_back(buckets);
     for (uint32_t b = 0; b < BUCKETS; b++)
         buckets->bucket[b] = NY_NO_ROW;
     *out = buckets;
     return NY_OK;
+}
+
+static_assert(sizeof(struct link) == NY_LENT_BYTES, "what is lent");
+
+void *ny_buckets_lend(struct ny_buckets *buckets)
+{
+    return buckets->link;
+}
+
+void ny_buckets_take_back(struct ny_buckets *buckets)
+{
+    for (uint32_t v = 0; v < buckets->graph->n; v++)
+        buckets->link[v].before = v;
 }
 
 void ny_buckets_free(struct ny_buckets *buckets)

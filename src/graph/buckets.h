@@ -20,6 +20,10 @@ struct ny_buckets;
 int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph);
 void ny_buckets_free(struct ny_buckets *buckets);
 size_t ny_buckets_bytes(uint64_t nodes);
+/* Between searches: NY_LENT_BYTES for each node for something else, until they are taken back. */
+enum { NY_LENT_BYTES = 8 };
+void *ny_buckets_lend(struct ny_buckets *buckets);
+void ny_buckets_take_back(struct ny_buckets *buckets);
 
 /* The distances from `source`, where they are less than what is there: nodes that it comes no
  * nearer to are not passed. Fails where it is interrupted, and is of no more use then. */

@@ -4,6 +4,7 @@
  * that order, a stretch at a time: far enough that a patch is not fetched too often, not so far
  * that nodes are passed by fronts that later ones put right.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "base/memory.h"
@@ -82,10 +83,17 @@ static void order_patch(struct ny_paths *paths, uint32_t first, uint32_t count)
         paths->place[first + i] = next[(uint32_t)((centre[i] - low) * scale)]++;
 }
 
-void ny_patches_order(struct ny_paths *paths)
+static void order(struct ny_paths *paths, size_t lane)
 {
     const struct ny_patches *patches = &paths->graph->patches;
+    const uint32_t n = paths->graph->n;
+    void *lent = ny_buckets_lend(paths->buckets);
 
+    static_assert(sizeof(float) + sizeof(uint16_t) <= NY_LENT_BYTES, "what is lent");
+    paths->centre = lent;
+    paths->place = (uint16_t *)(paths->centre + n);
+    for (uint32_t v = 0; v < n; v++)
+        paths->centre[v] = paths->distance[(size_t)v * NY_LANES + lane];
     for (uint32_t p = 0; p < patches->count; p++)
         order_patch(paths, patches->first[p], patches->first[p + 1] - patches->first[p]);
 }
@@ -103,7 +111,7 @@ static void wake(void *arg, uint32_t node)
     heap_raise(&paths->heap, patch);
 }
 
-int ny_patches_run(struct ny_paths *paths, bool *done)
+static int relax_all(struct ny_paths *paths, bool *done)
 {
     const struct ny_edges *graph = paths->graph;
     const uint32_t *first = graph->patches.first;
@@ -118,8 +126,6 @@ int ny_patches_run(struct ny_paths *paths, bool *done)
     ny_relax_fn *relax = ny_relax();
     int err = NY_OK;
 
-    for (uint32_t v = 0; v < graph->n; v++)
-        if (paths->waits[v]) wake(paths, v);
     while (paths->heap.count && err == NY_OK) {
         uint32_t patch = heap_pop(&paths->heap, &at.from);
 
@@ -131,6 +137,18 @@ int ny_patches_run(struct ny_paths *paths, bool *done)
         err = ny_check_interrupt(paths->ctx);
     }
     *done = at.relaxed <= (uint64_t)PATIENCE * graph->n;
+    return err;
+}
+
+int ny_patches_run(struct ny_paths *paths, size_t centre, bool *done)
+{
+    int err;
+
+    order(paths, centre);
+    for (uint32_t v = 0; v < paths->graph->n; v++)
+        if (paths->waits[v]) wake(paths, v);
+    err = relax_all(paths, done);
+    ny_buckets_take_back(paths->buckets);
     return err;
 }
 

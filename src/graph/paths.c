@@ -8,43 +8,46 @@
 /* So few sources are searched from one by one: what they would share is not worth the order. */
 enum { FEW = 2 };
 
-static int find_centre(struct ny_paths *paths, uint32_t source)
+/* Lanes of all nodes but one. */
+static void forget(struct ny_paths *paths, size_t but)
 {
-    const struct ny_reach reach = {.distance = paths->centre, .stride = 1};
-
     for (uint32_t v = 0; v < paths->graph->n; v++)
-        paths->centre[v] = INFINITY;
+        for (size_t l = 0; l < NY_LANES; l++)
+            if (l != but) paths->distance[(size_t)v * NY_LANES + l] = INFINITY;
+}
+
+static int search(struct ny_paths *paths, size_t lane, uint32_t source, const uint8_t *within)
+{
+    const struct ny_reach reach = {paths->distance + lane, NY_LANES, within};
+
     return ny_buckets_run(paths->buckets, &reach, source);
 }
 
-/* All distances from each source to the nodes within `radius`, by paths through such nodes. */
+/* From each source but that of the centre's lane to the nodes within `radius`, by paths through
+ * such nodes. */
 static int search_ball(struct ny_paths *paths, const uint32_t *sources, size_t count, float radius)
 {
-    const uint32_t n = paths->graph->n;
+    const size_t centre = count / 2;
     int err = NY_OK;
 
-    for (size_t i = 0; i < (size_t)n * NY_LANES; i++)
-        paths->distance[i] = INFINITY;
-    for (uint32_t v = 0; v < n; v++)
-        paths->waits[v] = paths->centre[v] <= radius;
-    for (size_t l = 0; l < count && err == NY_OK; l++) {
-        const struct ny_reach reach = {paths->distance + l, NY_LANES, paths->waits};
-
-        err = ny_buckets_run(paths->buckets, &reach, sources[l]);
-    }
+    for (uint32_t v = 0; v < paths->graph->n; v++)
+        paths->waits[v] = paths->distance[(size_t)v * NY_LANES + centre] <= radius;
+    for (size_t l = 0; l < count && err == NY_OK; l++)
+        if (l != centre) err = search(paths, l, sources[l], paths->waits);
     return err;
 }
 
 /* What leads out of the ball waits. */
-static void open_ball(struct ny_paths *paths, float radius)
+static void open_ball(struct ny_paths *paths, size_t centre, float radius)
 {
     const struct ny_edges *graph = paths->graph;
+    const float *far = paths->distance + centre;
 
     for (uint32_t v = 0; v < graph->n; v++) {
         bool out = false;
 
         for (uint64_t e = graph->head[v]; paths->waits[v] && e < graph->head[v + 1]; e++)
-            out |= paths->centre[graph->target[e]] > radius;
+            out |= far[(size_t)graph->target[e] * NY_LANES] > radius;
         paths->waits[v] = out;
     }
 }
@@ -52,20 +55,24 @@ static void open_ball(struct ny_paths *paths, float radius)
 int ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count,
                   const float **distances)
 {
+    const size_t centre = count / 2;
     float radius = count > FEW ? 0 : INFINITY;
     bool done = false;
-    int err = find_centre(paths, sources[count / 2]);
+    int err;
 
     *distances = paths->distance;
+    forget(paths, NY_LANES);
+    err = search(paths, centre, sources[centre], NULL);
     if (err) return err;
     for (size_t l = 0; l < count; l++)
-        radius = fmaxf(radius, paths->centre[sources[l]]);
+        radius = fmaxf(radius, paths->distance[(size_t)sources[l] * NY_LANES + centre]);
     err = search_ball(paths, sources, count, radius);
     if (err) return err;
-    open_ball(paths, radius);
-    ny_patches_order(paths);
-    err = ny_patches_run(paths, &done);
-    return err || done ? err : search_ball(paths, sources, count, INFINITY);
+    open_ball(paths, centre, radius);
+    err = ny_patches_run(paths, centre, &done);
+    if (err || done) return err;
+    forget(paths, centre);
+    return search_ball(paths, sources, count, INFINITY);
 }
 
 /* ---- room ----------------------------------------------------------------------------------- */
@@ -73,7 +80,7 @@ int ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count,
 size_t ny_paths_bytes(uint64_t nodes)
 {
     const size_t small_bytes = 4096;
-    const size_t node_bytes = (NY_LANES + 1) * sizeof(float) + sizeof(uint16_t) + sizeof(uint8_t);
+    const size_t node_bytes = NY_LANES * sizeof(float) + sizeof(uint8_t);
 
     return (size_t)nodes * node_bytes + small_bytes + ny_buckets_bytes(nodes) +
            ny_patches_bytes(nodes);
@@ -89,11 +96,8 @@ int ny_paths_new(struct ny_paths **out, const struct ny_edges *graph)
     if (!paths) return err;
     *paths = (struct ny_paths){.ctx = ctx, .graph = graph};
     paths->distance = ny_calloc(ctx, NY_MEM_TILES, graph->n, NY_LANES * sizeof(float));
-    paths->centre = ny_calloc(ctx, NY_MEM_TILES, graph->n, sizeof(float));
-    paths->place = ny_calloc(ctx, NY_MEM_TILES, graph->n, sizeof(uint16_t));
     paths->waits = ny_calloc(ctx, NY_MEM_TILES, graph->n, sizeof(uint8_t));
-    if (paths->distance && paths->centre && paths->place && paths->waits &&
-        ny_patches_allocate(paths))
+    if (paths->distance && paths->waits && ny_patches_allocate(paths))
         err = ny_buckets_new(&paths->buckets, graph);
     if (err) {
         ny_paths_free(paths);
@@ -109,8 +113,6 @@ void ny_paths_free(struct ny_paths *paths)
     ny_buckets_free(paths->buckets);
     ny_patches_release(paths);
     ny_free(paths->ctx, paths->distance);
-    ny_free(paths->ctx, paths->centre);
-    ny_free(paths->ctx, paths->place);
     ny_free(paths->ctx, paths->waits);
     ny_free(paths->ctx, paths);
 }

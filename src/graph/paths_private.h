@@ -18,19 +18,18 @@ struct ny_paths {
     const struct ny_edges *graph;
     struct ny_buckets *buckets;
     float *distance; /* n × NY_LANES */
-    float *centre;   /* n: from the source in the midst */
-    uint16_t *place; /* n: in the order of these, within the patch */
     uint8_t *waits;  /* n: a node of the ball; then one whose edges are to be tried */
+    /* Of the search outwards, in the memory of the buckets: */
+    float *centre;   /* n: distance from the source in the midst */
+    uint16_t *place; /* n: in the order of these, within the patch */
     struct ny_patch_heap heap;
 };
 
 bool ny_patches_allocate(struct ny_paths *paths);
 void ny_patches_release(struct ny_paths *paths);
 size_t ny_patches_bytes(uint64_t nodes);
-/* Sets paths->place. */
-void ny_patches_order(struct ny_paths *paths);
-/* From the nodes that wait outwards, until none waits; or, *done false, until that takes too
- * long. */
-int ny_patches_run(struct ny_paths *paths, bool *done);
+/* From the nodes that wait outwards, in the order of lane `centre`, until none waits; or, *done
+ * false, until that takes too long. */
+int ny_patches_run(struct ny_paths *paths, size_t centre, bool *done);
 
 #endif
