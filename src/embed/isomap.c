@@ -183,13 +183,13 @@ static int load_landmarks(const struct ny_isomap *map, uint64_t *rows)
     return err;
 }
 
-static int load_order(const struct ny_isomap *map, uint32_t *order)
+static int load_order(struct ny_isomap *map)
 {
     const struct ny_job *job = &map->fit->job;
-    int err = ny_job_get_part(job, "sources", order, map->m * sizeof(uint32_t));
+    int err = ny_job_get_part(job, "sources", map->landmark, map->m * sizeof(uint32_t));
 
     for (size_t i = 0; i < map->m && err == NY_OK; i++)
-        if (order[i] >= map->m)
+        if (map->landmark[i] >= map->m)
             err = ny_fail(job->ctx, NY_ESTORE,
                           "the sources of '%s' are not its landmarks; fit it again with --restart",
                           job->name);
@@ -201,7 +201,6 @@ int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finishe
     struct ny_job *job = &fit->job;
     size_t m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
     uint64_t *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
-    uint32_t *order = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
     int err = NY_EBUDGET;
 
     *map = (struct ny_isomap){.fit = fit,
@@ -209,18 +208,16 @@ int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finishe
                               .p = (size_t)ny_field_count(ny_job_report(job), "components", 0),
                               .samples = ny_isomap_samples(m)};
     job->m = m;
-    map->source = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(*map->source));
+    map->landmark = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
     map->nodes = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
-    if (!rows || !order || !map->source || !map->nodes) goto done;
+    if (!rows || !map->landmark || !map->nodes) goto done;
     err = load_landmarks(map, rows);
-    if (err == NY_OK) err = finished ? form_batches(fit, rows, m, order) : load_order(map, order);
-    for (size_t i = 0; i < m && err == NY_OK; i++) {
-        map->nodes[i] = fit->edges.node[rows[order[i]]];
-        map->source[i] = (struct ny_isomap_source){map->nodes[i], order[i]};
-    }
+    if (err == NY_OK)
+        err = finished ? form_batches(fit, rows, m, map->landmark) : load_order(map);
+    for (size_t i = 0; i < m && err == NY_OK; i++)
+        map->nodes[i] = fit->edges.node[rows[map->landmark[i]]];
 done:
     ny_free(job->ctx, rows);
-    ny_free(job->ctx, order);
     return err;
 }
 
@@ -228,7 +225,7 @@ void ny_isomap_close(struct ny_isomap *map)
 {
     struct ny_context *ctx = map->fit->job.ctx;
 
-    ny_free(ctx, map->source);
+    ny_free(ctx, map->landmark);
     ny_free(ctx, map->nodes);
     ny_free(ctx, map->state);
     ny_free(ctx, map->map);
@@ -245,7 +242,7 @@ size_t ny_isomap_samples(size_t m)
 uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s)
 {
     return (uint32_t)(ny_hash64(map->fit->job.settings->seed, NY_STREAM_PAIRS,
-                                map->source[i].landmark * map->samples + s) %
+                                map->landmark[i] * map->samples + s) %
                       map->fit->edges.n);
 }
 

@@ -25,8 +25,8 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
     size_t columns = n * p * sizeof(double), map = (m + 1) * p * sizeof(double);
 
     if (stage < NY_STAGE_SELECT || stage > NY_STAGE_PROJECT || stage == NY_STAGE_DEGREES) return;
-    by_purpose[NY_MEM_DICTIONARY] += m * (2 * sizeof(uint64_t) + sizeof(struct ny_isomap_source) +
-                                          2 * sizeof(uint32_t) + sizeof(double));
+    by_purpose[NY_MEM_DICTIONARY] += m * (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t) +
+                                          sizeof(double));
     if (stage == NY_STAGE_SELECT) {
         size_t spread = ny_buckets_bytes(n) + n * (sizeof(float) + 1);
         size_t batches = ny_batches_bytes(n, m);

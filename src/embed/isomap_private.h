@@ -5,16 +5,11 @@
 #include "embed/graph_map.h"
 #include "graph/sweep.h"
 
-struct ny_isomap_source {
-    uint32_t node;
-    uint32_t landmark; /* in order of selection */
-};
-
 struct ny_isomap {
     struct ny_graph_fit *fit;
     size_t m, p, samples; /* samples: pairs of each landmark with a hashed node */
-    struct ny_isomap_source *source; /* m, in the order of the sweeps */
-    uint32_t *nodes;                 /* m: theirs */
+    uint32_t *landmark; /* m: which one is source i, … */
+    uint32_t *nodes;    /* … and its node */
     float *state; /* sweep 1: m × (m + samples), a row a source: Δ to the sources, and to the hashed
                    * nodes */
     double *map;        /* (m + 1) × p: part "map" */

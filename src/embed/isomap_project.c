@@ -14,7 +14,7 @@ static int add_columns(void *arg, size_t first, size_t count, const float *dista
 
     memset(P, 0, NY_LANES * p * sizeof(double));
     for (size_t l = 0; l < count; l++)
-        memcpy(P + l * p, map->P.at + map->source[first + l].landmark * p, p * sizeof(double));
+        memcpy(P + l * p, map->P.at + map->landmark[first + l] * p, p * sizeof(double));
     for (size_t row = 0; row < n; row += NY_UNIT_ROWS) {
         size_t rows = n - row < NY_UNIT_ROWS ? n - row : NY_UNIT_ROWS;
         const float *d = distances + row * NY_LANES;
@@ -72,8 +72,8 @@ static void take_all(struct ny_isomap *map)
 
     for (size_t i = 0; i < map->m; i++)
         for (size_t k = 0; k < map->p; k++)
-            map->Y.at[(size_t)map->source[i].node * map->p + k] =
-                map->P.at[map->source[i].landmark * map->p + k] *
+            map->Y.at[(size_t)map->nodes[i] * map->p + k] =
+                map->P.at[map->landmark[i] * map->p + k] *
                 json_number_value(json_array_get(values, k));
 }
 

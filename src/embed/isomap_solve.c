@@ -108,7 +108,7 @@ static int save_map(const struct ny_isomap *map, const struct ny_solution *solut
         for (size_t j = 0; j < m; j++) {
             double scaled = solution->P.at[j * solution->P.stride + k] * sqrt(solution->values[k]);
 
-            image[(map->source[j].landmark + 1) * p + k] = scaled;
+            image[((size_t)map->landmark[j] + 1) * p + k] = scaled;
             image[k] -= job->a[j] * scaled;
         }
     err = ny_job_put_part(job, "map", image, (m + 1) * p * sizeof(double));

@@ -23,7 +23,7 @@ static int add_columns(void *arg, size_t first, size_t count, const float *dista
 
     for (size_t i = 0; i < new->count; i++)
         for (size_t l = 0; l < count; l++) {
-            const double *P = map->P.at + map->source[first + l].landmark * map->p;
+            const double *P = map->P.at + map->landmark[first + l] * map->p;
             double nearest = INFINITY;
 
             for (size_t k = 0; k < new->t; k++)

@@ -131,7 +131,8 @@ static int allocate(struct ny_edges *graph, const struct ny_lists *lists, uint64
                : NY_EBUDGET;
 }
 
-void ny_edges_measure(struct ny_edges *graph)
+/* Sets mean_length and longest. */
+static void measure(struct ny_edges *graph)
 {
     const uint64_t directed = graph->head[graph->n];
     double sum = 0;
@@ -181,7 +182,7 @@ int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny
     }
     err = fill(graph, lists);
     if (err == NY_OK) err = order(graph, lists);
-    if (err == NY_OK) ny_edges_measure(graph);
+    if (err == NY_OK) measure(graph);
 done:
     if (err) ny_edges_release(graph);
     return err;

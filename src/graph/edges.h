@@ -43,8 +43,6 @@ static inline uint32_t ny_patch_of(const struct ny_patches *patches, uint32_t no
 int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny_lists *lists,
                const struct ny_components *components, uint32_t component);
 void ny_edges_release(struct ny_edges *graph);
-/* Sets mean_length and longest. */
-void ny_edges_measure(struct ny_edges *graph);
 /* The point is a node of the graph: for selections among them. */
 bool ny_edges_has(const void *graph, uint64_t row);
 /* Of a graph among n points with at most so many nodes and edges; what is held more while it is

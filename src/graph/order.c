@@ -4,15 +4,14 @@
 
 #include "base/memory.h"
 
-/* Nodes of a cell, and how few of them are rather part of another one: they are a gap that the
- * cells around it left. */
-enum { CELL_NODES = 64, CELL_LEAST = NY_CELL_LEAST };
+/* Nodes of a cell at most; fewer than NY_CELL_LEAST are rather part of another one: they are a gap
+ * that the cells around it left. */
+enum { CELL_NODES = 64 };
 
 struct order {
-    const struct ny_edges *graph;
+    struct ny_edges *graph;
     uint32_t *place; /* n: the result, as far as `placed` */
     uint32_t placed;
-    struct ny_patches *patches;
     uint32_t cells, reached;
     uint32_t *cell;  /* n: the one that a node is of */
     uint32_t *node;  /* n: nodes, cell by cell … */
@@ -50,7 +49,7 @@ static void grow_cell(struct order *order, uint32_t v)
     }
     memcpy(order->near + order->reached, queue, end * sizeof(uint32_t));
     order->reached += end;
-    if (end >= CELL_LEAST || beside == NY_NO_ROW) order->cells++;
+    if (end >= NY_CELL_LEAST || beside == NY_NO_ROW) order->cells++;
     else
         while (end > 0)
             order->cell[queue[--end]] = beside;
@@ -151,7 +150,7 @@ static uint32_t nodes_of(const struct order *order, uint32_t cell)
 /* The cells are a patch; or one alone, which is too large, several. */
 static void place_patch(struct order *order, const uint32_t *set, uint32_t count)
 {
-    struct ny_patches *patches = order->patches;
+    struct ny_patches *patches = &order->graph->patches;
     uint32_t first = order->placed;
 
     for (uint32_t i = 0; i < count; i++)
@@ -216,7 +215,7 @@ static uint32_t *words(struct order *order, uint64_t count)
 
 static bool allocate(struct order *order)
 {
-    uint64_t n = order->graph->n, cells = n / CELL_LEAST + 1;
+    uint64_t n = order->graph->n, cells = n / NY_CELL_LEAST + 1;
 
     order->cell = words(order, n);
     order->node = words(order, n);
@@ -241,7 +240,7 @@ static void release(struct order *order)
 
 int ny_order_nodes(struct ny_edges *graph, uint32_t *place)
 {
-    struct order order = {.graph = graph, .place = place, .patches = &graph->patches};
+    struct order order = {.graph = graph, .place = place};
     struct ny_patches *patches = &graph->patches;
     int err = allocate(&order) ? grow_cells(&order) : NY_EBUDGET;
 
@@ -263,7 +262,7 @@ int ny_order_nodes(struct ny_edges *graph, uint32_t *place)
 
 size_t ny_order_bytes(uint64_t nodes)
 {
-    uint64_t cells = nodes / CELL_LEAST + 1;
+    uint64_t cells = nodes / NY_CELL_LEAST + 1;
 
     return (size_t)(4 * nodes + 5 * cells + 3) * sizeof(uint32_t);
 }

@@ -37,11 +37,12 @@ static int search_ball(struct ny_paths *paths, const uint32_t *sources, size_t c
     return err;
 }
 
-/* What leads out of the ball waits. */
-static void open_ball(struct ny_paths *paths, size_t centre, float radius)
+/* What leads out of the ball waits: whether anything does. */
+static bool open_ball(struct ny_paths *paths, size_t centre, float radius)
 {
     const struct ny_edges *graph = paths->graph;
     const float *far = paths->distance + centre;
+    bool any = false;
 
     for (uint32_t v = 0; v < graph->n; v++) {
         bool out = false;
@@ -49,7 +50,9 @@ static void open_ball(struct ny_paths *paths, size_t centre, float radius)
         for (uint64_t e = graph->head[v]; paths->waits[v] && e < graph->head[v + 1]; e++)
             out |= far[(size_t)graph->target[e] * NY_LANES] > radius;
         paths->waits[v] = out;
+        any |= out;
     }
+    return any;
 }
 
 int ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count,
@@ -67,8 +70,7 @@ int ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count,
     for (size_t l = 0; l < count; l++)
         radius = fmaxf(radius, paths->distance[(size_t)sources[l] * NY_LANES + centre]);
     err = search_ball(paths, sources, count, radius);
-    if (err) return err;
-    open_ball(paths, centre, radius);
+    if (err || !open_ball(paths, centre, radius)) return err;
     err = ny_patches_run(paths, centre, &done);
     if (err || done) return err;
     forget(paths, centre);

@@ -10,7 +10,7 @@
 
 struct ny_sweep {
     const struct ny_edges *graph;
-    const uint32_t *sources; /* count nodes, ascending, so that those of a batch are near */
+    const uint32_t *sources; /* count nodes, in the order of graph/batches.h */
     size_t count;
     const char *stage; /* for the progress */
     unsigned workers;

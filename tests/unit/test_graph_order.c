@@ -197,8 +197,8 @@ static void paths_over_patches_are_those_from_each_source(void **state)
     made_free(&grid);
 }
 
-/* Sources in a third of the numbering; and a node with those around it, which tell no direction where
- * neighbours are anywhere. */
+/* Sources in a third of the numbering; and a node with those around it, which tell no direction
+ * where neighbours are anywhere. */
 static void check_batches(const struct ny_edges *graph)
 {
     uint32_t source[NY_LANES], count = 1;
@@ -257,10 +257,9 @@ static void batches_are_regions(void **state)
     for (size_t b = 0; b < SOURCES / NY_LANES; b++) {
         double radius = 0;
 
-        for (size_t l = 0; l < NY_LANES; l++) {
+        for (size_t l = 0; l < NY_LANES; l++)
             radius = fmax(radius, between(&grid, source[order[b * NY_LANES + l]],
                                           source[order[b * NY_LANES + NY_LANES / 2]]));
-        }
         small += radius < 2 * SIDE / sqrt(SOURCES / NY_LANES);
     }
     assert_true(small >= 36);

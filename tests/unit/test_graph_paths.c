@@ -1,4 +1,5 @@
-/* graph/edges.h, graph/buckets.h, graph/paths.h and graph/sweep.h against a textbook Dijkstra on the lists themselves. */
+/* graph/edges.h, graph/buckets.h, graph/paths.h and graph/sweep.h against a textbook Dijkstra on the
+ * lists themselves. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
