@@ -115,12 +115,10 @@ static int create_record(struct ny_request *request)
 }
 
 /* A job that would fail again in the same way leaves no trace; one that may go on when there is
- * space, memory or time is kept as it is, as one that says so itself. */
+ * space, memory or time is kept as it is. */
 static int forget_hopeless(struct ny_request *request, int err)
 {
-    bool goes_on = json_is_true(json_object_get(request->record, "goes_on"));
-
-    if (ny_is_final(err) && !goes_on) remove_existing(request);
+    if (ny_is_final(err)) remove_existing(request);
     return err;
 }
 

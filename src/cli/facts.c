@@ -297,6 +297,7 @@ static bool print_residuals(FILE *file, const json_t *facts)
 {
     const json_t *values = json_object_get(facts, "eigenvalues"), *residual;
     double products, most = 0, last;
+    char share[64] = "";
     size_t k;
 
     if (!cli_fact_number(facts, "products", &products)) return false;
@@ -304,10 +305,11 @@ static bool print_residuals(FILE *file, const json_t *facts)
         if (json_number_value(residual) > most) most = json_number_value(residual);
     last = json_number_value(json_array_get(values, json_array_size(values) - 1));
     if (strcmp(cli_fact_text(facts, "map"), "diffusion") == 0) last = 1 - last;
+    if (last > most)
+        snprintf(share, sizeof(share), " %.2g of the largest eigenvalue,", most / last);
     cli_print_fact(file, "certificate",
-                   "residuals |Lu - lambda u| of at most %.2g, %.2g of the largest eigenvalue, "
-                   "after %s products",
-                   most, last > 0 ? most / last : 0, cli_count(products).text);
+                   "residuals |Lu - lambda u| of at most %.2g,%s after %s products", most, share,
+                   cli_count(products).text);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /*
  * Laplacian eigenmaps (Belkin & Niyogi 2003) of a graph of neighbours: A = exp(−γ‖·‖²) on its
  * edges, or 1; the smallest eigenpairs of I − D^-½AD^-½, of which the first is trivial
- * (graph/chebyshev.h). And the diffusion map of such a graph: the same vectors, times the power t
+ * (graph/lobpcg.h). And the diffusion map of such a graph: the same vectors, times the power t
  * of the eigenvalues 1 − λ of D^-½AD^-½; asymmetric: those of the walk D⁻¹A, D^-½u. Stages:
  *
  *   solve       the pairs
@@ -20,22 +20,16 @@
 #include "embed/eigenmaps_private.h"
 #include "embed/graph_maps.h"
 #include "embed/signs.h"
-#include "graph/chebyshev.h"
+#include "graph/lobpcg.h"
 
-/* Of a surface, in which eigenvalues fall as 1/n. */
-static double products_of(uint64_t n)
-{
-    return 20 + sqrt((double)n);
-}
-
-/* A run gives up after so many times that number; the next one goes on. */
-static const double patience = 100;
+/* No graph was seen that takes a tenth of these steps. */
+enum { PATIENCE = 500 };
 
 struct eigenmaps {
     struct ny_graph_fit *fit;
     size_t pairs;
     struct ny_affinity affinity;
-    struct ny_chebyshev solver;
+    struct ny_lobpcg solver;
 };
 
 /* ---- what both stages begin with ------------------------------------------------------------ */
@@ -65,15 +59,17 @@ static int decide_width(struct ny_graph_fit *fit, double *gamma)
     return err;
 }
 
-static int load_state(const struct eigenmaps *map, void **image)
+/* What the stage has left, of so many bytes; NULL: nothing yet. */
+static int load_image(const struct eigenmaps *map, size_t wanted, double **image)
 {
     struct ny_job *job = &map->fit->job;
+    void *loaded = NULL;
     uint64_t products;
     size_t bytes;
-    int err = ny_job_load_image(job, "eigenpairs", image, &bytes, &products);
+    int err = ny_job_load_image(job, "eigenpairs", &loaded, &bytes, &products);
 
-    if (err || !*image || bytes == ny_chebyshev_state_bytes(map->fit->edges.n, map->pairs))
-        return err;
+    *image = loaded;
+    if (err || !loaded || bytes == wanted) return err;
     return ny_fail(job->ctx, NY_ESTORE,
                    "the checkpoint of '%s' is not of this graph; fit it again with --restart",
                    job->name);
@@ -95,37 +91,45 @@ static void warn_of_far_rows(const struct eigenmaps *map)
 static int open_map(struct eigenmaps *map, struct ny_graph_fit *fit)
 {
     struct ny_job *job = &fit->job;
-    void *image = NULL;
     double gamma;
     int err;
 
     *map = (struct eigenmaps){.fit = fit, .pairs = ny_settings_pairs(job->settings)};
     err = check_size(fit, map->pairs);
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
-    if (err == NY_OK) err = ny_job_reserve_blas(job, map->pairs);
     if (err == NY_OK) err = decide_width(fit, &gamma);
     if (err == NY_OK) err = ny_affinity_new(&map->affinity, &fit->edges, gamma);
-    if (err == NY_OK) err = load_state(map, &image);
+    if (err == NY_OK) warn_of_far_rows(map);
+    return err;
+}
+
+static int open_solver(struct eigenmaps *map)
+{
+    struct ny_job *job = &map->fit->job;
+    double *image = NULL;
+    int err = ny_job_reserve_blas(job, map->pairs);
+
+    if (err == NY_OK)
+        err = load_image(map, ny_lobpcg_state_bytes(map->fit->edges.n, map->pairs), &image);
     if (err) {
         ny_free(job->ctx, image);
         return err;
     }
-    warn_of_far_rows(map);
-    return ny_chebyshev_new(&map->solver, &map->affinity, map->pairs, job->settings->seed, image);
+    return ny_lobpcg_new(&map->solver, &map->affinity, map->pairs, job->settings->seed, image);
 }
 
 static void close_map(struct eigenmaps *map)
 {
-    ny_chebyshev_release(&map->solver);
+    ny_lobpcg_release(&map->solver);
     ny_affinity_release(&map->affinity);
 }
 
 /* ---- solve ---------------------------------------------------------------------------------- */
 
-static int save(struct eigenmaps *map, enum ny_stage next)
+static int save(struct eigenmaps *map)
 {
-    return ny_job_checkpoint_image(&map->fit->job, next, "eigenpairs", map->solver.state,
-                                   ny_chebyshev_state_bytes(map->solver.n, map->pairs),
+    return ny_job_checkpoint_image(&map->fit->job, NY_STAGE_SOLVE, "eigenpairs", map->solver.state,
+                                   ny_lobpcg_state_bytes(map->solver.n, map->pairs),
                                    (uint64_t)map->solver.at->products);
 }
 
@@ -133,76 +137,82 @@ static int save(struct eigenmaps *map, enum ny_stage next)
  * have begun to fall. */
 static void report_progress(const struct eigenmaps *map, struct ny_meter *meter)
 {
-    const struct ny_chebyshev *solver = &map->solver;
+    const struct ny_lobpcg *solver = &map->solver;
+    uint64_t rows = (uint64_t)NY_LOBPCG_STEP_PRODUCTS * solver->n;
     double edges = (double)map->fit->edges.head[solver->n], columns = (double)solver->columns;
-    double ahead = ny_chebyshev_ahead(solver);
+    double ahead = ny_lobpcg_ahead(solver);
 
     meter->rows_total =
-        ahead < INFINITY ? meter->rows_done + (uint64_t)((1 + ahead) * (double)solver->n) : 0;
-    ny_meter_add(meter, solver->n, 0, 2 * edges * columns);
+        ahead < INFINITY ? meter->rows_done + (uint64_t)(1 + ahead) * rows : 0;
+    ny_meter_add(meter, rows, 0, 3 * NY_LOBPCG_STEP_PRODUCTS * edges * columns);
 }
 
-static int give_up(struct eigenmaps *map)
+static int give_up(const struct eigenmaps *map)
 {
-    struct ny_job *job = &map->fit->job;
-    const struct ny_chebyshev *solver = &map->solver;
-    int err = save(map, NY_STAGE_SOLVE);
-
-    if (err) return err;
-    ny_field_set_json(job->record, "goes_on", json_true());
-    return ny_fail(job->ctx, NY_ENUMERIC,
-                   "after %.0f products the residuals of the eigenvectors are still %.3g times as "
-                   "large as they may be, %.2g of the largest eigenvalue; the same command goes on "
-                   "from here, and fewer --components or more --neighbors make it easier",
-                   solver->at->products, ny_chebyshev_excess(solver), NY_CHEBYSHEV_RESIDUAL);
+    return ny_fail(map->fit->job.ctx, NY_ENUMERIC,
+                   "after %.0f steps the residuals of the eigenvectors are still %.3g times as "
+                   "large as they may be; fewer --components, more --neighbors or a smaller "
+                   "--gamma make it easier",
+                   map->solver.at->steps, ny_lobpcg_excess(&map->solver));
 }
 
 static int run_solver(struct eigenmaps *map)
 {
     struct ny_job *job = &map->fit->job;
-    struct ny_chebyshev *solver = &map->solver;
-    double end = solver->at->products + patience * products_of(solver->n), saved_s = ny_now();
+    struct ny_lobpcg *solver = &map->solver;
+    double saved_s = ny_now();
     struct ny_meter meter;
-    int late, err = NY_OK;
+    int err = NY_OK;
 
     ny_meter_start(&meter, job->ctx, ny_stage_name(job->stage), 0, 0);
-    while (err == NY_OK && !ny_chebyshev_converged(solver)) {
-        if (solver->at->products >= end) return give_up(map);
-        err = ny_check_interrupt(job->ctx);
-        if (err == NY_OK) {
-            err = ny_chebyshev_step(solver);
-            report_progress(map, &meter);
-            if (err || ny_now() - saved_s < ny_context_checkpoint_s(job->ctx)) continue;
+    while (err == NY_OK && !ny_lobpcg_converged(solver)) {
+        if (solver->at->steps >= PATIENCE) return give_up(map);
+        err = ny_lobpcg_step(solver);
+        report_progress(map, &meter);
+        if (err == NY_OK && ny_now() - saved_s < ny_context_checkpoint_s(job->ctx)) continue;
+        if (err == NY_OK || err == NY_EINTERRUPTED || err == NY_ETERMINATED) {
+            int late = save(map);
+
+            if (late) err = late;
         }
-        late = save(map, NY_STAGE_SOLVE);
-        if (late) err = late;
         saved_s = ny_now();
     }
     if (err == NY_OK) ny_meter_finish(&meter);
     return err;
 }
 
+/* The vectors u = D^½z, n × pairs, in place of z. */
+static struct ny_matrix to_vectors(struct eigenmaps *map)
+{
+    const struct ny_lobpcg *solver = &map->solver;
+    struct ny_matrix U = ny_matrix(solver->x, solver->n, map->pairs);
+
+    for (size_t i = 0; i < solver->n; i++)
+        for (size_t k = 0; k < map->pairs; k++)
+            U.at[i * map->pairs + k] =
+                sqrt(map->affinity.degree[i]) * solver->x[i * solver->stride + k];
+    return U;
+}
+
 /* Over the nodes with the smallest hash. */
-static int fix_signs(struct eigenmaps *map)
+static int fix_signs(struct eigenmaps *map, struct ny_matrix U)
 {
     struct ny_job *job = &map->fit->job;
-    struct ny_chebyshev *solver = &map->solver;
     struct ny_selection chosen = {0};
     double *at = NULL;
     int err = ny_signs_rows(job, &map->fit->edges, &chosen);
 
     if (err) goto done;
-    at = ny_calloc(job->ctx, NY_MEM_SOLVE, chosen.m, map->pairs * sizeof(double));
+    at = ny_calloc(job->ctx, NY_MEM_SOLVE, chosen.m, U.cols * sizeof(double));
     if (!at) err = NY_EBUDGET;
     if (err) goto done;
     for (size_t i = 0; i < chosen.m; i++)
-        for (size_t k = 0; k < map->pairs; k++)
-            at[i * map->pairs + k] =
-                solver->x[map->fit->edges.node[chosen.rows[i]] * solver->stride + k];
-    for (size_t k = 0; k < map->pairs; k++)
-        if (ny_signs_negative(ny_matrix(at, chosen.m, map->pairs), k))
-            for (size_t i = 0; i < solver->n; i++)
-                solver->x[i * solver->stride + k] *= -1;
+        memcpy(at + i * U.cols, U.at + map->fit->edges.node[chosen.rows[i]] * U.cols,
+               U.cols * sizeof(double));
+    for (size_t k = 0; k < U.cols; k++)
+        if (ny_signs_negative(ny_matrix(at, chosen.m, U.cols), k))
+            for (size_t i = 0; i < U.rows; i++)
+                U.at[i * U.cols + k] *= -1;
 done:
     ny_free(job->ctx, at);
     ny_selection_release(&chosen, job->ctx);
@@ -249,6 +259,21 @@ static void report_pairs(const struct eigenmaps *map)
     ny_field_set_count(report, "products", (uint64_t)map->solver.at->products);
 }
 
+/* As many as there are groups of nodes, but for one, that weights which vanish tie to the rest. */
+static void warn_of_groups(const struct eigenmaps *map)
+{
+    size_t zeros = 0;
+
+    for (size_t k = 1; k < map->pairs; k++)
+        zeros += map->solver.value[k] < NY_LOBPCG_ROUNDING;
+    if (zeros)
+        ny_log(map->fit->job.ctx, NY_LOG_WARNING,
+               "%zu of the %zu eigenvalues are 0 to rounding: weights that vanish tie groups of "
+               "rows to the rest, and these vectors tell the groups apart, not how rows lie in "
+               "them; --edge-weights binary or a smaller --gamma sees the whole",
+               zeros, map->pairs - 1);
+}
+
 /* Powers of a negative number. */
 static int check_time(const struct eigenmaps *map)
 {
@@ -265,16 +290,23 @@ static int check_time(const struct eigenmaps *map)
 static int solve(struct ny_graph_fit *fit)
 {
     struct eigenmaps map;
+    struct ny_matrix U;
     int err = open_map(&map, fit);
 
+    if (err == NY_OK) err = open_solver(&map);
     if (err == NY_OK) err = run_solver(&map);
     if (err == NY_OK) err = check_time(&map);
-    if (err == NY_OK) err = fix_signs(&map);
     if (err == NY_OK) err = report_scale(&map);
-    if (err == NY_OK) {
-        report_pairs(&map);
-        err = save(&map, NY_STAGE_PROJECT);
-    }
+    if (err) goto done;
+    report_pairs(&map);
+    warn_of_groups(&map);
+    U = to_vectors(&map);
+    err = fix_signs(&map, U);
+    if (err == NY_OK)
+        err = ny_job_checkpoint_image(&fit->job, NY_STAGE_PROJECT, "eigenpairs", U.at,
+                                      U.rows * U.cols * sizeof(double),
+                                      (uint64_t)map.solver.at->products);
+done:
     close_map(&map);
     return err;
 }
@@ -301,11 +333,9 @@ static int finish(struct ny_job *job)
 }
 
 /* Rows of Û, and 1/√d_i behind them where coordinates are those of the walk. */
-static int embed(struct eigenmaps *map)
+static int embed(struct eigenmaps *map, struct ny_matrix U)
 {
-    const struct ny_chebyshev *solver = &map->solver;
     struct ny_job *job = &map->fit->job;
-    struct ny_matrix U = {solver->x, solver->n, map->pairs, solver->stride, false};
     struct ny_matrix wide;
     int err;
 
@@ -325,10 +355,18 @@ static int embed(struct eigenmaps *map)
 static int project(struct ny_graph_fit *fit)
 {
     struct eigenmaps map;
+    double *U = NULL;
+    size_t n = fit->edges.n;
     int err = open_map(&map, fit);
 
-    if (err == NY_OK) err = embed(&map);
+    if (err == NY_OK) err = load_image(&map, n * map.pairs * sizeof(double), &U);
+    if (err == NY_OK && !U)
+        err = ny_fail(fit->job.ctx, NY_ESTORE,
+                      "the eigenvectors of '%s' are missing; fit it again with --restart",
+                      fit->job.name);
+    if (err == NY_OK) err = embed(&map, ny_matrix(U, n, map.pairs));
     if (err == NY_OK) err = finish(&fit->job);
+    ny_free(fit->job.ctx, U);
     close_map(&map);
     return err;
 }
@@ -344,7 +382,8 @@ static void bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsign
                  size_t limit, size_t by_purpose[NY_PURPOSES])
 {
     size_t pairs = ny_settings_pairs(shape->settings);
-    size_t state = ny_chebyshev_state_bytes(shape->nodes, pairs);
+    size_t vectors = (size_t)shape->nodes * pairs * sizeof(double);
+    size_t state = ny_lobpcg_state_bytes(shape->nodes, pairs);
     size_t wide = shape->settings->asymmetric
                       ? (size_t)shape->nodes * (pairs + 1) * sizeof(double)
                       : 0;
@@ -354,23 +393,25 @@ static void bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsign
     by_purpose[NY_MEM_DICTIONARY] += ny_affinity_bytes(shape->nodes, shape->edges);
     by_purpose[NY_MEM_SOLVE] +=
         stage == NY_STAGE_SOLVE
-            ? ny_chebyshev_bytes(shape->nodes, shape->edges, pairs, shape->settings->threads) +
+            ? ny_lobpcg_bytes(shape->nodes, shape->edges, pairs, shape->settings->threads) +
                   NY_SIGN_ROWS * (pairs + 3) * sizeof(double)
-            : state + wide;
+            : vectors + wide;
     by_purpose[NY_MEM_STORE] += stage == NY_STAGE_SOLVE ? ny_graph_put_bytes(limit, state)
                                                         : ny_graph_embed_bytes(shape, limit);
 }
 
-/* A product goes at the speed of memory. */
+/* A product goes at the speed of memory. Steps depend on the data, and hardly on how many they
+ * are. */
 static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
 {
-    const double flops_per_s = 1e10; /* of a thread, measured */
+    const double steps = 20, coarse = 1.7, flops_per_s = 3e9; /* of a thread, measured */
     size_t pairs = ny_settings_pairs(shape->settings);
-    double flops = products_of(shape->nodes) * 4 * (double)shape->edges * 1.5 * (double)pairs;
+    double flops = steps * coarse * NY_LOBPCG_STEP_PRODUCTS * 6 * (double)shape->edges * 1.5 *
+                   (double)pairs;
 
     plan->flops += flops;
     plan->stage_s[NY_STAGE_SOLVE] += flops / (flops_per_s * shape->settings->threads);
-    plan->disk_bytes += 2 * ny_chebyshev_state_bytes(shape->nodes, pairs);
+    plan->disk_bytes += 2 * ny_lobpcg_state_bytes(shape->nodes, pairs);
 }
 
 const struct ny_graph_map ny_graph_map_eigenmaps = {

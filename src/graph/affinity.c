@@ -4,7 +4,6 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "base/thread.h"
 
 int ny_affinity_gamma(const struct ny_edges *graph, double *gamma)
 {
@@ -75,6 +74,7 @@ int ny_affinity_new(struct ny_affinity *affinity, const struct ny_edges *graph, 
     affinity->degree = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, 2 * sizeof(double));
     if (affinity->weight && affinity->degree) {
         affinity->inverse = affinity->degree + graph->n;
+        affinity->outward = affinity->degree;
         err = ny_parallel_ranges(ctx, graph->n, weigh_nodes, affinity);
     }
     if (err == NY_OK) err = count_far(affinity);
@@ -97,26 +97,33 @@ size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges)
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-#define DECLARE(variant, family) extern ny_walk_fn ny_walk_rows_##variant, ny_walk_rows32_##variant;
+int ny_node_ranges(struct ny_context *ctx, size_t nodes, ny_range_fn *work, void *arg)
+{
+    enum { FEW = 8192 };
+
+    return nodes < FEW ? work(arg, 0, nodes) : ny_parallel_ranges(ctx, nodes, work, arg);
+}
+
+#define DECLARE(variant, family) extern ny_laplacian_fn ny_laplacian_rows_##variant;
 NY_CPU_VARIANTS(DECLARE)
 #undef DECLARE
 
-static int walk_share(void *arg, size_t first, size_t count)
+static int laplacian_share(void *arg, size_t first, size_t count)
 {
-    static ny_walk_fn *const families[NY_CPU_COUNT][2] = {
-#define ENTRY(variant, family) [family] = {ny_walk_rows_##variant, ny_walk_rows32_##variant},
+    static ny_laplacian_fn *const families[NY_CPU_COUNT] = {
+#define ENTRY(variant, family) [family] = ny_laplacian_rows_##variant,
         NY_CPU_VARIANTS(ENTRY)
 #undef ENTRY
     };
 
-    families[ny_cpu_family()][((const struct ny_walk *)arg)->single](arg, first, count);
+    families[ny_cpu_family()](arg, first, count);
     return NY_OK;
 }
 
-int ny_walk(const struct ny_walk *product)
+int ny_laplacian(const struct ny_laplacian *product)
 {
-    struct ny_walk shared = *product;
+    struct ny_laplacian shared = *product;
 
-    return ny_parallel_ranges(product->affinity->ctx, product->affinity->graph->n, walk_share,
-                              &shared);
+    return ny_node_ranges(product->affinity->ctx, product->affinity->graph->n, laplacian_share,
+                          &shared);
 }

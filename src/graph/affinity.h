@@ -1,13 +1,13 @@
 /*
- * The affinity A of a graph's edges, and products with its random walk P = D⁻¹A.
+ * The affinity A of a graph's edges, and products with its Laplacian D − A.
  *
- * The walk has the eigenvalues of D^-½AD^-½, and vectors z = D^-½u: products with it need no second
- * factor a neighbour. Weights are f64: rounding moves Lu by its share of u, and λu may be 1e-8 of
- * it. So products of f32 blocks are for filters alone.
+ * Vectors are z = D^-½u, u those of I − D^-½AD^-½. Products are sums of w_ij(z_i − z_j): they have
+ * all their digits also where vectors are nearly constant and λ is 1e-15, which u would round away.
  */
 #ifndef NY_GRAPH_AFFINITY_H
 #define NY_GRAPH_AFFINITY_H
 
+#include "base/thread.h"
 #include "graph/edges.h"
 
 struct ny_affinity {
@@ -16,7 +16,8 @@ struct ny_affinity {
     double gamma;
     double *weight;  /* of each edge, as graph->target */
     double *degree;  /* n: d_i = Σ_j w_ij, … */
-    double *inverse; /* … and 1/d_i */
+    double *inverse; /* … 1/d_i, … */
+    double *outward; /* … and Σ_{j≠i} w_ij: degree, but of a coarser graph (graph/coarse.h) */
     uint64_t far, far_row; /* nodes whose weights vanish, and the first row of theirs */
 };
 
@@ -31,21 +32,29 @@ void ny_affinity_release(struct ny_affinity *affinity);
 /* Of so many nodes and undirected edges; ny_affinity_gamma() takes less. */
 size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges);
 
-/* Columns of a block are padded to whole vectors. */
-enum { NY_BLOCK_LANES = 16 };
+/* Products are of strips of so many columns: a row of a strip is a line of the cache. */
+enum { NY_STRIP_COLUMNS = 8 };
 
-/* Y ← own·X + walk·PX + before·Y, n × stride each; Y is not read where before is 0. */
-struct ny_walk {
+/* Y ← base + own·X + factor·Δ⁻¹(D − A + σD)X, n × NY_STRIP_COLUMNS each; no base: 0. Y may be the
+ * base, and X must not be Y. */
+struct ny_laplacian {
     const struct ny_affinity *affinity;
-    size_t stride; /* of NY_BLOCK_LANES */
-    bool single; /* x and y are f32, else f64 */
-    const void *x;
-    void *y;
-    double own, walk, before;
+    const double *inverse; /* n: of Δ */
+    double shift;          /* σ */
+    const double *x;
+    size_t x_stride;
+    double *y;
+    size_t y_stride;
+    const double *base; /* of y_stride */
+    double own, factor;
 };
-int ny_walk(const struct ny_walk *product);
+int ny_laplacian(const struct ny_laplacian *product);
 
 /* The same for rows first … first + count − 1, compiled once for each CPU family. */
-typedef void ny_walk_fn(const struct ny_walk *product, size_t first, size_t count);
+typedef void ny_laplacian_fn(const struct ny_laplacian *product, size_t first, size_t count);
+
+/* As ny_parallel_ranges(), and on the calling thread alone where threads would take longer to start
+ * than so few nodes take. */
+int ny_node_ranges(struct ny_context *ctx, size_t nodes, ny_range_fn *work, void *arg);
 
 #endif

@@ -1,5 +1,6 @@
 #include "graph/coarse.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -9,40 +10,61 @@ enum { AGGREGATE = 8 };
 
 static const uint32_t none = UINT32_MAX;
 
-/* The heaviest free neighbours of a node, at most AGGREGATE − 1: how many there are. */
-static size_t heaviest_free(const struct ny_affinity *fine, const uint32_t *of, uint32_t node,
-                            uint32_t *found)
+/* A tie is strong that is at least this share of the node's strongest: what relaxation makes equal
+ * is taken together, and nothing else. */
+static const double strong = 0.25;
+
+/* w_ij of D_out^-½AD_out^-½, up to what is the same for all edges of a node. */
+static double tie(const struct ny_affinity *fine, uint64_t edge)
+{
+    return fine->weight[edge] / sqrt(fine->outward[fine->graph->target[edge]]);
+}
+
+static double strongest_tie(const struct ny_affinity *fine, uint32_t node)
+{
+    double most = 0;
+
+    for (uint64_t e = fine->graph->head[node]; e < fine->graph->head[node + 1]; e++)
+        most = fmax(most, tie(fine, e));
+    return most;
+}
+
+/* The free neighbours of a node with the strongest ties, at most AGGREGATE − 1: how many there
+ * are. */
+static size_t strongest_free(const struct ny_affinity *fine, const uint32_t *of, uint32_t node,
+                             uint32_t *found)
 {
     const struct ny_edges *graph = fine->graph;
-    double weight[AGGREGATE];
+    double least = strong * strongest_tie(fine, node), ties[AGGREGATE];
     size_t count = 0;
 
     for (uint64_t e = graph->head[node]; e < graph->head[node + 1]; e++) {
+        double with = tie(fine, e);
         size_t at = count;
 
-        if (of[graph->target[e]] != none || graph->target[e] == node) continue;
-        for (; at > 0 && weight[at - 1] < fine->weight[e]; at--) {
-            weight[at] = weight[at - 1];
+        if (of[graph->target[e]] != none || with < least) continue;
+        for (; at > 0 && ties[at - 1] < with; at--) {
+            ties[at] = ties[at - 1];
             found[at] = found[at - 1];
         }
-        weight[at] = fine->weight[e];
+        ties[at] = with;
         found[at] = graph->target[e];
         if (count + 1 < AGGREGATE) count++;
     }
     return count < AGGREGATE - 1 ? count : AGGREGATE - 1;
 }
 
-/* The aggregate of the heaviest neighbour; none where there is no neighbour. */
-static uint32_t heaviest_aggregate(const struct ny_affinity *fine, const uint32_t *of,
-                                   uint32_t node)
+/* The aggregate of the neighbour with the strongest tie of those that have one, or none. */
+static uint32_t strongest_aggregate(const struct ny_affinity *fine, const uint32_t *of,
+                                    uint32_t node)
 {
     const struct ny_edges *graph = fine->graph;
     uint32_t found = none;
     double most = -1;
 
     for (uint64_t e = graph->head[node]; e < graph->head[node + 1]; e++) {
-        if (graph->target[e] == node || fine->weight[e] <= most) continue;
-        most = fine->weight[e];
+        if (of[graph->target[e]] == none || tie(fine, e) <= most) continue;
+        most = tie(fine, e);
         found = of[graph->target[e]];
     }
     return found;
@@ -58,8 +80,8 @@ static uint32_t aggregate(const struct ny_affinity *fine, uint32_t *of)
         size_t count;
 
         if (of[v] != none) continue;
-        count = heaviest_free(fine, of, v, found);
-        of[v] = count ? none : heaviest_aggregate(fine, of, v);
+        count = strongest_free(fine, of, v, found);
+        of[v] = count ? none : strongest_aggregate(fine, of, v);
         if (of[v] != none) continue;
         of[v] = aggregates;
         for (size_t i = 0; i < count; i++)
@@ -69,10 +91,10 @@ static uint32_t aggregate(const struct ny_affinity *fine, uint32_t *of)
     return aggregates;
 }
 
-/* Nodes by aggregate: those of k are member[first[k]] … */
-static void sort_members(const struct ny_coarse *coarse, uint32_t n, uint64_t *first,
-                         uint32_t *member)
+static void sort_members(struct ny_coarse *coarse, uint32_t n)
 {
+    uint32_t *first = coarse->first, *member = coarse->member;
+
     for (uint32_t v = 0; v < n; v++)
         first[coarse->of[v] + 1]++;
     for (uint32_t k = 0; k < coarse->graph.n; k++)
@@ -84,8 +106,7 @@ static void sort_members(const struct ny_coarse *coarse, uint32_t n, uint64_t *f
 }
 
 /* RᵀAR row by row; `at`: where the row under way has the entry of a column, if it is there. */
-static void multiply_out(struct ny_coarse *coarse, const struct ny_affinity *fine,
-                         const uint64_t *first, const uint32_t *member, uint64_t *at)
+static void multiply_out(struct ny_coarse *coarse, const struct ny_affinity *fine, uint64_t *at)
 {
     struct ny_affinity *affinity = &coarse->affinity;
     uint32_t *target = coarse->graph.target;
@@ -95,19 +116,21 @@ static void multiply_out(struct ny_coarse *coarse, const struct ny_affinity *fin
     for (uint32_t k = 0; k < coarse->graph.n; k++) {
         uint64_t begin = entries;
 
-        for (uint64_t i = first[k]; i < first[k + 1]; i++) {
-            uint32_t v = member[i];
+        for (uint32_t i = coarse->first[k]; i < coarse->first[k + 1]; i++) {
+            uint32_t v = coarse->member[i];
 
             affinity->degree[k] += fine->degree[v];
             for (uint64_t e = fine->graph->head[v]; e < fine->graph->head[v + 1]; e++) {
                 uint32_t to = coarse->of[fine->graph->target[e]];
 
+                if (to == k) continue;
                 if (at[to] == UINT64_MAX || at[to] < begin) {
                     at[to] = entries;
                     target[entries] = to;
                     affinity->weight[entries++] = 0;
                 }
                 affinity->weight[at[to]] += fine->weight[e];
+                affinity->outward[k] += fine->weight[e];
             }
         }
         affinity->inverse[k] = 1 / affinity->degree[k];
@@ -115,30 +138,37 @@ static void multiply_out(struct ny_coarse *coarse, const struct ny_affinity *fin
     }
 }
 
+static int shrink(struct ny_context *ctx, void *block, size_t bytes, void **shrunk)
+{
+    *shrunk = ny_resize(ctx, NY_MEM_SOLVE, block, bytes ? bytes : 1);
+    return *shrunk ? NY_OK : NY_EBUDGET;
+}
+
 /* With room for as many entries as there were; what is not needed is given back. */
-static int fill(struct ny_coarse *coarse, const struct ny_affinity *fine, uint64_t *first,
-                uint32_t *member, uint64_t *at)
+static int fill(struct ny_coarse *coarse, const struct ny_affinity *fine, uint64_t *at)
 {
     struct ny_context *ctx = fine->ctx;
     size_t n = coarse->graph.n, entries = (size_t)fine->graph->head[fine->graph->n];
     void *shrunk;
+    int err;
 
     coarse->graph.head = ny_calloc(ctx, NY_MEM_SOLVE, n + 1, sizeof(uint64_t));
     coarse->graph.target = ny_alloc(ctx, NY_MEM_SOLVE, entries * sizeof(uint32_t));
     coarse->affinity.weight = ny_alloc(ctx, NY_MEM_SOLVE, entries * sizeof(double));
-    coarse->affinity.degree = ny_calloc(ctx, NY_MEM_SOLVE, n, 2 * sizeof(double));
+    coarse->affinity.degree = ny_calloc(ctx, NY_MEM_SOLVE, n, 3 * sizeof(double));
     if (!coarse->graph.head || !coarse->graph.target || !coarse->affinity.weight ||
         !coarse->affinity.degree)
         return NY_EBUDGET;
     coarse->affinity.inverse = coarse->affinity.degree + n;
-    sort_members(coarse, fine->graph->n, first, member);
-    multiply_out(coarse, fine, first, member, at);
+    coarse->affinity.outward = coarse->affinity.inverse + n;
+    sort_members(coarse, fine->graph->n);
+    multiply_out(coarse, fine, at);
     entries = (size_t)coarse->graph.head[n];
-    shrunk = ny_resize(ctx, NY_MEM_SOLVE, coarse->graph.target, entries * sizeof(uint32_t));
-    if (!shrunk) return NY_EBUDGET;
+    err = shrink(ctx, coarse->graph.target, entries * sizeof(uint32_t), &shrunk);
+    if (err) return err;
     coarse->graph.target = shrunk;
-    shrunk = ny_resize(ctx, NY_MEM_SOLVE, coarse->affinity.weight, entries * sizeof(double));
-    if (!shrunk) return NY_EBUDGET;
+    err = shrink(ctx, coarse->affinity.weight, entries * sizeof(double), &shrunk);
+    if (err) return err;
     coarse->affinity.weight = shrunk;
     return NY_OK;
 }
@@ -147,8 +177,7 @@ int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine)
 {
     struct ny_context *ctx = fine->ctx;
     size_t n = fine->graph->n;
-    uint64_t *first = NULL, *at = NULL;
-    uint32_t *member = NULL;
+    uint64_t *at = NULL;
     int err = NY_EBUDGET;
 
     *coarse = (struct ny_coarse){.graph = {.ctx = ctx}};
@@ -156,13 +185,11 @@ int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine)
     coarse->of = ny_alloc(ctx, NY_MEM_SOLVE, n * sizeof(uint32_t));
     if (!coarse->of) return err;
     coarse->graph.n = aggregate(fine, coarse->of);
-    first = ny_calloc(ctx, NY_MEM_SOLVE, coarse->graph.n + 2, sizeof(uint64_t));
+    coarse->first = ny_calloc(ctx, NY_MEM_SOLVE, coarse->graph.n + 2, sizeof(uint32_t));
+    coarse->member = ny_alloc(ctx, NY_MEM_SOLVE, n * sizeof(uint32_t));
     at = ny_alloc(ctx, NY_MEM_SOLVE, coarse->graph.n * sizeof(uint64_t));
-    member = ny_alloc(ctx, NY_MEM_SOLVE, n * sizeof(uint32_t));
-    if (first && at && member) err = fill(coarse, fine, first, member, at);
-    ny_free(ctx, first);
+    if (coarse->first && coarse->member && at) err = fill(coarse, fine, at);
     ny_free(ctx, at);
-    ny_free(ctx, member);
     return err;
 }
 
@@ -172,6 +199,8 @@ void ny_coarse_release(struct ny_coarse *coarse)
 
     if (!ctx) return;
     ny_free(ctx, coarse->of);
+    ny_free(ctx, coarse->first);
+    ny_free(ctx, coarse->member);
     ny_free(ctx, coarse->graph.head);
     ny_free(ctx, coarse->graph.target);
     ny_free(ctx, coarse->affinity.weight);

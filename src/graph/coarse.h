@@ -1,9 +1,9 @@
 /*
- * A coarser graph for the first vectors of an eigensolver: each node is taken together with the
- * heaviest of its neighbours that are still free, and A_c = RᵀAR, R the indicators of these
- * aggregates. Loops, the edges inside of aggregates, are kept: degrees then are sums of degrees,
- * and vectors Rz_c have the Rayleigh quotients of z_c in D − A beside D (Galerkin's choice), so
- * that the coarser problem is one of the same kind.
+ * A coarser graph: each node is taken together with those of its neighbours that are still free and
+ * to which it is strongly tied, and A_c = RᵀAR, R the indicators of these aggregates. Degrees are
+ * sums of degrees, so that vectors Rz_c have the Rayleigh quotients of z_c in D − A beside D
+ * (Galerkin's choice), and the coarser problem is one of the same kind. Edges inside of aggregates
+ * do not change D − A and are in its degrees alone.
  */
 #ifndef NY_GRAPH_COARSE_H
 #define NY_GRAPH_COARSE_H
@@ -12,6 +12,7 @@
 
 struct ny_coarse {
     uint32_t *of; /* the aggregate of each node of the finer graph */
+    uint32_t *first, *member; /* and the nodes of each: those of k are member[first[k]] … */
     struct ny_edges graph; /* n, head and target alone */
     struct ny_affinity affinity;
 };

@@ -1,0 +1,517 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "graph/lobpcg_private.h"
+#include "linalg/eigen.h"
+
+/* A dense problem of this order costs less than the steps that it would save. */
+enum { SMALL_GRAPH = 512 };
+
+/* Residuals of a coarser graph's vectors, in shares of what is allowed, with which they will do as
+ * the first ones of the next; and steps after which they will do as they are. */
+static const double coarse_excess = 10;
+static const double coarse_steps = 20;
+
+/* σ in shares of λ_wanted: small beside it, so that wanted vectors are told apart, and large beside
+ * what rounding makes of the trivial one. */
+static const double shift_share = 0.01;
+
+static size_t stride_of(size_t columns)
+{
+    return (columns + NY_STRIP_COLUMNS - 1) / NY_STRIP_COLUMNS * NY_STRIP_COLUMNS;
+}
+
+/* Columns beyond those wanted: steps make errors smaller by a factor that is λ_wanted/λ of the
+ * first vector that the block does not hold. */
+static size_t block_columns(size_t wanted)
+{
+    return stride_of(wanted + (wanted / 2 > 5 ? wanted / 2 : 5));
+}
+
+static bool is_small(uint64_t n, size_t wanted)
+{
+    return n <= SMALL_GRAPH || n <= 3 * block_columns(wanted);
+}
+
+static size_t columns_of(uint64_t n, size_t wanted)
+{
+    return is_small(n, wanted) ? wanted : block_columns(wanted);
+}
+
+static size_t head_doubles(size_t columns)
+{
+    size_t doubles = sizeof(struct ny_lobpcg_place) / sizeof(double) + (2 + columns) * columns;
+
+    return (doubles + NY_STRIP_COLUMNS - 1) / NY_STRIP_COLUMNS * NY_STRIP_COLUMNS;
+}
+
+static size_t state_bytes(uint64_t n, size_t columns)
+{
+    return (head_doubles(columns) + 2 * (size_t)n * stride_of(columns)) * sizeof(double);
+}
+
+size_t ny_lobpcg_state_bytes(uint64_t n, size_t wanted)
+{
+    return state_bytes(n, columns_of(n, wanted));
+}
+
+static double allowed(const struct ny_lobpcg *solver)
+{
+    return fmax(NY_LOBPCG_RESIDUAL * solver->value[solver->wanted - 1], NY_LOBPCG_ROUNDING);
+}
+
+double ny_lobpcg_excess(const struct ny_lobpcg *solver)
+{
+    double most = 0;
+
+    for (size_t j = 0; j < solver->wanted; j++)
+        if (!(solver->residual[j] <= most)) most = solver->residual[j];
+    return most / allowed(solver);
+}
+
+bool ny_lobpcg_converged(const struct ny_lobpcg *solver)
+{
+    return ny_lobpcg_excess(solver) <= 1;
+}
+
+double ny_lobpcg_ahead(const struct ny_lobpcg *solver)
+{
+    double excess = ny_lobpcg_excess(solver), fell = solver->at->before / excess;
+
+    if (excess <= 1) return 0;
+    return fell > 1 ? ceil(log(excess) / log(fell)) : INFINITY;
+}
+
+/* ---- W -------------------------------------------------------------------------------------- */
+
+/* T with TᵀGT = 1 of as many columns as G, W's Gram, is safely of rank (Stathopoulos & Wu 2002);
+ * the least eigenvalue beside the largest. */
+static int whiten(const struct ny_lobpcg *solver, struct ny_matrix G, struct ny_matrix *T,
+                  double *least)
+{
+    const double lost = 1e-13;
+    struct ny_context *ctx = solver->ctx;
+    size_t m = G.rows, kept = 0;
+    double *space = ny_alloc(ctx, NY_MEM_SOLVE, (m + 2) * m * sizeof(double)), *scale, *value;
+    struct ny_matrix V;
+    int err;
+
+    if (!space) return NY_EBUDGET;
+    scale = space;
+    value = space + m;
+    V = ny_matrix(value + m, m, m);
+    for (size_t i = 0; i < m; i++)
+        scale[i] = G.at[i * m + i] > 0 ? 1 / sqrt(G.at[i * m + i]) : 0;
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < m; j++)
+            G.at[i * m + j] *= scale[i] * scale[j];
+    err = ny_eigen_top(ctx, G, m, value, V);
+    while (err == NY_OK && kept < m && value[kept] > lost * value[0])
+        kept++;
+    *least = err == NY_OK && kept ? value[kept - 1] / value[0] : 0;
+    *T = ny_matrix(T->at, m, kept);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < kept; j++)
+            T->at[i * kept + j] = scale[i] * V.at[j * m + i] / sqrt(value[j]);
+    ny_free(ctx, space);
+    return err;
+}
+
+/* W's columns orthonormal to X, P and each other; span->w is how many they are then. The first
+ * round only takes out X and P, so that what is left is known to all its digits in the second. */
+static int orthonormalise(const struct ny_lobpcg *solver, struct ny_span *span)
+{
+    enum { ROUNDS = 4 };
+    size_t m = solver->columns, basis = span->x + span->p;
+    double *space = ny_alloc(solver->ctx, NY_MEM_SOLVE, (basis + 2 * m) * m * sizeof(double));
+    double least = 0;
+    int err = space ? NY_OK : NY_EBUDGET;
+
+    span->w = m;
+    for (int round = 0; round < ROUNDS && span->w && least < 1e-3 && err == NY_OK; round++) {
+        size_t w = span->w;
+        struct ny_matrix M = ny_matrix(space, basis + w, w);
+        struct ny_matrix G = ny_rows(M, basis, w), T = ny_matrix(space + (basis + m) * m, w, w);
+
+        err = ny_lobpcg_gram(solver, *span, solver->w, solver->stride, M);
+        if (err == NY_OK && round > 0) {
+            err = whiten(solver, G, &T, &least);
+        } else if (err == NY_OK) {
+            memset(T.at, 0, w * w * sizeof(double));
+            for (size_t i = 0; i < w; i++)
+                T.at[i * w + i] = G.at[i * w + i] > 0 ? 1 / sqrt(G.at[i * w + i]) : 0;
+        }
+        if (err == NY_OK) err = ny_lobpcg_project(solver, *span, M, T);
+        span->w = T.cols;
+    }
+    ny_free(solver->ctx, space);
+    return err;
+}
+
+/* ---- Rayleigh–Ritz -------------------------------------------------------------------------- */
+
+struct ritz {
+    size_t size, columns, directions;
+    struct ny_matrix H, S; /* size × size; a vector of H a row of S */
+    struct ny_matrix K;    /* P among the vectors beyond X: (size − columns) × directions */
+    struct ny_matrix V;    /* size × (columns + directions): X and P in the old basis */
+    struct ny_matrix M;    /* size × NY_STRIP_COLUMNS */
+    double *value;         /* size */
+};
+
+static size_t ritz_doubles(size_t size, size_t columns)
+{
+    return 2 * size * size + 4 * size * columns + size * (NY_STRIP_COLUMNS + 1);
+}
+
+static double *ritz_new(struct ritz *ritz, const struct ny_lobpcg *solver, size_t size)
+{
+    size_t m = solver->columns, beyond = size - m, directions = beyond < m ? beyond : m;
+    double *space =
+        ny_alloc(solver->ctx, NY_MEM_SOLVE, ritz_doubles(size, m) * sizeof(double)), *at = space;
+
+    *ritz = (struct ritz){.size = size, .columns = m, .directions = directions};
+    ritz->H = ny_matrix(at, size, size);
+    ritz->S = ny_matrix(at += size * size, size, size);
+    ritz->K = ny_matrix(at += size * size, beyond, directions);
+    ritz->V = ny_matrix(at += 2 * size * m, size, m + directions);
+    ritz->M = ny_matrix(at += 2 * size * m, size, NY_STRIP_COLUMNS);
+    ritz->value = at + size * NY_STRIP_COLUMNS;
+    return space;
+}
+
+/* −[X P W]ᵀ(D − A)[X P W], its lower triangle: Θ and PᵀLP are known, and XᵀLP is 0. */
+static int fill_products(const struct ny_lobpcg *solver, struct ny_span span, struct ritz *ritz)
+{
+    size_t size = ritz->size, w = span.x + span.p;
+    double *H = ritz->H.at;
+    int err = NY_OK;
+
+    memset(H, 0, size * size * sizeof(double));
+    for (size_t i = 0; i < span.x; i++)
+        H[i * size + i] = -solver->value[i];
+    for (size_t i = 0; i < span.p; i++)
+        for (size_t j = 0; j < span.p; j++)
+            H[(span.x + i) * size + span.x + j] = -solver->bend[i * span.p + j];
+    for (size_t s = 0; s * NY_STRIP_COLUMNS < span.w && err == NY_OK; s++) {
+        size_t column = w + s * NY_STRIP_COLUMNS;
+        const struct ny_grid *grid = &solver->grids->grid[solver->grid];
+
+        err = ny_lobpcg_apply(solver, s);
+        if (err == NY_OK) err = ny_check_interrupt(solver->ctx);
+        if (err == NY_OK) err = ny_lobpcg_gram(solver, span, grid->r, NY_STRIP_COLUMNS, ritz->M);
+        for (size_t j = 0; j < NY_STRIP_COLUMNS && column + j < size && err == NY_OK; j++)
+            for (size_t i = 0; i < size; i++)
+                H[i < w ? (column + j) * size + i : i * size + column + j] =
+                    -ritz->M.at[i * NY_STRIP_COLUMNS + j];
+    }
+    for (size_t i = w; i < size; i++) /* both triangles of WᵀLW are there */
+        for (size_t j = w; j < i; j++)
+            H[i * size + j] = (H[i * size + j] + H[j * size + i]) / 2;
+    return err;
+}
+
+/* P: what of the new X is not of the old, made orthonormal within the vectors beyond X, so that it
+ * is orthogonal to X twice over. PᵀLP. */
+static int find_directions(struct ny_lobpcg *solver, size_t x, struct ritz *ritz)
+{
+    size_t m = ritz->columns, beyond = ritz->K.rows, d = ritz->directions;
+    struct ny_matrix K = ritz->K, S = ny_rows(ritz->S, m, beyond);
+    int err = NY_OK;
+
+    if (beyond > m) {
+        ny_gemm(1, ny_cols(S, x, ritz->size - x),
+                ny_t(ny_cols(ny_rows(ritz->S, 0, m), x, ritz->size - x)), 0, K);
+        err = ny_orthonormalise(solver->ctx, K);
+    } else {
+        memset(K.at, 0, beyond * d * sizeof(double));
+        for (size_t i = 0; i < beyond; i++)
+            K.at[i * d + i] = 1;
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            double sum = 0;
+
+            for (size_t k = 0; k < beyond; k++)
+                sum -= K.at[k * d + i] * ritz->value[m + k] * K.at[k * d + j];
+            solver->bend[i * d + j] = sum;
+        }
+    for (size_t i = 0; i < ritz->size; i++)
+        for (size_t j = 0; j < m; j++)
+            ritz->V.at[i * ritz->V.stride + j] = ritz->S.at[j * ritz->size + i];
+    if (d) ny_gemm(1, ny_t(S), K, 0, ny_cols(ritz->V, m, d));
+    return err;
+}
+
+/* The best block in the span of X, P and W, which are orthonormal. */
+static int rayleigh_ritz(struct ny_lobpcg *solver, struct ny_span span)
+{
+    struct ritz ritz;
+    double *space = ritz_new(&ritz, solver, ny_span_columns(span));
+    int err = space ? NY_OK : NY_EBUDGET;
+
+    if (err == NY_OK) err = fill_products(solver, span, &ritz);
+    if (err == NY_OK) err = ny_eigen_top(solver->ctx, ritz.H, ritz.size, ritz.value, ritz.S);
+    if (err == NY_OK) err = find_directions(solver, span.x, &ritz);
+    if (err == NY_OK) err = ny_lobpcg_rotate(solver, span, ritz.V);
+    for (size_t j = 0; j < solver->columns && err == NY_OK; j++)
+        solver->value[j] = -ritz.value[j];
+    if (err == NY_OK) solver->at->directions = (double)ritz.directions;
+    ny_free(solver->ctx, space);
+    return err;
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+/* Once λ_wanted has fallen below it. */
+static void choose_shift(struct ny_lobpcg *solver)
+{
+    double wanted = solver->value[solver->wanted - 1];
+
+    if (solver->at->shift > 0 && wanted >= solver->at->shift) return;
+    solver->at->shift = fmax(shift_share * wanted, NY_LOBPCG_ROUNDING / 100);
+    ny_multigrid_shift(solver->grids, solver->at->shift);
+}
+
+int ny_lobpcg_step(struct ny_lobpcg *solver)
+{
+    struct ny_span span = {solver->columns, (size_t)solver->at->directions, 0};
+    double before = ny_lobpcg_excess(solver);
+    int err;
+
+    choose_shift(solver);
+    err = ny_lobpcg_precondition(solver);
+    if (err == NY_OK) err = orthonormalise(solver, &span);
+    if (err == NY_OK) err = rayleigh_ritz(solver, span);
+    if (err) return err;
+    solver->at->before = before;
+    solver->at->products += NY_LOBPCG_STEP_PRODUCTS;
+    solver->at->steps++;
+    return ny_lobpcg_residuals(solver);
+}
+
+/* ---- the start ------------------------------------------------------------------------------ */
+
+static void lay_out(struct ny_lobpcg *solver)
+{
+    size_t columns = solver->columns;
+
+    solver->at = (struct ny_lobpcg_place *)(void *)solver->state;
+    solver->value = solver->state + sizeof(*solver->at) / sizeof(double);
+    solver->residual = solver->value + columns;
+    solver->bend = solver->residual + columns;
+    solver->x = solver->state + head_doubles(columns);
+    solver->p = solver->x + solver->n * solver->stride;
+}
+
+/* Of a grid; image: a state that was saved (taken over), or NULL. */
+static int block_new(struct ny_lobpcg *solver, struct ny_multigrid *grids, size_t grid,
+                     size_t wanted, size_t columns, double *image)
+{
+    const struct ny_affinity *affinity = grids->grid[grid].affinity;
+    struct ny_context *ctx = affinity->ctx;
+    size_t n = affinity->graph->n;
+
+    *solver = (struct ny_lobpcg){.ctx = ctx,
+                                 .affinity = affinity,
+                                 .grids = grids,
+                                 .grid = grid,
+                                 .n = n,
+                                 .wanted = wanted,
+                                 .columns = columns,
+                                 .stride = stride_of(columns),
+                                 .state = image};
+    if (!image) solver->state = ny_calloc(ctx, NY_MEM_SOLVE, 1, state_bytes(n, columns));
+    solver->w = ny_calloc(ctx, NY_MEM_SOLVE, n, solver->stride * sizeof(double));
+    if (!solver->state || !solver->w) return NY_EBUDGET;
+    lay_out(solver);
+    return NY_OK;
+}
+
+/* All but X, which a finer graph starts from. */
+static int block_shrink(struct ny_lobpcg *solver)
+{
+    size_t doubles = head_doubles(solver->columns) + solver->n * solver->stride;
+    double *state = ny_resize(solver->ctx, NY_MEM_SOLVE, solver->state, doubles * sizeof(double));
+
+    ny_free(solver->ctx, solver->w);
+    solver->w = NULL;
+    if (!state) return NY_EBUDGET;
+    solver->state = state;
+    lay_out(solver);
+    return NY_OK;
+}
+
+static void block_release(struct ny_lobpcg *solver)
+{
+    if (!solver->ctx) return;
+    ny_free(solver->ctx, solver->state);
+    ny_free(solver->ctx, solver->w);
+    solver->state = solver->w = NULL;
+}
+
+/* X of a small graph from all of D^-½AD^-½ − 1. */
+static int solve_dense(struct ny_lobpcg *solver)
+{
+    const struct ny_affinity *affinity = solver->affinity;
+    size_t n = solver->n, m = solver->columns;
+    double *space = ny_calloc(solver->ctx, NY_MEM_SOLVE, n, (n + m) * sizeof(double));
+    struct ny_matrix L = ny_matrix(space, n, n), V;
+    int err;
+
+    if (!space) return NY_EBUDGET;
+    V = ny_matrix(space + n * n, m, n);
+    for (size_t i = 0; i < n; i++) {
+        double root = sqrt(affinity->degree[i]);
+
+        L.at[i * n + i] = -affinity->outward[i] * affinity->inverse[i];
+        for (uint64_t e = affinity->graph->head[i]; e < affinity->graph->head[i + 1]; e++) {
+            size_t j = affinity->graph->target[e];
+
+            L.at[i * n + j] = affinity->weight[e] / root / sqrt(affinity->degree[j]);
+        }
+    }
+    err = ny_eigen_top(solver->ctx, L, m, solver->value, V);
+    for (size_t j = 0; j < m && err == NY_OK; j++) {
+        solver->value[j] = -solver->value[j];
+        for (size_t i = 0; i < n; i++)
+            solver->x[i * solver->stride + j] = V.at[j * n + i] / sqrt(affinity->degree[i]);
+    }
+    ny_free(solver->ctx, space);
+    return err;
+}
+
+/* Random u, so that z is large where degrees are small, and the trivial one. */
+static void start_random(struct ny_lobpcg *solver, uint64_t seed)
+{
+    for (size_t i = 0; i < solver->n; i++) {
+        double *row = solver->w + i * solver->stride;
+        double root = sqrt(solver->affinity->inverse[i]);
+
+        ny_gaussian(seed, NY_STREAM_RANGE, i * solver->stride, row, solver->columns);
+        for (size_t j = 0; j < solver->columns; j++)
+            row[j] *= root;
+        row[0] = 1;
+    }
+}
+
+/* Rz of the next grid's z. */
+static void start_from(struct ny_lobpcg *solver, const struct ny_lobpcg *coarse)
+{
+    const uint32_t *of = solver->grids->grid[solver->grid].coarse.of;
+
+    for (size_t i = 0; i < solver->n; i++)
+        memcpy(solver->w + i * solver->stride, coarse->x + of[i] * coarse->stride,
+               solver->columns * sizeof(double));
+}
+
+static int make_block(struct ny_lobpcg *solver, struct ny_multigrid *grids, size_t grid,
+                      size_t wanted, size_t columns, uint64_t seed);
+
+/* X of the next grid, if it has nodes enough. */
+static int find_start(struct ny_lobpcg *coarse, struct ny_multigrid *grids, size_t next,
+                      size_t wanted, size_t columns, uint64_t seed)
+{
+    int err;
+
+    if (next == grids->count || grids->grid[next].affinity->graph->n < 2 * columns) return NY_OK;
+    err = make_block(coarse, grids, next, wanted, columns, seed);
+    while (err == NY_OK && ny_lobpcg_excess(coarse) > coarse_excess &&
+           coarse->at->steps < coarse_steps)
+        err = ny_lobpcg_step(coarse);
+    return err ? err : block_shrink(coarse);
+}
+
+/* The first orthonormal X, P and R of a graph that is not small. */
+static int start_block(struct ny_lobpcg *solver, const struct ny_lobpcg *coarse, uint64_t seed)
+{
+    struct ny_span span = {0};
+    int err;
+
+    if (coarse->state)
+        start_from(solver, coarse);
+    else
+        start_random(solver, seed);
+    err = orthonormalise(solver, &span);
+    if (err == NY_OK && span.w < solver->columns)
+        return ny_fail(solver->ctx, NY_ENUMERIC,
+                       "%zu vectors to start from depend on each other: the weights of the graph's "
+                       "edges are too far apart; give a smaller --gamma, or --edge-weights binary",
+                       solver->columns);
+    return err ? err : rayleigh_ritz(solver, span);
+}
+
+/* X, P and R as before a step. */
+static int make_block(struct ny_lobpcg *solver, struct ny_multigrid *grids, size_t grid,
+                      size_t wanted, size_t columns, uint64_t seed)
+{
+    struct ny_lobpcg coarse = {0};
+    bool small = is_small(grids->grid[grid].affinity->graph->n, wanted);
+    int err = small ? NY_OK : find_start(&coarse, grids, grid + 1, wanted, columns, seed);
+
+    if (err == NY_OK) err = block_new(solver, grids, grid, wanted, columns, NULL);
+    if (err == NY_OK) err = small ? solve_dense(solver) : start_block(solver, &coarse, seed);
+    block_release(&coarse);
+    return err ? err : ny_lobpcg_residuals(solver);
+}
+
+int ny_lobpcg_new(struct ny_lobpcg *solver, const struct ny_affinity *affinity, size_t wanted,
+                  uint64_t seed, double *image)
+{
+    struct ny_context *ctx = affinity->ctx;
+    struct ny_multigrid *grids = ny_calloc(ctx, NY_MEM_SOLVE, 1, sizeof(*grids));
+    size_t columns = columns_of(affinity->graph->n, wanted);
+    int err = grids ? ny_multigrid_new(grids, affinity) : NY_EBUDGET;
+
+    *solver = (struct ny_lobpcg){.ctx = ctx, .grids = grids, .state = image};
+    if (err) return err;
+    if (!image) {
+        err = make_block(solver, grids, 0, wanted, columns, seed);
+        solver->ctx = ctx; /* also where it did not come so far */
+        solver->grids = grids;
+        return err;
+    }
+    err = block_new(solver, grids, 0, wanted, columns, image);
+    if (err) return err;
+    ny_multigrid_shift(grids, solver->at->shift);
+    return ny_lobpcg_residuals(solver);
+}
+
+void ny_lobpcg_release(struct ny_lobpcg *solver)
+{
+    if (!solver->ctx) return;
+    block_release(solver);
+    if (solver->grids) ny_multigrid_release(solver->grids);
+    ny_free(solver->ctx, solver->grids);
+    *solver = (struct ny_lobpcg){0};
+}
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+static size_t dense_bytes(uint64_t n, size_t columns)
+{
+    return (size_t)n * (n + columns) * sizeof(double) + ny_eigen_top_bytes(n, columns);
+}
+
+static size_t step_bytes(size_t columns, unsigned threads)
+{
+    size_t size = 3 * columns;
+
+    return ritz_doubles(size, columns) * sizeof(double) + ny_eigen_top_bytes(size, size) +
+           ny_orthonormalise_bytes(columns) + ny_lobpcg_rows_bytes(columns, threads);
+}
+
+/* With X of a graph of at most half of the nodes, from which it starts. */
+size_t ny_lobpcg_bytes(uint64_t n, uint64_t edges, size_t wanted, unsigned threads)
+{
+    size_t columns = columns_of(n, wanted), block = (size_t)n * stride_of(columns) * sizeof(double);
+    size_t bytes = ny_multigrid_bytes(n, edges) + sizeof(struct ny_multigrid) +
+                   state_bytes(n, columns) + block;
+    size_t small = 3 * columns > SMALL_GRAPH ? 3 * columns : SMALL_GRAPH;
+
+    if (is_small(n, wanted)) return bytes + dense_bytes(n, columns);
+    return bytes + state_bytes(0, columns) + block / 2 + step_bytes(columns, threads) +
+           dense_bytes(small, columns);
+}

@@ -1,0 +1,66 @@
+/*
+ * The smallest eigenpairs of the normalised Laplacian I − D^-½AD^-½ of a graph, as
+ * (D − A)z = λDz, by the locally optimal block preconditioned conjugate gradient method (Knyazev
+ * 2001, Algorithm 5.1; kept orthonormal as by Hetmaniuk & Lehoucq 2006), multigrid being the
+ * preconditioner (graph/multigrid.h).
+ *
+ * A step takes the residuals R = D⁻¹(D − A)X − XΘ of the block X, W = (D − A + σD)⁻¹DR about, and
+ * finds the best block in the span of X, W and P, the part of the last step that was not X:
+ * Rayleigh–Ritz. Scalar products are those of D. The block holds more columns than are wanted. The
+ * first block is that of a coarser graph's aggregates, solved in the same way to ten times the
+ * residuals; the coarsest is a dense problem. So are small graphs.
+ *
+ * Three blocks are kept, and what multigrid needs for NY_STRIP_COLUMNS of their columns.
+ */
+#ifndef NY_GRAPH_LOBPCG_H
+#define NY_GRAPH_LOBPCG_H
+
+#include "graph/multigrid.h"
+
+/* A pair is found when ‖Lu − λu‖ ≤ NY_LOBPCG_RESIDUAL·λ_wanted, or is what rounding leaves. */
+#define NY_LOBPCG_RESIDUAL 1e-2
+#define NY_LOBPCG_ROUNDING 1e-12
+
+/* Where it stands; doubles, since they are a part of the state. */
+struct ny_lobpcg_place {
+    double products, steps; /* so far, with the graph itself */
+    double directions;      /* columns of P */
+    double shift;           /* σ of the preconditioner */
+    double before;          /* ny_lobpcg_excess() of the step before */
+};
+
+struct ny_lobpcg {
+    struct ny_context *ctx;
+    const struct ny_affinity *affinity;
+    struct ny_multigrid *grids;
+    size_t grid; /* which of them the affinity is that of */
+    size_t n, wanted, columns, stride;
+    double *state; /* what a checkpoint keeps: all of the following but w */
+    struct ny_lobpcg_place *at;
+    double *value;    /* columns: Ritz values, ascending, … */
+    double *residual; /* … and ‖Lu − λu‖ */
+    double *bend;     /* columns × columns: PᵀLP */
+    double *x, *p;    /* n × stride: z */
+    double *w;        /* n × stride: between steps the residuals R */
+};
+
+/* wanted ≤ nodes: the trivial pair counts. image: a state that was saved (taken over), or NULL.
+ * Release it also after an error. NY_EINTERRUPTED while it makes its start. */
+int ny_lobpcg_new(struct ny_lobpcg *solver, const struct ny_affinity *affinity, size_t wanted,
+                  uint64_t seed, double *image);
+void ny_lobpcg_release(struct ny_lobpcg *solver);
+/* Bytes of a state; and of all, multigrid and workspace included. */
+size_t ny_lobpcg_state_bytes(uint64_t n, size_t wanted);
+size_t ny_lobpcg_bytes(uint64_t n, uint64_t edges, size_t wanted, unsigned threads);
+
+bool ny_lobpcg_converged(const struct ny_lobpcg *solver);
+/* One step. Where it fails the state is that before it. */
+int ny_lobpcg_step(struct ny_lobpcg *solver);
+/* The largest residual of the wanted pairs, in shares of what is allowed. */
+double ny_lobpcg_excess(const struct ny_lobpcg *solver);
+/* Steps still to come, as far as residuals tell; ∞ before they fall. */
+double ny_lobpcg_ahead(const struct ny_lobpcg *solver);
+/* Products with the graph that a step takes. */
+enum { NY_LOBPCG_STEP_PRODUCTS = 6 };
+
+#endif

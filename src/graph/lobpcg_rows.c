@@ -1,0 +1,293 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "graph/lobpcg_private.h"
+
+struct rows {
+    const struct ny_lobpcg *solver;
+    struct ny_span span;
+    const double *Y;
+    size_t y_stride, room; /* doubles of a worker's */
+    struct ny_matrix C, T;
+    double *sums; /* groups × C.rows × C.cols of C = M */
+    void (*block)(const struct rows *rows, size_t first, size_t count, double *room, double *sum);
+};
+
+static struct ny_matrix block_of(const struct ny_lobpcg *solver, double *at, size_t first,
+                                 size_t count, size_t columns)
+{
+    return (struct ny_matrix){at + first * solver->stride, count, columns, solver->stride, false};
+}
+
+/* Groups first … first + count − 1, in steps of some rows. */
+static int run_groups(void *arg, size_t first, size_t count)
+{
+    const struct rows *rows = arg;
+    size_t n = rows->solver->n, steps = (n + NY_LOBPCG_GROUP_STEP - 1) / NY_LOBPCG_GROUP_STEP;
+    double *room = ny_alloc(rows->solver->ctx, NY_MEM_SOLVE, (rows->room + 1) * sizeof(double));
+
+    if (!room) return NY_EBUDGET;
+    for (size_t g = first; g < first + count; g++) {
+        double *sum = rows->sums ? rows->sums + g * rows->C.rows * rows->C.cols : NULL;
+
+        for (size_t s = g * steps / NY_LOBPCG_GROUPS; s < (g + 1) * steps / NY_LOBPCG_GROUPS; s++) {
+            size_t row = s * NY_LOBPCG_GROUP_STEP, left = n - row;
+
+            rows->block(rows, row, left < NY_LOBPCG_GROUP_STEP ? left : NY_LOBPCG_GROUP_STEP, room,
+                        sum);
+        }
+    }
+    ny_free(rows->solver->ctx, room);
+    return NY_OK;
+}
+
+static int run(struct rows *rows)
+{
+    return ny_parallel_ranges(rows->solver->ctx, NY_LOBPCG_GROUPS, run_groups, rows);
+}
+
+/* C = Σ of the groups' sums. */
+static int run_sums(struct rows *rows)
+{
+    struct ny_context *ctx = rows->solver->ctx;
+    size_t size = rows->C.rows * rows->C.cols;
+    int err = NY_EBUDGET;
+
+    rows->sums = ny_calloc(ctx, NY_MEM_SOLVE, NY_LOBPCG_GROUPS, size * sizeof(double));
+    if (rows->sums) err = run(rows);
+    memset(rows->C.at, 0, size * sizeof(double));
+    for (size_t g = 0; g < NY_LOBPCG_GROUPS && err == NY_OK; g++)
+        for (size_t i = 0; i < size; i++)
+            rows->C.at[i] += rows->sums[g * size + i];
+    ny_free(ctx, rows->sums);
+    return err;
+}
+
+/* ---- dense steps ---------------------------------------------------------------------------- */
+
+static void gram_block(const struct rows *rows, size_t first, size_t count, double *room,
+                       double *sum)
+{
+    const struct ny_lobpcg *solver = rows->solver;
+    const double *degree = solver->affinity->degree + first;
+    double *const at[] = {solver->x, solver->p, solver->w};
+    const size_t columns[] = {rows->span.x, rows->span.p, rows->span.w};
+    size_t cols = rows->C.cols;
+    struct ny_matrix DY = ny_matrix(room, count, cols);
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < cols; j++)
+            room[i * cols + j] = degree[i] * rows->Y[(first + i) * rows->y_stride + j];
+    for (size_t b = 0; b < 3; sum += columns[b++] * cols)
+        if (columns[b])
+            ny_gemm(1, ny_t(block_of(solver, at[b], first, count, columns[b])), DY, 1,
+                    ny_matrix(sum, columns[b], cols));
+}
+
+int ny_lobpcg_gram(const struct ny_lobpcg *solver, struct ny_span span, const double *Y,
+                   size_t y_stride, struct ny_matrix M)
+{
+    struct rows rows = {.solver = solver,
+                        .span = span,
+                        .Y = Y,
+                        .y_stride = y_stride,
+                        .room = NY_LOBPCG_GROUP_STEP * M.cols,
+                        .C = M,
+                        .block = gram_block};
+
+    return run_sums(&rows);
+}
+
+static void project_block(const struct rows *rows, size_t first, size_t count, double *room,
+                          double *sum)
+{
+    const struct ny_lobpcg *solver = rows->solver;
+    struct ny_span span = rows->span;
+    struct ny_matrix W = block_of(solver, solver->w, first, count, rows->T.rows);
+    struct ny_matrix Z = ny_matrix(room, count, rows->T.cols);
+
+    (void)sum;
+    if (span.x)
+        ny_gemm(-1, block_of(solver, solver->x, first, count, span.x), ny_rows(rows->C, 0, span.x),
+                1, W);
+    if (span.p)
+        ny_gemm(-1, block_of(solver, solver->p, first, count, span.p),
+                ny_rows(rows->C, span.x, span.p), 1, W);
+    ny_gemm(1, W, rows->T, 0, Z);
+    for (size_t i = 0; i < count; i++) {
+        double *row = W.at + i * W.stride;
+
+        memcpy(row, Z.at + i * Z.stride, Z.cols * sizeof(double));
+        memset(row + Z.cols, 0, (solver->columns - Z.cols) * sizeof(double));
+    }
+}
+
+int ny_lobpcg_project(const struct ny_lobpcg *solver, struct ny_span span, struct ny_matrix C,
+                      struct ny_matrix T)
+{
+    struct rows rows = {.solver = solver,
+                        .span = span,
+                        .room = NY_LOBPCG_GROUP_STEP * T.cols,
+                        .C = C,
+                        .T = T,
+                        .block = project_block};
+
+    return run(&rows);
+}
+
+static void rotate_block(const struct rows *rows, size_t first, size_t count, double *room,
+                         double *sum)
+{
+    const struct ny_lobpcg *solver = rows->solver;
+    double *const at[] = {solver->x, solver->p, solver->w};
+    const size_t columns[] = {rows->span.x, rows->span.p, rows->span.w};
+    struct ny_matrix Z = ny_matrix(room, count, rows->T.cols);
+    double done = 0;
+    size_t from = 0;
+
+    (void)sum;
+    for (size_t b = 0; b < 3; from += columns[b++]) {
+        if (!columns[b]) continue;
+        ny_gemm(1, block_of(solver, at[b], first, count, columns[b]),
+                ny_rows(rows->T, from, columns[b]), done, Z);
+        done = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double *row = Z.at + i * Z.stride;
+
+        memcpy(solver->x + (first + i) * solver->stride, row, solver->columns * sizeof(double));
+        memcpy(solver->p + (first + i) * solver->stride, row + solver->columns,
+               (Z.cols - solver->columns) * sizeof(double));
+    }
+}
+
+int ny_lobpcg_rotate(const struct ny_lobpcg *solver, struct ny_span span, struct ny_matrix V)
+{
+    struct rows rows = {.solver = solver,
+                        .span = span,
+                        .room = NY_LOBPCG_GROUP_STEP * V.cols,
+                        .T = V,
+                        .block = rotate_block};
+
+    return run(&rows);
+}
+
+/* ---- products ------------------------------------------------------------------------------- */
+
+/* From D⁻¹(D − A)X, in W. */
+static void residual_block(const struct rows *rows, size_t first, size_t count, double *room,
+                           double *sum)
+{
+    const struct ny_lobpcg *solver = rows->solver;
+
+    (void)room;
+    for (size_t i = first; i < first + count; i++) {
+        const double *x = solver->x + i * solver->stride;
+        double *r = solver->w + i * solver->stride;
+
+        for (size_t j = 0; j < solver->columns; j++) {
+            r[j] -= solver->value[j] * x[j];
+            sum[j] += solver->affinity->degree[i] * r[j] * r[j];
+        }
+    }
+}
+
+int ny_lobpcg_residuals(struct ny_lobpcg *solver)
+{
+    struct rows rows = {.solver = solver,
+                        .C = ny_matrix(solver->residual, 1, solver->columns),
+                        .block = residual_block};
+    struct ny_laplacian product = {.affinity = solver->affinity,
+                                   .inverse = solver->affinity->inverse,
+                                   .x_stride = solver->stride,
+                                   .y_stride = solver->stride,
+                                   .factor = 1};
+    int err = NY_OK;
+
+    for (size_t j = 0; j < solver->stride && err == NY_OK; j += NY_STRIP_COLUMNS) {
+        product.x = solver->x + j;
+        product.y = solver->w + j;
+        err = ny_laplacian(&product);
+        if (err == NY_OK) err = ny_check_interrupt(solver->ctx);
+    }
+    if (err == NY_OK) err = run_sums(&rows);
+    for (size_t j = 0; j < solver->columns && err == NY_OK; j++)
+        solver->residual[j] = sqrt(solver->residual[j]);
+    return err;
+}
+
+int ny_lobpcg_apply(const struct ny_lobpcg *solver, size_t strip)
+{
+    struct ny_laplacian product = {.affinity = solver->affinity,
+                                   .inverse = solver->affinity->inverse,
+                                   .x = solver->w + strip * NY_STRIP_COLUMNS,
+                                   .x_stride = solver->stride,
+                                   .y = solver->grids->grid[solver->grid].r,
+                                   .y_stride = NY_STRIP_COLUMNS,
+                                   .factor = 1};
+
+    return ny_laplacian(&product);
+}
+
+/* ---- the preconditioner --------------------------------------------------------------------- */
+
+struct strip {
+    const struct ny_lobpcg *solver;
+    const struct ny_grid *grid;
+    size_t first; /* column */
+};
+
+/* b = Δ⁻¹D times the residuals, … */
+static int load_rows(void *arg, size_t first, size_t count)
+{
+    const struct strip *strip = arg;
+    const struct ny_lobpcg *solver = strip->solver;
+    double factor[NY_STRIP_COLUMNS];
+
+    for (size_t j = 0; j < NY_STRIP_COLUMNS; j++)
+        factor[j] = 1 / fmax(solver->residual[strip->first + j], 0x1p-1000);
+    for (size_t i = first; i < first + count; i++) {
+        const double *r = solver->w + i * solver->stride + strip->first;
+        double *b = strip->grid->b + i * NY_STRIP_COLUMNS;
+
+        for (size_t j = 0; j < NY_STRIP_COLUMNS; j++)
+            b[j] = solver->affinity->degree[i] * strip->grid->inverse[i] * factor[j] * r[j];
+    }
+    return NY_OK;
+}
+
+/* … and what became of them. */
+static int store_rows(void *arg, size_t first, size_t count)
+{
+    const struct strip *strip = arg;
+    const struct ny_lobpcg *solver = strip->solver;
+
+    for (size_t i = first; i < first + count; i++)
+        memcpy(solver->w + i * solver->stride + strip->first, strip->grid->x + i * NY_STRIP_COLUMNS,
+               NY_STRIP_COLUMNS * sizeof(double));
+    return NY_OK;
+}
+
+int ny_lobpcg_precondition(struct ny_lobpcg *solver)
+{
+    struct strip strip = {solver, &solver->grids->grid[solver->grid], 0};
+    int err = NY_OK;
+
+    for (; strip.first < solver->columns && err == NY_OK; strip.first += NY_STRIP_COLUMNS) {
+        err = ny_node_ranges(solver->ctx, solver->n, load_rows, &strip);
+        if (err == NY_OK) err = ny_multigrid_solve(solver->grids, solver->grid);
+        if (err == NY_OK) err = ny_node_ranges(solver->ctx, solver->n, store_rows, &strip);
+    }
+    return err;
+}
+
+/* Sums of groups of [X P W]ᵀDY, or the rooms of ny_lobpcg_rotate(). */
+size_t ny_lobpcg_rows_bytes(size_t columns, unsigned threads)
+{
+    size_t sums = (size_t)NY_LOBPCG_GROUPS * 3 * columns * columns;
+    size_t rooms = (size_t)threads * (NY_LOBPCG_GROUP_STEP * 2 * columns + 1);
+    size_t narrow = (size_t)threads * (NY_LOBPCG_GROUP_STEP * columns + 1);
+
+    return (sums + narrow > rooms ? sums + narrow : rooms) * sizeof(double);
+}

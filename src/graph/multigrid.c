@@ -1,0 +1,180 @@
+#include "graph/multigrid.h"
+
+#include "base/memory.h"
+
+/* Where relaxation takes errors away: eigenvalues of N = Δ⁻¹(D − A + σD) in [smooth, 2], by the
+ * polynomial q(N) = κ₁ + κ₂N whose 1 − tq(t) = T₂((c − t)/e)/T₂(c/e) is least there, c and e the
+ * middle and the half of the interval. */
+static const double smooth = 0.3;
+
+static void polynomial(double *constant, double *linear)
+{
+    double middle = (2 + smooth) / 2, half = (2 - smooth) / 2;
+    double at_zero = 2 * middle * middle / (half * half) - 1; /* T₂(c/e) */
+
+    *constant = 4 * middle / (half * half * at_zero);
+    *linear = -2 / (half * half * at_zero);
+}
+
+/* ---- the grids ------------------------------------------------------------------------------ */
+
+static int grid_new(struct ny_grid *grid, const struct ny_affinity *affinity)
+{
+    struct ny_context *ctx = affinity->ctx;
+    size_t n = affinity->graph->n;
+
+    *grid = (struct ny_grid){.affinity = affinity};
+    grid->delta = ny_calloc(ctx, NY_MEM_SOLVE, n, 2 * sizeof(double));
+    grid->x = ny_calloc(ctx, NY_MEM_SOLVE, n, 3 * NY_STRIP_COLUMNS * sizeof(double));
+    if (!grid->delta || !grid->x) return NY_EBUDGET;
+    grid->inverse = grid->delta + n;
+    grid->b = grid->x + n * NY_STRIP_COLUMNS;
+    grid->r = grid->b + n * NY_STRIP_COLUMNS;
+    return NY_OK;
+}
+
+/* Half of the nodes and edges at most, or coarser graphs cost more than they save. */
+static bool worth(const struct ny_coarse *coarse, const struct ny_affinity *fine)
+{
+    return coarse->graph.n <= fine->graph->n / 2 &&
+           coarse->graph.head[coarse->graph.n] <= fine->graph->head[fine->graph->n] / 2;
+}
+
+int ny_multigrid_new(struct ny_multigrid *grids, const struct ny_affinity *affinity)
+{
+    *grids = (struct ny_multigrid){.ctx = affinity->ctx};
+    for (;;) {
+        struct ny_grid *grid = &grids->grid[grids->count++];
+        int err = grid_new(grid, affinity);
+
+        if (err == NY_OK) err = ny_check_interrupt(grids->ctx);
+        if (err || affinity->graph->n < 2) return err;
+        err = ny_coarse_new(&grid->coarse, affinity);
+        if (err) return err;
+        if (!worth(&grid->coarse, affinity)) {
+            ny_coarse_release(&grid->coarse);
+            return NY_OK;
+        }
+        affinity = &grid->coarse.affinity;
+    }
+}
+
+void ny_multigrid_shift(struct ny_multigrid *grids, double shift)
+{
+    grids->shift = shift;
+    for (size_t g = 0; g < grids->count; g++) {
+        struct ny_grid *grid = &grids->grid[g];
+
+        for (uint32_t v = 0; v < grid->affinity->graph->n; v++) {
+            grid->delta[v] = grid->affinity->outward[v] + shift * grid->affinity->degree[v];
+            grid->inverse[v] = 1 / grid->delta[v];
+        }
+    }
+}
+
+void ny_multigrid_release(struct ny_multigrid *grids)
+{
+    for (size_t g = 0; g < grids->count; g++) {
+        ny_coarse_release(&grids->grid[g].coarse);
+        ny_free(grids->ctx, grids->grid[g].delta);
+        ny_free(grids->ctx, grids->grid[g].x);
+    }
+    *grids = (struct ny_multigrid){0};
+}
+
+/* Half of the nodes each; and of the edges, but for the room in which the next ones are made: what
+ * all grids have together is no more than that of the first. */
+size_t ny_multigrid_bytes(uint64_t nodes, uint64_t edges)
+{
+    size_t bytes = ny_coarse_bytes(0, 2 * edges);
+
+    for (uint64_t n = nodes; n > 0; n /= 2)
+        bytes += (size_t)n * (3 * NY_STRIP_COLUMNS + 2) * sizeof(double) + ny_coarse_bytes(n, 0);
+    return bytes;
+}
+
+/* ---- a cycle -------------------------------------------------------------------------------- */
+
+/* y ← base + own·x + factor·Nx */
+static int product(const struct ny_multigrid *grids, const struct ny_grid *grid, const double *x,
+                   double *y, struct ny_laplacian with)
+{
+    with.affinity = grid->affinity;
+    with.inverse = grid->inverse;
+    with.shift = grids->shift;
+    with.x = x;
+    with.y = y;
+    with.x_stride = with.y_stride = NY_STRIP_COLUMNS;
+    return ny_laplacian(&with);
+}
+
+/* r = b − Nx */
+static int residual(const struct ny_multigrid *grids, const struct ny_grid *grid)
+{
+    return product(grids, grid, grid->x, grid->r,
+                   (struct ny_laplacian){.base = grid->b, .factor = -1});
+}
+
+/* x ← x + q(N)(b − Nx); x may be 0 without having been written. */
+static int relax(const struct ny_multigrid *grids, const struct ny_grid *grid, bool zero)
+{
+    struct ny_laplacian q = {.base = zero ? NULL : grid->x};
+    int err = zero ? NY_OK : residual(grids, grid);
+
+    polynomial(&q.own, &q.factor);
+    return err ? err : product(grids, grid, zero ? grid->b : grid->r, grid->x, q);
+}
+
+/* b of the next grid: Rᵀ of the residuals r, which are without Δ⁻¹ there. */
+static int restrict_rows(void *arg, size_t first, size_t count)
+{
+    const struct ny_grid *grid = arg, *next = grid + 1;
+
+    for (size_t k = first; k < first + count; k++) {
+        double sum[NY_STRIP_COLUMNS] = {0};
+
+        for (uint32_t i = grid->coarse.first[k]; i < grid->coarse.first[k + 1]; i++) {
+            uint32_t v = grid->coarse.member[i];
+
+            for (size_t j = 0; j < NY_STRIP_COLUMNS; j++)
+                sum[j] += grid->delta[v] * grid->r[v * NY_STRIP_COLUMNS + j];
+        }
+        for (size_t j = 0; j < NY_STRIP_COLUMNS; j++)
+            next->b[k * NY_STRIP_COLUMNS + j] = next->inverse[k] * sum[j];
+    }
+    return NY_OK;
+}
+
+/* x ← x + R times x of the next grid. */
+static int prolong_rows(void *arg, size_t first, size_t count)
+{
+    const struct ny_grid *grid = arg, *next = grid + 1;
+
+    for (size_t v = first; v < first + count; v++)
+        for (size_t j = 0; j < NY_STRIP_COLUMNS; j++)
+            grid->x[v * NY_STRIP_COLUMNS + j] +=
+                next->x[(size_t)grid->coarse.of[v] * NY_STRIP_COLUMNS + j];
+    return NY_OK;
+}
+
+static int cycle(struct ny_multigrid *grids, size_t at, bool zero)
+{
+    struct ny_grid *grid = &grids->grid[at];
+    size_t n = grid->affinity->graph->n;
+    int err = at < 2 ? ny_check_interrupt(grids->ctx) : NY_OK;
+
+    if (err == NY_OK) err = relax(grids, grid, zero);
+    if (err || at + 1 == grids->count) return err ? err : relax(grids, grid, false);
+    err = residual(grids, grid);
+    if (err == NY_OK)
+        err = ny_node_ranges(grids->ctx, grid->coarse.graph.n, restrict_rows, grid);
+    if (err == NY_OK) err = cycle(grids, at + 1, true);
+    if (err == NY_OK && at + 2 < grids->count) err = cycle(grids, at + 1, false);
+    if (err == NY_OK) err = ny_node_ranges(grids->ctx, n, prolong_rows, grid);
+    return err ? err : relax(grids, grid, false);
+}
+
+int ny_multigrid_solve(struct ny_multigrid *grids, size_t at)
+{
+    return cycle(grids, at, true);
+}

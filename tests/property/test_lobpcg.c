@@ -1,0 +1,262 @@
+/* graph/lobpcg.h against the dense Laplacian, made of the lists and solved by LAPACK: multiple
+ * eigenvalues, gaps of all sizes, hubs, graphs of a few nodes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/context.h"
+#include "support/net.h"
+
+#include "base/random.h"
+#include "graph/lobpcg.h"
+#include "linalg/eigen.h"
+#include "nystream.h"
+
+/* L in place of A. */
+static void normalise(double *A, size_t n)
+{
+    double *degree = calloc(n, sizeof(double));
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            degree[i] += A[i * n + j];
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            A[i * n + j] = (i == j) - A[i * n + j] / sqrt(degree[i]) / sqrt(degree[j]);
+    free(degree);
+}
+
+static void solve(struct ny_lobpcg *solver, const struct made *made, size_t wanted)
+{
+    assert_int_equal(ny_lobpcg_new(solver, &made->affinity, wanted, 5, NULL), NY_OK);
+    while (!ny_lobpcg_converged(solver)) {
+        assert_int_equal(ny_lobpcg_step(solver), NY_OK);
+        assert_true(solver->at->steps < 100);
+    }
+}
+
+/* Of u = D^½z. */
+static double vector(const struct ny_lobpcg *solver, size_t i, size_t k)
+{
+    return sqrt(solver->affinity->degree[i]) * solver->x[i * solver->stride + k];
+}
+
+/* ---- pairs ---------------------------------------------------------------------------------- */
+
+static void check_vectors(const struct ny_lobpcg *solver, const double *L)
+{
+    size_t n = solver->n;
+    double last = solver->value[solver->wanted - 1];
+    double allowed = fmax(NY_LOBPCG_RESIDUAL * last, NY_LOBPCG_ROUNDING);
+
+    for (size_t k = 0; k < solver->wanted; k++) {
+        double square = 0;
+
+        for (size_t l = 0; l <= k; l++) {
+            double dot = 0;
+
+            for (size_t i = 0; i < n; i++)
+                dot += vector(solver, i, k) * vector(solver, i, l);
+            assert_true(fabs(dot - (k == l)) < 1e-11);
+        }
+        for (size_t i = 0; i < n; i++) {
+            double r = -solver->value[k] * vector(solver, i, k);
+
+            for (size_t j = 0; j < n; j++)
+                r += L[i * n + j] * vector(solver, j, k);
+            square += r * r;
+        }
+        assert_true(fabs(sqrt(square) - solver->residual[k]) <= 1e-6 * last + 1e-14);
+        assert_true(solver->residual[k] <= allowed);
+    }
+}
+
+/* Values are those of L one by one, so that none is missing. A residual r moves a value by r at
+ * most, and by r²/gap where others are far. */
+static void check_pairs(enum net_shape shape, size_t n, size_t wanted, double gamma, double share)
+{
+    struct ny_lobpcg solver;
+    struct made made;
+    struct net net;
+    double *L, *value, *V, last;
+
+    net_of(&net, shape, n);
+    make(&made, ctx, &net, gamma);
+    n = made.graph.n;
+    L = dense_weights(&net, &made.graph, made.gamma);
+    value = malloc(n * sizeof(double));
+    V = malloc(n * n * sizeof(double));
+    normalise(L, n);
+    solve(&solver, &made, wanted);
+    check_vectors(&solver, L);
+    for (size_t i = 0; i < n * n; i++)
+        L[i] = -L[i];
+    assert_int_equal(ny_eigen_top(ctx, ny_matrix(L, n, n), n, value, ny_matrix(V, n, n)), NY_OK);
+    last = -value[wanted - 1];
+    for (size_t k = 0; k < wanted; k++)
+        assert_true(fabs(solver.value[k] + value[k]) <= share * last + 1e-13);
+    free(V);
+    free(value);
+    free(L);
+    ny_lobpcg_release(&solver);
+    unmake(&made);
+    net_free(&net);
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    check_pairs(SHEET, 1000, 11, -1, 1e-3);
+    check_pairs(SHEET, 900, 4, 0, 1e-3);
+    check_pairs(SMALL_WORLD, 800, 3, -1, 1e-3);
+}
+
+/* Rows whose degrees are no f32; that of a group, to which an eigenvector belongs. */
+static void test_outlier(void **state)
+{
+    (void)state;
+    check_pairs(OUTLIER, 801, 3, -1, 1e-3);
+    check_pairs(FAR_GROUP, 805, 3, -1, 1e-3);
+}
+
+/* λ = 1 − cos(2πk/n) twice each, and the block may end within a pair; n/(n − 1) n − 1 times, of
+ * which a block holds a few; 1 n − 2 times. */
+static void test_multiple(void **state)
+{
+    (void)state;
+    check_pairs(CYCLE, 700, 4, -1, 1e-3);
+    check_pairs(CYCLE, 700, 5, -1, 1e-3);
+    check_pairs(COMPLETE, 600, 4, -1, 1e-3);
+    check_pairs(STAR, 800, 4, -1, 1e-3);
+}
+
+static void test_small(void **state)
+{
+    (void)state;
+    check_pairs(PATH, 2, 2, -1, 1e-12);
+    check_pairs(PATH, 2, 1, -1, 1e-12);
+    check_pairs(PATH, 3, 3, -1, 1e-12);
+    check_pairs(STAR, 9, 9, -1, 1e-12);
+    check_pairs(COMPLETE, 40, 7, -1, 1e-12);
+    check_pairs(SHEET, 512, 30, -1, 1e-12);
+}
+
+/* Halves joined by one edge of weight 1e-7: λ_2 is 1e-10, and found to four digits, though λ_3 is 1e-4. */
+static void test_nearly_disconnected(void **state)
+{
+    struct ny_lobpcg solver;
+    struct made made;
+    struct net net;
+    double *L, value[3], *V;
+    size_t n = 1000;
+
+    (void)state;
+    net_of(&net, DUMBBELL, n);
+    make(&made, ctx, &net, -1);
+    n = made.graph.n;
+    L = dense_weights(&net, &made.graph, made.gamma);
+    V = malloc(3 * n * sizeof(double));
+    normalise(L, n);
+    solve(&solver, &made, 2);
+    check_vectors(&solver, L);
+    for (size_t i = 0; i < n * n; i++)
+        L[i] = -L[i];
+    assert_int_equal(ny_eigen_top(ctx, ny_matrix(L, n, n), 3, value, ny_matrix(V, 3, n)), NY_OK);
+    assert_true(-value[1] < 1e-8 && -value[2] > 1e-4);
+    assert_true(fabs(solver.value[1] + value[1]) < -1e-4 * value[1]);
+    assert_true(solver.at->steps < 15);
+    free(V);
+    free(L);
+    ny_lobpcg_release(&solver);
+    unmake(&made);
+    net_free(&net);
+}
+
+/* ---- starts and bytes ------------------------------------------------------------------------ */
+
+/* Coarser graphs give vectors from which a few steps are left. */
+static void test_start(void **state)
+{
+    struct ny_lobpcg solver;
+    struct made made;
+    struct net net;
+
+    (void)state;
+    net_of(&net, SHEET, 5000);
+    make(&made, ctx, &net, -1);
+    solve(&solver, &made, 11);
+    assert_true(solver.at->steps > 0 && solver.at->steps <= 9);
+    ny_lobpcg_release(&solver);
+    unmake(&made);
+    net_free(&net);
+}
+
+/* A node whose weights are below all numbers counts as hardly there. */
+static void test_vanishing(void **state)
+{
+    struct ny_components components;
+    struct ny_affinity affinity;
+    struct ny_edges graph;
+    struct net net;
+
+    (void)state;
+    net_new(&net, 20, 1);
+    for (size_t i = 0; i + 1 < 20; i++)
+        net_link(&net, i, i + 1, i < 18 ? 1 : 50);
+    assert_int_equal(ny_components_find(&components, ctx, &net.lists), NY_OK);
+    assert_int_equal(ny_edges_new(&graph, ctx, &net.lists, &components, 0), NY_OK);
+    assert_int_equal(ny_affinity_new(&affinity, &graph, 1), NY_OK);
+    assert_true(affinity.degree[graph.node[19]] == 0x1p-960);
+    assert_true(fabs(affinity.degree[graph.node[18]] / exp(-1) - 1) < 1e-15);
+    ny_affinity_release(&affinity);
+    ny_edges_release(&graph);
+    ny_components_release(&components);
+    net_free(&net);
+    check_pairs(OUTLIER, 801, 3, 40, 1e-3);
+}
+
+/* The same by any number of threads, and from a state that was put aside at any place. */
+static void test_bytes(void **state)
+{
+    struct ny_lobpcg solver, other;
+    struct made made;
+    struct net net;
+    size_t bytes;
+
+    (void)state;
+    net_of(&net, SHEET, 5000);
+    ny_context_set_threads(ctx, 1);
+    make(&made, ctx, &net, -1);
+    solve(&solver, &made, 4);
+    bytes = ny_lobpcg_state_bytes(solver.n, 4);
+    for (unsigned step = 0; step < 4; step++) {
+        double *image = ny_alloc(ctx, NY_MEM_SOLVE, bytes);
+
+        ny_context_set_threads(ctx, 3);
+        assert_int_equal(ny_lobpcg_new(&other, &made.affinity, 4, 5, NULL), NY_OK);
+        for (unsigned s = 0; s < step; s++)
+            assert_int_equal(ny_lobpcg_step(&other), NY_OK);
+        memcpy(image, other.state, bytes);
+        ny_lobpcg_release(&other);
+        assert_int_equal(ny_lobpcg_new(&other, &made.affinity, 4, 5, image), NY_OK);
+        while (!ny_lobpcg_converged(&other))
+            assert_int_equal(ny_lobpcg_step(&other), NY_OK);
+        assert_memory_equal(solver.state, other.state, bytes);
+        ny_lobpcg_release(&other);
+    }
+    ny_lobpcg_release(&solver);
+    unmake(&made);
+    net_free(&net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs),     cmocka_unit_test(test_outlier),
+        cmocka_unit_test(test_multiple),  cmocka_unit_test(test_small),
+        cmocka_unit_test(test_nearly_disconnected), cmocka_unit_test(test_vanishing),
+        cmocka_unit_test(test_start),     cmocka_unit_test(test_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,261 @@
+/* graph/affinity.h, coarse.h and multigrid.h against dense matrices, made of the lists. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/context.h"
+#include "support/net.h"
+
+#include "base/random.h"
+#include "graph/multigrid.h"
+#include "nystream.h"
+
+/* ---- products ------------------------------------------------------------------------------- */
+
+/* Of every second strip of a wider block, with a base and without. */
+static void check_product(const struct made *made, const double *A, double shift, bool based)
+{
+    enum { STRIDE = 3 * NY_STRIP_COLUMNS, FIRST = NY_STRIP_COLUMNS };
+    size_t n = made->graph.n, count = n * STRIDE;
+    double *x = ny_alloc(ctx, NY_MEM_SOLVE, count * sizeof(double));
+    double *y = ny_alloc(ctx, NY_MEM_SOLVE, count * sizeof(double));
+    struct ny_laplacian product = {.affinity = &made->affinity,
+                                   .inverse = made->affinity.inverse,
+                                   .shift = shift,
+                                   .x = x + FIRST,
+                                   .x_stride = STRIDE,
+                                   .y = y + FIRST,
+                                   .y_stride = STRIDE,
+                                   .base = based ? y + FIRST : NULL,
+                                   .own = 0.5,
+                                   .factor = -3};
+
+    for (size_t i = 0; i < count; i++)
+        x[i] = ny_hash01(1, NY_STREAM_DATA, i) - 0.5;
+    for (size_t i = 0; i < count; i++)
+        y[i] = based ? x[count - 1 - i] : NAN;
+    assert_int_equal(ny_laplacian(&product), NY_OK);
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = FIRST; l < FIRST + NY_STRIP_COLUMNS; l++) {
+            double own = x[i * STRIDE + l], sum = 0, degree = 0, wanted;
+
+            for (size_t j = 0; j < n; j++) {
+                sum += A[i * n + j] * (own - x[j * STRIDE + l]);
+                degree += A[i * n + j];
+            }
+            wanted = 0.5 * own - 3 * (sum / degree + shift * own);
+            if (based) wanted += x[count - 1 - (i * STRIDE + l)];
+            assert_true(fabs(y[i * STRIDE + l] - wanted) < 1e-12);
+        }
+    ny_free(ctx, x);
+    ny_free(ctx, y);
+}
+
+static void test_products(void **state)
+{
+    struct made made;
+    struct net net;
+    double *A;
+
+    (void)state;
+    net_of(&net, SHEET, 300);
+    make(&made, ctx, &net, -1);
+    A = dense_weights(&net, &made.graph, made.gamma);
+    for (int way = 0; way < 4; way++)
+        check_product(&made, A, way & 1 ? 0.01 : 0, way & 2);
+    free(A);
+    unmake(&made);
+    net_free(&net);
+}
+
+/* The median of lengths 1, 2, …, 9 of a path, and none of equal points. */
+static void test_gamma(void **state)
+{
+    struct made made;
+    struct net net;
+
+    (void)state;
+    net_new(&net, 12, 1);
+    for (size_t i = 0; i + 1 < 12; i++)
+        net_link(&net, i, i + 1, i < 9 ? (double)i + 1 : 0);
+    make(&made, ctx, &net, -1);
+    assert_true(fabs(made.gamma - 0.04) < 1e-9);
+    unmake(&made);
+    net_free(&net);
+    net_new(&net, 3, 1);
+    net_link(&net, 0, 1, 0);
+    net_link(&net, 1, 2, 0);
+    make(&made, ctx, &net, -1);
+    assert_true(made.gamma == 1);
+    unmake(&made);
+    net_free(&net);
+}
+
+/* ---- coarser graphs ------------------------------------------------------------------------- */
+
+/* RᵀAR entry by entry but for its diagonal, degrees, and that every aggregate is of two nodes at
+ * least, which are its members. */
+static void check_coarse(enum net_shape shape, size_t n)
+{
+    struct ny_coarse coarse;
+    struct made made;
+    struct net net;
+    double *A, *C;
+    size_t m, *nodes;
+
+    net_of(&net, shape, n);
+    make(&made, ctx, &net, -1);
+    n = made.graph.n;
+    assert_int_equal(ny_coarse_new(&coarse, &made.affinity), NY_OK);
+    m = coarse.graph.n;
+    A = dense_weights(&net, &made.graph, made.gamma);
+    C = calloc(m * m, sizeof(double));
+    nodes = calloc(m, sizeof(size_t));
+    for (size_t i = 0; i < n; i++) {
+        assert_true(coarse.of[i] < m);
+        nodes[coarse.of[i]]++;
+        for (size_t j = 0; j < n; j++)
+            C[coarse.of[i] * m + coarse.of[j]] += A[i * n + j];
+    }
+    for (size_t k = 0; k < m; k++) {
+        double degree = 0, inward = C[k * m + k];
+
+        for (size_t l = 0; l < m; l++)
+            degree += C[k * m + l];
+        C[k * m + k] = 0;
+        assert_true(nodes[k] >= 2);
+        assert_int_equal(coarse.first[k + 1] - coarse.first[k], nodes[k]);
+        for (uint32_t i = coarse.first[k]; i < coarse.first[k + 1]; i++)
+            assert_int_equal(coarse.of[coarse.member[i]], k);
+        assert_true(fabs(coarse.affinity.outward[k] - (degree - inward)) < 1e-12 * degree);
+        assert_true(fabs(coarse.affinity.degree[k] - degree) < 1e-12 * degree);
+        assert_true(coarse.affinity.inverse[k] == 1 / coarse.affinity.degree[k]);
+        for (uint64_t e = coarse.graph.head[k]; e < coarse.graph.head[k + 1]; e++)
+            C[k * m + coarse.graph.target[e]] -= coarse.affinity.weight[e];
+        for (size_t l = 0; l < m; l++)
+            assert_true(fabs(C[k * m + l]) < 1e-12 * degree);
+    }
+    free(nodes);
+    free(C);
+    free(A);
+    ny_coarse_release(&coarse);
+    unmake(&made);
+    net_free(&net);
+}
+
+static void test_coarse(void **state)
+{
+    (void)state;
+    check_coarse(SHEET, 600);
+    check_coarse(SMALL_WORLD, 300);
+    check_coarse(STAR, 40);
+    check_coarse(PATH, 2);
+    check_coarse(COMPLETE, 50);
+    check_coarse(DUMBBELL, 200);
+}
+
+/* ---- multigrid ------------------------------------------------------------------------------ */
+
+/* b = Δ⁻¹(D − A + σD)y, of the dense weights. */
+static void multiply(const struct ny_grid *grid, const double *A, double shift, const double *y,
+                     double *b)
+{
+    size_t n = grid->affinity->graph->n;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < NY_STRIP_COLUMNS; l++) {
+            double own = y[i * NY_STRIP_COLUMNS + l], sum = 0, degree = 0;
+
+            for (size_t j = 0; j < n; j++) {
+                sum += A[i * n + j] * (own - y[j * NY_STRIP_COLUMNS + l]);
+                degree += A[i * n + j];
+            }
+            b[i * NY_STRIP_COLUMNS + l] = (sum + shift * degree * own) / (degree * (1 + shift));
+        }
+}
+
+/* yᵀΔx of two columns. */
+static double product_of(const struct ny_grid *grid, const double *y, size_t k, const double *x,
+                         size_t l)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < grid->affinity->graph->n; i++)
+        sum += grid->delta[i] * y[i * NY_STRIP_COLUMNS + k] * x[i * NY_STRIP_COLUMNS + l];
+    return sum;
+}
+
+/* A cycle takes errors away at least by the factor `left`, and is symmetric and positive. */
+static void check_multigrid(enum net_shape shape, size_t n, double left)
+{
+    enum { CYCLES = 6 };
+    const double shift = 1e-6;
+    struct ny_multigrid grids;
+    struct ny_grid *grid = &grids.grid[0];
+    struct made made;
+    struct net net;
+    double *A, *y, *b, before, after;
+
+    net_of(&net, shape, n);
+    make(&made, ctx, &net, -1);
+    n = made.graph.n;
+    A = dense_weights(&net, &made.graph, made.gamma);
+    y = calloc(n, NY_STRIP_COLUMNS * sizeof(double));
+    b = calloc(n, NY_STRIP_COLUMNS * sizeof(double));
+    assert_int_equal(ny_multigrid_new(&grids, &made.affinity), NY_OK);
+    ny_multigrid_shift(&grids, shift);
+    for (size_t i = 0; i < n * NY_STRIP_COLUMNS; i++)
+        y[i] = ny_hash01(4, NY_STREAM_DATA, i) - 0.5;
+    memcpy(grid->b, y, n * NY_STRIP_COLUMNS * sizeof(double));
+    assert_int_equal(ny_multigrid_solve(&grids, 0), NY_OK);
+    for (size_t k = 0; k < NY_STRIP_COLUMNS; k++) {
+        assert_true(product_of(grid, y, k, grid->x, k) > 0);
+        for (size_t l = 0; l < k; l++) {
+            double one = product_of(grid, y, k, grid->x, l), two = product_of(grid, y, l, grid->x, k);
+
+            assert_true(fabs(one - two) <= 1e-9 * fabs(product_of(grid, y, k, grid->x, k)));
+        }
+    }
+    multiply(grid, A, shift, y, b);
+    before = product_of(grid, y, 0, b, 0); /* of the error in the energy */
+    for (int c = 0; c < CYCLES; c++) {
+        multiply(grid, A, shift, y, grid->b);
+        assert_int_equal(ny_multigrid_solve(&grids, 0), NY_OK);
+        for (size_t i = 0; i < n * NY_STRIP_COLUMNS; i++)
+            y[i] -= grid->x[i];
+    }
+    multiply(grid, A, shift, y, b);
+    after = product_of(grid, y, 0, b, 0);
+    assert_true(after <= before * pow(left, 2 * CYCLES));
+    free(b);
+    free(y);
+    free(A);
+    ny_multigrid_release(&grids);
+    unmake(&made);
+    net_free(&net);
+}
+
+static void test_multigrid(void **state)
+{
+    (void)state;
+    check_multigrid(SHEET, 1500, 0.5);
+    check_multigrid(SMALL_WORLD, 800, 0.2);
+    check_multigrid(CYCLE, 1000, 0.5);
+    check_multigrid(PATH, 1000, 0.5);
+    check_multigrid(STAR, 600, 0.2);
+    check_multigrid(COMPLETE, 300, 0.2);
+    check_multigrid(DUMBBELL, 1000, 0.5);
+    check_multigrid(FAR_GROUP, 805, 0.2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_gamma),
+        cmocka_unit_test(test_coarse),
+        cmocka_unit_test(test_multigrid),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
