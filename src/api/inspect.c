@@ -35,6 +35,17 @@ static double landmarks_done(const json_t *record)
     return ny_field_number(json_object_get(record, "checkpoint"), "sums_columns", NAN);
 }
 
+/* At the last checkpoint; none where a job does not go by rows: a map of a graph goes by sources or
+ * steps. */
+static json_t *rows_done(const json_t *record)
+{
+    const json_t *report = json_object_get(record, "report");
+    uint64_t rows = ny_field_count(json_object_get(record, "checkpoint"), "rows", 0);
+
+    return json_is_object(json_object_get(report, "graph")) ? json_null()
+                                                            : json_integer((json_int_t)rows);
+}
+
 int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
                        const json_t *record)
 {
@@ -49,8 +60,7 @@ int ny_result_describe(struct ny_report **out, struct ny_store *store, const cha
     ny_field_set_text(object, "status", status_of(store, name, record));
     ny_field_set_text(object, "kind", ny_field_text(record, "kind"));
     ny_field_set_text(object, "stage", ny_field_text(record, "stage"));
-    ny_field_set_count(object, "rows_done",
-                       ny_field_count(json_object_get(record, "checkpoint"), "rows", 0));
+    ny_field_set_json(object, "rows_done", rows_done(record));
     ny_field_set_number(object, "landmarks_done", landmarks_done(record));
     if (json_object_update(object, json_object_get(record, "report")) ||
         json_object_set(object, "options", json_object_get(record, "options"))) {

@@ -15,6 +15,8 @@ static void print_progress(FILE *file, const json_t *facts)
     if (cli_fact_number(facts, "rows_done", &done) && cli_fact_number(facts, "n", &n))
         cli_print_fact(file, "progress", "%s, %s of %s rows at the last checkpoint", stage,
                        cli_count(done).text, cli_count(n).text);
+    else
+        cli_print_fact(file, "progress", "%s", stage);
 }
 
 static void print_info(const struct command *command, const json_t *facts)

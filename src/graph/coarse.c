@@ -213,6 +213,6 @@ size_t ny_coarse_bytes(uint64_t nodes, uint64_t entries)
 {
     size_t aggregates = (size_t)nodes / 2 + 1;
 
-    return 2 * (size_t)nodes * sizeof(uint32_t) + (aggregates + 2) * 5 * sizeof(uint64_t) +
+    return 2 * (size_t)nodes * sizeof(uint32_t) + (aggregates + 2) * 6 * sizeof(uint64_t) +
            (size_t)entries * (sizeof(uint32_t) + sizeof(double));
 }

@@ -46,6 +46,20 @@ interrupt() { # SIGNAL STORE COMMAND…
     cmp whole.npy other.npy
 }
 
+@test "a map of a graph that was interrupted tells its stage, and no number of rows" {
+    manifold swiss-roll -n 30000 -o - | nystream import r - -q
+    nystream graph r g --knn forest --neighbors 10 -q
+    interrupt INT r nystream fit r e --map isomap --landmarks 500 --graph g --threads 1
+    [ "$code" -eq 130 ]
+    ny info r e
+    exits 0
+    [[ $output =~ progress\ +(select|accumulate|solve|project)$'\n' ]]
+    ny info r e --json
+    [ "$(field "$output" rows_done)" = null ]
+    ny info r g
+    [[ $output != *progress* ]]
+}
+
 @test "SIGTERM is 143, and the line is in the JSON" {
     big_store
     interrupt TERM s nystream fit s a $slow --json
