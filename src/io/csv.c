@@ -27,6 +27,8 @@ struct record {
     bool missing;  /* a value is NaN or Inf: the row is to be dropped */
     struct ny_field label;
     uint64_t label_line;
+    uint64_t rounded; /* values that lost digits */
+    size_t rounded_column;
 };
 
 enum outcome { ROW, CUT, LAST, FAILED }; /* LAST: no record is left */
@@ -109,6 +111,11 @@ static enum outcome scan(struct ny_reader *reader, struct record *record, size_t
     return wrong_field(reader, record, column, field, field->wrong);
 }
 
+static void note_rounded(struct record *record, size_t column)
+{
+    if (record->rounded++ == 0) record->rounded_column = column;
+}
+
 /* Any value that is not just digits up to the delimiter: blanks, quotes, NaN, words. */
 static enum outcome careful_value(struct ny_reader *reader, struct record *record, size_t column,
                                   void *to, size_t place)
@@ -127,6 +134,7 @@ static enum outcome careful_value(struct ny_reader *reader, struct record *recor
         return not_a_number(reader, record, column, &field);
     if (!ny_text_store(dtype, to, place, value))
         return wrong_field(reader, record, column, &field, ny_text_unfit(dtype));
+    if (ny_text_rounds(dtype, value)) note_rounded(record, column);
     return ROW;
 }
 
@@ -196,6 +204,7 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
             if (after > record->at && csv->dialect.stop[(unsigned char)*after] &&
                 ny_text_store(dtype, to, place, value)) {
                 record->at = after;
+                if (ny_text_rounds(dtype, value)) note_rounded(record, column);
                 outcome = csv->dialect.delimiter == ' ' ? pass_blanks(record, bytes) : ROW;
             } else {
                 outcome = careful_value(reader, record, column, to, place);
@@ -267,6 +276,27 @@ static int take_label(struct ny_reader *reader, const struct record *record, dou
     return ny_classes_label(reader->classes, reader->path, record->label_line, text, length, value);
 }
 
+static void count_rounded(struct ny_csv *csv, const struct record *record, uint64_t line)
+{
+    if (csv->rounded == 0 && record->rounded) {
+        csv->rounded_line = line;
+        csv->rounded_column = record->rounded_column;
+    }
+    csv->rounded += record->rounded;
+}
+
+/* Once, at the end; not where the type was asked for. */
+static void warn_of_rounded(const struct ny_reader *reader)
+{
+    const struct ny_csv *csv = reader->state;
+
+    if (csv->rounded && reader->options.dtype == NY_DTYPE_NONE)
+        ny_log(reader->ctx, NY_LOG_WARNING,
+               "%s: %llu whole numbers, the first in line %llu, column %zu, have more digits than "
+               "f32 holds and were rounded; --dtype f64 keeps them",
+               reader->path, ULL(csv->rounded), ULL(csv->rounded_line), csv->rounded_column + 1);
+}
+
 static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
     size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
@@ -280,10 +310,12 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
         case ROW:
             break;
         case LAST:
+            if (r == 0) warn_of_rounded(reader);
             return r > 0 ? NY_OK : NY_END;
         default:
             return ny_context_error(reader->ctx)->status;
         }
+        count_rounded(reader->state, &now, reader->bytes->line);
         reader->bytes->at = now.at;
         reader->bytes->line = now.line;
         if (now.missing) {

@@ -14,6 +14,8 @@ struct ny_csv {
     uint8_t *use; /* of each column, enum ny_csv_use */
     struct ny_header_names header;
     char *name_text; /* what header.names point into */
+    uint64_t rounded, rounded_line; /* whole numbers that lost digits, and where the first was */
+    size_t rounded_column;
     char unquoted[NY_FIELD_MAX + 1];
 };
 

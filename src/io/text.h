@@ -34,6 +34,14 @@ static inline bool ny_text_store(enum ny_dtype dtype, void *row, size_t column, 
     return false;
 }
 
+/* A whole number loses digits in the table's type: it is more likely a time or a name than a
+ * measurement, whose last digits say nothing. */
+static inline bool ny_text_rounds(enum ny_dtype dtype, double value)
+{
+    return dtype == NY_F32 && fabs(value) > 0x1p24 && (double)(float)value != value &&
+           floor(value) == value;
+}
+
 /* "is not a value of u8; give a wider --dtype" */
 static inline const char *ny_text_unfit(enum ny_dtype dtype)
 {

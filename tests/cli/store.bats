@@ -195,3 +195,21 @@ b	done" ]
     ny verify missing
     exits 4
 }
+
+@test "whole numbers with more digits than f32 holds: a warning, unless the type was asked for" {
+    printf 'id,t,x\n1,1600000123,0.5\n2,1600000000,123456789.5\n16777217,"1700000001",3\n' >t.csv
+    ny import a.nys t.csv -q
+    exits 0
+    says "t.csv: 3 whole numbers, the first in line 2, column 2, have more digits than f32 holds"
+    says "--dtype f64 keeps them"
+    ny import b.nys t.csv --dtype f64 -q
+    exits 0
+    [ -z "$stderr" ]
+    ny import c.nys t.csv --dtype f32 -q
+    exits 0
+    [ -z "$stderr" ]
+    printf 'id,x\n16777216,0.5\n2,0.123456789\n' >u.csv
+    ny import d.nys u.csv -q
+    exits 0
+    [ -z "$stderr" ]
+}
