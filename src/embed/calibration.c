@@ -427,8 +427,15 @@ static bool agrees(const struct ny_calibration *kept, const double now[CHECKED])
            kept->gram32 < apart * now[GRAM32] && now[GRAM32] < apart * kept->gram32;
 }
 
-int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibration)
+static void guess(struct ny_context *ctx, double rates[KINDS])
 {
+    for (int kind = 0; kind < KINDS; kind++)
+        rates[kind] = kinds[kind].guess * ny_context_threads(ctx);
+}
+
+int ny_calibration_get(struct ny_context *ctx, double flops, struct ny_calibration *calibration)
+{
+    const double few = 1e9; /* 10 ms of one thread */
     /* What a quick look leaves out, in the proportions of the machines we know. */
     const double eigen_of_gemm64 = 0.11, disk_guess = 5e8;
     double rates[KINDS];
@@ -437,16 +444,16 @@ int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibratio
 
     *calibration = (struct ny_calibration){0};
     make_key(ctx, calibration->key, sizeof(calibration->key));
-    kept = load(calibration);
+    kept = flops >= few && load(calibration);
     if (kept) err = measure_products(ctx, quick_s, CHECKED, rates);
     if (kept && err == NY_OK && agrees(calibration, rates)) return NY_OK;
-    if (err == NY_OK) err = measure_products(ctx, quick_s, KINDS, rates);
+    guess(ctx, rates);
+    if (err == NY_OK && flops >= few) err = measure_products(ctx, quick_s, KINDS, rates);
     if (err == NY_EBUDGET) {
         /* A plan is made under any budget: it says which one would do. */
         ny_error_clear(ctx);
         if (kept) return NY_OK;
-        for (int kind = 0; kind < KINDS; kind++)
-            rates[kind] = kinds[kind].guess * ny_context_threads(ctx);
+        guess(ctx, rates);
     } else if (err) {
         return err;
     }

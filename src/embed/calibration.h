@@ -21,9 +21,10 @@ struct ny_calibration {
     double disk_write; /* bytes/s, fsync included */
 };
 
-/* From the cache where a short measurement (≤ 50 ms) agrees with it; else that measurement, which
- * is not kept. */
-int ny_calibration_get(struct ny_context *ctx, struct ny_calibration *calibration);
+/* For work of about so many flop: from the cache where a short measurement (≤ 50 ms) agrees with
+ * it; else that measurement, which is not kept; or guesses, where the work takes less time than the
+ * measurement. */
+int ny_calibration_get(struct ny_context *ctx, double flops, struct ny_calibration *calibration);
 /* What the short measurement charges where `room` bytes are left. */
 size_t ny_calibration_bytes(unsigned threads, size_t room);
 /* Measures for about two seconds and keeps it; a cache folder that cannot be written is only noted.

@@ -96,29 +96,23 @@ static void plan_memory(const struct ny_graph_shape *shape, struct ny_plan *plan
 /* ---- with the graph, where the fit makes it ------------------------------------------------- */
 
 /* All pairs, at the rate of f32 products. */
-static int add_graph(struct ny_store *store, const struct ny_fit_settings *settings,
-                     struct ny_plan *plan)
+static void add_graph(const struct ny_graph_plan *graph, struct ny_plan *plan)
 {
-    struct ny_graph_plan graph;
-    int err = ny_graph_plan_make(store, &settings->graph, &graph);
-
-    if (err) return err;
-    plan->fits = plan->fits && graph.fits;
-    if (plan->memory_min_bytes < graph.memory_min_bytes)
-        plan->memory_min_bytes = graph.memory_min_bytes;
-    if (plan->memory_bytes < graph.memory_bytes) {
-        plan->memory_bytes = graph.memory_bytes;
+    plan->fits = plan->fits && graph->fits;
+    if (plan->memory_min_bytes < graph->memory_min_bytes)
+        plan->memory_min_bytes = graph->memory_min_bytes;
+    if (plan->memory_bytes < graph->memory_bytes) {
+        plan->memory_bytes = graph->memory_bytes;
         memset(plan->by_purpose, 0, sizeof(plan->by_purpose));
         plan->by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
-        plan->by_purpose[NY_MEM_DICTIONARY] = graph.memory_bytes - NY_PROCESS_BYTES;
+        plan->by_purpose[NY_MEM_DICTIONARY] = graph->memory_bytes - NY_PROCESS_BYTES;
     }
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        if (graph.stage_bytes[stage]) plan->stage_bytes[stage] = graph.stage_bytes[stage];
-    plan->stage_s[NY_STAGE_NEIGHBORS] = graph.flops / plan->rates.gemm32;
-    plan->disk_bytes += graph.disk_bytes;
-    plan->flops += graph.flops;
+        if (graph->stage_bytes[stage]) plan->stage_bytes[stage] = graph->stage_bytes[stage];
+    plan->stage_s[NY_STAGE_NEIGHBORS] = graph->flops / plan->rates.gemm32;
+    plan->disk_bytes += graph->disk_bytes;
+    plan->flops += graph->flops;
     plan->passes++;
-    return NY_OK;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -155,25 +149,30 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
                       struct ny_plan *plan)
 {
     size_t element = ny_precision_bytes(settings->precision);
+    struct ny_graph_plan graph = {0};
     struct ny_graph_shape shape;
     int err = shape_of(store, settings, &shape);
+    double m = settings->method && err == NY_OK ? (double)shape.m : 0;
 
     *plan = (struct ny_plan){0};
+    if (err == NY_OK && !settings->graph_name)
+        err = ny_graph_plan_make(store, &settings->graph, &graph);
     if (err) return err;
     plan->m = shape.m;
     plan->whole = !settings->method;
     plan_memory(&shape, plan);
-    err = ny_calibration_get(shape.ctx, &plan->rates);
+    err = ny_calibration_get(shape.ctx, graph.flops + 2 * ((double)shape.nodes + m) * m * m,
+                             &plan->rates);
     if (err) return err;
     plan->result_bytes = shape.nodes * ((ny_settings_pairs(settings) + settings->asymmetric) *
                                             element +
                                         sizeof(uint32_t));
     plan->disk_bytes = plan->result_bytes;
     settings->map->graph->work(&shape, plan);
-    if (!settings->graph_name) err = add_graph(store, settings, plan);
+    if (!settings->graph_name) add_graph(&graph, plan);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         plan->seconds += plan->stage_s[stage];
-    return err;
+    return NY_OK;
 }
 
 int ny_graph_fit_workers(struct ny_graph_fit *fit)

@@ -315,6 +315,17 @@ static void plan_memory(const struct ny_footprint *footprint, struct ny_plan *pl
     plan->memory_min_bytes = ny_footprint_minimum(footprint);
 }
 
+/* Of tiles and their Gram, or of all of K and its products, about. */
+static double rough_flops(const struct ny_footprint *footprint, size_t m)
+{
+    const struct ny_points_info *points = footprint->points;
+    double n = (double)points->n, d = (double)points->d;
+
+    if (footprint->settings->method->whole)
+        return 2 * n * n * (d + (double)ny_settings_pairs(footprint->settings));
+    return 2 * n * (double)m * (d + (double)m);
+}
+
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
                  struct ny_plan *plan)
 {
@@ -344,7 +355,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     if (err) goto done;
     footprint.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     plan_memory(&footprint, plan);
-    err = ny_calibration_get(ctx, &plan->rates);
+    err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), &plan->rates);
     if (err) goto done;
     if (settings->method->whole)
         plan_products(&footprint, plan);

@@ -272,7 +272,7 @@ static void the_plan_of_graphs(void **state)
 /* One byte less is refused before anything is written, and the message says what would do. */
 static void a_smaller_budget_is_refused(void **state)
 {
-    const struct fit *fit = &fits[5];
+    const struct fit *fit = &fits[8];
     struct ny_options *options;
     struct ny_context *ctx;
     struct ny_report *report;

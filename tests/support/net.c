@@ -47,32 +47,39 @@ void net_link(struct net *net, size_t from, size_t to, double distance)
     net->distance[at] = (float)distance;
 }
 
+enum { GROUP = 5 };
+
 /* Points first … first + n − 1 in a square, with their four nearest by brute force. */
 static void add_sheet(struct net *net, size_t first, size_t n)
 {
-    for (size_t i = first; i < first + n; i++)
-        for (size_t k = 0; k < 4; k++) {
-            double best = INFINITY;
-            size_t at = 0;
+    enum { NEAREST = 4 };
+    double *at = malloc(2 * n * sizeof(double));
 
-            for (size_t j = first; j < first + n; j++) {
-                double d = hypot(ny_hash01(1, NY_STREAM_DATA, 2 * i) -
-                                     ny_hash01(1, NY_STREAM_DATA, 2 * j),
-                                 ny_hash01(1, NY_STREAM_DATA, 2 * i + 1) -
-                                     ny_hash01(1, NY_STREAM_DATA, 2 * j + 1));
-                bool there = j == i;
+    for (size_t i = 0; i < 2 * n; i++)
+        at[i] = ny_hash01(1, NY_STREAM_DATA, 2 * first + i);
+    for (size_t i = 0; i < n; i++) {
+        double best[NEAREST + 1];
+        size_t found[NEAREST + 1], count = 0;
 
-                for (size_t l = 0; l < k; l++)
-                    there = there || net->row[i * net->t + l] == j;
-                if (there || d >= best) continue;
-                best = d;
-                at = j;
+        for (size_t j = 0; j < n; j++) {
+            double x = at[2 * i] - at[2 * j], y = at[2 * i + 1] - at[2 * j + 1];
+            double square = x * x + y * y;
+            size_t k = count;
+
+            if (j == i || (count == NEAREST && square >= best[NEAREST - 1])) continue;
+            for (; k > 0 && best[k - 1] > square; k--) {
+                best[k] = best[k - 1];
+                found[k] = found[k - 1];
             }
-            net_link(net, i, at, best);
+            best[k] = square;
+            found[k] = j;
+            if (count < NEAREST) count++;
         }
+        for (size_t k = 0; k < count; k++)
+            net_link(net, first + i, first + found[k], sqrt(best[k]));
+    }
+    free(at);
 }
-
-enum { GROUP = 5 };
 
 void net_of(struct net *net, enum net_shape shape, size_t n)
 {
