@@ -352,6 +352,7 @@ int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *ar
         if (job->stage == end) break;
         err = ny_check_interrupt(job->ctx);
         ny_memory_peak_reset(job->ctx);
+        ny_blas_serial(); /* but around small problems, whatever ran before in this process */
         if (err == NY_OK) err = run(arg);
     }
     return err;

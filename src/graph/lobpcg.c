@@ -467,6 +467,7 @@ int ny_lobpcg_new(struct ny_lobpcg *solver, const struct ny_affinity *affinity, 
 
     *solver = (struct ny_lobpcg){.ctx = ctx, .grids = grids, .state = image};
     if (err) return err;
+    ny_blas_serial(); /* workers multiply rows, each with BLAS calls of one thread */
     if (!image) {
         err = make_block(solver, grids, 0, wanted, columns, seed);
         solver->ctx = ctx; /* also where it did not come so far */

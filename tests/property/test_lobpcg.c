@@ -174,6 +174,28 @@ static void test_nearly_disconnected(void **state)
 
 /* ---- starts and bytes ------------------------------------------------------------------------ */
 
+/* A coarser graph has degrees that are more than its edges' weights: its dense problem, too. */
+static void test_loops(void **state)
+{
+    struct ny_lobpcg solver;
+    struct ny_coarse coarse;
+    struct made made;
+    struct net net;
+
+    (void)state;
+    net_of(&net, SHEET, 600);
+    make(&made, ctx, &net, -1);
+    assert_int_equal(ny_coarse_new(&coarse, &made.affinity), NY_OK);
+    assert_int_equal(ny_lobpcg_new(&solver, &coarse.affinity, 9, 5, NULL), NY_OK);
+    assert_true(solver.n < 512 && solver.at->steps == 0);
+    for (size_t k = 0; k < 9; k++)
+        assert_true(solver.residual[k] < 1e-12);
+    ny_lobpcg_release(&solver);
+    ny_coarse_release(&coarse);
+    unmake(&made);
+    net_free(&net);
+}
+
 /* Coarser graphs give vectors from which a few steps are left. */
 static void test_start(void **state)
 {
@@ -255,7 +277,8 @@ int main(void)
         cmocka_unit_test(test_pairs),     cmocka_unit_test(test_outlier),
         cmocka_unit_test(test_multiple),  cmocka_unit_test(test_small),
         cmocka_unit_test(test_nearly_disconnected), cmocka_unit_test(test_vanishing),
-        cmocka_unit_test(test_start),     cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_start),     cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_bytes),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
