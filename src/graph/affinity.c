@@ -99,7 +99,7 @@ size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges)
 
 int ny_node_ranges(struct ny_context *ctx, size_t nodes, ny_range_fn *work, void *arg)
 {
-    enum { FEW = 8192 };
+    enum { FEW = 32768 };
 
     return nodes < FEW ? work(arg, 0, nodes) : ny_parallel_ranges(ctx, nodes, work, arg);
 }

@@ -5,23 +5,6 @@
 
 #include "base/memory.h"
 
-static bool listed(const struct ny_lists *lists, uint64_t i, uint64_t j)
-{
-    for (size_t k = 0; k < lists->t; k++)
-        if (lists->row[i * lists->stored + k] == j) return true;
-    return false;
-}
-
-bool ny_lists_edge(const struct ny_lists *lists, uint64_t i, size_t k)
-{
-    size_t at = (size_t)i * lists->stored + k;
-    uint32_t j = lists->row[at];
-
-    if (j == NY_NO_ROW) return false;
-    if (lists->distance && (double)lists->distance[at] > lists->limit) return false;
-    return !lists->mutual || listed(lists, j, i);
-}
-
 uint64_t ny_lists_degrees(const struct ny_lists *lists, uint32_t *degree)
 {
     uint64_t edges = 0;
@@ -33,7 +16,7 @@ uint64_t ny_lists_degrees(const struct ny_lists *lists, uint32_t *degree)
             uint32_t j = lists->row[i * lists->stored + k];
 
             if (!ny_lists_edge(lists, i, k)) continue;
-            if (j < i && listed(lists, j, i)) continue; /* it was met from there */
+            if (j < i && ny_lists_has(lists, j, i)) continue; /* it was met from there */
             edges++;
             degree[i]++;
             degree[j]++;

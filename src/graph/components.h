@@ -27,8 +27,25 @@ struct ny_lists {
     size_t bridges;
 };
 
-/* The j-th of i's list is an edge. */
-bool ny_lists_edge(const struct ny_lists *lists, uint64_t i, size_t k);
+/* i lists j. */
+static inline bool ny_lists_has(const struct ny_lists *lists, uint64_t i, uint64_t j)
+{
+    for (size_t k = 0; k < lists->t; k++)
+        if (lists->row[i * lists->stored + k] == j) return true;
+    return false;
+}
+
+/* The k-th of i's list is an edge. */
+static inline bool ny_lists_edge(const struct ny_lists *lists, uint64_t i, size_t k)
+{
+    size_t at = (size_t)i * lists->stored + k;
+    uint32_t j = lists->row[at];
+
+    if (j == NY_NO_ROW) return false;
+    if (lists->distance && (double)lists->distance[at] > lists->limit) return false;
+    return !lists->mutual || ny_lists_has(lists, j, i);
+}
+
 /* Undirected edges, and the degrees (n) of their nodes. */
 uint64_t ny_lists_degrees(const struct ny_lists *lists, uint32_t *degree);
 

@@ -64,71 +64,86 @@ static void put_edge(struct ny_edges *graph, uint32_t from, uint32_t to, float l
     graph->length[at] = length;
 }
 
-static int fill(struct ny_edges *graph, const struct ny_lists *lists)
+/* Edges of each node, counted from `head` on. */
+static int count(struct ny_edges *graph, const struct ny_lists *lists)
 {
     int err;
 
     memset(graph->head, 0, ((size_t)graph->n + 1) * sizeof(uint64_t));
     err = walk(graph, lists, count_edge);
-    if (err) return err;
     for (uint32_t v = 0; v < graph->n; v++)
         graph->head[v + 1] += graph->head[v];
-    err = walk(graph, lists, put_edge);
-    if (err) return err;
+    return err;
+}
+
+static int put(struct ny_edges *graph, const struct ny_lists *lists)
+{
+    int err = walk(graph, lists, put_edge);
+
     for (uint32_t v = graph->n; v > 0; v--)
         graph->head[v] = graph->head[v - 1];
     graph->head[0] = 0;
-    return NY_OK;
+    return err;
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-/* Row v of the graph becomes row place[v]. */
+/* Row v of the graph becomes row place[v]; `word` is room for one of each. */
 static int renumber(struct ny_edges *graph, const struct ny_lists *lists, const uint32_t *place,
-                    uint32_t *row)
+                    uint32_t *word)
 {
     for (uint32_t v = 0; v < graph->n; v++)
-        row[place[v]] = graph->row[v];
-    memcpy(graph->row, row, (size_t)graph->n * sizeof(uint32_t));
-    for (uint32_t v = 0; v < graph->n; v++)
+        word[place[v]] = graph->row[v];
+    memcpy(graph->row, word, (size_t)graph->n * sizeof(uint32_t));
+    for (uint32_t v = 0; v < graph->n; v++) {
         graph->node[graph->row[v]] = v;
-    return fill(graph, lists);
+        word[place[v]] = (uint32_t)(graph->head[v + 1] - graph->head[v]);
+    }
+    for (uint32_t v = 0; v < graph->n; v++)
+        graph->head[v + 1] = graph->head[v] + word[v];
+    return put(graph, lists);
 }
 
 static int order(struct ny_edges *graph, const struct ny_lists *lists)
 {
     struct ny_context *ctx = graph->ctx;
-    uint32_t *place = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t)), *row = NULL;
+    uint32_t *place = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t)), *word = NULL;
     int err = place ? ny_order_nodes(graph, place) : NY_EBUDGET;
 
     if (err == NY_OK) {
-        row = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
-        err = row ? renumber(graph, lists, place, row) : NY_EBUDGET;
+        word = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
+        err = word ? renumber(graph, lists, place, word) : NY_EBUDGET;
     }
-    ny_free(ctx, row);
+    ny_free(ctx, word);
     ny_free(ctx, place);
     return err;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int allocate(struct ny_edges *graph, const struct ny_lists *lists, uint64_t directed)
+static int allocate_nodes(struct ny_edges *graph, const struct ny_lists *lists)
 {
     size_t n = graph->n;
 
     graph->head = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n + 1, sizeof(uint64_t));
     graph->row = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
     graph->node = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(uint32_t));
-    graph->target = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)directed, sizeof(uint32_t));
-    graph->length = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, (size_t)directed, sizeof(float));
     graph->patches.first = ny_calloc(graph->ctx, NY_MEM_DICTIONARY,
                                      (size_t)ny_patches_most(n) + 1, sizeof(uint32_t));
     graph->patches.of = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n / NY_PATCH_STEP + 1,
                                   sizeof(uint32_t));
-    return graph->head && graph->row && graph->node && graph->target && graph->length &&
-                   graph->patches.first && graph->patches.of
+    return graph->head && graph->row && graph->node && graph->patches.first && graph->patches.of
                ? NY_OK
                : NY_EBUDGET;
+}
+
+static int allocate_edges(struct ny_edges *graph)
+{
+    size_t directed = (size_t)graph->head[graph->n];
+
+    graph->target = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, directed, sizeof(uint32_t));
+    graph->length = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, directed, sizeof(float));
+    return graph->target && graph->length ? NY_OK : NY_EBUDGET;
 }
 
 /* Sets mean_length and longest. */
@@ -144,25 +159,6 @@ static void measure(struct ny_edges *graph)
     graph->mean_length = directed ? sum / (double)directed : 0;
 }
 
-/* Both directions of the edges among the points of the component. */
-static uint64_t count_directed(const struct ny_lists *lists,
-                               const struct ny_components *components, uint32_t component)
-{
-    uint64_t directed = 0;
-
-    for (uint64_t i = 0; i < lists->n; i++)
-        for (size_t k = 0; k < lists->t && components->of[i] == component; k++) {
-            if (!ny_lists_edge(lists, i, k)) continue;
-            if (lists->row[i * lists->stored + k] < i &&
-                listed_back(lists, i, lists->row[i * lists->stored + k]))
-                continue;
-            directed += 2;
-        }
-    for (size_t k = 0; k < lists->bridges; k++)
-        directed += components->of[lists->bridge[k].from] == component ? 2 : 0;
-    return directed;
-}
-
 int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny_lists *lists,
                const struct ny_components *components, uint32_t component)
 {
@@ -172,7 +168,7 @@ int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny
     *graph = (struct ny_edges){.ctx = ctx};
     for (uint64_t i = 0; i < lists->n; i++)
         graph->n += components->of[i] == component;
-    err = allocate(graph, lists, count_directed(lists, components, component));
+    err = allocate_nodes(graph, lists);
     if (err) goto done;
     for (uint64_t i = 0; i < lists->n; i++) {
         graph->node[i] = NY_NO_ROW;
@@ -180,7 +176,9 @@ int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny
         graph->row[v] = (uint32_t)i;
         graph->node[i] = v++;
     }
-    err = fill(graph, lists);
+    err = count(graph, lists);
+    if (err == NY_OK) err = allocate_edges(graph);
+    if (err == NY_OK) err = put(graph, lists);
     if (err == NY_OK) err = order(graph, lists);
     if (err == NY_OK) measure(graph);
 done:
