@@ -447,8 +447,10 @@ int ny_calibration_get(struct ny_context *ctx, double flops, struct ny_calibrati
     kept = flops >= few && load(calibration);
     if (kept) err = measure_products(ctx, quick_s, CHECKED, rates);
     if (kept && err == NY_OK && agrees(calibration, rates)) return NY_OK;
-    guess(ctx, rates);
-    if (err == NY_OK && flops >= few) err = measure_products(ctx, quick_s, KINDS, rates);
+    if (flops < few)
+        guess(ctx, rates);
+    else if (err == NY_OK)
+        err = measure_products(ctx, quick_s, KINDS, rates);
     if (err == NY_EBUDGET) {
         /* A plan is made under any budget: it says which one would do. */
         ny_error_clear(ctx);

@@ -138,19 +138,12 @@ static void multiply_out(struct ny_coarse *coarse, const struct ny_affinity *fin
     }
 }
 
-static int shrink(struct ny_context *ctx, void *block, size_t bytes, void **shrunk)
-{
-    *shrunk = ny_resize(ctx, NY_MEM_SOLVE, block, bytes ? bytes : 1);
-    return *shrunk ? NY_OK : NY_EBUDGET;
-}
-
 /* With room for as many entries as there were; what is not needed is given back. */
 static int fill(struct ny_coarse *coarse, const struct ny_affinity *fine, uint64_t *at)
 {
     struct ny_context *ctx = fine->ctx;
     size_t n = coarse->graph.n, entries = (size_t)fine->graph->head[fine->graph->n];
     void *shrunk;
-    int err;
 
     coarse->graph.head = ny_calloc(ctx, NY_MEM_SOLVE, n + 1, sizeof(uint64_t));
     coarse->graph.target = ny_alloc(ctx, NY_MEM_SOLVE, entries * sizeof(uint32_t));
@@ -163,12 +156,12 @@ static int fill(struct ny_coarse *coarse, const struct ny_affinity *fine, uint64
     coarse->affinity.outward = coarse->affinity.inverse + n;
     sort_members(coarse, fine->graph->n);
     multiply_out(coarse, fine, at);
-    entries = (size_t)coarse->graph.head[n];
-    err = shrink(ctx, coarse->graph.target, entries * sizeof(uint32_t), &shrunk);
-    if (err) return err;
+    entries = (size_t)coarse->graph.head[n] + 1; /* a graph of one node has none */
+    shrunk = ny_resize(ctx, NY_MEM_SOLVE, coarse->graph.target, entries * sizeof(uint32_t));
+    if (!shrunk) return NY_EBUDGET;
     coarse->graph.target = shrunk;
-    err = shrink(ctx, coarse->affinity.weight, entries * sizeof(double), &shrunk);
-    if (err) return err;
+    shrunk = ny_resize(ctx, NY_MEM_SOLVE, coarse->affinity.weight, entries * sizeof(double));
+    if (!shrunk) return NY_EBUDGET;
     coarse->affinity.weight = shrunk;
     return NY_OK;
 }

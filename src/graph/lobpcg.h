@@ -54,7 +54,8 @@ size_t ny_lobpcg_state_bytes(uint64_t n, size_t wanted);
 size_t ny_lobpcg_bytes(uint64_t n, uint64_t edges, size_t wanted, unsigned threads);
 
 bool ny_lobpcg_converged(const struct ny_lobpcg *solver);
-/* One step. Where it fails the state is that before it. */
+/* One step. Interrupted, it leaves a state to go on from: that before it, or that after it without
+ * its residuals, which are found anew. After other errors the state is lost. */
 int ny_lobpcg_step(struct ny_lobpcg *solver);
 /* The largest residual of the wanted pairs, in shares of what is allowed. */
 double ny_lobpcg_excess(const struct ny_lobpcg *solver);

@@ -193,22 +193,29 @@ static void residual_block(const struct rows *rows, size_t first, size_t count, 
     }
 }
 
+/* Y = D⁻¹(D − A)X of a strip. */
+static int multiply(const struct ny_lobpcg *solver, const double *x, double *y, size_t y_stride)
+{
+    struct ny_laplacian product = {.affinity = solver->affinity,
+                                   .inverse = solver->affinity->inverse,
+                                   .x = x,
+                                   .x_stride = solver->stride,
+                                   .y = y,
+                                   .y_stride = y_stride,
+                                   .factor = 1};
+
+    return ny_laplacian(&product);
+}
+
 int ny_lobpcg_residuals(struct ny_lobpcg *solver)
 {
     struct rows rows = {.solver = solver,
                         .C = ny_matrix(solver->residual, 1, solver->columns),
                         .block = residual_block};
-    struct ny_laplacian product = {.affinity = solver->affinity,
-                                   .inverse = solver->affinity->inverse,
-                                   .x_stride = solver->stride,
-                                   .y_stride = solver->stride,
-                                   .factor = 1};
     int err = NY_OK;
 
     for (size_t j = 0; j < solver->stride && err == NY_OK; j += NY_STRIP_COLUMNS) {
-        product.x = solver->x + j;
-        product.y = solver->w + j;
-        err = ny_laplacian(&product);
+        err = multiply(solver, solver->x + j, solver->w + j, solver->stride);
         if (err == NY_OK) err = ny_check_interrupt(solver->ctx);
     }
     if (err == NY_OK) err = run_sums(&rows);
@@ -219,15 +226,8 @@ int ny_lobpcg_residuals(struct ny_lobpcg *solver)
 
 int ny_lobpcg_apply(const struct ny_lobpcg *solver, size_t strip)
 {
-    struct ny_laplacian product = {.affinity = solver->affinity,
-                                   .inverse = solver->affinity->inverse,
-                                   .x = solver->w + strip * NY_STRIP_COLUMNS,
-                                   .x_stride = solver->stride,
-                                   .y = solver->grids->grid[solver->grid].r,
-                                   .y_stride = NY_STRIP_COLUMNS,
-                                   .factor = 1};
-
-    return ny_laplacian(&product);
+    return multiply(solver, solver->w + strip * NY_STRIP_COLUMNS,
+                    solver->grids->grid[solver->grid].r, NY_STRIP_COLUMNS);
 }
 
 /* ---- the preconditioner --------------------------------------------------------------------- */

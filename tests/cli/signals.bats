@@ -49,7 +49,7 @@ interrupt() { # SIGNAL STORE COMMAND…
 @test "a map of a graph that was interrupted tells its stage, and no number of rows" {
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 30000 -o - | nystream import r - -q
     nystream graph r g --knn forest --neighbors 10 -q
-    interrupt INT r nystream fit r e --map isomap --landmarks 500 --graph g --threads 1
+    interrupt INT r nystream fit r e --map isomap --landmarks 3000 --graph g --threads 1
     [ "$code" -eq 130 ]
     ny info r e
     exits 0
