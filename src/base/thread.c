@@ -1,5 +1,6 @@
 #include "base/thread.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -77,22 +78,24 @@ static unsigned start_jobs(struct job *jobs, unsigned workers)
     return started;
 }
 
-int ny_parallel(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void *arg)
+/* begin(arg, started), if it is given, is called once jobs have been started; those that could not
+ * be are run after the others, or left out where there is a begin(). */
+static int run_jobs(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void *arg,
+                    void (*begin)(void *arg, unsigned started))
 {
-    struct job *jobs;
+    struct job *jobs = ny_calloc(ctx, NY_MEM_OTHER, workers, sizeof(*jobs));
     unsigned started;
     int err = NY_OK;
 
-    if (workers <= 1) return work(arg, 0);
-    jobs = ny_calloc(ctx, NY_MEM_OTHER, workers, sizeof(*jobs));
     if (!jobs) return NY_EBUDGET;
     for (unsigned w = 0; w < workers; w++)
         jobs[w] = (struct job){.work = work, .arg = arg, .worker = w};
     started = start_jobs(jobs, workers);
+    if (begin) begin(arg, started);
     run_job(&jobs[0]);
     for (unsigned w = 1; w < started; w++)
         pthread_join(jobs[w].thread, NULL);
-    for (unsigned w = started; w < workers; w++)
+    for (unsigned w = started; w < workers && !begin; w++)
         run_job(&jobs[w]);
     for (unsigned w = workers; w-- > 0;)
         if (jobs[w].status) err = jobs[w].status;
@@ -100,18 +103,29 @@ int ny_parallel(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void
     return err;
 }
 
+int ny_parallel(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void *arg)
+{
+    return workers <= 1 ? work(arg, 0) : run_jobs(ctx, workers, work, arg, NULL);
+}
+
+/* Items of worker w are from share_begin(items, workers, w) to that of w + 1. */
+static size_t share_begin(size_t items, unsigned workers, unsigned worker)
+{
+    return items / workers * worker + items % workers * worker / workers;
+}
+
 struct ranges {
     ny_range_fn *work;
     void *arg;
-    size_t items, shares;
+    size_t items;
+    unsigned workers;
 };
 
 static int run_share(void *arg, unsigned worker)
 {
     const struct ranges *r = arg;
-    size_t first = r->items / r->shares * worker + (r->items % r->shares * worker) / r->shares;
-    size_t next =
-        r->items / r->shares * (worker + 1) + (r->items % r->shares * (worker + 1)) / r->shares;
+    size_t first = share_begin(r->items, r->workers, worker);
+    size_t next = share_begin(r->items, r->workers, worker + 1);
 
     return next > first ? r->work(r->arg, first, next - first) : NY_OK;
 }
@@ -120,5 +134,79 @@ int ny_parallel_ranges(struct ny_context *ctx, size_t items, ny_range_fn *work, 
 {
     struct ranges r = {work, arg, items, ny_context_threads(ctx)};
 
-    return ny_parallel(ctx, (unsigned)r.shares, run_share, &r);
+    return ny_parallel(ctx, r.workers, run_share, &r);
+}
+
+/* ---- teams ---------------------------------------------------------------------------------- */
+
+struct team_job {
+    ny_team_fn *work;
+    void *arg;
+    struct ny_team team;
+};
+
+/* Until the round is over. Steps take less time than waking a thread that sleeps. */
+static void await(struct ny_team *team, unsigned round)
+{
+    enum { SPINS = 4096 };
+
+    for (unsigned i = 0; atomic_load_explicit(&team->round, memory_order_acquire) == round; i++)
+        if (i >= SPINS) sched_yield();
+}
+
+static void begin_team(void *arg, unsigned started)
+{
+    struct team_job *job = arg;
+
+    job->team.workers = started;
+    atomic_store_explicit(&job->team.round, 1, memory_order_release);
+}
+
+static int run_member(void *arg, unsigned index)
+{
+    struct team_job *job = arg;
+    const struct ny_worker worker = {&job->team, index};
+
+    await(&job->team, 0);
+    return job->work(job->arg, &worker);
+}
+
+int ny_parallel_team(struct ny_context *ctx, ny_team_fn *work, void *arg)
+{
+    struct team_job job = {.work = work, .arg = arg, .team = {.ctx = ctx}};
+
+    return run_jobs(ctx, ny_context_threads(ctx), run_member, &job, begin_team);
+}
+
+void ny_team_meet(const struct ny_worker *worker)
+{
+    struct ny_team *team = worker->team;
+    unsigned round = atomic_load_explicit(&team->round, memory_order_relaxed);
+
+    if (atomic_fetch_add(&team->arrived, 1) + 1 < team->workers) {
+        await(team, round);
+        return;
+    }
+    atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+    atomic_store_explicit(&team->round, round + 1, memory_order_release);
+}
+
+void ny_team_step(const struct ny_worker *worker, size_t items, ny_step_fn *work, void *arg)
+{
+    enum { FEW = 256 };
+    unsigned workers = items < FEW ? 1 : worker->team->workers;
+    size_t first = share_begin(items, workers, worker->index);
+
+    if (worker->index < workers)
+        work(arg, first, share_begin(items, workers, worker->index + 1) - first);
+    ny_team_meet(worker);
+}
+
+int ny_team_check(const struct ny_worker *worker)
+{
+    struct ny_team *team = worker->team;
+
+    if (worker->index == 0) team->status = ny_check_interrupt(team->ctx);
+    ny_team_meet(worker);
+    return team->status;
 }

@@ -3,6 +3,7 @@
 #define NY_BASE_THREAD_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/context.h"
 
@@ -32,5 +33,30 @@ int ny_parallel(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void
 /* Splits `items` in equal contiguous shares over ctx's threads: work(arg, first, count). */
 typedef int ny_range_fn(void *arg, size_t first, size_t count);
 int ny_parallel_ranges(struct ny_context *ctx, size_t items, ny_range_fn *work, void *arg);
+
+/* Work of many short steps: the workers of a team take each step together and wait for each other
+ * after it, without being started anew. All of them go the same way through the steps. */
+struct ny_team {
+    struct ny_context *ctx;
+    unsigned workers;
+    atomic_uint arrived, round;
+    int status;
+};
+
+struct ny_worker {
+    struct ny_team *team;
+    unsigned index;
+};
+
+/* Runs work(arg, worker) for each of ctx's threads, or as many as could be started. */
+typedef int ny_team_fn(void *arg, const struct ny_worker *worker);
+int ny_parallel_team(struct ny_context *ctx, ny_team_fn *work, void *arg);
+/* Waits until all workers are here. */
+void ny_team_meet(const struct ny_worker *worker);
+/* A step: items shared out as by ny_parallel_ranges(), or few of them done by worker 0. */
+typedef void ny_step_fn(void *arg, size_t first, size_t count);
+void ny_team_step(const struct ny_worker *worker, size_t items, ny_step_fn *work, void *arg);
+/* ny_check_interrupt(), with one answer for all. A step follows it, or the end. */
+int ny_team_check(const struct ny_worker *worker);
 
 #endif

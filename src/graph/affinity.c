@@ -97,18 +97,11 @@ size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges)
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-int ny_node_ranges(struct ny_context *ctx, size_t nodes, ny_range_fn *work, void *arg)
-{
-    enum { FEW = 32768 };
-
-    return nodes < FEW ? work(arg, 0, nodes) : ny_parallel_ranges(ctx, nodes, work, arg);
-}
-
 #define DECLARE(variant, family) extern ny_laplacian_fn ny_laplacian_rows_##variant;
 NY_CPU_VARIANTS(DECLARE)
 #undef DECLARE
 
-static int laplacian_share(void *arg, size_t first, size_t count)
+static void laplacian_rows(void *arg, size_t first, size_t count)
 {
     static ny_laplacian_fn *const families[NY_CPU_COUNT] = {
 #define ENTRY(variant, family) [family] = ny_laplacian_rows_##variant,
@@ -117,6 +110,11 @@ static int laplacian_share(void *arg, size_t first, size_t count)
     };
 
     families[ny_cpu_family()](arg, first, count);
+}
+
+static int laplacian_share(void *arg, size_t first, size_t count)
+{
+    laplacian_rows(arg, first, count);
     return NY_OK;
 }
 
@@ -124,6 +122,11 @@ int ny_laplacian(const struct ny_laplacian *product)
 {
     struct ny_laplacian shared = *product;
 
-    return ny_node_ranges(product->affinity->ctx, product->affinity->graph->n, laplacian_share,
-                          &shared);
+    return ny_parallel_ranges(product->affinity->ctx, product->affinity->graph->n, laplacian_share,
+                              &shared);
+}
+
+void ny_laplacian_step(const struct ny_worker *worker, struct ny_laplacian *product)
+{
+    ny_team_step(worker, product->affinity->graph->n, laplacian_rows, product);
 }

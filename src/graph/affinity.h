@@ -49,12 +49,9 @@ struct ny_laplacian {
     double own, factor;
 };
 int ny_laplacian(const struct ny_laplacian *product);
+void ny_laplacian_step(const struct ny_worker *worker, struct ny_laplacian *product);
 
 /* The same for rows first … first + count − 1, compiled once for each CPU family. */
 typedef void ny_laplacian_fn(const struct ny_laplacian *product, size_t first, size_t count);
-
-/* As ny_parallel_ranges(), and on the calling thread alone where threads would take longer to start
- * than so few nodes take. */
-int ny_node_ranges(struct ny_context *ctx, size_t nodes, ny_range_fn *work, void *arg);
 
 #endif

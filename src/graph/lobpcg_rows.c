@@ -239,7 +239,7 @@ struct strip {
 };
 
 /* b = Δ⁻¹D times the residuals, … */
-static int load_rows(void *arg, size_t first, size_t count)
+static void load_rows(void *arg, size_t first, size_t count)
 {
     const struct strip *strip = arg;
     const struct ny_lobpcg *solver = strip->solver;
@@ -254,11 +254,10 @@ static int load_rows(void *arg, size_t first, size_t count)
         for (size_t j = 0; j < NY_STRIP_COLUMNS; j++)
             b[j] = solver->affinity->degree[i] * strip->grid->inverse[i] * factor[j] * r[j];
     }
-    return NY_OK;
 }
 
 /* … and what became of them. */
-static int store_rows(void *arg, size_t first, size_t count)
+static void store_rows(void *arg, size_t first, size_t count)
 {
     const struct strip *strip = arg;
     const struct ny_lobpcg *solver = strip->solver;
@@ -266,20 +265,25 @@ static int store_rows(void *arg, size_t first, size_t count)
     for (size_t i = first; i < first + count; i++)
         memcpy(solver->w + i * solver->stride + strip->first, strip->grid->x + i * NY_STRIP_COLUMNS,
                NY_STRIP_COLUMNS * sizeof(double));
-    return NY_OK;
 }
 
-int ny_lobpcg_precondition(struct ny_lobpcg *solver)
+static int precondition(void *arg, const struct ny_worker *worker)
 {
+    const struct ny_lobpcg *solver = arg;
     struct strip strip = {solver, &solver->grids->grid[solver->grid], 0};
     int err = NY_OK;
 
     for (; strip.first < solver->columns && err == NY_OK; strip.first += NY_STRIP_COLUMNS) {
-        err = ny_node_ranges(solver->ctx, solver->n, load_rows, &strip);
-        if (err == NY_OK) err = ny_multigrid_solve(solver->grids, solver->grid);
-        if (err == NY_OK) err = ny_node_ranges(solver->ctx, solver->n, store_rows, &strip);
+        ny_team_step(worker, solver->n, load_rows, &strip);
+        err = ny_multigrid_solve(solver->grids, solver->grid, worker);
+        if (err == NY_OK) ny_team_step(worker, solver->n, store_rows, &strip);
     }
     return err;
+}
+
+int ny_lobpcg_precondition(struct ny_lobpcg *solver)
+{
+    return ny_parallel_team(solver->ctx, precondition, solver);
 }
 
 /* Sums of groups of [X P W]ᵀDY, or the rooms of ny_lobpcg_rotate(). */

@@ -7,6 +7,9 @@
  * middle and the half of the interval. */
 static const double smooth = 0.3;
 
+/* Nodes from which on workers share a graph: meeting takes longer than what fewer need. */
+enum { SHARED = 256 };
+
 static void polynomial(double *constant, double *linear)
 {
     double middle = (2 + smooth) / 2, half = (2 - smooth) / 2;
@@ -95,38 +98,42 @@ size_t ny_multigrid_bytes(uint64_t nodes, uint64_t edges)
 
 /* ---- a cycle -------------------------------------------------------------------------------- */
 
+struct cycle {
+    struct ny_multigrid *grids;
+    const struct ny_worker *worker;
+};
+
 /* y ← base + own·x + factor·Nx */
-static int product(const struct ny_multigrid *grids, const struct ny_grid *grid, const double *x,
-                   double *y, struct ny_laplacian with)
+static void product(const struct cycle *cycle, const struct ny_grid *grid, const double *x,
+                    double *y, struct ny_laplacian with)
 {
     with.affinity = grid->affinity;
     with.inverse = grid->inverse;
-    with.shift = grids->shift;
+    with.shift = cycle->grids->shift;
     with.x = x;
     with.y = y;
     with.x_stride = with.y_stride = NY_STRIP_COLUMNS;
-    return ny_laplacian(&with);
+    ny_laplacian_step(cycle->worker, &with);
 }
 
 /* r = b − Nx */
-static int residual(const struct ny_multigrid *grids, const struct ny_grid *grid)
+static void residual(const struct cycle *cycle, const struct ny_grid *grid)
 {
-    return product(grids, grid, grid->x, grid->r,
-                   (struct ny_laplacian){.base = grid->b, .factor = -1});
+    product(cycle, grid, grid->x, grid->r, (struct ny_laplacian){.base = grid->b, .factor = -1});
 }
 
 /* x ← x + q(N)(b − Nx); x may be 0 without having been written. */
-static int relax(const struct ny_multigrid *grids, const struct ny_grid *grid, bool zero)
+static void relax(const struct cycle *cycle, const struct ny_grid *grid, bool zero)
 {
     struct ny_laplacian q = {.base = zero ? NULL : grid->x};
-    int err = zero ? NY_OK : residual(grids, grid);
 
+    if (!zero) residual(cycle, grid);
     polynomial(&q.own, &q.factor);
-    return err ? err : product(grids, grid, zero ? grid->b : grid->r, grid->x, q);
+    product(cycle, grid, zero ? grid->b : grid->r, grid->x, q);
 }
 
 /* b of the next grid: Rᵀ of the residuals r, which are without Δ⁻¹ there. */
-static int restrict_rows(void *arg, size_t first, size_t count)
+static void restrict_rows(void *arg, size_t first, size_t count)
 {
     const struct ny_grid *grid = arg, *next = grid + 1;
 
@@ -142,11 +149,10 @@ static int restrict_rows(void *arg, size_t first, size_t count)
         for (size_t j = 0; j < NY_STRIP_COLUMNS; j++)
             next->b[k * NY_STRIP_COLUMNS + j] = next->inverse[k] * sum[j];
     }
-    return NY_OK;
 }
 
 /* x ← x + R times x of the next grid. */
-static int prolong_rows(void *arg, size_t first, size_t count)
+static void prolong_rows(void *arg, size_t first, size_t count)
 {
     const struct ny_grid *grid = arg, *next = grid + 1;
 
@@ -154,27 +160,53 @@ static int prolong_rows(void *arg, size_t first, size_t count)
         for (size_t j = 0; j < NY_STRIP_COLUMNS; j++)
             grid->x[v * NY_STRIP_COLUMNS + j] +=
                 next->x[(size_t)grid->coarse.of[v] * NY_STRIP_COLUMNS + j];
+}
+
+static int run_cycle(const struct cycle *cycle, size_t at, bool zero);
+
+/* x of a grid from 0, by as many cycles as pay: one of the coarsest, which is its relaxation. */
+static int run_cycles(const struct cycle *cycle, size_t at)
+{
+    int err = run_cycle(cycle, at, true);
+
+    return err || at + 1 == cycle->grids->count ? err : run_cycle(cycle, at, false);
+}
+
+/* The next grids: by worker 0 alone where they are small. */
+static int correct(const struct cycle *cycle, size_t at)
+{
+    struct ny_team one = {.workers = 1};
+    const struct ny_worker alone = {&one, 0};
+    const struct cycle small = {cycle->grids, &alone};
+
+    if (cycle->grids->grid[at].affinity->graph->n >= SHARED) return run_cycles(cycle, at);
+    if (cycle->worker->index == 0) (void)run_cycles(&small, at);
+    ny_team_meet(cycle->worker);
     return NY_OK;
 }
 
-static int cycle(struct ny_multigrid *grids, size_t at, bool zero)
+static int run_cycle(const struct cycle *cycle, size_t at, bool zero)
 {
-    struct ny_grid *grid = &grids->grid[at];
+    struct ny_grid *grid = &cycle->grids->grid[at];
     size_t n = grid->affinity->graph->n;
-    int err = at < 2 ? ny_check_interrupt(grids->ctx) : NY_OK;
+    int err = n >= SHARED ? ny_team_check(cycle->worker) : NY_OK;
 
-    if (err == NY_OK) err = relax(grids, grid, zero);
-    if (err || at + 1 == grids->count) return err ? err : relax(grids, grid, false);
-    err = residual(grids, grid);
-    if (err == NY_OK)
-        err = ny_node_ranges(grids->ctx, grid->coarse.graph.n, restrict_rows, grid);
-    if (err == NY_OK) err = cycle(grids, at + 1, true);
-    if (err == NY_OK && at + 2 < grids->count) err = cycle(grids, at + 1, false);
-    if (err == NY_OK) err = ny_node_ranges(grids->ctx, n, prolong_rows, grid);
-    return err ? err : relax(grids, grid, false);
+    if (err) return err;
+    relax(cycle, grid, zero);
+    if (at + 1 == cycle->grids->count) {
+        relax(cycle, grid, false);
+        return NY_OK;
+    }
+    residual(cycle, grid);
+    ny_team_step(cycle->worker, grid->coarse.graph.n, restrict_rows, grid);
+    err = correct(cycle, at + 1);
+    if (err) return err;
+    ny_team_step(cycle->worker, n, prolong_rows, grid);
+    relax(cycle, grid, false);
+    return NY_OK;
 }
 
-int ny_multigrid_solve(struct ny_multigrid *grids, size_t at)
+int ny_multigrid_solve(struct ny_multigrid *grids, size_t at, const struct ny_worker *worker)
 {
-    return cycle(grids, at, true);
+    return run_cycle(&(struct cycle){grids, worker}, at, true);
 }

@@ -185,6 +185,11 @@ static double product_of(const struct ny_grid *grid, const double *y, size_t k, 
     return sum;
 }
 
+static int solve(void *grids, const struct ny_worker *worker)
+{
+    return ny_multigrid_solve(grids, 0, worker);
+}
+
 /* A cycle takes errors away at least by the factor `left`, and is symmetric and positive. */
 static void check_multigrid(enum net_shape shape, size_t n, double left)
 {
@@ -207,7 +212,7 @@ static void check_multigrid(enum net_shape shape, size_t n, double left)
     for (size_t i = 0; i < n * NY_STRIP_COLUMNS; i++)
         y[i] = ny_hash01(4, NY_STREAM_DATA, i) - 0.5;
     memcpy(grid->b, y, n * NY_STRIP_COLUMNS * sizeof(double));
-    assert_int_equal(ny_multigrid_solve(&grids, 0), NY_OK);
+    assert_int_equal(ny_parallel_team(ctx, solve, &grids), NY_OK);
     for (size_t k = 0; k < NY_STRIP_COLUMNS; k++) {
         assert_true(product_of(grid, y, k, grid->x, k) > 0);
         for (size_t l = 0; l < k; l++) {
@@ -220,7 +225,7 @@ static void check_multigrid(enum net_shape shape, size_t n, double left)
     before = product_of(grid, y, 0, b, 0); /* of the error in the energy */
     for (int c = 0; c < CYCLES; c++) {
         multiply(grid, A, shift, y, grid->b);
-        assert_int_equal(ny_multigrid_solve(&grids, 0), NY_OK);
+        assert_int_equal(ny_parallel_team(ctx, solve, &grids), NY_OK);
         for (size_t i = 0; i < n * NY_STRIP_COLUMNS; i++)
             y[i] -= grid->x[i];
     }
