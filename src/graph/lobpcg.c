@@ -325,7 +325,9 @@ static int block_new(struct ny_lobpcg *solver, struct ny_multigrid *grids, size_
                                  .state = image};
     if (!image) solver->state = ny_calloc(ctx, NY_MEM_SOLVE, 1, state_bytes(n, columns));
     solver->w = ny_calloc(ctx, NY_MEM_SOLVE, n, solver->stride * sizeof(double));
-    if (!solver->state || !solver->w) return NY_EBUDGET;
+    solver->sums = ny_calloc(
+        ctx, NY_MEM_SOLVE, ny_lobpcg_sums_doubles(columns, is_small(n, wanted)), sizeof(double));
+    if (!solver->state || !solver->w || !solver->sums) return NY_EBUDGET;
     lay_out(solver);
     return NY_OK;
 }
@@ -337,7 +339,8 @@ static int block_shrink(struct ny_lobpcg *solver)
     double *state = ny_resize(solver->ctx, NY_MEM_SOLVE, solver->state, doubles * sizeof(double));
 
     ny_free(solver->ctx, solver->w);
-    solver->w = NULL;
+    ny_free(solver->ctx, solver->sums);
+    solver->w = solver->sums = NULL;
     if (!state) return NY_EBUDGET;
     solver->state = state;
     lay_out(solver);
@@ -349,7 +352,8 @@ static void block_release(struct ny_lobpcg *solver)
     if (!solver->ctx) return;
     ny_free(solver->ctx, solver->state);
     ny_free(solver->ctx, solver->w);
-    solver->state = solver->w = NULL;
+    ny_free(solver->ctx, solver->sums);
+    solver->state = solver->w = solver->sums = NULL;
 }
 
 /* X of a small graph from all of D^-½AD^-½ − 1. */
@@ -501,7 +505,8 @@ static size_t step_bytes(size_t columns, unsigned threads)
     size_t size = 3 * columns;
 
     return ritz_doubles(size, columns) * sizeof(double) + ny_eigen_top_bytes(size, size) +
-           ny_orthonormalise_bytes(columns) + ny_lobpcg_rows_bytes(columns, threads);
+           ny_orthonormalise_bytes(columns) + ny_lobpcg_rows_bytes(columns, threads) +
+           ny_lobpcg_sums_doubles(columns, false) * sizeof(double);
 }
 
 /* With X of a graph of at most half of the nodes, from which it starts. */
@@ -512,7 +517,9 @@ size_t ny_lobpcg_bytes(uint64_t n, uint64_t edges, size_t wanted, unsigned threa
                    state_bytes(n, columns) + block;
     size_t small = 3 * columns > SMALL_GRAPH ? 3 * columns : SMALL_GRAPH;
 
-    if (is_small(n, wanted)) return bytes + dense_bytes(n, columns);
+    if (is_small(n, wanted))
+        return bytes + dense_bytes(n, columns) +
+               ny_lobpcg_sums_doubles(columns, true) * sizeof(double);
     return bytes + state_bytes(0, columns) + block / 2 + step_bytes(columns, threads) +
            dense_bytes(small, columns);
 }

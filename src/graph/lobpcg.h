@@ -42,6 +42,7 @@ struct ny_lobpcg {
     double *bend;     /* columns × columns: PᵀLP */
     double *x, *p;    /* n × stride: z */
     double *w;        /* n × stride: between steps the residuals R */
+    double *sums;     /* of groups of rows */
 };
 
 /* wanted ≤ nodes: the trivial pair counts. image: a state that was saved (taken over), or NULL.

@@ -18,6 +18,15 @@ static inline size_t ny_span_columns(struct ny_span span)
     return span.x + span.p + span.w;
 }
 
+/* sum, columns × NY_STRIP_COLUMNS, += AᵀDY of so many rows; compiled once for each CPU family. */
+struct ny_strip_gram {
+    const double *a, *y;
+    const double *weight; /* D */
+    double *sum;
+    size_t columns, a_stride, y_stride, sum_stride;
+};
+typedef void ny_strip_gram_fn(const struct ny_strip_gram *gram, size_t count);
+
 /* M = [X P W]ᵀDY, Y n × M.cols of stride y_stride. */
 int ny_lobpcg_gram(const struct ny_lobpcg *solver, struct ny_span span, const double *Y,
                    size_t y_stride, struct ny_matrix M);
@@ -32,7 +41,10 @@ int ny_lobpcg_residuals(struct ny_lobpcg *solver);
 int ny_lobpcg_precondition(struct ny_lobpcg *solver);
 /* Y = D⁻¹(D − A)W of strip s, in the grid's r. */
 int ny_lobpcg_apply(const struct ny_lobpcg *solver, size_t strip);
-/* Workspace of the largest of them. */
+/* Sums of groups: of the largest Gram matrix, or of the residuals of a small graph, whose vectors
+ * are all found at once. */
+size_t ny_lobpcg_sums_doubles(size_t columns, bool small);
+/* Workspace of the largest of them beside it. */
 size_t ny_lobpcg_rows_bytes(size_t columns, unsigned threads);
 
 #endif

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "graph/lobpcg_private.h"
 
@@ -10,7 +11,8 @@ struct rows {
     const double *Y;
     size_t y_stride, room; /* doubles of a worker's */
     struct ny_matrix C, T;
-    double *sums; /* groups × C.rows × C.cols of C = M */
+    size_t sum_stride;
+    double *sums; /* groups × C.rows × sum_stride, of C = M */
     void (*block)(const struct rows *rows, size_t first, size_t count, double *room, double *sum);
 };
 
@@ -29,7 +31,7 @@ static int run_groups(void *arg, size_t first, size_t count)
 
     if (!room) return NY_EBUDGET;
     for (size_t g = first; g < first + count; g++) {
-        double *sum = rows->sums ? rows->sums + g * rows->C.rows * rows->C.cols : NULL;
+        double *sum = rows->sums ? rows->sums + g * rows->C.rows * rows->sum_stride : NULL;
 
         for (size_t s = g * steps / NY_LOBPCG_GROUPS; s < (g + 1) * steps / NY_LOBPCG_GROUPS; s++) {
             size_t row = s * NY_LOBPCG_GROUP_STEP, left = n - row;
@@ -50,39 +52,60 @@ static int run(struct rows *rows)
 /* C = Σ of the groups' sums. */
 static int run_sums(struct rows *rows)
 {
-    struct ny_context *ctx = rows->solver->ctx;
-    size_t size = rows->C.rows * rows->C.cols;
-    int err = NY_EBUDGET;
+    struct ny_matrix C = rows->C;
+    size_t size;
+    int err;
 
-    rows->sums = ny_calloc(ctx, NY_MEM_SOLVE, NY_LOBPCG_GROUPS, size * sizeof(double));
-    if (rows->sums) err = run(rows);
-    memset(rows->C.at, 0, size * sizeof(double));
+    rows->sum_stride = (C.cols + NY_STRIP_COLUMNS - 1) / NY_STRIP_COLUMNS * NY_STRIP_COLUMNS;
+    rows->sums = rows->solver->sums;
+    size = C.rows * rows->sum_stride;
+    memset(rows->sums, 0, NY_LOBPCG_GROUPS * size * sizeof(double));
+    err = run(rows);
+    memset(C.at, 0, C.rows * C.cols * sizeof(double));
     for (size_t g = 0; g < NY_LOBPCG_GROUPS && err == NY_OK; g++)
-        for (size_t i = 0; i < size; i++)
-            rows->C.at[i] += rows->sums[g * size + i];
-    ny_free(ctx, rows->sums);
+        for (size_t i = 0; i < C.rows; i++)
+            for (size_t j = 0; j < C.cols; j++)
+                C.at[i * C.cols + j] += rows->sums[g * size + i * rows->sum_stride + j];
     return err;
 }
 
 /* ---- dense steps ---------------------------------------------------------------------------- */
 
+#define DECLARE(variant, family) extern ny_strip_gram_fn ny_strip_gram_add_##variant;
+NY_CPU_VARIANTS(DECLARE)
+#undef DECLARE
+
+static ny_strip_gram_fn *strip_gram(void)
+{
+    static ny_strip_gram_fn *const families[NY_CPU_COUNT] = {
+#define ENTRY(variant, family) [family] = ny_strip_gram_add_##variant,
+        NY_CPU_VARIANTS(ENTRY)
+#undef ENTRY
+    };
+
+    return families[ny_cpu_family()];
+}
+
 static void gram_block(const struct rows *rows, size_t first, size_t count, double *room,
                        double *sum)
 {
     const struct ny_lobpcg *solver = rows->solver;
-    const double *degree = solver->affinity->degree + first;
     double *const at[] = {solver->x, solver->p, solver->w};
     const size_t columns[] = {rows->span.x, rows->span.p, rows->span.w};
-    size_t cols = rows->C.cols;
-    struct ny_matrix DY = ny_matrix(room, count, cols);
+    ny_strip_gram_fn *add = strip_gram();
 
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < cols; j++)
-            room[i * cols + j] = degree[i] * rows->Y[(first + i) * rows->y_stride + j];
-    for (size_t b = 0; b < 3; sum += columns[b++] * cols)
-        if (columns[b])
-            ny_gemm(1, ny_t(block_of(solver, at[b], first, count, columns[b])), DY, 1,
-                    ny_matrix(sum, columns[b], cols));
+    (void)room;
+    for (size_t b = 0; b < 3; sum += columns[b++] * rows->sum_stride)
+        for (size_t j = 0; j < rows->sum_stride; j += NY_STRIP_COLUMNS)
+            add(&(struct ny_strip_gram){.a = at[b] + first * solver->stride,
+                                        .y = rows->Y + first * rows->y_stride + j,
+                                        .weight = solver->affinity->degree + first,
+                                        .sum = sum + j,
+                                        .columns = columns[b],
+                                        .a_stride = solver->stride,
+                                        .y_stride = rows->y_stride,
+                                        .sum_stride = rows->sum_stride},
+                count);
 }
 
 int ny_lobpcg_gram(const struct ny_lobpcg *solver, struct ny_span span, const double *Y,
@@ -92,7 +115,6 @@ int ny_lobpcg_gram(const struct ny_lobpcg *solver, struct ny_span span, const do
                         .span = span,
                         .Y = Y,
                         .y_stride = y_stride,
-                        .room = NY_LOBPCG_GROUP_STEP * M.cols,
                         .C = M,
                         .block = gram_block};
 
@@ -286,12 +308,15 @@ int ny_lobpcg_precondition(struct ny_lobpcg *solver)
     return ny_parallel_team(solver->ctx, precondition, solver);
 }
 
-/* Sums of groups of [X P W]ᵀDY, or the rooms of ny_lobpcg_rotate(). */
+size_t ny_lobpcg_sums_doubles(size_t columns, bool small)
+{
+    size_t stride = (columns + NY_STRIP_COLUMNS - 1) / NY_STRIP_COLUMNS * NY_STRIP_COLUMNS;
+
+    return NY_LOBPCG_GROUPS * (small ? 1 : 3 * columns) * stride;
+}
+
+/* Of ny_lobpcg_rotate(). */
 size_t ny_lobpcg_rows_bytes(size_t columns, unsigned threads)
 {
-    size_t sums = (size_t)NY_LOBPCG_GROUPS * 3 * columns * columns;
-    size_t rooms = (size_t)threads * (NY_LOBPCG_GROUP_STEP * 2 * columns + 1);
-    size_t narrow = (size_t)threads * (NY_LOBPCG_GROUP_STEP * columns + 1);
-
-    return (sums + narrow > rooms ? sums + narrow : rooms) * sizeof(double);
+    return threads * (NY_LOBPCG_GROUP_STEP * 2 * columns + 1) * sizeof(double);
 }

@@ -1,0 +1,64 @@
+/* graph/gram_variant.c, as compiled for each family that this CPU runs, against plain loops. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "support/context.h"
+
+#include "base/cpu.h"
+#include "base/random.h"
+#include "graph/lobpcg_private.h"
+#include "nystream.h"
+
+#define DECLARE(variant, family) extern ny_strip_gram_fn ny_strip_gram_add_##variant;
+NY_CPU_VARIANTS(DECLARE)
+#undef DECLARE
+
+enum { ROWS = 37, STRIDE = 48, SUM_STRIDE = 3 * NY_STRIP_COLUMNS };
+
+/* What must not be read is NaN: columns of A that do not take part, and other strips; what must not
+ * be written is 7: rows and strips of the sum beyond. */
+static void check(ny_strip_gram_fn *add, size_t columns)
+{
+    static double a[ROWS * STRIDE], y[ROWS * STRIDE], weight[ROWS], sum[(STRIDE + 1) * SUM_STRIDE];
+    const struct ny_strip_gram gram = {a, y + NY_STRIP_COLUMNS, weight, sum + NY_STRIP_COLUMNS,
+                                       columns, STRIDE, STRIDE, SUM_STRIDE};
+
+    for (size_t i = 0; i < ROWS; i++) {
+        weight[i] = ny_hash01(1, NY_STREAM_DATA, i);
+        for (size_t j = 0; j < STRIDE; j++) {
+            a[i * STRIDE + j] = j < columns ? ny_hash01(2, NY_STREAM_DATA, i * STRIDE + j) : NAN;
+            y[i * STRIDE + j] = j / NY_STRIP_COLUMNS == 1
+                                    ? ny_hash01(3, NY_STREAM_DATA, i * STRIDE + j) - 0.5
+                                    : NAN;
+        }
+    }
+    for (size_t i = 0; i < (STRIDE + 1) * SUM_STRIDE; i++)
+        sum[i] = 7;
+    add(&gram, ROWS);
+    for (size_t k = 0; k <= STRIDE; k++)
+        for (size_t j = 0; j < SUM_STRIDE; j++) {
+            double wanted = 7;
+
+            for (size_t i = 0; i < ROWS && k < columns && j / NY_STRIP_COLUMNS == 1; i++)
+                wanted += a[i * STRIDE + k] * weight[i] * y[i * STRIDE + j];
+            assert_true(fabs(sum[k * SUM_STRIDE + j] - wanted) < 1e-13);
+        }
+}
+
+static void grams_are_those_of_plain_loops(void **state)
+{
+    (void)state;
+    for (size_t columns = 0; columns <= STRIDE; columns++) {
+#define CHECK(variant, family)                                                                     \
+    if ((family) <= ny_cpu_family()) check(ny_strip_gram_add_##variant, columns);
+        NY_CPU_VARIANTS(CHECK)
+#undef CHECK
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(grams_are_those_of_plain_loops)};
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
