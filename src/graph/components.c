@@ -16,7 +16,7 @@ uint64_t ny_lists_degrees(const struct ny_lists *lists, uint32_t *degree)
             uint32_t j = lists->row[i * lists->stored + k];
 
             if (!ny_lists_edge(lists, i, k)) continue;
-            if (j < i && ny_lists_has(lists, j, i)) continue; /* it was met from there */
+            if (ny_lists_met(lists, i, j)) continue;
             edges++;
             degree[i]++;
             degree[j]++;

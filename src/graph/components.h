@@ -46,6 +46,15 @@ static inline bool ny_lists_edge(const struct ny_lists *lists, uint64_t i, size_
     return !lists->mutual || ny_lists_has(lists, j, i);
 }
 
+/* The edge of i's list to j is met from j too, and first there. */
+static inline bool ny_lists_met(const struct ny_lists *lists, uint64_t i, uint64_t j)
+{
+    if (j > i) return false;
+    for (size_t k = 0; k < lists->t; k++)
+        if (lists->row[j * lists->stored + k] == i) return ny_lists_edge(lists, j, k);
+    return false;
+}
+
 /* Undirected edges, and the degrees (n) of their nodes. */
 uint64_t ny_lists_degrees(const struct ny_lists *lists, uint32_t *degree);
 

@@ -175,18 +175,21 @@ static float distances[NODES * STORED];
 static bool edge[NODES][NODES];
 static int of[NODES]; /* the smallest node of each one's component */
 
-/* Lists that name no node twice; distances are those of pairs. */
+/* Lists that name no node twice; distances are those of pairs, but that of one in ten is the limit,
+ * and beyond it for one of the two, as rounding may have it. */
 static struct ny_lists random_lists(unsigned round)
 {
     for (size_t i = 0; i < NODES; i++)
         for (size_t k = 0; k < STORED; k++) {
-            uint64_t j = ny_hash64(round, NY_STREAM_DATA, i * STORED + k) % (NODES / 8);
+            uint64_t j = ny_hash64(round, NY_STREAM_DATA, i * STORED + k) % (NODES / STORED - 1);
             uint32_t place = (uint32_t)((i + 1 + j * STORED + k) % NODES);
             uint64_t low = i < place ? i : place, high = i < place ? place : i;
 
             rows[i * STORED + k] = round == 7 && k ? NY_NO_ROW : place;
             distances[i * STORED + k] =
                 (float)ny_hash01(round + 100, NY_STREAM_DATA, low * NODES + high);
+            if (distances[i * STORED + k] > 0.9f)
+                distances[i * STORED + k] = (i < place) == (low % 2) ? 0.7f : nextafterf(0.7f, 1);
         }
     return (struct ny_lists){.n = NODES,
                              .stored = STORED,
