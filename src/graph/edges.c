@@ -4,118 +4,177 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "graph/order.h"
 
-/* Directed edges as they are listed: i → its k-th neighbour, both ways where it is one. */
-typedef void edge_fn(struct ny_edges *graph, uint32_t from, uint32_t to, float length);
+/* Workers share the nodes: each counts what the lists of its own give every node, and then knows
+ * where that goes, behind what those before it give. Edges come to lie as one worker puts them. */
+enum { WORKERS = 4 };
 
-static bool listed_back(const struct ny_lists *lists, uint64_t i, uint64_t j)
+struct walk {
+    struct ny_edges *graph;
+    const struct ny_lists *lists;
+    unsigned workers;
+    uint32_t *met; /* workers × n: edges of a node, counted; then behind which ones the next goes */
+};
+
+/* A directed edge that was met. */
+typedef void edge_fn(struct ny_edges *graph, uint32_t *met, uint32_t from, uint32_t to,
+                     float length);
+
+/* Nodes between two looks at the interrupt. */
+enum { CHECK_NODES = 1 << 16 };
+
+/* Calls `each` for both directions of every edge, once: of what nodes from `begin` to `end` list,
+ * in their order, in which neighbours are near each other … */
+static inline int walk_lists(const struct walk *walk, uint32_t *met, uint32_t begin, uint32_t end,
+                             edge_fn *each)
 {
-    for (size_t k = 0; k < lists->t; k++)
-        if (lists->row[j * lists->stored + k] == i && ny_lists_edge(lists, j, k)) return true;
-    return false;
-}
+    const struct ny_lists *lists = walk->lists;
+    struct ny_edges *graph = walk->graph;
 
-/* Rows between two looks at the interrupt. */
-enum { CHECK_ROWS = 1 << 16 };
-
-/* Calls `each` for both directions of every edge among the nodes, once. */
-static int walk(struct ny_edges *graph, const struct ny_lists *lists, edge_fn *each)
-{
-    for (uint64_t i = 0; i < lists->n; i++) {
-        int err = i % CHECK_ROWS == 0 ? ny_check_interrupt(graph->ctx) : NY_OK;
+    for (uint32_t v = begin; v < end; v++) {
+        uint64_t i = graph->row[v];
+        int err = v % CHECK_NODES == 0 ? ny_check_interrupt(graph->ctx) : NY_OK;
 
         if (err) return err;
-        if (graph->node[i] == NY_NO_ROW) continue;
         for (size_t k = 0; k < lists->t; k++) {
             size_t at = (size_t)i * lists->stored + k;
             uint32_t j = lists->row[at];
 
             if (!ny_lists_edge(lists, i, k)) continue;
-            if (j < i && listed_back(lists, i, j)) continue; /* it was met from there */
-            each(graph, graph->node[i], graph->node[j], lists->distance[at]);
-            each(graph, graph->node[j], graph->node[i], lists->distance[at]);
+            if (ny_lists_met(lists, i, j)) continue;
+            each(graph, met, v, graph->node[j], lists->distance[at]);
+            each(graph, met, graph->node[j], v, lists->distance[at]);
         }
-    }
-    for (size_t k = 0; k < lists->bridges; k++) {
-        const struct ny_bridge *bridge = &lists->bridge[k];
-        uint32_t from = graph->node[bridge->from], to = graph->node[bridge->to];
-
-        if (from == NY_NO_ROW) continue;
-        each(graph, from, to, (float)bridge->length);
-        each(graph, to, from, (float)bridge->length);
     }
     return NY_OK;
 }
 
-static void count_edge(struct ny_edges *graph, uint32_t from, uint32_t to, float length)
+/* … and of the bridges. */
+static inline void walk_bridges(const struct walk *walk, uint32_t *met, edge_fn *each)
 {
-    (void)to;
-    (void)length;
-    graph->head[from + 1]++;
+    for (size_t k = 0; k < walk->lists->bridges; k++) {
+        const struct ny_bridge *bridge = &walk->lists->bridge[k];
+        uint32_t from = walk->graph->node[bridge->from], to = walk->graph->node[bridge->to];
+
+        if (from == NY_NO_ROW) continue;
+        each(walk->graph, met, from, to, (float)bridge->length);
+        each(walk->graph, met, to, from, (float)bridge->length);
+    }
 }
 
-/* head[v] moves to the end of v's edges, which is where those of v + 1 begin. */
-static void put_edge(struct ny_edges *graph, uint32_t from, uint32_t to, float length)
+/* A worker's share; the bridges are the last one's. */
+static inline int walk_share(const struct walk *walk, unsigned worker, edge_fn *each)
 {
-    uint64_t at = graph->head[from]++;
+    uint32_t *met = walk->met + (size_t)worker * walk->graph->n;
+    uint64_t n = walk->graph->n;
+    int err = walk_lists(walk, met, (uint32_t)(n * worker / walk->workers),
+                         (uint32_t)(n * (worker + 1) / walk->workers), each);
+
+    if (err == NY_OK && worker + 1 == walk->workers) walk_bridges(walk, met, each);
+    return err;
+}
+
+static void count_edge(struct ny_edges *graph, uint32_t *met, uint32_t from, uint32_t to,
+                       float length)
+{
+    (void)graph;
+    (void)to;
+    (void)length;
+    met[from]++;
+}
+
+static void put_edge(struct ny_edges *graph, uint32_t *met, uint32_t from, uint32_t to,
+                     float length)
+{
+    uint64_t at = graph->head[from] + met[from]++;
 
     graph->target[at] = to;
     graph->length[at] = length;
 }
 
-/* Edges of each node, counted from `head` on. */
-static int count(struct ny_edges *graph, const struct ny_lists *lists)
+static int count_share(void *walk, unsigned worker)
 {
-    int err;
-
-    memset(graph->head, 0, ((size_t)graph->n + 1) * sizeof(uint64_t));
-    err = walk(graph, lists, count_edge);
-    for (uint32_t v = 0; v < graph->n; v++)
-        graph->head[v + 1] += graph->head[v];
-    return err;
+    return walk_share(walk, worker, count_edge);
 }
 
-static int put(struct ny_edges *graph, const struct ny_lists *lists)
+static int put_share(void *walk, unsigned worker)
 {
-    int err = walk(graph, lists, put_edge);
+    return walk_share(walk, worker, put_edge);
+}
 
-    for (uint32_t v = graph->n; v > 0; v--)
-        graph->head[v] = graph->head[v - 1];
+/* head[v] is where v's edges begin, met what of them is before a worker's. */
+static void place_edges(struct walk *walk)
+{
+    struct ny_edges *graph = walk->graph;
+
     graph->head[0] = 0;
+    for (uint32_t v = 0; v < graph->n; v++) {
+        uint32_t before = 0;
+
+        for (unsigned w = 0; w < walk->workers; w++) {
+            uint32_t *met = walk->met + (size_t)w * graph->n + v, count = *met;
+
+            *met = before;
+            before += count;
+        }
+        graph->head[v + 1] = graph->head[v] + before;
+    }
+}
+
+static int allocate_edges(struct ny_edges *graph)
+{
+    size_t directed = (size_t)graph->head[graph->n];
+
+    graph->target = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, directed, sizeof(uint32_t));
+    graph->length = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, directed, sizeof(float));
+    return graph->target && graph->length ? NY_OK : NY_EBUDGET;
+}
+
+/* Edges of the nodes, as they are numbered. */
+static int fill(struct ny_edges *graph, const struct ny_lists *lists)
+{
+    struct ny_context *ctx = graph->ctx;
+    unsigned threads = ny_context_threads(ctx);
+    struct walk walk = {graph, lists, threads < WORKERS ? threads : WORKERS, NULL};
+    int err = NY_EBUDGET;
+
+    walk.met = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)walk.workers * graph->n, sizeof(uint32_t));
+    if (walk.met) err = ny_parallel(ctx, walk.workers, count_share, &walk);
+    if (err == NY_OK) {
+        place_edges(&walk);
+        err = graph->target ? NY_OK : allocate_edges(graph);
+    }
+    if (err == NY_OK) err = ny_parallel(ctx, walk.workers, put_share, &walk);
+    ny_free(ctx, walk.met);
     return err;
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-/* Row v of the graph becomes row place[v]; `word` is room for one of each. */
-static int renumber(struct ny_edges *graph, const struct ny_lists *lists, const uint32_t *place,
-                    uint32_t *word)
+/* Node v becomes node place[v]. */
+static int renumber(struct ny_edges *graph, const uint32_t *place)
 {
+    uint32_t *row = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
+
+    if (!row) return NY_EBUDGET;
     for (uint32_t v = 0; v < graph->n; v++)
-        word[place[v]] = graph->row[v];
-    memcpy(graph->row, word, (size_t)graph->n * sizeof(uint32_t));
-    for (uint32_t v = 0; v < graph->n; v++) {
-        graph->node[graph->row[v]] = v;
-        word[place[v]] = (uint32_t)(graph->head[v + 1] - graph->head[v]);
-    }
+        row[place[v]] = graph->row[v];
+    ny_free(graph->ctx, graph->row);
+    graph->row = row;
     for (uint32_t v = 0; v < graph->n; v++)
-        graph->head[v + 1] = graph->head[v] + word[v];
-    return put(graph, lists);
+        graph->node[row[v]] = v;
+    return NY_OK;
 }
 
-static int order(struct ny_edges *graph, const struct ny_lists *lists)
+static int order(struct ny_edges *graph)
 {
-    struct ny_context *ctx = graph->ctx;
-    uint32_t *place = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t)), *word = NULL;
+    uint32_t *place = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
     int err = place ? ny_order_nodes(graph, place) : NY_EBUDGET;
 
-    if (err == NY_OK) {
-        word = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
-        err = word ? renumber(graph, lists, place, word) : NY_EBUDGET;
-    }
-    ny_free(ctx, word);
-    ny_free(ctx, place);
+    if (err == NY_OK) err = renumber(graph, place);
+    ny_free(graph->ctx, place);
     return err;
 }
 
@@ -135,15 +194,6 @@ static int allocate_nodes(struct ny_edges *graph, const struct ny_lists *lists)
     return graph->head && graph->row && graph->node && graph->patches.first && graph->patches.of
                ? NY_OK
                : NY_EBUDGET;
-}
-
-static int allocate_edges(struct ny_edges *graph)
-{
-    size_t directed = (size_t)graph->head[graph->n];
-
-    graph->target = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, directed, sizeof(uint32_t));
-    graph->length = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, directed, sizeof(float));
-    return graph->target && graph->length ? NY_OK : NY_EBUDGET;
 }
 
 /* Sets mean_length and longest. */
@@ -176,10 +226,9 @@ int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny
         graph->row[v] = (uint32_t)i;
         graph->node[i] = v++;
     }
-    err = count(graph, lists);
-    if (err == NY_OK) err = allocate_edges(graph);
-    if (err == NY_OK) err = put(graph, lists);
-    if (err == NY_OK) err = order(graph, lists);
+    err = fill(graph, lists);
+    if (err == NY_OK) err = order(graph);
+    if (err == NY_OK) err = fill(graph, lists);
     if (err == NY_OK) measure(graph);
 done:
     if (err) ny_edges_release(graph);
@@ -218,7 +267,7 @@ size_t ny_edges_bytes(uint64_t n, uint64_t nodes, uint64_t edges)
                     2 * edges * (sizeof(uint32_t) + sizeof(float)));
 }
 
-/* Places of the nodes, and what finds them. */
+/* Places of the nodes, and what finds them; that is more than the workers' counts. */
 size_t ny_edges_building_bytes(uint64_t nodes)
 {
     return (size_t)nodes * sizeof(uint32_t) + ny_order_bytes(nodes);
