@@ -7,13 +7,14 @@
 
 int ny_affinity_gamma(const struct ny_edges *graph, double *gamma)
 {
-    size_t edges = (size_t)graph->head[graph->n], count = 0;
+    size_t edges = (size_t)graph->head[graph->n] / 2, count = 0;
     float *length = ny_alloc(graph->ctx, NY_MEM_DICTIONARY, edges * sizeof(float));
     double median;
 
     if (!length) return NY_EBUDGET;
-    for (size_t e = 0; e < edges; e++)
-        if (graph->length[e] > 0) length[count++] = graph->length[e];
+    for (uint32_t v = 0; v < graph->n; v++)
+        for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++)
+            if (graph->target[e] > v && graph->length[e] > 0) length[count++] = graph->length[e];
     median = count ? ny_quantile(length, count, 0.5) : 1;
     ny_free(graph->ctx, length);
     *gamma = 1 / (median * median);
