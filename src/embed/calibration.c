@@ -323,6 +323,7 @@ json_t *ny_calibration_json(const struct ny_calibration *c)
     json_t *json = json_object();
 
     ny_field_set_text(json, "key", c->key);
+    json_object_set_new(json, "measured", json_boolean(!c->guessed));
     for (int kind = 0; kind < KINDS; kind++)
         ny_field_set_number(json, kinds[kind].key, *rate_at(&rates, kind));
     ny_field_set_number(json, "eigen_flops", c->eigen);
@@ -427,8 +428,9 @@ static bool agrees(const struct ny_calibration *kept, const double now[CHECKED])
            kept->gram32 < apart * now[GRAM32] && now[GRAM32] < apart * kept->gram32;
 }
 
-static void guess(struct ny_context *ctx, double rates[KINDS])
+static void guess(struct ny_context *ctx, struct ny_calibration *c, double rates[KINDS])
 {
+    c->guessed = true;
     for (int kind = 0; kind < KINDS; kind++)
         rates[kind] = kinds[kind].guess * ny_context_threads(ctx);
 }
@@ -448,14 +450,14 @@ int ny_calibration_get(struct ny_context *ctx, double flops, struct ny_calibrati
     if (kept) err = measure_products(ctx, quick_s, CHECKED, rates);
     if (kept && err == NY_OK && agrees(calibration, rates)) return NY_OK;
     if (flops < few)
-        guess(ctx, rates);
+        guess(ctx, calibration, rates);
     else if (err == NY_OK)
         err = measure_products(ctx, quick_s, KINDS, rates);
     if (err == NY_EBUDGET) {
         /* A plan is made under any budget: it says which one would do. */
         ny_error_clear(ctx);
         if (kept) return NY_OK;
-        guess(ctx, rates);
+        guess(ctx, calibration, rates);
     } else if (err) {
         return err;
     }

@@ -11,6 +11,7 @@
 
 struct ny_calibration {
     char key[256]; /* CPU family, threads, BLAS */
+    bool guessed;  /* for work that takes less time than to measure, or where memory is short */
     double gemm32; /* flop/s of C tiles and projections: all threads, one strip each */
     double gram32; /* flop/s (m² a row) of f32 tile Grams */
     double gemm64; /* flop/s of f64 products: W, the small problem */

@@ -149,6 +149,14 @@ static bool is_no_file(const char *path)
            (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
+/* What stores keep their tables in. */
+static bool is_of_store(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    return strcmp(name, "data.mdb") == 0 || strcmp(name, "lock.mdb") == 0;
+}
+
 /* Regular files are replaced as a whole; what is no file is written to. */
 static int open_output(struct ny_writer *writer)
 {
@@ -158,7 +166,12 @@ static int open_output(struct ny_writer *writer)
         writer->fd = STDOUT_FILENO;
         return NY_OK;
     }
-    if (stat(writer->path, &info) != 0 || S_ISREG(info.st_mode)) return create_temporary(writer);
+    if (stat(writer->path, &info) != 0) return create_temporary(writer);
+    if (is_of_store(writer->path))
+        return ny_fail(writer->ctx, NY_EUSAGE,
+                       "%s is a part of a store, which the output would destroy; give another name",
+                       writer->path);
+    if (S_ISREG(info.st_mode)) return create_temporary(writer);
     if (S_ISDIR(info.st_mode))
         return ny_fail_at(writer->ctx, NY_EIO, writer->path, NY_NO_LINE,
                           "%s is a directory; give the name of a file", writer->path);

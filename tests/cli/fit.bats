@@ -467,6 +467,12 @@ expect() {
     awk -v s="$(field "$(nystream plan s --json --landmarks 500)" seconds)" 'BEGIN {exit !(s < 1)}'
 }
 
+@test "plan: its rates say whether they were measured" {
+    store s 20000 3
+    [[ $(nystream plan s --json --landmarks 500) == *'"measured": true'* ]]
+    [[ $(nystream plan s --json --landmarks 20) == *'"measured": false'* ]]
+}
+
 @test "rpcholesky leaves a smaller error than uniform, and stops at the rank of K" {
     awk 'BEGIN {srand(1); for (i = 0; i < 4000; i++) {s = i % 50 ? 1 : 30; print s * rand() "," s * rand() "," s * rand()}}' >t.csv
     nystream import s t.csv -q
