@@ -161,20 +161,6 @@ static void place_patch(struct order *order, const uint32_t *set, uint32_t count
         }
 }
 
-/* The nearest of `count` cells to one that is beside them. */
-static uint32_t nearest_to(struct order *order, const uint32_t *set, uint32_t left, uint32_t count)
-{
-    uint32_t i = 0;
-
-    reach(order, set, count, set[left - 1]);
-    order->round++;
-    for (uint32_t k = left; k < count; k++)
-        order->mark[set[k]] = order->round;
-    while (order->mark[order->queue[i]] != order->round)
-        i++;
-    return order->queue[i];
-}
-
 static void cut(struct order *order, uint32_t *set, uint32_t count, uint32_t entry)
 {
     uint32_t nodes = 0, before = 0, left = 0;
@@ -191,7 +177,7 @@ static void cut(struct order *order, uint32_t *set, uint32_t count, uint32_t ent
         before += nodes_of(order, set[left++]);
     if (left == 0) left = 1;
     cut(order, set, left, entry);
-    cut(order, set + left, count - left, nearest_to(order, set, left, count));
+    cut(order, set + left, count - left, set[left]);
 }
 
 /* From one end of the graph: what is farthest from what is farthest from anything. */
