@@ -95,8 +95,9 @@ static int run_jobs(struct ny_context *ctx, unsigned workers, ny_work_fn *work, 
     run_job(&jobs[0]);
     for (unsigned w = 1; w < started; w++)
         pthread_join(jobs[w].thread, NULL);
-    for (unsigned w = started; w < workers && !begin; w++)
-        run_job(&jobs[w]);
+    if (!begin)
+        for (unsigned w = started; w < workers; w++)
+            run_job(&jobs[w]);
     for (unsigned w = workers; w-- > 0;)
         if (jobs[w].status) err = jobs[w].status;
     ny_free(ctx, jobs);
@@ -145,7 +146,8 @@ struct team_job {
     struct ny_team team;
 };
 
-/* Until the round is over. Steps take less time than waking a thread that sleeps. */
+/* Until the round is over. Workers have equal shares: what is left to wait for is less than what
+ * it takes to wake a thread that sleeps. Where it is not, other threads have the CPU. */
 static void await(struct ny_team *team, unsigned round)
 {
     enum { SPINS = 4096 };
@@ -193,8 +195,7 @@ void ny_team_meet(const struct ny_worker *worker)
 
 void ny_team_step(const struct ny_worker *worker, size_t items, ny_step_fn *work, void *arg)
 {
-    enum { FEW = 256 };
-    unsigned workers = items < FEW ? 1 : worker->team->workers;
+    unsigned workers = items < NY_TEAM_ITEMS ? 1 : worker->team->workers;
     size_t first = share_begin(items, workers, worker->index);
 
     if (worker->index < workers)

@@ -53,7 +53,9 @@ typedef int ny_team_fn(void *arg, const struct ny_worker *worker);
 int ny_parallel_team(struct ny_context *ctx, ny_team_fn *work, void *arg);
 /* Waits until all workers are here. */
 void ny_team_meet(const struct ny_worker *worker);
-/* A step: items shared out as by ny_parallel_ranges(), or few of them done by worker 0. */
+/* A step: items shared out as by ny_parallel_ranges(), or, fewer than NY_TEAM_ITEMS, done by worker
+ * 0. */
+enum { NY_TEAM_ITEMS = 256 };
 typedef void ny_step_fn(void *arg, size_t first, size_t count);
 void ny_team_step(const struct ny_worker *worker, size_t items, ny_step_fn *work, void *arg);
 /* ny_check_interrupt(), with one answer for all. A step follows it, or the end. */

@@ -254,17 +254,19 @@ size_t ny_calibration_bytes(unsigned threads, size_t room)
     return probes(threads, room) * (size_t)PROBE_ROOM;
 }
 
-/* Rates of all threads, of the first `count` kinds; of a machine that we know where there is no
- * memory to measure. */
+/* Rates of all threads, of the first `count` kinds; NY_EBUDGET where there is no memory for it. */
 static int measure_products(struct ny_context *ctx, double seconds, int count, double rates[KINDS])
 {
     unsigned threads = ny_context_threads(ctx), at_once = probes(threads, ny_memory_left(ctx));
     struct probe probe = {ctx, seconds, count, NULL};
     int err;
 
+    if (!at_once)
+        return ny_fail(ctx, NY_EBUDGET,
+                       "the memory budget leaves no room to measure this machine; give a larger "
+                       "--memory");
     for (int kind = 0; kind < count; kind++)
-        rates[kind] = at_once ? 0 : kinds[kind].guess * threads;
-    if (!at_once) return NY_OK;
+        rates[kind] = 0;
     ny_blas_serial(); /* each thread has products of its own, as in a pass */
     probe.rates = ny_calloc(ctx, NY_MEM_OTHER, at_once, sizeof(*probe.rates));
     if (!probe.rates) return NY_EBUDGET;

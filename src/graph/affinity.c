@@ -121,10 +121,12 @@ static int laplacian_share(void *arg, size_t first, size_t count)
 
 int ny_laplacian(const struct ny_laplacian *product)
 {
+    enum { FEW = 4096 }; /* less work than to start threads */
     struct ny_laplacian shared = *product;
+    size_t n = product->affinity->graph->n;
 
-    return ny_parallel_ranges(product->affinity->ctx, product->affinity->graph->n, laplacian_share,
-                              &shared);
+    if (n < FEW) return laplacian_share(&shared, 0, n);
+    return ny_parallel_ranges(product->affinity->ctx, n, laplacian_share, &shared);
 }
 
 void ny_laplacian_step(const struct ny_worker *worker, struct ny_laplacian *product)

@@ -49,6 +49,7 @@ struct ny_laplacian {
     double own, factor;
 };
 int ny_laplacian(const struct ny_laplacian *product);
+/* As a step of a team, called by all of its workers. */
 void ny_laplacian_step(const struct ny_worker *worker, struct ny_laplacian *product);
 
 /* The same for rows first … first + count − 1, compiled once for each CPU family. */

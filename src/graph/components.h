@@ -46,7 +46,7 @@ static inline bool ny_lists_edge(const struct ny_lists *lists, uint64_t i, size_
     return !lists->mutual || ny_lists_has(lists, j, i);
 }
 
-/* The edge of i's list to j is met from j too, and first there. */
+/* The edge of i's list to j is that of j's list to i as well, and counts there: j < i. */
 static inline bool ny_lists_met(const struct ny_lists *lists, uint64_t i, uint64_t j)
 {
     if (j > i) return false;

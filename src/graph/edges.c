@@ -1,25 +1,25 @@
 #include "graph/edges.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/thread.h"
 #include "graph/order.h"
 
 /* Workers share the nodes: each counts what the lists of its own give every node, and then knows
- * where that goes, behind what those before it give. Edges come to lie as one worker puts them. */
+ * where that goes, behind what those before it give. Edges come to lie as one worker puts them.
+ * More workers would need more memory than the order of the nodes does, which is found later. */
 enum { WORKERS = 4 };
 
 struct walk {
     struct ny_edges *graph;
     const struct ny_lists *lists;
     unsigned workers;
-    uint32_t *met; /* workers × n: edges of a node, counted; then behind which ones the next goes */
+    uint32_t *next; /* workers × n: edges of a node, counted; then how many are there already */
 };
 
 /* A directed edge that was met. */
-typedef void edge_fn(struct ny_edges *graph, uint32_t *met, uint32_t from, uint32_t to,
+typedef void edge_fn(struct ny_edges *graph, uint32_t *next, uint32_t from, uint32_t to,
                      float length);
 
 /* Nodes between two looks at the interrupt. */
@@ -27,7 +27,7 @@ enum { CHECK_NODES = 1 << 16 };
 
 /* Calls `each` for both directions of every edge, once: of what nodes from `begin` to `end` list,
  * in their order, in which neighbours are near each other … */
-static inline int walk_lists(const struct walk *walk, uint32_t *met, uint32_t begin, uint32_t end,
+static inline int walk_lists(const struct walk *walk, uint32_t *next, uint32_t begin, uint32_t end,
                              edge_fn *each)
 {
     const struct ny_lists *lists = walk->lists;
@@ -44,51 +44,51 @@ static inline int walk_lists(const struct walk *walk, uint32_t *met, uint32_t be
 
             if (!ny_lists_edge(lists, i, k)) continue;
             if (ny_lists_met(lists, i, j)) continue;
-            each(graph, met, v, graph->node[j], lists->distance[at]);
-            each(graph, met, graph->node[j], v, lists->distance[at]);
+            each(graph, next, v, graph->node[j], lists->distance[at]);
+            each(graph, next, graph->node[j], v, lists->distance[at]);
         }
     }
     return NY_OK;
 }
 
 /* … and of the bridges. */
-static inline void walk_bridges(const struct walk *walk, uint32_t *met, edge_fn *each)
+static inline void walk_bridges(const struct walk *walk, uint32_t *next, edge_fn *each)
 {
     for (size_t k = 0; k < walk->lists->bridges; k++) {
         const struct ny_bridge *bridge = &walk->lists->bridge[k];
         uint32_t from = walk->graph->node[bridge->from], to = walk->graph->node[bridge->to];
 
         if (from == NY_NO_ROW) continue;
-        each(walk->graph, met, from, to, (float)bridge->length);
-        each(walk->graph, met, to, from, (float)bridge->length);
+        each(walk->graph, next, from, to, (float)bridge->length);
+        each(walk->graph, next, to, from, (float)bridge->length);
     }
 }
 
 /* A worker's share; the bridges are the last one's. */
 static inline int walk_share(const struct walk *walk, unsigned worker, edge_fn *each)
 {
-    uint32_t *met = walk->met + (size_t)worker * walk->graph->n;
+    uint32_t *next = walk->next + (size_t)worker * walk->graph->n;
     uint64_t n = walk->graph->n;
-    int err = walk_lists(walk, met, (uint32_t)(n * worker / walk->workers),
+    int err = walk_lists(walk, next, (uint32_t)(n * worker / walk->workers),
                          (uint32_t)(n * (worker + 1) / walk->workers), each);
 
-    if (err == NY_OK && worker + 1 == walk->workers) walk_bridges(walk, met, each);
+    if (err == NY_OK && worker + 1 == walk->workers) walk_bridges(walk, next, each);
     return err;
 }
 
-static void count_edge(struct ny_edges *graph, uint32_t *met, uint32_t from, uint32_t to,
+static void count_edge(struct ny_edges *graph, uint32_t *next, uint32_t from, uint32_t to,
                        float length)
 {
     (void)graph;
     (void)to;
     (void)length;
-    met[from]++;
+    next[from]++;
 }
 
-static void put_edge(struct ny_edges *graph, uint32_t *met, uint32_t from, uint32_t to,
+static void put_edge(struct ny_edges *graph, uint32_t *next, uint32_t from, uint32_t to,
                      float length)
 {
-    uint64_t at = graph->head[from] + met[from]++;
+    uint64_t at = graph->head[from] + next[from]++;
 
     graph->target[at] = to;
     graph->length[at] = length;
@@ -104,7 +104,7 @@ static int put_share(void *walk, unsigned worker)
     return walk_share(walk, worker, put_edge);
 }
 
-/* head[v] is where v's edges begin, met what of them is before a worker's. */
+/* head[v] is where v's edges begin, next what of them comes before a worker's. */
 static void place_edges(struct walk *walk)
 {
     struct ny_edges *graph = walk->graph;
@@ -114,9 +114,9 @@ static void place_edges(struct walk *walk)
         uint32_t before = 0;
 
         for (unsigned w = 0; w < walk->workers; w++) {
-            uint32_t *met = walk->met + (size_t)w * graph->n + v, count = *met;
+            uint32_t *next = walk->next + (size_t)w * graph->n + v, count = *next;
 
-            *met = before;
+            *next = before;
             before += count;
         }
         graph->head[v + 1] = graph->head[v] + before;
@@ -140,14 +140,15 @@ static int fill(struct ny_edges *graph, const struct ny_lists *lists)
     struct walk walk = {graph, lists, threads < WORKERS ? threads : WORKERS, NULL};
     int err = NY_EBUDGET;
 
-    walk.met = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)walk.workers * graph->n, sizeof(uint32_t));
-    if (walk.met) err = ny_parallel(ctx, walk.workers, count_share, &walk);
+    walk.next =
+        ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)walk.workers * graph->n, sizeof(uint32_t));
+    if (walk.next) err = ny_parallel(ctx, walk.workers, count_share, &walk);
     if (err == NY_OK) {
         place_edges(&walk);
         err = graph->target ? NY_OK : allocate_edges(graph);
     }
     if (err == NY_OK) err = ny_parallel(ctx, walk.workers, put_share, &walk);
-    ny_free(ctx, walk.met);
+    ny_free(ctx, walk.next);
     return err;
 }
 

@@ -1,6 +1,6 @@
 /* AᵀDY of tall A and Y, the strips of Y one by one; compiled once for each CPU family. A product of
- * so few columns is a matter of registers: sums of 16 columns stay there, and rows are read as they
- * are stored, while a library's GEMM of these shapes takes nearly twice as long. */
+ * so few columns is a matter of registers: sums of 8 or 16 columns stay there, and rows are read as
+ * they are stored, while a library's GEMM of these shapes takes nearly twice as long. */
 #include "graph/lobpcg_private.h"
 
 #include "base/cpu.h"
@@ -48,6 +48,8 @@ void ADD(const struct ny_strip_gram *gram, size_t count)
 
         for (; column + TILE <= gram->columns; column += TILE)
             add_tile(gram, count, column, TILE, lane);
+        for (; column + NY_STRIP_COLUMNS <= gram->columns; column += NY_STRIP_COLUMNS)
+            add_tile(gram, count, column, NY_STRIP_COLUMNS, lane);
         for (; column < gram->columns; column++)
             add_tile(gram, count, column, 1, lane);
     }

@@ -18,16 +18,11 @@ static const double coarse_steps = 20;
  * what rounding makes of the trivial one. */
 static const double shift_share = 0.01;
 
-static size_t stride_of(size_t columns)
-{
-    return (columns + NY_STRIP_COLUMNS - 1) / NY_STRIP_COLUMNS * NY_STRIP_COLUMNS;
-}
-
 /* Columns beyond those wanted: steps make errors smaller by a factor that is λ_wanted/λ of the
  * first vector that the block does not hold. */
 static size_t block_columns(size_t wanted)
 {
-    return stride_of(wanted + (wanted / 2 > 5 ? wanted / 2 : 5));
+    return ny_stride_of(wanted + (wanted / 2 > 5 ? wanted / 2 : 5));
 }
 
 static bool is_small(uint64_t n, size_t wanted)
@@ -49,12 +44,19 @@ static size_t head_doubles(size_t columns)
 
 static size_t state_bytes(uint64_t n, size_t columns)
 {
-    return (head_doubles(columns) + 2 * (size_t)n * stride_of(columns)) * sizeof(double);
+    return (head_doubles(columns) + 2 * (size_t)n * ny_stride_of(columns)) * sizeof(double);
 }
 
 size_t ny_lobpcg_state_bytes(uint64_t n, size_t wanted)
 {
     return state_bytes(n, columns_of(n, wanted));
+}
+
+/* Of the largest Gram matrix; of a small graph, whose vectors are all found at once, of residuals.
+ */
+static size_t sums_doubles(uint64_t n, size_t wanted, size_t columns)
+{
+    return NY_LOBPCG_GROUPS * (is_small(n, wanted) ? 1 : 3 * columns) * ny_stride_of(columns);
 }
 
 static double allowed(const struct ny_lobpcg *solver)
@@ -281,6 +283,11 @@ int ny_lobpcg_step(struct ny_lobpcg *solver)
     double before = ny_lobpcg_excess(solver);
     int err;
 
+    if (is_small(solver->n, solver->wanted)) /* whose vectors are those of a dense problem */
+        return ny_fail(solver->ctx, NY_ENUMERIC,
+                       "the eigenvectors of a graph of %zu nodes have residuals %.2g times as "
+                       "large as they may be",
+                       solver->n, before);
     choose_shift(solver);
     err = ny_lobpcg_precondition(solver);
     if (err == NY_OK) err = orthonormalise(solver, &span);
@@ -321,12 +328,11 @@ static int block_new(struct ny_lobpcg *solver, struct ny_multigrid *grids, size_
                                  .n = n,
                                  .wanted = wanted,
                                  .columns = columns,
-                                 .stride = stride_of(columns),
+                                 .stride = ny_stride_of(columns),
                                  .state = image};
     if (!image) solver->state = ny_calloc(ctx, NY_MEM_SOLVE, 1, state_bytes(n, columns));
     solver->w = ny_calloc(ctx, NY_MEM_SOLVE, n, solver->stride * sizeof(double));
-    solver->sums = ny_calloc(
-        ctx, NY_MEM_SOLVE, ny_lobpcg_sums_doubles(columns, is_small(n, wanted)), sizeof(double));
+    solver->sums = ny_calloc(ctx, NY_MEM_SOLVE, sums_doubles(n, wanted, columns), sizeof(double));
     if (!solver->state || !solver->w || !solver->sums) return NY_EBUDGET;
     lay_out(solver);
     return NY_OK;
@@ -480,6 +486,9 @@ int ny_lobpcg_new(struct ny_lobpcg *solver, const struct ny_affinity *affinity, 
     }
     err = block_new(solver, grids, 0, wanted, columns, image);
     if (err) return err;
+    if (!(solver->at->directions >= 0 && solver->at->directions <= (double)columns))
+        return ny_fail(ctx, NY_ESTORE, "the eigensolver's checkpoint is of no state of it; fit "
+                                       "again with --restart");
     ny_multigrid_shift(grids, solver->at->shift);
     return ny_lobpcg_residuals(solver);
 }
@@ -505,21 +514,20 @@ static size_t step_bytes(size_t columns, unsigned threads)
     size_t size = 3 * columns;
 
     return ritz_doubles(size, columns) * sizeof(double) + ny_eigen_top_bytes(size, size) +
-           ny_orthonormalise_bytes(columns) + ny_lobpcg_rows_bytes(columns, threads) +
-           ny_lobpcg_sums_doubles(columns, false) * sizeof(double);
+           ny_orthonormalise_bytes(columns) + ny_lobpcg_rows_bytes(columns, threads);
 }
 
 /* With X of a graph of at most half of the nodes, from which it starts. */
 size_t ny_lobpcg_bytes(uint64_t n, uint64_t edges, size_t wanted, unsigned threads)
 {
-    size_t columns = columns_of(n, wanted), block = (size_t)n * stride_of(columns) * sizeof(double);
+    size_t columns = columns_of(n, wanted);
+    size_t block = (size_t)n * ny_stride_of(columns) * sizeof(double);
     size_t bytes = ny_multigrid_bytes(n, edges) + sizeof(struct ny_multigrid) +
-                   state_bytes(n, columns) + block;
+                   state_bytes(n, columns) + block +
+                   sums_doubles(n, wanted, columns) * sizeof(double);
     size_t small = 3 * columns > SMALL_GRAPH ? 3 * columns : SMALL_GRAPH;
 
-    if (is_small(n, wanted))
-        return bytes + dense_bytes(n, columns) +
-               ny_lobpcg_sums_doubles(columns, true) * sizeof(double);
+    if (is_small(n, wanted)) return bytes + dense_bytes(n, columns);
     return bytes + state_bytes(0, columns) + block / 2 + step_bytes(columns, threads) +
            dense_bytes(small, columns);
 }

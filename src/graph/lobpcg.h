@@ -35,14 +35,14 @@ struct ny_lobpcg {
     struct ny_multigrid *grids;
     size_t grid; /* which of them the affinity is that of */
     size_t n, wanted, columns, stride;
-    double *state; /* what a checkpoint keeps: all of the following but w */
+    double *state; /* what a checkpoint keeps: all of the following but w and sums */
     struct ny_lobpcg_place *at;
     double *value;    /* columns: Ritz values, ascending, … */
     double *residual; /* … and ‖Lu − λu‖ */
     double *bend;     /* columns × columns: PᵀLP */
     double *x, *p;    /* n × stride: z */
     double *w;        /* n × stride: between steps the residuals R */
-    double *sums;     /* of groups of rows */
+    double *sums;     /* of groups of rows: NY_LOBPCG_GROUPS × those of a Gram matrix */
 };
 
 /* wanted ≤ nodes: the trivial pair counts. image: a state that was saved (taken over), or NULL.

@@ -18,6 +18,12 @@ static inline size_t ny_span_columns(struct ny_span span)
     return span.x + span.p + span.w;
 }
 
+/* Blocks have a whole number of strips. */
+static inline size_t ny_stride_of(size_t columns)
+{
+    return (columns + NY_STRIP_COLUMNS - 1) / NY_STRIP_COLUMNS * NY_STRIP_COLUMNS;
+}
+
 /* sum, columns × NY_STRIP_COLUMNS, += AᵀDY of so many rows; compiled once for each CPU family. */
 struct ny_strip_gram {
     const double *a, *y;
@@ -41,10 +47,7 @@ int ny_lobpcg_residuals(struct ny_lobpcg *solver);
 int ny_lobpcg_precondition(struct ny_lobpcg *solver);
 /* Y = D⁻¹(D − A)W of strip s, in the grid's r. */
 int ny_lobpcg_apply(const struct ny_lobpcg *solver, size_t strip);
-/* Sums of groups: of the largest Gram matrix, or of the residuals of a small graph, whose vectors
- * are all found at once. */
-size_t ny_lobpcg_sums_doubles(size_t columns, bool small);
-/* Workspace of the largest of them beside it. */
+/* Workspace of the largest of them, but for solver->sums. */
 size_t ny_lobpcg_rows_bytes(size_t columns, unsigned threads);
 
 #endif

@@ -56,7 +56,7 @@ static int run_sums(struct rows *rows)
     size_t size;
     int err;
 
-    rows->sum_stride = (C.cols + NY_STRIP_COLUMNS - 1) / NY_STRIP_COLUMNS * NY_STRIP_COLUMNS;
+    rows->sum_stride = ny_stride_of(C.cols);
     rows->sums = rows->solver->sums;
     size = C.rows * rows->sum_stride;
     memset(rows->sums, 0, NY_LOBPCG_GROUPS * size * sizeof(double));
@@ -308,15 +308,9 @@ int ny_lobpcg_precondition(struct ny_lobpcg *solver)
     return ny_parallel_team(solver->ctx, precondition, solver);
 }
 
-size_t ny_lobpcg_sums_doubles(size_t columns, bool small)
-{
-    size_t stride = (columns + NY_STRIP_COLUMNS - 1) / NY_STRIP_COLUMNS * NY_STRIP_COLUMNS;
-
-    return NY_LOBPCG_GROUPS * (small ? 1 : 3 * columns) * stride;
-}
-
 /* Of ny_lobpcg_rotate(). */
 size_t ny_lobpcg_rows_bytes(size_t columns, unsigned threads)
 {
+    if (threads > NY_LOBPCG_GROUPS) threads = NY_LOBPCG_GROUPS;
     return threads * (NY_LOBPCG_GROUP_STEP * 2 * columns + 1) * sizeof(double);
 }

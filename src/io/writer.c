@@ -149,12 +149,15 @@ static bool is_no_file(const char *path)
            (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
-/* What stores keep their tables in. */
+/* Of the names of a store's files. */
 static bool is_of_store(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    static const char *const names[] = {"data.mdb", "lock.mdb", "points.lock", "commit.lock"};
+    const char *slash = strrchr(path, '/');
 
-    return strcmp(name, "data.mdb") == 0 || strcmp(name, "lock.mdb") == 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(slash ? slash + 1 : path, names[i]) == 0) return true;
+    return false;
 }
 
 /* Regular files are replaced as a whole; what is no file is written to. */

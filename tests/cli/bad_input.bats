@@ -569,6 +569,7 @@ put t.xlsx 'PK\3\4 rest' | import new t.xlsx | 3 | save a spreadsheet as .csv
 :   | --landmarks 5                      | 2 | a verb comes first / --landmarks
 :   | transform s r --input p.csv -o p.csv | 2 | p.csv is the input, which the output would replace
 :   | export s d --part landmarks -o s/points/data.mdb | 2 | s/points/data.mdb is a part of a store, which the output would destroy
+:   | export s d --part landmarks -o s/locks/points.lock | 2 | s/locks/points.lock is a part of a store
 :   | transform r.nym --input p.csv -o ./r.nym | 2 | ./r.nym is the input
 ln p.csv q.csv | embed p.csv -o q.csv   | 2 | q.csv is the input
 :   | fit s a --neighbors 3              | 2 | --neighbors does not act with --map kpca; it is for isomap

@@ -271,6 +271,35 @@ static void test_bytes(void **state)
     net_free(&net);
 }
 
+/* States that no step has left: they would be read beyond their ends. */
+static void test_foreign_states(void **state)
+{
+    const double directions[] = {NAN, -1, 1e9, INFINITY};
+    struct ny_lobpcg solver;
+    struct made made;
+    struct net net;
+
+    (void)state;
+    net_of(&net, SHEET, 2000);
+    make(&made, ctx, &net, -1);
+    for (size_t i = 0; i < sizeof(directions) / sizeof(directions[0]); i++) {
+        double *image = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_lobpcg_state_bytes(2000, 4));
+
+        ((struct ny_lobpcg_place *)(void *)image)->directions = directions[i];
+        assert_int_equal(ny_lobpcg_new(&solver, &made.affinity, 4, 5, image), NY_ESTORE);
+        ny_lobpcg_release(&solver);
+    }
+    unmake(&made);
+    net_free(&net);
+    net_of(&net, SHEET, 100);
+    make(&made, ctx, &net, -1);
+    assert_int_equal(ny_lobpcg_new(&solver, &made.affinity, 4, 5, NULL), NY_OK);
+    assert_int_equal(ny_lobpcg_step(&solver), NY_ENUMERIC);
+    ny_lobpcg_release(&solver);
+    unmake(&made);
+    net_free(&net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,7 +307,7 @@ int main(void)
         cmocka_unit_test(test_multiple),  cmocka_unit_test(test_small),
         cmocka_unit_test(test_nearly_disconnected), cmocka_unit_test(test_vanishing),
         cmocka_unit_test(test_start),     cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_bytes),     cmocka_unit_test(test_foreign_states),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

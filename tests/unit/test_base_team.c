@@ -59,7 +59,7 @@ static void steps_are_taken_together(void **state)
 static void interrupt(void *arg, size_t first, size_t count)
 {
     (void)arg;
-    if (first <= STEPS && STEPS < first + count) ny_context_interrupt(ctx, SIGINT);
+    if (first + count == ITEMS) ny_context_interrupt(ctx, SIGINT);
 }
 
 /* In the midst of a step, by one worker: all of them stop after it. */

@@ -1,6 +1,5 @@
 /* graph/gram_variant.c, as compiled for each family that this CPU runs, against plain loops. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "support/context.h"
 

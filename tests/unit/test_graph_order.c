@@ -46,9 +46,13 @@ static void made_new(struct made *made, size_t n)
 static void build(struct made *made)
 {
     uint64_t n = made->lists.n, edges;
+    struct ny_edges alone;
     size_t before;
 
     assert_int_equal(ny_components_find(&made->components, ctx, &made->lists), NY_OK);
+    ny_context_set_threads(ctx, 1);
+    assert_int_equal(ny_edges_new(&alone, ctx, &made->lists, &made->components, 0), NY_OK);
+    ny_context_set_threads(ctx, 4); /* of more no more take part */
     before = ny_memory_used(ctx) + SLACK_BYTES;
     ny_memory_peak_reset(ctx);
     assert_int_equal(ny_edges_new(&made->graph, ctx, &made->lists, &made->components, 0), NY_OK);
@@ -57,6 +61,10 @@ static void build(struct made *made)
     assert_true(ny_memory_used(ctx) - before <= ny_edges_bytes(n, n, edges));
     assert_true(ny_memory_peak(ctx) - before <=
                 ny_edges_bytes(n, n, edges) + ny_edges_building_bytes(n));
+    assert_memory_equal(made->graph.head, alone.head, (n + 1) * sizeof(*alone.head));
+    assert_memory_equal(made->graph.target, alone.target, 2 * edges * sizeof(*alone.target));
+    assert_memory_equal(made->graph.length, alone.length, 2 * edges * sizeof(*alone.length));
+    ny_edges_release(&alone);
 }
 
 static void made_free(struct made *made)
