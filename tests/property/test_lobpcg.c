@@ -8,7 +8,7 @@
 #include "support/net.h"
 
 #include "base/random.h"
-#include "graph/lobpcg.h"
+#include "graph/lobpcg_private.h"
 #include "linalg/eigen.h"
 #include "nystream.h"
 
@@ -271,6 +271,42 @@ static void test_bytes(void **state)
     net_free(&net);
 }
 
+/* Of W less some columns, as where it depended on X and P: sums of rows of five are not those of
+ * rows of eight. */
+static void test_gram(void **state)
+{
+    enum { N = 3000, W = 5 };
+    double G[(8 + W) * W];
+    struct ny_lobpcg solver;
+    struct made made;
+    struct net net;
+
+    (void)state;
+    net_of(&net, SHEET, N);
+    make(&made, ctx, &net, -1);
+    assert_int_equal(ny_lobpcg_new(&solver, &made.affinity, 3, 5, NULL), NY_OK);
+    assert_int_equal(solver.columns, 8);
+    assert_int_equal(ny_lobpcg_gram(&solver, (struct ny_span){8, 0, W}, solver.w, solver.stride,
+                                    ny_matrix(G, 8 + W, W)),
+                     NY_OK);
+    for (size_t i = 0; i < 8 + W; i++)
+        for (size_t j = 0; j < W; j++) {
+            double sum = 0, size = 0;
+
+            for (size_t v = 0; v < N; v++) {
+                const double *row = (i < 8 ? solver.x : solver.w - 8) + v * solver.stride;
+                double term = row[i] * solver.affinity->degree[v] * solver.w[v * solver.stride + j];
+
+                sum += term;
+                size += fabs(term);
+            }
+            assert_true(fabs(G[i * W + j] - sum) <= 1e-13 * size);
+        }
+    ny_lobpcg_release(&solver);
+    unmake(&made);
+    net_free(&net);
+}
+
 /* States that no step has left: they would be read beyond their ends. */
 static void test_foreign_states(void **state)
 {
@@ -308,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_nearly_disconnected), cmocka_unit_test(test_vanishing),
         cmocka_unit_test(test_start),     cmocka_unit_test(test_loops),
         cmocka_unit_test(test_bytes),     cmocka_unit_test(test_foreign_states),
+        cmocka_unit_test(test_gram),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
