@@ -1,3 +1,4 @@
+/* The kernel of which C is the rows themselves: principal components of all columns. */
 #include "columns/kernels.h"
 
 /* The linear kernel with the unit vectors for landmarks: a tile is its prepared rows, and W = I. */

@@ -1,3 +1,4 @@
+/* The kernel of the angle between two rows, x·y / ‖x‖‖y‖. */
 #include <math.h>
 
 #include "columns/kernels.h"

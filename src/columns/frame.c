@@ -1,3 +1,5 @@
+/* The frame that raw rows are prepared in, and by which way their base quantity is found: which of
+ * products, bytes, direct sums or an index (struct ny_frame, columns_private.h). */
 #include <math.h>
 
 #include "columns/columns_private.h"

@@ -1,3 +1,5 @@
+/* The geometry of the points, (x − centre)·factor: from the store's statistics and --scale, or from
+ * a stored model; and a warning where one column outweighs all others. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* The kernel of dot products, and the steps of all kernels that are their base quantity. */
 #include "columns/kernels.h"
 #include "columns/vector.h"
 

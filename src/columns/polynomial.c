@@ -1,3 +1,4 @@
+/* The kernel of powers of shifted dot products, (γ x·y + c₀)^degree. */
 #include "columns/kernels.h"
 #include "columns/vector.h"
 

@@ -1,3 +1,4 @@
+/* The kernel whose columns the user has computed. */
 #include "columns/kernels.h"
 
 /* A row is its kernel values with the landmarks, from a file: what is left to apply is the shift.

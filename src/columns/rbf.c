@@ -1,3 +1,4 @@
+/* The Gaussian kernel exp(−γ‖x − y‖²), and the steps of all kernels that decay like this. */
 #include "columns/kernels.h"
 #include "columns/vector.h"
 

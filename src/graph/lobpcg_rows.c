@@ -1,3 +1,5 @@
+/* The steps of lobpcg on tall blocks, n rows of [X P W]: Gram matrices, projections, rotations,
+ * residuals and the preconditioner, on all cores (lobpcg_private.h). */
 #include <math.h>
 #include <string.h>
 

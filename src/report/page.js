@@ -1,3 +1,4 @@
+/* Draws the plots of a report from the data beside them, and lets one point, zoom and choose. */
 'use strict';
 (() => {
   // Okabe and Ito's colours, then a brown, a grey and their yellow; viridis at every fifteenth.
