@@ -68,16 +68,9 @@ static int sum_up_spectrum(const struct ny_isomap *map, double cut, struct ny_so
 {
     struct ny_job *job = &map->fit->job;
     double *values = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m, sizeof(double));
-    double sum = 0, negative = 0;
     int err = values ? ny_eigenvalues(job->ctx, job->W, values) : NY_EBUDGET;
 
-    for (size_t j = 0; j < map->m && err == NY_OK; j++) {
-        sum += fabs(values[j]);
-        if (values[j] >= -cut) continue;
-        solution->negative++;
-        negative -= values[j];
-    }
-    solution->negative_share = negative / sum;
+    if (err == NY_OK) ny_solution_count(solution, values, map->m, cut);
     ny_free(job->ctx, values);
     return err;
 }

@@ -133,18 +133,12 @@ static void release_pairs(struct ny_context *ctx, struct pairs *pairs)
 static int count_values(const struct ny_products_state *state, struct pairs *pairs,
                         struct ny_solution *solution)
 {
-    double cut = cut_of(state, fabs(pairs->values[0])), total = 0, negative = 0;
+    size_t rank = state->shape.rank;
+    double cut = cut_of(state, fabs(pairs->values[0]));
 
-    for (size_t k = 0; k < state->shape.rank; k++) {
-        total += fabs(pairs->values[k]);
-        solution->rank_effective += pairs->values[k] > cut;
-        if (pairs->values[k] < -cut) {
-            solution->negative++;
-            negative -= pairs->values[k];
-        }
+    solution->rank_effective = ny_solution_count(solution, pairs->values, rank, cut);
+    for (size_t k = 0; k < rank; k++)
         if (pairs->values[k] <= cut) pairs->values[k] = 0;
-    }
-    solution->negative_share = total > 0 ? negative / total : 0;
     if (solution->rank_effective) return NY_OK;
     return ny_fail(state->job->ctx, NY_ENUMERIC,
                    "no eigenvalue of the kernel matrix is positive; choose another kernel or "

@@ -437,6 +437,16 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
     return NY_OK;
 }
 
+size_t ny_basis_whiten(const struct ny_basis *basis, const double *sigma, struct ny_matrix U)
+{
+    size_t kept = 0;
+
+    for (; kept < U.rows && sigma[kept] > basis->gram_cut; kept++)
+        for (size_t i = 0; i < U.cols; i++)
+            U.at[kept * U.stride + i] /= sqrt(sigma[kept]);
+    return kept;
+}
+
 int ny_basis_empty(struct ny_context *ctx)
 {
     return ny_fail(ctx, NY_ENUMERIC,

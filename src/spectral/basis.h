@@ -71,6 +71,10 @@ void ny_basis_contract(const struct ny_basis *basis, const struct ny_problem *pr
 int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
                     struct ny_solution *solution);
 
+/* U's rows, eigenvectors of W_R or of a block of it with σ descending: those above gram_cut become
+ * u_j σ_j^-½, so that UᵀU of them is W⁺; how many. */
+size_t ny_basis_whiten(const struct ny_basis *basis, const double *sigma, struct ny_matrix U);
+
 /* NY_ENUMERIC: no eigenvalue is above the cut. */
 int ny_basis_empty(struct ny_context *ctx);
 

@@ -93,33 +93,27 @@ static void ensemble_release(struct ny_ensemble *ensemble, struct ny_context *ct
 static int whiten(struct ny_problem *problem, struct ny_basis *basis, struct ny_ensemble *ensemble,
                   struct ny_solution *solution)
 {
-    double *sigma = ny_calloc(problem->ctx, NY_MEM_SOLVE, ensemble->rank, sizeof(double));
-    double total = 0, negative = 0;
+    double *sigma = ny_calloc(problem->ctx, NY_MEM_SOLVE, ensemble->experts,
+                              ensemble->rank * sizeof(double));
+    size_t found = 0;
     int err = sigma ? NY_OK : NY_EBUDGET;
 
     for (size_t r = 0; r < ensemble->experts && !err; r++) {
-        size_t first = ny_ensemble_first(ensemble, r), m_r = slice(ensemble, r), kept = 0;
+        size_t first = ny_ensemble_first(ensemble, r), m_r = slice(ensemble, r);
         struct ny_matrix W_r = ny_cols(ny_rows(basis->W, first, m_r), first, m_r);
         struct ny_matrix U = {ensemble->root.at + ensemble->offset[r] * ensemble->root.stride,
                               ensemble->rank < m_r ? ensemble->rank : m_r, m_r,
                               ensemble->root.stride, false};
 
-        err = ny_eigen_top(problem->ctx, W_r, U.rows, sigma, U);
-        for (size_t j = 0; j < U.rows && !err; j++) {
-            total += fabs(sigma[j]);
-            if (sigma[j] < -basis->gram_cut) {
-                solution->negative++;
-                negative -= sigma[j];
-            }
-            if (sigma[j] <= basis->gram_cut) continue;
-            for (size_t i = 0; i < m_r; i++)
-                U.at[j * U.stride + i] /= sqrt(sigma[j]);
-            kept = j + 1;
-        }
-        ensemble->offset[r + 1] = ensemble->offset[r] + kept;
+        err = ny_eigen_top(problem->ctx, W_r, U.rows, sigma + found, U);
+        if (err) break;
+        ensemble->offset[r + 1] = ensemble->offset[r] + ny_basis_whiten(basis, sigma + found, U);
+        found += U.rows;
     }
-    solution->negative_share = total > 0 ? negative / total : 0;
-    if (!err && !ensemble->offset[ensemble->experts]) err = ny_basis_empty(problem->ctx);
+    if (err) goto done;
+    ny_solution_count(solution, sigma, found, basis->gram_cut);
+    if (!ensemble->offset[ensemble->experts]) err = ny_basis_empty(problem->ctx);
+done:
     ny_free(problem->ctx, sigma);
     return err;
 }
@@ -267,21 +261,12 @@ static void signed_gram(const struct ny_ensemble *ensemble, const double *lambda
 static size_t keep_positive(const struct ny_problem *problem, const double *values, size_t count,
                             struct ny_solution *solution)
 {
-    double largest = fmax(values[0], -values[count - 1]), total = 0, negative = 0;
-    double noise = noise_of(problem) * largest;
-    size_t kept = 0;
+    double noise = noise_of(problem) * fmax(values[0], -values[count - 1]);
+    size_t kept = ny_solution_count(solution, values, count, noise);
 
-    solution->negative = 0;
-    for (size_t j = 0; j < count; j++) {
-        total += fabs(values[j]);
-        if (values[j] < -noise) {
-            solution->negative++;
-            negative -= values[j];
-        }
-        if (j < solution->p && values[j] > noise) solution->values[kept++] = values[j];
-    }
+    if (kept > solution->p) kept = solution->p;
+    memcpy(solution->values, values, kept * sizeof(double));
     solution->negative_weights = solution->negative > 0;
-    solution->negative_share = total > 0 ? negative / total : 0;
     return kept;
 }
 

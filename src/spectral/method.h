@@ -100,6 +100,10 @@ struct ny_method {
 const struct ny_method *ny_method_find(const char *name);
 const struct ny_method *ny_method_at(size_t index);
 void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx);
+/* Notes how many of these eigenvalues are negative beyond the cut, and their share of Σ|λ|; returns
+ * how many are above it. */
+size_t ny_solution_count(struct ny_solution *solution, const double *values, size_t count,
+                         double cut);
 
 /* What W says before the pass (src/README.md, trap 1):
  * η = 2⁻²⁴ max_j mean_i (w_ij − a_j)² ‖W_r⁺‖_F / mean k(x,x), and the rank cut of f32 tiles. */

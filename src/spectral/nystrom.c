@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-/* The randomized solver pays for a small part of the spectrum or a large W (limits measured). */
+/* The randomized solver pays for a small part of the spectrum or a large W. For m/10 pairs of 4,000
+ * the exact one takes at most twice its time, and gives three to five digits more (measured). */
 bool ny_nystrom_randomized(const struct ny_problem *problem, size_t m, size_t k)
 {
     if (problem->inner != NY_INNER_AUTO) return problem->inner == NY_INNER_RANDOMIZED;
@@ -45,24 +46,6 @@ static int certify(struct ny_problem *problem, const struct ny_basis *basis, con
     return NY_OK;
 }
 
-/* Drops what is not above the cut, counting what is negative beyond rounding. */
-static size_t count_kept(struct ny_solution *solution, const double *sigma, size_t k, double cut)
-{
-    double total = 0, negative = 0;
-    size_t kept = 0;
-
-    for (size_t j = 0; j < k; j++) {
-        total += fabs(sigma[j]);
-        if (sigma[j] > cut) kept++;
-        if (sigma[j] < -cut) {
-            solution->negative++;
-            negative -= sigma[j];
-        }
-    }
-    solution->negative_share = total > 0 ? negative / total : 0;
-    return kept;
-}
-
 int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
                       struct ny_solution *solution, double *sigma, struct ny_matrix U)
 {
@@ -75,7 +58,7 @@ int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
     else
         err = ny_eigen_top(problem->ctx, basis->W, k, sigma, U);
     if (err) return err;
-    solution->rank_effective = count_kept(solution, sigma, k, basis->cut);
+    solution->rank_effective = ny_solution_count(solution, sigma, k, basis->cut);
     for (size_t j = 0; j < p && j < solution->rank_effective; j++) {
         solution->values[j] = n / m * sigma[j];                         /* λ̂ = (n/m) σ */
         for (size_t i = 0; i < basis->r; i++)                           /* P = √(m/n) U Σ⁺ */

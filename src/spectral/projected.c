@@ -159,28 +159,14 @@ int ny_projected_whiten(struct ny_problem *problem, struct ny_basis *basis,
 {
     struct ny_context *ctx = problem->ctx;
     double *sigma = ny_calloc(ctx, NY_MEM_SOLVE, B->rows, sizeof(double));
-    double total = 0, negative = 0;
-    size_t kept = 0;
     int err = NY_EBUDGET;
 
     if (!sigma) goto done;
-    err = ny_eigen_top(ctx, basis->W, B->rows, sigma, *B);
+    err = ny_eigen_top(ctx, basis->W, B->rows, sigma, *B);              /* W = U Σ Uᵀ */
     if (err) goto done;
-    for (size_t j = 0; j < B->rows; j++) {
-        total += fabs(sigma[j]);
-        if (sigma[j] < -basis->gram_cut) {
-            solution->negative++;
-            negative -= sigma[j];
-        }
-        if (sigma[j] <= basis->gram_cut) continue;
-        for (size_t i = 0; i < B->cols; i++)
-            B->at[j * B->stride + i] /= sqrt(sigma[j]);
-        kept = j + 1;
-    }
-    solution->negative_share = total > 0 ? negative / total : 0;
-    solution->rank_effective = kept;
-    if (!kept) err = ny_basis_empty(ctx);
-    B->rows = kept;
+    ny_solution_count(solution, sigma, B->rows, basis->gram_cut);
+    B->rows = solution->rank_effective = ny_basis_whiten(basis, sigma, *B);
+    if (!B->rows) err = ny_basis_empty(ctx);
 done:
     ny_free(ctx, sigma);
     return err;
