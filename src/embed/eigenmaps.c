@@ -316,21 +316,12 @@ done:
 
 static int finish(struct ny_job *job)
 {
-    struct ny_batch *batch;
-    int err;
+    static const char *const parts[] = {"eigenpairs.0", "eigenpairs.1", NULL};
 
     ny_job_report_resources(job);
     ny_job_mark_time(job);
     json_object_clear(ny_job_checkpoint(job));
-    err = ny_batch_begin(&batch, job->store);
-    if (err) return err;
-    err = ny_job_delete_part(job, batch, "eigenpairs.0");
-    if (err == NY_OK) err = ny_job_delete_part(job, batch, "eigenpairs.1");
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
-    return ny_job_commit(job, batch, NY_STAGE_DONE);
+    return ny_job_save_without(job, NY_STAGE_DONE, parts);
 }
 
 /* Rows of Û, and 1/√d_i behind them where coordinates are those of the walk. */

@@ -309,10 +309,9 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
 static int stage_graph(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
-    static const char *const images[] = {"lists.0", "lists.1", "joins.0", "joins.1"};
+    static const char *const images[] = {"lists.0", "lists.1", "joins.0", "joins.1", NULL};
     struct ny_components components = {.ctx = job->ctx};
     struct ny_lists lists;
-    struct ny_batch *batch;
     uint32_t *rows = NULL;
     float *far = NULL;
     int err = load_lists(g, &lists, &rows, &far);
@@ -332,14 +331,7 @@ static int stage_graph(struct ny_graph_job *g)
     ny_job_mark_time(job);
     ny_job_report_resources(job);
     json_object_clear(ny_job_checkpoint(job));
-    err = ny_batch_begin(&batch, job->store);
-    if (err) goto done;
-    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]) && err == NY_OK; i++)
-        err = ny_batch_delete(batch, job->name, images[i]);
-    if (err)
-        ny_batch_abort(batch);
-    else
-        err = ny_job_commit(job, batch, g->end);
+    err = ny_job_save_without(job, g->end, images);
 done:
     ny_components_release(&components);
     ny_free(job->ctx, g->bridge);

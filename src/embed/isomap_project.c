@@ -124,19 +124,12 @@ static int finish(struct ny_job *job)
 {
     static const char *const parts[] = {"geodesics.0", "geodesics.1", "columns.0", "columns.1",
                                         "sample",      "paths",       "geodesics", "gram.0",
-                                        "gram.1",      "sources"};
-    struct ny_batch *batch;
-    int err = NY_OK;
+                                        "gram.1",      "sources",     NULL};
 
     ny_job_report_resources(job);
     ny_job_mark_time(job);
     json_object_clear(ny_job_checkpoint(job));
-    err = ny_batch_begin(&batch, job->store);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && err == NY_OK; i++) {
-        err = ny_batch_delete(batch, job->name, parts[i]);
-        if (err) ny_batch_abort(batch);
-    }
-    return err ? err : ny_job_commit(job, batch, NY_STAGE_DONE);
+    return ny_job_save_without(job, NY_STAGE_DONE, parts);
 }
 
 int ny_isomap_project(struct ny_graph_fit *fit)

@@ -197,6 +197,21 @@ int ny_job_save(struct ny_job *job, enum ny_stage stage)
     return err ? err : ny_job_commit(job, batch, stage);
 }
 
+int ny_job_save_without(struct ny_job *job, enum ny_stage stage, const char *const *parts)
+{
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, job->store);
+
+    if (err) return err;
+    for (; *parts && err == NY_OK; parts++)
+        err = ny_job_delete_part(job, batch, *parts);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_job_commit(job, batch, stage);
+}
+
 static void slot_name(char *text, size_t size, const char *part, uint64_t slot)
 {
     snprintf(text, size, "%s.%llu", part, (unsigned long long)slot);

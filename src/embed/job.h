@@ -123,6 +123,8 @@ void ny_job_mark_time(struct ny_job *job);
 /* Puts the record, with the stage that comes next, in a batch, and commits it. */
 int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage);
 int ny_job_save(struct ny_job *job, enum ny_stage stage);
+/* The same without parts that served the stages before; the list of them ends with NULL. */
+int ny_job_save_without(struct ny_job *job, enum ny_stage stage, const char *const *parts);
 /* Stages from the record's on to `end`: `run` does job->stage and moves the record on. */
 int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *arg), void *arg);
 /* Writes an image to the slot not in use and makes it current in the record: the checkpoint of

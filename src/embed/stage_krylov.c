@@ -131,15 +131,7 @@ void ny_krylov_close(struct ny_job *job)
 
 int ny_krylov_leave(struct ny_job *job)
 {
-    struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, job->store);
+    static const char *const parts[] = {"krylov.0", "krylov.1", NULL};
 
-    if (err) return err;
-    for (int slot = 0; slot < 2 && err == NY_OK; slot++)
-        err = ny_job_delete_part(job, batch, slot ? "krylov.1" : "krylov.0");
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
-    return ny_job_commit(job, batch, NY_STAGE_PROJECT);
+    return ny_job_save_without(job, NY_STAGE_PROJECT, parts);
 }

@@ -330,23 +330,13 @@ static void report(const struct probe *run)
 /* The result, with what served the probe alone. */
 static int finish(struct probe *run)
 {
-    static const char *const parts[] = {"averages", "centring", "probe.0", "probe.1"};
+    static const char *const parts[] = {"averages", "centring", "probe.0", "probe.1", NULL};
     struct ny_job *job = run->job;
-    struct ny_batch *batch;
-    int err;
 
     ny_job_mark_time(job);
     report(run);
     ny_job_report_resources(job);
-    err = ny_batch_begin(&batch, job->store);
-    if (err) return err;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && err == NY_OK; i++)
-        err = ny_job_delete_part(job, batch, parts[i]);
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
-    return ny_job_commit(job, batch, NY_STAGE_DONE);
+    return ny_job_save_without(job, NY_STAGE_DONE, parts);
 }
 
 /* What the stages before have left in memory. */
