@@ -357,12 +357,12 @@ int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, s
 
     if (err) goto done;
     p = ny_coordinates_count(&result.coordinates);
-    if (!p || first + count > result.covered.rows) {
+    if (!p || count > result.covered.rows || first > result.covered.rows - count) {
         err = ny_fail(result.ctx, NY_EUSAGE,
-                      "'%s' has %llu rows of %zu components; rows %llu to "
-                      "%llu are not in it",
-                      name, (unsigned long long)result.covered.rows, p, (unsigned long long)first,
-                      (unsigned long long)(first + count - 1));
+                      "'%s' has %llu rows of %zu components; %zu rows from row %llu on are not all "
+                      "in it",
+                      name, (unsigned long long)result.covered.rows, p, count,
+                      (unsigned long long)first);
         goto done;
     }
     if (!ny_coordinates_plain(&result.coordinates)) err = reserve_stored(&result, count);

@@ -105,6 +105,10 @@ static void a_part_of_an_embedding_can_be_read(void **state)
     assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 123, 10, part), NY_OK);
     assert_memory_equal(part, all + 123 * 3, sizeof(part));
     assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", ROWS - 5, 10, part), NY_EUSAGE);
+    /* The end wraps around 2⁶⁴. */
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", UINT64_MAX - 4, 10, part),
+                     NY_EUSAGE);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 1, UINT64_MAX, part), NY_EUSAGE);
 }
 
 static void appended_rows_are_there_and_a_mismatch_changes_nothing(void **state)
