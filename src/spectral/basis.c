@@ -447,6 +447,21 @@ size_t ny_basis_whiten(const struct ny_basis *basis, const double *sigma, struct
     return kept;
 }
 
+double ny_basis_trace(struct ny_matrix A, struct ny_solution *solution)
+{
+    double largest = 0, smallest = 0, sum = 0;
+
+    for (size_t i = 0; i < A.rows; i++) {
+        double a = A.at[i * A.stride + i];
+
+        sum += a;
+        largest = fmax(largest, a);
+        smallest = fmin(smallest, a);
+    }
+    if (smallest < -1e-6 * largest || !isfinite(sum)) solution->inaccurate = true;
+    return sum;
+}
+
 int ny_basis_empty(struct ny_context *ctx)
 {
     return ny_fail(ctx, NY_ENUMERIC,

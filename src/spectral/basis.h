@@ -75,6 +75,10 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
  * u_j σ_j^-½, so that UᵀU of them is W⁺; how many. */
 size_t ny_basis_whiten(const struct ny_basis *basis, const double *sigma, struct ny_matrix U);
 
+/* tr A of a positive semidefinite A that was made from G, by its lower triangle; inaccurate where
+ * its diagonal says that it is not. */
+double ny_basis_trace(struct ny_matrix A, struct ny_solution *solution);
+
 /* NY_ENUMERIC: no eigenvalue is above the cut. */
 int ny_basis_empty(struct ny_context *ctx);
 

@@ -171,15 +171,8 @@ static void judge(const struct ny_problem *problem, const struct ny_basis *basis
                   const struct ny_ensemble *ensemble, struct ny_matrix S,
                   struct ny_solution *solution)
 {
-    double largest = 0, smallest = 0, sum = 0;
+    double sum = ny_basis_trace(S, solution);
 
-    for (size_t i = 0; i < S.rows; i++) {
-        double s = S.at[i * S.stride + i];
-
-        sum += s;
-        largest = fmax(largest, s);
-        smallest = fmin(smallest, s);
-    }
     for (size_t r = 0; r < ensemble->experts; r++) {
         struct ny_matrix F_r = ny_ensemble_root(ensemble, r);
 
@@ -190,9 +183,9 @@ static void judge(const struct ny_problem *problem, const struct ny_basis *basis
             if (problem->normalisation == NY_CENTRED_IMPLICIT) sum += (double)problem->n * z * z;
         }
     }
-    solution->inaccurate = smallest < -1e-6 * largest || !isfinite(sum);
     if (problem->weights != NY_WEIGHTS_RIDGE && sum > basis->trace * (1 + 1e-6))
         solution->inaccurate = true;
+    if (!isfinite(sum)) solution->inaccurate = true;
 }
 
 /* λ of S below it is rounding. */
