@@ -13,7 +13,7 @@
 static const char *const stage_names[] = {"stats",   "select", "degrees",   "accumulate", "solve",
                                           "project", "probe",  "neighbors", "graph",      "done"};
 
-/* Keys of the report that are null until they are known (interface of `info --json`). */
+/* Keys of the report that `info --json` prints as null until they are known. */
 static const char *const report_keys[] = {"map",
                                           "approx",
                                           "select",

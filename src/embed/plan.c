@@ -100,8 +100,8 @@ static double slowdown(const struct ny_footprint *footprint, enum ny_stage stage
     return (double)footprint->settings->threads / (workers ? workers : 1);
 }
 
-/* A kernel block and a substitution a row, most of them left early (limits: 60 %). Without a
- * tolerance: a dozen runs, most of which skip nearly all rows; measured on images. */
+/* A kernel block and a substitution a row, most of them left early: 40 % of the work is left, as
+ * measured on images. Without a tolerance: a dozen runs, most of which skip nearly all rows. */
 static void plan_greedy(const struct ny_fit_settings *settings, const struct prices *price,
                         double entries, struct ny_plan *plan)
 {

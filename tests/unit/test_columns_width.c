@@ -49,7 +49,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* γ as algorithms define it: 1/median of the non-zero distances of 20,000 hashed pairs. */
+/* γ by its definition: 1/median of the non-zero distances of 20,000 hashed pairs. */
 static double plain_auto(const char *kernel, const struct data *data, const struct ny_geometry *g,
                          uint64_t n, uint64_t seed)
 {
