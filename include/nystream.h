@@ -153,8 +153,8 @@ NY_API unsigned ny_context_threads(const struct ny_context *context);
  * silence. */
 NY_API void ny_context_set_log(struct ny_context *context, ny_log_fn *log, void *user);
 NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *fn, void *user);
-/* Called by ny_fit() with the plan (as of ny_plan()) before anything runs, also when it is then
- * refused because it does not fit. */
+/* Called with the plan (as of ny_plan()) by ny_fit() and ny_embed_file() before anything runs, also
+ * when it is then refused because it does not fit; not where the result is done already. */
 NY_API void ny_context_set_plan(struct ny_context *context, ny_plan_fn *fn, void *user);
 /* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED for signal 2 and
  * NY_ETERMINATED for 15. Async-signal-safe. 0 withdraws the request. */
@@ -177,7 +177,7 @@ enum ny_option_group {
     NY_GROUP_SELECT = 4, /* the selection's part of the fit options */
     NY_GROUP_COMMON = 8, /* memory */
     NY_GROUP_READ = 16,  /* how a file is read, for transform: format header label-column … */
-    NY_GROUP_EMBED = 32, /* what only the one call ny_embed_file() has: tmpdir … */
+    NY_GROUP_EMBED = 32, /* of ny_embed_file(), beside those of FIT and READ: tmpdir layout … */
     NY_GROUP_PLAN = 64,  /* what only ny_gamma_grid() has: gamma-grid */
     NY_GROUP_UPDATE = 128, /* what only ny_fit() has: update */
     NY_GROUP_GRAPH = 256,  /* neighbors metric max-distance … */
@@ -217,7 +217,8 @@ NY_API const char *ny_options_get(const struct ny_options *options, const char *
 NY_API const char *ny_suggest(const char *word, const char *const *candidates, size_t count);
 
 /* ---------------------------------------------------------------------------------------------
- * What calls report: named numbers and texts, and all of them as JSON (interface of `--json`).
+ * What calls report: named numbers and texts, and all of them as one JSON object, which is what
+ * the command prints with --json.
  * ------------------------------------------------------------------------------------------- */
 struct ny_report;
 NY_API void ny_report_free(struct ny_report *report);
@@ -232,17 +233,21 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
 /* ---------------------------------------------------------------------------------------------
  * 3. Store. `path` is a directory, by convention NAME.nys.
  * ------------------------------------------------------------------------------------------- */
-/* Imports `count` files, one after another, in one bounded-memory pass. All or nothing: until it
- * returns NY_OK readers see the store as before; after a kill the same call goes on. Creates the
- * store where there is none; onto points that exist only with option append. *report:
- * n, rows, bytes, seconds, dropped. */
+/* Imports `count` files, one after another, in one bounded-memory pass, which takes 256 MiB of the
+ * context's budget at most; option memory gives it more. All or nothing: until it returns NY_OK
+ * readers see the store as before; after a kill the same call goes on. Creates the store where
+ * there is none; onto points that exist only with option append. *report: n d dtype format nnz
+ * bytes compressed_bytes of all points that the store has now; rows dropped seconds of this call.
+ */
 NY_API int ny_import(struct ny_context *context, const char *path, const char *const *files,
                      size_t count, const struct ny_options *options, struct ny_report **report);
 
 /* A store and what is in it: n d dtype format blocks bytes … results. */
 NY_API int ny_store_report(struct ny_context *context, const char *path,
                            struct ny_report **report);
-/* Everything about one result (interface: JSON of `info STORE NAME --json`). */
+/* Everything about one result, also of one that is not done: its status (done, running,
+ * interrupted), kind (fit, dictionary, graph), stage, options, and the figures that are known, the
+ * others null. NY_EUSAGE where there is none of this name. */
 NY_API int ny_result_report(struct ny_context *context, const char *path, const char *name,
                             struct ny_report **report);
 /* Reads every byte. NY_ESTORE when anything is damaged; *report lists it then: ok, rows_damaged,
@@ -277,8 +282,11 @@ NY_API int ny_plan(struct ny_context *context, const char *path, const struct ny
  * "auto", they go around gamma. No pass over the points. */
 NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
                          const struct ny_options *options, struct ny_report **report);
-/* Runs a fit, or resumes it from its last checkpoint; the result is stored under `name`. The plan
- * is logged first; NY_EBUDGET when it does not fit. *report as ny_result_report().
+/* Runs a fit, or resumes it from its last checkpoint; the result is stored under `name`. Before
+ * anything is written the plan goes to the callback of ny_context_set_plan(), if there is one;
+ * NY_EBUDGET when it does not fit. NY_EUSAGE where `name` has a result of other options, unless
+ * option restart replaces it; one of the same that is done is left as it is. *report as
+ * ny_result_report().
  * With option probe, a pass more: probe_error = ‖K − K̃‖_F/‖K‖_F, from probe_columns columns of K
  * drawn by hash, and probe_standard_error of it (0 of all columns, null of one).
  *
@@ -293,7 +301,8 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  */
 NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,
                   const struct ny_options *options, struct ny_report **report);
-/* A dictionary alone, for fit with option landmarks-from. Resumed and refused as a fit is. */
+/* A dictionary alone, for fit with option landmarks-from. Resumed as a fit is, and refused as one
+ * that has a name or options of another; without a plan. */
 NY_API int ny_select(struct ny_context *context, const char *path, const char *name,
                      const struct ny_options *options, struct ny_report **report);
 /* The graph of nearest neighbours, exactly, by n²/2 distances streamed in tiles, or nearly, by a
@@ -321,8 +330,10 @@ NY_API int ny_path(struct ny_context *context, const char *path, const char *gra
 NY_API int ny_evaluate(struct ny_context *context, const char *path, const char *name,
                        const struct ny_options *options, struct ny_report **report);
 /* Places the rows of `input` with a stored model: m·(d + p) multiply-adds a row, one streaming
- * pass over the input, no solve. Options `import` say how to read it; NULL: all defaults. NY_EDATA
- * where the input has other columns than the model. */
+ * pass over the input, no solve. A result without a model of its own (a map of a graph, a method on
+ * all of K) reads the store's points for each batch of new rows instead. `output` is as that of
+ * ny_export(). Options `import` say how to read the input; NULL: all defaults. NY_EDATA where it
+ * has other columns than the model. */
 NY_API int ny_transform(struct ny_context *context, const char *path, const char *name,
                         const char *input, const char *output, const struct ny_options *import);
 /* A model exported as one file needs no store. */
@@ -343,7 +354,7 @@ NY_API int ny_export_undamaged(struct ny_context *context, const char *path, con
 NY_API int ny_plot(struct ny_context *context, const char *path, const char *name,
                    const char *output, const struct ny_options *options);
 /* The same in letters, handed to `write` piece by piece; what it returns, if not 0, is returned.
- * Classes beyond ten share colours. */
+ * Classes beyond ten share colours. NY_EUSAGE for options size, scree and mark-landmarks. */
 struct ny_screen {
     unsigned columns, lines;
     int utf8, colors; /* whether it shows them; colours by the sequences of ECMA-48 */
@@ -352,9 +363,10 @@ struct ny_screen {
 };
 NY_API int ny_plot_text(struct ny_context *context, const char *path, const char *name,
                         const struct ny_options *options, const struct ny_screen *screen);
-/* Writes results, all that are done where `count` is 0 (`names` may then be NULL), as one page of
- * HTML that needs nothing else, by the options of NY_GROUP_REPORT. One pass over each embedding; a
- * path holds a component of its graph in memory. NY_EDATA where there is no path. */
+/* Writes results, at most 32, as one page of HTML that needs nothing else, by the options of
+ * NY_GROUP_REPORT. `count` 0 (`names` may then be NULL): the first 32, by name, of those that are
+ * done. `output` ends in .html or .htm, or has no ending. One pass over each embedding; a path
+ * holds a component of its graph in memory. NY_EDATA where there is no path. */
 NY_API int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                            size_t count, const char *output, const struct ny_options *options);
 /* The names of the parts, for help; ends with NULL. */
@@ -365,8 +377,10 @@ NY_API int ny_calibrate(struct ny_context *context, struct ny_report **report);
 
 /* ---------------------------------------------------------------------------------------------
  * 1. One call: `file` → `output`, through a temporary store beside `output` (or in option tmpdir).
- * With option online the fit selects and sums up while the file is read: each row is imported, and
- * read once more to be embedded.
+ * Options of NY_GROUP_FIT, NY_GROUP_READ and NY_GROUP_EMBED; *report as ny_fit(). With option
+ * online the fit selects and sums up while the file is read, unless it needs more than the first
+ * 16,384 rows to begin (option scale, landmarks that are given, so many of them): each row is
+ * imported, and read once more to be embedded.
  * ------------------------------------------------------------------------------------------- */
 NY_API int ny_embed_file(struct ny_context *context, const char *file, const char *output,
                          const struct ny_options *options, struct ny_report **report);
@@ -376,8 +390,9 @@ NY_API int ny_embed_file(struct ny_context *context, const char *file, const cha
  * ------------------------------------------------------------------------------------------- */
 /* Appends rows × d float values (row-major, packed) to a store, which is created where there is
  * none; labels: rows values (NaN: none), or NULL. All or nothing. NY_EDATA for another d than the
- * store's, labels where it has none or the other way round, and values that are not finite. A store
- * of sparse rows keeps what is not 0. */
+ * store's, labels where it has none or the other way round, and values that are not finite or not
+ * of the store's element type (0.5 where it keeps bytes). A store of sparse rows keeps what is not
+ * 0. */
 NY_API int ny_append_rows(struct ny_context *context, const char *path, const float *values,
                           uint64_t rows, uint64_t d, const double *labels);
 
