@@ -1,6 +1,7 @@
 /*
  * Degrees of a divided kernel: d_i = c_i·v for any row, of which rows and columns of K are divided
- * by √d_i (laplacian, diffusion). Over D v = (n/m)1; implicitly v = B s of K̃ = C B Cᵀ.
+ * by √d_i (laplacian, diffusion; Ouimet & Bengio 2005, eq. 4). Over D v = (n/m)1; implicitly
+ * (Proposition 2) v = B s of K̃ = C B Cᵀ.
  */
 #ifndef NY_EMBED_DEGREES_H
 #define NY_EMBED_DEGREES_H

@@ -1,8 +1,10 @@
 /*
- * Laplacian eigenmaps (Belkin & Niyogi 2003) of a graph of neighbours: A = exp(−γ‖·‖²) on its
- * edges, or 1; the smallest eigenpairs of I − D^-½AD^-½, of which the first is trivial
- * (graph/lobpcg.h). And the diffusion map of such a graph: the same vectors, times the power t
- * of the eigenvalues 1 − λ of D^-½AD^-½; asymmetric: those of the walk D⁻¹A, D^-½u. Stages:
+ * Laplacian eigenmaps (Belkin & Niyogi 2003) of a graph of neighbours, as Talwalkar, Kumar & Rowley
+ * 2008 have them in section 2.2 (their W is A, their σ² 1/γ): A = exp(−γ‖·‖²) on its edges, or 1;
+ * Y = U of the smallest eigenpairs of L = I − D^-½AD^-½ (eq. 2), of which the first is trivial
+ * (graph/lobpcg.h). And the diffusion map of such a graph (Homrighausen & McDonald 2011, eqs. 1 to
+ * 3, ε = 1/γ): the same vectors, of D^-½AD^-½ = I − L (eq. 2), times the power t of its eigenvalues
+ * 1 − λ; asymmetric: those of the walk D⁻¹A (eq. 3), D^-½u. Stages:
  *
  *   solve       the pairs
  *   project     their rows, as embedding; that of the trivial pair, too, so that it can be exported

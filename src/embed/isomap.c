@@ -1,11 +1,14 @@
 /*
- * Isomap: k = −½Δ², Δ the lengths of shortest paths between the nodes of the graph; averages over
- * the landmarks D (Tenenbaum, de Silva & Langford 2000; with landmarks: Talwalkar, Kumar & Rowley
- * 2008, section 4.4). Stages:
+ * Isomap (Tenenbaum, de Silva & Langford 2000) with landmarks (Talwalkar, Kumar & Rowley 2008,
+ * sections 2.1, 4.3 and 4.4, whose equations are meant below). K = −½HΔ²H, H = I − 11ᵀ/n, Δ the
+ * lengths of shortest paths between the nodes of the graph, and Y = Λ^½Uᵀ of its largest eigenpairs
+ * (eq. 1). These are approximated from the columns of the landmarks D: Λ̂ and Û by eqs. 6 and 7
+ * (nystrom) or 8 and 9 (column), of W = −½HΔ(D, D)²H, H = I − 11ᵀ/m, and C centred over D likewise
+ * (section 4.4). Stages:
  *
  *   select      landmarks among the nodes
  *   accumulate  sweep 1: paths from each landmark → Δ(D, D), and Δ of a sample of pairs
- *   solve       W = −½Δ(D, D)² → P: negative eigenvalues of HWH are dropped and counted
+ *   solve       W → P: its negative eigenvalues are dropped and counted
  *   project     sweep 2: the same paths again → Y += C′P, a batch of columns at a time, so that C,
  *               nodes × m, is never there; nothing of that where all nodes are landmarks
  *

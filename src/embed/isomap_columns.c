@@ -1,6 +1,7 @@
 /*
- * Column sampling in isomap: C = −½Δ², nodes × m, is kept in the store as Δ, so that G = C′ᵀC′ can
- * be summed by rows and Y = C′P be added up without finding the paths again. Part "paths": of each
+ * Column sampling in isomap (Talwalkar, Kumar & Rowley 2008, eqs. 8 and 9, from CᵀC): C = −½Δ²,
+ * nodes × m, is kept in the store as Δ, so that G = C′ᵀC′ can be summed by rows and Y = C′P be
+ * added up without finding the paths again. Part "paths": of each
  * batch of sources its units of nodes one after the other, NY_UNIT_ROWS × NY_LANES f32 each.
  */
 #include "embed/accumulate.h"

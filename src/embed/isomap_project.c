@@ -1,10 +1,11 @@
-/* Stage project of isomap: sweep 2, Y += C′P, and how well Y keeps the paths. */
+/* Stage project of isomap: sweep 2, Y += C′P, and how well Y keeps the paths. P holds Λ̂^½ of eq. 1
+ * already (Talwalkar, Kumar & Rowley 2008); C = −½Δ² (section 4.4). */
 #include "embed/isomap_private.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Y += C′P for a batch of columns; the shift is in the first row of the map. */
+/* Y += CP for a batch of columns; −aᵀP, of the shift, is in the first row of the map. */
 static int add_columns(void *arg, size_t first, size_t count, const float *distances)
 {
     struct ny_isomap *map = arg;

@@ -1,4 +1,5 @@
-/* Stage solve of isomap: W = −½Δ(D, D)² → P. */
+/* Stage solve of isomap: W = −½HΔ(D, D)²H → P, by eqs. 6 and 7, or 8 and 9, of Talwalkar, Kumar &
+ * Rowley 2008. */
 #include "embed/isomap_private.h"
 
 #include <math.h>
@@ -30,8 +31,8 @@ static int load_state(struct ny_isomap *map)
     return map->state ? ny_job_get_part(job, "geodesics", map->state, bytes) : NY_EBUDGET;
 }
 
-/* W and its column means. A path's f32 sum depends on the end where it
- * begins: W takes the mean of both. */
+/* −½Δ(D, D)² and its column means; the method's basis makes HWH of it (spectral/basis.h). A path's
+ * f32 sum depends on the end where it begins: W takes the mean of both. */
 static int make_square(const struct ny_isomap *map)
 {
     struct ny_job *job = &map->fit->job;
@@ -46,7 +47,7 @@ static int make_square(const struct ny_isomap *map)
             float path = map->state[i * width + j];
 
             longest = path > longest ? path : longest;
-            job->W.at[i * m + j] = -(double)path * (double)path / 2;
+            job->W.at[i * m + j] = -(double)path * (double)path / 2; /* −½Δ² */
         }
     }
     if (!(longest > 0))
@@ -99,6 +100,7 @@ static int save_map(const struct ny_isomap *map, const struct ny_solution *solut
     if (!image) return NY_EBUDGET;
     for (size_t k = 0; k < p; k++)
         for (size_t j = 0; j < m; j++) {
+            /* Y = ÛΛ̂^½, eq. 1, of Û = C′P + 1qᵀ */
             double scaled = solution->P.at[j * solution->P.stride + k] * sqrt(solution->values[k]);
 
             image[((size_t)map->landmark[j] + 1) * p + k] = scaled;

@@ -1,4 +1,5 @@
-/* Placing new points with a stored model: one streaming pass over them, no solve. */
+/* Placing new points with a stored model: one streaming pass over them, no solve (Ouimet & Bengio
+ * 2005, Algorithm 1, step 24). */
 #ifndef NY_EMBED_TRANSFORM_H
 #define NY_EMBED_TRANSFORM_H
 

@@ -1,8 +1,8 @@
 /*
  * Placing new points by all stored points: for maps of graphs (embed/graph_map.h), and for results
- * of methods that work on all of K, which have no landmarks. Of these by the Nyström formula:
- * y(x) = k̃(x,X) Û Λ⁻¹, scaled as the map; the points and Û come from the store, once for every
- * batch of new rows.
+ * of methods that work on all of K, which have no landmarks. Of these by the Nyström formula
+ * (Ouimet & Bengio 2005, eq. 1): y(x) = k̃(x,X) Û Λ⁻¹, scaled as the map; the points and Û come
+ * from the store, once for every batch of new rows.
  */
 #ifndef NY_EMBED_TRANSFORM_POINTS_H
 #define NY_EMBED_TRANSFORM_POINTS_H

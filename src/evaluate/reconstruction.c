@@ -1,6 +1,7 @@
 /*
- * Measure reconstruction: how near K̃ = ÛΛ̂Ûᵀ (spectral) and ÛÛᵀK (matrix projection) are to the
- * matrix K that the map decomposes, with the averages of all rows, whatever the fit's were.
+ * Measure reconstruction: how near K̃ = ÛΛ̂Ûᵀ (spectral; Talwalkar et al. 2013, eqs. 7 and 8) and
+ * ÛÛᵀK (matrix projection; eqs. 5 and 6) are to the matrix K that the map decomposes, with the
+ * averages of all rows, whatever the fit's were.
  * relative_error is ‖K − K̃‖_F/‖K‖_F (Li et al. 2010), relative_accuracy ‖K − K_k‖_F/‖K − K̃‖_F,
  * K_k the best of as many pairs (Talwalkar et al. 2013, section 3.3); distance_accuracy is that
  * of the squared distances that the matrices mean (section 4.2).

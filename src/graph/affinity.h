@@ -1,5 +1,6 @@
 /*
- * The affinity A of a graph's edges, and products with its Laplacian D − A.
+ * The affinity A of a graph's edges (Homrighausen & McDonald 2011, eq. 1, with ε = 1/γ), and
+ * products with its Laplacian D − A.
  *
  * Vectors are z = D^-½u, u those of I − D^-½AD^-½. Products are sums of w_ij(z_i − z_j): they have
  * all their digits also where vectors are nearly constant and λ is 1e-15, which u would round away.

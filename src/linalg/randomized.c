@@ -1,5 +1,6 @@
-/* Randomized eigenpairs: Li, Kwok & Lu, "Making large-scale Nyström approximation possible",
- * Algorithm 1, with an orthonormal basis kept between the products. */
+/* Randomized eigenpairs: Li, Kwok & Lu 2010, "Making large-scale Nyström approximation possible",
+ * Algorithm 1, whose steps are the numbers in brackets, with an orthonormal basis kept between the
+ * products and, for step 4, B = QᵀAQ (eq. 4). */
 #include "base/random.h"
 #include "base/thread.h"
 #include "linalg/blas.h"
@@ -111,7 +112,8 @@ static int gaussian_share(void *arg, size_t first, size_t count)
     return NY_OK;
 }
 
-/* Q ← an orthonormal basis of the range of A^q Ω; Z is of Q's shape. They may come back swapped. */
+/* [1–3] Q ← an orthonormal basis of the range of A^q Ω; Z is of Q's shape. They may come back
+ * swapped. */
 static int find_range(struct ny_context *ctx, struct ny_matrix A, const struct ny_randomized *how,
                       struct ny_matrix *Q, struct ny_matrix *Z)
 {
@@ -155,10 +157,10 @@ int ny_eigen_randomized(struct ny_context *ctx, struct ny_matrix A, size_t count
     err = find_range(ctx, A, how, &Q, &Z);
     if (err) goto done;
     ny_gemm(1, A, Q, 0, Z);
-    ny_gemm(1, ny_t(Q), Z, 0, B);           /* B = QᵀAQ */
-    err = ny_eigen_top(ctx, B, count, values, U);
+    ny_gemm(1, ny_t(Q), Z, 0, B);           /* [4] B = QᵀAQ */
+    err = ny_eigen_top(ctx, B, count, values, U); /* [5] */
     if (err) goto done;
-    ny_gemm(1, U, ny_t(Q), 0, V);           /* rows of V: (Q·u)ᵀ */
+    ny_gemm(1, U, ny_t(Q), 0, V);           /* [6] rows of V: (Q·u)ᵀ */
 done:
     ny_free(ctx, space);
     return err;

@@ -1,5 +1,6 @@
 /*
- * weighted: without replacement, each next landmark with probability ∝ the weight of its row. Those
+ * weighted: without replacement, each next landmark with probability ∝ the weight of its row (the
+ * weighted Nyström of Homrighausen & McDonald 2011, section 2.2, whose matrix is D^-½AD^-½). Those
  * are the m smallest of −ln h(row)/w (Efraimidis & Spirakis 2006), found in one pass. Weights are
  * the diagonal of the matrix that the map decomposes, whose averages a pilot of m uniform landmarks
  * tells: c − a has the row mean r_i − w̄, where a are the column means of the pilot's W.

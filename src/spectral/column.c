@@ -37,8 +37,8 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis, do
         double sigma = sqrt(squares[j]);
 
         solution->rank_effective = j + 1;
-        solution->values[j] = sqrt(n / m) * sigma;                      /* λ̂ = √(n/m) σ */
-        for (size_t i = 0; i < basis->r; i++)                           /* P = V Σ_C⁺ */
+        solution->values[j] = sqrt(n / m) * sigma;                      /* eq. 4: λ̂ = √(n/m) σ */
+        for (size_t i = 0; i < basis->r; i++)                           /* … P = V Σ_C⁺ */
             solution->P.at[i * p + j] = V.at[j * basis->r + i] / sigma;
     }
     if (k > 0 && !solution->rank_effective) err = ny_basis_empty(ctx);

@@ -339,7 +339,7 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     if (err) goto done;
     for (size_t r = 0; r < ensemble.experts; r++)
         negative = negative || ensemble.weight[r] < 0;
-    apply_weights(&ensemble);                                           /* B = F J Fᵀ */
+    apply_weights(&ensemble);                                           /* eq. 5: B = F J Fᵀ */
     err = find_averages(problem, basis, &ensemble, solution);
     if (err) goto done;
     solution->rank_effective = ensemble.offset[ensemble.experts];

@@ -1,6 +1,7 @@
 /*
- * Gaussian projection: Homrighausen & McDonald 2011, Algorithm 2: one product with K. Their B, the
- * least squares solution of B QᵀΩ = QᵀY, is not symmetric; (B + Bᵀ)/2 is taken.
+ * Gaussian projection: Homrighausen & McDonald 2011, Algorithm 2, whose steps are the numbers in
+ * brackets: one product Y = KΩ [2]. Their B, the least squares solution of B QᵀΩ = QᵀY [4], is not
+ * symmetric; (B + Bᵀ)/2 is taken. Its eigenpairs and U = QÛ [5, 6] are left to the caller.
  */
 #include <math.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static int next(struct ny_sketch *sketch, unsigned step)
     for (size_t i = 0; i < sketch->V.rows; i++)
         memcpy(sketch->V.at + i * sketch->V.stride, sketch->Y.at + i * sketch->Y.stride,
                sketch->V.cols * sizeof(double));
-    return ny_orthonormalise(sketch->ctx, sketch->V); /* Q = orth(Y) */
+    return ny_orthonormalise(sketch->ctx, sketch->V); /* [3] Q = orth(Y) */
 }
 
 /* S = QᵀΩ; Ω is made again. */
@@ -42,8 +43,8 @@ static void project_gaussian(const struct ny_sketch *sketch, double *chunk, stru
     }
 }
 
-/* B S = T by orthogonal factors of Sᵀ = Z Lᵀ: B = T Z L⁻¹. Z comes in place of Sᵀ, whose columns
- * are S's rows; X (r × r) is left with Bᵀ = L⁻ᵀ Zᵀ Tᵀ. */
+/* [4] B S = T by orthogonal factors of Sᵀ = Z Lᵀ: B = T Z L⁻¹. Z comes in place of Sᵀ, whose
+ * columns are S's rows; X (r × r) is left with Bᵀ = L⁻ᵀ Zᵀ Tᵀ. */
 static int least_squares(struct ny_context *ctx, struct ny_matrix S, struct ny_matrix T,
                          struct ny_matrix Z, struct ny_matrix L, struct ny_matrix X)
 {
@@ -112,7 +113,7 @@ static double flops(double n, double r, const struct ny_randomized *how)
 
 static const struct ny_whole whole = {.landmarks = true,
                                       .products = products,
-                                      .start = ny_sketch_gaussian,
+                                      .start = ny_sketch_gaussian, /* [1] */
                                       .next = next,
                                       .reduce = reduce,
                                       .bytes = bytes,

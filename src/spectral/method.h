@@ -10,11 +10,12 @@
 #include "spectral/accumulator.h"
 
 /* How the map normalises K, and over what its averages run: r_i or d_i = c_i·v, with the vector v
- * of ny_problem. */
+ * of ny_problem. Centred: Ouimet & Bengio 2005, eq. 3; divided: their eq. 4, and Homrighausen &
+ * McDonald 2011, eq. 2; implicit: Ouimet & Bengio, Proposition 2. */
 enum ny_normalisation {
     NY_RAW,               /* svd: K as it is */
     NY_CENTRED_LANDMARKS, /* kpca, averages over D: C̃ = (C − 1w̄ᵀ)H */
-    NY_CENTRED_IMPLICIT,  /* kpca, averages over all rows of K̃ (Proposition 2) */
+    NY_CENTRED_IMPLICIT,  /* kpca, averages over all rows of K̃ */
     NY_DIVIDED_LANDMARKS, /* laplacian, diffusion, degrees over D: C̃ = 𝒟^-½ C 𝒟_D^-½, v = (n/m)1 */
     NY_DIVIDED_IMPLICIT   /* degrees of all rows of K̃: 𝒟^-½ C B Cᵀ 𝒟^-½, v = B s */
 };

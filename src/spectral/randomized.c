@@ -1,6 +1,7 @@
 /*
  * Randomized eigenpairs of K itself: Li, Kwok & Lu 2010, Algorithm 1 (Halko, Martinsson & Tropp),
- * with Y orthonormalised between products and B = QᵀKQ.
+ * whose steps are the numbers in brackets, with Y orthonormalised between products [2], and for
+ * step 4 B = QᵀKQ, their eq. 4, by one more product. Steps 5 and 6 are left to the caller.
  */
 #include <string.h>
 
@@ -42,7 +43,7 @@ static unsigned products(const struct ny_randomized *how)
 
 static int start(struct ny_sketch *sketch)
 {
-    int err = ny_sketch_gaussian(sketch); /* Ω */
+    int err = ny_sketch_gaussian(sketch); /* [1] Ω */
 
     return err || sketch->randomized.power ? err : ny_orthonormalise(sketch->ctx, sketch->V);
 }
@@ -53,12 +54,12 @@ static int next(struct ny_sketch *sketch, unsigned step)
     for (size_t i = 0; i < sketch->V.rows; i++)
         memcpy(sketch->V.at + i * sketch->V.stride, sketch->Y.at + i * sketch->Y.stride,
                sketch->V.cols * sizeof(double));
-    return ny_orthonormalise(sketch->ctx, sketch->V); /* Q = orth(Y) */
+    return ny_orthonormalise(sketch->ctx, sketch->V); /* [2, 3] Q = orth(Y) */
 }
 
 static int reduce(struct ny_sketch *sketch, struct ny_matrix B)
 {
-    ny_gemm(1, ny_t(sketch->V), sketch->Y, 0, B); /* B = Qᵀ(KQ) */
+    ny_gemm(1, ny_t(sketch->V), sketch->Y, 0, B); /* [4] B = Qᵀ(KQ) */
     ny_symmetrise(B);
     return NY_OK;
 }
