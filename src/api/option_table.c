@@ -24,6 +24,8 @@
 #define REPORT NY_GROUP_REPORT
 #define RARE NY_GROUP_RARE
 #define THREADS NY_GROUP_THREADS
+#define NAMED NY_GROUP_NAMED
+#define STORED NY_GROUP_STORED
 
 /* Sections of help. */
 #define INPUT "Input"
@@ -93,7 +95,7 @@
       "greedy without --tolerance: begin near the one that hashed rows suggest, not at 1")         \
     X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, LANDMARKS, FIT | SELECT | RARE,           \
       "row numbers of the landmarks, in order")                                                    \
-    X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, LANDMARKS, FIT | SELECT | RARE,            \
+    X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, LANDMARKS, FIT | SELECT | STORED | RARE,   \
       "take the landmarks of this result of the same store")                                       \
     X("components", NY_COUNT, 1, true, "P", "2", EMBEDDING, FIT, "columns of the embedding")       \
     X("rank", NY_COUNT, 1, true, "K", NULL, EMBEDDING, FIT | RARE,                                 \
@@ -117,8 +119,8 @@
     X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, SOLVER, FIT | RARE,              \
       "means and degrees over the landmarks, or over all rows; by default implicit for "           \
       "projected and ensemble")                                                                    \
-    X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", EMBEDDING,             \
-      FIT | RARE, "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                         \
+    X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", EMBEDDING, FIT | RARE, \
+      "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                                     \
     X("time", NY_NUMBER, 0, true, "T", "1", EMBEDDING, FIT | RARE,                                 \
       "diffusion: steps of the walk, the power of the eigenvalues")                                \
     X("row-normalize", NY_SWITCH, 0, true, NULL, "no", EMBEDDING, FIT | RARE,                      \
@@ -162,7 +164,7 @@
       "length")                                                                                    \
     X("sweep", NY_TEXT, 0, true, "LIST", NULL, NEIGHBORS, GRAPH,                                   \
       "other --neighbors to try, such as 1,2,3,5: components, and rows in the largest")            \
-    X("graph", NY_TEXT, 0, true, "NAME", NULL, NEIGHBORS, FIT,                                     \
+    X("graph", NY_TEXT, 0, true, "NAME", NULL, NEIGHBORS, FIT | STORED,                            \
       "take this graph of the same store. Maps of a graph; without it the fit makes its own")      \
     X("edge-weights", NY_CHOICE, 0, true, "heat|binary", "heat", NEIGHBORS, FIT | RARE,            \
       "eigenmaps, diffusion: exp(-gamma d^2) of an edge of length d, gamma auto: 1/median "        \
@@ -223,7 +225,7 @@
       "take in rows that were appended since. With the options that the result has; full: "        \
       "as a fit of all rows with its gamma and scale; frozen: they are placed by the model "       \
       "as it is")                                                                                  \
-    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH,                       \
+    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, NAMED,                                      \
       "replace a result of this name that has other options")                                      \
     X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE,          \
       "of every random choice. The same seed gives the same bytes")                                \

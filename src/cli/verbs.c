@@ -46,7 +46,7 @@ static const struct verb verbs[] = {
      "nystream plan points.nys --landmarks 100 --memory 256M\n"
      "nystream plan points.nys --gamma-grid 0.1,1,10",
      cli_run_plan},
-    {"fit", "STORE NAME", "", 2, 2, NY_GROUP_FIT | NY_GROUP_UPDATE | WORK, EVERY,
+    {"fit", "STORE NAME", "", 2, 2, NY_GROUP_FIT | NY_GROUP_NAMED | NY_GROUP_UPDATE | WORK, EVERY,
      "compute an embedding, resume it, or update it",
      "Selects landmarks, accumulates, solves, projects, and stores the result under NAME. A "
      "checkpoint is made at least every 30 seconds: after an interruption the same command goes "
@@ -56,12 +56,13 @@ static const struct verb verbs[] = {
      "nystream fit points.nys first --landmarks 100 --components 3 --memory 256M\n"
      "nystream fit points.nys groups --map laplacian --landmarks 100 --row-normalize",
      cli_run_fit},
-    {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | WORK, EVERY, "choose landmarks alone",
+    {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | NY_GROUP_NAMED | WORK, EVERY,
+     "choose landmarks alone",
      "Stores a dictionary of landmarks under NAME, for `fit --landmarks-from NAME`.",
      "nystream select points.nys chosen --select greedy --tolerance 0.1\n"
      "nystream fit points.nys second --landmarks-from chosen",
      cli_run_select},
-    {"graph", "STORE NAME", "", 2, 2, NY_GROUP_GRAPH | WORK, EVERY,
+    {"graph", "STORE NAME", "", 2, 2, NY_GROUP_GRAPH | NY_GROUP_NAMED | WORK, EVERY,
      "the nearest neighbours of all rows, and how they hang together",
      "Finds the nearest neighbours of every row, exactly, from all pairs of rows, and stores them "
      "under NAME with the components of the graph that joins them. With --knn forest it finds "
@@ -76,8 +77,8 @@ static const struct verb verbs[] = {
      "Prints the rows of a shortest path from row --from to row --to, one a line, each with the "
      "length of the path up to it.",
      "nystream path points.nys near --from 0 --to 1", cli_run_path},
-    {"eval", "STORE NAME…", "", 2, NO_LIMIT, NY_GROUP_EVALUATE | WORK,
-     EVERY | OWN_LABELS | OWN_CSV, "judge results: clusters against labels, and more",
+    {"eval", "STORE NAME…", "", 2, NO_LIMIT, NY_GROUP_EVALUATE | WORK, EVERY | OWN_LABELS | OWN_CSV,
+     "judge results: clusters against labels, and more",
      "Prints a table with a column for each NAME and a line for each figure; what does not apply "
      "is left out, with the reason below. The clusters stay with the result: export --part "
      "clusters.\n"
@@ -191,8 +192,7 @@ static const struct option_view own_options[] = {
     {0, "man", NULL, NULL, "write the manual page, in roff", OUTPUT, .own = OWN_MAN},
     {0, "bash-completion", NULL, NULL, "write the completion script of bash", OUTPUT,
      .own = OWN_BASH},
-    {0, "zsh-completion", NULL, NULL, "write the completion script of zsh", OUTPUT,
-     .own = OWN_ZSH},
+    {0, "zsh-completion", NULL, NULL, "write the completion script of zsh", OUTPUT, .own = OWN_ZSH},
     {0, "json", NULL, NULL, "print JSON: the report, and errors as one object", OUTPUT,
      .own = OWN_JSON},
     {'q', "quiet", NULL, NULL, "no plan, progress or summary: only warnings and errors", OUTPUT,
@@ -240,10 +240,18 @@ static struct option_view view_of(const struct ny_option_info *info)
                                 .switch_both_ways = !info->argument && !info->fallback};
 }
 
+/* The store of embed is new: nothing in it can be named. */
+static bool takes(const struct verb *verb, const struct ny_option_info *info)
+{
+    bool nothing_stored = verb->groups & NY_GROUP_EMBED;
+
+    return info->groups & verb->groups && !(nothing_stored && info->groups & NY_GROUP_STORED);
+}
+
 bool cli_option_at(const struct verb *verb, size_t index, struct option_view *view)
 {
     for (const struct ny_option_info *info = ny_option_table(); info->name; info++)
-        if ((!verb || info->groups & verb->groups) && index-- == 0) {
+        if ((!verb || takes(verb, info)) && index-- == 0) {
             *view = view_of(info);
             return true;
         }

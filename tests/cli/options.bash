@@ -67,6 +67,7 @@ contents() {
     fit | select) nystream export "$2" "$3" --part landmarks -o - >o.landmarks ;;&
     graph) nystream export "$2" "$3" --part neighbors -o - >o.neighbors ;;&
     fit | graph) nystream info "$2" "$3" --json >report ;;
+    embed) nystream "$@" --json >report ;;
     esac 2>/dev/null
     [ ! -e report ] || grep -E "\"($figures)\":" report
 }
