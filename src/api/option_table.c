@@ -71,8 +71,8 @@
       "svd: K as it is; kpca: K centred; pca: that of the linear kernel; laplacian: K "            \
       "divided by its degrees; diffusion: that, times its eigenvalues to the power of "            \
       "--time; isomap: lengths of shortest paths in a graph of neighbours (--neighbors, or "       \
-      "--graph); eigenmaps: smoothest functions on such a graph; diffusion beside one of "         \
-      "these two: on it, too")                                                                     \
+      "--graph); eigenmaps: smoothest functions on such a graph; diffusion with --neighbors "      \
+      "or --graph: of such a graph, not of a kernel")                                              \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", EMBEDDING, FIT,                         \
       "projected: the best of landmarks; nystrom: faster, coarser; exact: for small n. "           \
       "projected takes two passes, nystrom one; orthonystrom, column: between them; "              \
@@ -104,7 +104,8 @@
     X("kernel", NY_CHOICE, 0, true, "KERNEL", "rbf", KERNEL, FIT | SELECT,                         \
       "k(x,y); --map pca has the linear one")                                                      \
     X("gamma", NY_WIDTH, 0, true, "G|auto", "auto", KERNEL, FIT | SELECT,                          \
-      "width of the kernel. Of rbf, laplacian and polynomial; auto: 1/median distance")            \
+      "width of the kernel. auto: 1/median of |x-y|^2 over pairs of rows (rbf), or of the "        \
+      "1-norm (laplacian), 1/columns (polynomial); other kernels have no width")                   \
     X("sigma", NY_WIDTH, 0, true, "S|auto", NULL, KERNEL, FIT | SELECT | RARE,                     \
       "the same for rbf, as gamma = 1/(2 S^2)")                                                    \
     X("epsilon", NY_WIDTH, 0, true, "E|auto", NULL, KERNEL, FIT | SELECT | RARE,                   \
@@ -232,7 +233,7 @@
     X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, RUN, EMBED | RARE,                                 \
       "folder of the temporary store; by default that of the output")                              \
     X("memory", NY_BYTES, 1, false, "SIZE", NULL, RUN, COMMON,                                     \
-      "such as 512M or 2G; by default half of what is free. For import 256M")                      \
+      "such as 2G; default half of what is free, import 256M. K, M, G and T are binary units")     \
     X("threads", NY_COUNT, 1, false, "N", NULL, RUN, THREADS, "by default one a CPU")
 
 #define INFO(name, kind, least, identity, argument, fallback, section, groups, summary)            \

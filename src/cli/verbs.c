@@ -13,7 +13,7 @@ static const struct verb verbs[] = {
     {"import", "STORE FILE…", "", 2, NO_LIMIT, NY_GROUP_IMPORT | WORK, EVERY,
      "read tables into a store",
      "Reads the FILEs, one after another, in one bounded-memory pass; - is the standard input. "
-     "npy, CSV and TSV, LIBSVM, IDX, fvecs and bvecs are understood, text and IDX also gzipped. "
+     "npy, CSV and TSV, LIBSVM, IDX, fvecs and bvecs are understood, any of them gzipped too. "
      "An import is all or nothing: until it ends, readers see the store as before; after an "
      "interruption the same command goes on where it stopped. A store that has points is only "
      "added to with --append: run again after it was killed, even at its very end, that command "
@@ -228,16 +228,19 @@ const char *cli_verb_suggest(const char *name)
     return ny_suggest(name, names, count);
 }
 
+/* Of a switch that is on, or whose default depends, --no-S has to be seen too. */
 static struct option_view view_of(const struct ny_option_info *info)
 {
+    bool off = !info->argument && info->fallback && strcmp(info->fallback, "no") == 0;
+
     return (struct option_view){.name = info->name,
                                 .argument = info->argument,
-                                .fallback = info->argument ? info->fallback : NULL,
+                                .fallback = off ? NULL : info->fallback,
                                 .summary = info->summary,
                                 .section = info->section,
                                 .rare = info->groups & NY_GROUP_RARE,
                                 .groups = info->groups,
-                                .switch_both_ways = !info->argument && !info->fallback};
+                                .switch_both_ways = !info->argument && !off};
 }
 
 /* The store of embed is new: nothing in it can be named. */

@@ -816,6 +816,9 @@ put t.csv '1,2\n3,4\n'                  | - <t.csv                         | 2 2
 put t.csv '1,2\n'                       | t.csv                            | 1 2 0
 put t.csv '1,2\n1,2\n1,2\n'             | t.csv                            | 3 2 0
 put t.csv '1,2\n3,4\n'; gzip -n t.csv; cat t.csv.gz t.csv.gz >u.gz | u.gz  | 4 2 0
+npy t.npy '<f4' '(3, 2)' 24; gzip -n t.npy | t.npy.gz                       | 3 2 0
+put t.fvecs '\2\0\0\0\0\0\0\0\0\0\0\0'; gzip -n t.fvecs | t.fvecs.gz | 1 2 0
+put t.bvecs '\2\0\0\0ab\2\0\0\0cd'; gzip -n t.bvecs | t.bvecs.gz       | 2 2 0
 put t.csv 'caf\303\251,b\n1,2\n3,4\n'   | t.csv --columns café             | 2 1 0
 npy t.npy '<f4' '(3,)' 12               | t.npy                            | 3 1 0
 npy t.npy '<f4' '(2, 2, 2)' 32          | t.npy                            | 2 4 0

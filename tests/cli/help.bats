@@ -75,6 +75,8 @@ options_of() {
         power seed memory threads precision certify restart scale columns-file json quiet; do
         prints "--$option"
     done
+    prints "--pilot, --no-pilot"
+    [[ ${output//$'\n'/ } =~ --no-pilot.*"(default yes)".*--landmarks-file ]]
     [[ $output != *--tmpdir* && $output != *--append* ]]
     ny help embed --all
     prints "--tmpdir"
@@ -88,6 +90,11 @@ options_of() {
     prints "eigenvectors"
     ny help transform
     prints "--input"
+}
+
+@test "the help of import says its own default of --memory" {
+    ny help import
+    prints "import 256M"
 }
 
 @test "an option in the help of a verb is taken by it, and no other" {
@@ -190,6 +197,7 @@ options_of() {
     [ "$(complete_line nystream export s a --part l)" = "landmarks
 labels" ]
     [ "$(complete_line nystream fit s a --no-a)" = --no-affine ]
+    [ "$(complete_line nystream fit s a --no-p)" = --no-pilot ]
     [ "$(complete_line nystream help ver)" = "verify
 version" ]
     store s
