@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <threads.h>
 
+#include "base/thread.h"
 #include "columns/kernel.h"
 #include "embed/settings.h"
 #include "io/reader.h"
@@ -294,7 +294,7 @@ static struct {
                {"select", rule_at, ""},
                {"kernel", kernel_at, ""}};
 
-static once_flag joined = ONCE_FLAG_INIT;
+static struct ny_once joined = NY_ONCE_INIT;
 
 /* Written once, before anybody reads them; constant from then on. */
 static void join_choices(void)
@@ -312,7 +312,7 @@ static void join_choices(void)
 
 const struct ny_option_info *ny_option_table(void)
 {
-    call_once(&joined, join_choices);
+    ny_once(&joined, join_choices);
     return infos;
 }
 

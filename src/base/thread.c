@@ -6,6 +6,11 @@
 
 #include "base/memory.h"
 
+void ny_once(struct ny_once *once, void (*work)(void))
+{
+    pthread_once(&once->native, work);
+}
+
 void ny_mutex_init(struct ny_mutex *mutex)
 {
     pthread_mutex_init(&mutex->native, NULL);

@@ -15,6 +15,15 @@ struct ny_cond {
     pthread_cond_t native;
 };
 
+struct ny_once {
+    pthread_once_t native;
+};
+
+#define NY_ONCE_INIT {PTHREAD_ONCE_INIT}
+
+/* Runs `work` at the first call; the others wait until it is done. */
+void ny_once(struct ny_once *once, void (*work)(void));
+
 void ny_mutex_init(struct ny_mutex *mutex);
 void ny_mutex_release(struct ny_mutex *mutex);
 void ny_mutex_lock(struct ny_mutex *mutex);
