@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LENGTH_MAX = 63 };
 
@@ -54,6 +55,13 @@ bool ny_one_of(const char *text, const char *words)
         words += word + (words[word] == '|');
     }
     return false;
+}
+
+bool ny_ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+
+    return length >= end_length && strcasecmp(text + length - end_length, end) == 0;
 }
 
 size_t ny_utf8_bytes(const char *string)

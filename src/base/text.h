@@ -12,6 +12,8 @@ const char *ny_nearest(const char *word, const char *const *candidates, size_t c
 
 /* Whether `text` is one of `words`, "a|b|c"; NULL is none of them, and has none. */
 bool ny_one_of(const char *text, const char *words);
+/* Whatever the case: "a.CSV" ends with ".csv". */
+bool ny_ends_with(const char *text, const char *end);
 
 /* Bytes of the UTF-8 sequence at `text` (RFC 3629), 0 when it is not one. */
 size_t ny_utf8_bytes(const char *text);

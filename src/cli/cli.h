@@ -188,6 +188,8 @@ struct words cli_bytes_option(double bytes);         /* 143M: rounded up, for --
 struct words cli_duration(double seconds);           /* 3 min 20 s */
 struct words cli_count(double count);                /* 60,000 */
 struct words cli_scaled(double x, const char *unit); /* 446 GF/s; for "rows/s" 1.2 M rows/s */
+/* Whatever the case: "a.NYM" ends with ".nym". */
+bool cli_ends_with(const char *text, const char *end);
 /* Columns of a text on a terminal: characters, not bytes. */
 int cli_columns(const char *text);
 /* Bytes of the first sentence, which is what short help and completions show of a summary. */

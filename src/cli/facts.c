@@ -128,19 +128,12 @@ static const struct fact *find_known(const char *key)
     return NULL;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* The unit of a fact that is not in the table, by the convention of its name. */
 static enum unit unit_of(const char *key)
 {
-    if (ends_with(key, "_bytes") || strcmp(key, "bytes") == 0) return BYTES;
-    if (ends_with(key, "_seconds") || strcmp(key, "seconds") == 0) return SECONDS;
-    if (ends_with(key, "flops")) return FLOPS;
+    if (cli_ends_with(key, "_bytes") || strcmp(key, "bytes") == 0) return BYTES;
+    if (cli_ends_with(key, "_seconds") || strcmp(key, "seconds") == 0) return SECONDS;
+    if (cli_ends_with(key, "flops")) return FLOPS;
     return PLAIN;
 }
 

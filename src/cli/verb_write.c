@@ -1,8 +1,6 @@
 /* export, transform: what leaves a store as a file. */
 #include "cli/cli.h"
 
-#include <string.h>
-
 int cli_run_export(struct command *command)
 {
     const char *part = command->part ? command->part : "embedding";
@@ -17,19 +15,12 @@ int cli_run_export(struct command *command)
     return status ? cli_fail_library(command, status) : NY_OK;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 int cli_run_transform(struct command *command)
 {
     const char *source = command->operands[0];
     int status;
 
-    if (command->operand_count == 1 && !ends_with(source, ".nym"))
+    if (command->operand_count == 1 && !cli_ends_with(source, ".nym"))
         return cli_fail_usage(command,
                               "transform needs NAME after the store, or a model MODEL.nym");
     if (!command->input) return cli_fail_usage(command, "transform needs --input FILE");

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 /* Three significant digits. */
 static void put_scaled(struct words *words, double value, const char *unit)
@@ -92,6 +93,13 @@ struct words cli_scaled(double x, const char *unit)
              power > 0 && strncmp(unit, "rows", 4) == 0 ? " " : "", unit);
     put_scaled(&words, x, scaled_unit);
     return words;
+}
+
+bool cli_ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+
+    return length >= end_length && strcasecmp(text + length - end_length, end) == 0;
 }
 
 int cli_columns(const char *text)

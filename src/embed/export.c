@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -121,13 +120,6 @@ static int write_part(struct ny_result *result, const struct ny_result_part *par
     return ny_writer_commit(writer);
 }
 
-static bool has_end(const char *name, const char *end)
-{
-    size_t length = strlen(name), more = strlen(end);
-
-    return length > more && strcasecmp(name + length - more, end) == 0;
-}
-
 /* The model as one file. */
 static int write_model(struct ny_result *result, const char *output)
 {
@@ -160,7 +152,7 @@ static int write_model(struct ny_result *result, const char *output)
     if (err) goto done;
     err = ny_writer_commit(writer);
     writer = NULL;
-    if (err == NY_OK && (has_end(output, ".npy") || has_end(output, ".csv")))
+    if (err == NY_OK && (ny_ends_with(output, ".npy") || ny_ends_with(output, ".csv")))
         ny_log(result->ctx, NY_LOG_WARNING,
                "%s is written as a model, which nystream alone reads; such names end in .nym",
                output);

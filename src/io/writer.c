@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/convert.h"
 
 enum {
@@ -133,13 +134,6 @@ static bool is_stdout(const char *path)
     return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
 }
 
-static bool is_csv(const char *path)
-{
-    size_t length = strlen(path);
-
-    return length >= 4 && strcasecmp(path + length - 4, ".csv") == 0;
-}
-
 /* A pipe, a terminal: what is written to as it is, and not replaced as a whole. */
 static bool is_no_file(const char *path)
 {
@@ -203,7 +197,7 @@ int ny_writer_fits(struct ny_writer *writer)
 
 bool ny_writer_needs_rows(const char *path)
 {
-    return !is_csv(path) && is_no_file(path);
+    return !ny_ends_with(path, ".csv") && is_no_file(path);
 }
 
 int ny_writer_check(struct ny_context *ctx, const char *path)
@@ -250,7 +244,7 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
     *writer =
         (struct ny_writer){.ctx = ctx, .fd = -1, .element = element, .rows = rows, .cols = cols};
     writer->npy = element != NY_OUT_BYTES;
-    writer->csv = writer->npy && is_csv(path);
+    writer->csv = writer->npy && ny_ends_with(path, ".csv");
     writer->npy &= !writer->csv;
     writer->path = ny_alloc(ctx, NY_MEM_IO, length + 1);
     writer->buffer = ny_alloc(ctx, NY_MEM_IO, BUFFER_BYTES);

@@ -4,9 +4,9 @@
 #include <cairo-svg.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/writer.h"
 
 /* What svg and pdf keep of a picture until they are complete, for each pixel that it may have: an
@@ -39,19 +39,12 @@ static int check(struct ny_canvas *canvas, cairo_status_t status)
     return canvas->failed ? canvas->failed : ny_cairo_error(canvas->ctx, status);
 }
 
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t length = strlen(path), wanted = strlen(ending);
-
-    return length > wanted && strcasecmp(path + length - wanted, ending) == 0;
-}
-
 static int kind_of(struct ny_canvas *canvas, const char *output)
 {
-    canvas->kind = ends_with(output, ".svg")   ? NY_CANVAS_SVG
-                   : ends_with(output, ".pdf") ? NY_CANVAS_PDF
-                                               : NY_CANVAS_PNG;
-    if (canvas->kind != NY_CANVAS_PNG || ends_with(output, ".png") || strcmp(output, "-") == 0)
+    canvas->kind = ny_ends_with(output, ".svg")   ? NY_CANVAS_SVG
+                   : ny_ends_with(output, ".pdf") ? NY_CANVAS_PDF
+                                                  : NY_CANVAS_PNG;
+    if (canvas->kind != NY_CANVAS_PNG || ny_ends_with(output, ".png") || strcmp(output, "-") == 0)
         return NY_OK;
     return ny_fail(canvas->ctx, NY_EUSAGE,
                    "%s: pictures are written as png, svg or pdf; give a name that ends so", output);

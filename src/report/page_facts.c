@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/text.h"
 #include "report/words.h"
 
 /* ---- numbers ------------------------------------------------------------------------------ */
@@ -30,13 +30,6 @@ static const char *time_words(double seconds, char text[48])
     return text;
 }
 
-static bool ends_with(const char *key, const char *end)
-{
-    size_t length = strlen(key), wanted = strlen(end);
-
-    return length >= wanted && strcmp(key + length - wanted, end) == 0;
-}
-
 /* A number by the convention of its name. */
 static void put_value(struct ny_sink *sink, const char *key, const json_t *value)
 {
@@ -49,9 +42,9 @@ static void put_value(struct ny_sink *sink, const char *key, const json_t *value
         ny_put(sink, json_is_true(value) ? "yes" : "no");
     else if (!json_is_number(value))
         ny_put(sink, "–");
-    else if (ends_with(key, "bytes"))
+    else if (ny_ends_with(key, "bytes"))
         ny_put(sink, size_words(number, text));
-    else if (ends_with(key, "seconds"))
+    else if (ny_ends_with(key, "seconds"))
         ny_put(sink, time_words(number, text));
     else if (json_is_integer(value) && number >= 0)
         ny_put(sink, ny_grouped((uint64_t)number, text));
