@@ -52,7 +52,10 @@ int cli_run_plot(struct command *command)
     bool terminal = command->given & OWN_TERMINAL;
     int status;
 
-    if (terminal == (command->output != NULL))
+    if (terminal && command->output)
+        return cli_fail_usage(command, "plot draws in the file of -o or, with --terminal, on the "
+                                       "terminal; give one of them");
+    if (!terminal && !command->output)
         return cli_fail_usage(command,
                               "plot needs -o OUT.png, OUT.svg or OUT.pdf, or else --terminal");
     if (terminal)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 
 static const char visible[] = "job", under_way[] = "update";
 
@@ -113,48 +112,11 @@ const char *ny_record_kind(const json_t *record)
     return kind ? kind : "result";
 }
 
-struct nearest {
-    const char *wanted;
-    char name[80];
-    char all[200]; /* "'a', 'b'", as many as there is room for */
-};
-
-static int remember_nearest(void *user, const char *name)
-{
-    struct nearest *nearest = user;
-    const char *const candidates[2] = {nearest->name, name};
-    const char *best = name;
-    size_t length = strlen(nearest->all);
-
-    if (nearest->name[0]) best = ny_nearest(nearest->wanted, candidates, 2);
-    if (best == name) strncpy(nearest->name, name, sizeof(nearest->name) - 1);
-    if (length + strlen(name) + 8 < sizeof(nearest->all))
-        snprintf(nearest->all + length, sizeof(nearest->all) - length, "%s'%s'", length ? ", " : "",
-                 name);
-    else if (strcmp(nearest->all + length - 3, "…") != 0)
-        strcpy(nearest->all + length, " …");
-    return NY_OK;
-}
-
 int ny_record_need(struct ny_store *store, const char *name, json_t **out)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    struct nearest nearest = {.wanted = name};
     int err = ny_record_load(store, name, out);
 
-    if (err || *out) return err;
-    err = ny_results_list(store, remember_nearest, &nearest);
-    if (err) return err;
-    if (nearest.name[0])
-        return ny_edit_distance(name, nearest.name) < strlen(name)
-                   ? ny_fail(ctx, NY_EUSAGE, "%s has no result named '%s'; did you mean '%s'?",
-                             ny_store_path(store), name, nearest.name)
-                   : ny_fail(ctx, NY_EUSAGE, "%s has no result named '%s'; it has %s",
-                             ny_store_path(store), name, nearest.all);
-    return ny_fail(ctx, NY_EUSAGE,
-                   "%s has no result named '%s', nor any other; make one with "
-                   "'nystream fit'",
-                   ny_store_path(store), name);
+    return err || *out ? err : ny_result_missing(store, name);
 }
 
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)

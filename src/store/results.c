@@ -406,23 +406,57 @@ int ny_results_list(struct ny_store *store, ny_name_fn *each, void *user)
     return err == NY_END ? NY_OK : err;
 }
 
+struct nearest {
+    const char *wanted;
+    char name[NY_NAME_MAX + 1];
+    char all[200]; /* "'a', 'b'", as many as there is room for */
+};
+
+static int remember_nearest(void *user, const char *name)
+{
+    struct nearest *nearest = user;
+    const char *const candidates[2] = {nearest->name, name};
+    const char *best = name;
+    size_t length = strlen(nearest->all);
+
+    if (nearest->name[0]) best = ny_nearest(nearest->wanted, candidates, 2);
+    if (best == name) strcpy(nearest->name, name);
+    if (length + strlen(name) + 8 < sizeof(nearest->all))
+        snprintf(nearest->all + length, sizeof(nearest->all) - length, "%s'%s'", length ? ", " : "",
+                 name);
+    else if (strcmp(nearest->all + length - 3, "…") != 0)
+        strcpy(nearest->all + length, " …");
+    return NY_OK;
+}
+
+int ny_result_missing(struct ny_store *store, const char *name)
+{
+    struct nearest nearest = {.wanted = name};
+    int err = ny_results_list(store, remember_nearest, &nearest);
+
+    if (err) return err;
+    if (nearest.name[0])
+        return ny_edit_distance(name, nearest.name) < strlen(name)
+                   ? ny_fail(store->ctx, NY_EUSAGE,
+                             "%s has no result named '%s'; did you mean '%s'?", store->path, name,
+                             nearest.name)
+                   : ny_fail(store->ctx, NY_EUSAGE, "%s has no result named '%s'; it has %s",
+                             store->path, name, nearest.all);
+    return ny_fail(store->ctx, NY_EUSAGE,
+                   "%s has no result named '%s', nor any other; make one with 'nystream fit'",
+                   store->path, name);
+}
+
 struct search {
     const char *name;
-    char nearest[NY_NAME_MAX + 1];
-    size_t distance;
     bool there;
 };
 
 static int compare_name(void *user, const char *name)
 {
     struct search *search = user;
-    size_t distance = ny_edit_distance(search->name, name);
 
     search->there = search->there || strcmp(search->name, name) == 0;
-    if (search->nearest[0] == '\0' || distance < search->distance) {
-        strcpy(search->nearest, name);
-        search->distance = distance;
-    }
     return NY_OK;
 }
 
@@ -432,12 +466,7 @@ int ny_result_remove(struct ny_store *store, const char *name)
     struct ny_batch *batch;
     int err = ny_results_list(store, compare_name, &search);
 
-    if (!err && !search.there)
-        err = search.nearest[0]
-                  ? ny_fail(store->ctx, NY_EUSAGE, "%s has no result '%.80s'; the nearest is '%s'",
-                            store->path, name, search.nearest)
-                  : ny_fail(store->ctx, NY_EUSAGE, "%s has no result '%.80s', and no other",
-                            store->path, name);
+    if (!err && !search.there) err = ny_result_missing(store, name);
     if (!err) err = ny_batch_begin(&batch, store);
     if (err) return err;
     ny_batch_delete(batch, name, NULL);

@@ -282,7 +282,9 @@ int ny_blob_get(struct ny_store *store, const char *name, const char *part, void
 /* Calls `each` for every NAME, sorted. */
 typedef int ny_name_fn(void *user, const char *name);
 int ny_results_list(struct ny_store *store, ny_name_fn *each, void *user);
-/* NY_EUSAGE with the nearest existing name when there is no such NAME. */
+/* NY_EUSAGE of a NAME that is not there: which one is meant, or which there are. */
+int ny_result_missing(struct ny_store *store, const char *name);
+/* ny_result_missing() when there is no such NAME. */
 int ny_result_remove(struct ny_store *store, const char *name);
 
 #endif

@@ -524,7 +524,10 @@ END
 :                                       | info s rr                        | 2 | no result named 'rr'; did you mean 'r'?
 :                                       | export s rr -o out.npy           | 2 | did you mean 'r'?
 :                                       | transform s rr --input p.csv -o out.npy | 2 | did you mean 'r'?
-:                                       | rm s none                        | 2 | no result 'none'
+:                                       | rm s none                        | 2 | no result named 'none'; it has 'd', 'h', 'r'
+:                                       | rm s rr                          | 2 | no result named 'rr'; did you mean 'r'?
+:                                       | plot s r                         | 2 | plot needs -o OUT.png, OUT.svg or OUT.pdf, or else --terminal
+:                                       | plot s r -o out.png --terminal   | 2 | -o / --terminal / give one of them
 :                                       | export s h -o out.npy            | 2 | 'h' is not finished: stage
 :                                       | transform s h --input p.csv -o out.npy | 2 | 'h' is not finished
 :                                       | fit s a --landmarks-from h       | 2 | 'h' is not finished

@@ -161,7 +161,7 @@ size() {
     ny plot s a --terminal --scree
     usage "--scree needs a picture in a file"
     ny plot s a --terminal -o out.png
-    usage "or else --terminal"
+    usage "give one of them"
     ny plot s g --terminal
     usage "'g' is a graph alone"
     run bash -c 'nystream plot s a --terminal >/dev/full 2>err'

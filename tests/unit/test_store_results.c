@@ -166,14 +166,14 @@ static void names_are_listed_and_removed(void **state)
 
     (void)state;
     check_names("");
-    refused(ny_result_remove(store, "fit"), NY_EUSAGE, "no other");
+    refused(ny_result_remove(store, "fit"), NY_EUSAGE, "nor any other");
     put("mnist-50", "job", 0, "x");
     put("a", "job", 0, "x");
     put("a", "model", 3, "y");
     put("a.b", "job", 0, "z");
     put("Z_1", "job", 0, "x");
     check_names("Z_1 a a.b mnist-50 ");
-    refused(ny_result_remove(store, "mnist_5"), NY_EUSAGE, "'mnist-50'");
+    refused(ny_result_remove(store, "mnist_5"), NY_EUSAGE, "did you mean 'mnist-50'?");
     CHECK(ny_result_remove(store, "a"));
     check_names("Z_1 a.b mnist-50 ");
     check_chunk("a", "model", 3, NULL);
