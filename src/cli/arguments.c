@@ -100,11 +100,29 @@ static bool takes_next(const struct cursor *cursor, const struct option_view *vi
            (next[0] != '\0' && strspn(next, "0123456789.,eE+-") == strlen(next));
 }
 
+/* A switch S of the library is also --no-S. */
+static bool find_long(const struct verb *verb, const char *name, struct option_view *view)
+{
+    if (cli_option_find(verb, name, view)) return true;
+    return strncmp(name, "no-", 3) == 0 && cli_option_find(verb, name + 3, view) &&
+           !view->argument && !view->own;
+}
+
+/* Whether "S" or "S=VALUE" names an option: `name` is then S. */
+static bool names_option(const struct verb *verb, const char *word, char name[NAME_BYTES])
+{
+    struct option_view view;
+
+    snprintf(name, NAME_BYTES, "%.*s", (int)strcspn(word, "="), word);
+    return find_long(verb, name, &view);
+}
+
 /* `value` is what follows "=", or NULL: then the next word, where the option takes one. */
 static int set_option(struct cursor *cursor, const struct option_view *view, const char *name,
                       const char *value)
 {
     struct command *command = cursor->command;
+    char next[NAME_BYTES];
 
     if (view->argument && !value && !takes_next(cursor, view)) {
         value = "auto";
@@ -112,6 +130,10 @@ static int set_option(struct cursor *cursor, const struct option_view *view, con
         if (cursor->next >= command->argc)
             return cli_fail(command, NY_EUSAGE, "--%s needs a value (%s)", name, view->argument);
         value = command->argv[cursor->next++];
+        if (strncmp(value, "--", 2) == 0 && names_option(command->verb, value + 2, next))
+            return cli_fail(command, NY_EUSAGE,
+                            "--%s needs a value (%s), and what follows is the option --%s", name,
+                            view->argument, next);
     }
     if (view->own) {
         if (!view->argument && value)
@@ -120,14 +142,6 @@ static int set_option(struct cursor *cursor, const struct option_view *view, con
     }
     if (ny_options_set(command->options, name, value)) return cli_fail_library(command, NY_EUSAGE);
     return NY_OK;
-}
-
-/* A switch S of the library is also --no-S. */
-static bool find_long(const struct verb *verb, const char *name, struct option_view *view)
-{
-    if (cli_option_find(verb, name, view)) return true;
-    return strncmp(name, "no-", 3) == 0 && cli_option_find(verb, name + 3, view) &&
-           !view->argument && !view->own;
 }
 
 static int parse_long(struct cursor *cursor, const char *word)
@@ -181,6 +195,26 @@ static void operand_name(const struct verb *verb, size_t index, char *name, size
     snprintf(name, size, "%.*s", (int)length, word);
 }
 
+/* What looks like an operand may be an option without its dashes, or a file without -o. */
+static int too_many_operands(struct command *command)
+{
+    const struct verb *verb = command->verb;
+    const char *word = command->operands[verb->most], *hint = "";
+    char name[NAME_BYTES];
+
+    if (names_option(verb, word, name))
+        return cli_fail_usage(command,
+                              "%s takes no operand '%s'; options begin with --, as in --%s",
+                              verb->name, word, name);
+    if (verb->own & OWN_INPUT && !command->input)
+        hint = "; the file to read follows --input";
+    else if (verb->own & OWN_OUTPUT && !command->output && !(command->given & OWN_TERMINAL))
+        hint = "; the file to write follows -o";
+    return cli_fail_usage(command, "%s takes %s%s, and '%s' is one operand too many%s", verb->name,
+                          verb->operands[0] ? verb->operands : "no operands",
+                          verb->operands[0] ? " only" : "", word, hint);
+}
+
 static int check_operands(struct command *command)
 {
     const struct verb *verb = command->verb;
@@ -190,10 +224,7 @@ static int check_operands(struct command *command)
         operand_name(verb, command->operand_count, name, sizeof(name));
         return cli_fail_usage(command, "%s needs %s", verb->name, name);
     }
-    if (command->operand_count > verb->most)
-        return cli_fail_usage(command, "%s takes %s%s, and '%s' is one operand too many",
-                              verb->name, verb->operands[0] ? verb->operands : "no operands",
-                              verb->operands[0] ? " only" : "", command->operands[verb->most]);
+    if (command->operand_count > verb->most) return too_many_operands(command);
     for (size_t i = 0; i < command->operand_count; i++)
         if (command->operands[i][0] == '\0') {
             operand_name(verb, i, name, sizeof(name));
@@ -268,6 +299,10 @@ static int parse_verb(struct command *command, const char *word)
     nearest = cli_verb_suggest(word);
     if (nearest)
         return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", word, nearest);
+    if (command->argc > 2 && cli_verb_find(command->argv[2]))
+        return cli_fail(command, NY_EUSAGE,
+                        "unknown verb '%s'; the verb comes first: nystream %s %s", word,
+                        command->argv[2], word);
     return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; `nystream help` lists the verbs", word);
 }
 

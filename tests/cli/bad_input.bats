@@ -776,6 +776,18 @@ lines_of_verbs() {
 :   | transform s r -o out.npy           | 2 | transform needs --input
 :   | transform s -o out.npy --input p.csv | 2 | transform needs NAME after the store
 :   | embed p.csv                        | 2 | embed needs -o
+:   | s fit a                            | 2 | unknown verb 's'; the verb comes first: nystream fit s
+:   | fit s a --landmarks --components 3 | 2 | --landmarks needs a value (M), and what follows is the option --components
+:   | fit s a --gamma --no-affine        | 2 | --gamma needs a value (G / the option --no-affine
+:   | export s r -o --json               | 2 | --output needs a value (FILE) / the option --json
+:   | fit s a landmarks=10               | 2 | no operand 'landmarks=10'; options begin with --, as in --landmarks
+:   | fit s a landmarks 10               | 2 | no operand 'landmarks'; options begin with --, as in --landmarks
+:   | plot s r out.png                   | 2 | one operand too many; the file to write follows -o
+:   | plot s r --terminal out.png        | 2 | 'out.png' is one operand too many
+:   | export s r out.npy                 | 2 | one operand too many; the file to write follows -o
+:   | embed p.csv out.npy                | 2 | one operand too many; the file to write follows -o
+:   | transform s r p.csv -o out.npy     | 2 | one operand too many; the file to read follows --input
+:   | transform r.nym r --input p.csv -o out.npy | 2 | r.nym is a model, which stands alone: leave 'r' out
 :   | embed p.csv -o - --json            | 2 | both want the standard output
 :   | $'\033[31m'                        | 2 | unknown verb
 :   | info s $'a\nb'                     | 2 | no result named
