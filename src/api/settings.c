@@ -132,6 +132,10 @@ static int landmarks_of_result(struct ny_store *store, const char *name,
     if (err) return err;
     m = (size_t)ny_field_count(json_object_get(record, "report"), "landmarks", 0);
     err = ny_record_check_lost(store, name, record);
+    if (err == NY_OK && m == 0)
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "'%s' has no landmarks; choose some with 'nystream select %s NAME'", name,
+                      ny_store_path(store));
     if (err) {
         json_decref(record);
         return err;

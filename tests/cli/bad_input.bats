@@ -533,6 +533,8 @@ END
 :                                       | fit s a --landmarks-from h       | 2 | 'h' is not finished
 :                                       | fit s h --landmarks 7            | 2 | exists with other options
 nystream import t p.csv -q              | export t a -o out.npy            | 2 | no result named 'a', nor any other
+nystream import t p.csv -q; nystream graph t g -q | fit t a --landmarks-from g | 2 | 'g' has no landmarks; choose some with 'nystream select t NAME'
+nystream import t p.csv -q; nystream fit t e --map eigenmaps -q | select t a --landmarks-from e | 2 | 'e' has no landmarks
 :                                       | fit s a --landmarks-from none    | 2 | no result named 'none'
 :                                       | fit s r --landmarks 6            | 2 | exists with other options / landmarks: 5 → 6 / --restart
 :                                       | fit s d --landmarks 5            | 2 | 'd'
