@@ -3,22 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/random.h"
 #include "columns/columns_private.h"
 #include "store/store.h"
 
 enum { PAIRS = 20000, BUDGET_SHARE = 8 };
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double median_of(double *values, size_t count)
 {
-    qsort(values, count, sizeof(double), compare);
+    qsort(values, count, sizeof(double), ny_compare_doubles);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/random.h"
 #include "linalg/matrix.h"
 #include "select/draws.h"
@@ -221,13 +222,6 @@ int ny_cloud_gather(struct ny_cloud *cloud, const uint64_t *list, size_t count, 
     return err;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 int ny_cloud_sample(struct ny_context *ctx, uint64_t n, size_t count, uint64_t seed, uint64_t *list)
 {
     enum { CHECK_ROWS = 1 << 20 };
@@ -246,7 +240,7 @@ int ny_cloud_sample(struct ny_context *ctx, uint64_t n, size_t count, uint64_t s
         if (row % CHECK_ROWS == 0) err = ny_check_interrupt(ctx);
     }
     ny_draws_take(&draws, list);
-    qsort(list, count, sizeof(*list), ascending);
+    qsort(list, count, sizeof(*list), ny_compare_rows);
     ny_free(ctx, draws.heap);
     return err;
 }

@@ -5,12 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
+#include "base/compare.h"
 
 struct ny_axis ny_axis_of(double *values, size_t count, bool all)
 {
@@ -21,7 +16,7 @@ struct ny_axis ny_axis_of(double *values, size_t count, bool all)
     for (size_t i = 0; i < count; i++)
         if (isfinite(values[i])) values[finite++] = values[i];
     if (!finite) return (struct ny_axis){-1, 1};
-    qsort(values, finite, sizeof(*values), compare);
+    qsort(values, finite, sizeof(*values), ny_compare_doubles);
     tail = all ? 0 : finite / 1000;
     least = values[0];
     most = values[finite - 1];

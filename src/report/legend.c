@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/memory.h"
 
 enum { CLASSES_LISTED = 20, CLASSES_NAMED = 40 };
@@ -178,16 +179,9 @@ struct label {
     double x, y, width; /* its left end, middle, length */
 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static int compare_heights(const void *a, const void *b)
 {
-    return compare_numbers(&((const struct label *)a)->y, &((const struct label *)b)->y);
+    return ny_compare_doubles(&((const struct label *)a)->y, &((const struct label *)b)->y);
 }
 
 /* The median of a column over the rows of a class; NaN where the sample has none. */
@@ -200,7 +194,7 @@ static double median_of(const struct ny_sample *sample, size_t column, const dou
     for (size_t i = 0; i < sample->count; i++)
         if (class[i] == wanted && isfinite(values[i])) room[count++] = values[i];
     if (!count) return NAN;
-    qsort(room, count, sizeof(*room), compare_numbers);
+    qsort(room, count, sizeof(*room), ny_compare_doubles);
     return room[count / 2];
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/random.h"
 
@@ -83,13 +84,6 @@ static int set_ranges(struct ny_page_points *p)
     return err;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 static int take_landmarks(struct ny_page_points *p)
 {
     const struct ny_result_part *part = ny_part_find("landmarks");
@@ -103,7 +97,7 @@ static int take_landmarks(struct ny_page_points *p)
     p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count * p->components, sizeof(double));
     if (!p->landmarks || !p->mark_rows || !p->marks) return NY_EBUDGET;
     err = part->fill(&p->frame.result, 0, count, p->landmarks);
-    qsort(p->landmarks, count, sizeof(uint64_t), compare_rows);
+    qsort(p->landmarks, count, sizeof(uint64_t), ny_compare_rows);
     p->landmark_count = count;
     return err;
 }
@@ -186,7 +180,7 @@ static void keep_landmarks(struct ny_page_points *p, size_t count)
 /* The row's place in the piece that was read, or `count`. */
 static size_t place_of(const uint64_t *rows, size_t count, uint64_t row)
 {
-    const uint64_t *at = bsearch(&row, rows, count, sizeof(*rows), compare_rows);
+    const uint64_t *at = bsearch(&row, rows, count, sizeof(*rows), ny_compare_rows);
 
     return at ? (size_t)(at - rows) : count;
 }

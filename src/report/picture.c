@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -28,13 +29,6 @@ struct picture {
     size_t landmark_count, mark_count;
 };
 
-static int compare_rows(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 static int take_landmarks(struct picture *p)
 {
     const struct ny_result_part *part = ny_part_find("landmarks");
@@ -49,7 +43,7 @@ static int take_landmarks(struct picture *p)
     p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(*p->marks));
     if (!p->landmarks || !p->marks) return NY_EBUDGET;
     err = part->fill(&p->scene.frame.result, 0, count, p->landmarks);
-    qsort(p->landmarks, count, sizeof(*p->landmarks), compare_rows);
+    qsort(p->landmarks, count, sizeof(*p->landmarks), ny_compare_rows);
     p->landmark_count = count;
     return err;
 }

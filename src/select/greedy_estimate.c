@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/random.h"
 #include "store/store.h"
 
@@ -37,13 +38,6 @@ size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint
     return expected < (double)n ? (size_t)(expected + 0.5) : (size_t)n;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* `sample` hashed rows, ascending, each once; all rows where there are no more. */
 static size_t sample_rows(uint64_t *rows, size_t sample, uint64_t seed, uint64_t n)
 {
@@ -51,7 +45,7 @@ static size_t sample_rows(uint64_t *rows, size_t sample, uint64_t seed, uint64_t
 
     for (size_t i = 0; i < sample; i++)
         rows[i] = sample == n ? i : (uint64_t)(ny_hash01(seed, NY_STREAM_SAMPLE, i) * (double)n);
-    qsort(rows, sample, sizeof(*rows), ascending);
+    qsort(rows, sample, sizeof(*rows), ny_compare_rows);
     for (size_t i = 0; i < sample; i++)
         if (!kept || rows[i] != rows[kept - 1]) rows[kept++] = rows[i];
     return kept;
