@@ -50,12 +50,31 @@ static int run_round(struct connect *connect)
     return err;
 }
 
+/* Bridges so far, and pairs of the round where there are some. */
+static bool are_rows(const struct connect *connect)
+{
+    const struct ny_bridging *bridging = &connect->bridging;
+    size_t room = (size_t)connect->first;
+    uint64_t n = connect->g->job.points.n;
+
+    if (bridging->count >= room || connect->row > n) return false;
+    for (size_t k = 0; k < bridging->count; k++)
+        if (bridging->found[k].from >= n || bridging->found[k].to >= n) return false;
+    for (size_t c = 0; c < room; c++) {
+        const uint32_t ends[2] = {bridging->best[c].from, bridging->best[c].to};
+
+        if (!ny_rows_below(ends, 2, n)) return false;
+    }
+    return true;
+}
+
 static int open(struct connect *connect, const struct ny_components *components)
 {
     struct ny_graph_job *g = connect->g;
     struct ny_job *job = &g->job;
     size_t room = (size_t)components->count;
     bool found;
+    int err;
 
     connect->first = components->count;
     connect->bridging.knn = g->knn;
@@ -70,7 +89,8 @@ static int open(struct connect *connect, const struct ny_components *components)
     ny_bridges_begin(&connect->bridging);
     connect->row = ny_field_count(ny_job_checkpoint(job), "units", 0);
     connect->bridging.count = (size_t)ny_field_count(ny_job_checkpoint(job), "bridges", 0);
-    return ny_job_load_image_at(job, "joins", g->bridge, connect->image_bytes, &found);
+    err = ny_job_load_image_at(job, "joins", g->bridge, connect->image_bytes, &found);
+    return err || are_rows(connect) ? err : ny_job_not_its_checkpoint(job);
 }
 
 static void describe(const struct connect *connect)
@@ -103,6 +123,8 @@ int ny_graph_connect(struct ny_graph_job *g, struct ny_lists *lists,
         lists->bridges = connect.bridging.count;
         ny_components_release(components);
         err = ny_components_find(components, job->ctx, lists);
+        if (err == NY_OK && components->count + lists->bridges != connect.first)
+            err = ny_job_not_its_checkpoint(job); /* some of its bridges join nothing */
         if (err || components->count == 1) break;
         if (connect.row == 0) ny_bridges_begin(&connect.bridging);
         err = run_round(&connect);

@@ -61,6 +61,7 @@ static int restore(struct grow *grow)
     json_t *at = ny_job_checkpoint(&grow->g->job);
     const char *step = ny_field_text(at, "step");
     bool found;
+    int err;
 
     while (step && strcmp(step, step_names[grow->step]) != 0 && grow->step < WRITE)
         grow->step++;
@@ -71,8 +72,10 @@ static int restore(struct grow *grow)
     grow->linked = ny_field_count(at, "linked", 0) > 0;
     grow->recall.share = ny_field_number(at, "share", 0);
     forest->pairs = ny_field_number(at, "pairs", 0);
-    return ny_job_load_image_at(&grow->g->job, "lists", ny_forest_image(forest),
-                                ny_forest_image_bytes(forest), &found);
+    err = ny_job_load_image_at(&grow->g->job, "lists", ny_forest_image(forest),
+                               ny_forest_image_bytes(forest), &found);
+    if (err || ny_forest_plausible(forest)) return err;
+    return ny_job_not_its_checkpoint(&grow->g->job);
 }
 
 /* ---- what comes next ------------------------------------------------------------------------ */

@@ -123,20 +123,26 @@ static int open_range(struct ny_graph_job *g, uint64_t *first_tile)
     json_t *at = ny_job_checkpoint(job);
     uint64_t first = ny_field_count(at, "first_row", 0);
     uint64_t rows = ny_field_count(at, "range_rows", 0), left = job->points.n - first;
-    void *image = NULL;
-    size_t bytes;
+    struct ny_image_shape shape;
+    void *image;
     int err;
 
+    if (first >= job->points.n || first % NY_UNIT_ROWS || rows > left)
+        return ny_job_not_its_checkpoint(job);
     if (!rows) {
         rows = g->plan.range_panels * NY_UNIT_ROWS;
         if (rows > left) rows = left;
         ny_field_set_count(at, "range_rows", rows);
     }
     err = ny_neighbors_new(&g->lists, job->ctx, first, (size_t)rows, ny_knn_width(&g->knn));
-    if (err == NY_OK) err = ny_job_load_image(job, "lists", &image, &bytes, first_tile);
+    if (err) return err;
+    shape = (struct ny_image_shape){ny_neighbors_image_bytes(&g->lists), UINT64_MAX};
+    err = ny_job_load_image(job, "lists", &shape, &image, first_tile);
     if (err == NY_OK && image) ny_neighbors_restore(&g->lists, image);
     ny_free(job->ctx, image);
-    return err;
+    if (err || ny_rows_below(g->lists.row, g->lists.rows * g->lists.width, job->points.n))
+        return err;
+    return ny_job_not_its_checkpoint(job);
 }
 
 static int measure(struct ny_graph_job *g, uint64_t first, size_t count, struct ny_measured *out)
@@ -198,6 +204,11 @@ static int load_lists(struct ny_graph_job *g, struct ny_lists *lists, uint32_t *
     *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)n, t * sizeof(uint32_t));
     if (!*rows) return NY_EBUDGET;
     err = ny_embedding_rows(job->store, job->name, &layout, 0, (size_t)n, *rows);
+    if (err == NY_OK && !ny_rows_below(*rows, (size_t)n * t, n))
+        err = ny_fail(job->ctx, NY_ESTORE,
+                      "the neighbors of '%s' in %s are not rows of it; make it again with "
+                      "--restart",
+                      job->name, ny_store_path(job->store));
     *lists = (struct ny_lists){.n = n,
                                .stored = t,
                                .t = g->settings->neighbors,

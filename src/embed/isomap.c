@@ -306,13 +306,13 @@ static int save_distances(void *arg, uint64_t batches)
 static int load_state(struct ny_isomap *map, uint64_t *batches)
 {
     struct ny_job *job = &map->fit->job;
+    const struct ny_image_shape shape = {ny_isomap_state_bytes(map->m), ny_sweep_batches(map->m)};
     void *image;
-    size_t bytes;
-    int err = ny_job_load_image(job, "geodesics", &image, &bytes, batches);
+    int err = ny_job_load_image(job, "geodesics", &shape, &image, batches);
 
     map->state = image;
     if (err || image) return err;
-    map->state = ny_calloc(job->ctx, NY_MEM_OTHER, 1, ny_isomap_state_bytes(map->m));
+    map->state = ny_calloc(job->ctx, NY_MEM_OTHER, 1, shape.bytes);
     return map->state ? NY_OK : NY_EBUDGET;
 }
 

@@ -50,9 +50,10 @@ int ny_isomap_load_map(struct ny_isomap *map)
 static int open_columns(struct ny_isomap *map, uint64_t *batches)
 {
     struct ny_job *job = &map->fit->job;
-    size_t n = map->fit->edges.n, p = map->p, bytes;
+    size_t n = map->fit->edges.n, p = map->p;
+    const struct ny_image_shape shape = {n * p * sizeof(double), ny_sweep_batches(map->m)};
     void *image;
-    int err = ny_job_load_image(job, "columns", &image, &bytes, batches);
+    int err = ny_job_load_image(job, "columns", &shape, &image, batches);
 
     map->Y = ny_matrix(image, n, p);
     map->tile = ny_calloc(job->ctx, NY_MEM_TILES, NY_UNIT_ROWS + p, NY_LANES * sizeof(double));

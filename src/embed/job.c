@@ -276,21 +276,44 @@ int ny_job_get_beside(struct ny_job *job, const char *part, void *image, size_t 
     return ny_job_get_part(job, name, image, bytes);
 }
 
-int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t *bytes,
-                      uint64_t *units)
+int ny_job_not_its_checkpoint(const struct ny_job *job)
 {
-    json_t *checkpoint = ny_job_checkpoint(job);
-    const char *saved = ny_field_text(checkpoint, "part");
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the checkpoint of '%s' in %s is not one of its stage %s; begin it anew with "
+                   "--restart",
+                   job->name, ny_store_path(job->store), stage_names[job->stage]);
+}
+
+int ny_job_load_any_image(struct ny_job *job, const char *part, void **image, size_t *bytes)
+{
     bool found;
+    int err;
+
+    *image = NULL;
+    *bytes = (size_t)ny_field_count(ny_job_checkpoint(job), "bytes", 0);
+    if (!ny_field_is(ny_job_checkpoint(job), "part", part)) return NY_OK;
+    *image = ny_alloc(job->ctx, NY_MEM_OTHER, *bytes);
+    if (!*image) return NY_EBUDGET;
+    err = ny_job_load_image_at(job, part, *image, *bytes, &found);
+    if (err == NY_OK) return NY_OK;
+    ny_free(job->ctx, *image);
+    *image = NULL;
+    return err;
+}
+
+int ny_job_load_image(struct ny_job *job, const char *part, const struct ny_image_shape *shape,
+                      void **image, uint64_t *units)
+{
+    const json_t *checkpoint = ny_job_checkpoint(job);
+    size_t bytes;
 
     *image = NULL;
     *units = 0;
-    *bytes = (size_t)ny_field_count(checkpoint, "bytes", 0);
-    if (!saved || strcmp(saved, part) != 0) return NY_OK;
-    *image = ny_alloc(job->ctx, NY_MEM_OTHER, *bytes);
-    if (!*image) return NY_EBUDGET;
+    if (!ny_field_is(checkpoint, "part", part)) return NY_OK;
     *units = ny_field_count(checkpoint, "units", 0);
-    return ny_job_load_image_at(job, part, *image, *bytes, &found);
+    if (ny_field_count(checkpoint, "bytes", 0) != shape->bytes || *units > shape->units)
+        return ny_job_not_its_checkpoint(job);
+    return ny_job_load_any_image(job, part, image, &bytes);
 }
 
 void ny_job_count_flops(struct ny_job *job, double flops)

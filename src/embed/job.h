@@ -133,10 +133,19 @@ int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char 
                             const void *image, size_t bytes, uint64_t units);
 int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage stage, const char *part,
                              const struct ny_pieces *image, uint64_t units);
-/* The current image of `part` (ny_free() it), its size and units; *image = NULL when there is none.
- */
-int ny_job_load_image(struct ny_job *job, const char *part, void **image, size_t *bytes,
-                      uint64_t *units);
+/* What an image must be to be read as one: its size, and the most units that it may be of. */
+struct ny_image_shape {
+    size_t bytes;
+    uint64_t units;
+};
+/* The current image of `part` (ny_free() it) and its units; *image = NULL when there is none, and
+ * after an error. NY_ESTORE where it has another shape: what is stored may be anybody's. */
+int ny_job_load_image(struct ny_job *job, const char *part, const struct ny_image_shape *shape,
+                      void **image, uint64_t *units);
+/* The same of an image that says itself what it is; its reader checks that. */
+int ny_job_load_any_image(struct ny_job *job, const char *part, void **image, size_t *bytes);
+/* NY_ESTORE: what the checkpoint says is nothing that the stage under way has written. */
+int ny_job_not_its_checkpoint(const struct ny_job *job);
 /* The same into room for exactly that image; false: there is none. */
 int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size_t bytes,
                          bool *found);

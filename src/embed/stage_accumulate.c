@@ -164,9 +164,10 @@ static int checkpoint(void *arg, uint64_t units_done)
 /* Into job->acc what the last checkpoint holds of it, if it holds that part. */
 static int load(struct ny_job *job, const char *part, uint64_t *units, bool *found)
 {
+    const struct ny_image_shape shape = {ny_accumulator_image_bytes(job->acc),
+                                         ny_units_of(job->points.n)};
     void *image;
-    size_t bytes;
-    int err = ny_job_load_image(job, part, &image, &bytes, units);
+    int err = ny_job_load_image(job, part, &shape, &image, units);
 
     if (err == NY_OK && image) ny_accumulator_restore(job->acc, image);
     *found = image != NULL;

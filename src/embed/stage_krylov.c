@@ -34,9 +34,9 @@ static void choose_precision(struct ny_job *job)
 static int open_krylov(struct ny_job *job, uint64_t *units)
 {
     struct ny_problem problem;
+    struct ny_image_shape shape;
     void *image = NULL;
     uint64_t place = 0;
-    size_t bytes;
     int err;
 
     *units = 0;
@@ -44,9 +44,12 @@ static int open_krylov(struct ny_job *job, uint64_t *units)
     if (json_is_true(json_object_get(job->record, "coarse"))) job->coarse = true;
     err = ny_job_prepare(job);
     if (err == NY_OK && job->stage == NY_STAGE_ACCUMULATE) err = ny_job_fit_workers(job);
-    if (err == NY_OK) err = ny_job_load_image(job, "krylov", &image, &bytes, &place);
     if (err) return err;
     problem = ny_job_problem(job);
+    shape.bytes = ny_krylov_state_bytes(&problem, job->m);
+    shape.units = ny_krylov_steps(&problem, job->m) * places_of(job);
+    err = ny_job_load_image(job, "krylov", &shape, &image, &place);
+    if (err) return err;
     job->krylov = ny_calloc(job->ctx, NY_MEM_SOLVE, 1, sizeof(*job->krylov));
     if (!job->krylov) {
         ny_free(job->ctx, image);

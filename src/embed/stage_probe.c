@@ -361,9 +361,9 @@ static size_t order_of_fit(const struct ny_job *job)
 int ny_stage_probe(struct ny_job *job)
 {
     struct probe run = {.job = job};
+    struct ny_image_shape shape = {.units = ny_units_of(job->points.n)};
     void *image = NULL;
     uint64_t units;
-    size_t bytes;
     int err;
 
     drop_fit(job);
@@ -373,10 +373,11 @@ int ny_stage_probe(struct ny_job *job)
     err = ny_job_fit_workers(job);
     if (err == NY_OK) err = ny_job_reserve_blas(job, run.r);
     if (err) goto done;
-    err = ny_job_load_image(job, "probe", &image, &bytes, &units);
-    run.sums = image ? image
-                     : ny_calloc(job->ctx, NY_MEM_OTHER, 2 * run.r, sizeof(double));
-    if (err == NY_OK && !run.sums) err = NY_EBUDGET;
+    shape.bytes = 2 * run.r * sizeof(double);
+    err = ny_job_load_image(job, "probe", &shape, &image, &units);
+    if (err) goto done;
+    run.sums = image ? image : ny_calloc(job->ctx, NY_MEM_OTHER, 1, shape.bytes);
+    if (!run.sums) err = NY_EBUDGET;
     if (err) goto done;
     err = allocate(&run);
     if (err) goto done;

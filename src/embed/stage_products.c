@@ -59,19 +59,21 @@ double ny_products_flops(const struct ny_products *products, double d)
 int ny_products_open(struct ny_products_state *state, struct ny_job *job, uint64_t *place)
 {
     struct ny_products shape = ny_products_of(job->settings, job->points.n);
-    size_t n = (size_t)shape.n, bytes;
+    const struct ny_image_shape saved = {ny_products_state_bytes(&shape),
+                                         shape.steps * (shape.tiles + 1)};
+    size_t n = (size_t)shape.n;
     void *image = NULL;
     int err = NY_OK;
 
     *state = (struct ny_products_state){.job = job, .shape = shape, .saved_s = ny_now()};
     *place = 0;
     if (!job->state) {
-        err = ny_job_load_image(job, "products", &image, &bytes, place);
+        err = ny_job_load_image(job, "products", &saved, &image, place);
         job->state = image;
     }
     if (err) return err;
     if (!job->state)
-        job->state = ny_calloc(job->ctx, NY_MEM_OTHER, 1, ny_products_state_bytes(&shape));
+        job->state = ny_calloc(job->ctx, NY_MEM_OTHER, 1, saved.bytes);
     if (!job->state) return NY_EBUDGET;
     state->V = ny_matrix(job->state, n, shape.w);
     state->Y = ny_matrix(job->state + n * shape.w, n, shape.w);

@@ -162,7 +162,6 @@ int ny_stage_select(struct ny_job *job)
     struct ny_online online = {0};
     struct ny_follower follower = {ny_online_follow, &online};
     struct ny_arrivals arrivals = {await_rows, job};
-    uint64_t units;
     void *image = NULL;
     size_t bytes;
     int err;
@@ -173,7 +172,7 @@ int ny_stage_select(struct ny_job *job)
         return ny_job_save(job, NY_STAGE_DEGREES);
     err = ny_job_load_frozen(job);
     if (err) goto done;
-    err = ny_job_load_image(job, "select", &image, &bytes, &units);
+    err = ny_job_load_any_image(job, "select", &image, &bytes);
     if (err) goto done;
     err = describe_earlier(job, &earlier);
     if (!err && settings->online) err = ny_online_begin(&online, job);

@@ -101,6 +101,7 @@ int ny_bridges_take(struct ny_bridging *bridging)
     for (uint64_t c = 1; c < components->count; c++) {
         const struct ny_bridge *best = &bridging->best[c];
 
+        if (best->from == NY_NO_ROW || best->to == NY_NO_ROW) continue; /* a state nobody saved */
         if (ny_components_join(parent, components->of[best->from], components->of[best->to]))
             bridging->found[bridging->count++] = *best;
     }

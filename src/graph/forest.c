@@ -46,6 +46,14 @@ void *ny_forest_image(struct ny_forest *forest)
     return forest->lists.bound;
 }
 
+bool ny_forest_plausible(const struct ny_forest *forest)
+{
+    size_t n = (size_t)forest->knn->n;
+
+    return ny_rows_below(forest->lists.row, n * forest->lists.width, n) &&
+           ny_rows_below(forest->link, n * forest->links, n);
+}
+
 static void place(struct ny_forest *forest, void *block)
 {
     size_t n = (size_t)forest->knn->n;

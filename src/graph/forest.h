@@ -61,6 +61,8 @@ size_t ny_forest_bytes(const struct ny_knn *knn, size_t leaf, size_t held);
 size_t ny_forest_image_bytes(const struct ny_forest *forest);
 const void *ny_forest_piece(const void *forest, size_t at, size_t count);
 void *ny_forest_image(struct ny_forest *forest);
+/* What an image that was read in place says of rows can be so. */
+bool ny_forest_plausible(const struct ny_forest *forest);
 
 /* Between groups of buckets or rows, and when interrupted: the first `done` are done. */
 typedef int ny_forest_checkpoint_fn(void *arg, uint64_t done);

@@ -467,6 +467,18 @@ static int make_block(struct ny_lobpcg *solver, struct ny_multigrid *grids, size
     return err ? err : ny_lobpcg_residuals(solver);
 }
 
+/* A state that was saved may be anybody's: its numbers are sizes, or end the steps. */
+static int check_place(const struct ny_lobpcg *solver)
+{
+    const struct ny_lobpcg_place *at = solver->at;
+
+    if (at->directions >= 0 && at->directions <= (double)solver->columns && at->products >= 0 &&
+        at->products < 0x1p53 && at->steps >= 0 && isfinite(at->shift))
+        return NY_OK;
+    return ny_fail(solver->ctx, NY_ESTORE,
+                   "the saved state of the eigenvectors is damaged; begin anew with --restart");
+}
+
 int ny_lobpcg_new(struct ny_lobpcg *solver, const struct ny_affinity *affinity, size_t wanted,
                   uint64_t seed, double *image)
 {
@@ -485,6 +497,7 @@ int ny_lobpcg_new(struct ny_lobpcg *solver, const struct ny_affinity *affinity, 
         return err;
     }
     err = block_new(solver, grids, 0, wanted, columns, image);
+    if (err == NY_OK) err = check_place(solver);
     if (err) return err;
     if (!(solver->at->directions >= 0 && solver->at->directions <= (double)columns))
         return ny_fail(ctx, NY_ESTORE, "the eigensolver's checkpoint is of no state of it; fit "

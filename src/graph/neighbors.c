@@ -51,6 +51,13 @@ size_t ny_neighbors_bytes(size_t rows, size_t width)
     return rows * (sizeof(float) + width * ITEM_BYTES) + (COLS_MAX + 1) * sizeof(uint16_t);
 }
 
+bool ny_rows_below(const uint32_t *rows, size_t count, uint64_t n)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i] >= n && rows[i] != NY_NO_ROW) return false;
+    return true;
+}
+
 size_t ny_neighbors_image_bytes(const struct ny_neighbors *lists)
 {
     return lists->rows * (sizeof(float) + lists->width * ITEM_BYTES);

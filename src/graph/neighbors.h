@@ -48,6 +48,9 @@ void ny_neighbors_add(struct ny_neighbors *lists, size_t list, float value, uint
 void ny_neighbors_meet(struct ny_neighbors *lists, size_t list, const float *values,
                        const uint32_t *rows, size_t count, uint16_t *found);
 
+/* Row numbers that were stored, which may be anybody's: each is below n, or none. */
+bool ny_rows_below(const uint32_t *rows, size_t count, uint64_t n);
+
 /* The state, for checkpoints. */
 size_t ny_neighbors_image_bytes(const struct ny_neighbors *lists);
 const void *ny_neighbors_piece(const void *lists, size_t at, size_t count);

@@ -294,9 +294,9 @@ static int enter(struct ny_krylov *krylov, double *image)
         krylov->state =
             ny_calloc(problem->ctx, NY_MEM_SOLVE, 1, ny_krylov_state_bytes(problem, problem->m));
     if (!krylov->state) return NY_EBUDGET;
-    if (image && (size_t)image[RANK] != krylov->rank)
+    if (image && !(fabs(image[RANK] - (double)krylov->rank) < 0.5))
         return ny_fail(problem->ctx, NY_ENUMERIC,
-                       "the landmarks have %zu directions here and had %.0f where this fit was "
+                       "the landmarks have %zu directions here and had %.3g where this fit was "
                        "begun, on another machine; begin it anew with --restart",
                        krylov->rank, image[RANK]);
     view_state(krylov);

@@ -1,0 +1,310 @@
+/* Results whose records say that they were interrupted, with checkpoints that no job has written:
+ * they are refused, or gone on with to whatever end, and nothing is read that is not there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "embed/record.h"
+#include "graph/lobpcg.h"
+#include "support/api_case.h"
+
+enum { ROWS = 600, COLUMNS = 3, IMAGE_MAX = 4 << 20 };
+
+static struct api_case in;
+
+static int start(void **state)
+{
+    static float rows[ROWS * COLUMNS];
+
+    (void)state;
+    if (api_case_begin(&in, "s.nys")) return -1;
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            rows[i * COLUMNS + j] = (float)sin(0.37 * i * (j + 1)) + (float)(i % 3);
+    return ny_append_rows(in.ctx, in.store, rows, ROWS, COLUMNS, NULL);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    api_case_end(&in);
+    return 0;
+}
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+/* "kernel=rbf landmarks=20", or a graph's. */
+static int run(const char *what)
+{
+    bool graph = strncmp(what, "graph ", 6) == 0;
+    char text[200], *left = text, *word;
+    struct ny_options *options;
+    int err;
+
+    snprintf(text, sizeof(text), "%s", graph ? what + 6 : what);
+    ny_error_clear(in.ctx);
+    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+    while ((word = strtok_r(left, " ", &left))) {
+        char *value = strchr(word, '=');
+
+        *value++ = '\0';
+        if (ny_options_set(options, word, value)) fail_msg("%s", ny_context_message(in.ctx));
+    }
+    err = graph ? ny_graph(in.ctx, in.store, "r", options, NULL)
+                : ny_fit(in.ctx, in.store, "r", options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+/* A result that is done becomes one that was interrupted. */
+struct forgery {
+    const char *stage, *part;
+    size_t bytes, missing; /* of them, in the store */
+    int fill;
+    uint64_t units;
+    json_t *more; /* of the checkpoint */
+};
+
+static void forge(struct ny_store *store, const json_t *done, const struct forgery *forgery)
+{
+    json_t *record = json_deep_copy(done), *checkpoint = json_object_get(record, "checkpoint");
+    char part[40], *image = malloc(IMAGE_MAX);
+
+    assert_non_null(image);
+    memset(image, forgery->fill, IMAGE_MAX);
+    ny_field_set_text(record, "stage", forgery->stage);
+    json_object_clear(checkpoint);
+    ny_field_set_text(checkpoint, "part", forgery->part);
+    ny_field_set_count(checkpoint, "slot", 0);
+    ny_field_set_count(checkpoint, "bytes", forgery->bytes);
+    ny_field_set_count(checkpoint, "units", forgery->units);
+    if (forgery->more) json_object_update(checkpoint, forgery->more);
+    snprintf(part, sizeof(part), "%s.0", forgery->part);
+    assert_int_equal(ny_blob_put(store, "r", part, image, forgery->bytes - forgery->missing), NY_OK);
+    assert_int_equal(ny_record_save(store, "r", record), NY_OK);
+    json_decref(record);
+    free(image);
+}
+
+/* What stages that come later have deleted is there again: all zeros. */
+static void put_back(struct ny_store *store, const char *part, size_t bytes)
+{
+    char *zeros = calloc(bytes, 1);
+
+    assert_non_null(zeros);
+    assert_int_equal(ny_blob_put(store, "r", part, zeros, bytes), NY_OK);
+    free(zeros);
+}
+
+static json_t *make(const char *options)
+{
+    struct ny_store *store;
+    json_t *record;
+
+    ny_remove(in.ctx, in.store, "r"); /* where it is there */
+    if (run(options)) fail_msg("%s: %s", options, ny_context_message(in.ctx));
+    assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+    assert_int_equal(ny_record_load(store, "r", &record), NY_OK);
+    ny_store_close(store);
+    return record;
+}
+
+/* ---- images --------------------------------------------------------------------------------- */
+
+struct kind {
+    const char *options, *stage, *part;
+    size_t bytes;   /* of an honest image */
+    uint64_t units; /* of an honest image, at most */
+    const char *lost; /* a part that the stage reads, which is gone when all is done */
+    size_t lost_bytes;
+    const char *more; /* of the checkpoint */
+};
+
+static int resume(const json_t *done, const struct kind *kind, struct forgery forgery)
+{
+    struct ny_store *store;
+    int err;
+
+    forgery.stage = kind->stage;
+    forgery.part = kind->part;
+    assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+    if (kind->lost) put_back(store, kind->lost, kind->lost_bytes);
+    if (kind->more) assert_non_null(forgery.more = json_loads(kind->more, 0, NULL));
+    forge(store, done, &forgery);
+    json_decref(forgery.more);
+    ny_store_close(store);
+    err = run(kind->options);
+    assert_int_equal(ny_memory_used(in.ctx), 0);
+    return err;
+}
+
+static bool is_refused(int err)
+{
+    return err == NY_ESTORE && strstr(ny_context_message(in.ctx), "the checkpoint of 'r' in ") &&
+           strstr(ny_context_message(in.ctx), "--restart");
+}
+
+static void check_sizes(const struct kind *kind, const json_t *done)
+{
+    const size_t bytes[] = {0, 8, kind->bytes - 8, kind->bytes + 8, kind->bytes * 2};
+    const uint64_t units[] = {kind->units + 1, 1ULL << 40, INT64_MAX};
+    struct forgery forgery = {.fill = 0xff};
+
+    for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+        forgery.bytes = bytes[i];
+        if (!is_refused(resume(done, kind, forgery)))
+            fail_msg("%s, %zu bytes: %s", kind->part, bytes[i], ny_context_message(in.ctx));
+    }
+    forgery.bytes = kind->bytes;
+    for (size_t i = 0; kind->units && i < sizeof(units) / sizeof(units[0]); i++) {
+        forgery.units = units[i];
+        if (!is_refused(resume(done, kind, forgery)))
+            fail_msg("%s, %llu units: %s", kind->part, (unsigned long long)units[i],
+                     ny_context_message(in.ctx));
+    }
+    forgery.units = 0;
+    forgery.missing = 8;
+    assert_int_equal(resume(done, kind, forgery), NY_ESTORE);
+}
+
+/* Whatever is in them, images of the right size are gone on with to some end. */
+static void check_contents(const struct kind *kind, json_t *done)
+{
+    static const int fills[] = {0, 1, 0x7f, 0xff};
+
+    for (size_t i = 0; i < sizeof(fills) / sizeof(fills[0]); i++)
+        for (uint64_t units = 0; units <= kind->units; units++) {
+            struct forgery forgery = {.bytes = kind->bytes, .fill = fills[i], .units = units};
+            int err = resume(done, kind, forgery);
+
+            if (fills[i] == 0 && is_refused(err))
+                fail_msg("%s: %s", kind->part, ny_context_message(in.ctx));
+            if (err == NY_OK || err == NY_ESTORE) continue;
+            json_decref(done); /* what fails by its numbers is removed */
+            done = make(kind->options);
+        }
+    json_decref(done);
+}
+
+static void check(const struct kind *kinds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        json_t *done = make(kinds[i].options);
+
+        check_sizes(&kinds[i], done);
+        check_contents(&kinds[i], done);
+    }
+}
+
+#define FIT "landmarks=20 components=2 "
+#define GRAPH "neighbors=8 knn=exact connect=yes "
+enum {
+    M = 20,
+    P = 2,
+    SUMS_BYTES = 8 + (2 + M) * 8,
+    GRAM_BYTES = SUMS_BYTES + M * (M + 1) / 2 * 8,
+    KRYLOV_BYTES = (4 + M + 2 * M * 16 / 2 + 2 * M * M) * 8, /* of blocks of 16 */
+    PATHS_BYTES = M * (M + 1000) * 4,
+    LISTS_BYTES = ROWS * (4 + (8 + 2 + 4) * 8)
+};
+
+static void images_of_another_shape_are_refused(void **state)
+{
+    const struct kind kinds[] = {
+        {.options = FIT "approx=projected", .stage = "accumulate", .part = "gram",
+         .bytes = GRAM_BYTES, .units = 1},
+        {.options = FIT "approx=projected", .stage = "solve", .part = "gram",
+         .bytes = GRAM_BYTES, .units = 1},
+        {.options = FIT "approx=projected map=laplacian", .stage = "degrees", .part = "sums",
+         .bytes = SUMS_BYTES, .units = 1},
+        {.options = FIT "inner=randomized oversample=5", .stage = "accumulate",
+         .part = "krylov", .bytes = KRYLOV_BYTES, .units = 4},
+        {.options = FIT "inner=randomized oversample=5", .stage = "solve", .part = "krylov",
+         .bytes = KRYLOV_BYTES, .units = 4},
+        {.options = FIT "approx=gaussian", .stage = "accumulate", .part = "products",
+         .bytes = ROWS * 2 * (M + 1) * 8, .units = 2},
+        {.options = FIT "approx=gaussian", .stage = "solve", .part = "products",
+         .bytes = ROWS * 2 * (M + 1) * 8, .units = 2},
+        {.options = FIT "map=svd probe=10", .stage = "probe", .part = "probe",
+         .bytes = 2 * 10 * 8, .units = 1},
+        {.options = FIT GRAPH "map=isomap approx=nystrom", .stage = "accumulate", .part = "geodesics",
+         .bytes = PATHS_BYTES, .units = 2, .lost = "sources", .lost_bytes = M * 4},
+        {.options = FIT GRAPH "map=isomap approx=nystrom", .stage = "project", .part = "columns",
+         .bytes = ROWS * P * 8, .units = 2, .lost = "sources", .lost_bytes = M * 4},
+        {.options = GRAPH "map=eigenmaps components=2", .stage = "solve", .part = "eigenpairs",
+         .bytes = ny_lobpcg_state_bytes(ROWS, P + 1)},
+        {.options = GRAPH "map=eigenmaps components=2", .stage = "project", .part = "eigenpairs",
+         .bytes = ROWS * (P + 1) * 8},
+        {.options = "graph " GRAPH, .stage = "neighbors", .part = "lists", .bytes = LISTS_BYTES,
+         .more = "{\"first_row\": 0, \"range_rows\": 600}"},
+    };
+
+    (void)state;
+    check(kinds, sizeof(kinds) / sizeof(kinds[0]));
+}
+
+/* A forest reads its image in place, whatever size the record tells. */
+static void images_that_name_no_rows_are_refused(void **state)
+{
+    enum { LINKS = 10, FOREST_BYTES = ROWS * (4 + (8 + 2 + 4) * 8 + (LINKS + 1) * 4) };
+    static const char *const checkpoints[] = {
+        "{\"step\": \"tree\", \"trees\": 1}", "{\"step\": \"round\", \"trees\": 3, \"linked\": 1}",
+        "{\"step\": \"measure\", \"trees\": 3}", "{\"step\": \"write\", \"trees\": 3}"};
+    struct kind kind = {.options = "graph neighbors=8 knn=forest", .stage = "neighbors",
+                        .part = "lists", .bytes = FOREST_BYTES};
+    json_t *done = make(kind.options);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(checkpoints) / sizeof(checkpoints[0]); i++) {
+        kind.more = checkpoints[i];
+        if (!is_refused(resume(done, &kind, (struct forgery){.bytes = kind.bytes, .fill = 1})))
+            fail_msg("%s: %s", kind.more, ny_context_message(in.ctx));
+        resume(done, &kind, (struct forgery){.bytes = kind.bytes, .fill = 0xff});
+        if (is_refused(resume(done, &kind, (struct forgery){.bytes = kind.bytes, .fill = 0})))
+            fail_msg("%s: %s", kind.more, ny_context_message(in.ctx));
+    }
+    json_decref(done);
+}
+
+/* Ranges of a graph's rows that are none. */
+static void ranges_beyond_the_rows_are_refused(void **state)
+{
+    static const char *const checkpoints[] = {
+        "{\"first_row\": 600}",
+        "{\"first_row\": 1}",
+        "{\"first_row\": 1099511627776}",
+        "{\"first_row\": 0, \"range_rows\": 601}",
+        "{\"first_row\": 0, \"range_rows\": 9223372036854775807}",
+        "{\"first_row\": 0, \"range_rows\": 600, \"measured\": 601}",
+        "{\"first_row\": 0, \"range_rows\": 600, \"measured\": 9223372036854775807}"};
+    struct kind kind = {.options = "graph " GRAPH, .stage = "neighbors", .part = "none"};
+    json_t *done = make(kind.options);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(checkpoints) / sizeof(checkpoints[0]); i++) {
+        kind.more = checkpoints[i];
+        if (!is_refused(resume(done, &kind, (struct forgery){.bytes = 8})))
+            fail_msg("%s: %s", kind.more, ny_context_message(in.ctx));
+    }
+    json_decref(done);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(images_of_another_shape_are_refused),
+        cmocka_unit_test(images_that_name_no_rows_are_refused),
+        cmocka_unit_test(ranges_beyond_the_rows_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
