@@ -174,6 +174,7 @@ static double *ritz_new(struct ritz *ritz, const struct ny_lobpcg *solver, size_
     double *space =
         ny_alloc(solver->ctx, NY_MEM_SOLVE, ritz_doubles(size, m) * sizeof(double)), *at = space;
 
+    if (!space) return NULL;
     *ritz = (struct ritz){.size = size, .columns = m, .directions = directions};
     ritz->H = ny_matrix(at, size, size);
     ritz->S = ny_matrix(at += size * size, size, size);

@@ -202,10 +202,11 @@ static double frobenius(struct ny_matrix A)
 int ny_spectral_norm(struct ny_context *ctx, struct ny_matrix A, double *norm)
 {
     enum { STEPS = 30 };
-    double *x = ny_alloc(ctx, NY_MEM_SOLVE, (A.rows + A.cols) * sizeof(*x)), *y = x + A.cols;
+    double *x = ny_alloc(ctx, NY_MEM_SOLVE, (A.rows + A.cols) * sizeof(*x)), *y;
     double bound = frobenius(A), estimate = 0;
 
     if (!x) return NY_EBUDGET;
+    y = x + A.cols;
     ny_gaussian(0, NY_STREAM_RANGE, 0, x, A.cols);
     for (int step = 0; step < STEPS && bound > 0; step++) {
         double before = estimate, size = length(x, A.cols);

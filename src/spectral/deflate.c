@@ -50,12 +50,15 @@ static int keep_small(struct ny_context *ctx, struct ny_matrix W, struct ny_matr
 {
     size_t b = S.cols;
     double *at = ny_calloc(ctx, NY_MEM_SOLVE, b, (2 * b + 1) * sizeof(double));
-    struct ny_matrix H = ny_matrix(at, b, b), V = ny_matrix(at + b * b, b, b);
-    double *theta = at + 2 * b * b;
+    struct ny_matrix H, V;
+    double *theta;
     size_t first = 0;
     int err = NY_EBUDGET;
 
     if (!at) goto done;
+    H = ny_matrix(at, b, b);
+    V = ny_matrix(at + b * b, b, b);
+    theta = at + 2 * b * b;
     ny_gemm(1, W, S, 0, X);                                             /* H = SᵀWS */
     ny_gemm(1, ny_t(S), X, 0, H);
     err = ny_eigen_top(ctx, H, b, theta, V);

@@ -84,11 +84,14 @@ static int reduce(struct ny_sketch *sketch, struct ny_matrix B)
 {
     size_t r = B.rows;
     double *at = ny_calloc(sketch->ctx, NY_MEM_SOLVE, 4 * r + CHUNK_ROWS, r * sizeof(double));
-    struct ny_matrix S = ny_matrix(at, r, r), T = ny_matrix(at + r * r, r, r);
-    struct ny_matrix Z = ny_matrix(at + 2 * r * r, r, r), L = ny_matrix(at + 3 * r * r, r, r);
+    struct ny_matrix S, T, Z, L;
     int err;
 
     if (!at) return NY_EBUDGET;
+    S = ny_matrix(at, r, r);
+    T = ny_matrix(at + r * r, r, r);
+    Z = ny_matrix(at + 2 * r * r, r, r);
+    L = ny_matrix(at + 3 * r * r, r, r);
     project_gaussian(sketch, at + 4 * r * r, S);         /* S = QᵀΩ */
     ny_gemm(1, ny_t(sketch->V), sketch->Y, 0, T);        /* T = QᵀY */
     err = least_squares(sketch->ctx, S, T, Z, L, B);

@@ -170,11 +170,12 @@ static int solve_rank_cut(struct ny_problem *problem, struct ny_basis *basis,
     size_t rank = problem->rank && problem->rank < r ? problem->rank : r;
     double *at = ny_calloc(ctx, NY_MEM_SOLVE, rank, r * sizeof(double));
     double *x = ny_calloc(ctx, NY_MEM_SOLVE, p, (r + 1) * sizeof(double));
-    double *z = ny_alloc(ctx, NY_MEM_SOLVE, 2 * r * sizeof(double)), *s = z + r;
+    double *z = ny_alloc(ctx, NY_MEM_SOLVE, 2 * r * sizeof(double)), *s;
     struct ny_matrix B = ny_matrix(at, rank, r), A, V;
     int err = NY_EBUDGET;
 
     if (!at || !x || !z) goto done;
+    s = z + r;
     err = ny_projected_whiten(problem, basis, solution, &B);
     if (err) goto done;
     A = (struct ny_matrix){basis->W.at, B.rows, B.rows, basis->W.stride, false};

@@ -16,10 +16,11 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     double noise = (double)problem->m * (problem->f32_tiles ? 0x1p-48 : 0x1p-53);
     size_t p = solution->p, d = problem->m;
     double *lambda = ny_calloc(ctx, NY_MEM_SOLVE, p, (d + 1) * sizeof(double));
-    struct ny_matrix V = ny_matrix(lambda + p, p, d);
+    struct ny_matrix V;
     int err = NY_EBUDGET;
 
     if (!lambda) goto done;
+    V = ny_matrix(lambda + p, p, d);
     err = ny_eigen_top(ctx, basis->G, p, lambda, V);                    /* X̃ᵀX̃ V = V Λ */
     if (err) goto done;
     solution->trace = basis->trace - (double)problem->n * ny_dot(basis->c, basis->c, d);
