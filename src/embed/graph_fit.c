@@ -12,7 +12,8 @@ int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_gra
 {
     int err = ny_record_need_done(store, name, record);
 
-    if (err || ny_stored_graph_of(graph, store, name, *record)) return err;
+    if (err) return err;
+    if (ny_stored_graph_of(graph, store, name, *record)) return ny_stored_graph_check(graph);
     return ny_fail(ny_store_context(store), NY_EUSAGE,
                    "'%s' is no graph; make one with 'nystream graph %s NAME'", name,
                    ny_store_path(store));
@@ -29,7 +30,9 @@ static int open_graph(struct ny_store *store, const char *name, const json_t *re
     int err = NY_OK;
 
     *edges = (struct ny_edges){0};
-    if (!ny_stored_graph_of(&graph, store, name, record))
+    if (ny_stored_graph_of(&graph, store, name, record))
+        err = ny_stored_graph_check(&graph);
+    else
         err = ny_graph_need(store, other ? other : name, &graph, &of_graph);
     if (err == NY_OK &&
         (graph.n != ny_field_count(json_object_get(record, "report"), "n", 0) ||
@@ -238,7 +241,7 @@ const struct ny_graph_map *ny_graph_map_of(const json_t *record)
 {
     const json_t *report = json_object_get(record, "report");
     const char *name = ny_field_text(report, "map");
-    const struct ny_map *map = name ? ny_map_find(name) : NULL;
+    const struct ny_map *map = ny_map_find(name);
 
     if (map && map->of_graph && json_is_object(json_object_get(report, "graph")))
         map = map->of_graph;

@@ -360,6 +360,8 @@ static int run_stage(void *arg)
     int err = NY_OK;
 
     if (job->stage == NY_STAGE_STATS) return stage_stats(g);
+    if (job->stage != NY_STAGE_NEIGHBORS && job->stage != NY_STAGE_GRAPH)
+        return ny_job_no_such_stage(job);
     if (!job->geometry) err = load_spec(g);
     if (err) return err;
     if (job->stage == NY_STAGE_GRAPH) return stage_graph(g);
@@ -377,12 +379,17 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
                                   .marked_s = ny_now()},
                           .settings = settings,
                           .end = end};
+    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
     size_t blas_bytes = 0;
     int err = ny_graph_plan_make(store, settings, &g.plan);
 
     if (err == NY_OK) err = ny_points_info(store, &g.job.points);
+    if (err == NY_OK && (n < 2 || n > g.job.points.n))
+        err = ny_fail(ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",
+                      ny_store_path(store), (unsigned long long)g.job.points.n, name,
+                      (unsigned long long)n);
     if (err) return err;
-    g.job.points.n = ny_field_count(json_object_get(record, "report"), "n", 0);
+    g.job.points.n = n;
     blas_bytes = ny_blas_bytes(settings->threads, g.plan.workers, ny_panel_rows(g.job.points.n));
     err = ny_reserve(ctx, NY_MEM_PROCESS, blas_bytes);
     if (err) return err;

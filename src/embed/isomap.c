@@ -208,9 +208,16 @@ int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finishe
 
     *map = (struct ny_isomap){.fit = fit,
                               .m = m,
-                              .p = (size_t)ny_field_count(ny_job_report(job), "components", 0),
-                              .samples = ny_isomap_samples(m)};
+                              .p = (size_t)ny_field_count(ny_job_report(job), "components", 0)};
     job->m = m;
+    if (!m || m > fit->edges.n || !map->p || map->p > m) {
+        err = ny_fail(job->ctx, NY_ESTORE,
+                      "'%s' cannot have %zu landmarks and %zu components; fit it again with "
+                      "--restart",
+                      job->name, m, map->p);
+        goto done;
+    }
+    map->samples = ny_isomap_samples(m);
     map->landmark = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
     map->nodes = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
     if (!rows || !map->landmark || !map->nodes) goto done;

@@ -284,6 +284,14 @@ int ny_job_not_its_checkpoint(const struct ny_job *job)
                    job->name, ny_store_path(job->store), stage_names[job->stage]);
 }
 
+int ny_job_no_such_stage(const struct ny_job *job)
+{
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the record of '%s' in %s is at a stage that it has not; begin it anew with "
+                   "--restart",
+                   job->name, ny_store_path(job->store));
+}
+
 int ny_job_load_any_image(struct ny_job *job, const char *part, void **image, size_t *bytes)
 {
     bool found;
@@ -386,7 +394,11 @@ int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *ar
     int err = NY_OK;
 
     while (err == NY_OK) {
-        job->stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+        const char *stage = ny_field_text(job->record, "stage");
+
+        job->stage = ny_stage_parse(stage);
+        if (job->stage == NY_STAGE_DONE && strcmp(stage, stage_names[NY_STAGE_DONE]) != 0)
+            return ny_job_no_such_stage(job);
         if (job->stage == end) break;
         err = ny_check_interrupt(job->ctx);
         ny_memory_peak_reset(job->ctx);
@@ -402,7 +414,10 @@ static int run_stage(void *arg)
         ny_stage_stats, ny_stage_select,  ny_stage_degrees, ny_stage_accumulate,
         ny_stage_solve, ny_stage_project, ny_stage_probe};
     struct ny_job *job = arg;
+    enum ny_stage last = job->settings->probes ? NY_STAGE_PROBE : NY_STAGE_PROJECT;
 
+    if (job->until != NY_STAGE_DONE) last = job->until;
+    if (job->stage > last) return ny_job_no_such_stage(job);
     return run[job->stage](job);
 }
 
@@ -416,6 +431,22 @@ int ny_job_reserve_blas(struct ny_job *job, size_t m)
     err = ny_reserve(job->ctx, NY_MEM_PROCESS, more);
     if (err == NY_OK) job->blas_bytes = bytes;
     return err;
+}
+
+/* What a record says of rows is what later stages go by. */
+static int check_rows(const struct ny_job *job)
+{
+    const struct ny_update *update = &job->update;
+    uint64_t landmarks = ny_field_count(ny_job_report(job), "landmarks", 1), n = job->points.n;
+    bool arriving = json_is_true(json_object_get(job->record, "arriving"));
+
+    if ((n || arriving) && landmarks && update->rows <= n && update->selected <= n &&
+        (update->landmarks <= n || update->landmarks <= job->points.d))
+        return NY_OK;
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the record of '%s' in %s counts rows or landmarks that it cannot have; begin "
+                   "it anew with --restart",
+                   job->name, ny_store_path(job->store));
 }
 
 int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
@@ -453,6 +484,8 @@ int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_set
                (unsigned long long)(job.points.n - n), job.update.mode ? "the update of " : "",
                name);
     job.points.n = n;
+    err = check_rows(&job);
+    if (err) goto done;
     err = ny_given_columns_shape(job.ctx, settings, &job.points);
     if (err) goto done;
     warn_of_other_machine(&job);

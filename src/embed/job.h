@@ -144,6 +144,8 @@ int ny_job_load_image(struct ny_job *job, const char *part, const struct ny_imag
                       void **image, uint64_t *units);
 /* The same of an image that says itself what it is; its reader checks that. */
 int ny_job_load_any_image(struct ny_job *job, const char *part, void **image, size_t *bytes);
+/* NY_ESTORE: the record is not one of such a job. */
+int ny_job_no_such_stage(const struct ny_job *job);
 /* NY_ESTORE: what the checkpoint says is nothing that the stage under way has written. */
 int ny_job_not_its_checkpoint(const struct ny_job *job);
 /* The same into room for exactly that image; false: there is none. */

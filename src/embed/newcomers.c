@@ -73,7 +73,9 @@ int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const 
 
     *new = (struct ny_newcomers){.fit = fit, .spec = {.ctx = fit->job.ctx}};
     new->t = neighbors < fit->edges.n ? (size_t)neighbors : fit->edges.n;
-    err = load_geometry(new);
+    err = new->t ? load_geometry(new)
+                 : ny_fail(fit->job.ctx, NY_ESTORE, "the graph of '%s' has no neighbors",
+                           fit->job.name);
     if (err == NY_OK)
         err = ny_new_rows_beside(&new->reader, &new->rows, &fit->job.points, &new->spec, input,
                                  options);

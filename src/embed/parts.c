@@ -255,8 +255,11 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     if (err) return err;
     err = ny_covered_of(&result->covered, store, name, record);
     if (err) return err;
-    result->bare = ny_stored_graph_of(&result->graph, store, name, record) &&
-                   !result->covered.component;
+    if (ny_stored_graph_of(&result->graph, store, name, record)) {
+        err = ny_stored_graph_check(&result->graph);
+        if (err) return err;
+        result->bare = !result->covered.component;
+    }
     if (result->bare) {
         result->layout = ny_graph_layout("neighbors", result->n, result->graph.stored);
         return NY_OK;

@@ -46,7 +46,7 @@ const struct ny_map *ny_map_at(size_t index)
 
 const struct ny_map *ny_map_find(const char *name)
 {
-    for (size_t i = 0; ny_map_at(i); i++)
+    for (size_t i = 0; name && ny_map_at(i); i++)
         if (strcmp(maps[i].name, name) == 0) return &maps[i];
     return NULL;
 }

@@ -46,7 +46,7 @@ struct ny_map {
                                     * it is that already, or never */
 };
 
-const struct ny_map *ny_map_find(const char *name);
+const struct ny_map *ny_map_find(const char *name); /* NULL: there is none, or no name */
 const struct ny_map *ny_map_at(size_t index);
 
 /* Of an element of tiles and of what is stored of them. */

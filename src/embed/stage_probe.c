@@ -213,6 +213,10 @@ static int describe(struct probe *run)
     if (err) return err;
     run->r = settings->probes < job->points.n ? settings->probes : (size_t)job->points.n;
     run->p = run->coordinates.pairs;
+    if (!run->p)
+        return ny_fail(job->ctx, NY_ESTORE,
+                       "'%s' has no components to measure; fit it again with --restart",
+                       job->name);
     run->f64 = settings->precision == NY_PRECISION_F64;
     run->embedding = ny_embedding_layout(job->points.n, ny_coordinates_width(&run->coordinates),
                                          element);

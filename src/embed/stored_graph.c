@@ -26,6 +26,17 @@ bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, c
     return true;
 }
 
+int ny_stored_graph_check(const struct ny_stored_graph *graph)
+{
+    if (graph->neighbors && graph->neighbors <= graph->stored && graph->stored < graph->n &&
+        graph->n <= NY_NO_ROW && graph->largest <= graph->n && graph->bridges < graph->n)
+        return NY_OK;
+    return ny_fail(ny_store_context(graph->store), NY_ESTORE,
+                   "the record of graph '%s' in %s counts what it cannot have; make it again with "
+                   "--restart",
+                   graph->name, ny_store_path(graph->store));
+}
+
 static int load(const struct ny_stored_graph *graph, const char *part, uint64_t first, size_t count,
                 void *out)
 {

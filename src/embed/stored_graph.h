@@ -22,6 +22,9 @@ struct ny_stored_graph {
 bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, const char *name,
                         const json_t *record);
 
+/* NY_ESTORE where what the record says of it cannot be so. */
+int ny_stored_graph_check(const struct ny_stored_graph *graph);
+
 /* Rows first … first + count − 1, count × neighbors values: distances, ∞ beyond the limit, and row
  * numbers, 2⁶⁴ − 1 there. room: count × stored × 4 bytes. */
 int ny_stored_distances(const struct ny_stored_graph *graph, uint64_t first, size_t count,

@@ -75,6 +75,8 @@ int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit);
  * where there are new rows. *done false: the dictionary could not be made again, to rounding; the
  * state is then as if new. */
 int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done);
+/* A search that was stored can be one under way, and comes to an end. */
+bool ny_greedy_search_plausible(const struct ny_greedy_search *search);
 /* Algorithm 2 (greedy_search.c), likewise. */
 int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit);
 

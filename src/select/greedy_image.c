@@ -77,13 +77,19 @@ struct image_head {
 
 #define IMAGE_MAGIC UINT64_C(0x32796465657247)
 
+static uint64_t rows_of(uint64_t units, uint64_t n)
+{
+    uint64_t rows = units * NY_UNIT_ROWS;
+
+    return rows < n ? rows : n;
+}
+
 static struct image_head head_of(const struct ny_greedy *greedy, uint64_t units_done)
 {
-    uint64_t rows = units_done * NY_UNIT_ROWS;
     struct image_head head = {.magic = IMAGE_MAGIC,
                               .n = greedy->n,
                               .units_done = units_done,
-                              .rows_done = rows < greedy->n ? rows : greedy->n,
+                              .rows_done = rows_of(units_done, greedy->n),
                               .kept_rows = greedy->kept ? greedy->n : 0,
                               .dictionary_bytes = ny_dictionary_image_bytes(greedy->dictionary),
                               .landmarks_max = greedy->landmarks_max,
@@ -143,7 +149,9 @@ static bool is_ours(const struct ny_greedy *greedy, const struct image_head *hea
     bool grows = greedy->request->follower != NULL; /* rows may have arrived since */
 
     return head->magic == IMAGE_MAGIC && (grows ? head->n <= greedy->n : head->n == greedy->n) &&
-           head->rows_done <= head->n &&
+           head->units_done <= ny_units_of(head->n) &&
+           head->rows_done == rows_of(head->units_done, head->n) &&
+           (!greedy->kept || ny_greedy_search_plausible(&head->search)) &&
            head->kept_rows == (greedy->kept ? greedy->n : 0) &&
            head->landmarks_max == greedy->landmarks_max && residuals <= bytes - sizeof(*head) &&
            head->dictionary_bytes == bytes - sizeof(*head) - residuals;
@@ -160,6 +168,7 @@ int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
     if (!is_ours(greedy, &head, bytes)) return not_ours(greedy);
     err = ny_dictionary_restore(greedy->dictionary, image + sizeof(head), head.dictionary_bytes);
     if (err) return err;
+    if (greedy->kept && head.search.landmarks > greedy->dictionary->count) return not_ours(greedy);
     bounds = image + sizeof(head) + head.dictionary_bytes;
     if (greedy->kept) {
         memcpy(greedy->kept, bounds + head.rows_done * sizeof(float), greedy->n * sizeof(float));

@@ -23,6 +23,13 @@ enum ny_greedy_step {
 
 enum { HALVINGS_MAX = 40 };
 
+bool ny_greedy_search_plausible(const struct ny_greedy_search *search)
+{
+    return search->step < FOUND && isfinite(search->low) && isfinite(search->high) &&
+           isfinite(search->epsilon) && search->low >= 0 && search->high > 0 &&
+           (search->epsilon > 0 || (search->epsilon >= 0 && search->step == FILL));
+}
+
 static void start(struct ny_greedy *greedy)
 {
     struct ny_greedy_search *search = &greedy->search;

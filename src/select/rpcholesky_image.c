@@ -61,10 +61,17 @@ int ny_pivot_checkpoint(void *arg, uint64_t units_done)
     return err;
 }
 
+static int not_ours(const struct ny_rpcholesky *rp)
+{
+    return ny_fail(rp->ctx, NY_ESTORE,
+                   "the saved state does not belong to this selection; run it anew");
+}
+
 static bool is_ours(const struct ny_rpcholesky *rp, const struct image_head *head, size_t bytes)
 {
     return head->magic == IMAGE_MAGIC && head->n == rp->n && head->m == rp->m &&
-           head->now.judged <= NY_PIVOT_WINDOW && head->dictionary_bytes <= bytes &&
+           head->units_done <= ny_units_of(rp->n) && head->now.judged <= NY_PIVOT_WINDOW &&
+           head->dictionary_bytes <= bytes &&
            sizeof(*head) + window_bytes(rp) + head->dictionary_bytes + rp->n * sizeof(float) ==
                bytes;
 }
@@ -77,12 +84,12 @@ int ny_pivot_restore(struct ny_rpcholesky *rp, uint64_t *first_unit)
     int err;
 
     if (bytes >= sizeof(head)) memcpy(&head, at, sizeof(head));
-    if (!is_ours(rp, &head, bytes))
-        return ny_fail(rp->ctx, NY_ESTORE,
-                       "the saved state does not belong to this selection; run it anew");
+    if (!is_ours(rp, &head, bytes)) return not_ours(rp);
     at += sizeof(head);
     memcpy(rp->window_row, at, sizeof(rp->window_row));
     memcpy(rp->window_bound, at + sizeof(rp->window_row), sizeof(rp->window_bound));
+    for (size_t i = 0; i < head.now.judged; i++)
+        if (rp->window_row[i] >= rp->n) return not_ours(rp);
     at += window_bytes(rp);
     err = ny_dictionary_restore(rp->dictionary, at, head.dictionary_bytes);
     if (err) return err;

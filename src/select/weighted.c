@@ -253,6 +253,7 @@ static int restore(struct weighted *w, uint64_t *first_unit)
 
     if (bytes >= sizeof(head)) memcpy(&head, w->request->image, sizeof(head));
     if (head.magic != IMAGE_MAGIC || head.n != w->request->n || head.m != w->draws.m ||
+        head.units_done > ny_units_of(head.n) ||
         head.diagonal != (uint64_t)w->request->diagonal || head.count > head.m ||
         bytes != sizeof(head) + head.count * sizeof(struct ny_draw))
         return ny_fail(w->ctx, NY_ESTORE,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "embed/record.h"
 #include "graph/lobpcg.h"
@@ -298,12 +299,154 @@ static void ranges_beyond_the_rows_are_refused(void **state)
     json_decref(done);
 }
 
+/* ---- selections ----------------------------------------------------------------------------- */
+
+static void selections_that_cannot_be_under_way_are_refused(void **state)
+{
+    enum { ROOM = 1 << 20 };
+    static const struct {
+        const char *options;
+        size_t at[2]; /* numbers of the head, 8 bytes each, and what they become */
+        uint64_t to[2];
+    } cases[] = {
+        {FIT "select=weighted kernel=linear", {4, 4}, {1ULL << 40, 1ULL << 40}}, /* units */
+        {FIT "select=greedy", {2, 2}, {1ULL << 40, 1ULL << 40}},                 /* units */
+        {FIT "select=greedy", {3, 3}, {1, 1}},                                   /* rows */
+        {FIT "select=greedy", {11, 11}, {UINT64_MAX, UINT64_MAX}}, /* tolerance: NaN */
+        {FIT "select=greedy", {11, 16}, {0, 0}},                   /* 0, and grows */
+        {FIT "select=greedy", {15, 15}, {1ULL << 40, 1ULL << 40}}, /* landmarks */
+        {FIT "select=greedy", {16, 16}, {77, 77}},                 /* step */
+        {FIT "select=rpcholesky", {3, 3}, {1ULL << 40, 1ULL << 40}}, /* units */
+        {FIT "select=rpcholesky", {6, 21}, {1, 1ULL << 40}},         /* a row of the window */
+    };
+    uint64_t *image = malloc(ROOM);
+
+    (void)state;
+    assert_non_null(image);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ny_chunk chunk = {.data = image, .capacity = ROOM};
+        struct forgery forgery = {.stage = "select", .part = "select"};
+        struct ny_store *store;
+        json_t *done;
+
+        ny_context_set_checkpoint(in.ctx, 0);
+        done = make(cases[i].options);
+        ny_context_set_checkpoint(in.ctx, 20);
+        assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+        if (ny_chunk_get(store, "r", "select.0", 0, &chunk)) fail_msg("no image %zu", i);
+        forgery.bytes = chunk.bytes;
+        for (int honest = 1; honest >= 0; honest--) {
+            for (int k = 0; k < 2 && !honest; k++)
+                image[cases[i].at[k]] = cases[i].to[k];
+            forge(store, done, &forgery);
+            assert_int_equal(ny_blob_put(store, "r", "select.0", image, chunk.bytes), NY_OK);
+            ny_store_close(store);
+            if (run(cases[i].options) != (honest ? NY_OK : NY_ESTORE))
+                fail_msg("%zu, %d: %s", i, honest, ny_context_message(in.ctx));
+            assert_int_equal(ny_memory_used(in.ctx), 0);
+            assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+        }
+        ny_store_close(store);
+        json_decref(done);
+    }
+    free(image);
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static void save(const json_t *record)
+{
+    struct ny_store *store;
+
+    assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+    assert_int_equal(ny_record_save(store, "r", record), NY_OK);
+    ny_store_close(store);
+}
+
+static void stages_that_a_job_has_not_are_refused(void **state)
+{
+    static const char *const cases[][2] = {
+        {FIT, "neighbors"}, {FIT, "graph"}, {FIT, "probe"}, {FIT, "unheard of"},
+        {"graph " GRAPH, "select"}, {"graph " GRAPH, "solve"}, {"graph " GRAPH, "unheard of"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *record = make(cases[i][0]);
+
+        ny_field_set_text(record, "stage", cases[i][1]);
+        save(record);
+        if (run(cases[i][0]) != NY_ESTORE)
+            fail_msg("%s, %s: %s", cases[i][0], cases[i][1], ny_context_message(in.ctx));
+        json_decref(record);
+    }
+}
+
+static void counts_that_cannot_be_are_refused(void **state)
+{
+    static const char isomap[] = GRAPH "map=isomap landmarks=20 components=2 approx=nystrom";
+    static const char graph[] = "graph " GRAPH;
+    static const struct {
+        const char *options, *stage, *object, *key;
+        json_int_t value;
+    } cases[] = {
+        {FIT, "stats", NULL, "n", 0},
+        {FIT, "solve", NULL, "landmarks", 0},
+        {isomap, "solve", NULL, "landmarks", 0},
+        {isomap, "solve", NULL, "landmarks", 601},
+        {isomap, "project", NULL, "components", 0},
+        {isomap, "project", NULL, "components", 1LL << 61},
+        {isomap, "solve", "graph", "bridges", 601},
+        {graph, "neighbors", NULL, "n", 0},
+        {graph, "neighbors", NULL, "n", 601},
+        {graph, "done", NULL, "neighbors", 0},
+        {graph, "done", NULL, "neighbors", 11},
+        {graph, "done", NULL, "neighbors", 1LL << 40},
+        {graph, "done", NULL, "neighbors_stored", 0},
+        {graph, "done", NULL, "neighbors_stored", 1LL << 62},
+    };
+    char out[160];
+
+    (void)state;
+    snprintf(out, sizeof(out), "%s/out.npy", in.folder);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *record = make(cases[i].options), *report = json_object_get(record, "report");
+        int err;
+
+        ny_field_set_text(record, "stage", cases[i].stage);
+        ny_field_set_json(cases[i].object ? json_object_get(report, cases[i].object) : report,
+                          cases[i].key, json_integer(cases[i].value));
+        save(record);
+        err = strcmp(cases[i].stage, "done") == 0
+                  ? ny_export(in.ctx, in.store, "r", "neighbors", out)
+                  : run(cases[i].options);
+        if (err != NY_ESTORE)
+            fail_msg("%s %lld: %d %s", cases[i].key, (long long)cases[i].value, err,
+                     ny_context_message(in.ctx));
+        json_decref(record);
+    }
+}
+
+static void a_result_whose_map_has_no_name_is_evaluated(void **state)
+{
+    json_t *record = make(FIT);
+
+    (void)state;
+    ny_field_set_text(json_object_get(record, "report"), "map", NULL);
+    save(record);
+    assert_int_equal(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_OK);
+    json_decref(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(images_of_another_shape_are_refused),
         cmocka_unit_test(images_that_name_no_rows_are_refused),
         cmocka_unit_test(ranges_beyond_the_rows_are_refused),
+        cmocka_unit_test(selections_that_cannot_be_under_way_are_refused),
+        cmocka_unit_test(stages_that_a_job_has_not_are_refused),
+        cmocka_unit_test(counts_that_cannot_be_are_refused),
+        cmocka_unit_test(a_result_whose_map_has_no_name_is_evaluated),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
