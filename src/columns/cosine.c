@@ -2,18 +2,10 @@
 #include <math.h>
 
 #include "columns/kernels.h"
-#include "columns/vector.h"
-
-/* f32 rows have unit length already (unit_rows): the dot product is the kernel. */
-static void apply32(const struct ny_pointwise *how, float x_norm, float *values, size_t count)
-{
-    (void)x_norm;
-    ny_vector()->pointwise->identity(how, values, count);
-}
 
 /* A zero row is orthogonal to all, itself included. */
-static void apply(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
-                  double *values, size_t count)
+void ny_kernel_angles(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
+                      double *values, size_t count)
 {
     double length = sqrt(x_norm);
 
@@ -29,7 +21,7 @@ const struct ny_kernel ny_kernel_cosine = {
     .name = "cosine",
     .summary = "x·y / ‖x‖‖y‖; 0 for a zero row",
     .base = NY_BASE_DOT,
-    .unit_rows = true,
-    .apply32 = apply32,
-    .apply = apply,
+    .unit_rows = true, /* in f32: the dot product is the kernel */
+    .apply32 = ny_kernel_identity32,
+    .apply = ny_kernel_angles,
 };

@@ -40,7 +40,7 @@ static void angle32(const struct ny_pointwise *how, float x_norm, float *values,
 static void angle(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
                   double *values, size_t count)
 {
-    ny_kernel_cosine.apply(params, x_norm, y_norms, values, count);
+    ny_kernel_angles(params, x_norm, y_norms, values, count);
     for (size_t j = 0; j < count; j++)
         values[j] = 1 - values[j];
 }

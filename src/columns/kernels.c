@@ -2,10 +2,20 @@
 
 #include <string.h>
 
-static const struct ny_kernel *const kernels[] = {
-    &ny_kernel_rbf,        &ny_kernel_linear, &ny_kernel_laplacian,
-    &ny_kernel_polynomial, &ny_kernel_cosine, &ny_kernel_precomputed,
-};
+/* In the order of help. A new kernel is its file and a line here. */
+#define KERNELS(X)                                                                                 \
+    X(ny_kernel_rbf)                                                                               \
+    X(ny_kernel_linear)                                                                            \
+    X(ny_kernel_laplacian)                                                                         \
+    X(ny_kernel_polynomial)                                                                        \
+    X(ny_kernel_cosine)                                                                            \
+    X(ny_kernel_precomputed)
+
+#define DECLARE(kernel) extern const struct ny_kernel kernel;
+KERNELS(DECLARE)
+
+#define ENTRY(kernel) &kernel,
+static const struct ny_kernel *const kernels[] = {KERNELS(ENTRY)};
 
 const struct ny_kernel *ny_kernel_at(size_t index)
 {

@@ -1,12 +1,10 @@
-/* The kernels that the table of kernels.c lists. */
+/* What kernels share, and those that the table of kernels.c does not list. */
 #ifndef NY_COLUMNS_KERNELS_H
 #define NY_COLUMNS_KERNELS_H
 
 #include "columns/kernel.h"
 
-extern const struct ny_kernel ny_kernel_linear, ny_kernel_rbf, ny_kernel_laplacian,
-    ny_kernel_polynomial, ny_kernel_cosine, ny_kernel_precomputed;
-extern const struct ny_kernel ny_kernel_coordinates; /* found by name, but not listed */
+extern const struct ny_kernel ny_kernel_coordinates; /* found by name */
 extern const struct ny_kernel ny_kernel_euclidean, ny_kernel_angular; /* for neighbours alone */
 
 /* Kernels that are their base quantity, less the shift in f32. */
@@ -19,5 +17,8 @@ void ny_kernel_decay32(const struct ny_pointwise *how, float x_norm, float *valu
 void ny_kernel_decay(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
                      double *values, size_t count);
 double ny_kernel_inverse(double median, size_t d);
+/* Cosines of angles, from dot products; of a zero row 0 (columns/cosine.c). */
+void ny_kernel_angles(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
+                      double *values, size_t count);
 
 #endif
