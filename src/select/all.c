@@ -1,7 +1,8 @@
 /* all: every row, in order. */
 #include "select/rules_private.h"
 
-int ny_select_all(const struct ny_selection_request *request, struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request,
+                       struct ny_selection *selection)
 {
     size_t count = 0;
     int err;
@@ -15,3 +16,12 @@ int ny_select_all(const struct ny_selection_request *request, struct ny_selectio
         if (ny_selection_valid(request, row)) selection->rows[count++] = row;
     return err;
 }
+
+const struct ny_rule ny_rule_all = {
+    .name = "all",
+    .summary = "every row, in order: for few points",
+    .all = true,
+    .graph = true,
+    .uniform = true,
+    .select = select_rows,
+};

@@ -37,7 +37,8 @@ static int check_duplicates(struct ny_context *ctx, struct entry *entries, size_
                    (unsigned long long)entries[earlier].row, entries[earlier].position, first);
 }
 
-int ny_select_given(const struct ny_selection_request *request, struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request,
+                       struct ny_selection *selection)
 {
     size_t m = request->landmarks;
     struct entry *entries;
@@ -74,3 +75,10 @@ int ny_select_given(const struct ny_selection_request *request, struct ny_select
         selection->rows[i] = request->given[i];
     return err;
 }
+
+const struct ny_rule ny_rule_given = {
+    .name = "given",
+    .summary = "the rows listed in --landmarks-file",
+    .graph = true,
+    .select = select_rows,
+};

@@ -245,7 +245,8 @@ done:
     return err;
 }
 
-int ny_select_greedy(const struct ny_selection_request *request, struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request,
+                       struct ny_selection *selection)
 {
     struct ny_selection_request piloted = *request;
     struct ny_source *source;
@@ -262,3 +263,14 @@ int ny_select_greedy(const struct ny_selection_request *request, struct ny_selec
     ny_source_free(source);
     return err;
 }
+
+const struct ny_rule ny_rule_greedy = {
+    .name = "greedy",
+    .summary = "in row order, each row that the chosen ones represent worse than the tolerance "
+               "(online; bounds every entry of K); or as many landmarks as asked for",
+    .by_tolerance = true,
+    .measures = true,
+    .select = select_rows,
+    .bytes = ny_greedy_bytes,
+    .image_bytes = ny_greedy_image_bytes,
+};

@@ -4,7 +4,8 @@
 
 #include "base/memory.h"
 
-int ny_select_maxmin(const struct ny_selection_request *request, struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request,
+                       struct ny_selection *selection)
 {
     struct ny_selection_request one = *request;
     uint64_t next;
@@ -23,3 +24,11 @@ int ny_select_maxmin(const struct ny_selection_request *request, struct ny_selec
     }
     return err;
 }
+
+const struct ny_rule ny_rule_maxmin = {
+    .name = "maxmin",
+    .summary = "isomap: each the row whose paths to those before it are longest",
+    .graph = true,
+    .paths = true,
+    .select = select_rows,
+};

@@ -83,7 +83,7 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
 }
 
 /* Four candidates a landmark, and their substitution: k(x,x) costs nothing beside that. */
-double ny_rpcholesky_flops(const struct ny_selection_request *request, size_t m)
+static double flops_of(const struct ny_selection_request *request, size_t m)
 {
     double candidates = 4 * (double)m, d = ny_entry_products(request->spec);
 
@@ -414,8 +414,8 @@ static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
     return NY_OK;
 }
 
-int ny_select_rpcholesky(const struct ny_selection_request *request,
-                         struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request,
+                       struct ny_selection *selection)
 {
     struct ny_rpcholesky *rp = ny_calloc(request->ctx, NY_MEM_DICTIONARY, 1, sizeof(*rp));
     struct ny_source *source = NULL;
@@ -443,3 +443,15 @@ done:
     ny_free(request->ctx, rp);
     return err;
 }
+
+const struct ny_rule ny_rule_rpcholesky = {
+    .name = "rpcholesky",
+    .summary = "at random, in proportion to how badly those before represent a row (the least "
+               "error for its size)",
+    .measures = true,
+    .select = select_rows,
+    .bytes = ny_rpcholesky_bytes,
+    .image_bytes = ny_rpcholesky_image_bytes,
+    .flops = flops_of,
+    .in_f64 = true,
+};

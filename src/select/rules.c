@@ -5,55 +5,25 @@
 
 #include "select/rules_private.h"
 
-static const struct ny_rule rules[] = {
-    {.name = "uniform",
-     .summary = "rows drawn at random, each subset equally likely",
-     .graph = true,
-     .uniform = true,
-     .select = ny_select_uniform},
-    {.name = "greedy",
-     .summary = "in row order, each row that the chosen ones represent worse than the tolerance "
-                "(online; bounds every entry of K); or as many landmarks as asked for",
-     .by_tolerance = true,
-     .measures = true,
-     .select = ny_select_greedy,
-     .bytes = ny_greedy_bytes,
-     .image_bytes = ny_greedy_image_bytes},
-    {.name = "rpcholesky",
-     .summary = "at random, in proportion to how badly those before represent a row (the least "
-                "error for its size)",
-     .measures = true,
-     .select = ny_select_rpcholesky,
-     .bytes = ny_rpcholesky_bytes,
-     .image_bytes = ny_rpcholesky_image_bytes,
-     .flops = ny_rpcholesky_flops,
-     .in_f64 = true},
-    {.name = "weighted",
-     .summary = "at random, in proportion to the diagonal of the matrix that the map decomposes",
-     .select = ny_select_weighted,
-     .bytes = ny_weighted_bytes,
-     .image_bytes = ny_weighted_image_bytes,
-     .flops = ny_weighted_flops},
-    {.name = "all",
-     .summary = "every row, in order: for few points",
-     .all = true,
-     .graph = true,
-     .uniform = true,
-     .select = ny_select_all},
-    {.name = "maxmin",
-     .summary = "isomap: each the row whose paths to those before it are longest",
-     .graph = true,
-     .paths = true,
-     .select = ny_select_maxmin},
-    {.name = "given",
-     .summary = "the rows listed in --landmarks-file",
-     .graph = true,
-     .select = ny_select_given},
-};
+/* In the order of help. A new rule is its file and a line here. */
+#define RULES(X)                                                                                   \
+    X(ny_rule_uniform)                                                                             \
+    X(ny_rule_greedy)                                                                              \
+    X(ny_rule_rpcholesky)                                                                          \
+    X(ny_rule_weighted)                                                                            \
+    X(ny_rule_all)                                                                                 \
+    X(ny_rule_maxmin)                                                                              \
+    X(ny_rule_given)
+
+#define DECLARE(rule) extern const struct ny_rule rule;
+RULES(DECLARE)
+
+#define ENTRY(rule) &rule,
+static const struct ny_rule *const rules[] = {RULES(ENTRY)};
 
 const struct ny_rule *ny_rule_at(size_t index)
 {
-    return index < sizeof(rules) / sizeof(rules[0]) ? &rules[index] : NULL;
+    return index < sizeof(rules) / sizeof(rules[0]) ? rules[index] : NULL;
 }
 
 const struct ny_rule *ny_rule_find(const char *name)

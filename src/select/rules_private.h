@@ -1,4 +1,4 @@
-/* What the rules share, and the rules themselves for the table in rules.c. */
+/* What the rules share. */
 #ifndef NY_SELECT_RULES_PRIVATE_H
 #define NY_SELECT_RULES_PRIVATE_H
 
@@ -16,22 +16,11 @@ void ny_selection_residuals(struct ny_selection *selection, float *residuals, ui
 int ny_selection_not_psd(const struct ny_selection_request *request, uint64_t row, double delta,
                          double k);
 
+/* uniform, with which others begin. */
 int ny_select_uniform(const struct ny_selection_request *request, struct ny_selection *selection);
-int ny_select_given(const struct ny_selection_request *request, struct ny_selection *selection);
-int ny_select_all(const struct ny_selection_request *request, struct ny_selection *selection);
-int ny_select_maxmin(const struct ny_selection_request *request, struct ny_selection *selection);
-int ny_select_greedy(const struct ny_selection_request *request, struct ny_selection *selection);
-int ny_select_rpcholesky(const struct ny_selection_request *request,
-                         struct ny_selection *selection);
-int ny_select_weighted(const struct ny_selection_request *request, struct ny_selection *selection);
-
-/* Of each rule with a state: memory of a selection that ends with m landmarks, and of its
- * checkpoints; work. */
+/* Of rpcholesky, on which certify.c counts: memory of a selection that ends with m landmarks, and
+ * of its checkpoints. */
 size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m);
 size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, size_t m);
-double ny_rpcholesky_flops(const struct ny_selection_request *request, size_t m);
-double ny_weighted_flops(const struct ny_selection_request *request, size_t m);
-size_t ny_weighted_bytes(const struct ny_selection_request *request, size_t m);
-size_t ny_weighted_image_bytes(const struct ny_selection_request *request, size_t m);
 
 #endif

@@ -44,3 +44,11 @@ int ny_select_uniform(const struct ny_selection_request *request, struct ny_sele
     ny_free(request->ctx, draws.heap);
     return err;
 }
+
+const struct ny_rule ny_rule_uniform = {
+    .name = "uniform",
+    .summary = "rows drawn at random, each subset equally likely",
+    .graph = true,
+    .uniform = true,
+    .select = ny_select_uniform,
+};

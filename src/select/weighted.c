@@ -125,7 +125,7 @@ static void close_selection(struct weighted *w)
     ny_columns_free(w->pilot);
 }
 
-size_t ny_weighted_bytes(const struct ny_selection_request *request, size_t m)
+static size_t bytes_of(const struct ny_selection_request *request, size_t m)
 {
     const size_t square_rows = 256, draws = 3; /* the pilot's, ours, and row numbers */
     const struct ny_columns_spec *spec = request->spec;
@@ -141,7 +141,7 @@ size_t ny_weighted_bytes(const struct ny_selection_request *request, size_t m)
            (opening > pass ? opening : pass);
 }
 
-double ny_weighted_flops(const struct ny_selection_request *request, size_t m)
+static double flops_of(const struct ny_selection_request *request, size_t m)
 {
     if (request->diagonal == NY_DIAGONAL_RAW) return 0;
     return 2.0 * (double)request->n * (double)m * ny_entry_products(request->spec);
@@ -222,7 +222,7 @@ struct image_head {
 
 #define IMAGE_MAGIC UINT64_C(0x3174686769655747)
 
-size_t ny_weighted_image_bytes(const struct ny_selection_request *request, size_t m)
+static size_t image_bytes_of(const struct ny_selection_request *request, size_t m)
 {
     (void)request;
     return sizeof(struct image_head) + m * sizeof(struct ny_draw);
@@ -308,11 +308,12 @@ static int leave(struct weighted *w, struct ny_selection *selection)
     ny_draws_take(&w->draws, selection->rows);
     selection->passes = 1;
     selection->rows_read = request->n;
-    selection->flops = ny_weighted_flops(request, w->pilot_m);
+    selection->flops = flops_of(request, w->pilot_m);
     return NY_OK;
 }
 
-int ny_select_weighted(const struct ny_selection_request *request, struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request,
+                       struct ny_selection *selection)
 {
     struct weighted w = {.ctx = request->ctx,
                          .request = request,
@@ -334,3 +335,12 @@ int ny_select_weighted(const struct ny_selection_request *request, struct ny_sel
     close_selection(&w);
     return err;
 }
+
+const struct ny_rule ny_rule_weighted = {
+    .name = "weighted",
+    .summary = "at random, in proportion to the diagonal of the matrix that the map decomposes",
+    .select = select_rows,
+    .bytes = bytes_of,
+    .image_bytes = image_bytes_of,
+    .flops = flops_of,
+};
