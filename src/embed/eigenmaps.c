@@ -20,7 +20,7 @@
 #include "base/progress.h"
 #include "embed/coordinates.h"
 #include "embed/eigenmaps_private.h"
-#include "embed/graph_maps.h"
+#include "embed/graph_map.h"
 #include "embed/signs.h"
 #include "graph/lobpcg.h"
 
@@ -401,11 +401,27 @@ static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
     plan->disk_bytes += 2 * ny_lobpcg_state_bytes(shape->nodes, pairs);
 }
 
-const struct ny_graph_map ny_graph_map_eigenmaps = {
+static const struct ny_graph_map graph_map = {
     .options = "kernel|gamma|sigma|epsilon|normalize|time",
     .first = NY_STAGE_SOLVE,
     .stage = stage,
     .transform = ny_eigenmaps_transform,
     .bill = bill,
     .work = work,
+};
+
+const struct ny_map ny_map_eigenmaps = {
+    .name = "eigenmaps",
+    .summary = "Laplacian eigenmaps: smoothest functions on a graph of neighbours",
+    .kernel = "rbf",
+    .divided = true,
+    .graph = &graph_map,
+};
+
+const struct ny_map ny_map_graph_diffusion = {
+    .name = "diffusion",
+    .kernel = "rbf",
+    .divided = true,
+    .in_time = true,
+    .graph = &graph_map,
 };

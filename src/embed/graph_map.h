@@ -3,8 +3,8 @@
  * neighbors and graph of its own NAME: embed/graph_job.h), opens the largest component of it in
  * memory, and then runs the map's own stages. What is embedded are the nodes of that component.
  *
- * One file a map with a struct ny_graph_map, which its line in embed/settings.c names. Parts of the
- * NAME beside those of the graph and the map's own:
+ * One file a map with a struct ny_graph_map and the struct ny_map that names it, one line in
+ * embed/maps.c. Parts of the NAME beside those of the graph and the map's own:
  *
  *   rows         the row numbers of the component, ascending (u32)
  *   embedding    their coordinates, in that order
@@ -53,6 +53,9 @@ struct ny_graph_map {
     /* Adds passes, flops and seconds of its stages, and its disk space beside the embedding's. */
     void (*work)(const struct ny_graph_shape *shape, struct ny_plan *plan);
 };
+
+/* What the map diffusion is of a graph (embed/eigenmaps.c). */
+extern const struct ny_map ny_map_graph_diffusion;
 
 /* The one that has made a result; NULL: its map is of a kernel. */
 const struct ny_graph_map *ny_graph_map_of(const json_t *record);

@@ -24,7 +24,7 @@
  *   paths         Δ(nodes, D) of --approx column (embed/isomap_columns.c); gone when done
  *   gram.0/1      its G, as long as it is summed; gone when done
  */
-#include "embed/graph_maps.h"
+#include "embed/graph_map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -356,7 +356,7 @@ static int stage(struct ny_graph_fit *fit)
     }
 }
 
-const struct ny_graph_map ny_graph_map_isomap = {
+static const struct ny_graph_map graph_map = {
     .methods = "nystrom|column|exact",
     .options = "approx|select|landmarks|landmarks-file|landmarks-from",
     .first = NY_STAGE_SELECT,
@@ -364,4 +364,11 @@ const struct ny_graph_map ny_graph_map_isomap = {
     .transform = ny_isomap_transform,
     .bill = ny_isomap_bill,
     .work = ny_isomap_work,
+};
+
+const struct ny_map ny_map_isomap = {
+    .name = "isomap",
+    .summary = "isometric map: shortest paths in a graph of neighbours, centred",
+    .additive = true,
+    .graph = &graph_map,
 };

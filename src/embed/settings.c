@@ -1,55 +1,7 @@
 #include "embed/settings.h"
 
-#include <string.h>
-
 #include "base/memory.h"
-#include "embed/graph_maps.h"
 #include "store/store.h"
-
-static const struct ny_map diffusion_of_graph = {.name = "diffusion",
-                                                 .kernel = "rbf",
-                                                 .divided = true,
-                                                 .in_time = true,
-                                                 .graph = &ny_graph_map_eigenmaps};
-
-static const struct ny_map maps[] = {
-    {.name = "svd", .summary = "eigenvectors of K as it is"},
-    {.name = "pca",
-     .summary = "principal components: kpca with the linear kernel about the column mean",
-     .additive = true,
-     .kernel = "linear",
-     .centred_rows = true},
-    {.name = "kpca", .summary = "kernel principal components: K centred", .additive = true},
-    {.name = "laplacian",
-     .summary = "spectral clustering: eigenvectors of K divided by its degrees",
-     .divided = true},
-    {.name = "diffusion",
-     .summary = "diffusion map: the same, times eigenvalues to the power of --time",
-     .divided = true,
-     .in_time = true,
-     .of_graph = &diffusion_of_graph},
-    {.name = "isomap",
-     .summary = "isometric map: shortest paths in a graph of neighbours, centred",
-     .additive = true,
-     .graph = &ny_graph_map_isomap},
-    {.name = "eigenmaps",
-     .summary = "Laplacian eigenmaps: smoothest functions on a graph of neighbours",
-     .kernel = "rbf",
-     .divided = true,
-     .graph = &ny_graph_map_eigenmaps},
-};
-
-const struct ny_map *ny_map_at(size_t index)
-{
-    return index < sizeof(maps) / sizeof(maps[0]) ? &maps[index] : NULL;
-}
-
-const struct ny_map *ny_map_find(const char *name)
-{
-    for (size_t i = 0; name && ny_map_at(i); i++)
-        if (strcmp(maps[i].name, name) == 0) return &maps[i];
-    return NULL;
-}
 
 /* The centre is subtracted where differences are taken, and for maps that say so. */
 static bool centres_rows(const struct ny_fit_settings *settings, bool sparse)

@@ -14,10 +14,20 @@
 
 enum { NAME_BYTES = 40 };
 
-static const struct ny_measure *const measures[] = {
-    &ny_measure_clusters,       &ny_measure_knn,
-    &ny_measure_neighborhoods,  &ny_measure_distances,
-    &ny_measure_reconstruction, &ny_measure_against};
+/* In the order of reports. A new measure is its file and a line here. */
+#define EACH_MEASURE(X)                                                                            \
+    X(ny_measure_clusters)                                                                         \
+    X(ny_measure_knn)                                                                              \
+    X(ny_measure_neighborhoods)                                                                    \
+    X(ny_measure_distances)                                                                        \
+    X(ny_measure_reconstruction)                                                                   \
+    X(ny_measure_against)
+
+#define DECLARE(measure) extern const struct ny_measure measure;
+EACH_MEASURE(DECLARE)
+
+#define ENTRY(measure) &measure,
+static const struct ny_measure *const measures[] = {EACH_MEASURE(ENTRY)};
 
 enum { MEASURES = sizeof(measures) / sizeof(measures[0]) };
 

@@ -56,9 +56,6 @@ struct ny_measure {
     size_t (*order)(const struct ny_evaluation *run);
 };
 
-extern const struct ny_measure ny_measure_clusters, ny_measure_knn, ny_measure_neighborhoods,
-    ny_measure_distances, ny_measure_reconstruction, ny_measure_against;
-
 /* Why a measure, or one key of it (NULL: all), does not apply. */
 void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)
     NY_PRINTF(3, 4);

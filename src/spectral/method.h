@@ -1,7 +1,7 @@
 /*
  * The small problem of each low-rank approximation: from W, s, G, t, n to the map (P, q) with
  * Y = C′P + 1qᵀ, C′ the shifted tile. One file a method with one `solve`, one line in
- * spectral/methods.c.
+ * spectral/methods.h.
  */
 #ifndef NY_SPECTRAL_METHOD_H
 #define NY_SPECTRAL_METHOD_H

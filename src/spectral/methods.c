@@ -3,16 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-static const struct ny_method *const methods[] = {
-    &ny_method_nystrom,
-    &ny_method_column,
-    &ny_method_orthonystrom,
-    &ny_method_projected,
-    &ny_method_ensemble,
-    &ny_method_exact,
-    &ny_method_randomized,
-    &ny_method_gaussian,
-};
+#define ENTRY(method) &method,
+static const struct ny_method *const methods[] = {NY_METHODS(ENTRY)};
 
 const struct ny_method *ny_method_at(size_t index)
 {

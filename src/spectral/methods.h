@@ -4,14 +4,21 @@
 
 #include "spectral/method.h"
 
-extern const struct ny_method ny_method_nystrom;
-extern const struct ny_method ny_method_column;
-extern const struct ny_method ny_method_orthonystrom;
-extern const struct ny_method ny_method_projected;
-extern const struct ny_method ny_method_ensemble;
-extern const struct ny_method ny_method_exact;
-extern const struct ny_method ny_method_randomized;
-extern const struct ny_method ny_method_gaussian;
+/* In the order of help. A new method is its file and a line here. */
+#define NY_METHODS(X)                                                                              \
+    X(ny_method_nystrom)                                                                           \
+    X(ny_method_column)                                                                            \
+    X(ny_method_orthonystrom)                                                                      \
+    X(ny_method_projected)                                                                         \
+    X(ny_method_ensemble)                                                                          \
+    X(ny_method_exact)                                                                             \
+    X(ny_method_randomized)                                                                        \
+    X(ny_method_gaussian)
+
+#define NY_DECLARE_METHOD(method) extern const struct ny_method method;
+NY_METHODS(NY_DECLARE_METHOD)
+
+/* In the place of a method that is listed, and so not listed themselves. */
 extern const struct ny_method ny_method_krylov;  /* --approx projected --inner randomized */
 extern const struct ny_method ny_method_scatter; /* --approx exact of --map pca */
 
