@@ -175,6 +175,10 @@ static inline struct pair plain_pair(const double *x, const double *y, size_t d)
     return p;
 }
 
+/* The kernels that there is a formula for here. */
+static const char *const plain_kernels[] = {"linear", "rbf", "laplacian", "polynomial", "cosine"};
+enum { PLAIN_KERNELS = sizeof(plain_kernels) / sizeof(plain_kernels[0]) };
+
 static inline double plain_kernel(const char *name, const struct ny_kernel_params *params,
                                   struct pair p)
 {
@@ -187,11 +191,12 @@ static inline double plain_kernel(const char *name, const struct ny_kernel_param
     return p.x_norm == 0 || p.y_norm == 0 ? 0 : p.dot / sqrt(p.x_norm * p.y_norm);
 }
 
-/* 1/mean base quantity of some pairs of prepared rows (1/d for polynomial). */
+/* 1/mean base quantity of some pairs of prepared rows. */
 static inline double plain_gamma(const char *name, const struct data *data,
                                  const struct geometry *g)
 {
     double *x = room(data->d, sizeof(double)), *y = room(data->d, sizeof(double)), sum = 0;
+    enum ny_base_quantity base = ny_kernel_find(name)->base;
     const size_t pairs = 20;
 
     for (size_t i = 0; i < pairs; i++) {
@@ -200,9 +205,9 @@ static inline double plain_gamma(const char *name, const struct data *data,
         plain_row(data, g, i % data->rows, x);
         plain_row(data, g, (i + 7) % data->rows, y);
         p = plain_pair(x, y, data->d);
-        sum += strcmp(name, "rbf") == 0         ? p.square
-               : strcmp(name, "laplacian") == 0 ? p.absolute
-                                                : fabs(p.dot);
+        sum += base == NY_BASE_SQUARE     ? p.square
+               : base == NY_BASE_ABSOLUTE ? p.absolute
+                                          : fabs(p.dot);
     }
     free(x);
     free(y);

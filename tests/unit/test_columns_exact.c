@@ -1,10 +1,7 @@
-/* k in f64: exact, symmetric, and the same whatever else is asked and however many threads run. */
+/* k in f64 is exact. What else holds of every kernel: test_contract_kernels.c. */
 #include <stdio.h>
 
 #include "unit/columns_case.h"
-
-static const char *const kernels[] = {"linear", "rbf", "laplacian", "polynomial", "cosine"};
-enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
 
 static double relative(double got, double want)
 {
@@ -63,9 +60,9 @@ static void exact_equals_plain_loops(void **state)
             for (int form = 0; form < 4; form++) {
                 struct geometry g = geometry_of(&data, form & 1, form & 2 ? 0.02 : 1);
 
-                for (size_t k = 0; k < KERNELS; k++)
-                    if (strcmp(kernels[k], "polynomial") != 0 || form == 2)
-                        check_exact(kernels[k], &data, &g);
+                for (size_t k = 0; k < PLAIN_KERNELS; k++)
+                    if (strcmp(plain_kernels[k], "polynomial") != 0 || form == 2)
+                        check_exact(plain_kernels[k], &data, &g);
                 geometry_release(&g);
             }
             data_release(&data);
@@ -111,89 +108,6 @@ static void near_duplicates_keep_their_distance(void **state)
             geometry_release(&g);
             data_release(&data);
         }
-}
-
-static void squares_are_symmetric(void **state)
-{
-    enum { M = 600 };
-    double *W = room(M * (M + 2), sizeof(double)), *again = room(M * (M + 2), sizeof(double));
-    unsigned threads = ny_context_threads(ctx);
-
-    (void)state;
-    for (size_t d = 4; d <= 40; d += 36)
-        for (size_t k = 0; k < KERNELS; k++) {
-            struct data data = data_random(NY_F32, M, d, 9);
-            struct geometry g = geometry_of(&data, true, 1);
-            struct ny_columns_spec spec =
-                spec_of(kernels[k], plain_gamma(kernels[k], &data, &g), &data, &g);
-            struct ny_columns *columns = columns_of(&spec, &data, M);
-            double diagonal[M], *x = room(d, sizeof(double)), *y = room(d, sizeof(double));
-
-            for (size_t i = 0; i < M * (M + 2); i++)
-                W[i] = again[i] = NAN;
-            ny_context_set_threads(ctx, 1);
-            assert_int_equal(
-                ny_columns_square(columns, (struct ny_matrix){W, M, M, M + 2, false}), NY_OK);
-            ny_context_set_threads(ctx, 3);
-            assert_int_equal(
-                ny_columns_square(columns, (struct ny_matrix){again, M, M, M + 2, false}), NY_OK);
-            assert_int_equal(ny_columns_diagonal(columns, data.raw, M, diagonal), NY_OK);
-            for (size_t i = 0; i < M; i++) {
-                assert_memory_equal(W + i * (M + 2), again + i * (M + 2), M * sizeof(double));
-                assert_true(isnan(W[i * (M + 2) + M]));
-                assert_true(W[i * (M + 2) + i] == diagonal[i]);
-                if (spec.kernel->constant_diagonal) assert_true(diagonal[i] == 1);
-                for (size_t j = 0; j < i; j++)
-                    assert_true(W[i * (M + 2) + j] == W[j * (M + 2) + i]);
-            }
-            plain_row(&data, &g, 599, x);
-            plain_row(&data, &g, 3, y);
-            assert_true(relative(W[3 * (M + 2) + 599],
-                                 plain_kernel(kernels[k], &spec.params, plain_pair(x, y, d))) <
-                        1e-10);
-            free(x);
-            free(y);
-            ny_columns_free(columns);
-            geometry_release(&g);
-            data_release(&data);
-        }
-    ny_context_set_threads(ctx, threads);
-    free(W);
-    free(again);
-}
-
-/* A row's values do not depend on the other rows of the call, nor on how many landmarks follow. */
-static void a_row_does_not_depend_on_the_batch(void **state)
-{
-    enum { M = 700, COUNT = 75 };
-    double *all = room(COUNT * M, sizeof(double)), *one = room(M, sizeof(double));
-
-    (void)state;
-    for (size_t d = 4; d <= 60; d += 56)
-        for (size_t k = 0; k < KERNELS; k++) {
-            struct data data = data_random(NY_F64, M + COUNT, d, 13);
-            struct geometry g = geometry_of(&data, true, 1);
-            struct ny_columns_spec spec =
-                spec_of(kernels[k], plain_gamma(kernels[k], &data, &g), &data, &g);
-            struct ny_columns *columns = columns_of(&spec, &data, M);
-
-            assert_int_equal(ny_columns_exact(columns, data_row(&data, M), COUNT, 0,
-                                              ny_matrix(all, COUNT, M)),
-                             NY_OK);
-            for (size_t i = 0; i < COUNT; i += 7) {
-                size_t cols = M - 9 * i;
-
-                assert_int_equal(ny_columns_exact(columns, data_row(&data, M + i), 1, 0,
-                                                  ny_matrix(one, 1, cols)),
-                                 NY_OK);
-                assert_memory_equal(one, all + i * M, cols * sizeof(double));
-            }
-            ny_columns_free(columns);
-            geometry_release(&g);
-            data_release(&data);
-        }
-    free(all);
-    free(one);
 }
 
 static void exact_square_is_among_the_rows_given(void **state)
@@ -254,8 +168,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_equals_plain_loops),
         cmocka_unit_test(near_duplicates_keep_their_distance),
-        cmocka_unit_test(squares_are_symmetric),
-        cmocka_unit_test(a_row_does_not_depend_on_the_batch),
         cmocka_unit_test(exact_square_is_among_the_rows_given),
         cmocka_unit_test(a_small_budget_is_an_error),
     };

@@ -60,9 +60,6 @@ static void check_tile(const char *kernel, const struct data *data, const struct
     ny_columns_free(columns);
 }
 
-static const char *const kernels[] = {"linear", "rbf", "laplacian", "polynomial", "cosine"};
-enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
-
 static void check_all(const size_t *sizes, size_t count)
 {
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
@@ -75,8 +72,8 @@ static void check_all(const size_t *sizes, size_t count)
             for (int form = 0; form < 4; form++) {
                 struct geometry g = geometry_of(&data, form & 1, form & 2 ? 0.01 : 1);
 
-                for (size_t k = 0; k < KERNELS; k++)
-                    check_tile(kernels[k], &data, &g);
+                for (size_t k = 0; k < PLAIN_KERNELS; k++)
+                    check_tile(plain_kernels[k], &data, &g);
                 geometry_release(&g);
             }
             data_release(&data);
@@ -107,6 +104,7 @@ static void an_offset_costs_no_accuracy_when_centred(void **state)
     (void)state;
     for (size_t d = 3; d <= 12; d += 9)
         for (size_t k = 1; k < 3; k++) {
+            const char *kernel = plain_kernels[k];
             struct data data = data_empty(NY_F64, 300, d);
             struct geometry g;
             struct ny_columns_spec spec;
@@ -116,7 +114,7 @@ static void an_offset_costs_no_accuracy_when_centred(void **state)
             for (size_t i = 0; i < 300 * d; i++)
                 data_set(&data, i, 5.4e6 + 100 * ny_hash01(3, NY_STREAM_DATA, i));
             g = geometry_of(&data, true, 1);
-            spec = spec_of(kernels[k], plain_gamma(kernels[k], &data, &g), &data, &g);
+            spec = spec_of(kernel, plain_gamma(kernel, &data, &g), &data, &g);
             columns = columns_of(&spec, &data, 20);
             r = tile_of(columns, &data, 0, 300);
             for (size_t i = 0; i < 300; i++)
@@ -124,7 +122,7 @@ static void an_offset_costs_no_accuracy_when_centred(void **state)
                     struct pair p = plain_pair(data.values + i * d, data.values + j * d, d);
 
                     assert_near((double)r.C[i * r.stride + j],
-                                plain_kernel(kernels[k], &spec.params, p), 1e-6, kernels[k]);
+                                plain_kernel(kernel, &spec.params, p), 1e-6, kernel);
                 }
             tile_release(&r);
             ny_columns_free(columns);
@@ -225,10 +223,10 @@ static void shifts_keep_small_differences(void **state)
 
     (void)state;
     for (size_t k = 1; k < 3; k++) {
-        check_shift(kernels[k], &images, 1, false);
-        check_shift(kernels[k], &images, 1e-4, true);
-        check_shift(kernels[k], &points, 3, false);
-        check_shift(kernels[k], &points, 1e-4, true);
+        check_shift(plain_kernels[k], &images, 1, false);
+        check_shift(plain_kernels[k], &images, 1e-4, true);
+        check_shift(plain_kernels[k], &points, 3, false);
+        check_shift(plain_kernels[k], &points, 1e-4, true);
     }
     check_shift("linear", &points, 1, false);
     data_release(&images);
@@ -262,82 +260,6 @@ static void the_shift_is_not_rounded_to_f32(void **state)
     ny_columns_free(columns);
     geometry_release(&g);
     data_release(&data);
-}
-
-/* A row has the same bits in a full unit and in a short one, in any workspace. */
-static void a_row_does_not_depend_on_the_rows_after_it(void **state)
-{
-    static const size_t heights[] = {1, 5, 511, 512, 513, 1300};
-
-    (void)state;
-    for (size_t d = 3; d <= 50; d += 47)
-        for (int dtype = NY_U8; dtype <= NY_F32; dtype += 2)
-            for (size_t k = 0; k < KERNELS; k++) {
-                struct data data = data_random((enum ny_dtype)dtype, NY_UNIT_ROWS, d, 21);
-                struct geometry g = geometry_of(&data, true, 1);
-                struct ny_columns_spec spec =
-                    spec_of(kernels[k], plain_gamma(kernels[k], &data, &g), &data, &g);
-                struct ny_columns *columns = columns_of(&spec, &data, LANDMARKS);
-                struct tile_result whole = tile_of(columns, &data, 0, NY_UNIT_ROWS);
-
-                for (size_t h = 0; h < sizeof(heights) / sizeof(heights[0]); h++) {
-                    struct tile_result r = tile_of(columns, &data, 0, heights[h]);
-
-                    for (size_t i = 0; i < heights[h]; i++)
-                        assert_memory_equal(r.C + i * r.stride, whole.C + i * r.stride,
-                                            LANDMARKS * sizeof(float));
-                    tile_release(&r);
-                }
-                tile_release(&whole);
-                ny_columns_free(columns);
-                geometry_release(&g);
-                data_release(&data);
-            }
-}
-
-/* Any run of landmarks in a block has the bits of the unshifted tile. */
-static void blocks_equal_tiles(void **state)
-{
-    static const size_t runs[][2] = {{0, 70}, {0, 1}, {31, 2}, {32, 32}, {5, 40}, {69, 1}, {3, 0}};
-    enum { M = 70, COUNT = 150 };
-
-    (void)state;
-    for (size_t d = 2; d <= 290; d *= 12)
-        for (int dtype = NY_U8; dtype <= NY_F32; dtype += 2)
-            for (size_t k = 0; k < KERNELS; k++) {
-                struct data data = data_random((enum ny_dtype)dtype, 400, d, 31);
-                struct geometry g = geometry_of(&data, true, 1);
-                struct ny_columns_spec spec =
-                    spec_of(kernels[k], plain_gamma(kernels[k], &data, &g), &data, &g);
-                struct ny_columns *columns = columns_of(&spec, &data, M);
-                struct tile_result r = tile_of(columns, &data, 0, 400);
-                struct data_source source = data_source(&data);
-                struct ny_tile tile = {.source = &source.source, .rows = 400};
-                float *K = room(NY_STRIP_ROWS * M, sizeof(float));
-                struct ny_columns_workspace *workspace;
-                struct ny_strip strip;
-
-                ny_columns_workspace_new(&workspace, &spec);
-                assert_int_equal(
-                    ny_columns_strip(columns, workspace, &tile, 100, COUNT, &strip), NY_OK);
-                assert_int_equal(strip.count, COUNT);
-                assert_memory_equal(strip.raw, data_row(&data, 100),
-                                    COUNT * d * ny_dtype_size(data.dtype));
-                for (size_t run = 0; run < sizeof(runs) / sizeof(runs[0]); run++) {
-                    size_t first = runs[run][0], cols = runs[run][1];
-
-                    ny_columns_block(columns, &strip, first, ny_matrix32(K, NY_STRIP_ROWS, cols));
-                    for (size_t i = 0; i < COUNT; i++)
-                        assert_memory_equal(K + i * cols, r.C + (100 + i) * r.stride + first,
-                                            cols * sizeof(*K));
-                }
-                free(K);
-                ny_columns_workspace_free(workspace);
-                tile_release(&r);
-                ny_columns_free(columns);
-                geometry_release(&g);
-                data_release(&data);
-            }
 }
 
 static void landmarks_may_come_in_pieces(void **state)
@@ -374,34 +296,6 @@ static void landmarks_may_come_in_pieces(void **state)
         }
 }
 
-static void stated_bytes_cover_what_is_allocated(void **state)
-{
-    (void)state;
-    for (size_t d = 1; d <= 100; d += 33)
-        for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
-            for (size_t k = 0; k < KERNELS; k++) {
-                struct data data = data_random((enum ny_dtype)dtype, 100, d, 51);
-                struct geometry g = geometry_of(&data, true, 1);
-                struct ny_columns_spec spec = spec_of(kernels[k], 1, &data, &g);
-                size_t before = ny_memory_used(ctx), held, stated;
-                struct ny_columns *columns = columns_of(&spec, &data, 97);
-                struct ny_columns_workspace *workspace;
-
-                held = ny_memory_used(ctx) - before;
-                stated = ny_columns_bytes(&spec, 97);
-                assert_true(held <= stated && stated <= held + held / 5 + 4096);
-                before = ny_memory_used(ctx);
-                assert_int_equal(ny_columns_workspace_new(&workspace, &spec), NY_OK);
-                held = ny_memory_used(ctx) - before;
-                stated = ny_columns_workspace_bytes(&spec);
-                assert_true(held <= stated && stated <= held + held / 5 + 4096);
-                ny_columns_workspace_free(workspace);
-                ny_columns_free(columns);
-                geometry_release(&g);
-                data_release(&data);
-            }
-}
-
 static void what_cannot_work_is_refused(void **state)
 {
     struct data data = data_random(NY_F32, 10, 4, 61);
@@ -425,10 +319,10 @@ static void a_nan_stays_a_nan(void **state)
 {
     (void)state;
     for (size_t d = 4; d <= 20; d += 16)
-        for (size_t k = 0; k < KERNELS; k++) {
+        for (size_t k = 0; k < PLAIN_KERNELS; k++) {
             struct data data = data_random(NY_F32, 30, d, 71);
             struct geometry g = geometry_of(&data, false, 1);
-            struct ny_columns_spec spec = spec_of(kernels[k], 1, &data, &g);
+            struct ny_columns_spec spec = spec_of(plain_kernels[k], 1, &data, &g);
             struct ny_columns *columns = columns_of(&spec, &data, 10);
             struct tile_result r;
 
@@ -454,10 +348,7 @@ int main(void)
         cmocka_unit_test(extreme_scales),
         cmocka_unit_test(shifts_keep_small_differences),
         cmocka_unit_test(the_shift_is_not_rounded_to_f32),
-        cmocka_unit_test(a_row_does_not_depend_on_the_rows_after_it),
-        cmocka_unit_test(blocks_equal_tiles),
         cmocka_unit_test(landmarks_may_come_in_pieces),
-        cmocka_unit_test(stated_bytes_cover_what_is_allocated),
         cmocka_unit_test(what_cannot_work_is_refused),
         cmocka_unit_test(a_nan_stays_a_nan),
     };
