@@ -11,7 +11,7 @@ static int select_rows(const struct ny_selection_request *request,
     uint64_t next;
     int err;
 
-    one.landmarks = 1;
+    if (one.landmarks > 1) one.landmarks = 1;
     err = ny_select_uniform(&one, selection);
     if (err) return err;
     next = selection->rows[0];

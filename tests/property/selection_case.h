@@ -71,7 +71,7 @@ struct kind {
     struct ny_kernel_params params;
 };
 
-static double plain_kernel(const struct kind *kind, const struct rows *r, size_t i, size_t j)
+static inline double plain_kernel(const struct kind *kind, const struct rows *r, size_t i, size_t j)
 {
     double dot = 0, square = 0, power = 1;
 

@@ -1,4 +1,4 @@
-/* select/uniform.c and given.c, and the table of rules. */
+/* select/uniform.c and given.c. What holds of every rule: property/test_contract_rules.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,21 +21,6 @@ static struct ny_selection uniform(uint64_t n, size_t m, uint64_t seed)
 
     assert_int_equal(ny_rule_find("uniform")->select(&request, &selection), NY_OK);
     return selection;
-}
-
-static void rules_are_found_by_name(void **state)
-{
-    (void)state;
-    assert_null(ny_rule_find("best"));
-    assert_null(ny_rule_find(""));
-    assert_true(ny_rule_find("uniform")->uniform && !ny_rule_find("uniform")->by_tolerance);
-    assert_true(ny_rule_find("greedy")->by_tolerance && !ny_rule_find("greedy")->uniform);
-    assert_false(ny_rule_find("given")->uniform || ny_rule_find("given")->by_tolerance);
-    for (size_t i = 0; ny_rule_at(i); i++) {
-        assert_ptr_equal(ny_rule_find(ny_rule_at(i)->name), ny_rule_at(i));
-        assert_true(strlen(ny_rule_at(i)->summary) > 10);
-        assert_null(ny_rule_at(i + 100));
-    }
 }
 
 struct draw {
@@ -240,7 +225,6 @@ static void given_refuses_duplicates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rules_are_found_by_name, start, stop),
         cmocka_unit_test_setup_teardown(uniform_takes_the_smallest_hashes_in_order, start, stop),
         cmocka_unit_test_setup_teardown(a_smaller_uniform_selection_is_a_prefix, start, stop),
         cmocka_unit_test_setup_teardown(appended_rows_push_rows_out, start, stop),
