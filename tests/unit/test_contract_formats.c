@@ -1,0 +1,284 @@
+/* What every file format of the table promises: its names, a clean error or a clean table from any
+ * bytes, and, for those that there is a small file of below, the same rows however it comes. */
+#include "reader_support.h"
+
+#include "base/random.h"
+#include "io/format.h"
+#include "io/writer.h"
+
+enum { ROWS = 3, COLUMNS = 4 };
+
+static const double wanted[ROWS * COLUMNS] = {1, 2, 3, 4, 50, 6, 7, 8, 9, 10, 11, 120};
+
+#define BYTES(s) s, sizeof(s) - 1
+
+/* The same rows in each format. */
+static const struct sample {
+    const char *format, *bytes;
+    size_t length;
+} samples[] = {
+    {"npy", BYTES("\x93NUMPY\1\0\x46\0{'descr': '|u1', 'fortran_order': False, 'shape': (3, 4), }"
+                  "          \n\1\2\3\4\62\6\7\x8\x9\xa\xb\x78")},
+    {"idx", BYTES("\0\0\x8\2\0\0\0\3\0\0\0\4\1\2\3\4\62\6\7\x8\x9\xa\xb\x78")},
+    {"fvecs", BYTES("\4\0\0\0\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40"
+                    "\4\0\0\0\0\0\x48\x42\0\0\xc0\x40\0\0\xe0\x40\0\0\0\x41"
+                    "\4\0\0\0\0\0\x10\x41\0\0\x20\x41\0\0\x30\x41\0\0\xf0\x42")},
+    {"bvecs", BYTES("\4\0\0\0\1\2\3\4\4\0\0\0\62\6\7\x8\4\0\0\0\x9\xa\xb\x78")},
+    {"libsvm", BYTES("0 1:1 2:2 3:3 4:4\n1 1:50 2:6 3:7 4:8\n0 1:9 2:10 3:11 4:120\n")},
+    {"tsv", BYTES("1\t2\t3\t4\n50\t6\t7\t8\n9\t10\t11\t120\n")},
+    {"csv", BYTES("1,2,3,4\n50,6,7,8\n9,10,11,120\n")},
+};
+
+static const struct sample *sample_of(const char *format)
+{
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+        if (strcmp(samples[i].format, format) == 0) return &samples[i];
+    return NULL;
+}
+
+static const struct ny_format_entry *entry_at(size_t index)
+{
+    size_t count;
+    const struct ny_format_entry *entries = ny_format_table(&count);
+
+    return index < count ? &entries[index] : NULL;
+}
+
+/* A file name with the suffix that begins at `suffixes`; false at the end of them. */
+static bool next_name(const char **suffixes, const char *rest, char name[64])
+{
+    size_t length = strcspn(*suffixes += strspn(*suffixes, " "), " ");
+
+    snprintf(name, 64, "points%.*s%s", (int)length, *suffixes, rest);
+    *suffixes += length;
+    return length > 0;
+}
+
+/* ---- the entry ------------------------------------------------------------------------------ */
+
+static void entries_are_whole(void **state)
+{
+    const struct ny_format_entry *entry;
+    size_t count;
+    const struct ny_format_info *infos = ny_formats(&count);
+
+    (void)state;
+    for (size_t i = 0; (entry = entry_at(i)); i++) {
+        assert_true(i < count);
+        assert_string_equal(infos[i].name, entry->info.name);
+        assert_true(strlen(entry->info.summary) > 10);
+        assert_true(strlen(entry->suffixes) > 1);
+        for (size_t before = 0; before < i; before++)
+            assert_string_not_equal(entry->info.name, entry_at(before)->info.name);
+    }
+}
+
+/* Where the content tells nothing, the name does. */
+static void names_tell_the_format(void **state)
+{
+    const struct ny_format_entry *entry;
+
+    for (size_t i = 0; (entry = entry_at(i)); i++)
+        for (int zipped = 0; zipped < 2; zipped++) {
+            const char *suffixes = entry->suffixes;
+            char name[64];
+
+            while (next_name(&suffixes, zipped ? ".gz" : "", name)) {
+                const struct ny_format_entry *guessed;
+                struct ny_bytes *bytes;
+
+                assert_int_equal(
+                    ny_bytes_open(&bytes, *state, support_file(name, "\xfe\xfe\xfe", 3)), NY_OK);
+                assert_int_equal(ny_format_guess(bytes, &guessed), NY_OK);
+                ny_bytes_close(bytes);
+                if (guessed != entry) fail_msg("%s is no %s", name, entry->info.name);
+            }
+        }
+}
+
+/* ---- any bytes ------------------------------------------------------------------------------ */
+
+/* An error with the file in its words, or rows of finite values. */
+static void check_any(struct ny_context *ctx, const char *path, const char *format)
+{
+    const struct ny_reader_options options = {.format = format};
+    struct support_table table;
+    int status = support_read(ctx, path, &options, 2, &table);
+
+    if (status == NY_END)
+        for (size_t i = 0; i < table.rows * table.d; i++)
+            assert_true(isfinite(table.values[i]));
+    else if (status != NY_EDATA || !strstr(ny_context_message(ctx), path))
+        fail_msg("%s: status %d, '%s'", format, status, ny_context_message(ctx));
+    support_free(&table);
+}
+
+static void empty_files_are_refused(void **state)
+{
+    const struct ny_format_entry *entry;
+
+    for (size_t i = 0; (entry = entry_at(i)); i++) {
+        const struct ny_reader_options options = {.format = entry->info.name};
+        struct support_table table;
+
+        assert_int_equal(
+            support_read(*state, support_file("points", "", 0), &options, 2, &table), NY_EDATA);
+        assert_non_null(strstr(ny_context_message(*state), "is empty"));
+    }
+}
+
+static void no_bytes_do_harm(void **state)
+{
+    const struct ny_format_entry *entry;
+    unsigned char bytes[300];
+
+    for (size_t i = 0; (entry = entry_at(i)); i++)
+        for (uint64_t seed = 0; seed < 60; seed++) {
+            size_t length = 1 + ny_hash64(seed, NY_STREAM_DATA, 0) % sizeof(bytes);
+            uint64_t range = seed % 3 == 0 ? 256 : seed % 3 == 1 ? 6 : 64;
+
+            for (size_t k = 0; k < length; k++)
+                bytes[k] = (unsigned char)(ny_hash64(seed, NY_STREAM_DATA, k + 1) % range);
+            check_any(*state, support_file("points", bytes, length), entry->info.name);
+        }
+}
+
+/* ---- files of the formats ------------------------------------------------------------------- */
+
+static void check_rows(const struct support_table *table, const char *format)
+{
+    assert_string_equal(table->format, format);
+    assert_int_equal(table->rows, ROWS);
+    assert_int_equal(table->d, COLUMNS);
+    assert_memory_equal(table->values, wanted, sizeof(wanted));
+    for (uint64_t i = 0; i < ROWS; i++)
+        assert_int_equal(table->source[i], i);
+}
+
+static void check_reading(struct ny_context *ctx, const char *path, const char *format,
+                          size_t batch_rows)
+{
+    const struct ny_reader_options options = {.format = format, .dims = COLUMNS}; /* for pipes */
+    struct support_table table;
+
+    assert_reads(ctx, path, &options, batch_rows, &table);
+    check_rows(&table, format);
+    support_free(&table);
+}
+
+static void files_have_their_rows(void **state)
+{
+    const struct ny_format_entry *entry;
+
+    for (size_t i = 0; (entry = entry_at(i)); i++) {
+        const char *name = entry->info.name, *suffixes = entry->suffixes;
+        const struct sample *sample = sample_of(name);
+        struct support_table table;
+        struct support_pipe pipe;
+        char file[64];
+
+        if (!sample) continue;
+        next_name(&suffixes, "", file);
+        assert_reads(*state, support_file(file, sample->bytes, sample->length), NULL, 2, &table);
+        check_rows(&table, name); /* by content and name */
+        support_free(&table);
+        for (size_t rows = 1; rows <= 4; rows++)
+            check_reading(*state, support_file("points", sample->bytes, sample->length), name,
+                          rows);
+        check_reading(*state, support_gzip("points", sample->bytes, sample->length), name, 2);
+        pipe = support_pipe(sample->bytes, sample->length, 3);
+        check_reading(*state, pipe.path, name, 2);
+        support_pipe_close(&pipe);
+    }
+}
+
+/* What is cut off is missed; of text, which may end anywhere, whole rows are. */
+static void cut_files_are_refused(void **state)
+{
+    const struct ny_format_entry *entry;
+
+    for (size_t i = 0; (entry = entry_at(i)); i++) {
+        const struct sample *sample = sample_of(entry->info.name);
+        const struct ny_reader_options options = {.format = entry->info.name};
+
+        for (size_t length = 1; sample && length < sample->length; length++) {
+            bool text = sample->bytes[sample->length - 1] == '\n';
+            const char *path = support_file("points", sample->bytes, length);
+            struct support_table table;
+            int status = support_read(*state, path, &options, 2, &table);
+
+            if (status != NY_END && status != NY_EDATA)
+                fail_msg("%s, %zu bytes: %s", entry->info.name, length,
+                         ny_context_message(*state));
+            if (status == NY_END && table.rows >= ROWS && !text)
+                fail_msg("%s: %zu bytes of %zu are enough", entry->info.name, length,
+                         sample->length);
+            support_free(&table);
+        }
+    }
+}
+
+/* Options that an entry does not take are refused, not ignored. */
+static void options_are_those_of_the_entry(void **state)
+{
+    const struct ny_format_entry *entry;
+
+    for (size_t i = 0; (entry = entry_at(i)); i++) {
+        const struct sample *sample = sample_of(entry->info.name);
+        const struct ny_format *format = entry->format;
+        const struct {
+            bool taken;
+            struct ny_reader_options options;
+        } cases[] = {
+            {format->takes_columns, {.columns = "1-2"}},
+            {format->takes_label_column, {.label_column = "1"}},
+            {format->has_header, {.header = NY_HEADER_YES}},
+        };
+
+        for (size_t k = 0; sample && k < sizeof(cases) / sizeof(cases[0]); k++) {
+            struct ny_reader_options options = cases[k].options;
+            const char *path = support_file("points", sample->bytes, sample->length);
+            struct support_table table;
+
+            options.format = entry->info.name;
+            assert_int_equal(support_read(*state, path, &options, 2, &table),
+                             cases[k].taken ? NY_END : NY_EUSAGE);
+            support_free(&table);
+        }
+    }
+}
+
+/* Of formats that can be written, what is written is read. */
+static void what_is_written_is_read(void **state)
+{
+    static const char *const names[] = {"written.npy", "written.csv"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *path = support_path(names[i]);
+        struct support_table table;
+        struct ny_writer *writer;
+
+        assert_int_equal(ny_writer_open(&writer, *state, path, NY_OUT_F64, ROWS, COLUMNS), NY_OK);
+        assert_int_equal(ny_writer_rows(writer, wanted, ROWS), NY_OK);
+        assert_int_equal(ny_writer_commit(writer), NY_OK);
+        assert_reads(*state, path, NULL, 2, &table);
+        check_rows(&table, strrchr(names[i], '.') + 1);
+        support_free(&table);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_are_whole),
+        cmocka_unit_test(names_tell_the_format),
+        cmocka_unit_test(empty_files_are_refused),
+        cmocka_unit_test(no_bytes_do_harm),
+        cmocka_unit_test(files_have_their_rows),
+        cmocka_unit_test(cut_files_are_refused),
+        cmocka_unit_test(options_are_those_of_the_entry),
+        cmocka_unit_test(what_is_written_is_read),
+    };
+
+    return cmocka_run_group_tests(tests, support_setup, support_teardown);
+}
