@@ -14,20 +14,8 @@
 
 enum { NAME_BYTES = 40 };
 
-/* In the order of reports. A new measure is its file and a line here. */
-#define EACH_MEASURE(X)                                                                            \
-    X(ny_measure_clusters)                                                                         \
-    X(ny_measure_knn)                                                                              \
-    X(ny_measure_neighborhoods)                                                                    \
-    X(ny_measure_distances)                                                                        \
-    X(ny_measure_reconstruction)                                                                   \
-    X(ny_measure_against)
-
-#define DECLARE(measure) extern const struct ny_measure measure;
-EACH_MEASURE(DECLARE)
-
 #define ENTRY(measure) &measure,
-static const struct ny_measure *const measures[] = {EACH_MEASURE(ENTRY)};
+static const struct ny_measure *const measures[] = {NY_MEASURES(ENTRY)};
 
 enum { MEASURES = sizeof(measures) / sizeof(measures[0]) };
 

@@ -1,7 +1,7 @@
 /*
  * Judging a result: measures of its embedding, each a file of this folder and a line in the table
- * of evaluate/evaluate.c. A measure that does not apply says why, and its keys are null; it is an
- * error only where it was asked for by name.
+ * below. A measure that does not apply says why, and its keys are null; it is an error only where
+ * it was asked for by name.
  */
 #ifndef NY_EVALUATE_EVALUATE_H
 #define NY_EVALUATE_EVALUATE_H
@@ -55,6 +55,18 @@ struct ny_measure {
     /* Columns of its widest product, for what BLAS keeps. */
     size_t (*order)(const struct ny_evaluation *run);
 };
+
+/* In the order of reports. A new measure is its file and a line here. */
+#define NY_MEASURES(X)                                                                             \
+    X(ny_measure_clusters)                                                                         \
+    X(ny_measure_knn)                                                                              \
+    X(ny_measure_neighborhoods)                                                                    \
+    X(ny_measure_distances)                                                                        \
+    X(ny_measure_reconstruction)                                                                   \
+    X(ny_measure_against)
+
+#define NY_DECLARE_MEASURE(measure) extern const struct ny_measure measure;
+NY_MEASURES(NY_DECLARE_MEASURE)
 
 /* Why a measure, or one key of it (NULL: all), does not apply. */
 void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)

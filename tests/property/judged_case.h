@@ -52,7 +52,7 @@ static void make(struct judged *of, int kind, const char *const *set)
     assert_int_equal(ny_embedding_read(ctx, of->path, "f", 0, N, of->y), NY_OK);
 }
 
-static void judge(struct judged *of, const char *const *set)
+static inline void judge(struct judged *of, const char *const *set)
 {
     struct ny_options *options;
 
@@ -64,13 +64,13 @@ static void judge(struct judged *of, const char *const *set)
     ny_options_free(options);
 }
 
-static void forget(struct judged *of)
+static inline void forget(struct judged *of)
 {
     ny_report_free(of->report);
     case_remove(of->directory);
 }
 
-static void near(const struct judged *of, const char *key, double wanted, double within)
+static inline void near(const struct judged *of, const char *key, double wanted, double within)
 {
     double value = NAN;
 
@@ -78,7 +78,7 @@ static void near(const struct judged *of, const char *key, double wanted, double
         fail_msg("%s is %.12g, not %.12g", key, value, wanted);
 }
 
-static double distance(const float *a, const float *b, size_t d)
+static inline double distance(const float *a, const float *b, size_t d)
 {
     double sum = 0;
 

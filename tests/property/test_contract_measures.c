@@ -1,0 +1,227 @@
+/* What every measure of the table promises: a finite figure or a reason for each of its keys, the
+ * same by any number of threads, a refusal where it was asked for by name and cannot act, and no
+ * option that is ignored. */
+#include "judged_case.h"
+
+#include <jansson.h>
+
+#include "base/text.h"
+#include "evaluate/evaluate.h"
+
+#define ENTRY(measure) &measure,
+static const struct ny_measure *const measures[] = {NY_MEASURES(ENTRY)};
+enum { MEASURES = sizeof(measures) / sizeof(measures[0]) };
+
+/* A result of a labelled store, "f", and another to compare it with, "g". */
+static struct judged labelled;
+
+static int make_results(void **state)
+{
+    int err = start(state);
+
+    make(&labelled, 0, (const char *const[]){"gamma", "0.8", "landmarks", "60", NULL});
+    fit(&labelled, "g", (const char *const[]){"gamma", "0.5", "landmarks", "90", NULL});
+    return err;
+}
+
+static int remove_results(void **state)
+{
+    forget(&labelled);
+    return stop(state);
+}
+
+/* The status of an evaluation of `name`, with `count` options; *report: it, parsed. */
+static int evaluate(const char *store, const char *name, const char *const (*set)[2], size_t count,
+                    json_t **report)
+{
+    struct ny_options *options;
+    struct ny_report *made = NULL;
+    int err;
+
+    *report = NULL;
+    ny_error_clear(ctx);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    for (size_t i = 0; i < count; i++)
+        if (ny_options_set(options, set[i][0], set[i][1])) fail_msg("%s", ny_context_message(ctx));
+    err = ny_evaluate(ctx, store, name, options, &made);
+    ny_options_free(options);
+    if (!err) *report = json_loads(ny_report_json(made), 0, NULL);
+    assert_true(err || *report);
+    ny_report_free(made);
+    return err;
+}
+
+static void check_finite(const char *key, const json_t *value)
+{
+    if (json_is_number(value) && !isfinite(json_number_value(value)))
+        fail_msg("%s is %g", key, json_number_value(value));
+    for (size_t i = 0; json_is_array(value) && i < json_array_size(value); i++)
+        check_finite(key, json_array_get(value, i));
+}
+
+/* Each key has a figure, or null and a reason. How many of the measure's have a figure. */
+static size_t check_keys(const struct ny_measure *measure, const json_t *report)
+{
+    const json_t *reasons = json_object_get(report, "reasons");
+    size_t found = 0;
+
+    for (size_t i = 0; measure->keys[i]; i++) {
+        const char *key = measure->keys[i];
+        const json_t *value = json_object_get(report, key);
+
+        if (!value) fail_msg("%s is not in the report", key);
+        check_finite(key, value);
+        found += !json_is_null(value);
+    }
+    if (!found && !json_string_length(json_object_get(reasons, measure->keys[0])))
+        fail_msg("%s says nothing, and not why", measure->name);
+    return found;
+}
+
+static void entries_are_whole(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MEASURES; i++) {
+        assert_true(measures[i]->name && measures[i]->keys[0] && strlen(measures[i]->options) > 1);
+        assert_true(measures[i]->run && measures[i]->bytes && measures[i]->order);
+        for (size_t before = 0; before < i; before++) {
+            assert_string_not_equal(measures[i]->name, measures[before]->name);
+            for (size_t k = 0; measures[i]->keys[k]; k++)
+                for (size_t l = 0; measures[before]->keys[l]; l++)
+                    assert_string_not_equal(measures[i]->keys[k], measures[before]->keys[l]);
+        }
+    }
+}
+
+static void all_have_figures(void **state)
+{
+    static const char *const set[][2] = {{"against", "g"}};
+    json_t *report;
+
+    (void)state;
+    assert_int_equal(evaluate(labelled.path, "f", set, 1, &report), NY_OK);
+    for (size_t i = 0; i < MEASURES; i++)
+        if (!check_keys(measures[i], report))
+            fail_msg("%s has no figure of a fit of a kernel", measures[i]->name);
+    json_decref(report);
+}
+
+static void threads_change_nothing(void **state)
+{
+    static const char *const set[][2] = {{"against", "g"}};
+    unsigned threads = ny_context_threads(ctx);
+    json_t *report[2];
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        ny_context_set_threads(ctx, 1 + 2 * i);
+        assert_int_equal(evaluate(labelled.path, "f", set, 1, &report[i]), NY_OK);
+    }
+    ny_context_set_threads(ctx, threads);
+    for (size_t i = 0; i < MEASURES; i++)
+        for (const char *const *key = measures[i]->keys; *key; key++)
+            if (!json_equal(json_object_get(report[0], *key), json_object_get(report[1], *key)))
+                fail_msg("%s depends on threads", *key);
+    json_decref(report[0]);
+    json_decref(report[1]);
+}
+
+/* Alone: its own keys, and of the others the reason that they were not asked for. */
+static void one_alone_is_itself(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MEASURES; i++) {
+        const char *const set[][2] = {{"measures", measures[i]->name}, {"against", "g"}};
+        size_t count = ny_one_of("against", measures[i]->options) ? 2 : 1;
+        json_t *report;
+
+        assert_int_equal(evaluate(labelled.path, "f", set, count, &report), NY_OK);
+        for (size_t k = 0; k < MEASURES; k++)
+            assert_true((check_keys(measures[k], report) > 0) == (k == i));
+        json_decref(report);
+    }
+}
+
+/* `measure` with an option of another, or of its own. */
+static void check_option(const struct ny_measure *measure, const char *option)
+{
+    bool acts = ny_one_of(option, measure->options);
+    const char *const set[][2] = {{"measures", measure->name},
+                                  {option, strcmp(option, "against") == 0 ? "g" : "40"},
+                                  {"against", "g"}};
+    json_t *report;
+    int err = evaluate(labelled.path, "f", set, ny_one_of("against", measure->options) ? 3 : 2,
+                       &report);
+
+    if (err != (acts ? NY_OK : NY_EUSAGE))
+        fail_msg("%s with --%s: %d, %s", measure->name, option, err, ny_context_message(ctx));
+    json_decref(report);
+}
+
+/* An option acts with a measure that goes by it, and is refused with all others. */
+static void options_are_those_of_the_entry(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MEASURES; i++)
+        for (const char *at = measures[i]->options; *at; at += strspn(at, "|")) {
+            size_t length = strcspn(at, "|");
+            char option[40];
+
+            snprintf(option, sizeof(option), "%.*s", (int)length, at);
+            at += length;
+            for (size_t k = 0; k < MEASURES; k++)
+                check_option(measures[k], option);
+        }
+}
+
+/* Asked for by name it is there, or refused with a reason. */
+static void check_by_name(const char *store, const char *name)
+{
+    json_t *report;
+
+    assert_int_equal(evaluate(store, name, NULL, 0, &report), NY_OK);
+    for (size_t i = 0; i < MEASURES; i++)
+        check_keys(measures[i], report);
+    json_decref(report);
+    for (size_t i = 0; i < MEASURES; i++) {
+        const char *const set[][2] = {{"measures", measures[i]->name}};
+        int err = evaluate(store, name, set, 1, &report);
+
+        if (!err)
+            assert_true(check_keys(measures[i], report) > 0);
+        else if (err != NY_EUSAGE || !strstr(ny_context_message(ctx), "cannot be measured"))
+            fail_msg("%s: %d, %s", measures[i]->name, err, ny_context_message(ctx));
+        json_decref(report);
+    }
+}
+
+/* A graph's result has no kernel, and not all rows; a few rows are too few for some; and where
+ * there are no labels nothing can be compared with them. */
+static void what_cannot_act_says_why(void **state)
+{
+    struct judged few = {.report = NULL};
+
+    (void)state;
+    fit(&labelled, "graph", (const char *const[]){"map", "isomap", "neighbors", "8", NULL});
+    check_by_name(labelled.path, "graph");
+    case_directory(few.directory);
+    snprintf(few.path, sizeof(few.path), "%s/store", few.directory);
+    assert_int_equal(ny_append_rows(ctx, few.path, labelled.x, 5, D, NULL), NY_OK);
+    fit(&few, "few", (const char *const[]){"gamma", "0.8", "landmarks", "4", NULL});
+    check_by_name(few.path, "few");
+    forget(&few);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_are_whole),
+        cmocka_unit_test(all_have_figures),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(one_alone_is_itself),
+        cmocka_unit_test(options_are_those_of_the_entry),
+        cmocka_unit_test(what_cannot_act_says_why),
+    };
+
+    return cmocka_run_group_tests(tests, make_results, remove_results);
+}
