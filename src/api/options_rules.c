@@ -3,6 +3,7 @@
  * An option that would be accepted and ignored is refused instead.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/options_private.h"
@@ -247,6 +248,35 @@ static int check_conditions(const struct ny_options *options, unsigned groups)
     return NY_OK;
 }
 
+/* Behind the name of a map that is one of a graph here, and need not be. */
+static const char *of_graph(const struct ny_map *map)
+{
+    return map == ny_map_find(map->name) ? "" : " of a graph";
+}
+
+/* An option that is not the map's. */
+static int refuse_for_map(const struct ny_options *options, const char *name)
+{
+    const struct ny_map *map = ny_options_map(options), *other;
+    char graphs[160] = "";
+
+    if (!ny_one_of(name, graph_options))
+        return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s%s", name,
+                       map->name, of_graph(map));
+    if (map->of_graph)
+        return ny_fail(options->ctx, NY_EUSAGE,
+                       "--%s does not act with --map %s of a kernel; give --neighbors T or "
+                       "--graph NAME, which make it one of a graph",
+                       name, map->name);
+    for (size_t i = 0, length = 0; (other = ny_map_at(i)) && length < sizeof(graphs); i++)
+        if (other->graph || other->of_graph)
+            length += (size_t)snprintf(graphs + length, sizeof(graphs) - length, "%s%s",
+                                       length ? ", " : "", other->name);
+    return ny_fail(options->ctx, NY_EUSAGE,
+                   "--%s does not act with --map %s; it is for maps of a graph: %s", name,
+                   map->name, graphs);
+}
+
 /* Of a graph's map, and of the others. */
 static int check_map(const struct ny_options *options)
 {
@@ -256,12 +286,7 @@ static int check_map(const struct ny_options *options)
     for (int i = 0; table[i].name; i++) {
         if (!options->typed[i]) continue;
         if (!map_takes(options, table[i].name) || !ny_options_of_map(options, table[i].name))
-            return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s%s",
-                           table[i].name, map->name,
-                           ny_one_of(table[i].name, graph_options)
-                               ? "; it is for isomap, eigenmaps and diffusion, of a graph"
-                           : map == ny_map_find(map->name) ? ""
-                                                           : " of a graph");
+            return refuse_for_map(options, table[i].name);
         if (!graph_takes(options, table[i].name))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not act with --graph %s, which has been made", table[i].name,
@@ -397,6 +422,11 @@ static int check_fit(const struct ny_options *options)
     const char *kernel = ny_options_get(options, "kernel");
     uint64_t components = 0, rank;
 
+    if (map->kernel && !is(kernel, map->kernel) && map->graph)
+        return ny_fail(options->ctx, NY_EUSAGE,
+                       "--map %s%s has the %s kernel, of the lengths of edges: --edge-weights, "
+                       "--gamma",
+                       map->name, of_graph(map), map->kernel);
     if (map->kernel && !is(kernel, map->kernel))
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--map %s has the %s kernel, not %s; use --map kpca", map->name, map->kernel,

@@ -577,7 +577,7 @@ put t.xlsx 'PK\3\4 rest' | import new t.xlsx | 3 | save a spreadsheet as .csv
 :   | export s d --part landmarks -o s/locks/points.lock | 2 | s/locks/points.lock is a part of a store
 :   | transform r.nym --input p.csv -o ./r.nym | 2 | ./r.nym is the input
 ln p.csv q.csv | embed p.csv -o q.csv   | 2 | q.csv is the input
-:   | fit s a --neighbors 3              | 2 | --neighbors does not act with --map kpca; it is for isomap
+:   | fit s a --neighbors 3              | 2 | --neighbors does not act with --map kpca; it is for maps of a graph
 :   | fit s a --memory 4                 | 8 | a memory budget of 4 bytes / with its unit: 512M
 :   | fit s a --map PCA                  | 2 | did you mean 'pca'?
 :   | fit s a --kernel RBF               | 2 | did you mean 'rbf'?
