@@ -21,23 +21,24 @@ static bool is(const char *text, const char *word)
     return text && strcmp(text, word) == 0;
 }
 
-/* `option` acts only where `governor` in force is one of `values` (after a !: none of them);
- * elsewhere it has no value. The tables of kernels and rules say more, below. */
+/* `option` acts only where `governor` in force is one of `values` (after a !: none of them), or
+ * without any where the entry of that name in the governor's table lists the option; elsewhere it
+ * has no value. The tables of kernels and rules say more, below. */
 static const struct condition {
     const char *option, *governor, *values;
 } conditions[] = {
     {"columns-file", "kernel", "precomputed"},
-    {"landmarks", "select", "!given|all"},
-    {"landmarks-file", "select", "given"},
-    {"landmarks-from", "select", "given"},
+    {"landmarks", "select", "!"},
+    {"landmarks-file", "select", ""},
+    {"landmarks-from", "select", ""},
     {"scale", "kernel", "!precomputed"},
-    {"experts", "approx", "ensemble"},
-    {"weights", "approx", "ensemble"},
+    {"experts", "approx", ""},
+    {"weights", "approx", ""},
     {"recall", "knn", "forest"},
     {"leaf", "knn", "forest"},
-    {"certify", "approx", "nystrom|projected"},
-    {"online", "approx", "projected|column|orthonystrom|ensemble"},
-    {"online", "select", "greedy|given"},
+    {"certify", "approx", ""},
+    {"online", "approx", ""},
+    {"online", "select", ""},
     {"online", "map", "svd|kpca|pca"},
     {"online", "inner", "!randomized"},
     {"probe", "kernel", "!precomputed"},
@@ -48,21 +49,60 @@ static const struct condition {
     {"gamma", "edge-weights", "!binary"},
     {"sigma", "edge-weights", "!binary"},
     {"epsilon", "edge-weights", "!binary"},
-    {"rank", "approx", "!column|orthonystrom|exact|gaussian"},
-    {"inner", "approx", "nystrom|orthonystrom|projected"},
-    {"oversample", "approx", "nystrom|orthonystrom|projected|randomized"},
+    {"rank", "approx", "!"},
+    {"inner", "approx", ""},
+    {"oversample", "approx", ""},
     {"oversample", "inner", "!exact"},
-    {"power", "approx", "nystrom|orthonystrom|projected|randomized"},
+    {"power", "approx", ""},
     {"power", "inner", "!exact"},
 };
 
 enum { CONDITIONS = sizeof(conditions) / sizeof(conditions[0]) };
+
+/* Name and options of an entry in the table of methods or of rules; no name past the last. */
+struct entry {
+    const char *name, *options;
+};
+
+static struct entry entry_at(const char *governor, size_t index)
+{
+    const struct ny_method *method = ny_method_at(index);
+    const struct ny_rule *rule = ny_rule_at(index);
+
+    if (is(governor, "approx"))
+        return method ? (struct entry){method->name, method->options} : (struct entry){0};
+    return rule ? (struct entry){rule->name, rule->options} : (struct entry){0};
+}
+
+static bool lists(const char *governor, const char *name, const char *option)
+{
+    struct entry entry;
+
+    for (size_t i = 0; (entry = entry_at(governor, i)).name; i++)
+        if (is(name, entry.name)) return ny_one_of(option, entry.options);
+    return false;
+}
+
+/* "a|b|c": the entries that list the option. */
+static const char *listing(const char *governor, const char *option, char *text, size_t bytes)
+{
+    struct entry entry;
+    size_t length = 0;
+
+    for (size_t i = 0; (entry = entry_at(governor, i)).name && length < bytes; i++)
+        if (ny_one_of(option, entry.options))
+            length += (size_t)snprintf(text + length, bytes - length, "%s%s", length ? "|" : "",
+                                       entry.name);
+    return text;
+}
 
 static bool acts(const struct ny_options *options, const struct condition *condition)
 {
     const char *value = ny_options_get(options, condition->governor);
     bool negated = condition->values[0] == '!';
 
+    if (!condition->values[negated])
+        return value ? lists(condition->governor, value, condition->option) : negated;
     return ny_one_of(value, condition->values + negated) != negated;
 }
 
@@ -71,9 +111,12 @@ static const struct ny_kernel *kernel_of(const struct ny_options *options)
     return ny_kernel_find(ny_options_get(options, "kernel"));
 }
 
+/* NULL: a graph's map has none. */
 static const struct ny_method *method_of(const struct ny_options *options)
 {
-    return ny_method_find(ny_options_get(options, "approx"));
+    const char *name = ny_options_get(options, "approx");
+
+    return name ? ny_method_find(name) : NULL;
 }
 
 /* Of a method without landmarks, which takes none, the first. */
@@ -168,10 +211,12 @@ bool ny_options_of_map(const struct ny_options *options, const char *name)
 /* What the method in force makes the best of. */
 static const char *default_rule(const struct ny_options *options)
 {
+    const struct ny_method *method = method_of(options);
+
     if (typed(options, "landmarks-file") || typed(options, "landmarks-from")) return "given";
-    if (is(ny_options_get(options, "approx"), "exact")) return "all";
+    if (method && method->all_rows) return "all";
     if (is(typed(options, "online"), "yes")) return "greedy";
-    return method_of(options)->implicit ? "rpcholesky" : "uniform";
+    return method && method->implicit ? "rpcholesky" : "uniform";
 }
 
 /* The first of the methods that a graph's map has */
@@ -233,7 +278,8 @@ static int check_conditions(const struct ny_options *options, unsigned groups)
     for (size_t i = 0; i < CONDITIONS; i++) {
         const struct condition *rule = &conditions[i];
         bool negated = rule->values[0] == '!';
-        const char *value;
+        const char *value, *values = rule->values;
+        char text[160] = "";
 
         if (!typed(options, rule->option) || !(groups_of(rule->option) & groups)) continue;
         if (!(groups_of(rule->governor) & groups) || acts(options, rule)) continue;
@@ -241,8 +287,9 @@ static int check_conditions(const struct ny_options *options, unsigned groups)
         if (negated)
             return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --%s %s", rule->option,
                            rule->governor, value);
+        if (!*values) values = listing(rule->governor, rule->option, text, sizeof(text));
         return ny_fail(options->ctx, NY_EUSAGE, "--%s acts only with --%s %s%s%s", rule->option,
-                       rule->governor, rule->values, value ? ", and here it is " : "",
+                       rule->governor, values, value ? ", and here it is " : "",
                        value ? value : "");
     }
     return NY_OK;
@@ -344,18 +391,18 @@ static int check_selection(const struct ny_options *options, unsigned groups)
 {
     const char *select = ny_options_get(options, "select");
     bool file = typed(options, "landmarks-file"), from = typed(options, "landmarks-from");
+    const struct ny_method *method = groups & NY_GROUP_FIT ? method_of(options) : NULL;
 
-    if (groups & NY_GROUP_FIT && is(ny_options_get(options, "approx"), "exact") &&
-        !is(select, "all"))
+    if (method && method->all_rows && !rule_of(options)->all)
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--approx exact takes every row; landmarks are selected with another "
-                       "--approx, such as projected");
-    if (groups & NY_GROUP_FIT && is(ny_options_get(options, "kernel"), "precomputed") &&
-        ny_method_find(ny_options_get(options, "approx"))->whole)
+                       "--approx %s takes every row; landmarks are selected with another --approx, "
+                       "such as projected",
+                       method->name);
+    if (method && method->whole && is(ny_options_get(options, "kernel"), "precomputed"))
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--approx %s works on all of K, and --kernel precomputed has some columns "
                        "of it",
-                       ny_options_get(options, "approx"));
+                       method->name);
     if (rule_of(options)->paths && !(groups & NY_GROUP_FIT && ny_options_map(options)->graph))
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--select %s goes by paths in a graph: it acts only with --map isomap",
@@ -409,16 +456,21 @@ static int check_online(const struct ny_options *options)
 
 static int check_affine(const struct ny_options *options, unsigned groups)
 {
-    bool projected = groups & NY_GROUP_FIT && is(ny_options_get(options, "approx"), "projected");
+    const struct ny_method *method = groups & NY_GROUP_FIT ? method_of(options) : NULL;
+    char methods[160] = "";
 
-    if (!typed(options, "affine") || projected || rule_of(options)->by_tolerance) return NY_OK;
-    return ny_fail(options->ctx, NY_EUSAGE, "--affine acts only with --select greedy%s",
-                   groups & NY_GROUP_FIT ? " or --approx projected" : "");
+    if (!typed(options, "affine") || rule_of(options)->by_tolerance) return NY_OK;
+    if (method && ny_one_of("affine", method->options)) return NY_OK;
+    listing("approx", "affine", methods, sizeof(methods));
+    return ny_fail(options->ctx, NY_EUSAGE, "--affine acts only with --select greedy%s%s",
+                   groups & NY_GROUP_FIT ? " or --approx " : "",
+                   groups & NY_GROUP_FIT ? methods : "");
 }
 
 static int check_fit(const struct ny_options *options)
 {
     const struct ny_map *map = ny_options_map(options);
+    const struct ny_method *method = method_of(options);
     const char *kernel = ny_options_get(options, "kernel");
     uint64_t components = 0, rank;
 
@@ -433,7 +485,7 @@ static int check_fit(const struct ny_options *options)
                        kernel);
     ny_options_size(options, "components", &components);
     if (ny_options_size(options, "rank", &rank) && components + map->divided > rank &&
-        !is(ny_options_get(options, "approx"), "ensemble"))
+        !(method && method->rank_of))
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--components %llu%s more than --rank %llu; raise --rank",
                        (unsigned long long)components,

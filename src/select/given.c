@@ -79,6 +79,7 @@ static int select_rows(const struct ny_selection_request *request,
 const struct ny_rule ny_rule_given = {
     .name = "given",
     .summary = "the rows listed in --landmarks-file",
+    .options = "landmarks-file|landmarks-from|online",
     .graph = true,
     .select = select_rows,
 };

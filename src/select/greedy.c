@@ -268,6 +268,7 @@ const struct ny_rule ny_rule_greedy = {
     .name = "greedy",
     .summary = "in row order, each row that the chosen ones represent worse than the tolerance "
                "(online; bounds every entry of K); or as many landmarks as asked for",
+    .options = "landmarks|online",
     .by_tolerance = true,
     .measures = true,
     .select = select_rows,

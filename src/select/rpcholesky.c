@@ -448,6 +448,7 @@ const struct ny_rule ny_rule_rpcholesky = {
     .name = "rpcholesky",
     .summary = "at random, in proportion to how badly those before represent a row (the least "
                "error for its size)",
+    .options = "landmarks",
     .measures = true,
     .select = select_rows,
     .bytes = ny_rpcholesky_bytes,

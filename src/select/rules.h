@@ -98,6 +98,8 @@ struct ny_selection {
 
 struct ny_rule {
     const char *name, *summary;
+    const char *options; /* "a|b|c": those it takes of landmarks, landmarks-file, landmarks-from,
+                          * online; NULL: none of them */
     bool by_tolerance; /* takes --tolerance, and then --landmarks is a cap */
     bool all;          /* every row, whatever --landmarks would say */
     bool measures;     /* residuals itself, where `certify` asks for them */

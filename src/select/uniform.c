@@ -48,6 +48,7 @@ int ny_select_uniform(const struct ny_selection_request *request, struct ny_sele
 const struct ny_rule ny_rule_uniform = {
     .name = "uniform",
     .summary = "rows drawn at random, each subset equally likely",
+    .options = "landmarks",
     .graph = true,
     .uniform = true,
     .select = ny_select_uniform,

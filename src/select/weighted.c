@@ -339,6 +339,7 @@ static int select_rows(const struct ny_selection_request *request,
 const struct ny_rule ny_rule_weighted = {
     .name = "weighted",
     .summary = "at random, in proportion to the diagonal of the matrix that the map decomposes",
+    .options = "landmarks",
     .select = select_rows,
     .bytes = bytes_of,
     .image_bytes = image_bytes_of,

@@ -86,6 +86,7 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 const struct ny_method ny_method_column = {
     .name = "column",
     .summary = "singular vectors of the sampled columns",
+    .options = "online",
     .needs_gram = true,
     .gram_f64 = true, /* √ of what f32 leaves of G's small eigenvalues would be 1e-4 of the top */
     .uniform_only = true,

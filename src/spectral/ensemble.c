@@ -427,6 +427,7 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 const struct ny_method ny_method_ensemble = {
     .name = "ensemble",
     .summary = "weighted mean of many small nystrom approximations; two passes",
+    .options = "online|rank|experts|weights",
     .needs_gram = true,
     .implicit = true,
     .all_ranks = true,

@@ -76,6 +76,8 @@ struct ny_whole;
 
 struct ny_method {
     const char *name, *summary;
+    const char *options; /* "a|b|c": those it takes of the options that not all methods take; NULL:
+                          * none of them */
     const struct ny_whole *whole; /* works on all of K: no landmarks, no `solve` */
     bool needs_gram;    /* makes pass 1 */
     bool gram_f64;      /* its tile Gram is always f64 */

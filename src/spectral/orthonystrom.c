@@ -153,6 +153,7 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 const struct ny_method ny_method_orthonystrom = {
     .name = "orthonystrom",
     .summary = "nystrom with its eigenvectors made orthonormal; two passes",
+    .options = "online|inner|oversample|power",
     .needs_gram = true,
     .gram_f64 = true, /* PᵀGP magnifies what f32 loses of G by (σ₁/σ_k)² */
     .uniform_only = true,

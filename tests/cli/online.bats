@@ -63,7 +63,7 @@ both_errors() {
     ny fit big.nys a --online --tolerance 0.1 --select uniform
     usage "--online acts only with --select greedy|given, and here it is uniform"
     ny fit big.nys a --online --tolerance 0.1 --approx nystrom
-    usage "--online acts only with --approx projected|column|orthonystrom|ensemble"
+    usage "--online acts only with --approx column|orthonystrom|projected|ensemble"
     ny fit big.nys a --online --tolerance 0.1 --map laplacian
     usage "--online acts only with --map svd|kpca|pca"
     ny fit big.nys a --online --tolerance 0.1 --inner randomized

@@ -13,7 +13,9 @@
 
 #include "api/report.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "embed/record.h"
+#include "embed/settings.h"
 
 static struct ny_context *ctx;
 static struct ny_options *options;
@@ -352,6 +354,48 @@ static void checks_options_against_the_approximation(void **state)
     check_all(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+/* Refused because of --approx NAME or --select NAME, whatever else may be missing. */
+static bool refused_for(const char *governor, const char *name, const char *option,
+                        const char *value)
+{
+    struct ny_options *kept = options;
+    char only[80], none[80];
+    bool refused;
+
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    set(governor, name);
+    set(option, value);
+    snprintf(only, sizeof(only), "--%s acts only with --", option);
+    snprintf(none, sizeof(none), "--%s does not act with --%s %s", option, governor, name);
+    refused = ny_options_check(options, NY_GROUP_FIT) &&
+              (strstr(ny_context_message(ctx), only) || strstr(ny_context_message(ctx), none));
+    ny_options_free(options);
+    options = kept;
+    return refused;
+}
+
+static void entries_of_tables_name_their_options(void **state)
+{
+    static const char *const of_methods[][2] = {
+        {"certify", "yes"}, {"rank", "9"},    {"affine", "yes"},  {"inner", "exact"},
+        {"power", "3"},     {"experts", "8"}, {"oversample", "3"}, {"weights", "ridge"},
+    };
+    static const char *const of_rules[][2] = {
+        {"landmarks", "9"}, {"landmarks-file", "f"}, {"landmarks-from", "a"}, {"online", "yes"}};
+
+    (void)state;
+    for (size_t i = 0; ny_method_at(i); i++)
+        for (size_t k = 0; k < sizeof(of_methods) / sizeof(of_methods[0]); k++)
+            assert_true(refused_for("approx", ny_method_at(i)->name, of_methods[k][0],
+                                    of_methods[k][1]) !=
+                        ny_one_of(of_methods[k][0], ny_method_at(i)->options));
+    for (size_t i = 0; ny_rule_at(i); i++)
+        for (size_t k = 0; k < sizeof(of_rules) / sizeof(of_rules[0]) && !ny_rule_at(i)->paths; k++)
+            assert_true(refused_for("select", ny_rule_at(i)->name, of_rules[k][0],
+                                    of_rules[k][1]) !=
+                        ny_one_of(of_rules[k][0], ny_rule_at(i)->options));
+}
+
 static uint64_t fingerprint_with(const char *name, const char *value)
 {
     struct ny_options *other = NULL;
@@ -506,6 +550,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(landmarks_of_a_file_imply_given, start, stop),
         cmocka_unit_test_setup_teardown(checks_options_against_each_other, start, stop),
         cmocka_unit_test_setup_teardown(checks_options_against_the_approximation, start, stop),
+        cmocka_unit_test_setup_teardown(entries_of_tables_name_their_options, start, stop),
         cmocka_unit_test_setup_teardown(fingerprint_is_of_what_is_in_force, start, stop),
         cmocka_unit_test_setup_teardown(differences_are_named, start, stop),
         cmocka_unit_test_setup_teardown(a_path_of_any_bytes_has_an_identity, start, stop),
