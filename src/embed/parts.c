@@ -266,6 +266,10 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     }
     err = ny_coordinates_parse(&result->coordinates, result->ctx, record);
     if (err) return err;
+    if (result->coordinates.pairs > result->covered.rows)
+        return ny_fail(result->ctx, NY_ESTORE,
+                       "'%s' says that it has %zu eigenvectors of %llu rows", name,
+                       result->coordinates.pairs, (unsigned long long)result->covered.rows);
     result->f64 = ny_field_is(result->report, "precision", "f64");
     if (result->coordinates.pairs)
         result->layout = ny_embedding_layout(

@@ -437,6 +437,18 @@ static void a_result_whose_map_has_no_name_is_evaluated(void **state)
     json_decref(record);
 }
 
+/* An embedding has a row for each of its eigenvectors at least. */
+static void a_result_of_fewer_rows_than_vectors_is_refused(void **state)
+{
+    json_t *record = make(FIT);
+
+    (void)state;
+    ny_field_set_count(json_object_get(record, "report"), "n", 1);
+    save(record);
+    assert_int_equal(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
+    json_decref(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +459,7 @@ int main(void)
         cmocka_unit_test(stages_that_a_job_has_not_are_refused),
         cmocka_unit_test(counts_that_cannot_be_are_refused),
         cmocka_unit_test(a_result_whose_map_has_no_name_is_evaluated),
+        cmocka_unit_test(a_result_of_fewer_rows_than_vectors_is_refused),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
