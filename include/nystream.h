@@ -187,8 +187,7 @@ enum ny_option_group {
     NY_GROUP_REPORT = 4096,    /* image path title */
     NY_GROUP_RARE = 8192,      /* beside others: --help leaves it out, `help VERB --all` does not */
     NY_GROUP_THREADS = 16384,  /* threads: of what works in several */
-    NY_GROUP_NAMED = 32768,    /* restart: of what makes a result with a name */
-    NY_GROUP_STORED = 65536    /* beside others: takes another result of the same store, and the
+    NY_GROUP_STORED = 32768    /* beside others: takes another result of the same store, and the
                                 * store of ny_embed_file() has none */
 };
 

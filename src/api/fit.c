@@ -26,6 +26,7 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     if (report) *report = NULL;
     if (err) return err;
     options = ny_options_given(options, context, &none);
+    ny_settings_nothing_to_replace(options, context);
     ny_fields_begin();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
@@ -55,6 +56,7 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     if (err) return err;
     options = ny_options_given(options, context, &none);
     widths = ny_options_text(options, "gamma-grid");
+    ny_settings_nothing_to_replace(options, context);
     ny_fields_begin();
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;

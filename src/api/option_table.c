@@ -24,7 +24,6 @@
 #define REPORT NY_GROUP_REPORT
 #define RARE NY_GROUP_RARE
 #define THREADS NY_GROUP_THREADS
-#define NAMED NY_GROUP_NAMED
 #define STORED NY_GROUP_STORED
 
 /* Sections of help. */
@@ -226,7 +225,7 @@
       "take in rows that were appended since. With the options that the result has; full: "        \
       "as a fit of all rows with its gamma and scale; frozen: they are placed by the model "       \
       "as it is")                                                                                  \
-    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, NAMED,                                      \
+    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH,                       \
       "replace a result of this name that has other options")                                      \
     X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE,          \
       "of every random choice. The same seed gives the same bytes")                                \

@@ -402,6 +402,12 @@ static bool affine_selection(const struct ny_options *options)
     return !ny_options_flag(options, "online") && (is(map, "kpca") || is(map, "pca"));
 }
 
+void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx)
+{
+    if (ny_options_flag(options, "restart"))
+        ny_log(ctx, NY_LOG_NOTE, "there is no result of a name here that --restart would replace");
+}
+
 int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
                     const struct ny_options *options, unsigned groups, const char *updated)
 {

@@ -46,7 +46,7 @@ static const struct verb verbs[] = {
      "nystream plan points.nys --landmarks 100 --memory 256M\n"
      "nystream plan points.nys --gamma-grid 0.1,1,10",
      cli_run_plan},
-    {"fit", "STORE NAME", "", 2, 2, NY_GROUP_FIT | NY_GROUP_NAMED | NY_GROUP_UPDATE | WORK, EVERY,
+    {"fit", "STORE NAME", "", 2, 2, NY_GROUP_FIT | NY_GROUP_UPDATE | WORK, EVERY,
      "compute an embedding, resume it, or update it",
      "Selects landmarks, accumulates, solves, projects, and stores the result under NAME. A "
      "checkpoint is made at least every 30 seconds: after an interruption the same command goes "
@@ -56,13 +56,13 @@ static const struct verb verbs[] = {
      "nystream fit points.nys first --landmarks 100 --components 3 --memory 256M\n"
      "nystream fit points.nys groups --map laplacian --landmarks 100 --row-normalize",
      cli_run_fit},
-    {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | NY_GROUP_NAMED | WORK, EVERY,
+    {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | WORK, EVERY,
      "choose landmarks alone",
      "Stores a dictionary of landmarks under NAME, for `fit --landmarks-from NAME`.",
      "nystream select points.nys chosen --select greedy --tolerance 0.1\n"
      "nystream fit points.nys second --landmarks-from chosen",
      cli_run_select},
-    {"graph", "STORE NAME", "", 2, 2, NY_GROUP_GRAPH | NY_GROUP_NAMED | WORK, EVERY,
+    {"graph", "STORE NAME", "", 2, 2, NY_GROUP_GRAPH | WORK, EVERY,
      "the nearest neighbours of all rows, and how they hang together",
      "Finds the nearest neighbours of every row, exactly, from all pairs of rows, and stores them "
      "under NAME with the components of the graph that joins them. With --knn forest it finds "

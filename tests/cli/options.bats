@@ -100,6 +100,8 @@ memory  | bench                        | --memory 1M ! --memory
 quiet   | bench --memory 1M --verbose  | --quiet ! --memory
 verbose | bench --memory 1M            | --verbose ! bench took
 threads | bench --memory 1M --verbose  | --threads 3 ! in up to 3 threads
+restart | plan s --landmarks 9         | --restart
+restart | embed t.csv -o o.csv --landmarks 9 | --restart
 all     | help fit                     | --all
 man     | help                         | --man
 bash-completion | help                 | --bash-completion
@@ -314,8 +316,6 @@ axes          | plot s f --scree -o o.png                 | --axes 2,1 ! --scree
 color         | plot s f --scree -o o.png                 | --color row ! --scree
 size          | plot s f --terminal                       | --size 400x300 ! a terminal
 scree         | plot s f --terminal                       | --scree ! -o OUT.png
-restart       | plan s                                    | --restart ! --restart is not an option of plan
-restart       | embed t.csv -o o.csv                      | --restart ! --restart is not an option of embed
 graph         | embed t.csv -o o.csv --map isomap         | --graph g ! --graph is not an option of embed
 landmarks-from | embed t.csv -o o.csv                     | --landmarks-from d ! --landmarks-from is not an option of embed
 path          | report s f -o o.html                      | --path 0,5 ! has a graph
