@@ -125,7 +125,7 @@ static int measure_row(const struct measure *measure, const struct measurer *own
 static int measure_rows(void *arg, size_t first, size_t count)
 {
     const struct measure *measure = arg;
-    struct measurer own = {NULL};
+    struct measurer own = {0};
     int err = measurer_init(&own, measure);
 
     for (size_t i = first; i < first + count && err == NY_OK; i++)
