@@ -123,7 +123,11 @@ static int create_temporary(struct ny_writer *writer)
         if (writer->fd >= 0) return NY_OK;
         if (errno != EEXIST) break;
     }
-    ny_fail_errno(writer->ctx, "write in the folder of", writer->path);
+    if (errno == ENOENT)
+        ny_fail_at(writer->ctx, NY_EIO, writer->path, NY_NO_LINE,
+                   "the folder of %s is not there; make it first", writer->path);
+    else
+        ny_fail_errno(writer->ctx, "write in the folder of", writer->path);
     ny_free(writer->ctx, writer->temporary);
     writer->temporary = NULL;
     return ny_context_error(writer->ctx)->status;

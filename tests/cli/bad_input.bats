@@ -443,7 +443,7 @@ END
 mkdir out                               | export s r -o out                | 4 | out is a directory
 mkdir out.npy                           | transform s r --input p.csv -o out.npy | 4 | out.npy is a directory
 mkdir out.npy                           | embed p.csv -o out.npy           | 4 | out.npy is a directory
-:                                       | export s r -o none/out.npy       | 4 | none/out.npy / No such file
+:                                       | export s r -o none/out.npy       | 4 | the folder of none/out.npy is not there
 :                                       | export s r -o p.csv/out.npy      | 4 | p.csv/out.npy
 :                                       | export s r -o /dev/full          | 4 | /dev/full
 :                                       | export s r --part model -o /dev/full | 4 | /dev/full
@@ -586,7 +586,7 @@ ln p.csv q.csv | embed p.csv -o q.csv   | 2 | q.csv is the input
 :   | info s nope                        | 2 | no result named 'nope'; it has 'd', 'h', 'r'
 cp -r s t; nystream graph t g -q | transform t g --input p.csv -o out.npy | 2 | 'g' is a graph alone / --map isomap --graph g
 cp -r s t; nystream graph t g -q | export t g --part model -o out.nym | 2 | 'g' is a graph alone
-:   | export s r -o none/out.npy         | 4 | cannot write in the folder of none/out.npy
+:   | export s r -o none/out.npy         | 4 | the folder of none/out.npy is not there; make it first
 END
 }
 
