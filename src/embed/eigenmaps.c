@@ -126,7 +126,7 @@ static int save(struct eigenmaps *map)
 {
     return ny_job_checkpoint_image(&map->fit->job, NY_STAGE_SOLVE, "eigenpairs", map->solver.state,
                                    ny_lobpcg_state_bytes(map->solver.n, map->pairs),
-                                   (uint64_t)map->solver.at->products);
+                                   ny_lobpcg_products(&map->solver));
 }
 
 /* A product counts as a pass over the nodes. How many are to come is not known before residuals
@@ -252,7 +252,7 @@ static void report_pairs(const struct eigenmaps *map)
     }
     ny_field_set_json(report, "eigenvalues", values);
     ny_field_set_json(report, "eigenvector_residuals", residuals);
-    ny_field_set_count(report, "products", (uint64_t)map->solver.at->products);
+    ny_field_set_count(report, "products", ny_lobpcg_products(&map->solver));
 }
 
 /* As many as there are groups of nodes, but for one, that weights which vanish tie to the rest. */
@@ -301,7 +301,7 @@ static int solve(struct ny_graph_fit *fit)
     if (err == NY_OK)
         err = ny_job_checkpoint_image(&fit->job, NY_STAGE_PROJECT, "eigenpairs", U.at,
                                       U.rows * U.cols * sizeof(double),
-                                      (uint64_t)map.solver.at->products);
+                                      ny_lobpcg_products(&map.solver));
 done:
     close_map(&map);
     return err;

@@ -295,7 +295,6 @@ int ny_lobpcg_step(struct ny_lobpcg *solver)
     if (err == NY_OK) err = rayleigh_ritz(solver, span);
     if (err) return err;
     solver->at->before = before;
-    solver->at->products += NY_LOBPCG_STEP_PRODUCTS;
     solver->at->steps++;
     return ny_lobpcg_residuals(solver);
 }
@@ -473,8 +472,8 @@ static int check_place(const struct ny_lobpcg *solver)
 {
     const struct ny_lobpcg_place *at = solver->at;
 
-    if (at->directions >= 0 && at->directions <= (double)solver->columns && at->products >= 0 &&
-        at->products < 0x1p53 && at->steps >= 0 && isfinite(at->shift))
+    if (at->directions >= 0 && at->directions <= (double)solver->columns && at->steps >= 0 &&
+        at->steps < 0x1p32 && isfinite(at->shift))
         return NY_OK;
     return ny_fail(solver->ctx, NY_ESTORE,
                    "the saved state of the eigenvectors is damaged; begin anew with --restart");
@@ -500,9 +499,6 @@ int ny_lobpcg_new(struct ny_lobpcg *solver, const struct ny_affinity *affinity, 
     err = block_new(solver, grids, 0, wanted, columns, image);
     if (err == NY_OK) err = check_place(solver);
     if (err) return err;
-    if (!(solver->at->directions >= 0 && solver->at->directions <= (double)columns))
-        return ny_fail(ctx, NY_ESTORE, "the eigensolver's checkpoint is of no state of it; fit "
-                                       "again with --restart");
     ny_multigrid_shift(grids, solver->at->shift);
     return ny_lobpcg_residuals(solver);
 }

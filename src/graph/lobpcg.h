@@ -23,10 +23,10 @@
 
 /* Where it stands; doubles, since they are a part of the state. */
 struct ny_lobpcg_place {
-    double products, steps; /* so far, with the graph itself */
-    double directions;      /* columns of P */
-    double shift;           /* σ of the preconditioner */
-    double before;          /* ny_lobpcg_excess() of the step before */
+    double steps;      /* so far */
+    double directions; /* columns of P */
+    double shift;      /* σ of the preconditioner */
+    double before;     /* ny_lobpcg_excess() of the step before */
 };
 
 struct ny_lobpcg {
@@ -62,7 +62,11 @@ int ny_lobpcg_step(struct ny_lobpcg *solver);
 double ny_lobpcg_excess(const struct ny_lobpcg *solver);
 /* Steps still to come, as far as residuals tell; ∞ before they fall. */
 double ny_lobpcg_ahead(const struct ny_lobpcg *solver);
-/* Products with the graph that a step takes. */
+/* Products with the graph that a step takes, and that were taken so far. */
 enum { NY_LOBPCG_STEP_PRODUCTS = 6 };
+static inline uint64_t ny_lobpcg_products(const struct ny_lobpcg *solver)
+{
+    return (uint64_t)solver->at->steps * NY_LOBPCG_STEP_PRODUCTS;
+}
 
 #endif
