@@ -46,7 +46,7 @@ same_bytes() { # OPTION…
     local threads least
     nystream fit s one --threads 1 -q "$@"
     parts one
-    for threads in 2 3; do
+    for threads in 2 8; do
         nystream fit s "t$threads" --threads $threads -q "$@"
         parts "t$threads"
         diff -r one "t$threads"

@@ -1,0 +1,169 @@
+/* The order of the rows is no part of the answer: the same points in another order, with the same
+ * landmarks, have the same coordinates. By every method of kernel PCA and every map, but where
+ * random vectors are dealt to the rows by their numbers (methods of all of K). */
+#include "judged_case.h"
+
+#include "base/text.h"
+#include "embed/graph_map.h"
+#include "spectral/method.h"
+
+enum { M = 40, PRIME = 7 };
+
+static struct judged of;     /* the points in their order */
+static char permuted[160];   /* the store of the others: its row i is row_of(i) of the first */
+static char rows_of[2][200]; /* files of the landmarks' numbers in each of the stores */
+static const char *const stores[2] = {of.path, permuted};
+
+static size_t row_of(size_t i)
+{
+    return i * PRIME % N;
+}
+
+static size_t permuted_row(size_t row)
+{
+    size_t i = 0;
+
+    while (row_of(i) != row)
+        i++;
+    return i;
+}
+
+/* Every fifth row or so of the first store, by their numbers in each. */
+static void write_landmarks(void)
+{
+    for (int which = 0; which < 2; which++) {
+        FILE *file;
+        char header[100];
+
+        snprintf(rows_of[which], sizeof(rows_of[which]), "%s/rows%d.npy", of.directory, which);
+        file = fopen(rows_of[which], "wb");
+        assert_non_null(file);
+        fwrite("\x93NUMPY\1\0\x76\0", 1, 10, file);
+        snprintf(header, sizeof(header),
+                 "{'descr': '<i8', 'fortran_order': False, 'shape': (%d,), }", M);
+        fprintf(file, "%-117s\n", header);
+        for (size_t j = 0; j < M; j++) {
+            size_t row = (j * 5 + j % 3) % N;
+            int64_t number = (int64_t)(which ? permuted_row(row) : row);
+
+            assert_int_equal(fwrite(&number, sizeof(number), 1, file), 1);
+        }
+        assert_int_equal(fclose(file), 0);
+    }
+}
+
+static int make_both(void **state)
+{
+    float *x = malloc(sizeof(of.x));
+    int err = start(state);
+
+    make(&of, 0, (const char *const[]){NULL});
+    assert_int_equal(ny_remove(ctx, of.path, "f"), NY_OK);
+    snprintf(permuted, sizeof(permuted), "%s/permuted", of.directory);
+    for (size_t i = 0; i < N; i++)
+        memcpy(x + i * D, of.x + row_of(i) * D, D * sizeof(*x));
+    assert_int_equal(ny_append_rows(ctx, permuted, x, N, D, NULL), NY_OK);
+    free(x);
+    write_landmarks();
+    return err;
+}
+
+static int remove_both(void **state)
+{
+    forget(&of);
+    return stop(state);
+}
+
+/* One way to fit a map. */
+struct way {
+    const char *map, *method;
+    bool neighbors, landmarks, gamma;
+};
+
+/* Y (N × P) of one of the stores. */
+static void fit_one(const struct way *way, int which, float *Y)
+{
+    const char *const set[][2] = {
+        {"map", way->map},
+        {"components", "3"},
+        {way->method ? "approx" : NULL, way->method},
+        {way->neighbors ? "neighbors" : NULL, "8"},
+        {way->gamma ? "gamma" : NULL, "0.5"}, /* auto: from rows drawn by their numbers */
+        {way->landmarks ? "select" : NULL, "given"},
+        {way->landmarks ? "landmarks-file" : NULL, rows_of[which]},
+    };
+    struct ny_options *options;
+    uint64_t rows, columns;
+
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
+        if (set[i][0]) assert_int_equal(ny_options_set(options, set[i][0], set[i][1]), NY_OK);
+    if (ny_fit(ctx, stores[which], "p", options, NULL))
+        fail_msg("%s %s: %s", way->map, way->method ? way->method : "", ny_context_message(ctx));
+    ny_options_free(options);
+    assert_int_equal(ny_embedding_shape(ctx, stores[which], "p", &rows, &columns), NY_OK);
+    assert_int_equal(rows, N);
+    assert_int_equal(columns, P);
+    assert_int_equal(ny_embedding_read(ctx, stores[which], "p", 0, N, Y), NY_OK);
+    assert_int_equal(ny_remove(ctx, stores[which], "p"), NY_OK);
+}
+
+static void check_way(struct way way)
+{
+    static float Y[N * P], other[N * P];
+    double largest = 0;
+
+    fit_one(&way, 0, Y);
+    fit_one(&way, 1, other);
+    for (size_t i = 0; i < N * P; i++)
+        largest = fmax(largest, fabs((double)Y[i]));
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < P; j++) {
+            double a = (double)Y[row_of(i) * P + j], b = (double)other[i * P + j];
+
+            if (!(fabs(a - b) <= 1e-3 * largest))
+                fail_msg("%s %s: row %zu, column %zu is %g, and %g when permuted", way.map,
+                         way.method ? way.method : "", row_of(i), j, a, b);
+        }
+}
+
+static void methods_permute(void **state)
+{
+    const struct ny_method *method;
+
+    (void)state;
+    for (size_t i = 0; (method = ny_method_at(i)); i++)
+        if (!method->whole)
+            check_way((struct way){.map = "kpca",
+                                   .method = method->name,
+                                   .landmarks = !method->all_rows,
+                                   .gamma = true});
+}
+
+/* The component of the whole graph is all rows, whose order then is the store's. */
+static void maps_permute(void **state)
+{
+    const struct ny_map *map;
+
+    (void)state;
+    for (size_t i = 0; (map = ny_map_at(i)); i++) {
+        bool isomap = map->graph && ny_one_of("landmarks", map->graph->options);
+
+        check_way((struct way){.map = map->name,
+                               .neighbors = map->graph != NULL,
+                               .landmarks = !map->graph || isomap,
+                               .gamma = !map->graph && !map->kernel});
+        if (map->of_graph) check_way((struct way){.map = map->name, .neighbors = true});
+        if (isomap) check_way((struct way){.map = map->name, .method = "exact", .neighbors = true});
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(methods_permute),
+        cmocka_unit_test(maps_permute),
+    };
+
+    return cmocka_run_group_tests(tests, make_both, remove_both);
+}
