@@ -6,7 +6,7 @@
 
 enum { LABEL_COLUMNS = 20, SHOWN_MAX = 8 };
 
-enum unit { PLAIN, BYTES, SECONDS, FLOPS, COUNT };
+enum unit { PLAIN, BYTES, SECONDS, FLOPS, COUNT, FLOP_RATE, BYTE_RATE, RATE };
 
 /* Known facts in the order in which they are shown, whatever the order of the report. */
 static const struct fact {
@@ -86,7 +86,46 @@ static const struct fact {
     {"precision", "precision", PLAIN},
     {"threads", "threads", COUNT},
     {"seed", "seed", PLAIN},
+    {"online", "online", PLAIN},
+    {"stage_memory_bytes", "memory by stage", BYTES},
+    {"blas", "BLAS", PLAIN},
+    {"cpu", "CPU", PLAIN},
     {"version", "version", PLAIN},
+    /* of a graph alone */
+    {"neighbors", "neighbours", COUNT},
+    {"neighbors_stored", "neighbours kept", COUNT},
+    {"metric", "metric", PLAIN},
+    {"knn", "search", PLAIN},
+    {"recall", "recall", PLAIN},
+    {"recall_interval", "its 95 % interval", PLAIN},
+    {"trees", "trees", COUNT},
+    {"rounds", "rounds", COUNT},
+    {"distances_per_point", "distances a point", PLAIN},
+    {"edges", "edges", COUNT},
+    {"largest", "largest component", COUNT},
+    {"largest_share", "its share of rows", PLAIN},
+    {"largest_edges", "its edges", COUNT},
+    {"isolated", "isolated rows", COUNT},
+    {"degree_mean", "mean degree", PLAIN},
+    {"degree_max", "largest degree", COUNT},
+    {"remeasured", "rows measured again", COUNT},
+    {"sweep", "sweep", PLAIN},
+    {"bridges", "bridges", COUNT},
+    {"bridge_shortest", "shortest bridge", PLAIN},
+    {"bridge_longest", "longest bridge", PLAIN},
+    /* of the machine */
+    {"key", "machine", PLAIN},
+    {"measured", "measured", PLAIN},
+    {"gemm32_flops", "products, f32", FLOP_RATE},
+    {"gemm64_flops", "products, f64", FLOP_RATE},
+    {"gram32_flops", "Grams, f32", FLOP_RATE},
+    {"gram64_flops", "Grams, f64", FLOP_RATE},
+    {"bytes_flops", "products of bytes", FLOP_RATE},
+    {"direct_flops", "sums of differences", FLOP_RATE},
+    {"exp32", "exponentials, f32", RATE},
+    {"exp64", "exponentials, f64", RATE},
+    {"eigen_flops", "eigenproblems", FLOP_RATE},
+    {"disk_write_bytes", "writing to disk", BYTE_RATE},
     /* told by others, or of no use to a reader */
     {"kind", NULL, PLAIN},
     {"stage", NULL, PLAIN},
@@ -151,6 +190,12 @@ static struct words number_words(const json_t *json, enum unit unit)
         return cli_scaled(value, "flop");
     case COUNT:
         return cli_count(value);
+    case FLOP_RATE:
+        return cli_scaled(value, "F/s");
+    case BYTE_RATE:
+        return cli_scaled(value, "B/s");
+    case RATE:
+        return cli_scaled(value, "/s");
     case PLAIN:
         break;
     }

@@ -21,9 +21,10 @@ static void print_progress(FILE *file, const json_t *facts)
 
 static void print_info(const struct command *command, const json_t *facts)
 {
+    (void)command;
     cli_print_facts(stdout, facts);
     print_progress(stdout, facts);
-    if (command->operand_count > 1) cli_print_certificate(stdout, facts);
+    if (cli_fact_text(facts, "map")) cli_print_certificate(stdout, facts);
 }
 
 int cli_run_info(struct command *command)
