@@ -214,8 +214,9 @@ NY_API int ny_options_set(struct ny_options *options, const char *name, const ch
  * It lives until the option is set again. */
 NY_API const char *ny_options_get(const struct ny_options *options, const char *name);
 
-/* The candidate nearest to `word` (insertions, deletions, changes, swaps), or the one it begins;
- * NULL when none is near enough to be meant. */
+/* The candidate nearest to `word` (insertions, deletions, changes, swaps of letters, whatever their
+ * case), or the one it begins; NULL when none is near enough to be meant: by one slip, or in words
+ * of more than three letters one in three. */
 NY_API const char *ny_suggest(const char *word, const char *const *candidates, size_t count);
 
 /* ---------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     int err;
 
     err = NY_GIVEN(ctx, path, name, part, output);
+    if (!err) err = ny_part_check(ctx, part);
     if (err) return err;
     err = ny_reserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;

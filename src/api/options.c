@@ -10,6 +10,7 @@
 #include "api/given.h"
 #include "api/options_private.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 enum { CHOICES_MAX = 24, CHOICE_BYTES = 32, OPTIONS_MAX = 128, THREADS_MAX = 4096 };
 
@@ -120,14 +121,12 @@ static int check_choice(struct ny_context *ctx, const struct ny_option_info *inf
     char words[CHOICES_MAX][CHOICE_BYTES];
     const char *list[CHOICES_MAX];
     size_t count = split_choices(info->argument ? info->argument : "yes|no", words, list);
-    const char *nearest;
 
     for (size_t i = 0; i < count; i++)
         if (strcmp(list[i], value) == 0) return NY_OK;
-    nearest = ny_suggest(value, list, count);
-    return ny_fail(ctx, NY_EUSAGE, "--%s is one of %s, not '%s'%s%s%s", info->name,
+    return ny_fail(ctx, NY_EUSAGE, "--%s is one of %s, not '%s'%s", info->name,
                    info->argument ? info->argument : "yes|no", value,
-                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+                   ny_hint(value, list, count).text);
 }
 
 static int check_number(struct ny_context *ctx, int index, const char *value)

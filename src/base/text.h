@@ -1,15 +1,17 @@
-/* Words: how far apart two are, which of several was meant; and what is text at all. */
+/* Words: which of several was meant, how they are listed; and what is text at all. */
 #ifndef NY_BASE_TEXT_H
 #define NY_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Levenshtein distance; words beyond 63 characters are compared by their first 63. */
-size_t ny_edit_distance(const char *a, const char *b);
-/* The candidate nearest to `word`, the first of equals; NULL when there are none. */
-const char *ny_nearest(const char *word, const char *const *candidates, size_t count);
-
+/* Of ny_suggest(), for the end of a message: "; did you mean 'x'?", or "". */
+struct ny_hint {
+    char text[96];
+};
+struct ny_hint ny_hint(const char *word, const char *const *candidates, size_t count);
+/* "a|b|c"; what is longer than `bytes` is cut. */
+void ny_join(const char *const *words, size_t count, char *text, size_t bytes);
 /* Whether `text` is one of `words`, "a|b|c"; NULL is none of them, and has none. */
 bool ny_one_of(const char *text, const char *words);
 /* Whatever the case: "a.CSV" ends with ".csv". */

@@ -32,27 +32,6 @@ static int unknown_option(struct command *command, const char *typed, const char
                     verb->name, verb->name);
 }
 
-static int set_part(struct command *command, const char *value)
-{
-    const char *const *parts = ny_export_parts();
-    char list[512] = "";
-    size_t count = 0, length = 0;
-    const char *nearest;
-
-    for (; parts[count]; count++) {
-        if (strcmp(parts[count], value) == 0) {
-            command->part = value;
-            return NY_OK;
-        }
-        if (length < sizeof(list))
-            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
-                                       count ? "|" : "", parts[count]);
-    }
-    nearest = ny_suggest(value, parts, count);
-    return cli_fail(command, NY_EUSAGE, "--part is one of %s, not '%s'%s%s%s", list, value,
-                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-}
-
 static int set_own(struct cursor *cursor, const struct option_view *view, const char *value)
 {
     struct command *command = cursor->command;
@@ -68,7 +47,8 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
         command->input = value;
         break;
     case OWN_PART:
-        return set_part(command, value);
+        command->part = value;
+        break;
     case OWN_JSON:
         command->json = true;
         break;

@@ -162,18 +162,17 @@ done:
     return err;
 }
 
-static int export(struct ny_result *result, const char *name, const char *output,
-                  struct ny_salvage *salvage)
+int ny_part_check(struct ny_context *ctx, const char *name)
 {
-    const struct ny_result_part *part = ny_part_find(name);
+    const char *const *parts = ny_parts();
+    char list[256];
     size_t count = 0;
 
-    if (strcmp(name, "model") == 0) return write_model(result, output);
-    if (part) return write_part(result, part, output, salvage);
-    while (ny_parts()[count])
-        count++;
-    return ny_fail(result->ctx, NY_EUSAGE, "--part %s: there is no such part; did you mean '%s'?",
-                   name, ny_nearest(name, ny_parts(), count));
+    for (; parts[count]; count++)
+        if (strcmp(parts[count], name) == 0) return NY_OK;
+    ny_join(parts, count, list, sizeof(list));
+    return ny_fail(ctx, NY_EUSAGE, "--part is one of %s, not '%s'%s", list, name,
+                   ny_hint(name, parts, count).text);
 }
 
 /* "rows 0 to 99, 300 to 399 and 2 more ranges" */
@@ -204,10 +203,12 @@ static void warn_of_missing(const struct ny_result *result, const struct ny_salv
 int ny_part_export(struct ny_store *store, const char *name, const char *part, const char *output,
                    struct ny_salvage *salvage)
 {
+    const struct ny_result_part *rows = ny_part_find(part);
     struct ny_result result;
     int err = ny_result_open(&result, store, name);
 
-    if (err == NY_OK) err = export(&result, part, output, salvage);
+    if (err == NY_OK)
+        err = rows ? write_part(&result, rows, output, salvage) : write_model(&result, output);
     if (err == NY_OK && salvage && salvage->rows)
         warn_of_missing(&result, salvage, part, output);
     ny_result_close(&result);

@@ -13,7 +13,9 @@ struct ny_salvage {
     uint64_t more; /* ranges behind them */
 };
 
-/* NY_EUSAGE for a part that is none, or that this result does not have; the result must be done.
+/* NY_EUSAGE, with those that there are, for a name that is none of ny_parts(). */
+int ny_part_check(struct ny_context *ctx, const char *name);
+/* A part of ny_parts(). NY_EUSAGE where this result does not have it; the result must be done.
  * Where rows are damaged: NY_ESTORE; with a salvage (zeros before) they are marked, counted there
  * and warned of, unless no row is left. */
 int ny_part_export(struct ny_store *store, const char *name, const char *part, const char *output,

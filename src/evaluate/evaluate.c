@@ -12,7 +12,7 @@
 #include "evaluate/sample.h"
 #include "linalg/matrix.h"
 
-enum { NAME_BYTES = 40 };
+enum { NAME_BYTES = 40, WORDS_MAX = 64 };
 
 #define ENTRY(measure) &measure,
 static const struct ny_measure *const measures[] = {NY_MEASURES(ENTRY)};
@@ -63,22 +63,35 @@ static enum asked asked_for(const struct ny_evaluation *run, const struct ny_mea
     return most;
 }
 
-static int check_words(const struct ny_evaluation *run)
+/* By the names of measures, and the figures that they give. */
+static int unknown_measure(const struct ny_evaluation *run, const char *word)
 {
-    const char *names[MEASURES + 2] = {"all", "labels"}, *at = run->settings->measures;
-    char word[NAME_BYTES];
+    const char *names[WORDS_MAX] = {"all", "labels"};
+    size_t measured = 2, count;
+    char list[256];
 
     for (size_t i = 0; i < MEASURES; i++)
-        names[i + 2] = measures[i]->name;
+        names[measured++] = measures[i]->name;
+    count = measured;
+    for (size_t i = 0; i < MEASURES; i++)
+        for (size_t k = 0; measures[i]->keys[k] && count < WORDS_MAX; k++)
+            names[count++] = measures[i]->keys[k];
+    ny_join(names, measured, list, sizeof(list));
+    return ny_fail(run->ctx, NY_EUSAGE, "--measures takes %s and the names of figures, not '%s'%s",
+                   list, word, ny_hint(word, names, count).text);
+}
+
+static int check_words(const struct ny_evaluation *run)
+{
+    const char *at = run->settings->measures;
+    char word[NAME_BYTES];
+
     while (next_word(&at, word)) {
         bool known = strcmp(word, "all") == 0 || strcmp(word, "labels") == 0;
 
         for (size_t i = 0; i < MEASURES && !known; i++)
             known = asks(measures[i], word) != NOT_ASKED;
-        if (!known)
-            return ny_fail(run->ctx, NY_EUSAGE,
-                           "--measures %s: there is no such measure; did you mean '%s'?", word,
-                           ny_nearest(word, names, MEASURES + 2));
+        if (!known) return unknown_measure(run, word);
     }
     return NY_OK;
 }

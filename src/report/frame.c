@@ -87,11 +87,11 @@ static int unknown_column(const struct ny_frame *frame, const char *name)
     for (size_t i = 0; i < WORDS; i++)
         names[i] = words[i].name;
     names[WORDS] = "row";
-    return ny_fail(
-        frame->ctx, NY_EUSAGE,
-        "there is no column '%s' of '%s': it is row, label, cluster, component, residual "
-        "or a component of the embedding, 1 to %zu; did you mean '%s'?",
-        name, frame->result.name, frame->components, ny_nearest(name, names, WORDS + 1));
+    return ny_fail(frame->ctx, NY_EUSAGE,
+                   "there is no column '%s' of '%s': it is row, label, cluster, component, "
+                   "residual or a component of the embedding, 1 to %zu%s",
+                   name, frame->result.name, frame->components,
+                   ny_hint(name, names, WORDS + 1).text);
 }
 
 static int add_part(struct ny_frame *frame, const char *name, struct ny_frame_column *column)

@@ -408,19 +408,17 @@ int ny_results_list(struct ny_store *store, ny_name_fn *each, void *user)
 
 struct nearest {
     const char *wanted;
-    char name[NY_NAME_MAX + 1];
-    char all[200]; /* "'a', 'b'", as many as there is room for */
+    char name[NY_NAME_MAX + 1]; /* "": none is near */
+    char all[200];              /* "'a', 'b'", as many as there is room for */
 };
 
 static int remember_nearest(void *user, const char *name)
 {
     struct nearest *nearest = user;
     const char *const candidates[2] = {nearest->name, name};
-    const char *best = name;
     size_t length = strlen(nearest->all);
 
-    if (nearest->name[0]) best = ny_nearest(nearest->wanted, candidates, 2);
-    if (best == name) strcpy(nearest->name, name);
+    if (ny_suggest(nearest->wanted, candidates, 2) == name) strcpy(nearest->name, name);
     if (length + strlen(name) + 8 < sizeof(nearest->all))
         snprintf(nearest->all + length, sizeof(nearest->all) - length, "%s'%s'", length ? ", " : "",
                  name);
@@ -436,12 +434,11 @@ int ny_result_missing(struct ny_store *store, const char *name)
 
     if (err) return err;
     if (nearest.name[0])
-        return ny_edit_distance(name, nearest.name) < strlen(name)
-                   ? ny_fail(store->ctx, NY_EUSAGE,
-                             "%s has no result named '%s'; did you mean '%s'?", store->path, name,
-                             nearest.name)
-                   : ny_fail(store->ctx, NY_EUSAGE, "%s has no result named '%s'; it has %s",
-                             store->path, name, nearest.all);
+        return ny_fail(store->ctx, NY_EUSAGE, "%s has no result named '%s'; did you mean '%s'?",
+                       store->path, name, nearest.name);
+    if (nearest.all[0])
+        return ny_fail(store->ctx, NY_EUSAGE, "%s has no result named '%s'; it has %s",
+                       store->path, name, nearest.all);
     return ny_fail(store->ctx, NY_EUSAGE,
                    "%s has no result named '%s', nor any other; make one with 'nystream fit'",
                    store->path, name);

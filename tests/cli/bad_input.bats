@@ -522,6 +522,7 @@ END
 @test "names of results" {
     cases <<'END'
 :                                       | info s rr                        | 2 | no result named 'rr'; did you mean 'r'?
+:                                       | info s nope                      | 2 | no result named 'nope'; it has 'd', 'h', 'r'
 :                                       | export s rr -o out.npy           | 2 | did you mean 'r'?
 :                                       | transform s rr --input p.csv -o out.npy | 2 | did you mean 'r'?
 :                                       | rm s none                        | 2 | no result named 'none'; it has 'd', 'h', 'r'
@@ -729,6 +730,7 @@ END
 :   | transform s r --input p.csv -o out.npy --columns 9 | 2 | no column 9
 :   | export s r --part embeding -o out.npy | 2 | did you mean 'embedding'?
 :   | export s r --part cluster -o out.npy | 2 | --part is one of / did you mean 'clusters'?
+:   | export s r --part zzz -o out.npy | 2 | --part is one of embedding
 :   | export s r --part clusters -o out.npy | 2 | 'r' in s has no clusters
 :   | embed p.csv -o out.npy --landmarks 0 | 2 | --landmarks is a whole number
 :   | embed p.csv -o out.npy --components 11 | 2 | --components 11 is more than the 10

@@ -154,7 +154,10 @@ groups() {
     ny eval g.nys graph
     usage "'graph' is a graph alone"
     ny eval g.nys f --measures purty
-    usage "did you mean"
+    usage "did you mean 'purity'"
+    ny eval g.nys f --measures foo
+    usage "--measures takes all|labels|clusters|knn"
+    [[ $stderr != *"did you mean"* ]]
     ny eval g.nys f --measures clusters --clusters 121
     usage "121 clusters are more than the 120 rows"
     ny eval g.nys f --clusters 0

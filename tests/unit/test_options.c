@@ -468,27 +468,45 @@ static void a_path_of_any_bytes_has_an_identity(void **state)
     json_decref(stored);
 }
 
-static void suggests_only_what_may_be_meant(void **state)
+/* Each word and what is meant by it, or NULL. */
+static void suggests(const char *const (*pairs)[2], size_t count, const char *const *names,
+                     size_t name_count)
 {
-    static const char *const verbs[] = {"import", "info", "verify", "plan",  "fit", "select",
-                                        "export", "list", "rm",     "bench", "help"};
-    static const char *const pairs[][2] = {
-        {"fti", "fit"},       {"imprt", "import"}, {"exprot", "export"}, {"lst", "list"},
-        {"varify", "verify"}, {"rn", "rm"},        {"benchmark", NULL},  {"delete", NULL},
-        {"", NULL},           {"x", NULL},         {"imp", "import"},    {"hlep", "help"}};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-        const char *nearest = ny_suggest(pairs[i][0], verbs, sizeof(verbs) / sizeof(verbs[0]));
+    for (size_t i = 0; i < count; i++) {
+        const char *nearest = ny_suggest(pairs[i][0], names, name_count);
 
         if (!pairs[i][1])
             assert_null(nearest);
         else
             assert_string_equal(nearest, pairs[i][1]);
     }
+}
+
+static void suggests_only_what_may_be_meant(void **state)
+{
+    static const char *const verbs[] = {"import", "info", "verify", "plan",  "fit", "select",
+                                        "export", "list", "rm",     "bench", "help"};
+    static const char *const names[] = {"one", "all", "r", "mnist-50", "trustworthiness"};
+    static const char *const of_verbs[][2] = {
+        {"fti", "fit"},       {"imprt", "import"}, {"exprot", "export"}, {"lst", "list"},
+        {"varify", "verify"}, {"rn", "rm"},        {"benchmark", NULL},  {"delete", NULL},
+        {"", NULL},           {"x", NULL},         {"imp", "import"},    {"hlep", "help"},
+        {"nope", NULL},       {"foo", NULL},       {"FIT", "fit"},       {"fim", "fit"},
+        {"rr", "rm"},         {"abc", NULL},       {"impulse", NULL},    {"slecet", "select"}};
+    static const char *const of_names[][2] = {
+        {"nope", NULL},  {"foo", NULL},  {"s", NULL},
+        {"rr", "r"},     {"on", "one"},  {"oen", "one"},
+        {"ones", "one"}, {"aal", "all"}, {"mnist_5", "mnist-50"},
+        {"trust", "trustworthiness"},    {"trustwortyness", "trustworthiness"}};
+
+    (void)state;
+    suggests(of_verbs, sizeof(of_verbs) / sizeof(of_verbs[0]), verbs, 11);
+    suggests(of_names, sizeof(of_names) / sizeof(of_names[0]), names, 5);
     assert_null(
         ny_suggest("a-word-that-is-much-longer-than-any-option-name-could-ever-be", verbs, 1));
     assert_null(ny_suggest("fit", NULL, 0));
+    assert_string_equal(ny_hint("oen", names, 2).text, "; did you mean 'one'?");
+    assert_string_equal(ny_hint("nope", names, 2).text, "");
 }
 
 static void reports_are_read_as_they_were_filled(void **state)

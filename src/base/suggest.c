@@ -1,13 +1,14 @@
 /* "Did you mean": the optimal string alignment distance (Damerau 1964, without overlaps), whatever
  * the case. */
 #include <ctype.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "nystream.h"
 
-enum { LONGEST = 48 };
+enum { LONGEST = 64 }; /* names of results */
 
 static bool same(char a, char b)
 {
@@ -46,25 +47,45 @@ static size_t distance(const char *a, const char *b)
     return above[length_b];
 }
 
+/* One slip in a short word, one in three letters of a longer one, and something in common. */
+static bool is_near(const char *word, const char *candidate, size_t apart)
+{
+    size_t length = strlen(word), longer = strlen(candidate);
+
+    if (longer < length) longer = length;
+    return apart < longer && apart <= (length > 3 ? length / 3 : 1);
+}
+
+/* What ends too early is one slip. */
+static size_t slips(const char *word, const char *candidate)
+{
+    size_t length = strlen(word);
+    bool begins = length >= 2 && strncasecmp(word, candidate, length) == 0;
+
+    return begins ? least(distance(word, candidate), 1) : distance(word, candidate);
+}
+
 const char *ny_suggest(const char *word, const char *const *candidates, size_t count)
 {
     const char *nearest = NULL;
-    size_t length = word && candidates ? strlen(word) : 0, nearest_distance = LONGEST;
+    size_t length = word && candidates ? strlen(word) : 0, fewest = LONGEST;
 
     if (length == 0 || length > LONGEST) return NULL;
     for (size_t i = 0; i < count; i++) {
-        size_t candidate_length = strlen(candidates[i]);
-        size_t apart;
+        size_t apart = strlen(candidates[i]) <= LONGEST ? slips(word, candidates[i]) : LONGEST;
 
-        if (candidate_length > LONGEST) continue;
-        apart = distance(word, candidates[i]);
-        if (length >= 2 && strncasecmp(word, candidates[i], length) == 0) apart = least(apart, 1);
-        /* A word of four letters may differ in two, a longer one in more; not in half of it. */
-        if (apart > 1 + length / 4 || 2 * apart > candidate_length) continue;
-        if (apart < nearest_distance) {
-            nearest = candidates[i];
-            nearest_distance = apart;
-        }
+        if (apart >= fewest || !is_near(word, candidates[i], apart)) continue;
+        nearest = candidates[i];
+        fewest = apart;
     }
     return nearest;
+}
+
+struct ny_hint ny_hint(const char *word, const char *const *candidates, size_t count)
+{
+    const char *nearest = ny_suggest(word, candidates, count);
+    struct ny_hint hint = {""};
+
+    if (nearest) snprintf(hint.text, sizeof(hint.text), "; did you mean '%s'?", nearest);
+    return hint;
 }
