@@ -236,12 +236,12 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
 /* ---------------------------------------------------------------------------------------------
  * 3. Store. `path` is a directory, by convention NAME.nys.
  * ------------------------------------------------------------------------------------------- */
-/* Imports `count` files, one after another, in one bounded-memory pass, which takes 256 MiB of the
- * context's budget at most; option memory gives it more. All or nothing: until it returns NY_OK
- * readers see the store as before; after a kill the same call goes on. Creates the store where
- * there is none; onto points that exist only with option append. *report: n d dtype format nnz
- * bytes compressed_bytes of all points that the store has now; rows dropped seconds of this call.
- */
+/* Imports `count` files, at least one, one after another, in one bounded-memory pass, which takes
+ * 256 MiB of the context's budget at most; option memory gives it more. All or nothing: until it
+ * returns NY_OK readers see the store as before; after a kill the same call goes on. Creates the
+ * store where there is none; onto points that exist only with option append. *report: n d dtype
+ * format nnz bytes compressed_bytes of all points that the store has now; rows dropped seconds of
+ * this call. */
 NY_API int ny_import(struct ny_context *context, const char *path, const char *const *files,
                      size_t count, const struct ny_options *options, struct ny_report **report);
 

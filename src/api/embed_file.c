@@ -118,6 +118,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     if (!err) err = ny_writer_apart(context, output, file);
     if (!err) err = ny_writer_check(context, output); /* now, not when the work is done */
     options = ny_options_given(options, context, &none);
+    if (!err) err = ny_options_check(options, NY_GROUP_FIT | NY_GROUP_EMBED);
     if (!err) ny_settings_nothing_to_replace(options, context);
     if (!err) err = make_folder(context, output, options, folder, sizeof(folder));
     if (err) return err;

@@ -272,6 +272,7 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
     int err = NY_GIVEN(context, path, files);
 
     if (report) *report = NULL;
+    if (!err && !count) err = ny_fail(context, NY_EUSAGE, "ny_import() was given no file");
     for (size_t i = 0; !err && i < count; i++)
         err = NY_GIVEN(context, files[i]);
     if (err) return err;

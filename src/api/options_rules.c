@@ -301,8 +301,8 @@ static const char *of_graph(const struct ny_map *map)
     return map == ny_map_find(map->name) ? "" : " of a graph";
 }
 
-/* An option that is not the map's. */
-static int refuse_for_map(const struct ny_options *options, const char *name)
+/* An option that is not the map's. The store of embed has no graph to name. */
+static int refuse_for_map(const struct ny_options *options, unsigned groups, const char *name)
 {
     const struct ny_map *map = ny_options_map(options), *other;
     char graphs[160] = "";
@@ -312,9 +312,10 @@ static int refuse_for_map(const struct ny_options *options, const char *name)
                        map->name, of_graph(map));
     if (map->of_graph)
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--%s does not act with --map %s of a kernel; give --neighbors T or "
-                       "--graph NAME, which make it one of a graph",
-                       name, map->name);
+                       "--%s does not act with --map %s of a kernel; give --neighbors T%s it one "
+                       "of a graph",
+                       name, map->name,
+                       groups & NY_GROUP_EMBED ? ", which makes" : " or --graph NAME, which make");
     for (size_t i = 0, length = 0; (other = ny_map_at(i)) && length < sizeof(graphs); i++)
         if (other->graph || other->of_graph)
             length += (size_t)snprintf(graphs + length, sizeof(graphs) - length, "%s%s",
@@ -325,7 +326,7 @@ static int refuse_for_map(const struct ny_options *options, const char *name)
 }
 
 /* Of a graph's map, and of the others. */
-static int check_map(const struct ny_options *options)
+static int check_map(const struct ny_options *options, unsigned groups)
 {
     const struct ny_option_info *table = ny_option_table();
     const struct ny_map *map = ny_options_map(options);
@@ -333,7 +334,7 @@ static int check_map(const struct ny_options *options)
     for (int i = 0; table[i].name; i++) {
         if (!options->typed[i]) continue;
         if (!map_takes(options, table[i].name) || !ny_options_of_map(options, table[i].name))
-            return refuse_for_map(options, table[i].name);
+            return refuse_for_map(options, groups, table[i].name);
         if (!graph_takes(options, table[i].name))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not act with --graph %s, which has been made", table[i].name,
@@ -408,8 +409,8 @@ static int check_selection(const struct ny_options *options, unsigned groups)
                        "--select %s goes by paths in a graph: it acts only with --map isomap",
                        select);
     if (is(select, "given") && !file && !from)
-        return ny_fail(options->ctx, NY_EUSAGE,
-                       "--select given needs --landmarks-file F.npy or --landmarks-from NAME");
+        return ny_fail(options->ctx, NY_EUSAGE, "--select given needs --landmarks-file F.npy%s",
+                       groups & NY_GROUP_EMBED ? "" : " or --landmarks-from NAME");
     if (file && from)
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--landmarks-file and --landmarks-from both name the landmarks; give one");
@@ -499,13 +500,14 @@ static int check_fit(const struct ny_options *options)
 }
 
 /* Counts that are kept in an unsigned int. */
-static int check_limits(const struct ny_options *options)
+static int check_limits(const struct ny_options *options, unsigned groups)
 {
-    static const char *const names[] = {"degree", "power"};
+    static const char *const names[] = {"degree", "power", "n-init"};
     uint64_t value;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (ny_options_size(options, names[i], &value) && value > INT_MAX)
+        if (groups_of(names[i]) & groups && ny_options_size(options, names[i], &value) &&
+            value > INT_MAX)
             return ny_fail(options->ctx, NY_EUSAGE, "--%s is at most %d, not %llu", names[i],
                            INT_MAX, (unsigned long long)value);
     return NY_OK;
@@ -524,12 +526,12 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
     int err;
 
     ny_error_clear(options->ctx);
-    err = groups & NY_GROUP_FIT ? check_map(options) : NY_OK;
+    err = groups & NY_GROUP_FIT ? check_map(options, groups) : NY_OK;
     if (!err && groups & NY_GROUP_FIT) err = check_method(options);
     if (!err) err = check_conditions(options, groups);
+    if (!err) err = check_limits(options, groups);
     if (!err && groups & (NY_GROUP_FIT | NY_GROUP_SELECT)) {
         err = check_tables(options);
-        if (!err) err = check_limits(options);
         if (!err) err = check_selection(options, groups);
         if (!err) err = check_affine(options, groups);
     }

@@ -367,7 +367,7 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
 }
 
 /* Of a map of a graph: landmarks, where it has some, are averaged over. */
-static int decide_graph_fit(struct ny_store *store, const struct ny_options *options,
+static int decide_graph_fit(struct ny_store *store, const struct ny_options *options, uint64_t n,
                             struct ny_fit_settings *fit)
 {
     struct ny_context *ctx = ny_store_context(store);
@@ -389,6 +389,10 @@ static int decide_graph_fit(struct ny_store *store, const struct ny_options *opt
         return ny_fail(ctx, NY_EUSAGE,
                        "--components %zu is more than the %zu landmarks; raise --landmarks",
                        fit->components, fit->landmarks);
+    if (!fit->method && fit->components >= n)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--components %zu and the trivial one are more than the %llu rows",
+                       fit->components, (unsigned long long)n);
     return fit->graph_name ? NY_OK : ny_graph_settings_of(&fit->graph, store, options);
 }
 
@@ -436,7 +440,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (err) return err;
     err = decide_landmarks(store, options, points.n, updated, settings);
     if (err) return err;
-    if (fit->map->graph) return decide_graph_fit(store, options, fit);
+    if (fit->map->graph) return decide_graph_fit(store, options, points.n, fit);
     fit->dictionary.tolerance = number_of(options, "tolerance", NAN);
     fit->dictionary.landmarks_max = fit->landmarks;
     fit->pilot = ny_options_flag(options, "pilot");

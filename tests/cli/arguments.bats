@@ -182,7 +182,10 @@ load helper
     ny plan s --map pca --kernel rbf
     usage "--map pca has the linear kernel"
     ny select s a --select given
-    usage "--select given needs --landmarks-file"
+    usage "--select given needs --landmarks-file F.npy or --landmarks-from NAME"
+    ny embed f -o x --select given
+    usage "--select given needs --landmarks-file F.npy"
+    [[ $stderr != *landmarks-from* ]]
 }
 
 @test "usage errors as JSON, wherever --json stands" {

@@ -732,6 +732,10 @@ END
 :   | export s r --part cluster -o out.npy | 2 | --part is one of / did you mean 'clusters'?
 :   | export s r --part zzz -o out.npy | 2 | --part is one of embedding
 :   | export s r --part clusters -o out.npy | 2 | 'r' in s has no clusters
+:   | fit s a --map eigenmaps --components 9223372036854775807 | 2 | and the trivial one are more than the 40 rows
+:   | fit s a --map diffusion --neighbors 3 --components 40 | 2 | --components 40 and the trivial one are more than the 40 rows
+:   | embed none.csv -o out.npy --components 5 --rank 2 | 2 | --components 5 is more than --rank 2
+:   | embed p.csv -o out.npy --map diffusion --knn forest | 2 | give --neighbors T, which makes it one of a graph
 :   | embed p.csv -o out.npy --landmarks 0 | 2 | --landmarks is a whole number
 :   | embed p.csv -o out.npy --components 11 | 2 | --components 11 is more than the 10
 :   | verify s --threads none            | 2 | --threads is a whole number

@@ -160,6 +160,8 @@ groups() {
     [[ $stderr != *"did you mean"* ]]
     ny eval g.nys f --measures clusters --clusters 121
     usage "121 clusters are more than the 120 rows"
+    ny eval g.nys f --n-init 4294967296
+    usage "--n-init is at most 2147483647, not 4294967296"
     ny eval g.nys f --clusters 0
     usage "--clusters"
     ny eval g.nys f --bogus

@@ -138,6 +138,7 @@ static void files_and_names_are_needed(void **state)
     REFUSES("path", ny_import(ctx, NULL, one, 1, options, &report));
     assert_null(report);
     REFUSES("files", ny_import(ctx, store, NULL, 1, options, NULL));
+    assert_int_equal(ny_import(ctx, store, one, 0, options, NULL), NY_EUSAGE);
     REFUSES("files[i]", ny_import(ctx, store, hole, 3, options, NULL));
     REFUSES("path", ny_store_report(ctx, NULL, &report));
     REFUSES("path", ny_result_report(ctx, NULL, "a", &report));
