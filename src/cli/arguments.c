@@ -77,7 +77,7 @@ static bool takes_next(const struct cursor *cursor, const struct option_view *vi
     if (cursor->next >= command->argc) return false;
     next = command->argv[cursor->next];
     return strcmp(next, "auto") == 0 ||
-           (next[0] != '\0' && strspn(next, "0123456789.,eE+-") == strlen(next));
+           (strpbrk(next, "0123456789") && strspn(next, "0123456789.,eE+-") == strlen(next));
 }
 
 /* A switch S of the library is also --no-S. */

@@ -138,7 +138,7 @@ static void print_options(FILE *file)
     fputs(".SH OPTIONS\nBehind each, in brackets, the verbs that have it.\n", file);
     for (size_t i = 0; cli_option_at(NULL, i, &view); i++)
         print_option(file, &view);
-    fputs("Parts of a result for \\fB\\-\\-part\\fR:", file);
+    fputs(".PP\nParts of a result for \\fB\\-\\-part\\fR:", file);
     for (size_t i = 0; ny_export_parts()[i]; i++)
         fprintf(file, "%s %s", i ? "," : "", ny_export_parts()[i]);
     fputs(".\n", file);
@@ -161,6 +161,7 @@ static void print_exit_status(FILE *file)
         fprintf(file, ".TP\n%d\n", codes[i].status);
         put_line(file, codes[i].meaning);
     }
+    fputs(".PP\n", file);
     put_line(file, "A second SIGINT or SIGTERM ends the process at once; the store is safe.");
 }
 

@@ -68,9 +68,10 @@ static void print_plan(FILE *file, const json_t *facts, double budget)
 /* The plan of a fit that is about to run. */
 static void on_plan(void *user, const struct ny_report *plan)
 {
-    const struct command *command = user;
+    struct command *command = user;
     json_t *facts = cli_facts(plan);
 
+    cli_display_clear(&command->display);
     if (facts) print_plan(stderr, facts, (double)ny_context_memory(command->context));
     json_decref(facts);
 }

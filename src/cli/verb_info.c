@@ -74,6 +74,10 @@ int cli_run_list(struct command *command)
         goto done;
     }
     facts = cli_facts(report);
+    if (!facts) {
+        status = cli_fail(command, NY_EBUDGET, "no memory to print the report");
+        goto done;
+    }
     names = json_object_get(facts, "results");
     if (command->json) fputs("{\"results\": [", stdout);
     for (size_t i = 0; i < json_array_size(names); i++) {

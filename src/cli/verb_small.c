@@ -6,7 +6,8 @@ int cli_run_rm(struct command *command)
     int status = ny_remove(command->context, command->operands[0], command->operands[1]);
 
     if (status) return cli_fail_library(command, status);
-    if (command->verbose) fprintf(stderr, "nystream: %s is removed\n", command->operands[1]);
+    if (command->display.verbose)
+        fprintf(stderr, "nystream: %s is removed\n", command->operands[1]);
     return NY_OK;
 }
 

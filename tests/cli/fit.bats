@@ -52,6 +52,8 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     [ "$(grep -c '"gamma"' <<<"$output")" -eq 2 ]
     ny plan --gamma-grid s --landmarks 50 # the next word is no list
     exits 0
+    ny plan --landmarks 50 --gamma-grid -- s
+    exits 0
     ny plan s --gamma-grid=1,x
     usage "0.01,0.1,1"
     ny plan s --gamma-grid --kernel linear

@@ -91,3 +91,20 @@ load helper
     run script -qec "nystream fit s c --landmarks 20 --quiet" typescript </dev/null
     [ -z "$output" ]
 }
+
+@test "a plan does not begin on the line of progress" {
+    command -v script >/dev/null || skip "script is not installed"
+    table 300 3 >t.csv
+    run script -qec "nystream embed t.csv -o out.npy --landmarks 20" typescript </dev/null
+    [ "$status" -eq 0 ]
+    [[ $output == *$'\r'import* ]]
+    [[ $output == *$'\rpasses '* ]]
+}
+
+@test "with --json no words are on the standard error" {
+    store s
+    nystream fit s a --landmarks 20 -q
+    ny rm s a --json --verbose
+    exits 0
+    [ -z "$stderr" ]
+}
