@@ -108,6 +108,20 @@ static int check_layout(struct ny_import *import, const struct ny_points_info *i
     return NY_OK;
 }
 
+/* Words of labels have the numbers of the store's class names, in the first file and all others. */
+static int begin_classes(struct ny_import *import)
+{
+    char **names;
+    size_t count;
+    int err = ny_points_class_names(import->store, &names, &count);
+
+    if (!err) err = ny_classes_new(&import->classes, import->ctx);
+    if (!err) err = ny_classes_know(import->classes, names, count);
+    ny_free(import->ctx, names);
+    import->reading.classes = import->classes;
+    return err;
+}
+
 /* Rows to append are as wide as the points, which a LIBSVM file does not say by itself. */
 int ny_import_open(struct ny_import *import, const char *file, struct ny_reader **reader)
 {
@@ -116,6 +130,7 @@ int ny_import_open(struct ny_import *import, const char *file, struct ny_reader 
 
     *reader = NULL;
     if (!err) err = check_layout(import, &info);
+    if (!err && !import->classes) err = begin_classes(import);
     if (err) return err;
     if (import->append && info.n > 0) {
         import->reading.dims = info.d;
@@ -167,6 +182,7 @@ void ny_import_release(struct ny_import *import)
     ny_shuffle_free(import->order);
     ny_ingest_free(import->ingest);
     ny_reader_close(import->reader);
+    ny_classes_free(import->classes);
     ny_free(import->ctx, import->values);
     ny_free(import->ctx, import->labels);
     ny_free(import->ctx, import->source);

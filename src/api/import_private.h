@@ -5,6 +5,7 @@
 
 #include "api/import.h"
 #include "base/progress.h"
+#include "io/classes.h"
 #include "io/reader.h"
 #include "store/store.h"
 #include "stream/shuffle.h"
@@ -13,6 +14,7 @@ struct ny_import {
     struct ny_context *ctx;
     struct ny_store *store;
     struct ny_reader_options reading;
+    struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
     enum ny_reading layout; /* --layout */
     uint64_t seed, fingerprint;

@@ -88,12 +88,41 @@ static int add(struct ny_classes *classes, const char *text, size_t length, uint
     return NY_OK;
 }
 
+/* The number of a name, from 1, which is new where it has none. */
+static int enter(struct ny_classes *classes, const char *text, size_t length, uint32_t *number)
+{
+    uint32_t *slot;
+    int err = NY_OK;
+
+    if (classes->count >= classes->slot_count / 2) err = grow(classes);
+    if (err) return err;
+    slot = slot_of(classes, text, length);
+    if (*slot == 0) err = add(classes, text, length, slot);
+    *number = *slot;
+    return err;
+}
+
+int ny_classes_know(struct ny_classes *classes, char *const *names, size_t count)
+{
+    uint32_t number;
+    int err = NY_OK;
+
+    for (size_t i = 0; i < count && err == NY_OK; i++)
+        err = enter(classes, names[i], strlen(names[i]), &number);
+    return err;
+}
+
+static bool known(const struct ny_classes *classes, const char *text, size_t length)
+{
+    return classes->count > 0 && *slot_of(classes, text, length);
+}
+
 static int word(struct ny_classes *classes, const char *path, uint64_t line, const char *text,
                 size_t length, double *label)
 {
     const char *wrong = NULL;
-    uint32_t *slot;
-    int err = NY_OK;
+    uint32_t number = 0;
+    int err;
 
     if (length > NAME_MAX_BYTES)
         wrong = "is longer than 1024 bytes; is this the label column?";
@@ -103,17 +132,14 @@ static int word(struct ny_classes *classes, const char *path, uint64_t line, con
         wrong = "is not UTF-8; convert the file with iconv";
     else if (classes->kind == NUMBERS)
         wrong = "is a word where the labels before are numbers; make them all words or all numbers";
-    else if (classes->count == CLASSES_MAX)
+    else if (classes->count >= CLASSES_MAX)
         wrong = "is the 65537th different word; is this the label column?";
     if (wrong)
         return ny_fail_at(classes->ctx, NY_EDATA, path, line, "%s, line %llu: the label '%s' %s",
                           path, (unsigned long long)line, ny_shown(text, length).text, wrong);
     classes->kind = WORDS;
-    if (classes->count >= classes->slot_count / 2) err = grow(classes);
-    if (err) return err;
-    slot = slot_of(classes, text, length);
-    if (*slot == 0) err = add(classes, text, length, slot);
-    *label = (double)*slot - 1;
+    err = enter(classes, text, length, &number);
+    *label = (double)number - 1;
     return err;
 }
 
@@ -126,7 +152,8 @@ int ny_classes_label(struct ny_classes *classes, const char *path, uint64_t line
         *label = value;
         return NY_OK;
     }
-    if (classes->kind != WORDS && ny_number(text, &value) == text + length && isfinite(value)) {
+    if (classes->kind != WORDS && !known(classes, text, length) &&
+        ny_number(text, &value) == text + length && isfinite(value)) {
         classes->kind = NUMBERS;
         *label = value;
         return NY_OK;
@@ -137,5 +164,5 @@ int ny_classes_label(struct ny_classes *classes, const char *path, uint64_t line
 void ny_classes_names(const struct ny_classes *classes, const char *const **names, size_t *count)
 {
     *names = (const char *const *)classes->names;
-    *count = classes->count;
+    *count = classes->kind == WORDS ? classes->count : 0;
 }

@@ -13,6 +13,10 @@ void ny_classes_free(struct ny_classes *classes);
  * NY_EDATA at path and line. */
 int ny_classes_label(struct ny_classes *classes, const char *path, uint64_t line, const char *text,
                      size_t length, double *label);
+/* Names that come before, in their order: words keep these numbers. They decide nothing, but a name
+ * among them is a word even where it reads as a number. */
+int ny_classes_know(struct ny_classes *classes, char *const *names, size_t count);
+/* None where the labels are numbers, or there was none. */
 void ny_classes_names(const struct ny_classes *classes, const char *const **names, size_t *count);
 
 #endif

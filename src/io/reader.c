@@ -168,7 +168,8 @@ int ny_reader_start(struct ny_reader **out, struct ny_bytes *bytes,
     reader->path = bytes->path;
     if (options) reader->options = *options;
     reader->nan = reader->options.nan_drop ? NY_NAN_DROP : NY_NAN_ERROR;
-    err = ny_classes_new(&reader->classes, reader->ctx);
+    reader->classes = reader->options.classes;
+    err = reader->classes ? NY_OK : ny_classes_new(&reader->classes, reader->ctx);
     if (!err) err = choose_format(reader);
     if (!err) err = check_options(reader);
     if (err) goto done;
@@ -209,7 +210,7 @@ void ny_reader_close(struct ny_reader *reader)
     if (!reader) return;
     if (reader->state) reader->entry->format->close(reader);
     ny_labels_close(reader->labels);
-    ny_classes_free(reader->classes);
+    if (!reader->options.classes) ny_classes_free(reader->classes);
     ny_bytes_close(reader->bytes);
     ny_free(reader->ctx, reader->source);
     ny_free(reader->ctx, reader);

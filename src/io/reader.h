@@ -27,6 +27,7 @@ struct ny_reader_options {
     uint64_t dims;            /* libsvm: d; others: must agree; 0: from the data */
     const char *dims_of;      /* who wants dims, for messages; NULL: "--dims says" */
     enum ny_reading reading;  /* libsvm; auto: sparse where fewer than one in eight is not 0 */
+    struct ny_classes *classes; /* numbers of label words, of the caller; NULL: the reader's own */
     bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
 };
 

@@ -2,6 +2,7 @@
 #include "reader_support.h"
 
 #include "base/random.h"
+#include "io/classes.h"
 #include "io/number.h"
 
 /* What a text must be read as. */
@@ -217,6 +218,38 @@ static void test_class_names(void **state)
     support_free(&table);
     ny_reader_close(reader);
     free(text);
+}
+
+/* Names that come before keep their numbers, in as many files as have the same classes. */
+static void test_known_classes(void **state)
+{
+    char *const animals[] = {"cat", "7"};
+    const char *const texts[] = {"1,7\n2,owl\n3,cat\n", "1,cat\n2,emu\n3,owl\n"};
+    const double labels[][3] = {{1, 2, 0}, {0, 3, 2}};
+    struct ny_reader_options options = {.label_column = "2"};
+    const char *const *names;
+    struct ny_reader *reader;
+    size_t count;
+
+    assert_int_equal(ny_classes_new(&options.classes, *state), NY_OK);
+    assert_int_equal(ny_classes_know(options.classes, animals, 2), NY_OK);
+    ny_classes_names(options.classes, &names, &count);
+    assert_int_equal(count, 0); /* no label yet */
+    for (int i = 0; i < 2; i++) {
+        struct support_table table;
+
+        assert_int_equal(
+            ny_reader_open(&reader, *state, support_text("x.csv", texts[i]), &options), NY_OK);
+        assert_int_equal(support_rest(reader, 64, &table), NY_END);
+        for (int r = 0; r < 3; r++)
+            assert_true(table.labels[r] == labels[i][r]);
+        ny_reader_class_names(reader, &names, &count);
+        assert_int_equal(count, 3 + i);
+        assert_string_equal(names[1], "7");
+        support_free(&table);
+        ny_reader_close(reader);
+    }
+    ny_classes_free(options.classes);
 }
 
 /* A long row: the window grows, and the row is right. */
@@ -457,6 +490,7 @@ int main(void)
         cmocka_unit_test(test_texts_through_pipes_and_gzip),
         cmocka_unit_test(test_every_cut),
         cmocka_unit_test(test_class_names),
+        cmocka_unit_test(test_known_classes),
         cmocka_unit_test(test_wide_row),
         cmocka_unit_test(test_skip_equals_reading),
         cmocka_unit_test(test_libsvm_base_of_a_pipe),
