@@ -83,20 +83,28 @@ const char *ny_grouped(uint64_t number, char text[32])
     return text;
 }
 
-const char *ny_short_number(double number, char text[48])
+const char *ny_power_of_ten(int exponent, char text[32])
 {
     static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    char plain[32], *exponent;
-    int length;
+    char digits[16];
+
+    snprintf(digits, sizeof(digits), "%d", abs(exponent));
+    strcpy(text, exponent < 0 ? "×10⁻" : "×10");
+    for (const char *at = digits; *at; at++)
+        strcat(text, raised[*at - '0']);
+    return text;
+}
+
+const char *ny_short_number(double number, char text[48])
+{
+    char plain[32], power[32] = "", *exponent;
 
     snprintf(plain, sizeof(plain), "%s%.3g", number < 0 ? "−" : "", fabs(number));
     exponent = strchr(plain, 'e');
-    length = exponent ? (int)(exponent - plain) : (int)strlen(plain);
-    snprintf(text, 48, "%.*s", length, plain);
-    if (!exponent) return text;
-    strcat(text, "×10");
-    if (exponent[1] == '-') strcat(text, "⁻");
-    for (exponent += strspn(exponent, "e+-0"); *exponent; exponent++)
-        strcat(text, raised[*exponent - '0']);
+    if (exponent) {
+        ny_power_of_ten(atoi(exponent + 1), power);
+        *exponent = '\0';
+    }
+    snprintf(text, 48, "%s%s", plain, power);
     return text;
 }

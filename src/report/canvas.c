@@ -265,19 +265,17 @@ double ny_frame_y(const struct ny_plot_frame *frame, double value)
     return frame->bottom - ny_axis_place(&frame->y, value) * (frame->bottom - frame->top);
 }
 
-/* "×10⁵" where the numbers leave it out. */
-static const char *power_text(int exponent, char text[48])
+/* Where the numbers leave it out. */
+static const char *power_text(int exponent, char text[32])
 {
-    if (!exponent) return "";
-    ny_short_number(pow(10, exponent), text);
-    return text + 1; /* without its 1 */
+    return exponent ? ny_power_of_ten(exponent, text) : "";
 }
 
 static void draw_x_ticks(struct ny_canvas *canvas, const struct ny_plot_frame *f)
 {
     const struct ny_lettering how = {.size = 22, .anchor = 0.5}, power = {.size = 20, .anchor = 1};
     double unit = canvas->scale;
-    char text[48];
+    char text[32];
 
     for (size_t i = 0; i < f->x_ticks.count; i++) {
         double x = ny_frame_x(f, f->x_ticks.at[i]);
@@ -295,7 +293,7 @@ static void draw_y_ticks(struct ny_canvas *canvas, const struct ny_plot_frame *f
 {
     const struct ny_lettering how = {.size = 22, .anchor = 1}, power = {.size = 20};
     double unit = canvas->scale;
-    char text[48];
+    char text[32];
 
     for (size_t i = 0; i < f->y_ticks.count; i++) {
         double y = ny_frame_y(f, f->y_ticks.at[i]);

@@ -132,9 +132,7 @@ static void draw_bar(struct pen *pen, const struct ny_legend *legend, uint64_t m
         ny_letters(pen->canvas, pen->x + 38 * pen->unit, y, &how, ticks.text[i]);
     }
     pen->y += height + 36 * pen->unit;
-    if (!exponent) return;
-    snprintf(text, sizeof(text), "times 10^%d", exponent);
-    say(pen, text);
+    if (exponent) say(pen, ny_power_of_ten(exponent, text));
 }
 
 void ny_draw_landmark(struct ny_canvas *canvas, double x, double y, size_t count)

@@ -1,7 +1,7 @@
 /* Draws the plots of a report from the data beside them, and lets one point, zoom and choose. */
 'use strict';
 (() => {
-  // Okabe and Ito's colours, then a brown, a grey and their yellow; viridis at every fifteenth.
+  // Okabe and Ito's colours, then a brown, a grey and their yellow; viridis at fifteenths.
   const CLASSES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000',
     '#7b4f2c', '#8c8c8c', '#f0e442'];
   const VIRIDIS = ['#440154', '#481a6c', '#472f7d', '#414487', '#39568c', '#31688e', '#2a788e', '#23888e',

@@ -14,8 +14,9 @@ struct ny_picture_spec {
 enum { NY_PICTURE_LEAST = 200, NY_PICTURE_MOST = 10000 }; /* pixels a side */
 
 /* png, svg or pdf by the end of `output`; "-": a png to standard output. Two passes at most over
- * what it shows, one of them over the colours alone; memory does not depend on n. NY_EUSAGE for
- * another ending, a column that is not there, a NAME that is not done. */
+ * what it shows, one of them over the colours alone, and one more where axes show all; memory does
+ * not depend on n. NY_EUSAGE for another ending, a column that is not there, a NAME that is not
+ * done. */
 int ny_picture_write(struct ny_store *store, const char *name, const struct ny_picture_spec *spec,
                      const char *output);
 

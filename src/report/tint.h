@@ -28,7 +28,7 @@ struct ny_tint {
     struct ny_axis range;          /* of quantities */
 };
 
-/* `name`: of a column, "density", or "auto": labels that are classes, else density. Reads that
+/* `name`: of a column, "density", or "auto": labels, else density. Reads that
  * column of all rows, where it may be classes. */
 int ny_tint_new(struct ny_tint *tint, struct ny_frame *frame, const char *name);
 void ny_tint_release(struct ny_tint *tint);
