@@ -160,6 +160,13 @@ const char *cli_fact_text(const json_t *facts, const char *key)
     return json_string_value(json_object_get(facts, key));
 }
 
+static bool is(const json_t *facts, const char *key, const char *word)
+{
+    const char *text = cli_fact_text(facts, key);
+
+    return text && strcmp(text, word) == 0;
+}
+
 static const struct fact *find_known(const char *key)
 {
     for (size_t i = 0; i < KNOWN_COUNT; i++)
@@ -262,12 +269,14 @@ static void print_label(FILE *file, const char *label)
 
 void cli_print_fact(FILE *file, const char *label, const char *format, ...)
 {
+    char text[512];
     va_list args;
 
-    print_label(file, label);
     va_start(args, format);
-    vfprintf(file, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    print_label(file, label);
+    cli_print_text(file, text);
     fputc('\n', file);
 }
 
@@ -342,7 +351,7 @@ static bool print_residuals(FILE *file, const json_t *facts)
     json_array_foreach(json_object_get(facts, "eigenvector_residuals"), k, residual)
         if (json_number_value(residual) > most) most = json_number_value(residual);
     last = json_number_value(json_array_get(values, json_array_size(values) - 1));
-    if (strcmp(cli_fact_text(facts, "map"), "diffusion") == 0) last = 1 - last;
+    if (is(facts, "map", "diffusion")) last = 1 - last;
     if (last > most)
         snprintf(share, sizeof(share), " %.2g of the largest eigenvalue,", most / last);
     cli_print_fact(file, "certificate",
@@ -364,6 +373,14 @@ static void print_negative(FILE *file, const json_t *facts)
                    cli_count(count).text, of_all,
                    graph ? "the paths are not straight in any space"
                          : "K is not positive semidefinite");
+}
+
+/* What is done, and could have been measured: --probe is of fits, by a kernel that is known. */
+static bool lacks_certificate(const json_t *facts)
+{
+    return is(facts, "kind", "fit") && is(facts, "status", "done") &&
+           !is(facts, "kernel", "precomputed") &&
+           !json_is_object(json_object_get(facts, "graph"));
 }
 
 void cli_print_certificate(FILE *file, const json_t *facts)
@@ -389,7 +406,7 @@ void cli_print_certificate(FILE *file, const json_t *facts)
     }
     certified = print_probe(file, certified ? "" : "certificate", facts) || certified;
     certified = print_preservation(file, facts) || print_residuals(file, facts) || certified;
-    if (!certified)
+    if (!certified && lacks_certificate(facts))
         cli_print_fact(file, "certificate", "none as it was run; --probe measures one");
     print_negative(file, facts);
 }

@@ -114,8 +114,11 @@ static void print_title(FILE *file, const json_t *facts)
     if (cli_fact_number(facts, "n", &n)) fprintf(file, "%s rows", cli_count(n).text);
     if (cli_fact_number(facts, "components", &p))
         fprintf(file, " in %s components", cli_count(p).text);
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        if (cli_fact_text(facts, keys[i])) fprintf(file, ", %s", cli_fact_text(facts, keys[i]));
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (!cli_fact_text(facts, keys[i])) continue;
+        fputs(", ", file);
+        cli_print_text(file, cli_fact_text(facts, keys[i]));
+    }
     if (cli_fact_number(facts, "landmarks", &m)) fprintf(file, ", %s landmarks", cli_count(m).text);
     fputc('\n', file);
 }

@@ -47,8 +47,8 @@ static int fill_plot(void *user, const char *hole, struct ny_sink *sink)
     ny_grouped(p->frame.n, all);
     if (strcmp(hole, "caption") == 0) {
         if (p->count < p->frame.n)
-            ny_putf(sink, "%s of %s points can be pointed at; %s", shown, all,
-                    p->raster_count ? "the image behind them counts all." : "");
+            ny_putf(sink, "%s of %s points can be pointed at%s.", shown, all,
+                    p->raster_count ? "; the image behind them counts all" : "");
         else
             ny_putf(sink, "All %s points.", all);
     } else {
@@ -72,7 +72,7 @@ static int fill_result(void *user, const char *hole, struct ny_sink *sink)
     else if (strcmp(hole, "name") == 0)
         ny_put_html(sink, result->name);
     else if (strcmp(hole, "certificate") == 0)
-        ny_put_certificate(sink, result->report);
+        ny_put_certificate(sink, result);
     else if (strcmp(hole, "graph") == 0)
         ny_put_graph(sink, result->report);
     else if (strcmp(hole, "cost") == 0)

@@ -132,17 +132,16 @@ void ny_put_graph(struct ny_sink *sink, const json_t *report)
     ny_put(sink, "</tbody></table></div>");
 }
 
-void ny_put_certificate(struct ny_sink *sink, const json_t *report)
+/* Of K̃, where landmarks or a probe tell it. */
+static bool put_error(struct ny_sink *sink, const json_t *report)
 {
     double trace = ny_field_number(report, "trace_error", NAN);
     double residual = ny_field_number(report, "residual_max", NAN);
     double probe = ny_field_number(report, "probe_error", NAN);
     double spread = ny_field_number(report, "probe_standard_error", NAN);
-    double negative = ny_field_number(report, "negative_eigenvalues", 0);
     const char *trace_of = ny_field_text(report, "trace_of");
     char text[48];
 
-    ny_put(sink, "<ul>");
     if (isfinite(trace)) {
         ny_putf(sink, "<li>Trace error %s: what the landmarks leave out of K%s",
                 ny_short_number(trace, text), trace_of ? " (" : "");
@@ -159,13 +158,51 @@ void ny_put_certificate(struct ny_sink *sink, const json_t *report)
         if (isfinite(spread)) ny_putf(sink, " ± %.1g", spread);
         ny_put(sink, " of K's Frobenius norm.</li>");
     }
-    if (!isfinite(trace) && !isfinite(residual) && !isfinite(probe))
-        ny_put(sink, "<li>None as it was run; <code>--probe</code> measures one.</li>");
-    if (negative > 0)
+    return isfinite(trace) || isfinite(residual) || isfinite(probe);
+}
+
+/* Of a map of a graph: how well distances are those of the paths, or the residuals of eigenvectors.
+ */
+static bool put_graph_error(struct ny_sink *sink, const json_t *report)
+{
+    double variance = ny_field_number(report, "residual_variance", NAN);
+    double preserved = ny_field_number(report, "distance_preservation", NAN);
+    const json_t *residuals = json_object_get(report, "eigenvector_residuals"), *residual;
+    double most = 0;
+    char text[48];
+    size_t k;
+
+    json_array_foreach((json_t *)residuals, k, residual) most =
+        fmax(most, json_number_value(residual));
+    if (isfinite(variance) && isfinite(preserved))
         ny_putf(sink,
-                "<li>%.0f negative eigenvalues were dropped: K is not positive "
-                "semidefinite.</li>",
-                negative);
+                "<li>Residual variance %s, distances preserved to %.4g %% (of %s pairs of a "
+                "landmark and a hashed row).</li>",
+                ny_short_number(variance, text), 100 * preserved,
+                ny_grouped(ny_field_count(report, "sampled_pairs", 0), (char[32]){""}));
+    if (json_array_size(residuals))
+        ny_putf(sink, "<li>Residuals |Lu − λu| of at most %s.</li>", ny_short_number(most, text));
+    return (isfinite(variance) && isfinite(preserved)) || json_array_size(residuals);
+}
+
+void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result)
+{
+    const json_t *report = result->report;
+    double negative = ny_field_number(report, "negative_eigenvalues", 0);
+    bool graph = json_is_object(json_object_get(report, "graph")), certified;
+
+    if (!result->coordinates.pairs && isnan(ny_field_number(report, "residual_max", NAN))) return;
+    ny_put(sink, "<h3>Certificate</h3><ul>");
+    certified = put_error(sink, report);
+    certified = put_graph_error(sink, report) || certified;
+    if (!certified)
+        ny_put(sink, graph || ny_field_is(report, "kernel", "precomputed")
+                         ? "<li>None.</li>"
+                         : "<li>None as it was run; <code>--probe</code> measures one.</li>");
+    if (negative > 0)
+        ny_putf(sink, "<li>%.0f negative eigenvalues were dropped: %s.</li>", negative,
+                graph ? "the paths are not straight in any space"
+                      : "K is not positive semidefinite");
     ny_put(sink, "</ul>");
 }
 

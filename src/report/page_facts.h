@@ -8,7 +8,8 @@
 /* Of `count` records, those that have it, a column each: what one compares. */
 void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const char *const *names,
                        size_t count);
-void ny_put_certificate(struct ny_sink *sink, const json_t *report);
+/* Of an embedding, or a dictionary whose residuals are known. */
+void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result);
 /* Time and memory of each stage, against the budget. */
 void ny_put_cost(struct ny_sink *sink, const json_t *report);
 void ny_put_graph(struct ny_sink *sink, const json_t *report);

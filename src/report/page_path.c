@@ -123,7 +123,7 @@ void ny_put_path(struct ny_sink *sink, const struct ny_page_path *path)
     ny_put_html(sink, path->graph);
     ny_putf(sink, ": %s rows, length %s", ny_grouped(path->steps, steps),
             ny_short_number(path->length, length));
-    if (path->count < path->steps) ny_putf(sink, "; every so many are shown, %zu", path->count);
+    if (path->count < path->steps) ny_putf(sink, "; %zu of them are shown", path->count);
     ny_put(sink, ".</p>\n");
     if (path->images.count) put_strip(sink, path);
     put_table(sink, path);

@@ -4,15 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/axis.h"
 
+/* Cleaned: a terminal is not to obey what a record says. */
 static void add(char words[NY_WORDS_BYTES], const char *format, const char *text)
 {
     size_t used = strlen(words);
+    char clean[96];
 
     if (!text) return;
+    ny_clean_text(text, clean, sizeof(clean));
     if (used) used += (size_t)snprintf(words + used, NY_WORDS_BYTES - used, ", ");
-    if (used < NY_WORDS_BYTES) snprintf(words + used, NY_WORDS_BYTES - used, format, text);
+    if (used < NY_WORDS_BYTES) snprintf(words + used, NY_WORDS_BYTES - used, format, clean);
 }
 
 void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTES])

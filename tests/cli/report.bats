@@ -54,6 +54,30 @@ whole() { # FILE: a page, every hole filled, every section closed
     cmp before.csv after.csv
 }
 
+@test "a certificate is what the map has: of landmarks, of distances, of eigenvectors" {
+    made s
+    nystream graph s g --neighbors 5 --connect -q
+    nystream fit s i --map isomap --graph g --landmarks 20 -q
+    nystream fit s e --map eigenmaps --graph g -q
+    nystream fit s c --approx column --landmarks 20 -q
+    nystream select s d --select uniform --landmarks 9 -q
+    for name in i e g d; do
+        ny report s $name -o $name.html
+        exits 0
+        run ! grep -q -- --probe $name.html # which they do not take
+        ny info s $name
+        exits 0
+        [[ $output != *"--probe"* ]]
+    done
+    grep -q "Residual variance 0.[0-9]*, distances preserved to [0-9.]* %" i.html
+    run ! grep -q "positive semidefinite" i.html
+    grep -q "Residuals |Lu − λu| of at most [0-9.×⁻¹0-9]*" e.html
+    run ! grep -q Certificate g.html
+    run ! grep -q Certificate d.html
+    ny report s c -o c.html
+    grep -q "None as it was run; <code>--probe</code>" c.html
+}
+
 @test "its figures are those of info" {
     made s
     nystream report s a -o page.html

@@ -7,6 +7,7 @@
 #include "report/axis.h"
 #include "report/palette.h"
 #include "report/raster.h"
+#include "report/words.h"
 #include "support/context.h"
 
 static void test_axis(void **state)
@@ -88,6 +89,10 @@ static void test_numbers(void **state)
     assert_string_equal(ny_short_number(1.467e-7, text), "1.47×10⁻⁷");
     assert_string_equal(ny_short_number(-2.5e12, text), "−2.5×10¹²");
     assert_string_equal(ny_short_number(1e100, text), "1×10¹⁰⁰");
+    assert_string_equal(ny_short_number(1e-5, text), "1×10⁻⁵");
+    assert_string_equal(ny_power_of_ten(-2, text), "×10⁻²"); /* also where 0.01 is short */
+    assert_string_equal(ny_power_of_ten(5, text), "×10⁵");
+    assert_string_equal(ny_power_of_ten(-300, text), "×10⁻³⁰⁰");
 }
 
 /* Y of CIE, relative. */
@@ -187,6 +192,19 @@ static void test_clean_text(void **state)
     assert_string_equal(clean, "éééééé…");
 }
 
+/* A record may say anything; a terminal is not to obey it. */
+static void test_words_of_a_record(void **state)
+{
+    struct ny_result result = {.report = json_pack("{ss ss}", "map", "kpca\033[31m", "approx",
+                                                   "projected")};
+    char words[NY_WORDS_BYTES];
+
+    (void)state;
+    ny_describe_result(&result, words);
+    assert_string_equal(words, "kpca?[31m, projected, 0 points");
+    json_decref((json_t *)result.report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_raster),
         cmocka_unit_test(test_raster_of_values),
         cmocka_unit_test(test_clean_text),
+        cmocka_unit_test(test_words_of_a_record),
     };
 
     return cmocka_run_group_tests_name("report_parts", tests, start, stop);
