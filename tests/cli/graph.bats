@@ -263,7 +263,7 @@ share() {
     done
     ny info s f
     exits 0
-    prints "knn"
+    prints "search                forest"
     ny graph s g --neighbors 6 --knn forest --leaf 64 --sweep 2,4 --mutual
     exits 0
     says "recall"
