@@ -46,6 +46,19 @@ same_part() { # NAME NAME PART
     [ "$(nystream fit r.nys other --map isomap --graph g --landmarks 12 2>&1)" != "" ]
 }
 
+@test "what keeps all distances is said to keep them" {
+    local n
+    for n in 76 97 118; do
+        seq 0 $n | sed 's/$/,0/' >line.csv
+        nystream import line$n.nys line.csv --header no -q
+        ny fit line$n.nys e --map isomap --neighbors 2 --approx exact --components 1 \
+            --precision f64 --json -q
+        exits 0
+        awk -v kept="$(field "$output" distance_preservation)" \
+            'BEGIN { exit !(kept > 0.9999999 && kept <= 1) }'
+    done
+}
+
 @test "with --connect all rows are embedded" {
     ring
     local map
