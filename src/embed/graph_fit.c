@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "embed/embedding.h"
 #include "embed/graph_map.h"
+#include "graph/order.h"
 
 /* ---- the graph ------------------------------------------------------------------------------ */
 
@@ -82,6 +83,22 @@ static int have_graph(struct ny_graph_fit *fit)
     err = ny_graph_job_run(job->store, job->name, &job->settings->graph, job->record, first);
     job->marked_s = ny_now();
     return err;
+}
+
+/* Images and parts of the stages of a map are by node: another order of these is of no use. */
+static int check_order(const struct ny_graph_fit *fit)
+{
+    static const char field[] = "node_order";
+    const struct ny_job *job = &fit->job;
+
+    if (ny_field_is(job->record, "stage", ny_stage_name(job->settings->map->graph->first)) &&
+        !json_object_size(ny_job_checkpoint(job)))
+        ny_field_set_count(job->record, field, NY_NODE_ORDER);
+    if (ny_field_count(job->record, field, 0) == NY_NODE_ORDER) return NY_OK;
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "'%s' in %s was begun by a version of nystream that has the nodes of a graph in "
+                   "another order; begin it anew with --restart",
+                   job->name, ny_store_path(job->store));
 }
 
 /* What is left out is said when the map begins. */
@@ -227,6 +244,7 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
     if (err) return err;
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
     err = open_graph(store, name, record, &fit.edges);
+    if (err == NY_OK) err = check_order(&fit);
     if (err) goto done;
     note_component(&fit);
     err = ny_job_run_stages(job, NY_STAGE_DONE, run_stage, &fit);

@@ -156,6 +156,8 @@ int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_piec
 int ny_job_get_beside(struct ny_job *job, const char *part, void *image, size_t bytes);
 void ny_job_count_flops(struct ny_job *job, double flops);
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
+/* … of several, in which so many rows were read in all. */
+void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, double flops);
 
 int ny_stage_stats(struct ny_job *job);
 /* γ, in all of its spellings. */

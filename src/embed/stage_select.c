@@ -89,9 +89,7 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
     ny_field_set_number(report, "pilot_tolerance_high", selection->pilot_high);
     ny_field_set_count(report, "landmarks", selection->m);
     ny_field_set_count(job->record, "selected", job->points.n);
-    for (unsigned pass = 0; pass < selection->passes; pass++)
-        ny_job_count_pass(job, selection->rows_read / selection->passes,
-                          selection->flops / selection->passes);
+    ny_job_count_passes(job, selection->passes, selection->rows_read, selection->flops);
     err = ny_fields_check(job->ctx); /* before their number is the size of anything */
     if (err) return err;
     if (job->online) return ny_online_finish(job->online);

@@ -12,6 +12,9 @@
 
 #include "graph/edges.h"
 
+/* Of the order: one more whenever it changes, as unfinished jobs have arrays by node. */
+enum { NY_NODE_ORDER = 1 };
+
 /* place[v] (graph->n) of each node; and graph->patches, of places. */
 int ny_order_nodes(struct ny_edges *graph, uint32_t *place);
 size_t ny_order_bytes(uint64_t nodes);

@@ -1,0 +1,82 @@
+/* What tests of forged results share: a store of 600 rows, results "r" of it, and their records.
+ * For one test program each: it includes cmocka before. */
+#ifndef TESTS_SUPPORT_HOSTILE_CASE_H
+#define TESTS_SUPPORT_HOSTILE_CASE_H
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "embed/record.h"
+#include "support/api_case.h"
+
+enum { ROWS = 600, COLUMNS = 3 };
+
+static struct api_case in;
+
+static int start(void **state)
+{
+    static float rows[ROWS * COLUMNS];
+
+    (void)state;
+    if (api_case_begin(&in, "s.nys")) return -1;
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            rows[i * COLUMNS + j] = (float)sin(0.37 * i * (j + 1)) + (float)(i % 3);
+    return ny_append_rows(in.ctx, in.store, rows, ROWS, COLUMNS, NULL);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    api_case_end(&in);
+    return 0;
+}
+
+/* "kernel=rbf landmarks=20", or a graph's. */
+static int run(const char *what)
+{
+    bool graph = strncmp(what, "graph ", 6) == 0;
+    char text[200], *left = text, *word;
+    struct ny_options *options;
+    int err;
+
+    snprintf(text, sizeof(text), "%s", graph ? what + 6 : what);
+    ny_error_clear(in.ctx);
+    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+    while ((word = strtok_r(left, " ", &left))) {
+        char *value = strchr(word, '=');
+
+        *value++ = '\0';
+        if (ny_options_set(options, word, value)) fail_msg("%s", ny_context_message(in.ctx));
+    }
+    err = graph ? ny_graph(in.ctx, in.store, "r", options, NULL)
+                : ny_fit(in.ctx, in.store, "r", options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static json_t *make(const char *options)
+{
+    struct ny_store *store;
+    json_t *record;
+
+    ny_remove(in.ctx, in.store, "r"); /* where it is there */
+    if (run(options)) fail_msg("%s: %s", options, ny_context_message(in.ctx));
+    assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+    assert_int_equal(ny_record_load(store, "r", &record), NY_OK);
+    ny_store_close(store);
+    return record;
+}
+
+static void save(const json_t *record)
+{
+    struct ny_store *store;
+
+    assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+    assert_int_equal(ny_record_save(store, "r", record), NY_OK);
+    ny_store_close(store);
+}
+
+#endif
