@@ -97,7 +97,7 @@ int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, con
         how->normalize = json_is_true(json_object_get(json, "normalize"));
     }
     scale = json_object_get(json, "scale");
-    if (how->pairs > PAIRS_MAX || how->skip > 1 || how->skip > how->pairs ||
+    if (how->pairs > PAIRS_MAX || how->skip > 1 || (how->skip && how->skip >= how->pairs) ||
         (json_is_array(scale) && json_array_size(scale) != ny_coordinates_count(how)))
         return ny_fail(ctx, NY_ESTORE, "a result's record says in two ways how many coordinates it "
                                        "has, or too many; fit it again with --restart");

@@ -33,7 +33,7 @@ static int load_values(struct extension *extension)
     const json_t *values = json_object_get(ny_job_report(job), "eigenvalues");
     bool walk = ny_map_find(ny_field_text(ny_job_report(job), "map"))->in_time;
 
-    if (json_array_size(values) != extension->pairs)
+    if (!extension->pairs || json_array_size(values) != extension->pairs)
         return ny_fail(job->ctx, NY_ESTORE, "'%s' has not as many eigenvalues as eigenvectors; fit "
                                             "it again with --restart",
                        job->name);

@@ -125,7 +125,13 @@ static int compare(struct ny_newcomers *new, const struct ny_tile *tile, size_t 
     if (err == NY_OK) err = ny_source_widen(&points, points, new->spec.dtype, new->knn.workers);
     if (err == NY_OK) err = ny_knn_nearest(&new->knn, &query, points, &new->found);
     for (size_t i = 0; i < count * new->t && err == NY_OK; i++) {
-        new->node[new->count * new->t + i] = edges->node[new->found.row[i]];
+        if (new->found.row[i] == NY_NO_ROW)
+            err = ny_fail(job->ctx, NY_ENUMERIC,
+                          "distances of new row %llu are not numbers; look for huge values in it, "
+                          "or in the scale of '%s'",
+                          (unsigned long long)(tile->first_row + first + i / new->t), job->name);
+        else
+            new->node[new->count * new->t + i] = edges->node[new->found.row[i]];
         new->distance[new->count * new->t + i] = new->found.distance[i];
     }
     ny_source_free(points);

@@ -98,23 +98,32 @@ static int load_model(struct ny_job *job)
     err = ny_job_get_part(job, "model", image, bytes);
     if (err == NY_OK) err = ny_model_load(&job->model, job->ctx, image, bytes, job->name);
     ny_free(job->ctx, image);
-    return err;
+    if (err || (job->model->d == job->points.d && job->model->spec.dtype == job->points.dtype))
+        return err;
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the model of '%s' is not one of the points of %s; fit it again with --restart",
+                   job->name, ny_store_path(job->store));
 }
 
-static uint64_t restore_sums(struct project *run)
+/* Sums and units of the checkpoint, or of the rows that stay as they are. */
+static int restore_sums(struct project *run, uint64_t *units)
 {
     const json_t *checkpoint = ny_job_checkpoint(run->job);
     const char *saved = ny_field_text(checkpoint, "part");
     bool begun = saved && saved[0] == 'e';
 
     run->kept = ny_update_kept_rows(run->job);
-    if (!begun && !run->kept) return 0;
+    *units = run->kept / NY_UNIT_ROWS;
+    if (!begun && !run->kept) return NY_OK;
     if (!begun) checkpoint = json_object_get(run->job->update.stored, "checkpoint");
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] = ny_field_number(checkpoint, sum_keys[k], 0);
-    if (!begun) return run->kept / NY_UNIT_ROWS;
+    if (!begun) return NY_OK;
     run->unreached = ny_unreached_load(checkpoint);
-    return ny_field_count(checkpoint, "units", 0);
+    *units = ny_field_count(checkpoint, "units", 0);
+    if (*units >= run->kept / NY_UNIT_ROWS && *units <= ny_units_of(run->job->points.n))
+        return NY_OK;
+    return ny_job_not_its_checkpoint(run->job);
 }
 
 /* This pass is the only one, and its sums are the certificate. */
@@ -249,7 +258,8 @@ int ny_stage_project(struct ny_job *job)
     if (err) goto done;
     run.projector.wants_entries =
         certifies(job) && job->settings->normalisation == NY_CENTRED_LANDMARKS;
-    units = restore_sums(&run);
+    err = restore_sums(&run, &units);
+    if (err) goto done;
     run.projector.kept = run.kept;
     err = open_writers(&run, units);
     if (err) goto done;

@@ -103,11 +103,9 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
 static int load_residuals(void *arg, float *residuals)
 {
     const struct ny_job *job = arg;
-    const char *part =
-        ny_field_text(json_object_get(job->update.stored, "parts"), "residuals");
 
-    return ny_blob_get(job->store, job->name, part, residuals,
-                       (size_t)job->update.selected * sizeof(float));
+    return ny_update_get(job, "residuals", residuals,
+                         (size_t)job->update.selected * sizeof(float));
 }
 
 /* What an update need not look at again. */
@@ -122,9 +120,7 @@ static int describe_earlier(struct ny_job *job, struct ny_selected *earlier)
     if (job->update.mode != NY_UPDATE_FULL || !ny_update_selects_new(job->settings)) return NY_OK;
     earlier->rows = ny_alloc(job->ctx, NY_MEM_DICTIONARY, bytes);
     if (!earlier->rows) return NY_EBUDGET;
-    return ny_blob_get(job->store, job->name,
-                       ny_field_text(json_object_get(job->update.stored, "parts"), "landmarks"),
-                       earlier->rows, bytes);
+    return ny_update_get(job, "landmarks", earlier->rows, bytes);
 }
 
 /* What the rule is asked for, but for what this run brings. */

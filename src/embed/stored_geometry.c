@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/matrix.h"
 
 static size_t image_bytes(size_t d, const double *gamma)
 {
@@ -34,6 +35,10 @@ int ny_stored_geometry(struct ny_geometry **out, struct ny_store *store, const c
     double *image = ny_alloc(ctx, NY_MEM_OTHER, bytes);
     int err = image ? ny_blob_get(store, name, part, image, bytes) : NY_EBUDGET;
 
+    if (err == NY_OK && ny_first_not_finite(image, bytes / sizeof(double)))
+        err = ny_fail(ctx, NY_ESTORE,
+                      "the scale of '%s' in %s is not of numbers; fit it again with --restart",
+                      name, ny_store_path(store));
     if (err == NY_OK) err = ny_geometry_copy(out, ctx, image, image + d, d);
     if (err == NY_OK && gamma) *gamma = image[2 * d];
     ny_free(ctx, image);

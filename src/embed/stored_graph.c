@@ -29,7 +29,8 @@ bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, c
 int ny_stored_graph_check(const struct ny_stored_graph *graph)
 {
     if (graph->neighbors && graph->neighbors <= graph->stored && graph->stored < graph->n &&
-        graph->n <= NY_NO_ROW && graph->largest <= graph->n && graph->bridges < graph->n)
+        graph->n <= NY_NO_ROW && graph->largest && graph->largest <= graph->n &&
+        graph->bridges < graph->n)
         return NY_OK;
     return ny_fail(ny_store_context(graph->store), NY_ESTORE,
                    "the record of graph '%s' in %s counts what it cannot have; make it again with "
@@ -154,6 +155,21 @@ static int check_lists(const struct ny_stored_graph *graph, const struct ny_list
     return NY_OK;
 }
 
+/* It has rows, and the largest one as many as the record says. */
+static int check_component(const struct ny_stored_graph *graph,
+                           const struct ny_components *components, uint32_t component)
+{
+    uint64_t rows = 0;
+
+    for (uint64_t i = 0; i < graph->n; i++)
+        rows += components->of[i] == component;
+    if (rows && (component || rows == graph->largest)) return NY_OK;
+    return ny_fail(ny_store_context(graph->store), NY_ESTORE,
+                   "component %u of the graph of '%s' in %s has %llu rows, which cannot be; make "
+                   "it again with --restart",
+                   component, graph->name, ny_store_path(graph->store), (unsigned long long)rows);
+}
+
 /* Checked as lists are. */
 static int load_bridges(const struct ny_stored_graph *graph, const struct ny_components *components,
                         struct ny_bridge *bridges)
@@ -201,6 +217,7 @@ int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
     if (err == NY_OK) err = load(graph, "neighbors", 0, n, rows);
     if (err == NY_OK) err = load(graph, "distances", 0, n, distances);
     if (err == NY_OK) err = load_components(graph, 0, n, components.of);
+    if (err == NY_OK) err = check_component(graph, &components, component);
     if (err == NY_OK) err = check_lists(graph, &lists, &components);
     if (err == NY_OK && graph->bridges) err = load_bridges(graph, &components, bridges);
     if (err == NY_OK) err = ny_edges_new(edges, ctx, &lists, &components, component);

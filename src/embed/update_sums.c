@@ -21,9 +21,15 @@ static int by_row(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static const char *part_of(const struct ny_job *job, const char *part)
+int ny_update_get(const struct ny_job *job, const char *part, void *data, size_t bytes)
 {
-    return ny_field_text(json_object_get(job->update.stored, "parts"), part);
+    const char *stored = ny_field_text(json_object_get(job->update.stored, "parts"), part);
+
+    if (stored && *stored) return ny_blob_get(job->store, job->name, stored, data, bytes);
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the update of '%s' in %s does not say where its %s are; fit it again with "
+                   "--restart",
+                   job->name, ny_store_path(job->store), part);
 }
 
 static int load_before(const struct ny_job *job, uint64_t **rows)
@@ -32,7 +38,7 @@ static int load_before(const struct ny_job *job, uint64_t **rows)
 
     *rows = ny_alloc(job->ctx, NY_MEM_DICTIONARY, bytes);
     if (!*rows) return NY_EBUDGET;
-    return ny_blob_get(job->store, job->name, part_of(job, "landmarks"), *rows, bytes);
+    return ny_update_get(job, "landmarks", *rows, bytes);
 }
 
 static void identity(struct ny_matched *matched, size_t before)
@@ -151,16 +157,22 @@ size_t ny_update_partial_bytes(const struct ny_fit_settings *settings, size_t m,
     return late > all ? late : all;
 }
 
-/* What the shift of each column that was there has grown by. */
-static int shift_of(struct ny_job *job, const struct ny_matched *matched, double *delta)
+/* What the shift of each of the `before` columns that were there has grown by. */
+static int shift_of(struct ny_job *job, const struct ny_matched *matched, size_t before,
+                    double *delta)
 {
     size_t bytes = (size_t)ny_field_count(job->update.stored, "model_bytes", 0);
     void *image = ny_alloc(job->ctx, NY_MEM_MODEL, bytes);
     struct ny_model *model = NULL;
     int err = image ? NY_OK : NY_EBUDGET;
 
-    if (!err) err = ny_blob_get(job->store, job->name, part_of(job, "model"), image, bytes);
+    if (!err) err = ny_update_get(job, "model", image, bytes);
     if (!err) err = ny_model_load(&model, job->ctx, image, bytes, job->name);
+    if (!err && model->m != before)
+        err = ny_fail(job->ctx, NY_ESTORE,
+                      "the model of '%s' in %s has other landmarks than its record says; fit it "
+                      "again with --restart",
+                      job->name, ny_store_path(job->store));
     for (size_t j = 0; !err && j < model->m; j++)
         if (matched->place[j] != SIZE_MAX)
             delta[matched->place[j]] = job->a[matched->place[j]] - model->a[j];
@@ -177,10 +189,10 @@ int ny_update_load_sums(struct ny_job *job, const struct ny_matched *matched)
     void *image = ny_alloc(job->ctx, NY_MEM_GRAM, bytes);
     int err = delta && image ? NY_OK : NY_EBUDGET;
 
-    if (!err) err = ny_blob_get(job->store, job->name, part_of(job, "sums"), image, bytes);
+    if (!err) err = ny_update_get(job, "sums", image, bytes);
     if (!err) ny_accumulator_restore_placed(job->acc, image, before, matched->place);
     ny_free(job->ctx, image);
-    if (!err && !matched->same) err = shift_of(job, matched, delta);
+    if (!err && !matched->same) err = shift_of(job, matched, before, delta);
     if (!err && !matched->same) ny_accumulator_shift(job->acc, delta);
     ny_free(job->ctx, delta);
     return err;

@@ -12,6 +12,9 @@ struct ny_matched {
     bool same; /* the same ones in the same order */
 };
 
+/* A part of the result that is updated: landmarks, residuals, model or sums. */
+int ny_update_get(const struct ny_job *job, const char *part, void *data, size_t bytes);
+
 /* rows: m landmarks; NULL: those of before. */
 int ny_update_match(struct ny_matched *matched, struct ny_job *job, const uint64_t *rows,
                     size_t m);

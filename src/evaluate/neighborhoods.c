@@ -48,6 +48,7 @@ static double displaced(const double *of, const double *by, size_t s, size_t t, 
 
             if (behind && (next == s || nearer(of, l, next))) next = l;
         }
+        if (next == s) break; /* distances that are no numbers */
         rank = rank_of(by, s, i, next);
         if (rank > t) sum += (double)(rank - t);
         last = next;

@@ -1,0 +1,297 @@
+/* Results that are done, or all but, whose checksums are right and whose parts and records no job
+ * has written: they are refused, and nothing is read or written that is not there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "support/hostile_case.h"
+
+#define FIT "landmarks=20 components=2 "
+#define GRAPH "neighbors=8 knn=exact connect=yes "
+#define ISOMAP GRAPH "map=isomap landmarks=20 components=2 approx=nystrom"
+
+static void put(const char *part, const void *data, size_t bytes)
+{
+    struct ny_store *store;
+
+    assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+    assert_int_equal(ny_blob_put(store, "r", part, data, bytes), NY_OK);
+    ny_store_close(store);
+}
+
+static void is(int err, int wanted)
+{
+    if (err != wanted) fail_msg("%d, not %d: %s", err, wanted, ny_context_message(in.ctx));
+    assert_int_equal(ny_memory_used(in.ctx), 0);
+}
+
+/* Places one new row by the result. */
+static int place(const char *row)
+{
+    char input[160], output[160];
+    FILE *file;
+
+    snprintf(input, sizeof(input), "%s/new.csv", in.folder);
+    snprintf(output, sizeof(output), "%s/out.npy", in.folder);
+    file = fopen(input, "w");
+    assert_non_null(file);
+    fprintf(file, "0.5,0.5,0.5\n%s\n", row);
+    fclose(file);
+    return ny_transform(in.ctx, in.store, "r", input, output, NULL);
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static void coordinates_of_nothing_are_refused(void **state)
+{
+    static const char *const cases[] = {"{\"pairs\": 1, \"skip\": 1}",
+                                        "{\"pairs\": 2, \"skip\": 2}"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *record = make(FIT "map=laplacian");
+
+        ny_field_set_json(record, "coordinates", json_loads(cases[i], 0, NULL));
+        save(record);
+        json_decref(record);
+        is(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
+    }
+}
+
+static void new_rows_of_no_eigenvectors_are_refused(void **state)
+{
+    json_t *record = make(GRAPH "map=eigenmaps components=2");
+
+    (void)state;
+    ny_field_set_json(record, "coordinates", json_loads("{\"pairs\": 0}", 0, NULL));
+    ny_field_set_json(json_object_get(record, "report"), "eigenvalues", json_array());
+    save(record);
+    json_decref(record);
+    is(place("0,0,0"), NY_ESTORE);
+}
+
+static void a_graph_without_a_largest_component_is_refused(void **state)
+{
+    json_t *record = make("graph " GRAPH);
+    struct ny_options *options;
+
+    (void)state;
+    ny_field_set_count(json_object_get(record, "report"), "largest", 0);
+    save(record);
+    json_decref(record);
+    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "map", "isomap"), NY_OK);
+    assert_int_equal(ny_options_set(options, "graph", "r"), NY_OK);
+    assert_int_equal(ny_plan(in.ctx, in.store, options, NULL), NY_ESTORE);
+    ny_options_free(options);
+}
+
+static void components_that_are_not_those_counted_are_refused(void **state)
+{
+    static const char *const rules[] = {"uniform", "maxmin"};
+    static const uint32_t fills[] = {0, 1};
+    uint32_t *components = malloc(ROWS * sizeof(*components));
+
+    (void)state;
+    assert_non_null(components);
+    for (size_t i = 0; i < 4; i++) {
+        char options[200];
+        json_t *record;
+
+        snprintf(options, sizeof(options), ISOMAP " select=%s", rules[i / 2]);
+        record = make(options);
+        for (size_t row = 0; row < ROWS; row++)
+            components[row] = fills[i % 2];
+        put("components", components, ROWS * sizeof(*components));
+        if (!fills[i % 2])
+            ny_field_set_count(json_object_get(json_object_get(record, "report"), "graph"),
+                               "largest", ROWS - 1);
+        ny_field_set_text(record, "stage", "select");
+        save(record);
+        json_decref(record);
+        is(run(options), NY_ESTORE);
+    }
+    free(components);
+}
+
+/* ---- scales --------------------------------------------------------------------------------- */
+
+static void scales_that_are_no_numbers_are_refused(void **state)
+{
+    double geometry[2 * COLUMNS + 1] = {0, 0, 0, 1, 1, 1, 1};
+    static const double values[] = {NAN, INFINITY};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        for (size_t at = 0; at <= 2 * COLUMNS; at += COLUMNS) {
+            json_decref(make(ISOMAP));
+            geometry[at] = values[i];
+            put("geometry", geometry, sizeof(geometry));
+            geometry[at] = at >= COLUMNS;
+            is(place("0,0,0"), NY_ESTORE);
+            is(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
+        }
+}
+
+/* Products with them are infinite, and distances are not numbers. */
+static void scales_that_are_too_large_are_told(void **state)
+{
+    static const double geometry[2 * COLUMNS + 1] = {0, 0, 0, 1.7e308, 1.7e308, 1.7e308, 1};
+
+    (void)state;
+    json_decref(make(ISOMAP));
+    put("geometry", geometry, sizeof(geometry));
+    is(place("9,9,9"), NY_ENUMERIC);
+    ny_evaluate(in.ctx, in.store, "r", NULL, NULL); /* to whatever end */
+    assert_int_equal(ny_memory_used(in.ctx), 0);
+}
+
+/* ---- models --------------------------------------------------------------------------------- */
+
+/* A model that is whole, but of points with other columns. */
+static void a_model_of_other_columns_is_refused(void **state)
+{
+    static float rows[50 * (COLUMNS + 2)];
+    struct ny_store *store;
+    json_t *record;
+    char other[160];
+    size_t bytes;
+    void *image;
+
+    (void)state;
+    snprintf(other, sizeof(other), "%s/other.nys", in.folder);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        rows[i] = (float)cos((double)i);
+    assert_int_equal(ny_append_rows(in.ctx, other, rows, 50, COLUMNS + 2, NULL), NY_OK);
+    assert_int_equal(ny_fit(in.ctx, other, "o", NULL, NULL), NY_OK);
+    assert_int_equal(ny_store_create(&store, in.ctx, other), NY_OK);
+    assert_int_equal(ny_record_load(store, "o", &record), NY_OK);
+    bytes = (size_t)ny_field_count(record, "model_bytes", 0);
+    json_decref(record);
+    image = malloc(bytes);
+    assert_non_null(image);
+    assert_int_equal(ny_blob_get(store, "o", "model", image, bytes), NY_OK);
+    ny_store_close(store);
+
+    record = make(FIT);
+    put("model", image, bytes);
+    ny_field_set_count(record, "model_bytes", bytes);
+    ny_field_set_text(record, "stage", "project");
+    json_object_clear(json_object_get(record, "checkpoint"));
+    save(record);
+    json_decref(record);
+    free(image);
+    is(run(FIT), NY_ESTORE);
+}
+
+/* ---- updates -------------------------------------------------------------------------------- */
+
+enum { BEFORE = 5000, MORE = 100 };
+
+/* Of `BEFORE` rows; "r" is fitted, and `MORE` are appended. */
+static json_t *grown(const char *store)
+{
+    static float rows[BEFORE * COLUMNS];
+    struct ny_options *options;
+    struct ny_store *opened;
+    json_t *record;
+
+    for (size_t i = 0; i < BEFORE * COLUMNS; i++)
+        rows[i] = (float)sin(0.1 * (double)i);
+    assert_int_equal(ny_append_rows(in.ctx, store, rows, BEFORE, COLUMNS, NULL), NY_OK);
+    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "landmarks", "20"), NY_OK);
+    assert_int_equal(ny_fit(in.ctx, store, "r", options, NULL), NY_OK);
+    ny_options_free(options);
+    assert_int_equal(ny_append_rows(in.ctx, store, rows, MORE, COLUMNS, NULL), NY_OK);
+    assert_int_equal(ny_store_create(&opened, in.ctx, store), NY_OK);
+    assert_int_equal(ny_record_load(opened, "r", &record), NY_OK);
+    ny_store_close(opened);
+    return record;
+}
+
+/* The result's record becomes that of an update under way: mode, stage, checkpoint, and what else
+ * field "update" says. */
+static void interrupt(const char *store, const json_t *result, const char *const forged[4])
+{
+    json_t *record = json_deep_copy(result), *update, *more = json_loads(forged[3], 0, NULL);
+    struct ny_store *opened;
+
+    update = json_pack("{s:s, s:i, s:i, s:i, s:I, s:{s:s, s:s, s:s}, s:O, s:O}", "mode", forged[0],
+                       "rows", BEFORE, "selected", BEFORE, "landmarks", 20, "model_bytes",
+                       json_integer_value(json_object_get(result, "model_bytes")), "parts",
+                       "landmarks", "landmarks", "model", "model", "sums",
+                       ny_field_text(json_object_get(result, "sums"), "part"), "sums",
+                       json_object_get(result, "sums"), "checkpoint",
+                       json_object_get(result, "checkpoint"));
+    assert_non_null(update);
+    ny_field_set_json(record, "update", update);
+    ny_field_set_count(record, "generation", 1);
+    ny_field_set_json(record, "generations", json_object());
+    ny_field_set_count(json_object_get(record, "report"), "n", BEFORE + MORE);
+    ny_field_set_text(record, "stage", forged[1]);
+    ny_field_set_json(record, "checkpoint", json_loads(forged[2], 0, NULL));
+    json_object_update(update, more);
+    json_decref(more);
+    assert_int_equal(ny_store_create(&opened, in.ctx, store), NY_OK);
+    assert_int_equal(ny_record_save(opened, "r", record), NY_OK);
+    ny_store_close(opened);
+    json_decref(record);
+}
+
+static void updates_that_no_job_has_begun_are_refused(void **state)
+{
+    static const char *const forged[][4] = {
+        /* rows of before would be added again, or none at all */
+        {"frozen", "project", "{\"part\": \"embedding\", \"units\": 0}", "{}"},
+        {"frozen", "project", "{\"part\": \"embedding\", \"units\": 4}", "{}"},
+        {"frozen", "project", "{\"part\": \"embedding\", \"units\": 1099511627776}", "{}"},
+        {"full", "project", "{\"part\": \"embedding\", \"units\": 4}", "{}"},
+        /* parts without a name */
+        {"frozen", "accumulate", "{}", "{\"parts\": {}}"},
+        {"full", "accumulate", "{}", "{\"parts\": {}}"},
+        {"full", "accumulate", "{}", "{\"parts\": {\"landmarks\": \"landmarks\"}}"},
+        /* fewer landmarks than the model has */
+        {"full", "accumulate", "{}", "{\"landmarks\": 3}"},
+    };
+    char store[160];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+        struct ny_options *options;
+        json_t *result;
+        int err;
+
+        snprintf(store, sizeof(store), "%s/grown%zu.nys", in.folder, i);
+        result = grown(store);
+        interrupt(store, result, forged[i]);
+        json_decref(result);
+        assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+        assert_int_equal(ny_options_set(options, "update", forged[i][0]), NY_OK);
+        err = ny_fit(in.ctx, store, "r", options, NULL);
+        ny_options_free(options);
+        if (err != NY_ESTORE) fail_msg("%zu: %d %s", i, err, ny_context_message(in.ctx));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coordinates_of_nothing_are_refused),
+        cmocka_unit_test(new_rows_of_no_eigenvectors_are_refused),
+        cmocka_unit_test(a_graph_without_a_largest_component_is_refused),
+        cmocka_unit_test(components_that_are_not_those_counted_are_refused),
+        cmocka_unit_test(scales_that_are_no_numbers_are_refused),
+        cmocka_unit_test(scales_that_are_too_large_are_told),
+        cmocka_unit_test(a_model_of_other_columns_is_refused),
+        cmocka_unit_test(updates_that_no_job_has_begun_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
