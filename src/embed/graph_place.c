@@ -84,11 +84,12 @@ static int copy_node(const struct placing *placing, uint32_t node, double *y)
     return err;
 }
 
-static int write_batch(const struct placing *placing, struct ny_writer *writer)
+static int write_batch(const struct placing *placing, uint64_t first, struct ny_writer *writer)
 {
     const struct ny_coordinates *how = &placing->coordinates;
     const struct ny_newcomers *new = &placing->new;
     size_t width = ny_coordinates_width(how), values = new->count * ny_coordinates_count(how);
+    const void *out;
     int err = NY_OK;
 
     for (size_t i = 0; i < new->count && err == NY_OK; i++)
@@ -98,7 +99,9 @@ static int write_batch(const struct placing *placing, struct ny_writer *writer)
     ny_coordinates_apply(how, true, placing->Y, new->count, placing->Y);
     for (size_t i = 0; i < values && !placing->f64; i++)
         placing->narrow[i] = (float)placing->Y[i];
-    return ny_writer_rows(writer, placing->f64 ? (void *)placing->Y : placing->narrow, new->count);
+    out = placing->f64 ? (const void *)placing->Y : placing->narrow;
+    err = ny_coordinates_check(how, placing->fit->job.ctx, placing->f64, out, first, new->count);
+    return err ? err : ny_writer_rows(writer, out, new->count);
 }
 
 int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, size_t width,
@@ -107,6 +110,7 @@ int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, siz
     struct ny_context *ctx = fit->job.ctx;
     struct placing placing = {.fit = fit, .new = {.spec = {.ctx = ctx}}};
     struct ny_writer *writer = NULL;
+    uint64_t first = 0;
     int err = open_placing(&placing, rows, width);
 
     if (err) goto done;
@@ -116,7 +120,8 @@ int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, siz
     if (err == NY_OK) err = ny_writer_fits(writer);
     while (err == NY_OK && (err = ny_newcomers_next(&placing.new)) == NY_OK) {
         err = place(arg, &placing.new, placing.Y);
-        if (err == NY_OK) err = write_batch(&placing, writer);
+        if (err == NY_OK) err = write_batch(&placing, first, writer);
+        first += placing.new.count;
     }
     if (err != NY_END) goto done;
     err = ny_writer_commit(writer);

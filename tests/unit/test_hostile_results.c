@@ -152,6 +152,15 @@ static void scales_that_are_too_large_are_told(void **state)
     assert_int_equal(ny_memory_used(in.ctx), 0);
 }
 
+/* A new point so far away that its coordinates are infinite, as of other maps. */
+static void new_rows_beyond_all_numbers_are_told(void **state)
+{
+    (void)state;
+    json_decref(make(ISOMAP));
+    is(place("0.5,0.5,0.6"), NY_OK);
+    is(place("1e30,-1e30,1e30"), NY_ENUMERIC);
+}
+
 /* ---- models --------------------------------------------------------------------------------- */
 
 /* A model that is whole, but of points with other columns. */
@@ -289,6 +298,7 @@ int main(void)
         cmocka_unit_test(components_that_are_not_those_counted_are_refused),
         cmocka_unit_test(scales_that_are_no_numbers_are_refused),
         cmocka_unit_test(scales_that_are_too_large_are_told),
+        cmocka_unit_test(new_rows_beyond_all_numbers_are_told),
         cmocka_unit_test(a_model_of_other_columns_is_refused),
         cmocka_unit_test(updates_that_no_job_has_begun_are_refused),
     };
