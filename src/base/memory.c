@@ -48,6 +48,16 @@ static void largest_holders(struct ny_context *ctx, char *text, size_t size)
     }
 }
 
+/* A budget to try where no plan has told the least: one that every verb but the fits keeps with
+ * common rows, or what is known to be asked for. */
+static size_t least_mib(size_t used, size_t bytes)
+{
+    const size_t common = 32, mib = 1048576;
+    size_t wanted = bytes > SIZE_MAX - used - mib ? SIZE_MAX / mib : (used + bytes + mib - 1) / mib;
+
+    return wanted > common ? wanted : common;
+}
+
 int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
 {
     size_t before = atomic_fetch_add(&ctx->memory_used, bytes);
@@ -71,10 +81,10 @@ int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
                        ctx->memory_limit);
     return ny_fail(ctx, NY_EBUDGET,
                    "%.1f MiB more for '%s' do not fit in the memory budget of %.1f MiB%s%s; "
-                   "give a larger --memory",
+                   "give --memory %zuM, or more",
                    (double)bytes / 1048576.0, ny_purpose_name(purpose),
                    (double)ctx->memory_limit / 1048576.0, holders[0] ? ", which holds " : "",
-                   holders);
+                   holders, least_mib(before, bytes));
 }
 
 void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
