@@ -270,6 +270,7 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
         ny_options_size(options, "seed", &import->seed);
     }
     import->reading.reading = import->layout;
+    import->reading.nan_option = true;
     import->fingerprint = fingerprint_of(options, files, count);
     if (count == 1 || !import->reading.labels_file) return NY_OK;
     return ny_fail(import->ctx, NY_EUSAGE,

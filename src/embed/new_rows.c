@@ -9,7 +9,8 @@ int ny_new_rows_open(struct ny_reader **out, struct ny_context *ctx, const char 
 
     options.dims = like->d;
     options.dims_of = like->whose;
-    options.nan_drop = false;
+    options.nan_drop = false; /* every row has its place in the output */
+    options.labels_file = NULL;
     options.reading = like->slots ? NY_READ_SPARSE : NY_READ_DENSE;
     if (options.dtype == NY_DTYPE_NONE && like->dtype == NY_F64) options.dtype = NY_F64;
     return ny_reader_open(out, ctx, input, &options);

@@ -73,8 +73,9 @@ static enum outcome missing_value(struct ny_reader *reader, struct record *recor
     record->missing = true;
     if (reader->nan != NY_NAN_ERROR) return ROW;
     without_column(reader, column, without, sizeof(without));
-    snprintf(what, sizeof(what), "is %s; --nan drop leaves such rows out%s",
-             field->length == 0 ? "empty" : "not a finite number", without);
+    snprintf(what, sizeof(what), "is %s%s%s",
+             field->length == 0 ? "empty" : "not a finite number", ny_reader_nan_cure(reader),
+             without);
     return wrong_field(reader, record, column, field, what);
 }
 

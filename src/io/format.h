@@ -62,6 +62,8 @@ int ny_reader_start(struct ny_reader **out, struct ny_bytes *bytes,
 /* The format of some bytes and a name; *entry = NULL when nothing fits. */
 int ny_format_guess(struct ny_bytes *bytes, const struct ny_format_entry **entry);
 
+/* For the end of a message about NaN: the option that leaves such rows out, or "". */
+const char *ny_reader_nan_cure(const struct ny_reader *reader);
 /* A row with NaN or Inf (row from 0, column of the file from 0): counted as dropped, or NY_EDATA.
  */
 int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value);

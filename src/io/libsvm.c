@@ -1,5 +1,6 @@
 /* LIBSVM's sparse text, "label index:value …", into dense or sparse rows. Indices begin at 1, or at
  * 0 where index 0 occurs: a file is read once before, from a pipe its beginning decides. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -171,6 +172,7 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
     uint64_t index;
     double value;
     enum outcome outcome;
+    char what[80];
 
     if (strncmp(at, "qid:", 4) == 0) {
         line->at += token_length(at);
@@ -191,8 +193,10 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
         line->pairs++;
         return ROW;
     }
-    if (isnan(value) && reader->nan == NY_NAN_ERROR)
-        return wrong(reader, at, "is not a finite number; --nan drop leaves such rows out");
+    if (isnan(value) && reader->nan == NY_NAN_ERROR) {
+        snprintf(what, sizeof(what), "is not a finite number%s", ny_reader_nan_cure(reader));
+        return wrong(reader, at, what);
+    }
     line->missing |= isnan(value);
     if (isnan(value)) return ROW;
     index -= libsvm->base;

@@ -226,6 +226,11 @@ void ny_reader_class_names(const struct ny_reader *reader, const char *const **n
     ny_classes_names(reader->classes, names, count);
 }
 
+const char *ny_reader_nan_cure(const struct ny_reader *reader)
+{
+    return reader->options.nan_option ? "; --nan drop leaves such rows out" : "";
+}
+
 int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value)
 {
     if (reader->nan == NY_NAN_DROP) {
@@ -233,12 +238,12 @@ int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, 
         return NY_OK;
     }
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, row,
-                      "%s: row %llu (from 0), column %llu (from 1) is %s; --nan drop leaves such "
-                      "rows out",
-                      reader->path, ULL(row), ULL(column + 1),
+                      "%s: row %llu (from 0), column %llu (from 1) is %s%s", reader->path, ULL(row),
+                      ULL(column + 1),
                       isnan(value) ? "NaN"
                       : value < 0  ? "-Inf"
-                                   : "Inf");
+                                   : "Inf",
+                      ny_reader_nan_cure(reader));
 }
 
 /* Fewer labels than rows: how many rows there are takes reading on. */

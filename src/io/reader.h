@@ -29,6 +29,7 @@ struct ny_reader_options {
     enum ny_reading reading;  /* libsvm; auto: sparse where fewer than one in eight is not 0 */
     struct ny_classes *classes; /* numbers of label words, of the caller; NULL: the reader's own */
     bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
+    bool nan_option;          /* … as the user may ask for: said where it would help */
 };
 
 struct ny_table {

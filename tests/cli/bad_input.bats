@@ -184,6 +184,23 @@ put t.csv '1,2,3\n4,5,x\n'              | transform s r --input t.csv -o out.npy
 END
 }
 
+@test "NaN among new points: no option is advised that transform does not take" {
+    cp -r "$BATS_FILE_TMPDIR/base" work
+    cd work
+    printf '1,2,3\n4,nan,6\n' >t.csv
+    printf '1 1:1 2:nan\n' >t.svm
+    npy t.npy '<f4' '(1, 3)' 8
+    printf '\0\0\300\177' >>t.npy
+    for file in t.csv t.svm t.npy; do
+        ny transform s r --input $file -o out.npy
+        exits 3
+        [[ $stderr != *--nan* ]]
+        ny embed $file -o out.npy
+        exits 3
+        says "--nan drop leaves such rows out"
+    done
+}
+
 @test "csv: NaN and infinity, by row and column" {
     cases <<'END'
 put t.csv '1,2\n3,4\n5,nan\n'           | import new t.csv                 | 3 | t.csv, line 3, column 2 / 'nan' / --nan drop

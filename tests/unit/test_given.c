@@ -91,6 +91,10 @@ static void options_and_reports_may_be_left_out(void **state)
     ACCEPTS(ny_repair(ctx, store, NULL));
     ACCEPTS(ny_compact(ctx, store, NULL));
     ACCEPTS(ny_transform(ctx, store, "a", "points.csv", "out.npy", NULL));
+    ACCEPTS(ny_options_new(&path, ctx));
+    ACCEPTS(ny_options_set(path, "labels", "none")); /* an option of imports */
+    ACCEPTS(ny_transform(ctx, store, "a", "points.csv", "out.npy", path));
+    ny_options_free(path);
     ACCEPTS(ny_export(ctx, store, "a", "model", "out.nym"));
     ACCEPTS(ny_transform_model(ctx, "out.nym", "points.csv", "out.npy", NULL));
     ACCEPTS(ny_export_undamaged(ctx, store, "a", "embedding", "out.npy", NULL));

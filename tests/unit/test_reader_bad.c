@@ -306,6 +306,7 @@ static void check(struct ny_context *ctx, const struct bad_case *bad, const char
     const struct ny_error *error;
     int status;
 
+    options.nan_option = true; /* as of an import */
     if (bad->labels) options.labels_file = support_text("labels.txt", bad->labels);
     status = support_read(ctx, path, &options, batch_rows, &table);
     support_free(&table);
