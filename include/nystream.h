@@ -149,15 +149,16 @@ NY_API uint64_t ny_context_memory(const struct ny_context *context);
 NY_API void ny_context_set_threads(struct ny_context *context, unsigned threads);
 NY_API unsigned ny_context_threads(const struct ny_context *context);
 /* Callbacks run on the calling thread or on a worker, never two at a time; what they are handed is
- * there until they return, and of this context they call ny_context_interrupt() alone. NULL for
- * silence. */
+ * there until they return, and a plan is read as any report. Of this context they call
+ * ny_context_interrupt(), ny_context_memory() and ny_context_threads() alone. NULL for silence. */
 NY_API void ny_context_set_log(struct ny_context *context, ny_log_fn *log, void *user);
 NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *fn, void *user);
 /* Called with the plan (as of ny_plan()) by ny_fit() and ny_embed_file() before anything runs, also
  * when it is then refused because it does not fit; not where the result is done already. */
 NY_API void ny_context_set_plan(struct ny_context *context, ny_plan_fn *fn, void *user);
-/* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED for signal 2 and
- * NY_ETERMINATED for 15. Async-signal-safe. 0 withdraws the request. */
+/* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED, or NY_ETERMINATED for
+ * signal 15. The request holds for later calls, too, where they take long, until 0 withdraws it.
+ * Async-signal-safe. */
 NY_API void ny_context_interrupt(struct ny_context *context, int signal);
 /* From now on, for the whole process, a bad sector or a cut-short file below the memory map of a
  * store is NY_ESTORE of the call that met it, instead of the signal SIGBUS. */
@@ -352,8 +353,8 @@ NY_API int ny_export(struct ny_context *context, const char *path, const char *n
 NY_API int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                                const char *part, const char *output, uint64_t *missing);
 /* Draws a result as png, svg or pdf, by the end of `output` ("-": a png to standard output), by the
- * options of NY_GROUP_PLOT. One pass over the embedding, and one over labels or other classes that
- * give the colours; memory: about 60 bytes a pixel, whatever the rows. */
+ * options of NY_GROUP_PLOT. One pass over the embedding (with option all two), and one over labels
+ * or other classes that give the colours; memory: about 60 bytes a pixel, whatever the rows. */
 NY_API int ny_plot(struct ny_context *context, const char *path, const char *name,
                    const char *output, const struct ny_options *options);
 /* The same in letters, handed to `write` piece by piece; what it returns, if not 0, is returned.
