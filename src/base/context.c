@@ -189,7 +189,7 @@ void ny_error_clear(struct ny_context *ctx)
 
 void ny_log(struct ny_context *ctx, int level, const char *format, ...)
 {
-    char text[1024];
+    char text[NY_MESSAGE_BYTES];
     va_list args;
 
     if (!ctx->log) return;

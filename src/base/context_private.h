@@ -8,11 +8,14 @@
 #include "base/memory.h"
 #include "base/thread.h"
 
+/* The longest path that the system takes is whole, and words beside it, which say what to do. */
+enum { NY_PATH_BYTES = 4096, NY_MESSAGE_BYTES = NY_PATH_BYTES + 1024 };
+
 struct ny_context {
     struct ny_mutex lock; /* guards error, message, file and the callbacks */
     struct ny_error error;
-    char message[1024];
-    char file[512];
+    char message[NY_MESSAGE_BYTES];
+    char file[NY_PATH_BYTES];
     ny_log_fn *log;
     void *log_user;
     ny_progress_fn *progress;

@@ -108,3 +108,14 @@ load helper
     exits 0
     [ -z "$stderr" ]
 }
+
+@test "a path as long as a path may be is told whole, with what to do" {
+    local folder=$(printf 'x%.0s' {1..199}) path=/nowhere
+    while [ ${#path} -lt 3800 ]; do path+=/$folder; done
+    ny info "$path" --json
+    exits 4
+    [[ $stderr == *"there is no store $path; "*"nystream import"* ]]
+    ny import new.nys "$path" --json
+    exits 4
+    [[ $stderr == *"\"file\":\"$path\""* ]]
+}
