@@ -101,7 +101,7 @@ static int measure(const struct ny_isomap *map)
     float *sample = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m, q * sizeof(float));
     int err = sample ? ny_job_get_part(job, "sample", sample, map->m * q * sizeof(float))
                      : NY_EBUDGET;
-    double count = (double)(map->m * q), x = 0, y = 0, xx = 0, yy = 0, xy = 0, off = 0;
+    double count = (double)(map->m * q), x = 0, y = 0, xx = 0, yy = 0, xy = 0, off = 0, variance;
 
     for (size_t i = 0; i < map->m && err == NY_OK; i++)
         for (size_t s = 0; s < q; s++) {
@@ -115,9 +115,9 @@ static int measure(const struct ny_isomap *map)
         }
     ny_free(job->ctx, sample);
     if (err) return err;
-    ny_field_set_number(report, "residual_variance",
-                        1 - pow(xy - x * y / count, 2) /
-                                ((xx - x * x / count) * (yy - y * y / count)));
+    variance = 1 - pow(xy - x * y / count, 2) / ((xx - x * x / count) * (yy - y * y / count));
+    if (variance < 0) variance = 0; /* but for rounding; NaN stays */
+    ny_field_set_number(report, "residual_variance", variance);
     ny_field_set_number(report, "distance_preservation", 1 - sqrt(off / xx));
     ny_field_set_count(report, "sampled_pairs", map->m * q);
     return NY_OK;

@@ -59,6 +59,14 @@ same_part() { # NAME NAME PART
     done
 }
 
+@test "what rounding leaves of no residual variance is not negative" {
+    printf '%s\n' 0,0 0,6 2,0 2,6 >rectangle.csv
+    nystream import t.nys rectangle.csv -q
+    ny fit t.nys flat --map isomap --neighbors 3 --json
+    exits 0
+    [[ $(field "$output" residual_variance) == [0-9]* ]]
+}
+
 @test "with --connect all rows are embedded" {
     ring
     local map
