@@ -127,6 +127,6 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
                                   : fit_all(context, store, file, options, report);
     if (err == NY_OK) err = ny_export(context, store, result, "embedding", output);
     remove_store(folder, 3);
-    if (err) ny_error_rename(context, store, file);
+    if (err) ny_error_rename(context, store, strcmp(file, "-") == 0 ? "standard input" : file);
     return err;
 }

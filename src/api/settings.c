@@ -428,7 +428,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (err == NY_OK) err = ny_points_info(store, &points);
     if (err) return err;
     if (points.n < 2)
-        return ny_fail(ctx, NY_EDATA, "%s has %s: nothing to fit; import at least two rows",
+        return ny_fail(ctx, NY_EDATA, "%s has %s: nothing to fit; at least two rows are needed",
                        ny_store_path(store), points.n ? "one row" : "no points");
     fit->threads = ny_context_threads(ctx);
     fit->seed = size_of(options, "seed", 0);

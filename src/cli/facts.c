@@ -369,8 +369,9 @@ static void print_negative(FILE *file, const json_t *facts)
     if (!cli_fact_number(facts, "negative_eigenvalues", &count) || count == 0) return;
     if (cli_fact_number(facts, "negative_share", &share))
         snprintf(of_all, sizeof(of_all), " (%.2g of the sum of magnitudes)", share);
-    cli_print_fact(file, "", "%s negative eigenvalues%s were dropped: %s",
-                   cli_count(count).text, of_all,
+    cli_print_fact(file, "", "%s%s %s dropped: %s",
+                   cli_counted(count, "negative eigenvalue", "negative eigenvalues").text, of_all,
+                   count == 1 ? "was" : "were",
                    graph ? "the paths are not straight in any space"
                          : "K is not positive semidefinite");
 }

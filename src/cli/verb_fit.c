@@ -113,13 +113,14 @@ static void print_title(FILE *file, const json_t *facts)
     if (cli_fact_text(facts, "name")) fprintf(file, "%s: ", cli_fact_text(facts, "name"));
     if (cli_fact_number(facts, "n", &n)) fprintf(file, "%s rows", cli_count(n).text);
     if (cli_fact_number(facts, "components", &p))
-        fprintf(file, " in %s components", cli_count(p).text);
+        fprintf(file, " in %s", cli_counted(p, "component", "components").text);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (!cli_fact_text(facts, keys[i])) continue;
         fputs(", ", file);
         cli_print_text(file, cli_fact_text(facts, keys[i]));
     }
-    if (cli_fact_number(facts, "landmarks", &m)) fprintf(file, ", %s landmarks", cli_count(m).text);
+    if (cli_fact_number(facts, "landmarks", &m))
+        fprintf(file, ", %s", cli_counted(m, "landmark", "landmarks").text);
     fputc('\n', file);
 }
 
@@ -170,8 +171,8 @@ static void print_graph(FILE *file, const json_t *facts)
     if (cli_fact_number(facts, "bridges", &edges) && edges > 0 &&
         cli_fact_number(facts, "bridge_shortest", &share) &&
         cli_fact_number(facts, "bridge_longest", &limit))
-        cli_print_fact(file, "bridges", "%s edges of %.4g to %.4g join what were components",
-                       cli_count(edges).text, share, limit);
+        cli_print_fact(file, "bridges", "%s of %.4g to %.4g between what were components",
+                       cli_counted(edges, "edge", "edges").text, share, limit);
     print_recall(file, facts);
     if (json_array_size(sweep))
         fputs("neighbors  limit      components   % of rows in the largest\n", file);
@@ -197,9 +198,9 @@ static void print_cost(FILE *file, const json_t *facts)
 
     if (cli_fact_number(facts, "seconds", &seconds)) {
         fprintf(file, "time                  %s", cli_duration(seconds).text);
-        if (cli_fact_number(facts, "passes", &passes))
-            fprintf(file, ", %s passes", cli_count(passes).text);
-        if (cli_fact_number(facts, "flops", &flops) && seconds > 0)
+        if (cli_fact_number(facts, "passes", &passes) && passes > 0)
+            fprintf(file, ", %s", cli_counted(passes, "pass", "passes").text);
+        if (cli_fact_number(facts, "flops", &flops) && flops > 0 && seconds > 0)
             fprintf(file, ", %s at %s", cli_scaled(flops, "flop").text,
                     cli_scaled(flops / seconds, "F/s").text);
         fputc('\n', file);

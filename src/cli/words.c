@@ -77,6 +77,15 @@ struct words cli_count(double count)
     return words;
 }
 
+struct words cli_counted(double count, const char *one, const char *many)
+{
+    struct words words = cli_count(count);
+    size_t length = strlen(words.text);
+
+    snprintf(words.text + length, sizeof(words.text) - length, " %s", count == 1 ? one : many);
+    return words;
+}
+
 struct words cli_scaled(double x, const char *unit)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};

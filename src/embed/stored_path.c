@@ -81,7 +81,7 @@ static int find_component(const struct ny_stored_path *path, const struct ny_sto
     if (from == to) return NY_OK;
     return ny_fail(path->ctx, NY_EDATA,
                    "there is no path from row %llu to row %llu: they are in components %llu and "
-                   "%llu of '%s'; make a graph of more --neighbors",
+                   "%llu of '%s'; make a graph of more --neighbors, or with --connect",
                    (unsigned long long)rows[0], (unsigned long long)rows[1],
                    (unsigned long long)from, (unsigned long long)to, graph->name);
 }

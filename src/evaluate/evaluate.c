@@ -162,14 +162,15 @@ static int check_needed(const struct ny_evaluation *run, const char *word)
 
         if (strcmp(word, "labels") == 0) counts = measure->labels && why;
         if (!counts) continue;
-        if (why)
-            missing = key;
-        else
+        if (!why)
             some = true;
+        else if (!missing)
+            missing = key;
     }
     if (!missing || some) return NY_OK;
-    return ny_fail(run->ctx, NY_EUSAGE, "%s of '%s' cannot be measured: %s", missing,
-                   run->result.name, ny_field_text(run->reasons, missing));
+    return ny_fail(run->ctx, NY_EUSAGE, "%s of '%s' cannot be measured: %s",
+                   strcmp(word, "labels") == 0 ? missing : word, run->result.name,
+                   ny_field_text(run->reasons, missing));
 }
 
 static int run_measure(struct ny_evaluation *run, const struct ny_measure *measure)

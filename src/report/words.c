@@ -78,7 +78,7 @@ void ny_describe_column(const struct ny_frame *frame, size_t place, char words[N
     if (isfinite(value)) snprintf(text, sizeof(text), ": λ = %s", ny_short_number(value, number));
     if (isfinite(value)) strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     if (isfinite(share)) {
-        snprintf(text, sizeof(text), ", %.2g %% of the trace", 100 * share);
+        snprintf(text, sizeof(text), ", %.*g %% of the trace", share < 0.995 ? 2 : 3, 100 * share);
         strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     }
 }
