@@ -260,10 +260,17 @@ static void become_help(struct cursor *cursor)
         if (strcmp(command->argv[i], "--all") == 0) command->given |= OWN_ALL;
 }
 
+int cli_fail_verb(struct command *command, const char *word)
+{
+    const char *nearest = cli_verb_suggest(word);
+
+    if (nearest)
+        return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", word, nearest);
+    return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; `nystream help` lists the verbs", word);
+}
+
 static int parse_verb(struct command *command, const char *word)
 {
-    const char *nearest;
-
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         command->verb = cli_verb_find("help");
         return NY_OK;
@@ -276,14 +283,11 @@ static int parse_verb(struct command *command, const char *word)
         return cli_fail_usage(command, "a verb comes first, and options such as %s after it", word);
     command->verb = cli_verb_find(word);
     if (command->verb) return NY_OK;
-    nearest = cli_verb_suggest(word);
-    if (nearest)
-        return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", word, nearest);
-    if (command->argc > 2 && cli_verb_find(command->argv[2]))
+    if (command->argc > 2 && cli_verb_find(command->argv[2]) && !cli_verb_suggest(word))
         return cli_fail(command, NY_EUSAGE,
                         "unknown verb '%s'; the verb comes first: nystream %s %s", word,
                         command->argv[2], word);
-    return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; `nystream help` lists the verbs", word);
+    return cli_fail_verb(command, word);
 }
 
 int cli_parse(struct command *command)

@@ -122,6 +122,8 @@ int cli_run_help(struct command *command);
 
 /* Fills in verb, operands and options; `--help` and `--version` become the verbs of that name. */
 int cli_parse(struct command *command);
+/* A word that is no verb: with the one that is meant, where there is one. */
+int cli_fail_verb(struct command *command, const char *word);
 
 /* ---- output.c: errors, and the end of the standard output --------------------------------- */
 

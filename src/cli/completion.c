@@ -1,19 +1,23 @@
 /* Completion scripts of bash and zsh, from the tables. */
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <string.h>
 
-/* The words of "a|b|c", or false when the argument is a placeholder such as FILE. */
+/* The words of "a|b|c", or false when the argument is a placeholder such as FILE. One among the
+ * words, as in "G|auto", is in capitals: nobody types it. */
 static bool choices_of(const struct option_view *view, char *words, size_t size)
 {
-    size_t length;
+    size_t used = 0, length;
 
     if (!view->argument || !strchr(view->argument, '|')) return false;
-    snprintf(words, size, "%s", view->argument);
-    length = strlen(words);
-    for (size_t i = 0; i < length; i++)
-        if (words[i] == '|') words[i] = ' ';
-    return true;
+    for (const char *at = view->argument; *at && used < size; at += length + (at[length] == '|')) {
+        length = strcspn(at, "|");
+        if (!isupper((unsigned char)*at))
+            used += (size_t)snprintf(words + used, size - used, "%s%.*s", used ? " " : "",
+                                     (int)length, at);
+    }
+    return used > 0;
 }
 
 static bool is_file(const struct option_view *view)
@@ -81,7 +85,7 @@ static void put_name_verbs(FILE *file)
     const char *separator = "";
 
     for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
-        if (!strstr(verb->operands, "NAME")) continue;
+        if (!strstr(verb->operands, "NAME") && !strstr(verb->operands, "GRAPH")) continue;
         fprintf(file, "%s%s", separator, verb->name);
         separator = "|";
     }

@@ -59,7 +59,6 @@ int cli_run_version(struct command *command)
 int cli_run_help(struct command *command)
 {
     const struct verb *verb;
-    const char *name, *nearest;
 
     if (command->given & OWN_MAN) {
         cli_print_man(stdout);
@@ -72,15 +71,8 @@ int cli_run_help(struct command *command)
     } else if (command->operand_count == 0) {
         cli_print_overview(stdout);
     } else {
-        name = command->operands[0];
-        verb = cli_verb_find(name);
-        nearest = cli_verb_suggest(name);
-        if (!verb && nearest)
-            return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", name,
-                            nearest);
-        if (!verb)
-            return cli_fail(command, NY_EUSAGE,
-                            "unknown verb '%s'; `nystream help` lists the verbs", name);
+        verb = cli_verb_find(command->operands[0]);
+        if (!verb) return cli_fail_verb(command, command->operands[0]);
         cli_print_help(stdout, verb, command->given & OWN_ALL);
     }
     return NY_OK;

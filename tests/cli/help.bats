@@ -199,10 +199,14 @@ options_of() {
     [ "$(complete_line nystream export s a --part l)" = "landmarks
 labels" ]
     [ "$(complete_line nystream fit s a --no-a)" = --no-affine ]
+    [ "$(complete_line nystream fit s a --gamma '')" = auto ] # and not the G of G|auto
     [ "$(complete_line nystream fit s a --no-p)" = --no-pilot ]
     [ "$(complete_line nystream help ver)" = "verify
 version" ]
     store s
+    nystream graph s near --neighbors 3 -q
+    [ "$(complete_line nystream path s n)" = near ]
+    nystream rm s near
     nystream fit s first --landmarks 10 -q
     [ "$(complete_line nystream export s fi)" = first ]
 }
