@@ -2,7 +2,7 @@
 # BLAS and the version are called. All else in a transcript is to the letter.
 s/[0-9.]+ (ms|s)\b/# s/g
 s/[0-9.]+ [kMGT]?([FB]?)\/s/# \1\/s/g
-s/^(peak memory +)[0-9.]+ MiB/\1#/
+s/^(peak memory +)[0-9.]+ [MG]iB/\1#/
 s/^((time over ideal|BLAS|CPU|machine) +).*/\1#/
 s/("(seconds|total_seconds|gemm_ratio|peak_rss_bytes|cpu|blas)": )[^,]+/\1#/
 s/("(stats|select|accumulate|solve|project|neighbors|graph)": )[0-9e.-]*\.[0-9e.-]+/\1#/
