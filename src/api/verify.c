@@ -55,7 +55,7 @@ static int add_damage(void *user, const struct ny_damage *found)
 static int fail(struct ny_context *ctx, const char *path, const struct finding *finding)
 {
     return ny_fail(ctx, NY_ESTORE,
-                   "%s: %zu damaged pieces (%llu rows of points, %llu results); all others can "
+                   "%s: damaged pieces: %zu (rows of points: %llu, results: %llu); all others can "
                    "still be read: 'nystream export --skip-damaged' writes what is left of a "
                    "damaged embedding, 'nystream repair' sets aside what is lost",
                    path, json_array_size(finding->damaged), (unsigned long long)finding->rows,
