@@ -53,7 +53,8 @@ interrupt() { # SIGNAL STORE COMMAND…
     [ "$code" -eq 130 ]
     ny info r e
     exits 0
-    [[ $output =~ progress\ +(select|accumulate|solve|project)$'\n' ]]
+    [[ $output =~ progress\ +(select|accumulate|solve|project)$ ]]
+    [[ $output != *certificate* ]] # there is none yet
     ny info r e --json
     [ "$(field "$output" rows_done)" = null ]
     ny info r g
