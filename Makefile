@@ -37,7 +37,7 @@ COMMA  := ,
 BUILD  := build/$(subst $(COMMA),-,$(SAN))
 CFLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all
 export NYSTREAM_SANITIZER := $(SAN)
-export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/lsan.supp
+export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
 export TSAN_OPTIONS := suppressions=$(CURDIR)/tests/tsan.supp
 endif
 
