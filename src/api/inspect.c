@@ -35,15 +35,11 @@ static double landmarks_done(const json_t *record)
     return ny_field_number(json_object_get(record, "checkpoint"), "sums_columns", NAN);
 }
 
-/* At the last checkpoint; none where a job does not go by rows: a map of a graph goes by sources or
- * steps. */
 static json_t *rows_done(const json_t *record)
 {
-    const json_t *report = json_object_get(record, "report");
-    uint64_t rows = ny_field_count(json_object_get(record, "checkpoint"), "rows", 0);
+    uint64_t rows;
 
-    return json_is_object(json_object_get(report, "graph")) ? json_null()
-                                                            : json_integer((json_int_t)rows);
+    return ny_record_rows_done(record, &rows) ? json_integer((json_int_t)rows) : json_null();
 }
 
 int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,

@@ -11,8 +11,9 @@ int ny_covered_of(struct ny_covered *covered, struct ny_store *store, const char
     *covered = (struct ny_covered){
         .store = store,
         .name = name,
-        .rows = ny_field_count(report, "n", 0),
+        .n = ny_field_count(report, "n", 0),
         .component = json_is_number(json_object_get(report, "embedded"))};
+    covered->rows = covered->n;
     if (covered->component && ny_field_count(report, "embedded", 0) > covered->rows)
         return ny_fail(ny_store_context(store), NY_ESTORE,
                        "'%s' says that it embeds more rows than there are; fit it again with "
@@ -53,6 +54,11 @@ static int run_of(const struct ny_covered *covered, uint64_t first, size_t count
     }
     err = ny_embedding_rows(covered->store, covered->name, &layout, first, look, rows);
     if (err) return err;
+    for (size_t i = 0; i < look; i++)
+        if (rows[i] >= covered->n)
+            return ny_fail(ny_store_context(covered->store), NY_ESTORE,
+                           "the rows of '%s' are not all rows of %s; fit it again with --restart",
+                           covered->name, ny_store_path(covered->store));
     *row = rows[0];
     for (*length = 1; *length < look && rows[*length] == rows[0] + *length;)
         ++*length;

@@ -8,7 +8,7 @@
 struct ny_covered {
     struct ny_store *store;
     const char *name;
-    uint64_t rows;
+    uint64_t n, rows;    /* of the result; that it covers */
     struct ny_lost lost; /* row numbers are those of the rows that were left */
     bool component;      /* part "rows" has their numbers */
 };

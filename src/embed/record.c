@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "stream/source.h"
 
 static const char visible[] = "job", under_way[] = "update";
 
@@ -119,21 +120,31 @@ int ny_record_need(struct ny_store *store, const char *name, json_t **out)
     return err || *out ? err : ny_result_missing(store, name);
 }
 
+bool ny_record_rows_done(const json_t *record, uint64_t *rows)
+{
+    const json_t *report = json_object_get(record, "report");
+    uint64_t units = ny_units_of(ny_field_count(report, "n", 0)), done;
+
+    done = ny_field_count(json_object_get(record, "checkpoint"), "rows", 0);
+    *rows = ny_field_count(report, "n", 0);
+    if (done < *rows) *rows = done;
+    return !json_is_object(json_object_get(report, "graph")) && done <= units * NY_UNIT_ROWS;
+}
+
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
 {
     struct ny_context *ctx = ny_store_context(store);
-    const char *stage;
-    double rows, n;
+    char share[40] = "";
+    uint64_t rows, n;
     int err = ny_record_need(store, name, out);
 
     if (err || ny_field_is(*out, "stage", "done")) return err;
-    stage = ny_field_text(*out, "stage");
-    rows = ny_field_number(json_object_get(*out, "checkpoint"), "rows", 0);
-    n = ny_field_number(json_object_get(*out, "report"), "n", 1);
+    n = ny_field_count(json_object_get(*out, "report"), "n", 0);
+    if (ny_record_rows_done(*out, &rows) && n)
+        snprintf(share, sizeof(share), ", %.0f %% of its rows", 100 * (double)rows / (double)n);
     err = ny_fail(ctx, NY_EUSAGE,
-                  "'%s' is not finished: stage %s, %.0f %% of its rows; run the same "
-                  "'nystream fit' again to go on",
-                  name, stage ? stage : "?", 100 * rows / n);
+                  "'%s' is not finished: stage %s%s; run the same 'nystream fit' again to go on",
+                  name, ny_field_text(*out, "stage"), share);
     json_decref(*out);
     *out = NULL;
     return err;

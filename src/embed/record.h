@@ -50,6 +50,9 @@ int ny_record_load_update(struct ny_store *store, const char *name, json_t **out
 int ny_record_need(struct ny_store *store, const char *name, json_t **out);
 /* The same, and it must be done: NY_EUSAGE with its progress otherwise. */
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
+/* At the last checkpoint; false where the stage under way does not go by rows, or not once: a map
+ * of a graph goes by sources or steps. */
+bool ny_record_rows_done(const json_t *record, uint64_t *rows);
 /* "fit", "dictionary", "graph". */
 const char *ny_record_kind(const json_t *record);
 /* As part "update" where one is under way. */

@@ -122,6 +122,11 @@ int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_grap
     for (size_t k = 0; k < 2; k++)
         ends[k] = edges.node[rows[k]];
     err = find_distances(&edges, ends[0], distance);
+    if (err == NY_OK && !(distance[ends[1]] < INFINITY))
+        err = ny_fail(path->ctx, NY_ESTORE,
+                      "the edges of graph '%s' do not join its component %u; make it again with "
+                      "--restart",
+                      graph->name, component);
     if (err == NY_OK) err = follow(path, &edges, ends, distance);
 done:
     ny_free(path->ctx, distance);

@@ -55,19 +55,28 @@ static void grow_cell(struct order *order, uint32_t v)
             order->cell[queue[--end]] = beside;
 }
 
+/* Cells of NY_CELL_LEAST nodes, and one. */
+static uint64_t cells_most(uint64_t nodes)
+{
+    return nodes / NY_CELL_LEAST + 1;
+}
+
 static int grow_cells(struct order *order)
 {
+    struct ny_context *ctx = order->graph->ctx;
     const uint32_t n = order->graph->n;
 
     for (uint32_t v = 0; v < n; v++)
         order->cell[v] = NY_NO_ROW;
     for (uint32_t v = 0; v < n; v++) {
-        int err = v % (1 << 16) == 0 ? ny_check_interrupt(order->graph->ctx) : NY_OK;
+        int err = v % (1 << 16) == 0 ? ny_check_interrupt(ctx) : NY_OK;
 
         if (err) return err;
         if (order->cell[v] == NY_NO_ROW) grow_cell(order, v);
     }
-    return NY_OK;
+    if (order->cells <= cells_most(n)) return NY_OK;
+    return ny_fail(ctx, NY_ESTORE,
+                   "the edges of a graph do not join its component; make it again with --restart");
 }
 
 /* Nodes by cells: counted at c + 2, so that start[c + 1] is where the next one of c goes. */
@@ -201,7 +210,7 @@ static uint32_t *words(struct order *order, uint64_t count)
 
 static bool allocate(struct order *order)
 {
-    uint64_t n = order->graph->n, cells = n / NY_CELL_LEAST + 1;
+    uint64_t n = order->graph->n, cells = cells_most(n);
 
     order->cell = words(order, n);
     order->node = words(order, n);
@@ -248,7 +257,7 @@ int ny_order_nodes(struct ny_edges *graph, uint32_t *place)
 
 size_t ny_order_bytes(uint64_t nodes)
 {
-    uint64_t cells = nodes / NY_CELL_LEAST + 1;
+    uint64_t cells = cells_most(nodes);
 
     return (size_t)(4 * nodes + 5 * cells + 3) * sizeof(uint32_t);
 }

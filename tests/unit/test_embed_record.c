@@ -87,6 +87,39 @@ static void a_record_comes_back(void **state)
     ny_store_close(store);
 }
 
+/* What a stage counts that goes by rows once; others are not told as if they did. */
+static void a_record_says_how_far_its_job_is(void **state)
+{
+    static const struct {
+        int n, rows;
+        bool graph;
+        const char *words;
+    } cases[] = {{10000, 2500, false, "stage solve, 25 % of its rows;"},
+                 {10, 2048, false, "stage solve, 100 % of its rows;"},
+                 {10, 6144, false, "stage solve; run"},
+                 {10000, 2048, true, "stage solve; run"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ny_store *store;
+        json_t *record, *report = json_pack("{s:i}", "n", cases[i].n);
+
+        if (cases[i].graph) json_object_set_new(report, "graph", json_object());
+        put("far", "stage", json_string("solve"));
+        store = open_store();
+        assert_int_equal(ny_record_load(store, "far", &record), NY_OK);
+        ny_field_set_json(record, "report", report);
+        ny_field_set_count(json_object_get(record, "checkpoint"), "rows", (uint64_t)cases[i].rows);
+        assert_int_equal(ny_record_save(store, "far", record), NY_OK);
+        json_decref(record);
+        assert_int_equal(ny_record_need_done(store, "far", &record), NY_EUSAGE);
+        if (!strstr(ny_context_message(ctx), cases[i].words))
+            fail_msg("%s", ny_context_message(ctx));
+        ny_error_clear(ctx);
+        ny_store_close(store);
+    }
+}
+
 static void a_later_format_says_which_version_reads_it(void **state)
 {
     (void)state;
@@ -140,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_comes_back),
+        cmocka_unit_test(a_record_says_how_far_its_job_is),
         cmocka_unit_test(a_later_format_says_which_version_reads_it),
         cmocka_unit_test(the_others_can_be_listed_and_it_can_be_removed),
         cmocka_unit_test(a_value_that_was_lost_stays_lost),

@@ -120,6 +120,69 @@ static void components_that_are_not_those_counted_are_refused(void **state)
     free(components);
 }
 
+static void rows_that_the_store_has_not_are_refused(void **state)
+{
+    static uint32_t rows[ROWS];
+    char out[160];
+
+    (void)state;
+    snprintf(out, sizeof(out), "%s/out.npy", in.folder);
+    json_decref(make(ISOMAP));
+    for (uint32_t row = 0; row < ROWS; row++)
+        rows[row] = row + (row == ROWS - 1);
+    put("rows", rows, sizeof(rows));
+    is(ny_export(in.ctx, in.store, "r", "source", out), NY_ESTORE);
+    is(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
+}
+
+/* From row 0 to one that was of another component. */
+static int path_to(const char *row)
+{
+    struct ny_options *options;
+    int err;
+
+    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "from", "0"), NY_OK);
+    assert_int_equal(ny_options_set(options, "to", row), NY_OK);
+    err = ny_path(in.ctx, in.store, "r", options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static void edges_that_do_not_join_their_component_are_refused(void **state)
+{
+    static uint32_t neighbors[ROWS * 10], components[ROWS];
+    char row[20] = "";
+
+    (void)state;
+    for (int pieces = 0; pieces < 2; pieces++) {
+        json_t *record = make("graph neighbors=3 knn=exact"), *report, *stored;
+        struct ny_store *store;
+
+        report = json_object_get(record, "report");
+        stored = json_object_get(report, "neighbors_stored");
+        assert_true(json_integer_value(stored) <= 10);
+        assert_true(ny_field_count(report, "components", 0) > 1);
+        assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+        assert_int_equal(ny_blob_get(store, "r", "components", components, sizeof(components)),
+                         NY_OK);
+        ny_store_close(store);
+        for (int i = 0; i < ROWS; i++)
+            if (components[i] != components[0]) snprintf(row, sizeof(row), "%d", i);
+        is(path_to(row), NY_EDATA);
+        memset(components, 0, sizeof(components));
+        put("components", components, sizeof(components));
+        memset(neighbors, 0xff, sizeof(neighbors)); /* none: each row is a piece */
+        if (pieces)
+            put("neighbors", neighbors,
+                (size_t)json_integer_value(stored) * ROWS * sizeof(*neighbors));
+        ny_field_set_count(report, "largest", ROWS);
+        save(record);
+        json_decref(record);
+        is(path_to(row), NY_ESTORE);
+    }
+}
+
 /* ---- scales --------------------------------------------------------------------------------- */
 
 static void scales_that_are_no_numbers_are_refused(void **state)
@@ -296,6 +359,8 @@ int main(void)
         cmocka_unit_test(new_rows_of_no_eigenvectors_are_refused),
         cmocka_unit_test(a_graph_without_a_largest_component_is_refused),
         cmocka_unit_test(components_that_are_not_those_counted_are_refused),
+        cmocka_unit_test(rows_that_the_store_has_not_are_refused),
+        cmocka_unit_test(edges_that_do_not_join_their_component_are_refused),
         cmocka_unit_test(scales_that_are_no_numbers_are_refused),
         cmocka_unit_test(scales_that_are_too_large_are_told),
         cmocka_unit_test(new_rows_beyond_all_numbers_are_told),
