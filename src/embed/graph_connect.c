@@ -30,6 +30,7 @@ static int checkpoint(struct connect *connect)
 static int run_round(struct connect *connect)
 {
     struct ny_graph_job *g = connect->g;
+    size_t bridges = connect->bridging.count;
     int err = NY_OK;
 
     while (connect->row < g->job.points.n && err == NY_OK) {
@@ -47,7 +48,10 @@ static int run_round(struct connect *connect)
             err = checkpoint(connect);
     }
     if (err == NY_OK) err = ny_bridges_take(&connect->bridging);
-    return err;
+    if (err || connect->bridging.count > bridges) return err;
+    return ny_fail(g->job.ctx, NY_ENUMERIC,
+                   "distances between components of the graph are not numbers; look for huge "
+                   "values in the data (--scale standard)");
 }
 
 /* Bridges so far, and pairs of the round where there are some. */

@@ -206,6 +206,8 @@ static void scales_that_are_no_numbers_are_refused(void **state)
 static void scales_that_are_too_large_are_told(void **state)
 {
     static const double geometry[2 * COLUMNS + 1] = {0, 0, 0, 1.7e308, 1.7e308, 1.7e308, 1};
+    static const char connected[] = "graph neighbors=3 knn=exact connect=yes";
+    json_t *record;
 
     (void)state;
     json_decref(make(ISOMAP));
@@ -213,6 +215,13 @@ static void scales_that_are_too_large_are_told(void **state)
     is(place("9,9,9"), NY_ENUMERIC);
     ny_evaluate(in.ctx, in.store, "r", NULL, NULL); /* to whatever end */
     assert_int_equal(ny_memory_used(in.ctx), 0);
+
+    record = make(connected);
+    put("geometry", geometry, sizeof(geometry));
+    ny_field_set_text(record, "stage", "graph");
+    save(record);
+    json_decref(record);
+    is(run(connected), NY_ENUMERIC); /* and not never */
 }
 
 /* A new point so far away that its coordinates are infinite, as of other maps. */
