@@ -205,7 +205,7 @@ static void scales_that_are_no_numbers_are_refused(void **state)
 /* Products with them are infinite, and distances are not numbers. */
 static void scales_that_are_too_large_are_told(void **state)
 {
-    static const double geometry[2 * COLUMNS + 1] = {0, 0, 0, 1.7e308, 1.7e308, 1.7e308, 1};
+    static const double geometry[2 * COLUMNS + 1] = {-9, -9, -9, 1e308, 1e308, 1e308, 1};
     static const char connected[] = "graph neighbors=3 knn=exact connect=yes";
     json_t *record;
 
