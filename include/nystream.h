@@ -153,8 +153,9 @@ NY_API unsigned ny_context_threads(const struct ny_context *context);
  * ny_context_interrupt(), ny_context_memory() and ny_context_threads() alone. NULL for silence. */
 NY_API void ny_context_set_log(struct ny_context *context, ny_log_fn *log, void *user);
 NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *fn, void *user);
-/* Called with the plan (as of ny_plan()) by ny_fit() and ny_embed_file() before anything runs, also
- * when it is then refused because it does not fit; not where the result is done already. */
+/* Called with the plan (as of ny_plan()) by ny_fit(), ny_graph() and ny_embed_file() before
+ * anything runs, also when it is then refused because it does not fit; not where the result is done
+ * already. */
 NY_API void ny_context_set_plan(struct ny_context *context, ny_plan_fn *fn, void *user);
 /* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED, or NY_ETERMINATED for
  * signal 15. The request holds for later calls, too, where they take long, until 0 withdraws it.

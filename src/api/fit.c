@@ -193,16 +193,24 @@ static const char *instead_of(const struct ny_fit_settings *settings)
                                 : "landmarks (--approx projected --select rpcholesky)";
 }
 
+int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan)
+{
+    struct ny_report *told;
+    int err = ny_report_of_json(&told, ctx, ny_plan_json(plan));
+
+    if (err) return err;
+    ny_announce_plan(ctx, told);
+    ny_report_free(told);
+    return NY_OK;
+}
+
 int ny_plan_announce(struct ny_store *store, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_report *announced;
-    int err = ny_report_of_json(&announced, ctx, ny_plan_json(plan));
+    int err = ny_plan_tell(ctx, plan);
 
     if (err) return err;
-    ny_announce_plan(ctx, announced);
-    ny_report_free(announced);
     if (plan->fits) return check_disk(ctx, store, plan);
     if (plan->whole)
         return ny_fail(ctx, NY_EBUDGET,

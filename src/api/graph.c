@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/fit.h"
 #include "api/request.h"
 #include "columns/kernels.h"
 #include "graph/neighbors.h"
@@ -140,28 +141,30 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
 
 static int announce(struct ny_request *request)
 {
+    struct ny_plan *plan = &request->plan;
     struct ny_points_info points;
-    struct ny_graph_plan plan;
-    int err = ny_graph_plan_make(request->store, &request->graph, &plan);
+    struct ny_graph_plan graph;
+    int err = ny_graph_plan_make(request->store, &request->graph, &graph);
 
+    *plan = (struct ny_plan){.fits = true, .whole = true, .workers = graph.workers};
     if (err == NY_OK) err = ny_points_info(request->store, &points);
+    if (err == NY_OK) err = ny_calibration_get(request->ctx, graph.flops, &plan->rates);
     if (err) return err;
-    if (!plan.fits)
+    ny_graph_plan_add(&graph, plan);
+    plan->seconds = plan->stage_s[NY_STAGE_NEIGHBORS] + plan->stage_s[NY_STAGE_GRAPH];
+    err = ny_plan_tell(request->ctx, plan);
+    if (err) return err;
+    if (!plan->fits)
         return ny_fail(request->ctx, NY_EBUDGET,
                        "this graph needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "
                        "--memory %zuM",
-                       plan.memory_min_bytes, (double)plan.memory_min_bytes / 1048576.0,
-                       ny_memory_limit(request->ctx), (plan.memory_min_bytes >> 20) + 1);
-    if (request->graph.forest)
+                       plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0,
+                       ny_memory_limit(request->ctx), (plan->memory_min_bytes >> 20) + 1);
+    if (graph.forest && graph.held_rows < points.n)
         ny_log(request->ctx, NY_LOG_NOTE,
-               "a forest, some %.3g flop, with %.0f %% of the rows in memory at a time; %.1f MiB "
-               "of memory, %.1f MiB of disk",
-               plan.flops, 100 * (double)plan.held_rows / (double)points.n,
-               (double)plan.memory_bytes / 1048576.0, (double)plan.disk_bytes / 1048576.0);
-    else
-        ny_log(request->ctx, NY_LOG_NOTE,
-               "all pairs of rows, %.3g flop; %.1f MiB of memory, %.1f MiB of disk", plan.flops,
-               (double)plan.memory_bytes / 1048576.0, (double)plan.disk_bytes / 1048576.0);
+               "%.0f %% of the rows are in memory at a time, so that each tree reads them several "
+               "times; a larger --memory saves time",
+               100 * (double)graph.held_rows / (double)points.n);
     return NY_OK;
 }
 

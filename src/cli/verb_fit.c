@@ -272,6 +272,7 @@ int cli_run_select(struct command *command)
 
 int cli_run_graph(struct command *command)
 {
+    watch_plan(command);
     return run_named(command, ny_graph);
 }
 

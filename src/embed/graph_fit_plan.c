@@ -5,6 +5,7 @@
 #include "embed/graph_map.h"
 
 static const size_t small_bytes = 512 << 10;
+static const double opening_s = 1e-7; /* an end of an edge, while the graph is opened */
 
 static size_t total(const size_t by_purpose[NY_PURPOSES])
 {
@@ -93,28 +94,6 @@ static void plan_memory(const struct ny_graph_shape *shape, struct ny_plan *plan
     }
 }
 
-/* ---- with the graph, where the fit makes it ------------------------------------------------- */
-
-/* All pairs, at the rate of f32 products. */
-static void add_graph(const struct ny_graph_plan *graph, struct ny_plan *plan)
-{
-    plan->fits = plan->fits && graph->fits;
-    if (plan->memory_min_bytes < graph->memory_min_bytes)
-        plan->memory_min_bytes = graph->memory_min_bytes;
-    if (plan->memory_bytes < graph->memory_bytes) {
-        plan->memory_bytes = graph->memory_bytes;
-        memset(plan->by_purpose, 0, sizeof(plan->by_purpose));
-        plan->by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
-        plan->by_purpose[NY_MEM_DICTIONARY] = graph->memory_bytes - NY_PROCESS_BYTES;
-    }
-    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        if (graph->stage_bytes[stage]) plan->stage_bytes[stage] = graph->stage_bytes[stage];
-    plan->stage_s[NY_STAGE_NEIGHBORS] = graph->flops / plan->rates.gemm32;
-    plan->disk_bytes += graph->disk_bytes;
-    plan->flops += graph->flops;
-    plan->passes++;
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Before there is a graph: one component, and no edge that is in two lists. */
@@ -169,7 +148,8 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
                                         sizeof(uint32_t));
     plan->disk_bytes = plan->result_bytes;
     settings->map->graph->work(&shape, plan);
-    if (!settings->graph_name) add_graph(&graph, plan);
+    plan->stage_s[settings->map->graph->first] += opening_s * 2 * (double)shape.edges;
+    if (!settings->graph_name) ny_graph_plan_add(&graph, plan);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         plan->seconds += plan->stage_s[stage];
     return NY_OK;

@@ -16,7 +16,10 @@
 #ifndef NY_EMBED_GRAPH_JOB_H
 #define NY_EMBED_GRAPH_JOB_H
 
+#include "columns/columns.h"
 #include "embed/job.h"
+
+struct ny_plan;
 
 /* The plan: memory by stage, and the least with which it runs. */
 struct ny_graph_plan {
@@ -24,12 +27,16 @@ struct ny_graph_plan {
     unsigned workers;
     uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
     size_t held_rows;      /* in memory at a time; exact: all, or 0 */
-    bool fits;
+    bool fits, forest;
     uint64_t disk_bytes;
-    double flops;
+    double pairs, entry_products, flops; /* distances, and what they take */
+    double entries;                      /* of the lists */
+    enum ny_way way;
 };
 int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,
                        struct ny_graph_plan *plan);
+/* Adds it to the plan of the fit that makes the graph, with the rates of that; `seconds` apart. */
+void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan);
 /* Dirty pages of LMDB between two commits, under a budget. */
 size_t ny_graph_batch_bytes(size_t limit);
 

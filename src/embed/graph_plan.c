@@ -1,5 +1,6 @@
 /* Memory, disk and work of a graph job. */
 #include <math.h>
+#include <string.h>
 
 #include "columns/pairs.h"
 #include "embed/embedding.h"
@@ -136,7 +137,20 @@ static uint64_t least_part(const struct sizes *s)
     return s->settings->forest ? ny_forest_held_least(&s->knn, s->settings->leaf) : 1;
 }
 
-/* The least budget that holds one worker and the least part, batches growing with it. */
+/* With one worker and the least part. A few points take less than a block of them that is read. */
+static size_t least_peak(struct sizes *s)
+{
+    uint64_t part = least_part(s);
+    size_t held, read = peak(s, 1, part);
+
+    if (s->settings->forest || part < ny_units_of(s->points->n)) return read;
+    s->held_rows = (size_t)s->points->n;
+    held = peak(s, 1, part);
+    s->held_rows = 0;
+    return held < read ? held : read;
+}
+
+/* The least budget that holds it, batches growing with it. */
 static size_t least(struct sizes *s)
 {
     size_t low = 1, high = SIZE_MAX / 4;
@@ -145,7 +159,7 @@ static size_t least(struct sizes *s)
         size_t middle = low + (high - low) / 2;
 
         s->limit = middle;
-        if (peak(s, 1, least_part(s)) <= middle)
+        if (least_peak(s) <= middle)
             high = middle;
         else
             low = middle + 1;
@@ -172,7 +186,12 @@ static void fit_in(struct sizes *s, size_t limit, struct ny_graph_plan *plan)
             high = middle - 1;
     }
     s->held_rows = !s->settings->forest && low == ny_units_of(n) ? (size_t)n : 0;
-    if (s->held_rows && peak(s, workers, low) > limit) s->held_rows = 0;
+    if (s->held_rows) {
+        size_t held = peak(s, workers, low);
+
+        s->held_rows = 0;
+        if (held <= limit || held < peak(s, workers, low)) s->held_rows = (size_t)n;
+    }
     plan->workers = workers;
     plan->range_panels = low;
     plan->held_rows = s->settings->forest ? (size_t)low : s->held_rows;
@@ -181,13 +200,21 @@ static void fit_in(struct sizes *s, size_t limit, struct ny_graph_plan *plan)
     plan->fits = plan->memory_bytes <= limit;
 }
 
-/* A forest's is of a common case: 8 trees, and a round over 10 links. */
-static double flops_of(const struct sizes *s)
+/* A forest's are of a common case: 8 trees, and a round over 10 links. */
+static void plan_work(const struct sizes *s, struct ny_graph_plan *plan)
 {
-    double n = (double)s->points->n, pairs = n * (4.0 * (double)s->settings->leaf + 75);
+    double n = (double)s->points->n;
 
-    if (s->settings->forest) return 2 * pairs * ny_entry_products(s->knn.spec);
-    return ny_knn_pass_flops(&s->knn, ny_units_of(s->points->n));
+    plan->forest = s->settings->forest;
+    plan->way = ny_way_of(s->knn.spec);
+    plan->entry_products = ny_entry_products(s->knn.spec);
+    plan->flops = plan->forest
+                      ? 2 * n * (4.0 * (double)s->settings->leaf + 75) * plan->entry_products
+                      : ny_knn_pass_flops(&s->knn, ny_units_of(s->points->n));
+    plan->pairs = plan->flops / (2 * plan->entry_products);
+    plan->entries = n * (double)s->settings->stored;
+    plan->disk_bytes = s->points->n * (s->settings->stored * 8 + 4) +
+                       2 * s->points->n * (4 + 8 * ny_knn_width(&s->knn));
 }
 
 int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,
@@ -214,9 +241,42 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     plan->memory_min_bytes = least(&s);
     s.limit = limit;
     fit_in(&s, limit, plan);
-    plan->disk_bytes = points.n * (settings->stored * 8 + 4) +
-                       2 * points.n * (4 + 8 * ny_knn_width(&s.knn));
-    plan->flops = flops_of(&s);
+    plan_work(&s, plan);
     ny_geometry_free(geometry, ctx);
     return NY_OK;
+}
+
+/* What a pair takes beside its products, in exponentials: its place in a list, of all pairs by a
+ * comparison of vectors. A forest's rows are gathered from all over the memory, and sorted into
+ * its trees. */
+static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
+{
+    const double compare = 6, list = 40, gather = 8;
+    double flops = 2 * graph->pairs * graph->entry_products;
+
+    if (graph->forest) return gather * flops / rates->gemm32 + list * graph->pairs / rates->exp32;
+    return flops / ny_calibration_tile(rates, graph->way, false) +
+           compare * graph->pairs / rates->exp32;
+}
+
+void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)
+{
+    const double components_s = 5e-8; /* an entry of the lists */
+
+    plan->fits = plan->fits && graph->fits;
+    if (plan->memory_min_bytes < graph->memory_min_bytes)
+        plan->memory_min_bytes = graph->memory_min_bytes;
+    if (plan->memory_bytes < graph->memory_bytes) {
+        plan->memory_bytes = graph->memory_bytes;
+        memset(plan->by_purpose, 0, sizeof(plan->by_purpose));
+        plan->by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
+        plan->by_purpose[NY_MEM_DICTIONARY] = graph->memory_bytes - NY_PROCESS_BYTES;
+    }
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        if (graph->stage_bytes[stage]) plan->stage_bytes[stage] = graph->stage_bytes[stage];
+    plan->stage_s[NY_STAGE_NEIGHBORS] = pairs_s(graph, &plan->rates);
+    plan->stage_s[NY_STAGE_GRAPH] = components_s * graph->entries;
+    plan->disk_bytes += graph->disk_bytes;
+    plan->flops += graph->flops;
+    plan->passes++;
 }
