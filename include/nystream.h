@@ -45,7 +45,8 @@
  * Ownership. What a function makes, the caller frees, the context last; free() functions accept
  * NULL. Arguments are read during the call, and copied where they are kept. Texts live as long as
  * the handle that returned them, those of an error until the next call with its context. Where a
- * call fails and has nothing to report, its *report or *out is NULL.
+ * call fails and has nothing to report, its *report or *out is NULL. Structs are handed out by
+ * pointer alone: later versions of 1.x may add fields at their ends.
  *
  * Arguments. Matrices are row-major and packed, rows are numbered from 0. `options` may be NULL for
  * all defaults, `report` where none is wanted. Any other pointer that is NULL is NY_EUSAGE, unless
@@ -202,8 +203,8 @@ struct ny_option_info {
     unsigned groups;      /* of enum ny_option_group */
 };
 
-/* The table; ends with an entry whose name is NULL. */
-NY_API const struct ny_option_info *ny_option_table(void);
+/* The entries of the table, 0, 1, 2, …; NULL where it ends. */
+NY_API const struct ny_option_info *ny_option_at(int index);
 
 struct ny_options;
 NY_API int ny_options_new(struct ny_options **out, struct ny_context *context);

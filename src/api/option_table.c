@@ -240,7 +240,7 @@
 #define RULE(name, kind, least, identity, argument, fallback, section, groups, summary)            \
     {kind, least, identity},
 
-static struct ny_option_info infos[] = {OPTION_MAP(INFO){NULL, NULL, NULL, NULL, NULL, 0}};
+static struct ny_option_info infos[] = {OPTION_MAP(INFO)};
 static const struct ny_option_rule rules[] = {OPTION_MAP(RULE)};
 
 /* ---- choices that other tables offer ------------------------------------------------------ */
@@ -309,10 +309,10 @@ static void join_choices(void)
     }
 }
 
-const struct ny_option_info *ny_option_table(void)
+const struct ny_option_info *ny_option_at(int index)
 {
     ny_once(&joined, join_choices);
-    return infos;
+    return index >= 0 && (size_t)index < ny_option_count() ? &infos[index] : NULL;
 }
 
 size_t ny_option_count(void)
@@ -322,7 +322,7 @@ size_t ny_option_count(void)
 
 int ny_option_find(const char *name)
 {
-    for (int i = 0; infos[i].name; i++)
+    for (int i = 0; i < (int)ny_option_count(); i++)
         if (strcmp(infos[i].name, name) == 0) return i;
     return -1;
 }

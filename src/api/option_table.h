@@ -23,7 +23,7 @@ struct ny_option_rule {
     bool identity; /* part of what the result is: counts in ny_options_to_json() */
 };
 
-/* The position in ny_option_table(), and in every array of as many entries; −1: no such name. */
+/* The index for ny_option_at(), and in every array of as many entries; −1: no such name. */
 int ny_option_find(const char *name);
 size_t ny_option_count(void);
 const struct ny_option_rule *ny_option_rule(int index);

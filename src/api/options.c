@@ -131,7 +131,7 @@ static int check_choice(struct ny_context *ctx, const struct ny_option_info *inf
 
 static int check_number(struct ny_context *ctx, int index, const char *value)
 {
-    const char *name = ny_option_table()[index].name;
+    const char *name = ny_option_at(index)->name;
     const struct ny_option_rule *rule = ny_option_rule(index);
     bool width = rule->kind == NY_WIDTH;
     double number;
@@ -146,7 +146,7 @@ static int check_number(struct ny_context *ctx, int index, const char *value)
 
 static int check_count(struct ny_context *ctx, int index, const char *value)
 {
-    const char *name = ny_option_table()[index].name;
+    const char *name = ny_option_at(index)->name;
     double least = ny_option_rule(index)->least;
     uint64_t count;
 
@@ -157,7 +157,7 @@ static int check_count(struct ny_context *ctx, int index, const char *value)
 
 static int check_value(struct ny_context *ctx, int index, const char *value)
 {
-    const struct ny_option_info *info = &ny_option_table()[index];
+    const struct ny_option_info *info = ny_option_at(index);
     uint64_t bytes;
 
     switch (ny_option_rule(index)->kind) {
@@ -184,15 +184,13 @@ static int check_value(struct ny_context *ctx, int index, const char *value)
 
 static int unknown_option(struct ny_context *ctx, const char *name)
 {
-    const struct ny_option_info *table = ny_option_table();
+    const struct ny_option_info *option;
     const char *names[OPTIONS_MAX];
     size_t count = 0;
     const char *nearest;
 
-    while (table[count].name && count < OPTIONS_MAX) {
-        names[count] = table[count].name;
-        count++;
-    }
+    while (count < OPTIONS_MAX && (option = ny_option_at((int)count)))
+        names[count++] = option->name;
     nearest = ny_suggest(name, names, count);
     return ny_fail(ctx, NY_EUSAGE, "unknown option --%s%s%s%s", name,
                    nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "");
@@ -250,11 +248,11 @@ int ny_options_set(struct ny_options *options, const char *name, const char *val
     err = check_value(ctx, index, value);
     if (err) return err;
     if (negated) value = strcmp(value, "yes") == 0 ? "no" : "yes";
-    err = check_width(options, ny_option_table()[index].name);
+    err = check_width(options, ny_option_at(index)->name);
     if (err) return err;
     copy = ny_strdup(ctx, value);
     if (!copy) return ny_context_error(ctx)->status;
-    err = apply_to_context(ctx, ny_option_table()[index].name, value);
+    err = apply_to_context(ctx, ny_option_at(index)->name, value);
     if (err) {
         ny_free(ctx, copy);
         return err;

@@ -23,7 +23,7 @@ static void write_number(double value, char *text)
 /* The value in force of option `index` in its one spelling: itself, or written to `buffer`. */
 static const char *canonical(const struct ny_options *options, int index, char *buffer)
 {
-    const char *name = ny_option_table()[index].name;
+    const char *name = ny_option_at(index)->name;
     enum ny_option_kind kind = ny_option_rule(index)->kind;
     const char *text = ny_options_get(options, name);
     bool gamma = strcmp(name, "gamma") == 0;
@@ -49,7 +49,7 @@ static const char *canonical(const struct ny_options *options, int index, char *
 
 static bool counts(const struct ny_options *options, int index, unsigned groups)
 {
-    const struct ny_option_info *info = &ny_option_table()[index];
+    const struct ny_option_info *info = ny_option_at(index);
 
     if (groups & NY_GROUP_FIT && !ny_options_of_map(options, info->name)) return false;
     return info->groups & groups && ny_option_rule(index)->identity &&
@@ -66,7 +66,7 @@ json_t *ny_options_to_json(const struct ny_options *options, unsigned groups)
 
         if (!counts(options, i, groups)) continue;
         text = canonical(options, i, buffer);
-        if (json_object_set_new(object, ny_option_table()[i].name, ny_json_text(text))) {
+        if (json_object_set_new(object, ny_option_at(i)->name, ny_json_text(text))) {
             json_decref(object);
             object = NULL;
         }
@@ -94,7 +94,7 @@ uint64_t ny_options_fingerprint(const struct ny_options *options, unsigned group
         if (!counts(options, i, groups)) continue;
         text = canonical(options, i, buffer);
         if (!text) continue; /* so that options of later versions keep old fingerprints */
-        hash = hash_text(hash, ny_option_table()[i].name);
+        hash = hash_text(hash, ny_option_at(i)->name);
         hash = hash_text(hash, text);
     }
     return hash;
@@ -152,7 +152,7 @@ char *ny_options_differences(const struct ny_options *options, unsigned groups,
         return NULL;
     }
     for (int i = 0; i < (int)ny_option_count(); i++) {
-        const struct ny_option_info *info = &ny_option_table()[i];
+        const struct ny_option_info *info = ny_option_at(i);
         const char *now, *then;
 
         if (!counts(options, i, groups)) continue;
@@ -184,7 +184,7 @@ static int check_typed(const struct ny_options *typed, unsigned groups, const js
     char buffer[NUMBER_BYTES];
 
     for (int i = 0; i < (int)ny_option_count(); i++) {
-        const struct ny_option_info *info = &ny_option_table()[i];
+        const struct ny_option_info *info = ny_option_at(i);
         const char *now, *then;
 
         if (!counts(typed, i, groups) || !is_typed(typed, info->name)) continue;
@@ -214,7 +214,7 @@ int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed
     while (changed && !err) { /* one option may imply another's default */
         changed = false;
         for (int i = 0; i < (int)ny_option_count() && !err; i++) {
-            const struct ny_option_info *info = &ny_option_table()[i];
+            const struct ny_option_info *info = ny_option_at(i);
             const char *then = json_string_value(json_object_get(stored, info->name));
 
             if (!counts(options, i, groups) || !then || options->typed[i] ||

@@ -263,14 +263,14 @@ const char *ny_options_get(const struct ny_options *options, const char *name)
     if (!method_takes(options, name) || !solver_takes(options, name)) return NULL;
     for (size_t i = 0; i < CONDITIONS; i++)
         if (is(name, conditions[i].option) && !acts(options, &conditions[i])) return NULL;
-    return implied(options, name, &value) ? value : ny_option_table()[index].fallback;
+    return implied(options, name, &value) ? value : ny_option_at(index)->fallback;
 }
 
 /* ---- refusals ----------------------------------------------------------------------------- */
 
 static unsigned groups_of(const char *name)
 {
-    return ny_option_table()[ny_option_find(name)].groups;
+    return ny_option_at(ny_option_find(name))->groups;
 }
 
 static int check_conditions(const struct ny_options *options, unsigned groups)
@@ -328,16 +328,16 @@ static int refuse_for_map(const struct ny_options *options, unsigned groups, con
 /* Of a graph's map, and of the others. */
 static int check_map(const struct ny_options *options, unsigned groups)
 {
-    const struct ny_option_info *table = ny_option_table();
+    const struct ny_option_info *option;
     const struct ny_map *map = ny_options_map(options);
 
-    for (int i = 0; table[i].name; i++) {
+    for (int i = 0; (option = ny_option_at(i)); i++) {
         if (!options->typed[i]) continue;
-        if (!map_takes(options, table[i].name) || !ny_options_of_map(options, table[i].name))
-            return refuse_for_map(options, groups, table[i].name);
-        if (!graph_takes(options, table[i].name))
+        if (!map_takes(options, option->name) || !ny_options_of_map(options, option->name))
+            return refuse_for_map(options, groups, option->name);
+        if (!graph_takes(options, option->name))
             return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s does not act with --graph %s, which has been made", table[i].name,
+                           "--%s does not act with --graph %s, which has been made", option->name,
                            typed(options, "graph"));
     }
     if (!map->graph || !map->graph->methods) return NY_OK;
@@ -353,18 +353,18 @@ static int check_map(const struct ny_options *options, unsigned groups)
 
 static int check_method(const struct ny_options *options)
 {
-    const struct ny_option_info *table = ny_option_table();
+    const struct ny_option_info *option;
 
-    for (int i = 0; table[i].name; i++) {
+    for (int i = 0; (option = ny_option_at(i)); i++) {
         if (!options->typed[i]) continue;
-        if (!method_takes(options, table[i].name))
+        if (!method_takes(options, option->name))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not act with --approx %s, which works on all of K",
-                           table[i].name, ny_options_get(options, "approx"));
-        if (!solver_takes(options, table[i].name))
+                           option->name, ny_options_get(options, "approx"));
+        if (!solver_takes(options, option->name))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s acts with --approx projected only beside --inner randomized",
-                           table[i].name);
+                           option->name);
     }
     return NY_OK;
 }
@@ -372,16 +372,16 @@ static int check_method(const struct ny_options *options)
 /* Typed parameters that the kernel or the rule in force does not have. */
 static int check_tables(const struct ny_options *options)
 {
-    const struct ny_option_info *table = ny_option_table();
+    const struct ny_option_info *option;
 
-    for (int i = 0; table[i].name; i++) {
+    for (int i = 0; (option = ny_option_at(i)); i++) {
         if (!options->typed[i]) continue;
-        if (!kernel_takes(options, table[i].name))
+        if (!kernel_takes(options, option->name))
             return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act on the %s kernel",
-                           table[i].name, kernel_of(options)->name);
-        if (!rule_takes(options, table[i].name))
+                           option->name, kernel_of(options)->name);
+        if (!rule_takes(options, option->name))
             return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --select %s%s",
-                           table[i].name, rule_of(options)->name,
+                           option->name, rule_of(options)->name,
                            rule_of(options)->by_tolerance ? " and --tolerance"
                                                           : "; give --select greedy");
     }

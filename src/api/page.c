@@ -53,6 +53,7 @@ static void put_command(const json_t *record, const char *store, const char *nam
                         struct ny_sink *sink)
 {
     const json_t *options = json_object_get(record, "options");
+    const struct ny_option_info *info;
 
     ny_put(sink, "nystream ");
     ny_put(sink, ny_field_is(record, "kind", "graph")        ? "graph"
@@ -60,7 +61,7 @@ static void put_command(const json_t *record, const char *store, const char *nam
                                                              : "fit");
     put_word(sink, store);
     put_word(sink, name);
-    for (const struct ny_option_info *info = ny_option_table(); info->name; info++) {
+    for (int i = 0; (info = ny_option_at(i)); i++) {
         const char *value = ny_field_text(options, info->name);
 
         if (value) put_option(sink, info, value);

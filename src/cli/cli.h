@@ -2,7 +2,7 @@
  * The command: what its files share. It sees the public header alone.
  *
  * A command line is parsed against two tables, the verbs (cli/verbs.c) and the options: those of
- * the library (ny_option_table()) and the command's own. Help, man page and completions are
+ * the library (ny_option_at()) and the command's own. Help, man page and completions are
  * written from the same tables. Data go to the standard output, words to the standard error.
  */
 #ifndef NY_CLI_CLI_H

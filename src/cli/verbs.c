@@ -253,7 +253,9 @@ static bool takes(const struct verb *verb, const struct ny_option_info *info)
 
 bool cli_option_at(const struct verb *verb, size_t index, struct option_view *view)
 {
-    for (const struct ny_option_info *info = ny_option_table(); info->name; info++)
+    const struct ny_option_info *info;
+
+    for (int i = 0; (info = ny_option_at(i)); i++)
         if ((!verb || takes(verb, info)) && index-- == 0) {
             *view = view_of(info);
             return true;

@@ -35,10 +35,11 @@ static void check_refusal(const struct command *command, int status, const char 
 /* What a verb does with its options before anything else. */
 static void use(const struct ny_options *options, unsigned groups, struct ny_context *ctx)
 {
+    const struct ny_option_info *info;
     json_t *identity;
     char *text;
 
-    for (const struct ny_option_info *info = ny_option_table(); info->name; info++)
+    for (int i = 0; (info = ny_option_at(i)); i++)
         (void)ny_options_get(options, info->name);
     (void)fuzz_status(ctx, ny_options_check(options, groups));
     ny_error_clear(ctx);
