@@ -92,8 +92,10 @@ static int check_order(const struct ny_graph_fit *fit)
     const struct ny_job *job = &fit->job;
 
     if (ny_field_is(job->record, "stage", ny_stage_name(job->settings->map->graph->first)) &&
-        !json_object_size(ny_job_checkpoint(job)))
-        ny_field_set_count(job->record, field, NY_NODE_ORDER);
+        !json_object_size(ny_job_checkpoint(job))) {
+        ny_field_set_count(job->record, field, NY_NODE_ORDER); /* nothing is by node so far */
+        return NY_OK;
+    }
     if (ny_field_count(job->record, field, 0) == NY_NODE_ORDER) return NY_OK;
     return ny_fail(job->ctx, NY_ESTORE,
                    "'%s' in %s was begun by a version of nystream that has the nodes of a graph in "
