@@ -252,6 +252,34 @@ static void test_known_classes(void **state)
     ny_classes_free(options.classes);
 }
 
+/* As many words as there may be, and then one of them again, and one more. */
+static void test_most_classes(void **state)
+{
+    enum { MOST = 65536, BYTES = 10 };
+    struct ny_reader_options options = {.label_column = "2"};
+    char *text = malloc((MOST + 2) * BYTES + 1);
+    struct support_table table;
+    struct ny_reader *reader;
+
+    for (size_t i = 0; i < MOST; i++)
+        snprintf(text + i * BYTES, BYTES + 1, "1,w%06zu\n", i);
+    strcpy(text + MOST * BYTES, "1,w000007\n");
+    assert_int_equal(ny_reader_open(&reader, *state, support_text("x.csv", text), &options), NY_OK);
+    assert_int_equal(support_rest(reader, 4096, &table), NY_END);
+    assert_int_equal(table.rows, MOST + 1);
+    assert_true(table.labels[MOST] == 7);
+    support_free(&table);
+    ny_reader_close(reader);
+    strcpy(text + MOST * BYTES, "1,another\n");
+    ny_error_clear(*state);
+    assert_int_equal(ny_reader_open(&reader, *state, support_text("x.csv", text), &options), NY_OK);
+    assert_int_equal(support_rest(reader, 4096, &table), NY_EDATA);
+    assert_non_null(strstr(ny_context_message(*state), "65537th"));
+    support_free(&table);
+    ny_reader_close(reader);
+    free(text);
+}
+
 /* A long row: the window grows, and the row is right. */
 static void test_wide_row(void **state)
 {
@@ -491,6 +519,7 @@ int main(void)
         cmocka_unit_test(test_every_cut),
         cmocka_unit_test(test_class_names),
         cmocka_unit_test(test_known_classes),
+        cmocka_unit_test(test_most_classes),
         cmocka_unit_test(test_wide_row),
         cmocka_unit_test(test_skip_equals_reading),
         cmocka_unit_test(test_libsvm_base_of_a_pipe),
