@@ -7,8 +7,8 @@
 
 /* Tells the caller the plan. */
 int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan);
-/* … NY_EBUDGET when it does not fit, NY_EIO when its embedding does
- * not fit the disk. */
+/* The same of a fit, which is refused: NY_EBUDGET when it does not fit, NY_EIO when its embedding
+ * does not fit the disk. */
 int ny_plan_announce(struct ny_store *store, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings);
 

@@ -172,7 +172,8 @@ static int run_range(struct ny_graph_job *g)
         err = ny_knn_pass(&g->knn, &g->lists, first_tile, checkpoint, g);
         if (err == NY_OK) {
             ny_job_count_pass(job, g->lists.rows,
-                              ny_knn_pass_flops(&g->knn, ny_units_of(g->lists.rows)));
+                              2 * ny_knn_pass_pairs(&g->knn, ny_units_of(g->lists.rows)) *
+                                  ny_entry_products(&g->spec));
             ny_field_set_count(at, "measured", g->lists.first);
             err = checkpoint(g, 0);
         }

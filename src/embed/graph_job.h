@@ -29,8 +29,8 @@ struct ny_graph_plan {
     size_t held_rows;      /* in memory at a time; exact: all, or 0 */
     bool fits, forest;
     uint64_t disk_bytes;
-    double pairs, entry_products, flops; /* distances, and what they take */
-    double entries;                      /* of the lists */
+    double pairs, flops; /* distances, and what they take */
+    double entries;      /* of the lists */
     enum ny_way way;
 };
 int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,

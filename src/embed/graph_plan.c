@@ -207,11 +207,9 @@ static void plan_work(const struct sizes *s, struct ny_graph_plan *plan)
 
     plan->forest = s->settings->forest;
     plan->way = ny_way_of(s->knn.spec);
-    plan->entry_products = ny_entry_products(s->knn.spec);
-    plan->flops = plan->forest
-                      ? 2 * n * (4.0 * (double)s->settings->leaf + 75) * plan->entry_products
-                      : ny_knn_pass_flops(&s->knn, ny_units_of(s->points->n));
-    plan->pairs = plan->flops / (2 * plan->entry_products);
+    plan->pairs = plan->forest ? n * (4.0 * (double)s->settings->leaf + 75)
+                               : ny_knn_pass_pairs(&s->knn, ny_units_of(s->points->n));
+    plan->flops = 2 * plan->pairs * ny_entry_products(s->knn.spec);
     plan->entries = n * (double)s->settings->stored;
     plan->disk_bytes = s->points->n * (s->settings->stored * 8 + 4) +
                        2 * s->points->n * (4 + 8 * ny_knn_width(&s->knn));
@@ -252,10 +250,10 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
 static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
 {
     const double compare = 6, list = 40, gather = 8;
-    double flops = 2 * graph->pairs * graph->entry_products;
 
-    if (graph->forest) return gather * flops / rates->gemm32 + list * graph->pairs / rates->exp32;
-    return flops / ny_calibration_tile(rates, graph->way, false) +
+    if (graph->forest)
+        return gather * graph->flops / rates->gemm32 + list * graph->pairs / rates->exp32;
+    return graph->flops / ny_calibration_tile(rates, graph->way, false) +
            compare * graph->pairs / rates->exp32;
 }
 

@@ -26,12 +26,12 @@ size_t ny_knn_width(const struct ny_knn *knn)
     return width < knn->n ? width : (size_t)knn->n - 1;
 }
 
-double ny_knn_pass_flops(const struct ny_knn *knn, uint64_t panels)
+double ny_knn_pass_pairs(const struct ny_knn *knn, uint64_t panels)
 {
     double n = (double)knn->n, rows = (double)panels * NY_UNIT_ROWS;
 
     if (rows > n) rows = n;
-    return rows * (2 * n - rows + NY_UNIT_ROWS) * ny_entry_products(knn->spec);
+    return rows * (2 * n - rows + NY_UNIT_ROWS) / 2;
 }
 
 static int unit(void *arg, const struct ny_tile *tile)
@@ -136,6 +136,7 @@ int ny_knn_pass(const struct ny_knn *knn, struct ny_neighbors *lists, uint64_t f
     struct run run = {
         .knn = knn, .lists = lists, .checkpoint = at_checkpoint, .checkpoint_arg = arg};
     uint64_t panels = ny_units_of(lists->rows);
+    double flops = 2 * ny_knn_pass_pairs(knn, panels) * ny_entry_products(knn->spec);
     struct ny_source *points = NULL;
     int err;
 
@@ -151,8 +152,7 @@ int ny_knn_pass(const struct ny_knn *knn, struct ny_neighbors *lists, uint64_t f
                                         .workers = knn->workers,
                                         .first_unit = first_tile,
                                         .checkpoint_s = knn->checkpoint_s,
-                                        .flops_per_row = ny_knn_pass_flops(knn, panels) /
-                                                         (double)run.pairs.source.n},
+                                        .flops_per_row = flops / (double)run.pairs.source.n},
                       &work, &run);
 done:
     release(&run);

@@ -35,7 +35,8 @@ size_t ny_knn_width(const struct ny_knn *knn);
  * `checkpoint`: between two tiles, with the number of those done. */
 int ny_knn_pass(const struct ny_knn *knn, struct ny_neighbors *lists, uint64_t first_tile,
                 int (*checkpoint)(void *arg, uint64_t tiles_done), void *arg);
-double ny_knn_pass_flops(const struct ny_knn *knn, uint64_t panels);
+/* Distances of a pass over so many panels. */
+double ny_knn_pass_pairs(const struct ny_knn *knn, uint64_t panels);
 size_t ny_knn_pass_bytes(const struct ny_columns_spec *spec, uint64_t n, unsigned workers);
 
 /* The final lists of rows first … first + count − 1, at most NY_MEASURE_ROWS: t row numbers and

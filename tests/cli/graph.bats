@@ -273,6 +273,24 @@ share() {
     exits 0
 }
 
+# A forest gathers its rows one by one, and all pairs are compared: neither goes at the rate of
+# products, and rows without a value cost time, too.
+@test "a graph is planned in seconds that are more than its products take" {
+    local knn output
+    store s 6000 3
+    for knn in exact "forest --leaf 64"; do
+        output=$(nystream plan s --map eigenmaps --neighbors 5 --knn $knn --json)
+        awk -v seconds="$(field "$output" neighbors)" -v flops="$(field "$output" flops)" \
+            -v rate="$(field "$output" gemm32_flops)" 'BEGIN { exit !(seconds > 10 * flops / rate) }'
+    done
+    printf '1 1:0 5:0\n%.0s' 1 2 3 4 >none.svm
+    nystream import none.nys none.svm --layout sparse -q
+    for knn in exact forest; do
+        output=$(nystream plan none.nys --map eigenmaps --neighbors 2 --components 1 --knn $knn --json)
+        [[ $(field "$output" seconds) =~ ^[0-9] ]]
+    done
+}
+
 @test "a forest has the same bytes for any threads and any budget, and another seed has others" {
     npy_u8 12000 7 >rows.npy
     nystream import b rows.npy -q
