@@ -192,6 +192,9 @@
     X("all", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT,                                       \
       "axes reach to the farthest points, not only to the middle 99.8 % and what is near "         \
       "them")                                                                                      \
+    X("names", NY_SWITCH, 0, false, NULL, NULL, PICTURE, PLOT,                                     \
+      "write the names of classes among their points; by default where they are words, or the "    \
+      "points so many that they are an image")                                                     \
     X("mark-landmarks", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT,                            \
       "show where the landmarks are")                                                              \
     X("scree", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, "draw the eigenvalues instead")     \

@@ -47,7 +47,7 @@ static int take_size(struct ny_context *ctx, const struct ny_options *options,
 /* Options of points do not act on eigenvalues. */
 static int check_scree(struct ny_context *ctx, const struct ny_options *options)
 {
-    static const char *const names[] = {"axes", "color", "all", "mark-landmarks"};
+    static const char *const names[] = {"axes", "color", "all", "names", "mark-landmarks"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (ny_options_is_set(options, names[i]))
@@ -61,6 +61,7 @@ static int check_scree(struct ny_context *ctx, const struct ny_options *options)
 struct plot {
     struct ny_picture_spec spec;
     char axes[2][64];
+    bool names;
     struct ny_store *store;
     struct ny_options none;
 };
@@ -77,6 +78,8 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
     plot->spec.scene.rows = ny_options_flag(options, "mark-landmarks");
     plot->spec.title = ny_options_text(options, "title");
     plot->spec.scree = ny_options_flag(options, "scree");
+    plot->names = ny_options_flag(options, "names");
+    if (ny_options_is_set(options, "names")) plot->spec.names = &plot->names;
     err = plot->spec.scree ? check_scree(ctx, options) : NY_OK;
     if (err == NY_OK) err = take_axes(ctx, options, plot->axes, &plot->spec);
     if (err == NY_OK) err = take_size(ctx, options, &plot->spec);

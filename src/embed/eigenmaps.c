@@ -413,6 +413,7 @@ static const struct ny_graph_map graph_map = {
 const struct ny_map ny_map_eigenmaps = {
     .name = "eigenmaps",
     .summary = "Laplacian eigenmaps: smoothest functions on a graph of neighbours",
+    .title = "Laplacian eigenmaps",
     .kernel = "rbf",
     .divided = true,
     .graph = &graph_map,
@@ -420,6 +421,7 @@ const struct ny_map ny_map_eigenmaps = {
 
 const struct ny_map ny_map_graph_diffusion = {
     .name = "diffusion",
+    .title = "Diffusion map",
     .kernel = "rbf",
     .divided = true,
     .in_time = true,

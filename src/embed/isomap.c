@@ -369,6 +369,8 @@ static const struct ny_graph_map graph_map = {
 const struct ny_map ny_map_isomap = {
     .name = "isomap",
     .summary = "isometric map: shortest paths in a graph of neighbours, centred",
+    .title = "Isomap",
+    .metric = true,
     .additive = true,
     .graph = &graph_map,
 };

@@ -32,11 +32,17 @@ const struct ny_map *ny_map_find(const char *name)
     return NULL;
 }
 
-const struct ny_map ny_map_svd = {.name = "svd", .summary = "eigenvectors of K as it is"};
+const struct ny_map ny_map_svd = {
+    .name = "svd",
+    .summary = "eigenvectors of K as it is",
+    .title = "Kernel SVD",
+};
 
 const struct ny_map ny_map_pca = {
     .name = "pca",
     .summary = "principal components: kpca with the linear kernel about the column mean",
+    .title = "PCA",
+    .metric = true,
     .additive = true,
     .kernel = "linear",
     .centred_rows = true,
@@ -45,18 +51,21 @@ const struct ny_map ny_map_pca = {
 const struct ny_map ny_map_kpca = {
     .name = "kpca",
     .summary = "kernel principal components: K centred",
+    .title = "Kernel PCA",
     .additive = true,
 };
 
 const struct ny_map ny_map_laplacian = {
     .name = "laplacian",
     .summary = "spectral clustering: eigenvectors of K divided by its degrees",
+    .title = "Spectral embedding",
     .divided = true,
 };
 
 const struct ny_map ny_map_diffusion = {
     .name = "diffusion",
     .summary = "diffusion map: the same, times eigenvalues to the power of --time",
+    .title = "Diffusion map",
     .divided = true,
     .in_time = true,
     .of_graph = &ny_map_graph_diffusion,

@@ -35,6 +35,9 @@ struct ny_graph_map;
 /* A map: which matrix is decomposed, and how its eigenvectors become coordinates. */
 struct ny_map {
     const char *name, *summary;
+    const char *title;  /* of pictures and pages: the name that a reader knows it by */
+    bool metric;        /* coordinates have the unit of distances between rows: pictures give all of
+                         * them one scale */
     bool additive;      /* K is centred (over D or implicitly) */
     const char *kernel; /* the only kernel it makes sense with; NULL: any */
     bool centred_rows;  /* the linear kernel is taken of rows less their mean */

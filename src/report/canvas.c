@@ -158,6 +158,30 @@ double ny_letters_width(struct ny_canvas *canvas, const struct ny_lettering *how
     return all.x_advance;
 }
 
+/* White around letters, so that they can be read among points: along their outlines in an image; in
+ * svg and pdf, where outlines are long, a rectangle. Leaves the ink of the letters. */
+static void draw_halo(struct ny_canvas *canvas, double left, double width, double height,
+                      const char *text)
+{
+    double margin = 5 * canvas->scale;
+    cairo_t *cr = canvas->cr;
+
+    if (canvas->kind == NY_CANVAS_PNG) {
+        ny_ink(canvas, 0xffffff, 0.85);
+        cairo_move_to(cr, left, height / 2);
+        cairo_text_path(cr, text);
+        cairo_set_line_width(cr, 7 * canvas->scale);
+        cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+        cairo_stroke(cr);
+    } else {
+        ny_ink(canvas, 0xffffff, 0.7);
+        cairo_rectangle(cr, left - margin, -height / 2 - margin, width + 2 * margin,
+                        height + 2 * margin);
+        cairo_fill(cr);
+    }
+    ny_ink(canvas, 0x1a1a20, 1);
+}
+
 void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
                 const char *text)
 {
@@ -168,66 +192,79 @@ void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_le
     cairo_save(canvas->cr);
     cairo_translate(canvas->cr, x, y);
     if (how->upwards) cairo_rotate(canvas->cr, -full_turn / 4);
+    if (how->halo) draw_halo(canvas, -how->anchor * width, width, digit.height, text);
     cairo_move_to(canvas->cr, -how->anchor * width, digit.height / 2);
-    if (how->halo) {
-        cairo_text_path(canvas->cr, text);
-        cairo_set_line_width(canvas->cr, 7 * canvas->scale);
-        cairo_set_line_join(canvas->cr, CAIRO_LINE_JOIN_ROUND);
-        ny_ink(canvas, 0xffffff, 0.85);
-        cairo_stroke_preserve(canvas->cr);
-        ny_ink(canvas, 0x1a1a20, 1);
-        cairo_fill(canvas->cr);
-    } else {
-        cairo_show_text(canvas->cr, text);
-    }
+    cairo_show_text(canvas->cr, text);
     cairo_restore(canvas->cr);
 }
 
-static void polygon(cairo_t *cr, double x, double y, const double (*corners)[2], size_t count,
-                    double radius)
-{
-    for (size_t i = 0; i < count; i++)
-        cairo_line_to(cr, x + radius * corners[i][0], y + radius * corners[i][1]);
-    cairo_close_path(cr);
-}
+/* A shape is a thick line: a short one with round or square ends, two bars, or a small outline
+ * whose line is as thick as its inside. A svg needs a third of the letters for it that the outline
+ * takes. Corners for a radius of 1; all shapes have about the same area. */
+struct skeleton {
+    cairo_line_cap_t cap;
+    double width;
+    size_t corners; /* 1: a dot; 2: a line; 3 or 4: an outline */
+    bool crossed;   /* a second line at right angles to the first */
+    double at[4][2];
+};
 
-/* Of about the same area each. */
-void ny_mark(struct ny_canvas *canvas, double x, double y, double radius, enum ny_shape shape)
+static const struct skeleton skeletons[] = {
+    [NY_DISC] = {CAIRO_LINE_CAP_ROUND, 2, 1, false, {{0}}},
+    [NY_SQUARE] = {CAIRO_LINE_CAP_SQUARE, 1.68, 2, false, {{-.05, 0}, {.05, 0}}},
+    [NY_TRIANGLE] =
+        {CAIRO_LINE_CAP_BUTT, .9456, 3, false, {{0, -.4928}, {.4375, .2772}, {-.4375, .2772}}},
+    [NY_DIAMOND] =
+        {CAIRO_LINE_CAP_BUTT, 1.195, 4, false, {{0, -.455}, {.455, 0}, {0, .455}, {-.455, 0}}},
+    [NY_CROSS] = {CAIRO_LINE_CAP_BUTT, .8, 2, true, {{-.8485, -.8485}, {.8485, .8485}}},
+    [NY_PLUS] = {CAIRO_LINE_CAP_BUTT, .8, 2, true, {{-1.2, 0}, {1.2, 0}}},
+};
+
+void ny_mark_add(struct ny_canvas *canvas, double x, double y, double radius, enum ny_shape shape)
 {
-    static const double square[4][2] = {{-.89, -.89}, {.89, -.89}, {.89, .89}, {-.89, .89}};
-    static const double triangle[3][2] = {{0, -1.45}, {1.25, .75}, {-1.25, .75}};
-    static const double diamond[4][2] = {{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}};
-    static const double plus[12][2] = {{-.4, -1.2}, {.4, -1.2}, {.4, -.4},   {1.2, -.4},
-                                       {1.2, .4},   {.4, .4},   {.4, 1.2},   {-.4, 1.2},
-                                       {-.4, .4},   {-1.2, .4}, {-1.2, -.4}, {-.4, -.4}};
+    const struct skeleton *s = &skeletons[shape];
     cairo_t *cr = canvas->cr;
 
-    cairo_new_path(cr);
-    cairo_save(cr);
-    cairo_translate(cr, x, y);
-    if (shape == NY_CROSS) cairo_rotate(cr, full_turn / 8);
-    switch (shape) {
-    case NY_SQUARE:
-        polygon(cr, 0, 0, square, 4, radius);
-        break;
-    case NY_TRIANGLE:
-        polygon(cr, 0, 0, triangle, 3, radius);
-        break;
-    case NY_DIAMOND:
-        polygon(cr, 0, 0, diamond, 4, radius);
-        break;
-    case NY_CROSS:
-    case NY_PLUS:
-        polygon(cr, 0, 0, plus, 12, radius);
-        break;
-    default:
-        cairo_arc(cr, 0, 0, radius, 0, full_turn);
+    if (canvas->kind != NY_CANVAS_PNG) { /* whole numbers are short, and exact enough on a page */
+        x = round(x);
+        y = round(y);
     }
-    cairo_restore(cr);
-    cairo_fill_preserve(cr);
-    ny_ink(canvas, 0xffffff, 0.8);
-    cairo_set_line_width(cr, fmax(0.12 * radius, 0.8 * canvas->scale));
+    cairo_move_to(cr, x + radius * s->at[0][0], y + radius * s->at[0][1]);
+    if (s->corners == 1) cairo_line_to(cr, x, y);
+    for (size_t k = 1; k < s->corners; k++)
+        cairo_line_to(cr, x + radius * s->at[k][0], y + radius * s->at[k][1]);
+    if (s->corners > 2) cairo_close_path(cr);
+    if (!s->crossed) return;
+    cairo_move_to(cr, x - radius * s->at[0][1], y + radius * s->at[0][0]);
+    cairo_line_to(cr, x - radius * s->at[1][1], y + radius * s->at[1][0]);
+}
+
+void ny_marks_draw(struct ny_canvas *canvas, double radius, enum ny_shape shape, bool edges)
+{
+    const struct skeleton *s = &skeletons[shape];
+    double edge = fmax(0.12 * radius, 0.8 * canvas->scale);
+    cairo_t *cr = canvas->cr;
+
+    cairo_save(cr);
+    cairo_set_line_cap(cr, s->cap);
+    cairo_set_line_join(cr, CAIRO_LINE_JOIN_MITER);
+    if (edges) {
+        cairo_save(cr);
+        cairo_set_line_width(cr, s->width * radius + edge);
+        ny_ink(canvas, 0xffffff, 0.8);
+        cairo_stroke_preserve(cr);
+        cairo_restore(cr);
+    }
+    cairo_set_line_width(cr, s->width * radius - (edges ? edge : 0));
     cairo_stroke(cr);
+    cairo_restore(cr);
+}
+
+void ny_mark(struct ny_canvas *canvas, double x, double y, double radius, enum ny_shape shape)
+{
+    cairo_new_path(canvas->cr);
+    ny_mark_add(canvas, x, y, radius, shape);
+    ny_marks_draw(canvas, radius, shape, true);
 }
 
 size_t ny_image_stride(size_t width)

@@ -49,7 +49,11 @@ struct ny_lettering {
 void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
                 const char *text);
 double ny_letters_width(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text);
-/* A mark of a class, with a thin white edge. */
+/* Adds a mark to those that ny_marks_draw() draws at once, in the ink of then; all of one radius
+ * and shape. `edges`: they have a thin white edge. */
+void ny_mark_add(struct ny_canvas *canvas, double x, double y, double radius, enum ny_shape shape);
+void ny_marks_draw(struct ny_canvas *canvas, double radius, enum ny_shape shape, bool edges);
+/* Draws one mark, with a thin white edge. */
 void ny_mark(struct ny_canvas *canvas, double x, double y, double radius, enum ny_shape shape);
 /* A raster of `cells` (width, height) of premultiplied `argb`, lines ny_image_stride() apart, in
  * the rectangle `at` (x, y, width, height). */

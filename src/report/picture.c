@@ -7,14 +7,17 @@
 
 #include "base/compare.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/text.h"
 #include "report/legend.h"
+#include "report/marks.h"
 #include "report/scree.h"
 #include "report/words.h"
 
-/* So few points have a mark each; in svg and pdf they stay marks. */
-enum { FEW_POINTS = 5000 };
+/* Up to NY_MARKS_MOST points have a mark each, which svg and pdf keep as a shape; more are an
+ * image. In svg and pdf an image has at most PAGE_CELLS cells, so that the file stays small. */
+enum { PAGE_CELLS = 85000 };
+/* Pixels around a mark of a picture of 1600 × 1200 in which others make it one of a crowd. */
+enum { NEARBY = 40 };
 
 struct picture {
     struct ny_context *ctx;
@@ -75,6 +78,20 @@ static int add_points(void *user, const struct ny_frame *frame, size_t count)
     return NY_OK;
 }
 
+/* Lays pixels on white paper and leaves 16 shades of each colour: in svg and pdf more shades, and
+ * degrees of transparency, would make the compressed image three times as large. */
+static void simplify(uint32_t *argb, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t paper = 255 - (argb[i] >> 24), rgb = 0xff;
+
+        if (paper == 255) continue;
+        for (int shift = 16; shift >= 0; shift -= 8)
+            rgb = rgb << 8 | ((argb[i] >> shift & 255) + paper + 8) / 17 * 17;
+        argb[i] = rgb;
+    }
+}
+
 static int draw_raster(struct picture *p)
 {
     const struct ny_plot_frame *f = &p->axes;
@@ -85,41 +102,8 @@ static int draw_raster(struct picture *p)
     p->pixels = ny_calloc(p->ctx, NY_MEM_OTHER, stride * cells[1], sizeof(uint32_t));
     if (!p->pixels) return NY_EBUDGET;
     ny_raster_paint(&p->raster, p->pixels, stride);
+    if (p->canvas.kind != NY_CANVAS_PNG) simplify(p->pixels, stride * cells[1]);
     return ny_image(&p->canvas, p->pixels, cells, at);
-}
-
-static uint32_t mark_color(const struct picture *p, double tint)
-{
-    if (p->scene.tint.kind == NY_RASTER_VALUES) return ny_viridis(tint);
-    if (p->scene.tint.kind == NY_RASTER_AMOUNT) return ny_class_color[0];
-    return tint < 0 ? NY_NO_CLASS_COLOR : ny_class_color[(size_t)tint % NY_CLASS_COLORS];
-}
-
-/* In an order of hashes, so that no class lies on top; the sample holds all points. */
-static void draw_marks(struct picture *p)
-{
-    const double *x = ny_sample_column(&p->scene.sample, 0),
-                 *y = ny_sample_column(&p->scene.sample, 1);
-    const double *tints = ny_sample_column(&p->scene.sample, p->scene.tint.column);
-    double radius = fmin(9, fmax(3.2, 420 / sqrt((double)p->scene.sample.count))) * p->canvas.scale;
-    uint32_t order[FEW_POINTS];
-
-    for (size_t i = 0; i < p->scene.sample.count; i++) {
-        size_t j = (size_t)(ny_hash64(0, NY_STREAM_SHUFFLE, i) % (i + 1));
-
-        order[i] = order[j];
-        order[j] = (uint32_t)i;
-    }
-    for (size_t k = 0; k < p->scene.sample.count; k++) {
-        size_t i = order[k];
-        double tint = ny_scene_tint(&p->scene, tints, i);
-
-        if (!isfinite(x[i]) || !isfinite(y[i]) || isnan(tint)) continue;
-        ny_ink(&p->canvas, mark_color(p, tint), 0.85);
-        ny_mark(&p->canvas, ny_frame_x(&p->axes, x[i]), ny_frame_y(&p->axes, y[i]), radius,
-                p->scene.tint.kind == NY_RASTER_CLASSES && tint >= 0 ? ny_class_shape((size_t)tint)
-                                                                     : NY_DISC);
-    }
 }
 
 /* ---- the whole ---------------------------------------------------------------------------- */
@@ -129,12 +113,13 @@ static void lay_out(struct picture *p)
     struct ny_plot_frame *f = &p->axes;
     double unit = p->canvas.scale;
 
-    f->x = p->scene.x;
-    f->y = p->scene.y;
     f->left = round(150 * unit);
     f->top = round(122 * unit);
     f->right = round((double)p->canvas.width - 300 * unit);
     f->bottom = round((double)p->canvas.height - 118 * unit);
+    ny_scene_fit(&p->scene, f->right - f->left, f->bottom - f->top);
+    f->x = p->scene.x;
+    f->y = p->scene.y;
     ny_ticks_make(&f->x_ticks, &f->x, 7);
     ny_ticks_make(&f->y_ticks, &f->y, 7);
 }
@@ -151,7 +136,9 @@ static void draw_legend(struct picture *p, const struct ny_raster *raster)
     char number[64];
 
     if (!p->scene.tint.name && p->raster.radius) {
-        snprintf(number, sizeof(number), "points within %zu px", p->raster.radius);
+        snprintf(number, sizeof(number), "points within %.0f px",
+                 (double)p->raster.radius * (p->axes.right - p->axes.left) /
+                     (double)p->raster.width);
         legend.title = number;
     } else if (!p->scene.tint.name) {
         legend.title = "points a pixel";
@@ -171,26 +158,34 @@ static int draw_inside(struct picture *p, bool few)
     cairo_rectangle(p->canvas.cr, f->left, f->top, f->right - f->left, f->bottom - f->top);
     cairo_clip(p->canvas.cr);
     if (few)
-        draw_marks(p);
+        ny_draw_marks(&p->canvas, f, &p->scene, &p->raster);
     else
         err = draw_raster(p);
     for (size_t k = 0; k < p->mark_count; k++)
         ny_draw_landmark(&p->canvas, ny_frame_x(f, p->marks[k][0]), ny_frame_y(f, p->marks[k][1]),
                          p->mark_count);
-    if (err == NY_OK && !few) /* marks have their shapes */
+    if (err == NY_OK && (p->spec->names ? *p->spec->names : !few || p->scene.tint.words))
         err = ny_draw_class_names(&p->canvas, f, &p->scene.tint, &p->scene.sample);
     cairo_restore(p->canvas.cr);
     return err;
 }
 
-/* The raster, its image, and what places names of classes. */
-static size_t bill(const struct picture *p)
+/* One cell a pixel, or fewer where an image becomes a part of a svg or pdf. */
+static void find_cells(const struct picture *p, bool few, size_t cells[2])
 {
-    size_t width = (size_t)(p->axes.right - p->axes.left);
-    size_t height = (size_t)(p->axes.bottom - p->axes.top);
+    double width = p->axes.right - p->axes.left, height = p->axes.bottom - p->axes.top;
+    double shrink =
+        few || p->canvas.kind == NY_CANVAS_PNG ? 1 : fmin(1, sqrt(PAGE_CELLS / (width * height)));
 
-    return ny_raster_bytes(p->scene.tint.kind, width, height) +
-           ny_image_stride(width) * height * sizeof(uint32_t) +
+    cells[0] = (size_t)fmax(1, width * shrink);
+    cells[1] = (size_t)fmax(1, height * shrink);
+}
+
+/* The raster, its image, and what places names of classes. */
+static size_t bill(const struct picture *p, const size_t cells[2])
+{
+    return ny_raster_bytes(p->scene.tint.kind, cells[0], cells[1]) +
+           ny_image_stride(cells[0]) * cells[1] * sizeof(uint32_t) +
            p->scene.sample.count * sizeof(double);
 }
 
@@ -198,14 +193,17 @@ static int draw(struct picture *p)
 {
     struct ny_plot_frame *f = &p->axes;
     char x_title[NY_WORDS_BYTES], y_title[NY_WORDS_BYTES], words[NY_WORDS_BYTES], title[128];
-    bool few = p->scene.frame.n <= FEW_POINTS;
+    bool few = p->scene.frame.n <= NY_MARKS_MOST;
+    size_t cells[2];
     int err;
 
     lay_out(p);
-    err = ny_memory_need(p->ctx, "plot", bill(p));
+    find_cells(p, few, cells);
+    err = ny_memory_need(p->ctx, "plot", bill(p, cells));
     if (err == NY_OK)
-        err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, (size_t)(f->right - f->left),
-                            (size_t)(f->bottom - f->top), p->scene.frame.n);
+        err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, cells[0], cells[1],
+                            p->scene.frame.n);
+    if (few) p->raster.radius = (size_t)lround(NEARBY * p->canvas.scale);
     if (err == NY_OK) err = ny_frame_walk(&p->scene.frame, "plot", add_points, p);
     if (err) return err;
     ny_describe_column(&p->scene.frame, 0, x_title);
@@ -216,7 +214,8 @@ static int draw(struct picture *p)
     ny_draw_title(&p->canvas, f, title, words);
     ny_draw_axes(&p->canvas, f, x_title, y_title);
     err = draw_inside(p, few);
-    if (err == NY_OK) draw_legend(p, few ? NULL : &p->raster);
+    if (err == NY_OK)
+        draw_legend(p, few && p->scene.tint.kind != NY_RASTER_AMOUNT ? NULL : &p->raster);
     return err;
 }
 

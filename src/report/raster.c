@@ -66,9 +66,19 @@ static void count(struct ny_raster *raster, size_t cell, size_t slot, double val
     if (raster->sums) raster->sums[cell] += value;
 }
 
+static long column_of(const struct ny_raster *raster, double x)
+{
+    return (long)fmin(fmax(x, 0) * (double)raster->width, (double)raster->width - 1);
+}
+
+static long row_of(const struct ny_raster *raster, double y)
+{
+    return (long)fmin(fmax(1 - y, 0) * (double)raster->height, (double)raster->height - 1);
+}
+
 void ny_raster_add(struct ny_raster *raster, double x, double y, double tint)
 {
-    long reach = (long)raster->radius, column, row;
+    long reach = (long)raster->radius, column = column_of(raster, x), row = row_of(raster, y);
     size_t slot = slot_of(raster, tint);
 
     if (!isfinite(x) || !isfinite(y) || (raster->kind == NY_RASTER_VALUES && isnan(tint))) {
@@ -79,8 +89,6 @@ void ny_raster_add(struct ny_raster *raster, double x, double y, double tint)
         raster->outside++;
         return;
     }
-    column = (long)fmin(x * (double)raster->width, (double)raster->width - 1);
-    row = (long)fmin((1 - y) * (double)raster->height, (double)raster->height - 1);
     for (long dy = -reach; dy <= reach; dy++)
         for (long dx = -reach; dx <= reach; dx++) {
             long to_x = column + dx, to_y = row + dy;
@@ -99,6 +107,12 @@ static uint64_t total(const struct ny_raster *raster, size_t cell)
     for (size_t k = 0; k < raster->slots; k++)
         sum += raster->counts[cell * raster->slots + k];
     return sum;
+}
+
+uint64_t ny_raster_count(const struct ny_raster *raster, double x, double y)
+{
+    if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) return 0;
+    return total(raster, (size_t)row_of(raster, y) * raster->width + (size_t)column_of(raster, x));
 }
 
 uint64_t ny_raster_most(const struct ny_raster *raster)
@@ -146,7 +160,8 @@ static uint32_t premultiplied(uint32_t color, double alpha)
 
 void ny_raster_paint(const struct ny_raster *raster, uint32_t *argb, size_t stride)
 {
-    const double faintest = 0.4; /* one point, where colour stands for something else */
+    /* The opacity of one point, where colour stands for something else. */
+    const double faintest = raster->radius ? 0.55 : 0.4;
     uint64_t most = ny_raster_most(raster);
 
     for (size_t cell = 0; cell < raster->width * raster->height; cell++) {

@@ -31,6 +31,8 @@ void ny_raster_release(struct ny_raster *raster);
  * value in 0 … 1, NaN where it has none. */
 void ny_raster_add(struct ny_raster *raster, double x, double y, double tint);
 
+/* How many points the cell at x, y in 0 … 1 counts; 0 beyond the edges. */
+uint64_t ny_raster_count(const struct ny_raster *raster, double x, double y);
 /* The most points that one cell counts. */
 uint64_t ny_raster_most(const struct ny_raster *raster);
 /* As premultiplied ARGB, `stride` pixels a line, top line first; empty cells are transparent. */

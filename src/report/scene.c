@@ -34,6 +34,15 @@ static int find_ranges(struct ny_scene *scene, const struct ny_scene_spec *spec)
     return NY_OK;
 }
 
+/* Whether both axes are components of a map whose coordinates are distances. */
+static bool wants_one_scale(const struct ny_scene *scene)
+{
+    const struct ny_frame *frame = &scene->frame;
+    const struct ny_map *map = ny_map_find(ny_field_text(frame->result.report, "map"));
+
+    return map && map->metric && frame->column[0].component && frame->column[1].component;
+}
+
 struct extremes {
     double low[2], high[2];
 };
@@ -81,6 +90,7 @@ int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *na
     if (err == NY_OK) err = ny_tint_new(&scene->tint, &scene->frame, spec->color);
     if (err == NY_OK) err = ny_sample_new(&scene->sample, &scene->frame);
     if (err == NY_OK) err = find_ranges(scene, spec);
+    scene->equal = err == NY_OK && wants_one_scale(scene);
     return err ? err : widen_axes(scene, spec);
 }
 
@@ -90,6 +100,25 @@ void ny_scene_close(struct ny_scene *scene)
     ny_sample_release(&scene->sample);
     ny_tint_release(&scene->tint);
     ny_frame_close(&scene->frame);
+}
+
+static void widen(struct ny_axis *axis, double length)
+{
+    double middle = axis->low + (axis->high - axis->low) / 2;
+
+    *axis = (struct ny_axis){middle - length / 2, middle + length / 2};
+}
+
+void ny_scene_fit(struct ny_scene *scene, double width, double height)
+{
+    double across = (scene->x.high - scene->x.low) / width;
+    double upwards = (scene->y.high - scene->y.low) / height;
+
+    if (!scene->equal) return;
+    if (across < upwards)
+        widen(&scene->x, upwards * width);
+    else
+        widen(&scene->y, across * height);
 }
 
 double ny_scene_tint(const struct ny_scene *scene, const double *values, size_t i)

@@ -18,12 +18,17 @@ struct ny_scene {
     struct ny_tint tint;
     struct ny_sample sample;
     struct ny_axis x, y;
+    bool equal; /* x and y are components with the unit of distances: they want one scale */
 };
 
 /* Close it after a failure, too. */
 int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *name,
                   const struct ny_scene_spec *spec);
 void ny_scene_close(struct ny_scene *scene);
+/* Widens the shorter of the axes so that, where the scene is `equal`, a step along x and the same
+ * step along y are equally long on a rectangle of this width and height (in one unit of length).
+ */
+void ny_scene_fit(struct ny_scene *scene, double width, double height);
 /* For ny_raster_add(): of entry i of the values of the tint's column, of a piece or the sample. */
 double ny_scene_tint(const struct ny_scene *scene, const double *values, size_t i);
 /* The `count` points of the piece that was read. */

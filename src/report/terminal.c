@@ -1,5 +1,6 @@
 #include "report/terminal.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,8 @@ struct page {
     struct ny_screen screen;
     struct ny_raster raster;
     size_t columns, lines; /* of letters within the axes */
-    bool braille, letters; /* letters: classes have one each */
+    bool braille, letters; /* letters: classes have one each, of these: */
+    char letter_of[NY_CLASS_COLORS];
     uint64_t most_in_dot, most_in_letter;
     struct ny_sink *out;
     int color; /* in force */
@@ -109,8 +111,28 @@ static void set_color(struct page *page, int color)
 
 /* ---- letters ------------------------------------------------------------------------------ */
 
-static const char class_letters[] =
-    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+static bool is_taken(const struct page *page, size_t count, char letter)
+{
+    return memchr(page->letter_of, letter, count) != NULL;
+}
+
+/* A class is shown as the first letter or digit of its name that no class before it has, so that
+ * class 3 is a 3; else as the first letter that is left. Classes that share a colour share it. */
+static void choose_letters(struct page *page)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    const struct ny_tint *tint = &page->scene.tint;
+
+    for (size_t k = 0; k < tint->count && k < NY_CLASS_COLORS; k++) {
+        const char *name = tint->classes[k].name;
+
+        while (*name && (!isalnum((unsigned char)*name) || is_taken(page, k, *name)))
+            name++;
+        for (const char *other = letters; !*name && *other; other++)
+            if (!is_taken(page, k, *other)) name = other;
+        page->letter_of[k] = *name;
+    }
+}
 
 /* The dots of a letter: their sums. */
 struct cell {
@@ -219,7 +241,7 @@ static void put_cell(struct page *page, size_t column, size_t line)
     set_color(page, color_of(page, &cell));
     slot = largest_slot(page, &cell);
     if (page->letters)
-        ny_putf(page->out, "%c", slot < NY_CLASS_COLORS ? class_letters[slot] : '?');
+        ny_putf(page->out, "%c", slot < NY_CLASS_COLORS ? page->letter_of[slot] : '?');
     else if (page->braille)
         put_braille(page, &cell);
     else
@@ -299,7 +321,7 @@ static void put_classes(struct page *page)
         if (!at) put_spaces(page, MARGIN);
         set_color(page, color_number(ny_class_color[k % NY_CLASS_COLORS]));
         if (page->letters)
-            ny_putf(page->out, "%c=", class_letters[k % NY_CLASS_COLORS]);
+            ny_putf(page->out, "%c=", page->letter_of[k % NY_CLASS_COLORS]);
         else
             ny_put(page->out, page->screen.utf8 ? "● " : "* ");
         set_color(page, NO_COLOR);
@@ -373,6 +395,8 @@ static int draw(struct page *page, const char *title)
     page->lines = high - AROUND;
     page->letters = page->scene.tint.kind == NY_RASTER_CLASSES && !screen->colors;
     page->braille = screen->utf8 && !page->letters;
+    if (page->letters) choose_letters(page);
+    ny_scene_fit(&page->scene, (double)page->columns, 2 * (double)page->lines);
     err = ny_raster_new(&page->raster, page->scene.ctx, page->scene.tint.kind,
                         page->columns * (page->braille ? CELL_WIDTH : 1),
                         page->lines * (page->braille ? CELL_HEIGHT : 1), UINT64_MAX);

@@ -66,6 +66,14 @@ static int count_classes(struct ny_tint *tint, struct ny_frame *frame)
     return err;
 }
 
+static bool is_number(const char *text)
+{
+    char *end;
+
+    strtod(text, &end);
+    return end > text && !*end;
+}
+
 static int name_classes(struct ny_tint *tint, struct ny_frame *frame)
 {
     char **names = NULL;
@@ -77,10 +85,12 @@ static int name_classes(struct ny_tint *tint, struct ny_frame *frame)
     for (size_t k = 0; err == NY_OK && k < tint->count; k++) {
         struct ny_tint_class *class = &tint->classes[k];
 
-        if (class->value >= 0 && class->value < (double)named)
+        if (class->value >= 0 && class->value < (double)named) {
             ny_clean_text(names[(size_t) class->value], class->name, sizeof(class->name));
-        else
+            tint->words = tint->words || !is_number(class->name);
+        } else {
             snprintf(class->name, sizeof(class->name), "%.6g", class->value);
+        }
     }
     ny_free(tint->ctx, names);
     return err;

@@ -23,6 +23,7 @@ struct ny_tint {
     const char *name; /* of the column; NULL: amounts of points */
     size_t column;    /* of the frame */
     size_t count;
+    bool words;        /* classes have names, and some of these are no numbers */
     uint64_t nameless; /* rows of no class, or of one beyond the most that are told apart */
     struct ny_tint_class *classes; /* in the order of their values */
     struct ny_axis range;          /* of quantities */

@@ -253,6 +253,7 @@ axes           | plot s f -o o.svg                        | --axes 2,1
 color          | plot s f -o o.svg                        | --color row
 all            | plot far f -o o.svg                      | --all
 mark-landmarks | plot s f -o o.svg                        | --mark-landmarks
+names          | plot s f -o o.svg                        | --names
 scree          | plot s f -o o.svg                        | --scree
 size           | plot s f -o o.svg                        | --size 400x300
 title          | plot s f -o o.svg                        | --title hello
@@ -313,6 +314,7 @@ against       | eval s f --measures distances             | --against other ! --
 csv           | eval s f --json                           | --csv ! give one
 mark-landmarks | plot s whole -o o.png                    | --mark-landmarks ! no landmarks
 axes          | plot s f --scree -o o.png                 | --axes 2,1 ! --scree
+names         | plot s f --scree -o o.png                 | --names ! --scree
 color         | plot s f --scree -o o.png                 | --color row ! --scree
 size          | plot s f --terminal                       | --size 400x300 ! a terminal
 scree         | plot s f --terminal                       | --scree ! -o OUT.png

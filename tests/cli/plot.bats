@@ -55,6 +55,52 @@ size() {
     grep -q '<image' 1.svg
 }
 
+@test "an svg or pdf stays small: 2,000 marks of 26 classes, or an image of many points" {
+    table 2000 2 | awk -F, '{printf "%s,%c\n", $0, 65 + NR % 26}' >few.csv
+    table 60000 2 | awk -F, '{print $0 "," "name-of-class-" NR % 10}' >many.csv
+    for name in few many; do
+        nystream import $name $name.csv --label-column 3 -q
+        nystream fit $name a --map pca --approx exact -q
+        for color in label 1 density; do
+            nystream plot $name a -o $name.svg --color $color
+            nystream plot $name a -o $name.pdf --color $color
+            [ "$(stat -c %s $name.svg)" -le 300000 ]
+            [ "$(stat -c %s $name.pdf)" -le 300000 ]
+        done
+    done
+    ! grep -q '<image' few.svg
+    grep -q '<image' many.svg
+}
+
+@test "names of classes are written among the points where they are words, or where asked for" {
+    made s
+    table 60 3 | awk -F, '{print $0 "," NR % 3}' >n.csv
+    nystream import n n.csv --label-column 4 -q
+    nystream fit n a --map pca --approx exact -q
+    differ() { # STORE OPTION: whether the picture is another one without or with it
+        nystream plot "$1" a -o default.png
+        nystream plot "$1" a -o typed.png "$2"
+        ! cmp -s default.png typed.png
+    }
+    differ s --no-names
+    ! differ s --names
+    differ n --names
+    ! differ n --no-names
+}
+
+@test "without colours a class is shown by its own digit or letter" {
+    table 300 2 | awk -F, '{print $0 "," NR % 3 + 1}' >t.csv
+    nystream import s t.csv --label-column 3 -q
+    nystream fit s a --map pca --approx exact -q
+    ny plot s a --terminal
+    prints "1=1  2=2  3=3"
+    table 300 2 | awk -F, '{print $0 "," (NR % 2 ? "left" : "lower")}' >w.csv
+    nystream import w w.csv --label-column 3 -q
+    nystream fit w a --map pca --approx exact -q
+    ny plot w a --terminal
+    prints "l=left  o=lower"
+}
+
 @test "columns, colours and the other pictures" {
     made s
     for options in "--axes 1,3" "--axes row,2" "--color 3" "--color row" "--color density" "--all" \
@@ -148,9 +194,9 @@ size() {
     [ "${#lines[@]}" -eq 24 ]
     [[ $output != *[^[:print:][:space:]]* ]]
     [ "$(tr -d '\0-\177' <<<"$output" | wc -c)" -eq 0 ]
-    prints "0=left" # classes without colours are letters
+    prints "l=left" # classes without colours are letters
     prints "+--"
-    [ "$(tr -cd '01' < <(head -n -3 <<<"$output" | cut -c 11-) | wc -c)" -gt 25 ]
+    [ "$(tr -cd 'lb' < <(head -n -3 <<<"$output" | cut -c 11-) | wc -c)" -gt 25 ]
     LC_ALL=C.UTF-8 ny plot s a --terminal --color density
     exits 0
     [[ $output == *[⠁-⣿]* && $output == *─* ]]

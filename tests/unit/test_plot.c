@@ -83,20 +83,36 @@ static uint32_t pixel(cairo_surface_t *image, double x, double y)
     return pixels[(size_t)y * stride + (size_t)x] & 0xffffff;
 }
 
-/* Where a row of the embedding should be: the axes reach 4 % beyond the farthest. */
-static void place(const float *y, size_t count, size_t row, double at[2])
+/* Where a row of two columns should be: the axes reach 4 % beyond the farthest; where both are
+ * components of pca (`equal`), the shorter axis is widened about its middle to the scale of the
+ * longer. */
+static void place_in(const float *y, size_t count, size_t row, bool equal, double at[2])
 {
+    const double size[2] = {RIGHT - LEFT, BOTTOM - TOP};
+    double middle[2], length[2], scale = 0;
+
     for (int k = 0; k < 2; k++) {
-        double low = INFINITY, high = -INFINITY, share;
+        double low = INFINITY, high = -INFINITY;
 
         for (size_t i = 0; i < count; i++) {
             low = fmin(low, (double)y[2 * i + (size_t)k]);
             high = fmax(high, (double)y[2 * i + (size_t)k]);
         }
-        share = 0.04 + ((double)y[2 * row + (size_t)k] - low) / (high - low);
-        share /= 1.08;
-        at[k] = k ? BOTTOM - share * (BOTTOM - TOP) : LEFT + share * (RIGHT - LEFT);
+        middle[k] = (low + high) / 2;
+        length[k] = 1.08 * (high - low);
+        scale = fmax(scale, length[k] / size[k]);
     }
+    for (int k = 0; k < 2; k++) {
+        double unit = equal ? scale : length[k] / size[k];
+        double away = ((double)y[2 * row + (size_t)k] - middle[k]) / unit;
+
+        at[k] = k ? (TOP + BOTTOM) / 2.0 - away : (LEFT + RIGHT) / 2.0 + away;
+    }
+}
+
+static void place(const float *y, size_t count, size_t row, double at[2])
+{
+    place_in(y, count, row, true, at);
 }
 
 static int distance(uint32_t a, uint32_t b)
@@ -238,16 +254,39 @@ static void test_axes(void **state)
     }
     for (size_t i = 0; i < FEW; i++) {
         place(turned, FEW, i, at);
-        assert_true(distance(pixel(image, at[0], at[1]), ny_class_color[0]) < 140);
+        assert_true(!is_paper(pixel(image, at[0], at[1])));
     }
     cairo_surface_destroy(image);
     image = plot(f, "axes", "row,2");
     for (size_t i = 0; i < FEW; i++)
         turned[2 * i] = (float)i, turned[2 * i + 1] = y[2 * i + 1];
     for (size_t i = 0; i < FEW; i++) {
-        place(turned, FEW, i, at);
-        assert_true(distance(pixel(image, at[0], at[1]), ny_class_color[0]) < 140);
+        place_in(turned, FEW, i, false, at);
+        assert_true(!is_paper(pixel(image, at[0], at[1])));
     }
+    cairo_surface_destroy(image);
+}
+
+/* Colours tell how crowded a place is, also where each point has a mark: of few points in a heap
+ * and one far away, that one has the colour of a single point. */
+static void test_density_of_few(void **state)
+{
+    struct fixture *f = *state;
+    float rows[2 * FEW], y[2 * FEW];
+    cairo_surface_t *image;
+    double at[2];
+
+    for (int i = 0; i < FEW; i++) {
+        rows[2 * i] = i ? (float)(0.01 * i) : 10;
+        rows[2 * i + 1] = i ? (float)(0.01 * (i * 5 % FEW)) : 5;
+    }
+    make_store(f, rows, FEW, NULL);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, FEW, y), NY_OK);
+    image = plot(f, "color", "density");
+    place(y, FEW, 0, at);
+    assert_true(distance(pixel(image, at[0], at[1]), ny_amount_color(0)) < 100);
+    place(y, FEW, 6, at);
+    assert_true(distance(pixel(image, at[0], at[1]), ny_amount_color(1)) < 100);
     cairo_surface_destroy(image);
 }
 
@@ -276,6 +315,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_many_points, setup, teardown),
         cmocka_unit_test_setup_teardown(test_colors_of_many, setup, teardown),
         cmocka_unit_test_setup_teardown(test_axes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_density_of_few, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
     };
 

@@ -5,5 +5,6 @@ s/[0-9.]+ [kMGT]?([FB]?)\/s/# \1\/s/g
 s/^(peak memory +)[0-9.]+ [MG]iB/\1#/
 s/^((time over ideal|BLAS|CPU|machine) +).*/\1#/
 s/("(seconds|total_seconds|gemm_ratio|peak_rss_bytes|cpu|blas)": )[^,]+/\1#/
+/"stage_memory_bytes"/,/\}/s/: [0-9]+/: #/
 s/("(stats|select|accumulate|solve|project|neighbors|graph)": )[0-9e.-]*\.[0-9e.-]+/\1#/
 s/\b[0-9]+\.[0-9]+\.[0-9]+\b/#.#.#/g
