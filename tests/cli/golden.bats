@@ -100,3 +100,158 @@ copies() {
         nystream import $old $old/points.csv --append -q
     done
 }
+
+# ---- jobs of version 1.0.0, finished and interrupted (data-tools/golden-1.0) -------------------
+
+# The stores of 1.0.0 in a folder 1.0, which is then the working one.
+old_jobs() {
+    tar -xzf "$golden/1.0.tar.gz" && cd 1.0
+}
+
+# compare_columns TOLERANCE A.csv B.csv: equal numbers, but for that share of the largest.
+compare_columns() {
+    paste -d, "$2" "$3" | awk -F, -v tolerance="$1" '
+        NF % 2 {bad = 1}
+        {
+            for (j = 1; j <= NF / 2; j++) {
+                d = $j - $(j + NF / 2); if (d < 0) d = -d; if (d > far) far = d
+                x = $j < 0 ? -$j : $j; if (x > most) most = x
+            }
+        }
+        END {
+            if (!bad && NR && far <= tolerance * most) exit 0
+            printf "%d rows, off by %g of %g\n", NR, far, most; exit 1
+        }' >&2
+}
+
+@test "what version 1.0.0 finished is exported to the same bytes" {
+    local store name part sum
+    old_jobs
+    for store in *.nys; do
+        ny verify $store
+        exits 0
+    done
+    [ "$(wc -l <parts)" -ge 110 ]
+    while read -r store name part sum; do
+        [ "$(nystream export $store "$name" --part "$part" -o - | md5sum | cut -d' ' -f1)" = "$sum" ] ||
+            { echo "$store $name: part $part differs" >&2; return 1; }
+    done <parts
+}
+
+@test "jobs of version 1.0.0 are listed, and told in full" {
+    local store verb name options
+    old_jobs
+    while read -r store verb name options; do
+        for name in "$name" "$name-broken"; do
+            ny info $store "$name" --json
+            exits 0
+            [ "$(field "$output" name)" = "$name" ]
+            ny info $store "$name"
+            exits 0
+        done
+        ny list $store
+        exits 0
+        prints "${name%-broken}"
+        prints "$name"
+    done <jobs
+    ny list points.nys --json
+    [ "$(grep -c '"interrupted"' <<<"$output")" -eq 9 ]
+    ny report points.nys -o page.html
+    exits 0
+    ny plot points.nys landmarks -o map.svg
+    exits 0
+}
+
+# The rows of both embeddings, or what a graph or a dictionary is made of.
+same_ends() { # STORE NAME OTHER
+    local part name
+    for part in landmarks neighbors; do
+        for name in "$2" "$3"; do
+            nystream export $1 "$name" --part $part -o "$name.csv" 2>/dev/null || continue 2
+        done
+        cmp "$2.csv" "$3.csv"
+    done
+    for name in "$2" "$3"; do
+        nystream export $1 "$name" -o "$name.csv" 2>/dev/null || return 0
+    done
+    compare_columns 2e-3 "$2.csv" "$3.csv"
+}
+
+@test "what version 1.0.0 was interrupted in goes on, to the same end" {
+    local store verb name words options ended=0
+    old_jobs
+    while read -r store verb name words; do
+        read -ra options <<<"$words"
+        for ((i = 0; i < ${#options[@]}; i += 2)); do options[i]=--${options[i]}; done
+        ny "$verb" $store "$name-broken" -q "${options[@]}"
+        exits 0
+        ny info $store "$name-broken" --json
+        [ "$(field "$output" status)" = "done" ]
+        same_ends $store "$name" "$name-broken" || { echo "$store $name" >&2; return 1; }
+        ended=$((ended + 1))
+    done <jobs
+    [ $ended -eq 17 ]
+    for store in *.nys; do
+        ny verify $store
+        exits 0
+    done
+}
+
+@test "an import that version 1.0.0 was interrupted in goes on" {
+    old_jobs
+    awk 'BEGIN {for (i = 0; i < 450000; i++) print i % 7 "," i % 4 ",1,0,0,0,9,9"}' >rows.csv
+    ny info import.nys --json
+    [ "$(field "$output" n)" = 100 ]
+    ny import import.nys rows.csv --append
+    exits 0
+    ny info import.nys --json
+    [ "$(field "$output" n)" = 450100 ]
+    head -n 100 rows.csv | cat - rows.csv >all.csv
+    nystream import whole.nys all.csv --dtype u8 -q
+    for store in import whole; do
+        ny verify $store.nys
+        exits 0
+        nystream fit $store.nys a --map pca --approx exact -q
+        nystream export $store.nys a -o - | md5sum >$store.sum
+    done
+    cmp import.sum whole.sum
+}
+
+@test "models of version 1.0.0 place their points where they were" {
+    local name
+    old_jobs
+    for name in landmarks rpcholesky nystrom krylov scatter diffusion; do
+        nystream transform points.nys $name --input points.csv --label-column class -o t.csv
+        nystream export points.nys $name -o e.csv
+        compare_columns 1e-4 e.csv t.csv || { echo "$name" >&2; return 1; }
+    done
+}
+
+@test "results of version 1.0.0 take new rows in" {
+    local name
+    old_jobs
+    head -n 101 points.csv >more.csv
+    nystream import points.nys more.csv --append --label-column class -q
+    for name in landmarks nystrom scatter; do
+        nystream export points.nys $name -o old.csv
+        ny fit points.nys $name --update frozen --json
+        exits 0
+        [ "$(field "$output" n)" = 2200 ]
+        nystream export points.nys $name -o new.csv
+        cmp <(head -n 2100 new.csv) old.csv
+        compare_columns 1e-4 <(head -n 100 new.csv) <(tail -n 100 new.csv)
+    done
+    for name in landmarks krylov diffusion; do
+        ny fit points.nys $name --update full --json
+        exits 0
+        [ "$(field "$output" n)" = 2200 ]
+    done
+    nystream import update.nys more.csv --append --label-column class -q
+    for name in frozen full; do
+        ny fit update.nys $name --update $name --json
+        exits 0
+        [ "$(field "$output" n)" = 2200 ]
+    done
+    ny verify points.nys
+    exits 0
+}
