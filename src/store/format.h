@@ -17,8 +17,16 @@
  * and says which transaction that was, how many other entries the table has and a sum over their
  * keys, sizes and, where the value lies in the tree's own pages, its checksum: the check at open
  * recomputes both from those pages (store/structure.c), so that no entry can vanish, appear, move,
- * change its size, or come back as it was in silence. (An older value on pages of its own cannot:
- * they are free now, or another's.) Version 1 had no checksums in the sum; a store keeps its own.
+ * change its size, or come back as it was in silence. Version 1 had no checksums in the sum; a
+ * store keeps its own.
+ *
+ * A value on pages of its own has no checksum in the sum, and LMDB uses the pages of a value that
+ * was replaced again, often for the same key two commits later: where the disk has lost the last
+ * write of such a page, a sound value of an earlier commit is there. So a chunk of results/ on
+ * pages of its own has a voucher, an entry behind it with the checksum of the chunk's header. The
+ * voucher is small, so that the sum covers it; whoever reads the chunk compares the two.
+ * In points/ the manifest does this: a block that is full is never written again, and the sizes of
+ * the last block, its labels and the statistics follow from n.
  *
  * Points: key = kind, number. Block b holds rows b·B … b·B + B − 1; all but the last are full.
  * Blocks of sparse rows are encoded as store/csr.h says; all else is as for dense ones.
@@ -47,6 +55,9 @@ enum ny_kind {
     NY_KIND_LOST = 9      /* ranges of rows that are gone: first, end; see store/lost.c */
 };
 enum { NY_STAGED = 0x40 };
+
+/* The rows in the header of a chunk that has a voucher. Those of nystream 1.0 have none, and 0. */
+enum { NY_VOUCHED = 1 };
 
 enum ny_codec { NY_CODEC_RAW = 0, NY_CODEC_LZ4 = 1 };
 

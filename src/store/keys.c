@@ -46,3 +46,11 @@ struct ny_key ny_chunk_key(const char *name, const char *part, uint64_t index)
     key.bytes = name_bytes + part_bytes + 2 + 8;
     return key;
 }
+
+struct ny_key ny_voucher_key(const struct ny_key *chunk)
+{
+    struct ny_key key = *chunk;
+
+    key.data[key.bytes++] = 1;
+    return key;
+}

@@ -155,12 +155,26 @@ static struct ny_frame chunk_frame(const struct ny_store *store, const struct ny
         .store = store->id, .number = ny_checksum(key->data, key->bytes), .kind = NY_KIND_CHUNK};
 }
 
+/* Writes the voucher of a chunk that lies on pages of its own; removes that of a larger one that
+ * the chunk replaces. */
+static int vouch(struct ny_batch *batch, const struct ny_key *chunk, bool apart, uint64_t checksum)
+{
+    struct ny_key key = ny_voucher_key(chunk);
+    struct ny_frame frame = chunk_frame(batch->store, &key);
+
+    frame.raw_bytes = sizeof(checksum);
+    return apart ? ny_write_record(&batch->write, &key, &frame, &checksum)
+                 : ny_write_delete(&batch->write, &key);
+}
+
 static int put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,
                const void *data, size_t bytes)
 {
     struct ny_context *ctx = batch->store->ctx;
     struct ny_key key = ny_chunk_key(name, part, index);
     struct ny_frame frame = chunk_frame(batch->store, &key);
+    bool apart = ny_write_apart(&batch->write, &key, sizeof(struct ny_header) + bytes);
+    struct ny_header header;
     int err = check_name(ctx, name);
 
     if (!err) err = check_part(ctx, part);
@@ -170,7 +184,10 @@ static int put(struct ny_batch *batch, const char *name, const char *part, uint6
     if (err) return err;
     batch->reserved += bytes;
     frame.raw_bytes = (uint32_t)bytes;
-    return ny_write_record(&batch->write, &key, &frame, data);
+    frame.rows = apart ? NY_VOUCHED : 0;
+    header = ny_frame_seal(&frame, data, bytes);
+    err = ny_write_sealed(&batch->write, &key, &header, data);
+    return err ? err : vouch(batch, &key, apart, header.checksum);
 }
 
 int ny_batch_put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,
@@ -240,6 +257,22 @@ static int chunk_damaged(struct ny_store *store, const char *name, const char *p
                       (unsigned long long)index, part, name, store->path, wrong);
 }
 
+int ny_view_chunk(struct ny_view *view, struct ny_want *want, void *out, const char **wrong)
+{
+    uint64_t checksum = 0;
+    struct ny_want voucher = {.key = ny_voucher_key(&want->key), .capacity = sizeof(checksum)};
+    const char *none;
+    int err = ny_view_read(view, want, out, wrong);
+
+    if (err || want->frame.rows != NY_VOUCHED) return err;
+    voucher.frame = chunk_frame(view->store, &voucher.key);
+    if (!ny_view_read(view, &voucher, &checksum, &none) &&
+        checksum == ny_view_checksum(view, &want->key))
+        return NY_OK;
+    *wrong = "it is of an earlier commit: the disk has lost a write";
+    return NY_ESTORE;
+}
+
 /* NY_END: no such chunk. NY_ESTORE: *wrong says what is. Neither sets an error. */
 static int read_chunk(struct ny_store *store, const struct ny_key *key, void *data, size_t capacity,
                       size_t *bytes, const char **wrong)
@@ -251,7 +284,7 @@ static int read_chunk(struct ny_store *store, const struct ny_key *key, void *da
     *bytes = 0;
     *wrong = NULL;
     if (err) return err;
-    err = ny_view_read(view, &want, data, wrong);
+    err = ny_view_chunk(view, &want, data, wrong);
     end = ny_view_end(view);
     if (!err || want.frame.raw_bytes > capacity) *bytes = want.frame.raw_bytes;
     return end ? end : err;

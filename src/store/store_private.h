@@ -87,7 +87,8 @@ void ny_env_touched(struct ny_env *env, const void *at, size_t bytes);
 
 /* ---- keys ---------------------------------------------------------------------------------- */
 
-enum { NY_NAME_MAX = 64, NY_KEY_MAX = 2 * (NY_NAME_MAX + 1) + 9 };
+/* The longest key is a voucher's; one byte more makes its successor. */
+enum { NY_NAME_MAX = 64, NY_KEY_MAX = 2 * (NY_NAME_MAX + 1) + 10 };
 
 struct ny_key {
     size_t bytes;
@@ -99,6 +100,8 @@ struct ny_key ny_pulse_key(void);
 struct ny_key ny_points_key(unsigned kind, uint64_t number);
 /* name ‖ 0 ‖ part ‖ 0 ‖ index; both at most NY_NAME_MAX bytes. */
 struct ny_key ny_chunk_key(const char *name, const char *part, uint64_t index);
+/* The key of a chunk's voucher (store/format.h): the chunk's key ‖ 1. */
+struct ny_key ny_voucher_key(const struct ny_key *chunk);
 /* The kind and number of a key of points/; false when it is not one. */
 bool ny_points_key_parse(const MDB_val *key, unsigned *kind, uint64_t *number);
 
@@ -120,6 +123,12 @@ int ny_write_begin(struct ny_write *write, struct ny_store *store, struct ny_env
  * before the next call. */
 int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes, uint64_t checksum,
                   void **room);
+/* Writes a value whose frame was sealed around `raw` (ny_frame_seal()). */
+int ny_write_sealed(struct ny_write *write, const struct ny_key *key,
+                    const struct ny_header *header, const void *raw);
+/* Whether LMDB keeps a value of so many bytes, header included, on pages of its own: the check at
+ * open does not read those. */
+bool ny_write_apart(const struct ny_write *write, const struct ny_key *key, size_t bytes);
 /* A framed value around raw bytes. */
 int ny_write_record(struct ny_write *write, const struct ny_key *key, const struct ny_frame *frame,
                     const void *raw);
@@ -167,6 +176,10 @@ struct ny_want {
 int ny_view_read(struct ny_view *view, struct ny_want *want, void *out, const char **wrong);
 /* Size of the raw bytes of a value; NY_END, NY_ESTORE as above, without verifying the content. */
 int ny_view_size(struct ny_view *view, const struct ny_key *key, size_t *raw_bytes);
+
+/* Reads one chunk into `out`, as ny_view_read() does, and compares it with its voucher: a chunk
+ * that is sound, but not the one that was written last, is NY_ESTORE. */
+int ny_view_chunk(struct ny_view *view, struct ny_want *want, void *out, const char **wrong);
 
 /* ---- the store ----------------------------------------------------------------------------- */
 

@@ -275,6 +275,16 @@ static int verify_digests(struct verifying *v)
                        .what = "the blocks are not those that were imported: a digest is wrong"});
 }
 
+/* The statistics must be those of as many rows and columns as the manifest of their view has. */
+static const char *check_stats(const struct verifying *v, struct ny_view *view, const char *room)
+{
+    const struct ny_manifest now = manifest_now(v, view);
+    struct ny_stats_record record;
+
+    memcpy(&record, room, sizeof(record));
+    return record.n == now.n && record.d == now.d ? NULL : "they are of other points";
+}
+
 static int read_record(struct verifying *v, enum ny_kind kind, size_t bytes, const char **wrong)
 {
     struct ny_want want = {.key = ny_points_key(kind, 0),
@@ -295,7 +305,8 @@ static int read_record(struct verifying *v, enum ny_kind kind, size_t bytes, con
     }
     room = ny_alloc(v->store->ctx, NY_MEM_STORE, want.capacity);
     if (!room) err = NY_EBUDGET;
-    else ny_view_read(view, &want, room, wrong);
+    else if (!ny_view_read(view, &want, room, wrong) && kind == NY_KIND_STATS)
+        *wrong = check_stats(v, view, room);
     end = ny_view_end(view);
     ny_free(v->store->ctx, room);
     return err ? err : end;
@@ -407,7 +418,7 @@ static int verify_chunk(struct verifying *v, const struct ny_key *key, char *roo
     int end, err = ny_view_begin(&view, v->store, v->store->results);
 
     if (err) return err;
-    err = ny_view_read(view, &want, room, &wrong);
+    err = ny_view_chunk(view, &want, room, &wrong);
     end = ny_view_end(view);
     *bytes = want.frame.raw_bytes;
     if (end || err != NY_ESTORE) return end;
@@ -451,17 +462,26 @@ static int by_key(const void *a, const void *b)
     return order ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
+/* The index in a key of a chunk, or of its voucher: eight bytes behind the part. */
+static uint64_t index_of(const struct ny_key *key, size_t at)
+{
+    uint64_t index = 0;
+
+    for (size_t i = at; i < at + 8 && i < key->bytes; i++)
+        index = index << 8 | (unsigned char)key->data[i];
+    return index;
+}
+
 static int tell_chunk(struct verifying *v, const struct finding *finding)
 {
     const struct ny_key *key = &finding->key;
     char what[2 * NY_WHY_BYTES], text[NY_KEY_MAX + 1] = {0};
     const char *part;
-    uint64_t index = 0;
+    uint64_t index;
 
     memcpy(text, key->data, key->bytes);
     part = strlen(text) < key->bytes ? text + strlen(text) + 1 : "";
-    for (size_t i = key->bytes > 8 ? key->bytes - 8 : 0; i < key->bytes; i++)
-        index = index << 8 | (unsigned char)key->data[i];
+    index = index_of(key, strlen(text) + strlen(part) + 2);
     snprintf(what, sizeof(what), "result '%.64s', %.64s, chunk %llu: %s", text, part,
              (unsigned long long)index, finding->wrong);
     return tell(v, (struct ny_damage){.kind = NY_DAMAGED_RESULT,

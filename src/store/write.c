@@ -208,17 +208,30 @@ int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes
     return NY_OK;
 }
 
+bool ny_write_apart(const struct ny_write *write, const struct ny_key *key, size_t bytes)
+{
+    return on_own_pages(write->env, key->bytes, bytes);
+}
+
+int ny_write_sealed(struct ny_write *write, const struct ny_key *key,
+                    const struct ny_header *header, const void *raw)
+{
+    void *room;
+    int err =
+        ny_write_room(write, key, sizeof(*header) + header->raw_bytes, header->checksum, &room);
+
+    if (err) return err;
+    memcpy(room, header, sizeof(*header));
+    memcpy((char *)room + sizeof(*header), raw, header->raw_bytes);
+    return NY_OK;
+}
+
 int ny_write_record(struct ny_write *write, const struct ny_key *key, const struct ny_frame *frame,
                     const void *raw)
 {
-    struct ny_header header = ny_frame_seal(frame, raw, frame->raw_bytes);
-    void *room;
-    int err = ny_write_room(write, key, sizeof(header) + frame->raw_bytes, header.checksum, &room);
+    const struct ny_header header = ny_frame_seal(frame, raw, frame->raw_bytes);
 
-    if (err) return err;
-    memcpy(room, &header, sizeof(header));
-    memcpy((char *)room + sizeof(header), raw, frame->raw_bytes);
-    return NY_OK;
+    return ny_write_sealed(write, key, &header, raw);
 }
 
 int ny_write_delete(struct ny_write *write, const struct ny_key *key)

@@ -22,7 +22,16 @@
  * size. The points have their small records, manifest and statistics, behind many blocks. */
 enum { CHUNKS = 120, CHUNK_BYTES = 200, COMMITS = 8, PAGE = 4096, D = 8192, ROWS = 100 };
 
+/* Large values, on pages of their own: a record of one page, a model of two and a checkpoint of
+ * five; each commit rewrites them in their sizes, and LMDB uses the same few pages in turn. */
+enum { LARGE = 3, LARGE_MAX = 18000 };
+static const struct {
+    const char *part;
+    size_t bytes;
+} large[LARGE] = {{"job", 3000}, {"model", 7000}, {"checkpoint", LARGE_MAX}};
+
 static uint8_t last[CHUNKS]; /* what each chunk holds */
+static uint8_t last_large;
 static uint64_t rows_last;
 
 struct image {
@@ -65,6 +74,19 @@ static void put(struct ny_store *store, uint64_t index, uint8_t value)
     last[index] = value;
 }
 
+static void put_large(struct ny_store *store, uint8_t value)
+{
+    char data[LARGE_MAX];
+    struct ny_batch *batch;
+
+    memset(data, value, sizeof(data));
+    CHECK(ny_batch_begin(&batch, store));
+    for (int i = 0; i < LARGE; i++)
+        CHECK(ny_batch_put(batch, "large", large[i].part, 0, data, large[i].bytes));
+    CHECK(ny_batch_commit(batch));
+    last_large = value;
+}
+
 static void append(struct ny_store *store, unsigned number)
 {
     struct case_import import = {.seed = 5,
@@ -90,6 +112,7 @@ static int build(void **state)
         append(store, i);
     for (unsigned commit = 0; commit <= COMMITS; commit++) {
         put(store, 30, (uint8_t)(2 + commit));
+        put_large(store, (uint8_t)(2 + commit));
         append(store, 100 + commit);
         keep_image(0, (int)commit);
         keep_image(1, (int)commit);
@@ -113,15 +136,43 @@ static bool fine(int err)
     return err == NY_OK;
 }
 
-/* True: all of it is there and of the last commit; false: something is refused. */
+static int count_damage(void *user, const struct ny_damage *damage)
+{
+    (void)damage;
+    ++*(unsigned *)user;
+    return NY_OK;
+}
+
+/* Large values: by the chunk, and as a whole. */
+static bool examine_large(struct ny_store *store)
+{
+    bool all = true;
+
+    for (int i = 0; i < LARGE; i++) {
+        uint8_t data[LARGE_MAX];
+        struct ny_chunk chunk = {.data = data, .capacity = sizeof(data)};
+        bool one = fine(ny_chunk_get(store, "large", large[i].part, 0, &chunk));
+
+        if (one) assert_int_equal(data[large[i].bytes - 1], last_large);
+        assert_true(fine(ny_blob_get(store, "large", large[i].part, data, large[i].bytes)) == one);
+        if (one) assert_int_equal(data[large[i].bytes - 1], last_large);
+        all = all && one;
+    }
+    return all;
+}
+
+/* True: all of it is there and of the last commit; false: something is refused, and verify says
+ * so. */
 static bool examine(void)
 {
     struct ny_points_info info;
     struct ny_points_stats stats;
     struct ny_store *store;
-    bool all = true;
+    unsigned damages = 0;
+    bool all;
 
     if (!fine(ny_store_open(&store, ctx, path))) return false;
+    all = examine_large(store);
     for (uint64_t i = 0; i < CHUNKS; i++) {
         uint8_t data[CHUNK_BYTES];
         struct ny_chunk chunk = {.data = data, .capacity = sizeof(data)};
@@ -136,6 +187,10 @@ static bool examine(void)
         assert_int_equal(stats.n, rows_last);
         ny_points_stats_release(&stats, ctx);
     } else all = false;
+    if (!all) {
+        assert_true(fine(ny_store_verify(store, count_damage, &damages)));
+        assert_true(damages > 0);
+    }
     ny_store_close(store);
     return all;
 }
