@@ -19,13 +19,24 @@ enum { NY_DIRECT_COLUMNS = 8 };
  */
 struct ny_frame {
     enum ny_way way;
-    double *centre, *factor; /* d each; of sparse rows those of the geometry, times unit */
-    double unit;             /* that power of two */
-    struct ny_kernel_params params;       /* for prepared rows */
+    double *centre, *factor;        /* d each; of sparse rows those of the geometry, times unit */
+    double unit;                    /* that power of two */
+    struct ny_kernel_params params; /* for prepared rows */
     struct ny_kernel_params strip_params; /* for what ny_strip_base() gives */
     double centre_norm;                   /* ‖centre·factor‖², for sparse rows */
     bool centred;                         /* … and whether that is not 0 */
 };
+
+/* Below this share of ‖x‖² + ‖y‖², the ‖x − y‖² that f64 products give has lost too many digits; so
+ * has 1 − cos below this. Such values are summed again from the differences of the two rows. */
+#define NY_CANCELLATION 1e-6
+
+/* True where the value of a half-chord kernel is to be summed again: it is small, and the products
+ * were rounded (those of `whole` numbers are exact up to 2⁵³). */
+static inline bool ny_chord_is_lost(double value, double x_norm, double y_norm, bool whole)
+{
+    return value < NY_CANCELLATION && !(whole && x_norm * y_norm <= 0x1p53);
+}
 
 /* Rows are whole numbers as they are. */
 bool ny_unscaled_integers(const struct ny_columns_spec *spec);
@@ -34,8 +45,8 @@ void ny_frame_release(struct ny_frame *frame, struct ny_context *ctx);
 
 /* A row in f64; and a row in f32 through `scratch` (d), of unit length where the kernel asks for
  * that, with its squared norm. */
-void ny_frame_row(const struct ny_frame *frame, const struct ny_columns_spec *spec,
-                  const void *raw, double *out);
+void ny_frame_row(const struct ny_frame *frame, const struct ny_columns_spec *spec, const void *raw,
+                  double *out);
 float ny_frame_row32(const struct ny_frame *frame, const struct ny_columns_spec *spec,
                      const void *raw, double *scratch, float *out);
 
@@ -78,8 +89,8 @@ static inline float *ny_panel_lane(const struct ny_columns *columns, size_t j)
 /* What landmarks are multiplied by there. */
 static inline float ny_panel_factor(const struct ny_columns *columns)
 {
-    bool norms = columns->frame.way == NY_WAY_PRODUCT &&
-                 columns->spec.kernel->base == NY_BASE_SQUARE;
+    bool norms =
+        columns->frame.way == NY_WAY_PRODUCT && columns->spec.kernel->base == NY_BASE_SQUARE;
 
     return norms ? -2.0f : 1.0f;
 }

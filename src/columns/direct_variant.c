@@ -2,14 +2,14 @@
  * Base quantities of rows against a panel of landmarks, block by block of sums that stay in
  * registers. A GEMM of so few columns as points mostly have packs for as long as it multiplies;
  * here landmarks are packed once for all rows, and rows are read where they lie. A sum over many
- * columns is cut in pieces of DEPTH, so that its rounding error grows with the pieces only, and a
- * value depends on its own row and landmark alone.
+ * columns is cut in pieces of NY_DIRECT_DEPTH, so that its rounding error grows with the pieces
+ * only, and a value depends on its own row and landmark alone.
  */
 #include "columns/vector.h"
 
 /* Sums of a block: so many rows × VECTORS vectors of lanes, beside two of a panel and one of a row.
  */
-enum { DEPTH = 256, VECTORS = 2, BLOCK_ROWS = NY_VECTOR_REGISTERS * 3 / 8, BLOCK64_ROWS = 4 };
+enum { VECTORS = 2, BLOCK_ROWS = NY_VECTOR_REGISTERS * 3 / 8, BLOCK64_ROWS = 4 };
 
 /* Wherever they lie, in arrays of numbers. */
 typedef float floats_t __attribute__((vector_size(NY_VECTOR_BYTES), aligned(4), may_alias));
@@ -53,10 +53,10 @@ typedef int64_t double_bits_t __attribute__((vector_size(NY_VECTOR_BYTES)));
     {                                                                                              \
         const size_t lanes = VECTORS * sizeof(vector) / sizeof(type);                              \
                                                                                                    \
-        for (size_t k = 0; k < d; k += DEPTH)                                                      \
+        for (size_t k = 0; k < d; k += NY_DIRECT_DEPTH)                                            \
             for (size_t r = 0; r < COUNT; r += ROWS)                                               \
                 for (size_t l = 0; l < NY_PANEL; l += lanes)                                       \
-                    name##_block(rows + r, k, d - k < DEPTH ? d - k : DEPTH,                       \
+                    name##_block(rows + r, k, d - k < NY_DIRECT_DEPTH ? d - k : NY_DIRECT_DEPTH,   \
                                  panel + k * NY_PANEL + l, out + r * stride + l, stride);          \
     }
 

@@ -1,4 +1,6 @@
 /* Distances as kernels, for neighbours: what is small is near. Not listed: no fit takes them. */
+#include <math.h>
+
 #include "columns/kernels.h"
 
 /* By products values hold −2 x·y, by direct sums and of bytes d² with the norms 0. */
@@ -36,13 +38,33 @@ static void angle32(const struct ny_pointwise *how, float x_norm, float *values,
         values[j] = 1 - values[j] - how->shift[j];
 }
 
-/* A zero row is as far from all as an orthogonal one. */
+/* 1 − cos from xy = x·y and norms = ‖x‖²‖y‖². Both of cos² = xy²/norms and sin² = (norms −
+ * xy²)/norms are rounded once where all are whole numbers below 2⁵³: pairs of rows at the same
+ * angle then have the same value to the last bit, and rows in the same direction have 0. */
+static inline double one_minus_cosine(double xy, double norms)
+{
+    double square = xy * xy, cosine = sqrt(square / norms);
+
+    if (xy < 0) return 1 + cosine;
+    return cosine > 0.5 ? (norms - square) / norms / (1 + cosine) : 1 - cosine;
+}
+
+/* A zero row is as far from all as an orthogonal one. Norms whose product f64 does not hold are
+ * taken one by one. */
 static void angle(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
                   double *values, size_t count)
 {
-    ny_kernel_angles(params, x_norm, y_norms, values, count);
-    for (size_t j = 0; j < count; j++)
-        values[j] = 1 - values[j];
+    const double least = 1e-250, most = 1e250;
+
+    (void)params;
+    for (size_t j = 0; j < count; j++) {
+        double norms = x_norm * y_norms[j], lengths = sqrt(x_norm) * sqrt(y_norms[j]);
+
+        if (norms > least && norms < most)
+            values[j] = one_minus_cosine(values[j], norms);
+        else
+            values[j] = lengths == 0 ? 1 : 1 - values[j] / lengths;
+    }
 }
 
 const struct ny_kernel ny_kernel_angular = {
@@ -50,6 +72,7 @@ const struct ny_kernel ny_kernel_angular = {
     .summary = "1 - x·y / ‖x‖‖y‖",
     .base = NY_BASE_DOT,
     .unit_rows = true,
+    .half_chord = true,
     .apply32 = angle32,
     .apply = angle,
 };

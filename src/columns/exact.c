@@ -2,6 +2,7 @@
  * k in f64, without cancellation. Pairs of rows go in blocks of a fixed shape, cut by row number
  * alone, so that neither threads nor the other rows of a call change a bit (of a square: threads).
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/thread.h"
@@ -10,9 +11,6 @@
 /* Rows of Y in a block; rows of X, where X is not Y: few rows are asked for at a time. Few rows of
  * Y, and the square of few rows, go in short blocks, which pad less. */
 enum { BLOCK_ROWS = 256, SHORT_ROWS = 32, FEW_ROWS = 4 * SHORT_ROWS };
-
-/* Below this share of ‖x‖² + ‖y‖², the ‖x − y‖² of a GEMM has lost too many digits. */
-#define CANCELLATION 1e-6
 
 /* Where base quantities come from. PANELS: direct loops against panels of Y, where there is no
  * GEMM, or it would be narrow (up to DIRECT_D columns). PAIRS: direct sums over two long rows, for
@@ -25,7 +23,7 @@ struct job {
     const struct ny_columns *columns;
     const unsigned char *x, *y;
     size_t x_count, y_count, x_rows, y_rows;
-    bool symmetric;
+    bool symmetric, whole; /* whole: rows are whole numbers */
     enum base base;
     struct ny_columns_room *room; /* NULL: one of its own */
     struct ny_matrix K;
@@ -238,9 +236,34 @@ static void squares_of(const struct job *job, const struct ny_columns_room *s, s
     for (size_t j = 0; j < count; j++) {
         double norms = s->x_norms[i] + s->y_norms[j], square = norms - 2 * out[j];
 
-        out[j] = square < CANCELLATION * norms ? pair(job->columns, s->x + i * d, s->y + j * d)
-                                               : square;
+        out[j] = square < NY_CANCELLATION * norms ? pair(job->columns, s->x + i * d, s->y + j * d)
+                                                  : square;
     }
+}
+
+/* ½‖x/‖x‖ − y/‖y‖‖² of row i of the block and row j of Y. */
+static double half_chord(const struct job *job, const struct ny_columns_room *s, size_t i, size_t j)
+{
+    size_t d = job->columns->spec.geometry->d, step = job->base == PANELS ? NY_PANEL : 1;
+    const double *x = s->x + i * d, *y = s->y + j * d;
+    double x_length = sqrt(s->x_norms[i]), y_length = sqrt(s->y_norms[j]), sum = 0;
+
+    if (job->base == PANELS) y = s->y + j / NY_PANEL * d * NY_PANEL + j % NY_PANEL;
+    for (size_t k = 0; k < d; k++) {
+        double difference = x[k] / x_length - y[k * step] / y_length;
+
+        sum += difference * difference;
+    }
+    return sum / 2;
+}
+
+/* Row i of the block: values that dot products have lost. */
+static void restore_chords(const struct job *job, const struct ny_columns_room *s, size_t i,
+                           size_t count, double *out)
+{
+    for (size_t j = 0; j < count; j++)
+        if (ny_chord_is_lost(out[j], s->x_norms[i], s->y_norms[j], job->whole))
+            out[j] = half_chord(job, s, i, j);
 }
 
 static void block(const struct job *job, const struct ny_columns_room *s, size_t x_first,
@@ -265,6 +288,7 @@ static void block(const struct job *job, const struct ny_columns_room *s, size_t
         if (job->symmetric && diagonal < cols && kernel->base == NY_BASE_DOT)
             out[diagonal] = s->x_norms[i];
         kernel->apply(&columns->frame.params, s->x_norms[i], s->y_norms, out, count);
+        if (kernel->half_chord) restore_chords(job, s, i, count, out);
     }
 }
 
@@ -313,10 +337,15 @@ static int run_items(void *arg, size_t first, size_t count)
 static enum base base_of(const struct ny_columns *columns)
 {
     if (columns->frame.way == NY_WAY_GIVEN) return GIVEN;
-    return columns->spec.kernel->base == NY_BASE_ABSOLUTE ||
-                   columns->spec.geometry->d <= DIRECT_D
+    return columns->spec.kernel->base == NY_BASE_ABSOLUTE || columns->spec.geometry->d <= DIRECT_D
                ? PANELS
                : GEMM;
+}
+
+/* Only half chords ask. */
+static bool chord_of_whole(const struct ny_columns *columns)
+{
+    return columns->spec.kernel->half_chord && ny_unscaled_integers(&columns->spec);
 }
 
 /* On the calling thread alone: the callers are workers, one a thread. */
@@ -331,6 +360,7 @@ int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *c
                       .x_rows = SHORT_ROWS,
                       .y_rows = K.cols <= SHORT_ROWS ? SHORT_ROWS : BLOCK_ROWS,
                       .base = base_of(columns),
+                      .whole = chord_of_whole(columns),
                       .room = room,
                       .K = K};
 
@@ -360,12 +390,13 @@ int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, 
                       .x_rows = block_rows,
                       .y_rows = block_rows,
                       .symmetric = true,
+                      .whole = chord_of_whole(columns),
                       .base = base_of(columns),
                       .K = K};
     const double small = 1e7; /* multiply-adds that are not worth a thread */
     size_t down = blocks_of(count, block_rows), items = down * (down + 1) / 2;
-    double work = (double)items * (double)block_rows * (double)block_rows *
-                  (double)columns->spec.geometry->d;
+    double work =
+        (double)items * (double)block_rows * (double)block_rows * (double)columns->spec.geometry->d;
     int err;
 
     if (columns->spec.slots) return ny_sparse_exact_square(columns, rows, count, K);

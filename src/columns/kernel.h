@@ -11,11 +11,11 @@
 #include "base/context.h"
 
 enum ny_base_quantity {
-    NY_BASE_DOT,        /* x·y of the rows as they are (scaled when --scale) */
-    NY_BASE_SQUARE,     /* ‖x−y‖², of centred rows */
-    NY_BASE_ABSOLUTE,   /* ‖x−y‖₁, by direct loops */
-    NY_BASE_GIVEN,      /* read from a file: precomputed */
-    NY_BASE_COORDINATE  /* x_j: the dot product with the unit vector that landmark j stands for */
+    NY_BASE_DOT,       /* x·y of the rows as they are (scaled when --scale) */
+    NY_BASE_SQUARE,    /* ‖x−y‖², of centred rows */
+    NY_BASE_ABSOLUTE,  /* ‖x−y‖₁, by direct loops */
+    NY_BASE_GIVEN,     /* read from a file: precomputed */
+    NY_BASE_COORDINATE /* x_j: the dot product with the unit vector that landmark j stands for */
 };
 
 struct ny_kernel_params {
@@ -40,6 +40,7 @@ struct ny_kernel {
     bool has_gamma, has_sigma, has_polynomial; /* which options act; sigma, epsilon: rbf only */
     bool constant_diagonal;                    /* k(x,x) = 1 for all x */
     bool unit_rows;                            /* f32 rows are scaled to length 1 (cosine) */
+    bool half_chord; /* k is ½‖x/‖x‖ − y/‖y‖‖², which f64 finds by that sum where it is small */
     /* In place, f32: values[j] ← k − shift_j. NY_BASE_SQUARE: d² is values[j] + ‖x‖² + ‖y_j‖² (from
      * products values hold −2 x·y; where they are d² already the norms are given as 0). Else values
      * are the base quantity. */

@@ -6,9 +6,6 @@
 #include "base/thread.h"
 #include "columns/columns_private.h"
 
-/* Below this share of ‖x‖² + ‖y‖², ‖x − y‖² has lost too many digits (as in exact.c). */
-#define CANCELLATION 1e-6
-
 /* Rows first … end−1 of the index that begin at `first` and are in one panel. */
 static size_t piece_of(size_t first, size_t end)
 {
@@ -57,6 +54,7 @@ struct job {
     const char *x, *y;
     size_t row_bytes, first;
     bool lower; /* only columns up to the row's own number */
+    bool whole; /* half chords alone: rows are whole numbers */
     struct ny_matrix K;
 };
 
@@ -71,10 +69,13 @@ static void exact_piece(const struct job *job, const struct ny_sparse_point *x, 
     for (size_t j = 0; j < count; j++) {
         y_norms[j] = y[j].square;
         if (kernel->base == NY_BASE_SQUARE &&
-            out[j] < CANCELLATION * (x->norms.square + y_norms[j]))
+            out[j] < NY_CANCELLATION * (x->norms.square + y_norms[j]))
             out[j] = ny_sparse_pair(&job->in, x->raw, job->y + (first + j) * job->row_bytes);
     }
     kernel->apply(&job->in.frame->params, x->norms.square, y_norms, out, count);
+    for (size_t j = 0; kernel->half_chord && j < count; j++)
+        if (ny_chord_is_lost(out[j], x->norms.square, y_norms[j], job->whole))
+            out[j] = ny_sparse_chord(&job->in, x, job->y + (first + j) * job->row_bytes) / 2;
 }
 
 static int exact_rows(void *arg, size_t first, size_t count)
@@ -101,6 +102,8 @@ int ny_sparse_exact(const struct ny_columns *columns, const void *rows, size_t c
                       .x = rows,
                       .y = (const char *)columns->raw,
                       .row_bytes = columns->row_bytes,
+                      .whole =
+                          columns->spec.kernel->half_chord && ny_unscaled_integers(&columns->spec),
                       .first = first,
                       .K = K};
 
@@ -116,6 +119,8 @@ int ny_sparse_exact_square(const struct ny_columns *columns, const void *rows, s
                       .x = rows,
                       .y = rows,
                       .row_bytes = columns->row_bytes,
+                      .whole =
+                          columns->spec.kernel->half_chord && ny_unscaled_integers(&columns->spec),
                       .lower = true,
                       .K = K};
     const double small = 1e6; /* products that are not worth a thread */

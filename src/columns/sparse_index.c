@@ -159,8 +159,8 @@ size_t ny_sparse_index_bytes(const struct ny_columns_spec *spec, size_t count)
 {
     size_t panels = (count + NY_INDEX_ROWS - 1) / NY_INDEX_ROWS, blocks = 128;
 
-    return panels * (sizeof(struct ny_sparse_panel) +
-                     (spec->geometry->d + 1) * sizeof(uint32_t) + 4 * blocks) +
+    return panels * (sizeof(struct ny_sparse_panel) + (spec->geometry->d + 1) * sizeof(uint32_t) +
+                     4 * blocks) +
            count * (sizeof(struct ny_sparse_norms) +
                     spec->slots * (sizeof(uint32_t) + sizeof(double))) +
            2 * blocks;
@@ -243,23 +243,62 @@ void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_
     }
 }
 
+/* Two rows, column by column: those that one of them has at least. */
+struct walk {
+    const struct ny_sparse_frame *in;
+    struct ny_sparse x, y;
+    size_t i, j;
+};
+
+static struct walk walk_of(const struct ny_sparse_frame *in, const void *x, const void *y)
+{
+    size_t slots = in->spec->slots;
+
+    return (struct walk){in, ny_sparse_of(x, slots), ny_sparse_of(y, slots), 0, 0};
+}
+
+static bool next_column(struct walk *walk, double *p, double *q)
+{
+    const struct ny_sparse *x = &walk->x, *y = &walk->y;
+    size_t i = walk->i, j = walk->j;
+    bool left = i < x->count && (j == y->count || x->index[i] <= y->index[j]);
+    bool right = j < y->count && (i == x->count || y->index[j] <= x->index[i]);
+
+    *p = left ? value_of(walk->in, x, walk->i++) : 0;
+    *q = right ? value_of(walk->in, y, walk->j++) : 0;
+    return left || right;
+}
+
 double ny_sparse_pair(const struct ny_sparse_frame *in, const void *x, const void *y)
 {
     enum ny_base_quantity base = in->spec->kernel->base;
-    struct ny_sparse a = ny_sparse_of(x, in->spec->slots), b = ny_sparse_of(y, in->spec->slots);
-    double sum = 0;
+    struct walk walk = walk_of(in, x, y);
+    double sum = 0, p, q;
 
-    for (size_t i = 0, j = 0; i < a.count || j < b.count;) {
-        bool left = j == b.count || (i < a.count && a.index[i] <= b.index[j]);
-        bool right = i == a.count || (j < b.count && b.index[j] <= a.index[i]);
-        double p = left ? value_of(in, &a, i++) : 0, q = right ? value_of(in, &b, j++) : 0;
-
-        if (base == NY_BASE_DOT) sum += p * q;
-        else sum += base == NY_BASE_SQUARE ? (p - q) * (p - q) : fabs(p - q);
+    while (next_column(&walk, &p, &q)) {
+        if (base == NY_BASE_DOT)
+            sum += p * q;
+        else
+            sum += base == NY_BASE_SQUARE ? (p - q) * (p - q) : fabs(p - q);
     }
     if (base == NY_BASE_DOT && in->frame->centred)
         sum += in->frame->centre_norm - ny_sparse_point_of(in, x).norms.cross -
                ny_sparse_point_of(in, y).norms.cross;
+    return sum;
+}
+
+double ny_sparse_chord(const struct ny_sparse_frame *in, const struct ny_sparse_point *x,
+                       const void *y)
+{
+    struct walk walk = walk_of(in, x->raw, y);
+    double x_length = sqrt(x->norms.square), sum = 0, p, q;
+    double y_length = sqrt(ny_sparse_point_of(in, y).norms.square);
+
+    while (next_column(&walk, &p, &q)) {
+        double difference = p / x_length - q / y_length;
+
+        sum += difference * difference;
+    }
     return sum;
 }
 

@@ -60,6 +60,9 @@ void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_
 bool ny_sparse_equal(const struct ny_sparse_frame *in, const void *x, const void *y);
 /* The base quantity of two raw rows, without cancellation. */
 double ny_sparse_pair(const struct ny_sparse_frame *in, const void *x, const void *y);
+/* ‖x/‖x‖ − y/‖y‖‖² of two rows that are not 0 and have no centre. */
+double ny_sparse_chord(const struct ny_sparse_frame *in, const struct ny_sparse_point *x,
+                       const void *y);
 /* k(x, x) from the norms. */
 double ny_sparse_diagonal(const struct ny_sparse_frame *in, const struct ny_sparse_norms *norms);
 

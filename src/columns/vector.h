@@ -43,8 +43,8 @@ struct ny_prepare_ops {
 
 /* NY_DIRECT_ROWS rows, of d columns each, against a panel of NY_PANEL landmarks, which is kept d ×
  * NY_PANEL so that lanes are landmarks. out: NY_DIRECT_ROWS × NY_PANEL, of the stride given. Fewer
- * rows in f64. */
-enum { NY_PANEL = 32, NY_DIRECT_ROWS = 12, NY_DIRECT64_ROWS = 4 };
+ * rows in f64. Sums run over pieces of NY_DIRECT_DEPTH columns, then over the pieces. */
+enum { NY_PANEL = 32, NY_DIRECT_ROWS = 12, NY_DIRECT64_ROWS = 4, NY_DIRECT_DEPTH = 256 };
 
 typedef void ny_direct_fn(const float *const *rows, size_t d, const float *panel, float *out,
                           size_t stride);
@@ -66,8 +66,7 @@ struct ny_byte_rows {
 };
 
 typedef void ny_byte_square_fn(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
-                               const uint32_t y_norms[NY_PANEL],
-                               float out[NY_BYTE_ROWS][NY_PANEL]);
+                               const uint32_t y_norms[NY_PANEL], float out[NY_BYTE_ROWS][NY_PANEL]);
 
 /* Looking for what is small. */
 struct ny_scan_ops {

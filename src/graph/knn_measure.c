@@ -36,7 +36,8 @@ static bool proved(const struct measure *measure, size_t list, size_t i, double 
 
     if (isinf(bound) || measure->width + 1 == measure->knn->n) return true;
     if (spec->kernel->base == NY_BASE_SQUARE) {
-        if (bound / gamma < ny_columns_whole_below(spec)) return true;
+        /* Products may give less than 0, which is no whole number. */
+        if (bound >= 0 && bound / gamma < ny_columns_whole_below(spec)) return true;
         slack = gamma * ny_columns_rounding(spec, bound / gamma, measure->norms[i] / gamma);
     } else {
         slack = ny_columns_rounding(spec, bound, 1);
@@ -117,8 +118,8 @@ static int measure_row(const struct measure *measure, const struct measurer *own
     for (size_t k = 0; k < width && rows[k] != NY_NO_ROW; k++)
         ny_near_keep(own->near, t, (struct ny_near){own->values[k], rows[k]});
     put(measure, i, own->near);
-    measure->unproved[i] = own->near[t - 1].row == NY_NO_ROW ||
-                           !proved(measure, list, i, own->near[t - 1].value);
+    measure->unproved[i] =
+        own->near[t - 1].row == NY_NO_ROW || !proved(measure, list, i, own->near[t - 1].value);
     return NY_OK;
 }
 

@@ -1,0 +1,295 @@
+/*
+ * graph --knn exact against long-double distances of all pairs, for each metric, type and number of
+ * columns, on rows where f32 has little to say: normal noise far from the origin, whose directions
+ * agree in six digits, and clouds far apart, whose products dwarf the distances within each.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/context.h"
+
+#include "base/random.h"
+#include "support/files.h"
+#include "support/store_case.h"
+
+enum { NEIGHBORS = 5, COLUMNS_MAX = 600 };
+
+enum shape { SHIFTED, APART, MULTIPLES };
+
+struct rows {
+    const char *dtype; /* of numpy */
+    enum shape shape;
+    size_t n, d;
+    bool cosine, sparse;
+    double *x; /* as stored */
+};
+
+static char directory[128];
+
+static int make_directory(void **state)
+{
+    case_directory(directory);
+    return start(state);
+}
+
+static int remove_directory(void **state)
+{
+    int err = stop(state);
+
+    case_remove(directory);
+    return err;
+}
+
+/* SHIFTED: noise + 1,000 (of bytes: + 200); APART: two clouds around ±200; MULTIPLES: small whole
+ * numbers, many of them multiples of one another. */
+static double value_of(const struct rows *rows, size_t i, size_t k, double noise)
+{
+    bool bytes = rows->dtype[1] == 'u';
+
+    if (rows->shape == MULTIPLES)
+        return (double)(ny_hash64(3, NY_STREAM_DATA, i * rows->d + k) % 5);
+    if (rows->shape == APART) return (i % 2 ? 200 : -200) + 1e-3 * noise;
+    return bytes ? fmin(255, fmax(0, rint(200 + 15 * noise))) : 1000 + noise;
+}
+
+static void fill(struct rows *rows, FILE *file)
+{
+    double noise[COLUMNS_MAX];
+
+    for (size_t i = 0; i < rows->n; i++) {
+        ny_gaussian(11, NY_STREAM_DATA, i * COLUMNS_MAX, noise, rows->d);
+        for (size_t k = 0; k < rows->d; k++) {
+            double value = value_of(rows, i, k, noise[k]);
+            float single = (float)value;
+            uint8_t byte = (uint8_t)value;
+
+            if (rows->dtype[1] == 'u')
+                fwrite(&byte, 1, 1, file);
+            else if (rows->dtype[2] == '4')
+                fwrite(&single, 4, 1, file);
+            else
+                fwrite(&value, 8, 1, file);
+            rows->x[i * rows->d + k] = rows->dtype[2] == '4' ? (double)single : value;
+        }
+    }
+}
+
+static void write_rows(struct rows *rows, const char *path)
+{
+    FILE *file = fopen(path, "wb");
+    char header[128];
+    int length = snprintf(header, sizeof(header),
+                          "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu), }",
+                          rows->dtype, rows->n, rows->d);
+
+    assert_non_null(file);
+    rows->x = malloc(rows->n * rows->d * sizeof(double));
+    fprintf(file, "\x93NUMPY\x01%c\x76%c%-117s\n", 0, 0, length > 0 ? header : "");
+    fill(rows, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* t row numbers a row, as the command finds and exports them. */
+static uint64_t *found(const struct rows *rows, const char *input)
+{
+    char store[160], output[160];
+    const char *const files[] = {input};
+    struct ny_options *options;
+    struct ny_report *report;
+    size_t bytes, wanted = rows->n * NEIGHBORS * sizeof(uint64_t);
+    uint64_t *out = malloc(wanted);
+    char *content;
+
+    snprintf(store, sizeof(store), "%s/s.nys", directory);
+    snprintf(output, sizeof(output), "%s/out.npy", directory);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    if (rows->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
+    if (ny_import(ctx, store, files, 1, options, &report)) fail_msg("%s", ny_context_message(ctx));
+    ny_report_free(report);
+    ny_options_free(options);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    ny_options_set(options, "neighbors", "5");
+    ny_options_set(options, "metric", rows->cosine ? "cosine" : "euclidean");
+    if (ny_graph(ctx, store, "g", options, &report)) fail_msg("%s", ny_context_message(ctx));
+    ny_report_free(report);
+    ny_options_free(options);
+    if (ny_export(ctx, store, "g", "neighbors", output)) fail_msg("%s", ny_context_message(ctx));
+    content = file_content(output, &bytes);
+    assert_int_equal(bytes, 128 + wanted);
+    memcpy(out, content + 128, wanted);
+    free(content);
+    case_remove(store);
+    return out;
+}
+
+/* ‖x − y‖², or half that of the directions, which is 1 − cos; 1 for a zero row. */
+static long double apart(const struct rows *rows, size_t i, size_t j)
+{
+    const double *x = rows->x + i * rows->d, *y = rows->x + j * rows->d;
+    long double xx = 0, yy = 0, sum = 0;
+
+    for (size_t k = 0; k < rows->d; k++) {
+        xx += (long double)x[k] * x[k];
+        yy += (long double)y[k] * y[k];
+    }
+    if (rows->cosine && (xx == 0 || yy == 0)) return 1;
+    xx = rows->cosine ? sqrtl(xx) : 1;
+    yy = rows->cosine ? sqrtl(yy) : 1;
+    for (size_t k = 0; k < rows->d; k++)
+        sum += (x[k] / xx - y[k] / yy) * (x[k] / xx - y[k] / yy);
+    return rows->cosine ? sum / 2 : sum;
+}
+
+/* What f64 may have of one: of directions 1e-15 of their difference is lost. */
+static long double tolerance(long double want)
+{
+    return 1e-9L * want + 1e-14L * sqrtl(want) + 1e-29L;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const long double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* The k-th neighbour of each row is as near as its k-th nearest row is, and named once. */
+static void check_rows(struct rows rows)
+{
+    char input[160];
+    uint64_t *got;
+    long double *all = malloc(rows.n * sizeof(*all)), *sorted = malloc(rows.n * sizeof(*sorted));
+
+    snprintf(input, sizeof(input), "%s/in.npy", directory);
+    write_rows(&rows, input);
+    got = found(&rows, input);
+    for (size_t i = 0; i < rows.n; i++) {
+        for (size_t j = 0; j < rows.n; j++)
+            sorted[j] = all[j] = j == i ? INFINITY : apart(&rows, i, j);
+        qsort(sorted, rows.n, sizeof(*sorted), ascending);
+        for (size_t k = 0; k < NEIGHBORS; k++) {
+            uint64_t j = got[i * NEIGHBORS + k];
+
+            if (j >= rows.n || !(all[j] <= sorted[k] + tolerance(sorted[k])))
+                fail_msg("%s, %zu columns, %s%s: neighbour %zu of row %zu is at %Lg, not at %Lg",
+                         rows.dtype, rows.d, rows.cosine ? "cosine" : "euclidean",
+                         rows.sparse ? ", sparse" : "", k, i, j < rows.n ? all[j] : -1, sorted[k]);
+            all[j] = INFINITY;
+        }
+    }
+    free(rows.x);
+    free(got);
+    free(all);
+    free(sorted);
+}
+
+static const char *const dtypes[] = {"<f4", "<f8", "|u1"};
+
+static void neighbours_are_exact_in_every_dimension(void **state)
+{
+    static const size_t wide[] = {40, 257};
+
+    (void)state;
+    for (size_t t = 0; t < 3; t++)
+        for (int cosine = 0; cosine < 2; cosine++) {
+            for (size_t d = 1; d <= 12; d++)
+                check_rows((struct rows){.dtype = dtypes[t], .n = 300, .d = d, .cosine = cosine});
+            for (size_t w = 0; w < 2; w++)
+                check_rows(
+                    (struct rows){.dtype = dtypes[t], .n = 200, .d = wide[w], .cosine = cosine});
+        }
+}
+
+static void sparse_neighbours_are_exact(void **state)
+{
+    static const size_t columns[] = {1, 5, 30};
+
+    (void)state;
+    for (size_t t = 0; t < 3; t++)
+        for (size_t c = 0; c < 3; c++)
+            for (int cosine = 0; cosine < 2; cosine++)
+                check_rows((struct rows){.dtype = dtypes[t],
+                                         .n = 300,
+                                         .d = columns[c],
+                                         .cosine = cosine,
+                                         .sparse = true});
+}
+
+static void clouds_apart_are_told_from_rounding(void **state)
+{
+    static const size_t columns[] = {8, 9, 250, 600};
+
+    (void)state;
+    for (size_t t = 0; t < 2; t++)
+        for (size_t c = 0; c < 4; c++)
+            for (int cosine = 0; cosine < 2; cosine++)
+                check_rows((struct rows){.dtype = dtypes[t],
+                                         .shape = APART,
+                                         .n = 120,
+                                         .d = columns[c],
+                                         .cosine = cosine});
+}
+
+/* cos² of whole numbers is a fraction: neighbours go by it, and by row number where it is equal. */
+static int nearer(const double *x, const double *y, const double *z, size_t d)
+{
+    int64_t xy = 0, xz = 0, yy = 0, zz = 0, a, b;
+
+    for (size_t k = 0; k < d; k++) {
+        xy += (int64_t)(x[k] * y[k]);
+        xz += (int64_t)(x[k] * z[k]);
+        yy += (int64_t)(y[k] * y[k]);
+        zz += (int64_t)(z[k] * z[k]);
+    }
+    a = yy ? xy * xy * (zz ? zz : 1) : 0;
+    b = zz ? xz * xz * (yy ? yy : 1) : 0;
+    return (a > b) - (a < b);
+}
+
+static void equal_angles_go_by_row_number(void **state)
+{
+    struct rows rows = {.dtype = "|u1", .shape = MULTIPLES, .n = 400, .cosine = true};
+    char input[160];
+
+    (void)state;
+    snprintf(input, sizeof(input), "%s/in.npy", directory);
+    for (rows.d = 1; rows.d <= 9; rows.d += 2)
+        for (int sparse = 0; sparse < 2; sparse++) {
+            uint64_t *got;
+
+            rows.sparse = sparse;
+            write_rows(&rows, input);
+            got = found(&rows, input);
+            for (size_t i = 0; i < rows.n; i++)
+                for (size_t k = 0; k < NEIGHBORS; k++) {
+                    const double *x = rows.x + i * rows.d;
+                    uint64_t j = got[i * NEIGHBORS + k];
+                    size_t before = 0; /* rows that come before this neighbour */
+
+                    for (size_t l = 0; l < rows.n; l++) {
+                        int side = nearer(x, rows.x + l * rows.d, rows.x + j * rows.d, rows.d);
+
+                        before += l != i && (side > 0 || (side == 0 && l < j));
+                    }
+                    if (before != k)
+                        fail_msg("%zu columns%s: %zu rows come before neighbour %zu of row %zu",
+                                 rows.d, sparse ? ", sparse" : "", before, k, i);
+                }
+            free(got);
+            free(rows.x);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(neighbours_are_exact_in_every_dimension),
+        cmocka_unit_test(sparse_neighbours_are_exact),
+        cmocka_unit_test(clouds_apart_are_told_from_rounding),
+        cmocka_unit_test(equal_angles_go_by_row_number),
+    };
+
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
