@@ -158,6 +158,13 @@ NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *
  * anything runs, also when it is then refused because it does not fit; not where the result is done
  * already. */
 NY_API void ny_context_set_plan(struct ny_context *context, ny_plan_fn *fn, void *user);
+/* The command line that calls with this context serve, a word at a time; count 0: none. Jobs that
+ * begin from then on remember it, quoted for a shell: "command" of ny_result_report(), and "resume"
+ * while they are not done. NY_EUSAGE for a word that is NULL. */
+NY_API int ny_context_set_command(struct ny_context *context, const char *const *words,
+                                  size_t count);
+/* That line as one text, which lives until it is set again; NULL: there is none. */
+NY_API const char *ny_context_command(const struct ny_context *context);
 /* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED, or NY_ETERMINATED for
  * signal 15. The request holds for later calls, too, where they take long, until 0 withdraws it.
  * Async-signal-safe. */
@@ -253,7 +260,9 @@ NY_API int ny_store_report(struct ny_context *context, const char *path,
                            struct ny_report **report);
 /* Everything about one result, also of one that is not done: its status (done, running,
  * interrupted), kind (fit, dictionary, graph), stage, options, and the figures that are known, the
- * others null. NY_EUSAGE where there is none of this name. */
+ * others null. "command": the command line that made it, null where the library was called without
+ * one; "resume": the one that goes on with it, or with its update, null when there is nothing to go
+ * on with. NY_EUSAGE where there is none of this name. */
 NY_API int ny_result_report(struct ny_context *context, const char *path, const char *name,
                             struct ny_report **report);
 /* Reads every byte. NY_ESTORE when anything is damaged; *report lists it then: ok, rows_damaged,
@@ -307,6 +316,12 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  */
 NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,
                   const struct ny_options *options, struct ny_report **report);
+/* Goes on with what is not done under `name`, a fit, a dictionary, a graph or an update, with the
+ * options that it was begun with; budget and threads are those of the context. A result that is
+ * done is left as it is. NY_EUSAGE where there is none of this name. *report as ny_result_report().
+ */
+NY_API int ny_resume(struct ny_context *context, const char *path, const char *name,
+                     struct ny_report **report);
 /* A dictionary alone, for fit with option landmarks-from. Resumed as a fit is, and refused as one
  * that has a name or options of another; without a plan. */
 NY_API int ny_select(struct ny_context *context, const char *path, const char *name,

@@ -249,20 +249,29 @@ static int run(struct ny_request *request)
                       request->kind->announce ? &request->plan : NULL);
 }
 
+const struct ny_request_kind ny_request_fit = {.name = "fit",
+                                               .groups = NY_GROUP_FIT,
+                                               .settings = take_settings,
+                                               .inputs = inputs_of,
+                                               .record = record_of,
+                                               .announce = announce,
+                                               .run = run,
+                                               .updates = true};
+
+const struct ny_request_kind ny_request_select = {.name = "dictionary",
+                                                  .groups = NY_GROUP_SELECT,
+                                                  .settings = take_settings,
+                                                  .inputs = inputs_of,
+                                                  .record = record_of,
+                                                  .run = run};
+
 int ny_fit_arriving(struct ny_context *context, const char *path,
                     const struct ny_options *options, const struct ny_arrivals *arrivals,
                     const char *name, struct ny_report **report)
 {
-    const struct ny_request_kind kind = {.name = "fit",
-                                         .groups = NY_GROUP_FIT,
-                                         .settings = take_settings,
-                                         .inputs = inputs_of,
-                                         .record = record_of,
-                                         .announce = announce,
-                                         .run = run,
-                                         .arrivals = arrivals,
-                                         .updates = true};
+    struct ny_request_kind kind = ny_request_fit;
 
+    kind.arrivals = arrivals;
     return ny_request_run(&kind, context, path, name, options, report);
 }
 
@@ -275,14 +284,7 @@ int ny_fit(struct ny_context *context, const char *path, const char *name,
 int ny_select(struct ny_context *context, const char *path, const char *name,
               const struct ny_options *options, struct ny_report **report)
 {
-    static const struct ny_request_kind kind = {.name = "dictionary",
-                                                .groups = NY_GROUP_SELECT,
-                                                .settings = take_settings,
-                                                .inputs = inputs_of,
-                                                .record = record_of,
-                                                .run = run};
-
-    return ny_request_run(&kind, context, path, name, options, report);
+    return ny_request_run(&ny_request_select, context, path, name, options, report);
 }
 
 int ny_calibrate(struct ny_context *context, struct ny_report **report)

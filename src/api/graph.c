@@ -174,15 +174,15 @@ static int run(struct ny_request *request)
                             NY_STAGE_DONE);
 }
 
+const struct ny_request_kind ny_request_graph = {.name = "graph",
+                                                 .groups = NY_GROUP_GRAPH,
+                                                 .settings = take_settings,
+                                                 .record = record_of,
+                                                 .announce = announce,
+                                                 .run = run};
+
 int ny_graph(struct ny_context *context, const char *path, const char *name,
              const struct ny_options *options, struct ny_report **report)
 {
-    static const struct ny_request_kind kind = {.name = "graph",
-                                                .groups = NY_GROUP_GRAPH,
-                                                .settings = take_settings,
-                                                .record = record_of,
-                                                .announce = announce,
-                                                .run = run};
-
-    return ny_request_run(&kind, context, path, name, options, report);
+    return ny_request_run(&ny_request_graph, context, path, name, options, report);
 }

@@ -8,6 +8,7 @@
 #include "api/report.h"
 #include "base/memory.h"
 #include "embed/job.h"
+#include "embed/resume.h"
 
 /* A job that is not done is running when somebody holds its lock. */
 static const char *status_of(struct ny_store *store, const char *name, const json_t *record)
@@ -16,17 +17,25 @@ static const char *status_of(struct ny_store *store, const char *name, const jso
     return ny_name_held(store, name) ? "running" : "interrupted";
 }
 
-/* Of an update that is not done: running, or interrupted. */
-static int describe_update(struct ny_store *store, const char *name, json_t *object)
+/* Says how to go on with a job or an update that is not done; `resume` is null when all is. */
+static int describe_unfinished(struct ny_store *store, const char *name, const json_t *record,
+                               json_t *object)
 {
+    struct ny_context *ctx = ny_store_context(store);
+    bool done = ny_field_is(record, "stage", "done");
+    char *command = NULL;
     json_t *update;
     int err = ny_record_load_update(store, name, &update);
 
     if (err) return err;
+    if (update || !done) err = ny_resume_command(store, name, update ? update : record, &command);
     ny_field_set_text(object, "update",
                       update ? ny_name_held(store, name) ? "running" : "interrupted" : NULL);
+    ny_field_set_text(object, "resume", command);
+    ny_field_set_text(object, "command", ny_field_text(record, "command"));
+    ny_free(ctx, command);
     json_decref(update);
-    return NY_OK;
+    return err;
 }
 
 /* Of an online selection under way at its last checkpoint. */
@@ -46,7 +55,7 @@ int ny_result_describe(struct ny_report **out, struct ny_store *store, const cha
                        const json_t *record)
 {
     json_t *object = json_object();
-    int err = describe_update(store, name, object);
+    int err = describe_unfinished(store, name, record, object);
 
     if (err) {
         json_decref(object);

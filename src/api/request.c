@@ -1,11 +1,13 @@
 #include "api/request.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/fit.h"
 #include "api/given.h"
 #include "api/inspect.h"
 #include "base/memory.h"
+#include "embed/resume.h"
 
 static int inputs_of(const struct ny_request *request, json_t **inputs)
 {
@@ -40,25 +42,40 @@ done:
     return err;
 }
 
+static bool is_done(const struct ny_request *request)
+{
+    return ny_field_is(request->record, "stage", "done");
+}
+
+/* Refuses because NAME is another job. Work that can be gone on with is not to be thrown away:
+ * there, --restart is not the advice. */
+static int refuse(const struct ny_request *request, const char *what)
+{
+    if (is_done(request))
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "'%s' exists %s; give --restart to replace it, or another name",
+                       request->name, what);
+    return ny_fail(request->ctx, NY_EUSAGE,
+                   "'%s' exists %s, and is not finished; give another name, or %s", request->name,
+                   what, ny_resume_words(request->store, request->name, request->record).text);
+}
+
 /* NAME exists: it is resumed when it was made with the same options, else refused. */
 static int check_existing(const struct ny_request *request)
 {
     const char *kind = ny_field_text(request->record, "kind");
-    char *difference;
+    char what[1024], *difference;
     int err = NY_OK;
 
-    if (kind && strcmp(kind, request->kind->name) != 0)
-        return ny_fail(request->ctx, NY_EUSAGE,
-                       "'%s' exists and is a %s; give --restart to replace it, or another name",
-                       request->name, kind);
+    if (kind && strcmp(kind, request->kind->name) != 0) {
+        snprintf(what, sizeof(what), "and is a %s", kind);
+        return refuse(request, what);
+    }
     difference = ny_options_differences(request->options, request->kind->groups,
                                         json_object_get(request->record, "options"));
     if (!difference) return NY_EBUDGET;
-    if (difference[0])
-        err = ny_fail(request->ctx, NY_EUSAGE,
-                      "'%s' exists with other options (%s); give --restart "
-                      "to replace it, or another name",
-                      request->name, difference);
+    snprintf(what, sizeof(what), "with other options (%s)", difference);
+    if (difference[0]) err = refuse(request, what);
     ny_free(request->ctx, difference);
     return err ? err : check_inputs(request);
 }
@@ -109,6 +126,7 @@ static int create_record(struct ny_request *request)
         return ny_fail(request->ctx, NY_EBUDGET, "no memory for the job's options");
     }
     request->record = request->kind->record(request, &points, options);
+    ny_record_set_command(request->ctx, request->record);
     if (inputs) ny_field_set_json(request->record, "inputs", inputs);
     if (points.lost) note_lost(request, points.lost);
     return ny_record_save(request->store, request->name, request->record);
@@ -125,15 +143,17 @@ static int forget_hopeless(struct ny_request *request, int err)
 static void note_done(const struct ny_request *request)
 {
     uint64_t n = ny_field_count(json_object_get(request->record, "report"), "n", 0);
-    const struct ny_map *map = request->settings.fit.map;
+    bool graph =
+        json_is_object(json_object_get(json_object_get(request->record, "report"), "graph"));
     struct ny_points_info points;
 
-    ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already, with these options", request->name);
+    ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already%s", request->name,
+           request->options ? ", with these options" : "");
     if (ny_points_info(request->store, &points) || points.n <= n) return;
     ny_log(request->ctx, NY_LOG_NOTE, "%llu rows were appended since; %s",
            (unsigned long long)(points.n - n),
-           request->kind->updates && !map->graph ? "--update full or frozen takes them in"
-                                  : "--restart makes it again with them");
+           request->kind->updates && !graph ? "--update full or frozen takes them in"
+                                            : "--restart makes it again with them");
 }
 
 /* After the plan: of a budget below even this it says which one works. */
@@ -148,17 +168,19 @@ static int reserve_process(struct ny_request *request)
 static int run_job(struct ny_request *request)
 {
     bool restart = ny_options_flag(request->options, "restart");
-    int err;
+    int err = NY_OK;
 
-    err = ny_record_load(request->store, request->name, &request->record);
+    if (!request->record) err = ny_record_load(request->store, request->name, &request->record);
     if (err) return err;
     if (request->record && !restart) {
         err = check_existing(request);
         if (err) return err;
-        if (ny_field_is(request->record, "stage", "done")) {
+        if (is_done(request)) {
             note_done(request);
             return NY_OK;
         }
+        if (!request->stored && ny_context_command(request->ctx))
+            ny_record_set_command(request->ctx, request->record);
     }
     if (restart) {
         json_decref(request->record);
@@ -194,6 +216,15 @@ done:
     return err;
 }
 
+static void release(struct ny_request *request)
+{
+    json_decref(request->record);
+    ny_settings_release(&request->settings, request->ctx);
+    ny_store_close(request->store);
+    ny_options_free(request->stored);
+    if (request->reserved) ny_unreserve(request->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+}
+
 int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
                    const char *path, const char *name, const struct ny_options *options,
                    struct ny_report **report)
@@ -212,9 +243,75 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     if (err == NY_OK && report)
         err = ny_result_describe(report, request.store, name, request.record);
 done:
-    json_decref(request.record);
-    ny_settings_release(&request.settings, context);
-    ny_store_close(request.store);
-    if (request.reserved) ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    release(&request);
+    return err;
+}
+
+/* ---- going on with what is there ------------------------------------------------------------ */
+
+/* Goes on with the update that is under way of a result that is done, if there is one. */
+static int resume_update(struct ny_request *request)
+{
+    json_t *update;
+    int err = ny_record_load_update(request->store, request->name, &update);
+
+    if (err) return err;
+    if (!update) {
+        note_done(request);
+        return NY_OK;
+    }
+    err = ny_options_new(&request->stored, request->ctx);
+    if (err == NY_OK)
+        err = ny_options_set(request->stored, "update",
+                             ny_update_mode_name(ny_update_of(update).mode));
+    json_decref(update);
+    if (err == NY_OK) err = reserve_process(request);
+    if (err) return err;
+    json_decref(request->record);
+    request->record = NULL;
+    return ny_update_run(request->store, request->name, request->stored, &request->record);
+}
+
+static int resume(struct ny_request *request)
+{
+    static const struct ny_request_kind *const kinds[] = {&ny_request_fit, &ny_request_select,
+                                                          &ny_request_graph};
+    struct ny_options none;
+    int err = ny_record_need(request->store, request->name, &request->record);
+
+    if (err) return err;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (ny_field_is(request->record, "kind", kinds[i]->name)) request->kind = kinds[i];
+    if (!request->kind)
+        return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be gone on with",
+                       request->name, ny_store_path(request->store),
+                       ny_record_kind(request->record));
+    if (is_done(request)) return resume_update(request);
+    err = ny_options_of_stored(&request->stored, ny_options_given(NULL, request->ctx, &none),
+                               request->kind->groups, json_object_get(request->record, "options"),
+                               request->name);
+    if (err) return err;
+    request->options = request->stored;
+    err = request->kind->settings(request);
+    return err ? err : run_job(request);
+}
+
+int ny_resume(struct ny_context *context, const char *path, const char *name,
+              struct ny_report **report)
+{
+    struct ny_request request = {.ctx = context, .name = name};
+    struct ny_name_lock *lock = NULL;
+    int err = NY_GIVEN(context, path, name);
+
+    if (report) *report = NULL;
+    if (err) return err;
+    ny_fields_begin();
+    err = ny_store_open(&request.store, context, path);
+    if (err == NY_OK) err = ny_name_lock(&lock, request.store, name);
+    if (err == NY_OK) err = resume(&request);
+    ny_name_unlock(lock);
+    if (err == NY_OK && report)
+        err = ny_result_describe(report, request.store, name, request.record);
+    release(&request);
     return err;
 }

@@ -33,6 +33,7 @@ struct ny_request {
     struct ny_store *store;
     const char *name;
     const struct ny_options *options;
+    struct ny_options *stored; /* ny_resume(): those that the job was begun with, owned */
     const struct ny_request_kind *kind;
     json_t *record; /* NULL: there is none yet */
     bool reserved;  /* what the process takes */
@@ -40,6 +41,8 @@ struct ny_request {
     struct ny_plan plan;
     struct ny_graph_settings graph;
 };
+
+extern const struct ny_request_kind ny_request_fit, ny_request_select, ny_request_graph;
 
 /* *report (may be NULL) as ny_result_report(). */
 int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,

@@ -29,6 +29,7 @@ int ny_context_new(struct ny_context **out)
 void ny_context_free(struct ny_context *ctx)
 {
     if (!ctx) return;
+    ny_free(ctx, ctx->command);
     ny_mutex_release(&ctx->lock);
     free(ctx);
 }

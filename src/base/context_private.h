@@ -22,6 +22,7 @@ struct ny_context {
     void *progress_user;
     ny_plan_fn *plan;
     void *plan_user;
+    char *command; /* as ny_context_set_command() quoted it, or NULL */
     atomic_int interrupt;
     unsigned threads;
     double checkpoint_s;

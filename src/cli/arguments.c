@@ -121,6 +121,7 @@ static int set_option(struct cursor *cursor, const struct option_view *view, con
         return set_own(cursor, view, value);
     }
     if (ny_options_set(command->options, name, value)) return cli_fail_library(command, NY_EUSAGE);
+    command->chosen += strcmp(view->name, "memory") != 0 && strcmp(view->name, "threads") != 0;
     return NY_OK;
 }
 

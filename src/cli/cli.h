@@ -68,6 +68,7 @@ struct command {
     const char **operands; /* room for argc */
     size_t operand_count;
     unsigned given; /* own options that were there */
+    unsigned chosen; /* how many of the library's were there, but for --memory and --threads */
     const char *output, *input, *part;
     bool json, quiet, verbose;
     bool json_wanted; /* --json is somewhere on the line, perhaps behind an error */
@@ -134,7 +135,7 @@ int cli_fail(struct command *command, int status, const char *format, ...) CLI_P
 int cli_fail_usage(struct command *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* The error of the context; returns `status`. */
 int cli_fail_library(struct command *command, int status);
-/* The same for a verb that can be resumed: after an interruption, with the line that resumes it. */
+/* The same for a verb that can be resumed: with the line that goes on, where something waits. */
 int cli_fail_resumable(struct command *command, int status);
 /* What is printed for an interruption that cannot wait, made beforehand; what does not fit is cut.
  */
@@ -160,6 +161,17 @@ void cli_write_json_string(FILE *file, const char *text);
 /* With ? for control characters: a terminal obeys them, and what files and stores say is not to be
  * obeyed. */
 void cli_print_text(FILE *file, const char *text);
+
+/* ---- resume.c ----------------------------------------------------------------------------- */
+
+/* Hands the command line, of a verb that can be resumed, to the context: jobs remember it. */
+int cli_remember_command(struct command *command);
+/* The command line that goes on after a failure with `status`; NULL where there is none. It lives
+ * as long as the command's context and *own, which is to be freed. */
+const char *cli_find_resume(const struct command *command, int status, struct ny_context **own);
+/* Whether the command has no options that choose anything, and NAME is there, of this kind: then it
+ * is for ny_resume(). */
+bool cli_goes_on(const struct command *command, const char *kind);
 
 /* ---- signals.c ---------------------------------------------------------------------------- */
 

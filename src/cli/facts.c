@@ -14,6 +14,7 @@ static const struct fact {
     enum unit unit;
 } known[] = {
     {"name", "name", PLAIN},
+    {"command", "made with", PLAIN},
     {"status", "status", PLAIN},
     {"update", "update", PLAIN},
     {"n", "rows", COUNT},
@@ -128,6 +129,7 @@ static const struct fact {
     {"disk_write_bytes", "writing to disk", BYTE_RATE},
     /* told by others, or of no use to a reader */
     {"kind", NULL, PLAIN},
+    {"resume", NULL, PLAIN},
     {"stage", NULL, PLAIN},
     {"rows_done", NULL, PLAIN},
     {"landmarks_done", NULL, PLAIN},

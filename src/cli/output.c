@@ -41,8 +41,9 @@ static size_t utf8_bytes(const char *text)
     return lead > 0xf4 ? 0 : bytes;
 }
 
-static void write_escaped(FILE *file, const char *text)
+void cli_write_json_string(FILE *file, const char *text)
 {
+    fputc('"', file);
     while (*text) {
         size_t bytes = utf8_bytes(text);
 
@@ -56,12 +57,6 @@ static void write_escaped(FILE *file, const char *text)
             fputc('?', file);
         text += bytes ? bytes : 1;
     }
-}
-
-void cli_write_json_string(FILE *file, const char *text)
-{
-    fputc('"', file);
-    write_escaped(file, text);
     fputc('"', file);
 }
 
@@ -98,67 +93,14 @@ int cli_print_report(struct command *command, int status, struct ny_report *repo
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
-/* A word as the shell reads it back; `put` writes plain or escaped for JSON. */
-static void write_quoted(FILE *file, const char *word, void (*put)(FILE *, const char *))
-{
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                               "-_=+./:,@%";
-    char one[2] = "";
-
-    if (word[0] != '\0' && strspn(word, safe) == strlen(word)) {
-        put(file, word);
-        return;
-    }
-    put(file, "'");
-    while (*word) {
-        size_t plain = strcspn(word, "'");
-        char chunk[256];
-
-        if (plain >= sizeof(chunk)) plain = sizeof(chunk) - 1;
-        while (plain > 0 && ((unsigned char)word[plain] & 0xc0) == 0x80)
-            plain--; /* no cut inside a character */
-        if (plain == 0 && *word != '\'') plain = 1;
-        memcpy(chunk, word, plain);
-        chunk[plain] = '\0';
-        put(file, chunk);
-        word += plain;
-        one[0] = *word == '\'' ? *word++ : '\0';
-        if (one[0]) put(file, "'\\''");
-    }
-    put(file, "'");
-}
-
-static void put_plain(FILE *file, const char *text)
-{
-    fputs(text, file);
-}
-
-/* The same command line, without --restart: that would begin anew. */
-static void write_resume(FILE *file, const struct command *command,
-                         void (*put)(FILE *, const char *))
-{
-    bool operands_only = false;
-
-    for (int i = 0; i < command->argc; i++) {
-        const char *word = command->argv[i];
-
-        if (!operands_only &&
-            (strcmp(word, "--restart") == 0 || strncmp(word, "--restart=", 10) == 0))
-            continue;
-        operands_only |= strcmp(word, "--") == 0;
-        if (i > 0) put(file, " ");
-        write_quoted(file, word, put);
-    }
-}
-
 struct failure {
     int status;
     const struct ny_error *error; /* file and line, or NULL */
-    bool resumable, usage;
+    const char *resume;           /* the command that goes on, or NULL */
+    bool usage;
 };
 
-static void print_json_error(FILE *file, const struct command *command,
-                             const struct failure *failure, const char *message)
+static void print_json_error(FILE *file, const struct failure *failure, const char *message)
 {
     const struct ny_error *error = failure->error;
 
@@ -175,10 +117,9 @@ static void print_json_error(FILE *file, const struct command *command,
         fprintf(file, ",\"line\":%llu", (unsigned long long)error->line);
     else
         fputs(",\"line\":null", file);
-    if (failure->resumable) {
-        fputs(",\"resume\":\"", file);
-        write_resume(file, command, write_escaped);
-        fputc('"', file);
+    if (failure->resume) {
+        fputs(",\"resume\":", file);
+        cli_write_json_string(file, failure->resume);
     }
     fputs("}}\n", file);
 }
@@ -187,7 +128,7 @@ static void print_failure(FILE *file, const struct command *command,
                           const struct failure *failure, const char *message)
 {
     if (command->json_wanted) {
-        print_json_error(file, command, failure, message);
+        print_json_error(file, failure, message);
         return;
     }
     fputs("nystream: ", file);
@@ -199,11 +140,7 @@ static void print_failure(FILE *file, const struct command *command,
         else
             fputs("usage: nystream VERB …; `nystream help` lists the verbs\n", file);
     }
-    if (failure->resumable) {
-        fputs("resume with: ", file);
-        write_resume(file, command, put_plain);
-        fputc('\n', file);
-    }
+    if (failure->resume) fprintf(file, "resume with: %s\n", failure->resume);
 }
 
 static int print_error(struct command *command, const struct failure *failure, const char *message)
@@ -216,7 +153,8 @@ static int print_error(struct command *command, const struct failure *failure, c
 void cli_print_last_words(const struct command *command, struct cli_last_words words, int status,
                           char *text, size_t bytes)
 {
-    const struct failure failure = {.status = status, .resumable = words.resumable};
+    const struct failure failure = {
+        .status = status, .resume = words.resumable ? ny_context_command(command->context) : NULL};
     FILE *file = fmemopen(text, bytes, "w");
 
     text[0] = '\0';
@@ -249,9 +187,9 @@ int cli_fail_usage(struct command *command, const char *format, ...)
     return print_error(command, &failure, message);
 }
 
-static int fail_library(struct command *command, int status, bool resumable)
+static int fail_library(struct command *command, int status, const char *resume)
 {
-    struct failure failure = {.status = status, .resumable = resumable};
+    struct failure failure = {.status = status, .resume = resume};
     const char *message = ny_status_meaning(status);
 
     if (command->context) failure.error = ny_context_error(command->context);
@@ -262,12 +200,17 @@ static int fail_library(struct command *command, int status, bool resumable)
 
 int cli_fail_library(struct command *command, int status)
 {
-    return fail_library(command, status, false);
+    return fail_library(command, status, NULL);
 }
 
 int cli_fail_resumable(struct command *command, int status)
 {
-    return fail_library(command, status, status == NY_EINTERRUPTED || status == NY_ETERMINATED);
+    struct ny_context *own;
+    const char *resume = cli_find_resume(command, status, &own);
+
+    status = fail_library(command, status, resume);
+    ny_context_free(own);
+    return status;
 }
 
 int cli_finish_output(struct command *command, int status)

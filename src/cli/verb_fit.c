@@ -235,45 +235,41 @@ static int show_result(struct command *command, const struct ny_report *report, 
 
 /* ---- fit, select, embed ------------------------------------------------------------------- */
 
-int cli_run_fit(struct command *command)
+typedef int run_fn(struct ny_context *context, const char *path, const char *name,
+                   const struct ny_options *options, struct ny_report **report);
+
+/* Runs a verb that leaves a result of `kind` under NAME, or goes on with it. */
+static int run_named(struct command *command, run_fn *run, const char *kind)
 {
+    const char *store = command->operands[0], *name = command->operands[1];
     struct ny_report *report = NULL;
     int status;
 
-    watch_plan(command);
-    status = ny_fit(command->context, command->operands[0], command->operands[1], command->options,
-                    &report);
-    status = status ? cli_fail_resumable(command, status) : show_result(command, report, true);
+    if (cli_goes_on(command, kind))
+        status = ny_resume(command->context, store, name, &report);
+    else
+        status = run(command->context, store, name, command->options, &report);
+    status = status ? cli_fail_resumable(command, status)
+                    : show_result(command, report, command->verb->run == cli_run_fit);
     ny_report_free(report);
     return status;
 }
 
-typedef int run_fn(struct ny_context *context, const char *path, const char *name,
-                   const struct ny_options *options, struct ny_report **report);
-
-static int run_named(struct command *command, run_fn *run)
+int cli_run_fit(struct command *command)
 {
-    struct ny_report *report = NULL;
-    int status = run(command->context, command->operands[0], command->operands[1],
-                     command->options, &report);
-
-    if (status)
-        status = cli_fail_resumable(command, status);
-    else
-        status = show_result(command, report, false);
-    ny_report_free(report);
-    return status;
+    watch_plan(command);
+    return run_named(command, ny_fit, "fit");
 }
 
 int cli_run_select(struct command *command)
 {
-    return run_named(command, ny_select);
+    return run_named(command, ny_select, "dictionary");
 }
 
 int cli_run_graph(struct command *command)
 {
     watch_plan(command);
-    return run_named(command, ny_graph);
+    return run_named(command, ny_graph, "graph");
 }
 
 int cli_run_embed(struct command *command)

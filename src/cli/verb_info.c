@@ -19,12 +19,29 @@ static void print_progress(FILE *file, const json_t *facts)
         cli_print_fact(file, "progress", "%s", stage);
 }
 
+/* The command that goes on with what is not done, unless somebody is at it. */
+static const char *resume_of(const json_t *facts)
+{
+    const char *status = cli_fact_text(facts, "status"), *update = cli_fact_text(facts, "update");
+    bool waits = (status && strcmp(status, "interrupted") == 0) ||
+                 (update && strcmp(update, "interrupted") == 0);
+
+    return waits ? cli_fact_text(facts, "resume") : NULL;
+}
+
 static void print_info(const struct command *command, const json_t *facts)
 {
+    const char *resume = resume_of(facts);
+
     (void)command;
     cli_print_facts(stdout, facts);
     print_progress(stdout, facts);
     if (cli_fact_text(facts, "map")) cli_print_certificate(stdout, facts);
+    if (resume) {
+        fputs("resume with: ", stdout);
+        cli_print_text(stdout, resume);
+        fputc('\n', stdout);
+    }
 }
 
 int cli_run_info(struct command *command)
@@ -48,6 +65,8 @@ static void print_result(struct command *command, const char *name, bool first)
     struct ny_report *report = NULL;
     int err = ny_result_report(command->context, command->operands[0], name, &report);
     const char *status = err ? ny_status_kind(err) : ny_report_text(report, "status");
+    json_t *facts = err ? NULL : cli_facts(report);
+    const char *resume = resume_of(facts);
 
     if (!status) status = "unknown";
     if (command->json) {
@@ -55,10 +74,18 @@ static void print_result(struct command *command, const char *name, bool first)
         cli_write_json_string(stdout, name);
         fputs(", \"status\": ", stdout);
         cli_write_json_string(stdout, status);
+        fputs(", \"resume\": ", stdout);
+        if (resume)
+            cli_write_json_string(stdout, resume);
+        else
+            fputs("null", stdout);
         fputc('}', stdout);
     } else {
-        printf("%s\t%s\n", name, status);
+        printf("%s\t%s%s", name, status, resume ? "\tresume with: " : "");
+        cli_print_text(stdout, resume ? resume : "");
+        putchar('\n');
     }
+    json_decref(facts);
     ny_report_free(report);
 }
 

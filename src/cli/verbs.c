@@ -23,7 +23,8 @@ static const struct verb verbs[] = {
      cli_run_import},
     {"info", "STORE [NAME]", "", 1, 2, 0, EVERY, "what is in a store, or all about one result",
      "Shows what a store holds: rows, columns, element type, size, labels, results. With NAME "
-     "shows that result: its options, eigenvalues, certificate, cost.",
+     "shows that result: the command that made it, its options, eigenvalues, certificate, cost; "
+     "of one that was interrupted, the command that goes on, too.",
      "nystream info points.nys\n"
      "nystream info points.nys first --json",
      cli_run_info},
@@ -50,15 +51,16 @@ static const struct verb verbs[] = {
      "compute an embedding, resume it, or update it",
      "Selects landmarks, accumulates, solves, projects, and stores the result under NAME. A "
      "checkpoint is made at least every 30 seconds: after an interruption the same command goes "
-     "on from there, to the same bytes. A NAME that was fitted with other options is refused; "
-     "--restart replaces it. --update takes in the rows that were appended since; readers see "
-     "the old result until the new one is whole.",
+     "on from there, to the same bytes, and so does `fit STORE NAME` alone. A NAME that has other "
+     "options is refused; --restart replaces it. --update takes in the rows that were appended "
+     "since.\n"
+     "Readers see the old result until the updated one is whole.",
      "nystream fit points.nys first --landmarks 100 --components 3 --memory 256M\n"
      "nystream fit points.nys groups --map laplacian --landmarks 100 --row-normalize",
      cli_run_fit},
-    {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | WORK, EVERY,
-     "choose landmarks alone",
-     "Stores a dictionary of landmarks under NAME, for `fit --landmarks-from NAME`.",
+    {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | WORK, EVERY, "choose landmarks alone",
+     "Stores a list of landmarks under NAME, for `fit --landmarks-from NAME`. Resumed as a fit is: "
+     "by the same command, or by `select STORE NAME` alone.",
      "nystream select points.nys chosen --select greedy --tolerance 0.1\n"
      "nystream fit points.nys second --landmarks-from chosen",
      cli_run_select},
@@ -67,8 +69,8 @@ static const struct verb verbs[] = {
      "Finds the nearest neighbours of every row, exactly, from all pairs of rows, and stores them "
      "under NAME with the components of the graph that joins them. With --knn forest it finds "
      "--recall of them, which takes far less where there are many rows. With --sweep it says what "
-     "other numbers of neighbours would give. Parts to export: neighbors, distances, components, "
-     "and rows, those of the largest component.",
+     "other numbers of neighbours would give. Resumed as a fit is. Parts to export: neighbors, "
+     "distances, components, and rows, those of the largest component.",
      "nystream graph points.nys near --neighbors 5 --sweep 2,3,5,8\n"
      "nystream fit points.nys unrolled --map isomap --graph near --landmarks 100",
      cli_run_graph},
@@ -134,7 +136,8 @@ static const struct verb verbs[] = {
      "import, fit and export in one; the store between is temporary.",
      "nystream embed table.csv -o embedding.npy --label-column class", cli_run_embed},
     {"list", "STORE", "", 1, 1, 0, EVERY, "the names of the results, with their status",
-     "One result a line: name, tab, status (done, running, interrupted).",
+     "One result a line: name, tab, status (done, running, interrupted). Behind another tab "
+     "stands the command that goes on with what was interrupted.",
      "nystream list points.nys", cli_run_list},
     {"repair", "STORE", "", 1, 1, WORK, EVERY,
      "set aside what is damaged, so that the rest can be used",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "embed/resume.h"
 #include "stream/source.h"
 
 static const char visible[] = "job", under_way[] = "update";
@@ -142,9 +143,10 @@ int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
     n = ny_field_count(json_object_get(*out, "report"), "n", 0);
     if (ny_record_rows_done(*out, &rows) && n)
         snprintf(share, sizeof(share), ", %.0f %% of its rows", 100 * (double)rows / (double)n);
-    err = ny_fail(ctx, NY_EUSAGE,
-                  "'%s' is not finished: stage %s%s; run the same 'nystream fit' again to go on",
-                  name, ny_field_text(*out, "stage"), share);
+    err = ny_fail(ctx, NY_EUSAGE, "'%s' is not finished: stage %s%s; %s", name,
+                  ny_field_text(*out, "stage"), share,
+                  ny_name_held(store, name) ? "it is running"
+                                            : ny_resume_words(store, name, *out).text);
     json_decref(*out);
     *out = NULL;
     return err;

@@ -6,6 +6,7 @@
  *   kind        "fit", "dictionary" or "graph"
  *   stage       what comes next or is under way (enum ny_stage, embed/job.h), or done
  *   options     the identity of the options (api/options.h)
+ *   command     the command line that makes it, null for a job of the library; not in those of 1.0
  *   inputs      digests of the files that the options name, where they name some
  *   lost        ranges of rows that the store had lost; the result numbers those that were left
  *   checkpoint  where the stage under way is

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "embed/plan.h"
+#include "embed/resume.h"
 #include "embed/transform_points.h"
 #include "spectral/methods.h"
 
@@ -145,7 +146,8 @@ static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
     return update;
 }
 
-static json_t *new_record(const json_t *result, uint64_t n, enum ny_update_mode mode)
+static json_t *new_record(struct ny_context *ctx, const json_t *result, uint64_t n,
+                          enum ny_update_mode mode)
 {
     json_t *record = json_deep_copy(result), *report = json_object_get(record, "report");
 
@@ -154,6 +156,7 @@ static json_t *new_record(const json_t *result, uint64_t n, enum ny_update_mode 
     ny_field_set_count(report, "n", n);
     ny_job_describe_machine(report);
     ny_field_set_json(record, "update", describe_result(result, mode));
+    ny_record_set_command(ctx, json_object_get(record, "update"));
     ny_field_set_json(record, "checkpoint", json_object());
     ny_field_set_count(record, "generation", ny_record_generation(result) + 1);
     if (!json_object_get(record, "generations"))
@@ -184,7 +187,7 @@ int ny_update_begin(struct ny_store *store, const char *name, const json_t *resu
     struct ny_batch *batch;
     int err;
 
-    *record = new_record(result, n, mode);
+    *record = new_record(ny_store_context(store), result, n, mode);
     if (!*record)
         return ny_fail(ny_store_context(store), NY_EBUDGET,
                        "the system has no memory for the record of an update");

@@ -18,6 +18,7 @@
  *
  * Field "update" of such a record:
  *   mode              full or frozen
+ *   command           the command line that began it, null for a call of the library
  *   rows, landmarks   n and m of the result that is updated
  *   selected          its rows that selection has looked at: fewer after a frozen update
  *   parts             where it has its landmarks, residuals and model; and its sums

@@ -96,8 +96,8 @@ static void a_record_says_how_far_its_job_is(void **state)
         const char *words;
     } cases[] = {{10000, 2500, false, "stage solve, 25 % of its rows;"},
                  {10, 2048, false, "stage solve, 100 % of its rows;"},
-                 {10, 6144, false, "stage solve; run"},
-                 {10000, 2048, true, "stage solve; run"}};
+                 {10, 6144, false, "stage solve; resume"},
+                 {10000, 2048, true, "stage solve; resume"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -169,6 +169,32 @@ static void a_value_that_was_lost_stays_lost(void **state)
     ny_store_close(store);
 }
 
+/* A record of 1.0 has no command: the one without options goes on with it. One of the library has
+ * none either, and says so. */
+static void an_old_record_is_resumed_by_its_name(void **state)
+{
+    static const struct {
+        const char *kind, *verb;
+    } cases[] = {{"fit", "fit"}, {"dictionary", "select"}, {"graph", "graph"}};
+    char wanted[256];
+    struct ny_report *report;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        put("old", "kind", json_string(cases[i].kind));
+        snprintf(wanted, sizeof(wanted), "nystream %s %s old", cases[i].verb, path);
+        assert_int_equal(ny_result_report(ctx, path, "old", &report), NY_OK);
+        assert_string_equal(ny_report_text(report, "resume"), wanted);
+        assert_null(ny_report_text(report, "command"));
+        ny_report_free(report);
+    }
+    put("library", "command", json_null());
+    assert_int_equal(ny_result_report(ctx, path, "library", &report), NY_OK);
+    assert_null(ny_report_text(report, "resume"));
+    assert_non_null(strstr(ny_report_json(report), "\"resume\": null"));
+    ny_report_free(report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +203,7 @@ int main(void)
         cmocka_unit_test(a_later_format_says_which_version_reads_it),
         cmocka_unit_test(the_others_can_be_listed_and_it_can_be_removed),
         cmocka_unit_test(a_value_that_was_lost_stays_lost),
+        cmocka_unit_test(an_old_record_is_resumed_by_its_name),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

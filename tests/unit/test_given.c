@@ -85,6 +85,9 @@ static void options_and_reports_may_be_left_out(void **state)
     ACCEPTS(ny_fit(ctx, store, "a", NULL, NULL));
     ACCEPTS(ny_select(ctx, store, "d", NULL, NULL));
     ACCEPTS(ny_graph(ctx, store, "g", NULL, NULL));
+    ACCEPTS(ny_resume(ctx, store, "a", NULL));
+    ACCEPTS(ny_context_set_command(ctx, NULL, 0));
+    assert_null(ny_context_command(ctx));
     ACCEPTS(ny_result_report(ctx, store, "a", NULL));
     ACCEPTS(ny_evaluate(ctx, store, "a", NULL, NULL));
     ACCEPTS(ny_verify(ctx, store, NULL));
@@ -156,6 +159,11 @@ static void files_and_names_are_needed(void **state)
     REFUSES("path", ny_gamma_grid(ctx, NULL, options, &report));
     REFUSES("path", ny_fit(ctx, NULL, "a", options, &report));
     REFUSES("name", ny_fit(ctx, store, NULL, options, &report));
+    REFUSES("path", ny_resume(ctx, NULL, "a", &report));
+    REFUSES("name", ny_resume(ctx, store, NULL, &report));
+    assert_int_equal(ny_resume(ctx, store, "no such", &report), NY_EUSAGE);
+    REFUSES("words", ny_context_set_command(ctx, NULL, 1));
+    REFUSES("words", ny_context_set_command(ctx, hole, 3));
     REFUSES("path", ny_select(ctx, NULL, "a", options, &report));
     REFUSES("name", ny_select(ctx, store, NULL, options, &report));
     REFUSES("path", ny_graph(ctx, NULL, "a", options, &report));
@@ -234,6 +242,9 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_options_set(NULL, "landmarks", "5"));
     REFUSES_SILENTLY(ny_import(NULL, store, one, 1, NULL, NULL));
     REFUSES_SILENTLY(ny_fit(NULL, store, "a", NULL, NULL));
+    REFUSES_SILENTLY(ny_resume(NULL, store, "a", NULL));
+    REFUSES_SILENTLY(ny_context_set_command(NULL, one, 1));
+    assert_null(ny_context_command(NULL));
     REFUSES_SILENTLY(ny_plan(NULL, store, NULL, NULL));
     REFUSES_SILENTLY(ny_evaluate(NULL, store, "a", NULL, NULL));
     REFUSES_SILENTLY(ny_export(NULL, store, "a", "embedding", "out.npy"));

@@ -1,0 +1,123 @@
+/*
+ * Going on with what was interrupted: the command line that a job remembers, the one that is
+ * printed when it stops, and `fit STORE NAME` without options, which goes on with NAME.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const char memory_option[] = "--memory";
+
+/* Verbs that leave something to go on with when they are stopped. */
+static bool is_resumable(const struct verb *verb)
+{
+    return verb->run == cli_run_fit || verb->run == cli_run_select || verb->run == cli_run_graph ||
+           verb->run == cli_run_import;
+}
+
+/* "--name", or "--name=value". */
+static bool is_option(const char *word, const char *option)
+{
+    size_t length = strlen(option);
+
+    return strncmp(word, option, length) == 0 && (word[length] == '\0' || word[length] == '=');
+}
+
+/* Hands the words of the command line to `context`: without --restart, which would begin anew, and
+ * with `memory`, if it is not NULL, as the value of --memory. */
+static int set_command(const struct command *command, struct ny_context *context,
+                       const char *memory)
+{
+    const char *words[command->argc + 2];
+    size_t count = 0;
+
+    for (int i = 0; i < command->argc; i++) {
+        const char *word = command->argv[i];
+
+        if (i == 2 && memory) { /* behind the verb: no -- stands before it */
+            words[count++] = memory_option;
+            words[count++] = memory;
+        }
+        if (strcmp(word, "--") == 0) {
+            while (i < command->argc)
+                words[count++] = command->argv[i++];
+            break;
+        }
+        if (is_option(word, "--restart")) continue;
+        if (memory && is_option(word, memory_option))
+            i += word[strlen(memory_option)] == '\0';
+        else
+            words[count++] = word;
+    }
+    return ny_context_set_command(context, words, count);
+}
+
+int cli_remember_command(struct command *command)
+{
+    return is_resumable(command->verb) ? set_command(command, command->context, NULL) : NY_OK;
+}
+
+/* ---- after a failure ------------------------------------------------------------------------ */
+
+/* The budget that a refusal names: "give --memory 115M". */
+static bool wanted_memory(const struct command *command, char *size, size_t bytes)
+{
+    static const char before[] = "give --memory ";
+    const char *at = strstr(ny_context_message(command->context), before);
+    size_t length;
+
+    if (!at) return false;
+    at += strlen(before);
+    length = strspn(at, "0123456789KMGT");
+    if (length == 0 || length >= bytes) return false;
+    memcpy(size, at, length);
+    size[length] = '\0';
+    return true;
+}
+
+/* Asked with a context of its own, so that the error of the command's stays. */
+static bool is_interrupted(const struct command *command, struct ny_context *context)
+{
+    struct ny_report *report = NULL;
+    bool waits = false;
+
+    if (command->verb->run != cli_run_import &&
+        ny_result_report(context, command->operands[0], command->operands[1], &report) == NY_OK)
+        waits = ny_report_text(report, "resume") != NULL;
+    ny_report_free(report);
+    return waits;
+}
+
+const char *cli_find_resume(const struct command *command, int status, struct ny_context **own)
+{
+    char memory[32];
+
+    *own = NULL;
+    if (status == NY_EINTERRUPTED || status == NY_ETERMINATED)
+        return ny_context_command(command->context);
+    if ((status != NY_EBUDGET && status != NY_EIO) || ny_context_new(own) ||
+        !is_interrupted(command, *own))
+        return NULL;
+    if (status == NY_EIO) return ny_context_command(command->context);
+    if (!wanted_memory(command, memory, sizeof(memory)) || set_command(command, *own, memory))
+        return NULL;
+    return ny_context_command(*own);
+}
+
+/* ---- without options ------------------------------------------------------------------------ */
+
+bool cli_goes_on(const struct command *command, const char *kind)
+{
+    struct ny_context *own = NULL;
+    struct ny_report *report = NULL;
+    const char *there = NULL;
+    bool same = false;
+
+    if (command->chosen || ny_context_new(&own)) return false;
+    if (ny_result_report(own, command->operands[0], command->operands[1], &report) == NY_OK)
+        there = ny_report_text(report, "kind");
+    same = there && strcmp(there, kind) == 0;
+    ny_report_free(report);
+    ny_context_free(own);
+    return same;
+}

@@ -1,0 +1,168 @@
+# Going on with what was interrupted: bare verbs, the command that a result remembers, the words that
+# say it.
+load helper
+
+fit_options="--map pca --approx projected --landmarks 700 --select uniform --threads 1"
+
+# begin STORE COMMAND…: runs a command that leaves a result in STORE, and stops it on its way.
+begin() {
+    local store=$1 pid tries=0
+    shift
+    "$@" -q 2>err &
+    pid=$!
+    until [ -n "$(nystream list "$store" | grep running)" ] || [ $((tries += 1)) -gt 400 ]; do
+        sleep 0.02
+    done
+    kill -s INT $pid
+    code=0
+    wait $pid || code=$?
+    [ "$code" -eq 130 ]
+}
+
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    table 40000 8 >big.csv
+    nystream import "my store" big.csv -q
+    begin "my store" nystream fit "my store" f $fit_options
+    begin "my store" nystream graph "my store" g --neighbors 7 --metric cosine --threads 1
+    begin "my store" nystream select "my store" d --select rpcholesky --landmarks 1200 --threads 1
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp -r "$BATS_FILE_TMPDIR/my store" .
+}
+
+resume_f="nystream fit 'my store' f $fit_options -q"
+
+@test "fit STORE NAME without options goes on with the options it was begun with" {
+    ny fit "my store" f --json
+    exits 0
+    [ "$(field "$output" map)" = pca ]
+    [ "$(field "$output" landmarks)" = 700 ]
+    [ "$(field "$output" status)" = done ]
+    nystream fit "my store" straight $fit_options -q
+    nystream export "my store" f -o f.npy
+    nystream export "my store" straight -o straight.npy
+    cmp f.npy straight.npy
+    ny fit "my store" f
+    exits 0
+    says "done already"
+    ny fit "my store" f -q --memory 1G --threads 2 # options that change nothing
+    exits 0
+    silent
+    ny fit "my store" f --json
+    exits 0
+    [ "$(field "$output" landmarks)" = 700 ]
+}
+
+@test "graph and select without options go on as well" {
+    ny graph "my store" g --json
+    exits 0
+    [ "$(field "$output" neighbors_stored)" = 7 ]
+    [ "$(field "$output" metric)" = cosine ]
+    ny graph "my store" g
+    exits 0
+    says "done already"
+    ny select "my store" d --json
+    exits 0
+    [ "$(field "$output" landmarks)" = 1200 ]
+}
+
+@test "a missing NAME is made with the defaults" {
+    store s
+    ny fit s new
+    exits 0
+    [ "$(field "$(nystream info s new --json)" landmarks)" = 300 ]
+    nystream fit s same --landmarks 1000 -q
+    nystream export s new -o new.npy
+    nystream export s same -o same.npy
+    cmp new.npy same.npy
+}
+
+@test "info, list and messages give the command that resumes, which works as it is printed" {
+    ny info "my store" f --json
+    [[ $output == *"\"resume\": \"$resume_f\""* ]]
+    [[ $output == *"\"command\": \"$resume_f\""* ]]
+    ny info "my store" f
+    prints "resume with: $resume_f"
+    ny list "my store"
+    [ "$(grep ^f <<<"$output")" = "f	interrupted	resume with: $resume_f" ]
+    ny list "my store" --json
+    prints "{\"name\": \"f\", \"status\": \"interrupted\", \"resume\": \"$resume_f\"}"
+    ny export "my store" f -o e.npy
+    exits 2
+    says "is not finished"
+    says "resume with: $resume_f"
+    ny export "my store" g --part neighbors -o e.npy
+    says "resume with: nystream graph 'my store' g --neighbors 7"
+    eval "$(nystream list "my store" | sed -n 's/^f.*resume with: //p')"
+    ny info "my store" f --json
+    [[ $output == *'"resume": null'* ]]
+    [[ $output == *"\"command\": \"$resume_f\""* ]]
+    ny list "my store"
+    [ "$(grep ^f <<<"$output")" = "f	done" ]
+}
+
+@test "nobody is told to throw away what can be gone on with" {
+    local words
+    for words in "fit f --landmarks 20" "fit g" "graph f" "graph g --neighbors 5" "select f" "fit f --map kpca"; do
+        set -- $words
+        ny "$1" "my store" "${@:2}"
+        exits 2
+        says "resume with: nystream "
+        [[ $stderr != *--restart* ]]
+    done
+    nystream fit "my store" f -q
+    ny fit "my store" f --landmarks 20 # it is done: nothing to go on with
+    exits 2
+    says "--restart"
+}
+
+@test "a budget that is too small for what waits gives the line with one that does" {
+    ny fit "my store" f --memory 20M
+    exits 8
+    [[ $stderr =~ resume\ with:\ (nystream fit --memory [0-9]+M \'my\ store\'\ f)$'\n'?$ ]]
+    eval "${BASH_REMATCH[1]} -q"
+    [ "$(field "$(nystream info "my store" f --json)" status)" = done ]
+    ny fit "my store" unborn --memory 20M # nothing is there to go on with
+    exits 8
+    [[ $stderr != *resume* ]]
+    ny fit "my store" unborn --memory 20M --json
+    [[ $stderr != *resume* ]]
+}
+
+@test "an update that was interrupted is gone on with, and the result keeps its own command" {
+    store s 40000 8
+    nystream fit s a --landmarks 700 --select uniform --threads 1 -q
+    table 3000 8 7 >more.csv
+    nystream import s more.csv --append -q
+    nystream fit s a --update full --threads 1 -q 2>err &
+    local pid=$! tries=0
+    until nystream info s a --json | grep -q '"update": "running"' || [ $((tries += 1)) -gt 400 ]; do
+        sleep 0.02
+    done
+    kill -s INT $pid
+    local code=0
+    wait $pid || code=$?
+    [ "$code" -eq 130 ]
+    ny info s a
+    prints "resume with: nystream fit s a --update full --threads 1 -q"
+    prints "made with             nystream fit s a --landmarks 700 --select uniform --threads 1 -q"
+    nystream fit s a -q
+    ny info s a --json
+    [ "$(field "$output" n)" = 43000 ]
+    [[ $output == *'"resume": null'* ]]
+    [[ $output == *'"command": "nystream fit s a --landmarks 700'* ]]
+}
+
+@test "words that no terminal shows are kept as a shell reads them" {
+    local odd=$'tab\there \xff'
+    mv "my store" "$odd"
+    ny fit "$odd" other --landmarks 20 -q
+    exits 0
+    ny info "$odd" other --json
+    [[ $output == *"\"command\": \"nystream fit \$'tab\\\\011here \\\\377' other --landmarks 20 -q\""* ]]
+}
