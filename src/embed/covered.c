@@ -1,5 +1,7 @@
 #include "embed/covered.h"
 
+#include <string.h>
+
 #include "embed/embedding.h"
 #include "embed/graph_job.h"
 
@@ -8,11 +10,11 @@ int ny_covered_of(struct ny_covered *covered, struct ny_store *store, const char
 {
     const json_t *report = json_object_get(record, "report");
 
-    *covered = (struct ny_covered){
-        .store = store,
-        .name = name,
-        .n = ny_field_count(report, "n", 0),
-        .component = json_is_number(json_object_get(report, "embedded"))};
+    *covered =
+        (struct ny_covered){.store = store,
+                            .name = name,
+                            .n = ny_field_count(report, "n", 0),
+                            .component = json_is_number(json_object_get(report, "embedded"))};
     covered->rows = covered->n;
     if (covered->component && ny_field_count(report, "embedded", 0) > covered->rows)
         return ny_fail(ny_store_context(store), NY_ESTORE,
@@ -115,8 +117,25 @@ int ny_covered_labels(const struct ny_covered *covered, uint64_t first, size_t c
     return read_runs(covered, first, count, read_labels, out);
 }
 
-int ny_covered_source(const struct ny_covered *covered, uint64_t first, size_t count,
-                      uint64_t *out)
+int ny_covered_source(const struct ny_covered *covered, uint64_t first, size_t count, uint64_t *out)
 {
     return read_runs(covered, first, count, read_source, out);
+}
+
+int ny_covered_same(const struct ny_covered *a, const struct ny_covered *b, bool *same)
+{
+    enum { LOOK_ROWS = 512 };
+    uint64_t rows[2][LOOK_ROWS];
+    int err = NY_OK;
+
+    *same = a->rows == b->rows;
+    for (uint64_t first = 0; *same && first < a->rows; first += LOOK_ROWS) {
+        size_t count = a->rows - first < LOOK_ROWS ? (size_t)(a->rows - first) : LOOK_ROWS;
+
+        err = ny_covered_rows(a, first, count, rows[0]);
+        if (err == NY_OK) err = ny_covered_rows(b, first, count, rows[1]);
+        if (err) return err;
+        *same = memcmp(rows[0], rows[1], count * sizeof(rows[0][0])) == 0;
+    }
+    return err;
 }

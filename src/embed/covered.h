@@ -23,6 +23,8 @@ uint64_t ny_covered_place(const struct ny_covered *covered, uint64_t row);
 /* Of the covered rows first … first + count − 1: their numbers in the store, and what the store has
  * of them. */
 int ny_covered_rows(const struct ny_covered *covered, uint64_t first, size_t count, uint64_t *out);
+/* *same: both cover the same rows of the store. */
+int ny_covered_same(const struct ny_covered *a, const struct ny_covered *b, bool *same);
 int ny_covered_labels(const struct ny_covered *covered, uint64_t first, size_t count, double *out);
 int ny_covered_source(const struct ny_covered *covered, uint64_t first, size_t count,
                       uint64_t *out);

@@ -31,7 +31,7 @@ static int load_values(struct extension *extension)
 {
     struct ny_job *job = &extension->fit->job;
     const json_t *values = json_object_get(ny_job_report(job), "eigenvalues");
-    bool walk = ny_map_find(ny_field_text(ny_job_report(job), "map"))->in_time;
+    bool walk = ny_map_of(job->record)->in_time;
 
     if (!extension->pairs || json_array_size(values) != extension->pairs)
         return ny_fail(job->ctx, NY_ESTORE, "'%s' has not as many eigenvalues as eigenvectors; fit "

@@ -257,14 +257,20 @@ done:
     return err;
 }
 
-const struct ny_graph_map *ny_graph_map_of(const json_t *record)
+const struct ny_map *ny_map_of(const json_t *record)
 {
     const json_t *report = json_object_get(record, "report");
-    const char *name = ny_field_text(report, "map");
-    const struct ny_map *map = ny_map_find(name);
+    const struct ny_map *map = ny_map_find(ny_field_text(report, "map"));
 
     if (map && map->of_graph && json_is_object(json_object_get(report, "graph")))
-        map = map->of_graph;
+        return map->of_graph;
+    return map;
+}
+
+const struct ny_graph_map *ny_graph_map_of(const json_t *record)
+{
+    const struct ny_map *map = ny_map_of(record);
+
     return map ? map->graph : NULL;
 }
 

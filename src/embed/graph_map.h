@@ -57,6 +57,9 @@ struct ny_graph_map {
 /* What the map diffusion is of a graph (embed/eigenmaps.c). */
 extern const struct ny_map ny_map_graph_diffusion;
 
+/* The map that has made a result: where two have its name, the record says whether it is of a
+ * graph. NULL: the record names none. */
+const struct ny_map *ny_map_of(const json_t *record);
 /* The one that has made a result; NULL: its map is of a kernel. */
 const struct ny_graph_map *ny_graph_map_of(const json_t *record);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "embed/graph_map.h"
 #include "embed/stored_clusters.h"
 
 static size_t element_of(const struct ny_result *result)
@@ -246,6 +247,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     if (err) return err;
     result->record = record;
     result->report = json_object_get(record, "report");
+    result->map = ny_map_of(record);
     result->n = ny_field_count(result->report, "n", 0);
     err = ny_points_info(store, &points);
     if (err == NY_OK && result->n > points.n)

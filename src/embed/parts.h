@@ -17,6 +17,7 @@ struct ny_result {
     struct ny_store *store;
     const char *name;
     const json_t *record, *report;
+    const struct ny_map *map; /* that has made it; NULL: a dictionary alone, or a graph */
     uint64_t n;
     struct ny_covered covered; /* which of them: all, but of maps of a graph */
     struct ny_coordinates coordinates; /* pairs = 0: a dictionary alone, or a graph */

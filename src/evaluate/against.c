@@ -268,12 +268,14 @@ static int open_other(struct against *run, const char *name)
 {
     struct ny_result *other = &run->other;
     int err = ny_result_open(other, run->of->result.store, name);
+    bool same;
 
     if (err) return err;
     if (!other->coordinates.pairs)
         return ny_fail(run->ctx, NY_EUSAGE, "--against %s: it has no embedding", name);
-    if (other->covered.rows != run->of->n ||
-        other->covered.component != run->of->result.covered.component)
+    err = ny_covered_same(&other->covered, &run->of->result.covered, &same);
+    if (err) return err;
+    if (!same)
         return ny_fail(run->ctx, NY_EUSAGE,
                        "--against %s: it has %llu rows, and '%s' has others, %llu; a reference is "
                        "of the same rows",
@@ -353,6 +355,9 @@ static size_t order(const struct ny_evaluation *run)
     return run->settings->against ? columns_of(run) : 0;
 }
 
-const struct ny_measure ny_measure_against = {
-    .name = "against", .keys = keys, .options = "against",
-    .run = run_against, .bytes = bytes, .order = order};
+const struct ny_measure ny_measure_against = {.name = "against",
+                                              .keys = keys,
+                                              .options = "against",
+                                              .run = run_against,
+                                              .bytes = bytes,
+                                              .order = order};

@@ -88,7 +88,7 @@ static void report_error(struct ny_evaluation *evaluation, const struct ny_sampl
 static const char *no_distances(const struct ny_evaluation *evaluation,
                                 const struct ny_sample *sample)
 {
-    const struct ny_map *map = ny_map_find(ny_field_text(evaluation->result.report, "map"));
+    const struct ny_map *map = evaluation->result.map;
 
     if (!sample->kernel)
         return "the matrix of this result is not one of kernel values of the points";

@@ -291,7 +291,7 @@ static void release(struct reconstruction *run)
 
 static int run_reconstruction(struct ny_evaluation *evaluation)
 {
-    const struct ny_map *map = ny_map_find(ny_field_text(evaluation->result.report, "map"));
+    const struct ny_map *map = evaluation->result.map;
     struct ny_sample *sample = ny_evaluate_sample(evaluation);
     struct reconstruction run = {.of = evaluation, .sample = sample};
     int err;

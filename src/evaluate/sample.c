@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "columns/kernels.h"
-#include "embed/settings.h"
+#include "embed/graph_map.h"
 #include "embed/stored_geometry.h"
 
 enum { BLOCK_ROWS = 64 };
@@ -65,19 +65,24 @@ static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, si
     return err;
 }
 
+/* Its columns came from a file: the geometry is theirs, not that of the points. */
+static bool is_precomputed(const struct ny_result *result)
+{
+    const char *name = ny_field_text(result->report, "kernel");
+    const struct ny_kernel *kernel = name ? ny_kernel_find(name) : NULL;
+
+    return kernel && kernel->base == NY_BASE_GIVEN;
+}
+
 /* The kernel of a fit whose matrix is one of kernel values of the points. */
 static const struct ny_kernel *kernel_of(const struct ny_result *result)
 {
-    static const char *const maps[] = {"svd", "pca", "kpca", "laplacian", "diffusion"};
-    const char *map = ny_field_text(result->report, "map");
     const char *name = ny_field_text(result->report, "kernel");
     const struct ny_kernel *kernel = name ? ny_kernel_find(name) : NULL;
 
     if (kernel && kernel->base == NY_BASE_COORDINATE) kernel = ny_kernel_find("linear");
-    if (!map || !kernel || kernel->base == NY_BASE_GIVEN) return NULL;
-    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-        if (strcmp(maps[i], map) == 0) return kernel;
-    return NULL;
+    if (!result->map || result->map->graph) return NULL;
+    return kernel && kernel->base != NY_BASE_GIVEN ? kernel : NULL;
 }
 
 static struct ny_kernel_params params_of(const struct ny_result *result)
@@ -108,7 +113,8 @@ static int prepare(struct ny_evaluation *run, struct ny_sample *sample)
     int err = ny_points_info(run->result.store, &info);
 
     if (err == NY_OK) err = load_points(run, sample, &info);
-    if (err == NY_OK) err = load_geometry(run, sample, (size_t)info.d);
+    if (err == NY_OK && !is_precomputed(&run->result))
+        err = load_geometry(run, sample, (size_t)info.d);
     if (err || !sample->geometry) return err;
     sample->spec = (struct ny_columns_spec){.ctx = run->ctx,
                                             .kernel = kernel_of(&run->result),
@@ -142,9 +148,12 @@ void ny_sample_free(struct ny_sample *sample)
 bool ny_evaluate_inputs(struct ny_evaluation *run)
 {
     if (run->sample->inputs) return true;
-    ny_evaluate_inapplicable(run, NULL,
-                             "the graph that it was made of is gone, and the scale of "
-                             "the points with it");
+    ny_evaluate_inapplicable(run, NULL, "%s",
+                             is_precomputed(&run->result)
+                                 ? "its kernel is precomputed: the distances that it means are "
+                                   "not those of the points"
+                                 : "the graph that it was made of is gone, and the scale of the "
+                                   "points with it");
     return false;
 }
 

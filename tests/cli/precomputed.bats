@@ -70,3 +70,16 @@ same() {
     exits 2
     says --columns-file
 }
+
+@test "eval of precomputed columns measures what needs no distances of the points" {
+    data
+    seq 1 300 | awk '{print $1 % 3}' >labels.txt
+    nystream import t x.csv --labels labels.txt -q
+    nystream fit t given --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
+    ny eval t given --json
+    exits 0
+    [ "$(field "$output" purity)" != null ]
+    [ "$(field "$output" trustworthiness)" = null ]
+    [ "$(field "$output" relative_error)" = null ]
+    [[ $output == *"its kernel is precomputed"* ]]
+}
