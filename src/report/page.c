@@ -8,6 +8,7 @@
 #include "io/writer.h"
 #include "report/assets.h"
 #include "report/page_facts.h"
+#include "report/page_summary.h"
 #include "report/words.h"
 
 /* Of all results together. */
@@ -71,6 +72,8 @@ static int fill_result(void *user, const char *hole, struct ny_sink *sink)
         ny_putf(sink, "%zu", page->number);
     else if (strcmp(hole, "name") == 0)
         ny_put_html(sink, result->name);
+    else if (strcmp(hole, "sentence") == 0)
+        ny_put_sentence(sink, result);
     else if (strcmp(hole, "certificate") == 0)
         ny_put_certificate(sink, result);
     else if (strcmp(hole, "graph") == 0)
@@ -133,21 +136,30 @@ static int put_results(struct page *page, struct ny_sink *sink)
 
 /* ---- the page ----------------------------------------------------------------------------- */
 
-static void put_title(const struct page *page, struct ny_sink *sink)
+/* The last part of the store's path. */
+static void put_store_name(const struct page *page, struct ny_sink *sink)
 {
     const char *path = ny_store_path(page->store), *end = path + strlen(path), *begin;
     char name[256];
 
-    if (page->spec->title) {
-        ny_put_html(sink, page->spec->title);
-        return;
-    }
     while (end > path && end[-1] == '/')
         end--;
     for (begin = end; begin > path && begin[-1] != '/';)
         begin--;
     snprintf(name, sizeof(name), "%.*s", (int)(end - begin), begin);
     ny_put_html(sink, name);
+}
+
+static void put_title(const struct page *page, struct ny_sink *sink)
+{
+    if (page->spec->title) {
+        ny_put_html(sink, page->spec->title);
+    } else if (page->spec->count == 1) {
+        ny_put_headline(sink, &page->results[0]);
+    } else {
+        ny_putf(sink, "%zu results of ", page->spec->count);
+        put_store_name(page, sink);
+    }
 }
 
 static int put_store(const struct page *page, struct ny_sink *sink)
@@ -157,19 +169,24 @@ static int put_store(const struct page *page, struct ny_sink *sink)
     int err = ny_points_info(page->store, &info);
 
     if (err) return err;
-    ny_putf(sink, "%s rows of %s columns, %s%s", ny_grouped(info.n, rows),
+    put_store_name(page, sink);
+    ny_putf(sink, ": %s rows of %s columns, %s%s", ny_grouped(info.n, rows),
             ny_grouped(info.d, columns), ny_dtype_name(info.dtype),
             info.layout == NY_CSR ? ", sparse" : "");
     return sink->err;
 }
 
+/* Where there are several results. */
 static void put_links(const struct page *page, struct ny_sink *sink)
 {
+    if (page->spec->count < 2) return;
+    ny_put(sink, "<nav aria-label=\"Results\">");
     for (size_t k = 0; k < page->spec->count; k++) {
         ny_putf(sink, "<a href=\"#r%zu\">", k);
         ny_put_html(sink, page->results[k].name);
         ny_put(sink, "</a>\n");
     }
+    ny_put(sink, "</nav>");
 }
 
 static int fill_page(void *user, const char *hole, struct ny_sink *sink)

@@ -1,9 +1,13 @@
 /* Draws the plots of a report from the data beside them, and lets one point, zoom and choose. */
 'use strict';
 (() => {
-  // Okabe and Ito's colours, then a brown, a grey and their yellow; viridis at fifteenths.
+  // Okabe and Ito's colours, then a brown, a grey and their yellow; viridis at fifteenths. On a dark
+  // page the dark ones are lighter: each has a contrast of at least 3:1 there, viridis from PALEST on.
   const CLASSES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000',
     '#7b4f2c', '#8c8c8c', '#f0e442'];
+  const CLASSES_IN_DARK = ['#3b9fe0', '#ec7a2c', '#1fb98c', '#d68fb8', '#e69f00', '#8fd0f5', '#ffffff',
+    '#c08a58', '#9a9aa2', '#f0e442'];
+  const PALEST = 0.36;
   const VIRIDIS = ['#440154', '#481a6c', '#472f7d', '#414487', '#39568c', '#31688e', '#2a788e', '#23888e',
     '#1f988b', '#22a884', '#35b779', '#54c568', '#7ad151', '#a5db36', '#d2e21b', '#fde725'];
   const NONE = 65535, SHAPES = 6, MARGIN = { left: 58, top: 12, right: 12, bottom: 40 };
@@ -12,15 +16,15 @@
   const isDark = () => darkness.matches && !printing;
 
   const rgb = hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16));
-  const classColor = k => k < 0 ? '#b4b4b4'
-    : isDark() && k % CLASSES.length === 6 ? '#ffffff' : CLASSES[k % CLASSES.length];
+  const classColor = k => k < 0 ? (isDark() ? '#8a8a92' : '#b4b4b4')
+    : (isDark() ? CLASSES_IN_DARK : CLASSES)[k % CLASSES.length];
   function viridis(t) {
-    const at = Math.min(Math.max(t, 0), 1) * (VIRIDIS.length - 1), k = Math.min(Math.floor(at), VIRIDIS.length - 2);
+    const seen = Math.min(Math.max(t, 0), 1), at = (isDark() ? PALEST + (1 - PALEST) * seen : seen) * (VIRIDIS.length - 1), k = Math.min(Math.floor(at), VIRIDIS.length - 2);
     const a = rgb(VIRIDIS[k]), b = rgb(VIRIDIS[k + 1]);
     return a.map((v, i) => Math.round(v + (b[i] - v) * (at - k)));
   }
   // Amounts: much is dark on white paper, and light on black.
-  const amount = t => viridis(isDark() ? 0.1 + 0.9 * t : 0.9 * (1 - t));
+  const amount = t => viridis(isDark() ? t : 0.9 * (1 - t));
   const css = c => typeof c === 'string' ? c : `rgb(${c.join(',')})`;
 
   function bytes(text) {
@@ -196,13 +200,27 @@
         if (byClass && slot < CLASSES.length && !shown[slot]) continue;
         const color = byClass ? rgb(classColor(slot < CLASSES.length ? slot : -1)) : this.tint ? [128, 128, 136] : ramp[level];
         out.set(color, 4 * i);
-        out[4 * i + 3] = byClass ? 70 + 185 * (level - 1) / 254 : this.tint ? 40 + 140 * (level - 1) / 254 : 255;
+        const faint = byClass ? (isDark() ? 150 : 70) : isDark() ? 110 : 40, full = byClass ? 255 : 180;
+        out[4 * i + 3] = byClass || this.tint ? faint + (full - faint) * (level - 1) / 254 : 255;
       }
       const canvas = new OffscreenCanvas(width, height);
       canvas.getContext('2d').putImageData(image, 0, 0);
       if (this.layers.size > 12) this.layers.clear();
       this.layers.set(key, canvas);
       return canvas;
+    }
+
+    // Widens one of the axes, so that both have one scale where the map's coordinates are distances.
+    keepScale() {
+      const { x, y } = this.view, { width, height } = this.box, last = this.data.components.length;
+      if (this.data.metric && this.x < last && this.y < last) {
+        const unit = Math.max((x[1] - x[0]) / width, (y[1] - y[0]) / height);
+        for (const [range, length] of [[x, width], [y, height]]) {
+          const middle = (range[0] + range[1]) / 2;
+          [range[0], range[1]] = [middle - unit * length / 2, middle + unit * length / 2];
+        }
+      }
+      this.canvas.dataset.scales = [(x[1] - x[0]) / width, (y[1] - y[0]) / height].join(); // of a pixel
     }
 
     px(x) { return this.box.left + (x - this.view.x[0]) / (this.view.x[1] - this.view.x[0]) * this.box.width; }
@@ -217,6 +235,7 @@
         height: high - MARGIN.top - MARGIN.bottom };
       const g = this.canvas.getContext('2d');
       g.setTransform(ratio, 0, 0, ratio, 0, 0);
+      this.keepScale();
       this.drawAxes(g, wide, high);
       g.save();
       g.beginPath();

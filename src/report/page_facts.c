@@ -8,6 +8,7 @@
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
+/* A number and its unit stay in one line: a no-break space is between them. */
 static const char *size_words(double bytes, char text[48])
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -15,18 +16,18 @@ static const char *size_words(double bytes, char text[48])
 
     for (; bytes >= 1024 && unit < 4; unit++)
         bytes /= 1024;
-    snprintf(text, 48, unit && bytes < 100 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    snprintf(text, 48, unit && bytes < 100 ? "%.1f\u00a0%s" : "%.0f\u00a0%s", bytes, units[unit]);
     return text;
 }
 
 static const char *time_words(double seconds, char text[48])
 {
     if (seconds < 100)
-        snprintf(text, 48, "%.3g s", seconds);
+        snprintf(text, 48, "%.3g\u00a0s", seconds);
     else if (seconds < 5400)
-        snprintf(text, 48, "%.0f min %02.0f s", floor(seconds / 60), fmod(seconds, 60));
+        snprintf(text, 48, "%.0f\u00a0min %02.0f\u00a0s", floor(seconds / 60), fmod(seconds, 60));
     else
-        snprintf(text, 48, "%.1f h", seconds / 3600);
+        snprintf(text, 48, "%.1f\u00a0h", seconds / 3600);
     return text;
 }
 
@@ -192,7 +193,7 @@ void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result)
     bool graph = json_is_object(json_object_get(report, "graph")), certified;
 
     if (!result->coordinates.pairs && isnan(ny_field_number(report, "residual_max", NAN))) return;
-    ny_put(sink, "<h3>Certificate</h3><ul>");
+    ny_put(sink, "<section class=\"certificate\"><h3>Certificate</h3><ul>");
     certified = put_error(sink, report);
     certified = put_graph_error(sink, report) || certified;
     if (!certified)
@@ -203,7 +204,7 @@ void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result)
         ny_putf(sink, "<li>%.0f negative eigenvalues were dropped: %s.</li>", negative,
                 graph ? "the paths are not straight in any space"
                       : "K is not positive semidefinite");
-    ny_put(sink, "</ul>");
+    ny_put(sink, "</ul></section>");
 }
 
 static double most_seconds(const json_t *stages)
@@ -225,7 +226,8 @@ static void put_stages(struct ny_sink *sink, const json_t *report)
     json_t *value;
 
     ny_put(sink, "<div class=\"wide\"><table><thead><tr><th scope=\"col\">stage</th><th "
-                 "scope=\"col\">time</th><th scope=\"col\">memory</th><td></td></tr></thead>"
+                 "scope=\"col\" class=\"n\">time</th><td></td><th scope=\"col\" "
+                 "class=\"n\">memory</th></tr></thead>"
                  "<tbody>\n");
     json_object_foreach((json_t *)stages, key, value)
     {
@@ -234,12 +236,12 @@ static void put_stages(struct ny_sink *sink, const json_t *report)
         put_key(sink, key);
         ny_put(sink, "</th><td class=\"n\">");
         put_value(sink, "seconds", value);
-        ny_put(sink, "</td><td class=\"n\">");
-        put_value(sink, "bytes", json_object_get(memory, key));
         ny_putf(sink,
                 "</td><td class=\"bars\"><span class=\"bar\" style=\"width:%.1f%%\"></span>"
-                "</td></tr>\n",
+                "</td><td class=\"n\">",
                 most > 0 ? 100 * json_number_value(value) / most : 0);
+        put_value(sink, "bytes", json_object_get(memory, key));
+        ny_put(sink, "</td></tr>\n");
     }
     ny_put(sink, "</tbody></table></div>");
 }
@@ -262,7 +264,7 @@ void ny_put_cost(struct ny_sink *sink, const json_t *report)
 
 /* ---- charts ------------------------------------------------------------------------------- */
 
-enum { WIDE = 640, HIGH = 260, LEFT = 86, TOP = 12, RIGHT = 628, BOTTOM = 226 };
+enum { WIDE = 640, HIGH = 270, LEFT = 86, TOP = 12, RIGHT = 628, BOTTOM = 220 };
 
 static double chart_y(const struct ny_axis *axis, double value)
 {
@@ -308,6 +310,21 @@ static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *res
     ny_put(sink, "</tbody></table></div></details>");
 }
 
+/* The numbers of the components below a chart, 1 and every step of 1, 2 or 5 times a power of ten.
+ */
+static void put_numbers_below(struct ny_sink *sink, size_t count, double wide)
+{
+    size_t step = 1;
+
+    for (size_t k = 0; count / step > 12; k++)
+        step = k % 3 == 1 ? step / 2 * 5 : step * 2;
+    for (size_t k = 1; k <= count; k = k < step ? step : k + step)
+        ny_putf(sink, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%zu</text>",
+                LEFT + wide * ((double)k - 0.5), BOTTOM + 19, k);
+    ny_putf(sink, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">component</text>",
+            (LEFT + RIGHT) / 2, HIGH - 6);
+}
+
 void ny_put_spectrum(struct ny_sink *sink, const struct ny_result *result)
 {
     enum { SHOWN = 200 };
@@ -323,7 +340,7 @@ void ny_put_spectrum(struct ny_sink *sink, const struct ny_result *result)
     }
     if (!(y.high > y.low)) y.high = 1;
     step = (double)(RIGHT - LEFT) / (double)count;
-    ny_put(sink, "<h3>Spectrum</h3>");
+    ny_put(sink, "<section class=\"spectrum\"><h3>Spectrum</h3>");
     begin_chart(sink, &y,
                 "Scree plot: eigenvalues in the order of their number; the table below "
                 "has the numbers.");
@@ -335,9 +352,10 @@ void ny_put_spectrum(struct ny_sink *sink, const struct ny_result *result)
     for (size_t k = 0; k < count && count <= 100; k++)
         ny_putf(sink, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>",
                 LEFT + step * ((double)k + 0.5), chart_y(&y, ny_eigenvalue(result, k)));
-    ny_putf(sink, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">1 … %zu</text></svg>",
-            (LEFT + RIGHT) / 2, BOTTOM + 24, count);
+    put_numbers_below(sink, count, step);
+    ny_put(sink, "</svg>");
     put_spectrum_table(sink, result, count);
+    ny_put(sink, "</section>");
 }
 
 void ny_put_residuals(struct ny_sink *sink, const struct ny_page_points *points)
@@ -362,5 +380,5 @@ void ny_put_residuals(struct ny_sink *sink, const struct ny_page_points *points)
     ny_putf(sink,
             "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">residual; upwards: rows</text>"
             "</svg>",
-            (LEFT + RIGHT) / 2, BOTTOM + 24);
+            (LEFT + RIGHT) / 2, BOTTOM + 36);
 }

@@ -243,6 +243,7 @@ static int put_rasters(struct json *json)
 
 int ny_page_points_json(const struct ny_page_points *points, struct ny_sink *sink)
 {
+    const struct ny_map *map = ny_map_find(ny_field_text(points->frame.result.report, "map"));
     struct json json = {.points = points, .sink = sink};
     size_t most = points->count > points->mark_count ? points->count : points->mark_count;
     int err;
@@ -252,7 +253,8 @@ int ny_page_points_json(const struct ny_page_points *points, struct ny_sink *sin
     if (!json.room) return NY_EBUDGET;
     ny_put(sink, "{\"name\":");
     ny_put_json(sink, points->frame.result.name);
-    ny_putf(sink, ",\"n\":%llu,\"rows\":", (unsigned long long)points->frame.n);
+    ny_putf(sink, ",\"metric\":%s,\"n\":%llu,\"rows\":", map && map->metric ? "true" : "false",
+            (unsigned long long)points->frame.n);
     put_rows(&json, points->rows, points->count);
     ny_put(sink, ",\"landmarks\":");
     put_rows(&json, points->mark_rows, points->mark_count);

@@ -27,7 +27,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     exits 0
     silent
     whole all.html
-    [ "$(grep -c '<section' all.html)" -eq 4 ]
+    [ "$(grep -c '<section class="result"' all.html)" -eq 4 ]
     [ "$(grep -c 'class="data"' all.html)" -eq 2 ] # a graph and a dictionary have no plot
     grep -q 'nystream graph s g --neighbors 3' all.html
     grep -q 'nystream select s d .*--landmarks 9' all.html
@@ -218,7 +218,11 @@ whole() { # FILE: a page, every hole filled, every section closed
 @test "a result that is not finished: how far it is, for report, plot and eval" {
     npy_u8 40000 200 >rows.npy
     nystream import s rows.npy -q
-    timeout -s INT 0.5 nystream fit s f --landmarks 3000 -q || true
+    nystream fit s f --landmarks 3000 -q &
+    until nystream list s | grep -q running; do sleep 0.05; done
+    sleep 0.2
+    kill -INT $!
+    wait $! || true
     for command in "report s f -o out.html" "plot s f -o out.png" "plot s f --terminal" "eval s f"; do
         # shellcheck disable=SC2086  # words are meant
         ny $command

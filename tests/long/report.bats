@@ -125,6 +125,38 @@ check_tips() {
     probed page.html
 }
 
+@test "map, spectrum, certificate and cost are on the first screen, in true proportions" {
+    table 2500 8 | awk -F, '{$1 *= 9; print $0 ",c" NR % 12}' OFS=, >t.csv
+    nystream import s t.csv --label-column 9 -q
+    nystream fit s kpca --landmarks 300 --components 10 --certify -q
+    nystream fit s pca --map pca --approx exact --components 3 -q
+    for name in kpca pca; do
+        nystream report s $name -o page.html
+        for size in 1200,900 1400,900 1920,1080; do
+            probed page.html --window-size=$size
+            grep -q '"below": \[\]' seen.json
+            grep -q '"sideways": false' seen.json
+            grep -q '"broken": 0' seen.json
+        done
+    done
+    # pca: a step across is as long as the same step upwards
+    sed -nE 's/.*"scales": "([^,]*),([^"]*)".*/\1 \2/p' seen.json |
+        awk '{ok = $1 > 0 && $1 / $2 < 1.01 && $1 / $2 > .99} END {exit !ok}'
+    probed page.html --window-size=400,800
+    grep -q '"sideways": false' seen.json
+    grep -q '"broken": 0' seen.json
+}
+
+@test "in the dark, each colour stands out from the paper" {
+    table 3000 4 | awk -F, '{print $0 ",c" NR % 11}' >t.csv
+    nystream import s t.csv --label-column 5 -q
+    nystream fit s a --landmarks 60 --components 3 -q
+    nystream report s -o page.html
+    probed page.html --blink-settings=preferredColorScheme=0
+    grep -q '"dark": true' seen.json
+    sed -nE 's/.*"contrast": ([0-9.]+).*/\1/p' seen.json | awk '{print; ok = $1 >= 3} END {exit !ok}'
+}
+
 @test "printed, all of it is there" {
     command -v chromium >/dev/null || skip "no chromium"
     table 300 3 >t.csv

@@ -29,6 +29,32 @@
     await pause();
   };
 
+  // The first screen, and whether anything is wider than it.
+  const of = name => document.querySelector(name)?.getBoundingClientRect();
+  seen.screen = [innerWidth, innerHeight];
+  seen.below = ['figure.plot canvas', '.spectrum svg', '.certificate', '.cost'].filter(name => of(name)?.bottom > innerHeight);
+  seen.sideways = document.documentElement.scrollWidth > innerWidth;
+  seen.broken = [...document.querySelectorAll('td.n')].filter(e => e.getClientRects().length && e.offsetHeight > 40).length;
+  seen.scales = canvas.dataset.scales;
+
+  // The least contrast of a colour of the key with the paper of the plot.
+  const light = color => {
+    const [r, g, b] = color.match(/[0-9.]+/g).slice(0, 3).map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const contrast = color => {
+    const pair = [light(color), light(getComputedStyle(canvas).backgroundColor)].sort((a, b) => b - a);
+    return (pair[0] + .05) / (pair[1] + .05);
+  };
+  const keyColors = () => {
+    const ramp = figure.querySelector('.key .ramp');
+    const swatches = [...figure.querySelectorAll('.key svg path')].map(e => getComputedStyle(e).fill);
+    if (!ramp) return swatches;
+    const data = ramp.getContext('2d').getImageData(0, 0, ramp.width, 1).data;
+    return swatches.concat(Array.from({ length: ramp.width }, (_, i) => `rgb(${data.slice(4 * i, 4 * i + 3).join()})`));
+  };
+  seen.dark = matchMedia('(prefers-color-scheme: dark)').matches;
+
   seen.first = ink();
 
   // Everything that can be pointed at, as it is told.
@@ -104,6 +130,7 @@
   for (const option of tints) {
     await choose('tint', option.value);
     seen.inks.push(ink().count);
+    seen.contrast = Math.min(seen.contrast ?? 99, ...keyColors().map(contrast));
   }
   marks.click();
   await pause();

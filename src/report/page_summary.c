@@ -1,0 +1,59 @@
+#include "report/page_summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/axis.h"
+
+static uint64_t rows_of(const struct ny_result *result)
+{
+    return ny_part_find("embedding")->count(result);
+}
+
+void ny_put_headline(struct ny_sink *sink, const struct ny_result *result)
+{
+    const struct ny_map *map = ny_map_find(ny_field_text(result->report, "map"));
+    uint64_t rows = rows_of(result);
+    char number[32];
+
+    if (map && rows)
+        ny_putf(sink, "%s of %s rows", map->title, ny_grouped(rows, number));
+    else
+        ny_put(sink, result->bare ? "Graph of neighbours" : "Landmarks");
+}
+
+/* What is left of 1 after `error`, as a percentage with as many digits as tell it from 100. */
+static const char *rest_words(double error, char text[32])
+{
+    int digits = error > 0 && error < 0.1 ? (int)floor(-log10(error)) : 1;
+
+    if (!(error > 0))
+        snprintf(text, 32, "all");
+    else if (digits > 4)
+        snprintf(text, 32, "over 99.99\u00a0%%");
+    else
+        snprintf(text, 32, "%.*f\u00a0%%", digits < 2 ? 1 : digits - 1, 100 * (1 - error));
+    return text;
+}
+
+void ny_put_sentence(struct ny_sink *sink, const struct ny_result *result)
+{
+    const json_t *report = result->report;
+    uint64_t rows = rows_of(result), landmarks = ny_field_count(report, "landmarks", 0);
+    double error = ny_field_number(report, "trace_error", NAN);
+    double kept = ny_field_number(report, "variance_kept", NAN);
+    bool sampled = landmarks && landmarks < rows;
+    char number[32], all[32], text[32];
+
+    if (!rows) return;
+    ny_grouped(rows, all);
+    if (sampled)
+        ny_putf(sink, "Made from %s of %s rows", ny_grouped(landmarks, number), all);
+    else
+        ny_putf(sink, "Made from all %s rows", all);
+    if (sampled && isfinite(error) && error < 1)
+        ny_putf(sink, "; keeps %s of what the full method would see", rest_words(error, text));
+    ny_put(sink, ".");
+    if (isfinite(kept)) ny_putf(sink, " The components shown hold %.3g\u00a0%% of it.", 100 * kept);
+}
