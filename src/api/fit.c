@@ -173,14 +173,14 @@ static int inputs_of(const struct ny_request *request, json_t **out)
 }
 
 /* Refused here is only what cannot fit whatever else is given up for it. */
-static int check_disk(struct ny_context *ctx, struct ny_store *store, const struct ny_plan *plan)
+int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan)
 {
-    uint64_t room = ny_results_room(store);
+    uint64_t room = ny_results_room(store, replaced);
 
     if (plan->result_bytes <= room) return NY_OK;
-    return ny_fail(ctx, NY_EIO,
-                   "the embedding takes %llu bytes, and %s can grow by %llu before its disk is "
-                   "full: make space, or ask for fewer components",
+    return ny_fail(ny_store_context(store), NY_EIO,
+                   "this takes %llu bytes, and %s can grow by %llu before its disk is full: "
+                   "make space, or ask for fewer components, landmarks or neighbours",
                    (unsigned long long)plan->result_bytes, ny_store_path(store),
                    (unsigned long long)room);
 }
@@ -204,14 +204,14 @@ int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan)
     return NY_OK;
 }
 
-int ny_plan_announce(struct ny_store *store, const struct ny_plan *plan,
+int ny_plan_announce(struct ny_store *store, const char *replaced, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings)
 {
     struct ny_context *ctx = ny_store_context(store);
     int err = ny_plan_tell(ctx, plan);
 
     if (err) return err;
-    if (plan->fits) return check_disk(ctx, store, plan);
+    if (plan->fits) return ny_plan_check_disk(store, replaced, plan);
     if (plan->whole)
         return ny_fail(ctx, NY_EBUDGET,
                        "this fit needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "
@@ -235,7 +235,9 @@ static int announce(struct ny_request *request)
     int err = ny_plan_make(request->store, &request->settings.fit,
                            (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
 
-    return err ? err : ny_plan_announce(request->store, &request->plan, &request->settings.fit);
+    return err ? err
+               : ny_plan_announce(request->store, request->name, &request->plan,
+                                  &request->settings.fit);
 }
 
 static int run(struct ny_request *request)

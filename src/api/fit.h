@@ -7,15 +7,17 @@
 
 /* Tells the caller the plan. */
 int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan);
-/* The same of a fit, which is refused: NY_EBUDGET when it does not fit, NY_EIO when its embedding
- * does not fit the disk. */
-int ny_plan_announce(struct ny_store *store, const struct ny_plan *plan,
+/* NY_EIO where the disk has no room for what the plan stores for certain; the result `replaced`
+ * (NULL: none) gives its place. */
+int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan);
+/* Tells the plan of a fit, which is refused: NY_EBUDGET when it does not fit, NY_EIO as above. */
+int ny_plan_announce(struct ny_store *store, const char *replaced, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings);
 
 /* ny_fit() with option online, of rows that `arrivals` (NULL: none) waits for. */
-int ny_fit_arriving(struct ny_context *context, const char *path,
-                    const struct ny_options *options, const struct ny_arrivals *arrivals,
-                    const char *name, struct ny_report **report);
+int ny_fit_arriving(struct ny_context *context, const char *path, const struct ny_options *options,
+                    const struct ny_arrivals *arrivals, const char *name,
+                    struct ny_report **report);
 
 /* ny_fit() with option update, under the NAME's lock: *record is that of the result afterwards,
  * json_decref() it. */

@@ -151,7 +151,7 @@ static int announce(struct ny_request *request)
     if (err == NY_OK) err = ny_calibration_get(request->ctx, graph.flops, &plan->rates);
     if (err) return err;
     ny_graph_plan_add(&graph, plan);
-    plan->seconds = plan->stage_s[NY_STAGE_NEIGHBORS] + plan->stage_s[NY_STAGE_GRAPH];
+    ny_plan_sum_up(plan);
     err = ny_plan_tell(request->ctx, plan);
     if (err) return err;
     if (!plan->fits)
@@ -160,6 +160,8 @@ static int announce(struct ny_request *request)
                        "--memory %zuM",
                        plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0,
                        ny_memory_limit(request->ctx), (plan->memory_min_bytes >> 20) + 1);
+    err = ny_plan_check_disk(request->store, request->name, plan);
+    if (err) return err;
     if (graph.forest && graph.held_rows < points.n)
         ny_log(request->ctx, NY_LOG_NOTE,
                "%.0f %% of the rows are in memory at a time, so that each tree reads them several "

@@ -238,11 +238,12 @@ static int describe(struct ny_import *import, double seconds, struct ny_report *
 }
 
 /* An import that would fail again in the same way leaves nothing behind; one that may go on when
- * there is space, memory or time is resumed by the same call. */
+ * there is space, memory or time is resumed by the same call, and leaves nothing where it had not
+ * come to any rows. */
 static int finish(struct ny_import *import, int err)
 {
-    if (!err || (import->ingest && !ny_is_final(err))) return err;
-    if (import->ingest) ny_ingest_discard(import->ingest);
+    if (!err) return err;
+    if (import->ingest && ny_is_final(err)) ny_ingest_discard(import->ingest);
     ny_ingest_free(import->ingest);
     import->ingest = NULL;
     ny_store_withdraw(import->store);

@@ -75,7 +75,7 @@ static int announce(const struct update *update, struct ny_plan *plan)
 
     if (err) return err;
     ny_update_plan(plan, update->ctx, settings, update->result, n, update->mode);
-    return ny_plan_announce(update->store, plan, settings);
+    return ny_plan_announce(update->store, NULL, plan, settings);
 }
 
 /* One that would fail again in the same way is forgotten: the result is as it was. */

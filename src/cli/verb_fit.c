@@ -51,7 +51,7 @@ static void print_memory(FILE *file, const json_t *facts, double budget)
 
 static void print_plan(FILE *file, const json_t *facts, double budget)
 {
-    double value;
+    double value, low, high;
 
     if (cli_fact_number(facts, "passes", &value))
         cli_print_fact(file, "passes", "%s", cli_count(value).text);
@@ -60,8 +60,11 @@ static void print_plan(FILE *file, const json_t *facts, double budget)
     print_memory(file, facts, budget);
     if (cli_fact_number(facts, "disk_bytes", &value))
         cli_print_fact(file, "disk", "%s", cli_bytes(value).text);
-    if (cli_fact_number(facts, "seconds", &value))
-        cli_print_fact(file, "time", "about %s", cli_duration(value).text);
+    if (cli_fact_number(facts, "seconds", &value) &&
+        cli_fact_number(facts, "seconds_low", &low) &&
+        cli_fact_number(facts, "seconds_high", &high))
+        cli_print_fact(file, "time", "about %s (%s to %s)", cli_duration(value).text,
+                       cli_duration(low).text, cli_duration(high).text);
     cli_print_stages(file, "by stage", facts);
 }
 

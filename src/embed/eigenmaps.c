@@ -396,6 +396,7 @@ static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
     double flops = steps * coarse * NY_LOBPCG_STEP_PRODUCTS * 6 * (double)shape->edges * 1.5 *
                    (double)pairs;
 
+    plan->loose = true;
     plan->flops += flops;
     plan->stage_s[NY_STAGE_SOLVE] += flops / (flops_per_s * shape->settings->threads);
     plan->disk_bytes += 2 * ny_lobpcg_state_bytes(shape->nodes, pairs);

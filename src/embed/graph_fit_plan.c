@@ -3,6 +3,7 @@
 
 #include "embed/embedding.h"
 #include "embed/graph_map.h"
+#include "embed/plan_private.h"
 
 static const size_t small_bytes = 512 << 10;
 static const double opening_s = 1e-7; /* an end of an edge, while the graph is opened */
@@ -150,8 +151,7 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
     settings->map->graph->work(&shape, plan);
     plan->stage_s[settings->map->graph->first] += opening_s * 2 * (double)shape.edges;
     if (!settings->graph_name) ny_graph_plan_add(&graph, plan);
-    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        plan->seconds += plan->stage_s[stage];
+    ny_plan_sum_up(plan);
     return NY_OK;
 }
 

@@ -28,7 +28,7 @@ struct ny_graph_plan {
     uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
     size_t held_rows;      /* in memory at a time; exact: all, or 0 */
     bool fits, forest;
-    uint64_t disk_bytes;
+    uint64_t disk_bytes, result_bytes; /* as of a plan */
     double pairs, flops; /* distances, and what they take */
     double entries;      /* of the lists */
     enum ny_way way;

@@ -211,7 +211,8 @@ static void plan_work(const struct sizes *s, struct ny_graph_plan *plan)
                                : ny_knn_pass_pairs(&s->knn, ny_units_of(s->points->n));
     plan->flops = 2 * plan->pairs * ny_entry_products(s->knn.spec);
     plan->entries = n * (double)s->settings->stored;
-    plan->disk_bytes = s->points->n * (s->settings->stored * 8 + 4) +
+    plan->result_bytes = s->points->n * (s->settings->stored * 8 + 4);
+    plan->disk_bytes = plan->result_bytes +
                        2 * s->points->n * (4 + 8 * ny_knn_width(&s->knn));
 }
 
@@ -275,6 +276,8 @@ void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)
     plan->stage_s[NY_STAGE_NEIGHBORS] = pairs_s(graph, &plan->rates);
     plan->stage_s[NY_STAGE_GRAPH] = components_s * graph->entries;
     plan->disk_bytes += graph->disk_bytes;
+    plan->result_bytes += graph->result_bytes;
+    plan->loose = plan->loose || graph->forest;
     plan->flops += graph->flops;
     plan->passes++;
 }

@@ -35,7 +35,7 @@ int ny_isomap_check_room(const struct ny_isomap *map)
 {
     const struct ny_job *job = &map->fit->job;
     uint64_t needed = ny_isomap_columns_bytes(map->fit->edges.n, map->m);
-    uint64_t room = ny_results_room(job->store);
+    uint64_t room = ny_results_room(job->store, NULL);
 
     if (needed <= room) return NY_OK;
     return ny_fail(job->ctx, NY_EBUDGET,

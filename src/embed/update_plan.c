@@ -18,7 +18,7 @@ static struct shares shares_of(const struct ny_fit_settings *settings, const jso
     if (mode == NY_UPDATE_FROZEN)
         return (struct shares){.accumulate = kept ? added : 0, .project = added, .sums = kept};
     kept = kept && (ny_update_selects_new(settings) || settings->given ||
-                    settings->method->coordinates || !settings->rule->flops);
+                    settings->method->coordinates || !settings->rule->work);
     return (struct shares){.select = ny_update_selects_new(settings) ? added : 1,
                            .accumulate = kept ? added : 1,
                            .project = 1,
@@ -34,7 +34,7 @@ static void explain(struct ny_context *ctx, const struct ny_fit_settings *settin
                     struct shares shares, enum ny_update_mode mode)
 {
     bool landmarks = !settings->method->whole && !settings->method->coordinates;
-    bool reads = settings->rule->by_tolerance || settings->rule->flops;
+    bool reads = settings->rule->by_tolerance || settings->rule->work;
 
     if (mode == NY_UPDATE_FROZEN)
         ny_log(ctx, NY_LOG_NOTE, "select and solve: nothing, the model stays as it is");
@@ -59,7 +59,7 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
                     enum ny_update_mode mode)
 {
     double before = (double)ny_field_count(json_object_get(result, "report"), "n", 0);
-    double added = ((double)n - before) / (double)n, seconds = 0, passes_s = 0;
+    double added = ((double)n - before) / (double)n, passes_s = 0;
     struct shares shares = shares_of(settings, result, added, mode);
     bool frozen = mode == NY_UPDATE_FROZEN;
 
@@ -72,10 +72,8 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
     if (frozen)
         plan->stage_s[NY_STAGE_DEGREES] = plan->stage_s[NY_STAGE_SOLVE] =
             plan->stage_s[NY_STAGE_PROBE] = 0;
-    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        seconds += plan->stage_s[stage];
-    plan->seconds = seconds;
-    plan->flops *= passes_s > 0 ? seconds / passes_s : 1;
+    ny_plan_sum_up(plan);
+    plan->flops *= passes_s > 0 ? plan->seconds / passes_s : 1;
     if (frozen) plan->passes = 1 + shares.sums;
     explain(ctx, settings, shares, mode);
 }

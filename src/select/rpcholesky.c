@@ -82,13 +82,21 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
                       NY_UNIT_ROWS * (sizeof(bool) + sizeof(float)));
 }
 
-/* Four candidates a landmark, and their substitution: k(x,x) costs nothing beside that. */
-static double flops_of(const struct ny_selection_request *request, size_t m)
+/* One landmark in five candidates is accepted over all, and a pass is made for each doubling of the
+ * landmarks once there are a hundred. */
+static struct ny_selection_work work_of(const struct ny_selection_request *request, size_t m)
 {
-    double candidates = 4 * (double)m, d = ny_entry_products(request->spec);
+    double M = (double)m, n = (double)request->n, candidates = fmin(5 * M, n);
+    double passes = M > 100 ? log2(M / 100) : 0;
+    double entries = n * M * (1 - pow(0.5, passes));
 
-    if (candidates > (double)request->n) candidates = (double)request->n;
-    return candidates * (double)m * (2 * d + (double)m);
+    return (struct ny_selection_work){.passes = passes,
+                                      .entries = entries,
+                                      .flops = 0.5 * entries * M,
+                                      .exact = candidates * M / 2,
+                                      .exact_flops = candidates * M * M / 3,
+                                      .gathered = candidates,
+                                      .visited = candidates / NY_PIVOT_WINDOW};
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
@@ -453,6 +461,5 @@ const struct ny_rule ny_rule_rpcholesky = {
     .select = select_rows,
     .bytes = ny_rpcholesky_bytes,
     .image_bytes = ny_rpcholesky_image_bytes,
-    .flops = flops_of,
-    .in_f64 = true,
+    .work = work_of,
 };

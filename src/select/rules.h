@@ -96,6 +96,18 @@ struct ny_selection {
     unsigned passes;
 };
 
+/* Of a selection, for its price. */
+struct ny_selection_work {
+    double passes;      /* over all rows */
+    double entries;     /* of C, in tiles of f32 */
+    double sums;        /* additions of f32 values to one f64 sum, one after the other */
+    double flops;       /* of f32 substitutions */
+    double exact;       /* entries in f64, of rows looked at one by one, on one thread; and … */
+    double exact_flops; /* … their substitutions */
+    double gathered;    /* rows read one by one */
+    double visited;     /* … and how often all blocks are read for them, at most */
+};
+
 struct ny_rule {
     const char *name, *summary;
     const char *options; /* "a|b|c": those it takes of landmarks, landmarks-file, landmarks-from,
@@ -111,9 +123,9 @@ struct ny_rule {
      * its checkpoints. NULL: it needs the row numbers alone. */
     size_t (*bytes)(const struct ny_selection_request *request, size_t m);
     size_t (*image_bytes)(const struct ny_selection_request *request, size_t m);
-    /* For plans: the work expected, where a sample does not tell it; in_f64: most of it is f64. */
-    double (*flops)(const struct ny_selection_request *request, size_t m);
-    bool in_f64;
+    /* For plans: what a selection of m landmarks is likely to take, where a sample does not tell
+     * it; NULL: nothing, or it is told by a tolerance. */
+    struct ny_selection_work (*work)(const struct ny_selection_request *request, size_t m);
 };
 
 const struct ny_rule *ny_rule_find(const char *name);

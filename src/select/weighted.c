@@ -147,6 +147,15 @@ static double flops_of(const struct ny_selection_request *request, size_t m)
     return 2.0 * (double)request->n * (double)m * ny_entry_products(request->spec);
 }
 
+static struct ny_selection_work work_of(const struct ny_selection_request *request, size_t m)
+{
+    double entries = request->diagonal == NY_DIAGONAL_RAW ? 0 : (double)request->n * (double)m;
+
+    if (!entries && request->spec->kernel->constant_diagonal)
+        return (struct ny_selection_work){.passes = 0}; /* it is uniform */
+    return (struct ny_selection_work){.passes = 1, .entries = entries, .sums = entries};
+}
+
 /* ---- the pass ------------------------------------------------------------------------------- */
 
 /* k(x,x) of the unit. */
@@ -343,5 +352,5 @@ const struct ny_rule ny_rule_weighted = {
     .select = select_rows,
     .bytes = bytes_of,
     .image_bytes = image_bytes_of,
-    .flops = flops_of,
+    .work = work_of,
 };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "store/store_private.h"
@@ -23,11 +24,21 @@ static const size_t map_least = (size_t)1 << 30, map_default = (size_t)1 << 38;
 static struct ny_mutex registry_lock = {PTHREAD_MUTEX_INITIALIZER};
 static struct ny_env registry[ENVIRONMENTS_MAX];
 
+/* LMDB calls a write that was cut short EIO; where the disk has no more space, that is why. */
+static bool is_full(const char *path)
+{
+    const uint64_t few = 1 << 20; /* of bytes; a write is as large */
+    struct statvfs disk;
+
+    return statvfs(path, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < few;
+}
+
 int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, int code)
 {
     const char *advice = "";
     int status;
 
+    if (code == EIO && strcmp(action, "read") != 0 && is_full(path)) code = ENOSPC;
     switch (code) {
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
@@ -59,9 +70,13 @@ int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, in
     case EINVAL:
         status = NY_EINTERNAL;
         break;
-    case EIO: /* also what LMDB makes of a short write */
     case ENOSPC:
     case EDQUOT:
+        status = NY_EIO;
+        advice = "; the disk is full: what was committed is safe, make space and run the same "
+                 "command again";
+        break;
+    case EIO: /* also what LMDB makes of a short write */
     case EFBIG:
         status = NY_EIO;
         advice = "; the disk is full or failing: what was committed is safe, make space and run "

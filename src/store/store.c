@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -181,16 +180,36 @@ static int sync_directories(struct ny_context *ctx, const char *path)
     return err;
 }
 
-static int create_locked(struct ny_context *ctx, const char *path)
+/* The locks last: whoever gets one then sees that the store is gone. */
+static void remove_files(const char *path)
+{
+    static const char *const names[] = {
+        "points/data.mdb",      "points/lock.mdb",      "points",
+        "results/data.mdb",     "results/lock.mdb",     "results",
+        "points.new/data.mdb",  "points.new/lock.mdb",  "points.new",
+        "results.new/data.mdb", "results.new/lock.mdb", "results.new",
+        "locks/commit.lock",    "locks/points.lock",    "locks"};
+    char file[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (snprintf(file, PATH_MAX, "%s/%s", path, names[i]) < PATH_MAX) remove(file);
+    rmdir(path);
+}
+
+/* `made`: the folder is new; where nothing comes of it, it goes again. */
+static int create_locked(struct ny_context *ctx, const char *path, bool made)
 {
     struct ny_lock lock;
     int err = ny_lock_wait(&lock, ctx, path, "create");
 
+    if (err && made) remove_files(path);
     if (err) return err;
     lock.removed_after = true;
     err = create_parts(ctx, path);
     if (!err) err = sync_directories(ctx, path);
+    if (err && made) remove_files(path);
     ny_lock_release(&lock);
+    if (err && made) remove_files(path); /* the folder of the lock */
     return err;
 }
 
@@ -207,7 +226,7 @@ int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *p
         made = mkdir(path, 0777) == 0;
         if (!made && errno != EEXIST) return ny_fail_errno(ctx, "create the store", path);
         err = check_vacant(ctx, path);
-        if (!err) err = create_locked(ctx, path);
+        if (!err) err = create_locked(ctx, path, made);
     }
     if (!err) err = ny_store_open(out, ctx, path);
     if (!err) (*out)->made = made;
@@ -221,20 +240,6 @@ static bool is_empty(const struct ny_store *store, const struct ny_env *env)
     struct ny_pulse pulse;
 
     return ny_structure_check(store->ctx, env->path, &pulse, why) == NY_OK && pulse.entries == 0;
-}
-
-/* The locks last: whoever gets one then sees that the store is gone. */
-static void remove_files(const char *path)
-{
-    static const char *const names[] = {
-        "points/data.mdb",  "points/lock.mdb",  "points", "results/data.mdb",
-        "results/lock.mdb", "results",          "locks/commit.lock",
-        "locks/points.lock", "locks"};
-    char file[PATH_MAX];
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (snprintf(file, PATH_MAX, "%s/%s", path, names[i]) < PATH_MAX) remove(file);
-    rmdir(path);
 }
 
 void ny_store_withdraw(struct ny_store *store)
@@ -279,16 +284,6 @@ uint64_t ny_store_bytes(const struct ny_store *store)
         if (stat(parts[i]->path, &info) == 0) bytes += (uint64_t)info.st_blocks * 512;
     }
     return bytes;
-}
-
-uint64_t ny_results_room(const struct ny_store *store)
-{
-    struct statvfs disk;
-    struct stat info;
-
-    if (statvfs(store->results->path, &disk) || stat(store->results->path, &info))
-        return UINT64_MAX;
-    return (uint64_t)disk.f_bavail * disk.f_frsize + (uint64_t)info.st_blocks * 512;
 }
 
 int ny_store_check_place(struct ny_store *store)

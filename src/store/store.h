@@ -33,9 +33,10 @@ bool ny_store_read_only(const struct ny_store *store);
 /* Bytes the two data files take on disk (allocated blocks, not address space). */
 uint64_t ny_store_bytes(const struct ny_store *store);
 
-/* Bytes that results can take before the disk is full: those of the file, which may be free in it,
- * and those free on the disk. UINT64_MAX where that cannot be told. */
-uint64_t ny_results_room(const struct ny_store *store);
+/* Bytes that results can take before the disk is full: those free on the disk, those of the file
+ * that no result takes, and those that `name` takes, which is to be replaced (NULL: nothing is).
+ * UINT64_MAX where that cannot be told. */
+uint64_t ny_results_room(struct ny_store *store, const char *name);
 
 /* A bad sector, or a file cut short, below the memory map is SIGBUS. After this call it becomes
  * NY_ESTORE in the calls of this header. A handler for the whole process, so a program asks for it;

@@ -70,13 +70,14 @@ larger() { # SIZE
     larger 8m
     ny fit disk/s a --landmarks 50 --components 40 --memory 64M
     exits 4
-    says "the embedding takes 16000000 bytes"
+    says "this takes 16"
     ny list disk/s
     [ "$output" = "old	done" ]
-    larger $(($(du -sB1 disk/s | cut -f 1) + 16050000)) # the embedding, but not what leads to it
+    # What is there in the end, but not what leads to it, nor the pages that LMDB leaves free.
+    larger $(($(du -sB1 disk/s | cut -f 1) + 16150000))
     ny fit disk/s a --landmarks 50 --components 40 --memory 64M
     exits 4
-    says "the disk is full"
+    says "No space left on device; the disk is full"
     ny verify disk/s
     exits 0
     nystream export disk/s old -o old-after.npy
@@ -112,11 +113,45 @@ larger() { # SIZE
     [ "$(ls -A disk)" = out.npy ]
 }
 
+@test "a fit whose results are larger than the disk is refused before it begins" {
+    npy_u8 30000 8 >t.npy
+    larger 24m
+    nystream import disk/s t.npy -q
+    nystream fit disk/s old --select uniform --landmarks 300 --components 60 -q # pages that are in use are no room
+    larger $(($(du -sB1 disk/s | cut -f 1) + 4000000))
+    for options in "--landmarks 1100" "--components 60" "--approx randomized --rank 30"; do
+        ny fit disk/s new $options --memory 256M
+        exits 4
+        says "before its disk is full"
+        ny list disk/s
+        [ "$output" = "old	done" ]
+    done
+    ny graph disk/s g --neighbors 20 --memory 256M
+    exits 4
+    says "before its disk is full"
+    nystream fit disk/s old --select uniform --landmarks 290 --components 60 --restart -q
+    ny fit disk/s new --landmarks 20 -q
+    exits 0
+}
+
+@test "an import that does not begin for want of space leaves no folder" {
+    npy_u8 200000 8 >t.npy
+    for left in 0 20000 90000 190000; do
+        head -c $((4194304 - left)) /dev/zero >disk/filler 2>/dev/null || true
+        ny import disk/s t.npy
+        exits 4
+        says "No space left on device; the disk is full"
+        [ ! -e disk/s ]
+        rm disk/filler
+    done
+}
+
 @test "no space at all: not even a store" {
     head -c 4194304 /dev/zero >disk/filler 2>/dev/null || true
     npy_u8 100 8 >t.npy
     ny import disk/s t.npy
     exits 4
+    [ ! -e disk/s ]
     rm disk/filler
     ny import disk/s t.npy
     exits 0
