@@ -16,6 +16,7 @@ static const struct figure {
     {"inertia", "inertia", NULL},
     {"purity", "purity", "purity_sd"},
     {"accuracy", "accuracy", "accuracy_sd"},
+    {"class_concentration", "class concentration", "class_concentration_sd"},
     {"nmi", "nmi", NULL},
     {"ari", "ari", NULL},
     {"knn_error", "kNN error", "knn_error_sd"},

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "evaluate/matching.h"
+
 /* Sums over what is left when the table is added up along one side. */
 struct margin {
     double most;    /* Σ of the largest count */
@@ -36,11 +38,15 @@ static struct margin add_up(const uint64_t *counts, size_t lines, size_t across,
     return margin;
 }
 
-struct ny_agreement ny_agreement_of(const uint64_t *counts, size_t clusters, size_t classes)
+int ny_agreement_of(struct ny_context *ctx, const uint64_t *counts, size_t clusters, size_t classes,
+                    struct ny_agreement *out)
 {
     double n = 0, joint = 0, pairs = 0, expected, mean, information;
     struct margin by_cluster, by_class;
+    uint64_t matched;
+    int err = ny_matching_most(ctx, counts, clusters, classes, &matched);
 
+    if (err) return err;
     for (size_t i = 0; i < clusters * classes; i++)
         n += (double)counts[i];
     for (size_t i = 0; i < clusters * classes; i++) {
@@ -54,11 +60,13 @@ struct ny_agreement ny_agreement_of(const uint64_t *counts, size_t clusters, siz
     information = by_cluster.entropy + by_class.entropy - joint;
     mean = (by_cluster.entropy + by_class.entropy) / 2;
     expected = n > 1 ? by_cluster.pairs * by_class.pairs / pairs_of(n) : 0;
-    return (struct ny_agreement){
+    *out = (struct ny_agreement){
         .purity = by_cluster.most / n,
-        .accuracy = by_class.most / n,
+        .accuracy = (double)matched / n,
+        .class_concentration = by_class.most / n,
         .nmi = mean > 0 ? fmax(information, 0) / mean : 1,
         .ari = by_cluster.pairs + by_class.pairs > 2 * expected
                    ? (pairs - expected) / ((by_cluster.pairs + by_class.pairs) / 2 - expected)
                    : 1};
+    return NY_OK;
 }

@@ -10,18 +10,31 @@
 #include "evaluate/agreement.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/kmeans.h"
+#include "evaluate/matching.h"
 
 /* Lloyd's iterations end as scikit-learn's do. */
 enum { ITERATIONS = 300 };
 static const double tolerance = 1e-4;
 
-static const char *const keys[] = {
-    "clusters", "inertia",       "inits",       "iterations", "purity", "purity_mean", "purity_sd",
-    "accuracy", "accuracy_mean", "accuracy_sd", "nmi",        "ari",    "classes",     NULL};
-/* Of them those that need labels. */
-static const char *const by_labels[] = {"purity",   "purity_mean",   "purity_sd",
-                                        "accuracy", "accuracy_mean", "accuracy_sd",
-                                        "nmi",      "ari",           "classes"};
+static const char *const keys[] = {"clusters",
+                                   "inertia",
+                                   "inits",
+                                   "iterations",
+                                   "purity",
+                                   "purity_mean",
+                                   "purity_sd",
+                                   "accuracy",
+                                   "accuracy_mean",
+                                   "accuracy_sd",
+                                   "class_concentration",
+                                   "class_concentration_mean",
+                                   "class_concentration_sd",
+                                   "nmi",
+                                   "ari",
+                                   "classes",
+                                   NULL};
+/* The keys from this one on need labels. */
+enum { FIRST_BY_LABELS = 4 };
 
 static struct ny_kmeans settings_of(struct ny_evaluation *run, size_t k)
 {
@@ -53,8 +66,9 @@ static int compare(struct ny_evaluation *run, const struct ny_kmeans *how,
     size_t inits = how->inits, stride = how->k * run->cloud.p;
     uint64_t *counts =
         ny_calloc(run->ctx, NY_MEM_OTHER, how->k * run->classes.count, sizeof(*counts));
-    double *purity = ny_calloc(run->ctx, NY_MEM_OTHER, 2 * inits, sizeof(*purity));
+    double *purity = ny_calloc(run->ctx, NY_MEM_OTHER, 3 * inits, sizeof(*purity));
     double *accuracy = purity ? purity + inits : NULL;
+    double *concentration = purity ? purity + 2 * inits : NULL;
     struct ny_agreement of = {0};
     int err = counts && purity ? NY_OK : NY_EBUDGET;
 
@@ -64,18 +78,22 @@ static int compare(struct ny_evaluation *run, const struct ny_kmeans *how,
         err = ny_kmeans_assign(how, centres->at + r * stride, run->cluster, NULL);
         if (err) break;
         count_pairs(run, counts);
-        of = ny_agreement_of(counts, how->k, run->classes.count);
+        err = ny_agreement_of(run->ctx, counts, how->k, run->classes.count, &of);
         purity[r] = of.purity;
         accuracy[r] = of.accuracy;
+        concentration[r] = of.class_concentration;
     }
     if (err) goto done;
     ny_field_set_number(run->report, "purity", of.purity);
     ny_field_set_number(run->report, "accuracy", of.accuracy);
+    ny_field_set_number(run->report, "class_concentration", of.class_concentration);
     ny_field_set_number(run->report, "nmi", of.nmi);
     ny_field_set_number(run->report, "ari", of.ari);
     ny_field_set_count(run->report, "classes", run->classes.count);
     ny_evaluate_spread(run->report, "purity_mean", "purity_sd", purity, inits);
     ny_evaluate_spread(run->report, "accuracy_mean", "accuracy_sd", accuracy, inits);
+    ny_evaluate_spread(run->report, "class_concentration_mean", "class_concentration_sd",
+                       concentration, inits);
 done:
     ny_free(run->ctx, purity);
     ny_free(run->ctx, counts);
@@ -107,8 +125,8 @@ static int cluster(struct ny_evaluation *run, size_t k)
     ny_field_set_number(run->report, "inertia", centres.inertia[best] / (scale * scale));
     ny_field_set_count(run->report, "inits", how.inits);
     ny_field_set_count(run->report, "iterations", centres.steps[best]);
-    for (size_t i = 0; no_classes && i < sizeof(by_labels) / sizeof(by_labels[0]); i++)
-        ny_evaluate_inapplicable(run, by_labels[i], "%s", no_classes);
+    for (size_t i = FIRST_BY_LABELS; no_classes && keys[i]; i++)
+        ny_evaluate_inapplicable(run, keys[i], "%s", no_classes);
 done:
     ny_centres_release(&centres, run->ctx);
     return err;
@@ -144,7 +162,7 @@ static size_t bytes(const struct ny_evaluation *run)
 
     return ny_kmeans_bytes(&how, n, ny_coordinates_count(&run->result.coordinates)) +
            n * sizeof(uint32_t) + k * run->classes.count * sizeof(uint64_t) +
-           2 * how.inits * sizeof(double) + 4096;
+           ny_matching_bytes(k, run->classes.count) + 3 * how.inits * sizeof(double) + 4096;
 }
 
 static size_t order(const struct ny_evaluation *run)
@@ -154,6 +172,10 @@ static size_t order(const struct ny_evaluation *run)
     return k > 256 ? k : 256;
 }
 
-const struct ny_measure ny_measure_clusters = {
-    .name = "clusters", .keys = keys, .options = "clusters|n-init|seed",
-    .labels = true, .run = run_clusters, .bytes = bytes, .order = order};
+const struct ny_measure ny_measure_clusters = {.name = "clusters",
+                                               .keys = keys,
+                                               .options = "clusters|n-init|seed",
+                                               .labels = true,
+                                               .run = run_clusters,
+                                               .bytes = bytes,
+                                               .order = order};

@@ -12,7 +12,7 @@
 #include "evaluate/sample.h"
 #include "linalg/matrix.h"
 
-enum { NAME_BYTES = 40, WORDS_MAX = 64 };
+enum { NAME_BYTES = 40, WORDS_MAX = 80 };
 
 #define ENTRY(measure) &measure,
 static const struct ny_measure *const measures[] = {NY_MEASURES(ENTRY)};

@@ -18,7 +18,7 @@ groups() {
     ny eval g.nys f --json
     exits 0
     has_keys "$output" purity accuracy nmi ari clusters inertia purity_mean purity_sd reasons
-    for key in purity accuracy nmi ari; do [ "$(field "$output" $key)" = 1.0 ]; done
+    for key in purity accuracy class_concentration nmi ari; do [ "$(field "$output" $key)" = 1.0 ]; done
     [ "$(field "$output" clusters)" = 3 ]
     ny eval g.nys f
     exits 0
