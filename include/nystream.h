@@ -360,8 +360,10 @@ NY_API int ny_transform(struct ny_context *context, const char *path, const char
 /* A model exported as one file needs no store. */
 NY_API int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                               const char *output, const struct ny_options *import);
-/* Writes a part of a result, one of ny_export_parts(): npy, or csv when `output` ends so; "-" is
- * standard output. NY_EUSAGE, with those that there are, where the result has no such part. */
+/* Writes a part of a result, one of ny_export_parts(). `output` ends in .npy, .csv, .csv.gz or
+ * .tsv, for a model in .nym; any other ending of a regular file is NY_EUSAGE. "-" is the standard
+ * output: it gets npy, as pipes and devices do. NY_EUSAGE, with those that there are, where the
+ * result has no such part. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
 /* The same where chunks of the part are damaged: rows that cannot be read are NaN in the output
@@ -369,7 +371,8 @@ NY_API int ny_export(struct ny_context *context, const char *path, const char *n
  * NULL) counts them. NY_ESTORE only where no row is left, or the result's own record is damaged. */
 NY_API int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                                const char *part, const char *output, uint64_t *missing);
-/* Draws a result as png, svg or pdf, by the end of `output` ("-": a png to standard output), by the
+/* Draws a result as png, svg or pdf, by the end of `output` ("-": a png to standard output; another
+ * ending is NY_EUSAGE), by the
  * options of NY_GROUP_PLOT. One pass over the embedding (with option all two), and one over labels
  * or other classes that give the colours; memory: about 60 bytes a pixel, whatever the rows. */
 NY_API int ny_plot(struct ny_context *context, const char *path, const char *name,
@@ -386,7 +389,7 @@ NY_API int ny_plot_text(struct ny_context *context, const char *path, const char
                         const struct ny_options *options, const struct ny_screen *screen);
 /* Writes results, at most 32, as one page of HTML that needs nothing else, by the options of
  * NY_GROUP_REPORT. `count` 0 (`names` may then be NULL): the first 32, by name, of those that are
- * done. `output` ends in .html or .htm, or has no ending. One pass over each embedding; a path
+ * done. `output` ends in .html or .htm, or is "-". One pass over each embedding; a path
  * holds a component of its graph in memory. NY_EDATA where there is no path. */
 NY_API int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                            size_t count, const char *output, const struct ny_options *options);

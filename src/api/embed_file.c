@@ -13,6 +13,7 @@
 #include "api/import.h"
 #include "api/settings.h"
 #include "base/memory.h"
+#include "io/output.h"
 #include "io/writer.h"
 
 /* The folder of a file name: "." where it names none. */
@@ -115,6 +116,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     int err = NY_GIVEN(context, file, output);
 
     if (report) *report = NULL;
+    if (!err) err = ny_output_check(context, output, NY_OUTPUT_TABLE);
     if (!err) err = ny_writer_apart(context, output, file);
     if (!err) err = ny_writer_check(context, output); /* now, not when the work is done */
     options = ny_options_given(options, context, &none);

@@ -1,12 +1,22 @@
 /* ny_export, ny_embedding_*. */
+#include <string.h>
+
 #include "api/given.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "embed/export.h"
+#include "io/output.h"
 #include "nystream.h"
 
 const char *const *ny_export_parts(void)
 {
     return ny_parts();
+}
+
+static enum ny_output output_of(const char *part)
+{
+    if (strcmp(part, "model") == 0) return NY_OUTPUT_MODEL;
+    return ny_one_of(part, "neighbors|distances") ? NY_OUTPUT_NEIGHBORS : NY_OUTPUT_TABLE;
 }
 
 static int export_part(struct ny_context *ctx, const char *path, const char *name, const char *part,
@@ -17,6 +27,7 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
 
     err = NY_GIVEN(ctx, path, name, part, output);
     if (!err) err = ny_part_check(ctx, part);
+    if (!err) err = ny_output_check(ctx, output, output_of(part));
     if (err) return err;
     err = ny_reserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;

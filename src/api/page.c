@@ -7,6 +7,7 @@
 #include "api/options.h"
 #include "base/memory.h"
 #include "embed/record.h"
+#include "io/output.h"
 #include "report/markup.h"
 #include "report/page.h"
 
@@ -152,16 +153,6 @@ static int take_path(struct ny_context *ctx, const struct ny_options *options, u
     return NY_OK;
 }
 
-/* A page that is called .pdf would be opened as what it is not. */
-static int check_output(struct ny_context *ctx, const char *output)
-{
-    const char *slash = strrchr(output, '/'), *end = strrchr(slash ? slash : output, '.');
-
-    if (!end || strcasecmp(end, ".html") == 0 || strcasecmp(end, ".htm") == 0) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE, "%s: a report is a page of HTML; give a name that ends in .html",
-                   output);
-}
-
 int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                     size_t count, const char *output, const struct ny_options *options)
 {
@@ -177,7 +168,7 @@ int ny_write_report(struct ny_context *context, const char *path, const char *co
     options = ny_options_given(options, context, &none);
     spec.title = ny_options_text(options, "title");
     ny_fields_begin();
-    err = check_output(context, output);
+    err = ny_output_check(context, output, NY_OUTPUT_PAGE);
     if (err == NY_OK) err = take_image(context, options, &spec);
     if (err == NY_OK) err = take_path(context, options, path_rows, &spec);
     if (err) return err;

@@ -5,6 +5,7 @@
 #include "api/given.h"
 #include "api/options.h"
 #include "base/memory.h"
+#include "io/output.h"
 #include "report/picture.h"
 #include "report/terminal.h"
 
@@ -103,6 +104,7 @@ int ny_plot(struct ny_context *context, const char *path, const char *name, cons
     struct plot plot;
     int err = NY_GIVEN(context, path, name, output);
 
+    if (err == NY_OK) err = ny_output_check(context, output, NY_OUTPUT_PICTURE);
     if (err == NY_OK) err = begin(&plot, context, path, options);
     if (err) return err;
     err = ny_picture_write(plot.store, name, &plot.spec, output);

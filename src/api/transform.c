@@ -4,6 +4,7 @@
 
 #include "api/given.h"
 #include "api/settings.h"
+#include "io/output.h"
 #include "io/writer.h"
 
 static int transform(const struct ny_model *model, const char *input, const char *output,
@@ -40,6 +41,7 @@ int ny_transform(struct ny_context *context, const char *path, const char *name,
     int err = NY_GIVEN(context, path, name, input, output);
 
     if (!err) err = ny_writer_apart(context, output, input);
+    if (!err) err = ny_output_check(context, output, NY_OUTPUT_TABLE);
     if (err) return err;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;
@@ -58,6 +60,7 @@ int ny_transform_model(struct ny_context *context, const char *model, const char
 
     if (!err) err = ny_writer_apart(context, output, input);
     if (!err) err = ny_writer_apart(context, output, model);
+    if (!err) err = ny_output_check(context, output, NY_OUTPUT_TABLE);
     if (err) return err;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;

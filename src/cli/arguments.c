@@ -20,6 +20,14 @@ static int unknown_option(struct command *command, const char *typed, const char
     const char *nearest = cli_option_suggest(verb, name);
     struct option_view view;
 
+    if (strcmp(name, "format") == 0 && verb->own & OWN_OUTPUT)
+        return cli_fail(command, NY_EUSAGE,
+                        "%s is not an option of %s: the end of the output's name says how it is "
+                        "written, as in %s",
+                        typed, verb->name,
+                        verb->run == cli_run_plot     ? "-o NAME.svg"
+                        : verb->run == cli_run_report ? "-o NAME.html"
+                                                      : "-o NAME.csv");
     if (!cli_option_find(verb, name, &view) && cli_option_find(NULL, name, &view))
         return cli_fail(command, NY_EUSAGE,
                         "%s is not an option of %s; `nystream help %s --all` lists those", typed,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -187,11 +188,29 @@ int cli_fail_usage(struct command *command, const char *format, ...)
     return print_error(command, &failure, message);
 }
 
+/* Whether the standard output is a pipe that nobody reads any more, as in "export -o - | head". */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+
+    return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
+/* Whoever closed the pipe has had enough and does not want a message about it. */
+static bool nobody_listens(const struct command *command)
+{
+    const char *output = command->output;
+
+    return !command->json_wanted && output &&
+           (strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0) && reader_is_gone();
+}
+
 static int fail_library(struct command *command, int status, const char *resume)
 {
     struct failure failure = {.status = status, .resume = resume};
     const char *message = ny_status_meaning(status);
 
+    if (status == NY_EIO && nobody_listens(command)) return status;
     if (command->context) failure.error = ny_context_error(command->context);
     if (failure.error && failure.error->status != NY_OK && failure.error->message)
         message = failure.error->message;
@@ -220,6 +239,7 @@ int cli_finish_output(struct command *command, int status)
 
     cli_display_clear(&command->display);
     if (status || (!failed && !ferror(stdout))) return status;
+    if (!command->json_wanted && reader_is_gone()) return NY_EIO;
     return cli_fail(command, NY_EIO, "cannot write to the standard output%s%s", failed ? ": " : "",
                     failed ? strerror(number) : "");
 }

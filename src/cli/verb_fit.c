@@ -280,7 +280,8 @@ int cli_run_embed(struct command *command)
     struct ny_report *report = NULL;
     int status;
 
-    if (!command->output) return cli_fail_usage(command, "embed needs -o OUT.npy or -o OUT.csv");
+    if (!command->output)
+        return cli_fail_usage(command, "embed needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
     if (command->json && strcmp(command->output, "-") == 0)
         return cli_fail(command, NY_EUSAGE,
                         "--json and -o - both want the standard output; give -o a file name");

@@ -9,7 +9,8 @@ int cli_run_export(struct command *command)
     const char *store = command->operands[0], *name = command->operands[1];
     int status;
 
-    if (!command->output) return cli_fail_usage(command, "export needs -o OUT.npy or -o OUT.csv");
+    if (!command->output)
+        return cli_fail_usage(command, "export needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
     if (command->given & OWN_SKIP_DAMAGED)
         status = ny_export_undamaged(command->context, store, name, part, command->output, NULL);
     else
@@ -38,7 +39,8 @@ int cli_run_transform(struct command *command)
                               command->operands[1]);
     if (!command->input) return cli_fail_usage(command, "transform needs --input FILE");
     if (!command->output)
-        return cli_fail_usage(command, "transform needs -o OUT.npy or -o OUT.csv");
+        return cli_fail_usage(command,
+                              "transform needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
     if (command->operand_count == 1)
         status = ny_transform_model(command->context, source, command->input, command->output,
                                     command->options);

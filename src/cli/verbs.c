@@ -106,8 +106,9 @@ static const struct verb verbs[] = {
      "nystream transform points.nys first --input new.csv -o placed.npy", cli_run_transform},
     {"export", "STORE NAME", "-o OUT.npy", 2, 2, COMMON,
      EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED, "write a part of a result to a file",
-     "Writes the embedding or another part of a result, as npy, or as CSV where the name of the "
-     "output ends in .csv. The file appears when it is complete. Where a chunk of it is damaged it "
+     "Writes the embedding or another part of a result. The end of the output's name says how: "
+     ".npy, .csv, .csv.gz or .tsv; a model is a .nym; - and devices get npy. The file appears when "
+     "it is complete. Where a chunk of it is damaged it "
      "exits 5; with --skip-damaged it goes on, with NaN in the rows that are lost (2^64-1 where "
      "they are numbers) so that all others keep theirs, and warns of them.",
      "nystream export points.nys first -o embedding.npy\n"
@@ -182,7 +183,8 @@ static const struct verb verbs[] = {
 
 static const struct option_view own_options[] = {
     {'o', "output", "FILE", NULL,
-     "file to write; - is the standard output. A .npy or .csv; of plot a .png, .svg or .pdf",
+     "file to write; - is the standard output. A table is .npy, .csv, .csv.gz or .tsv, a model "
+     ".nym, a picture .png, .svg or .pdf, a report .html; other endings are refused",
      OUTPUT, .own = OWN_OUTPUT},
     {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", "Input",
      .own = OWN_INPUT},

@@ -152,10 +152,6 @@ static int write_model(struct ny_result *result, const char *output)
     if (err) goto done;
     err = ny_writer_commit(writer);
     writer = NULL;
-    if (err == NY_OK && (ny_ends_with(output, ".npy") || ny_ends_with(output, ".csv")))
-        ny_log(result->ctx, NY_LOG_WARNING,
-               "%s is written as a model, which nystream alone reads; such names end in .nym",
-               output);
 done:
     ny_writer_abort(writer);
     ny_free(result->ctx, image);

@@ -5,20 +5,20 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "io/convert.h"
+#include "io/output.h"
+#include "io/pack.h"
 
 enum {
     BUFFER_BYTES = 256 * 1024,
     DIRECT_MIN = 64 * 1024, /* more goes past the buffer */
-    NUMBER_BYTES = 32,      /* of a number in csv, with its comma */
+    NUMBER_BYTES = 32,      /* of a number in text, with its delimiter */
     NAME_TRIES = 16
 };
 
@@ -27,7 +27,9 @@ struct ny_writer {
     char *path, *temporary; /* temporary NULL: written in place (a pipe, a device) */
     int fd;
     enum ny_element element;
-    bool csv, npy, failed;
+    struct ny_table_text text; /* delimiter NUL: an npy, or bytes as they come */
+    struct ny_packer *packer;  /* NULL: nothing is packed */
+    bool npy, failed;
     uint64_t rows, cols, written; /* cols 0: a 1-D npy */
     size_t used;
     char *buffer;
@@ -43,8 +45,10 @@ static size_t element_size(enum ny_element element)
     return sizes[element];
 }
 
-static int write_all(struct ny_writer *writer, const char *data, size_t bytes)
+static int write_all(void *user, const char *data, size_t bytes)
 {
+    struct ny_writer *writer = user;
+
     while (bytes > 0) {
         ssize_t count = write(writer->fd, data, bytes);
         int err = count < 0 && errno != EINTR ? ny_fail_errno(writer->ctx, "write", writer->path)
@@ -58,12 +62,18 @@ static int write_all(struct ny_writer *writer, const char *data, size_t bytes)
     return NY_OK;
 }
 
+/* Packed where the name asks for it. */
+static int write_out(struct ny_writer *writer, const char *data, size_t bytes)
+{
+    return writer->packer ? ny_pack(writer->packer, data, bytes) : write_all(writer, data, bytes);
+}
+
 static int flush(struct ny_writer *writer)
 {
     size_t used = writer->used;
 
     writer->used = 0;
-    return write_all(writer, writer->buffer, used);
+    return write_out(writer, writer->buffer, used);
 }
 
 static int put(struct ny_writer *writer, const char *data, size_t bytes)
@@ -71,7 +81,7 @@ static int put(struct ny_writer *writer, const char *data, size_t bytes)
     int err = NY_OK;
 
     if (bytes > BUFFER_BYTES - writer->used) err = flush(writer);
-    if (!err && bytes >= DIRECT_MIN && writer->used == 0) return write_all(writer, data, bytes);
+    if (!err && bytes >= DIRECT_MIN && writer->used == 0) return write_out(writer, data, bytes);
     if (err) return err;
     memcpy(writer->buffer + writer->used, data, bytes);
     writer->used += bytes;
@@ -133,45 +143,16 @@ static int create_temporary(struct ny_writer *writer)
     return ny_context_error(writer->ctx)->status;
 }
 
-static bool is_stdout(const char *path)
-{
-    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
-}
-
-/* A pipe, a terminal: what is written to as it is, and not replaced as a whole. */
-static bool is_no_file(const char *path)
-{
-    struct stat info;
-
-    return is_stdout(path) ||
-           (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
-}
-
-/* Of the names of a store's files. */
-static bool is_of_store(const char *path)
-{
-    static const char *const names[] = {"data.mdb", "lock.mdb", "points.lock", "commit.lock"};
-    const char *slash = strrchr(path, '/');
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(slash ? slash + 1 : path, names[i]) == 0) return true;
-    return false;
-}
-
 /* Regular files are replaced as a whole; what is no file is written to. */
 static int open_output(struct ny_writer *writer)
 {
     struct stat info;
 
-    if (is_stdout(writer->path)) {
+    if (ny_output_is_stdout(writer->path)) {
         writer->fd = STDOUT_FILENO;
         return NY_OK;
     }
     if (stat(writer->path, &info) != 0) return create_temporary(writer);
-    if (is_of_store(writer->path))
-        return ny_fail(writer->ctx, NY_EUSAGE,
-                       "%s is a part of a store, which the output would destroy; give another name",
-                       writer->path);
     if (S_ISREG(info.st_mode)) return create_temporary(writer);
     if (S_ISDIR(info.st_mode))
         return ny_fail_at(writer->ctx, NY_EIO, writer->path, NY_NO_LINE,
@@ -186,7 +167,7 @@ int ny_writer_fits(struct ny_writer *writer)
     struct statvfs disk;
     uint64_t cols = writer->cols ? writer->cols : 1, bytes, free_bytes;
 
-    if (!writer->temporary || writer->csv || writer->rows == NY_ROWS_COUNTED ||
+    if (!writer->temporary || writer->text.delimiter || writer->rows == NY_ROWS_COUNTED ||
         fstatvfs(writer->fd, &disk))
         return NY_OK;
     free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
@@ -201,7 +182,7 @@ int ny_writer_fits(struct ny_writer *writer)
 
 bool ny_writer_needs_rows(const char *path)
 {
-    return !ny_ends_with(path, ".csv") && is_no_file(path);
+    return !ny_output_text(path).delimiter && ny_output_is_stream(path);
 }
 
 int ny_writer_check(struct ny_context *ctx, const char *path)
@@ -209,7 +190,7 @@ int ny_writer_check(struct ny_context *ctx, const char *path)
     struct ny_writer *writer;
     int err;
 
-    if (is_no_file(path)) return NY_OK; /* to open and close it would end a pipe */
+    if (ny_output_is_stream(path)) return NY_OK; /* to open and close it would end a pipe */
     err = ny_writer_open(&writer, ctx, path, NY_OUT_F32, 0, 1);
     ny_writer_abort(writer);
     return err;
@@ -219,21 +200,10 @@ int ny_writer_apart(struct ny_context *ctx, const char *path, const char *input)
 {
     struct stat written, read;
 
-    if (is_no_file(path) || stat(path, &written) || stat(input, &read)) return NY_OK;
+    if (ny_output_is_stream(path) || stat(path, &written) || stat(input, &read)) return NY_OK;
     if (written.st_dev != read.st_dev || written.st_ino != read.st_ino) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
                    "%s is the input, which the output would replace; give another name", path);
-}
-
-/* "map.txt" with an npy in it would surprise. */
-static void warn_of_name(const struct ny_writer *writer)
-{
-    const char *slash = strrchr(writer->path, '/');
-    const char *end = strrchr(slash ? slash : writer->path, '.');
-
-    if (writer->npy && writer->temporary && writer->rows && end && strcasecmp(end, ".npy") != 0)
-        ny_log(writer->ctx, NY_LOG_WARNING,
-               "%s is written as npy; a name that ends in .csv gives text", writer->path);
 }
 
 int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
@@ -248,8 +218,8 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
     *writer =
         (struct ny_writer){.ctx = ctx, .fd = -1, .element = element, .rows = rows, .cols = cols};
     writer->npy = element != NY_OUT_BYTES;
-    writer->csv = writer->npy && ny_ends_with(path, ".csv");
-    writer->npy &= !writer->csv;
+    if (writer->npy) writer->text = ny_output_text(path);
+    writer->npy &= !writer->text.delimiter;
     writer->path = ny_alloc(ctx, NY_MEM_IO, length + 1);
     writer->buffer = ny_alloc(ctx, NY_MEM_IO, BUFFER_BYTES);
     if (!writer->path || !writer->buffer) goto done;
@@ -260,8 +230,10 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
                       "%s cannot take an npy of a number of rows that is not known "
                       "before; write to a file, or to one that ends in .csv",
                       path);
+    if (!err && writer->text.packed)
+        err = ny_pack_begin(&writer->packer,
+                            &(struct ny_pack_output){ctx, writer->path, write_all, writer});
     if (!err && writer->npy) err = put_npy_header(writer);
-    if (!err) warn_of_name(writer);
 done:
     if (err)
         ny_writer_abort(writer);
@@ -289,7 +261,7 @@ static size_t format_number(const struct ny_writer *writer, char *to, const void
     return (size_t)length;
 }
 
-static int put_csv(struct ny_writer *writer, const void *values, size_t count)
+static int put_text(struct ny_writer *writer, const void *values, size_t count)
 {
     size_t cols = writer->cols ? (size_t)writer->cols : 1, column = 0;
 
@@ -300,7 +272,7 @@ static int put_csv(struct ny_writer *writer, const void *values, size_t count)
         }
         writer->used += format_number(writer, writer->buffer + writer->used, values, i);
         column = column + 1 == cols ? 0 : column + 1;
-        writer->buffer[writer->used++] = column ? ',' : '\n';
+        writer->buffer[writer->used++] = column ? writer->text.delimiter : '\n';
     }
     return NY_OK;
 }
@@ -313,10 +285,10 @@ int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count)
     if (count > writer->rows - writer->written)
         return ny_fail(writer->ctx, NY_EINTERNAL, "%s: more rows than the %llu announced",
                        writer->path, (unsigned long long)writer->rows);
-    if (writer->csv) { /* numbers have a point in every locale */
+    if (writer->text.delimiter) { /* numbers have a point in every locale */
         locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(c);
 
-        err = put_csv(writer, values, count);
+        err = put_text(writer, values, count);
         uselocale(before);
         freelocale(c);
     } else {
@@ -329,11 +301,12 @@ int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count)
     return err;
 }
 
-/* The header once more, now that the rows are counted. */
-static int count_rows(struct ny_writer *writer)
+/* The last bytes, and the header once more where the rows were counted. */
+static int finish(struct ny_writer *writer)
 {
     int err = flush(writer);
 
+    if (!err && writer->packer) err = ny_pack_finish(writer->packer);
     if (writer->rows != NY_ROWS_COUNTED || !writer->npy || err) return err;
     writer->rows = writer->written;
     if (lseek(writer->fd, 0, SEEK_SET) != 0)
@@ -365,7 +338,7 @@ int ny_writer_commit(struct ny_writer *writer)
     else if (writer->rows != NY_ROWS_COUNTED && writer->written != writer->rows)
         err = ny_fail(ctx, NY_EINTERNAL, "%s: %llu rows written, %llu announced", writer->path,
                       (unsigned long long)writer->written, (unsigned long long)writer->rows);
-    if (!err) err = count_rows(writer);
+    if (!err) err = finish(writer);
     if (!err && writer->temporary) {
         if (fsync(fd) != 0) err = ny_fail_errno(ctx, "write", writer->path);
         writer->fd = -1;
@@ -387,6 +360,7 @@ void ny_writer_abort(struct ny_writer *writer)
     if (!writer) return;
     if (writer->fd > STDOUT_FILENO) close(writer->fd);
     if (writer->temporary) unlink(writer->temporary);
+    ny_pack_end(writer->packer);
     ny_free(writer->ctx, writer->temporary);
     ny_free(writer->ctx, writer->path);
     ny_free(writer->ctx, writer->buffer);

@@ -1,6 +1,7 @@
 /*
- * Writers: npy and csv, chosen by the file name (".csv" → csv, else npy). Written to a temporary
- * name in the same folder and renamed at commit, so that a failed export leaves nothing behind.
+ * Writers: npy and text, chosen by the end of the file name (io/output.h): .csv, .csv.gz and .tsv
+ * are text, all else is npy. A regular file is written under a temporary name in the same folder
+ * and renamed at commit, so that a failed export leaves nothing behind.
  */
 #ifndef NY_IO_WRITER_H
 #define NY_IO_WRITER_H
@@ -16,7 +17,7 @@ struct ny_writer;
 
 /* cols = 0 writes a 1-D npy of `rows`. NY_ROWS_COUNTED: as many as come (a pipe cannot tell
  * before); an npy file gets its header at the commit, one on standard output is NY_EUSAGE.
- * path "-": standard output, not seekable, no rename. csv: no header, %.9g / %.17g / %llu. */
+ * path "-": standard output, not seekable, no rename. text: no header, %.9g / %.17g / %llu. */
 int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *path,
                    enum ny_element element, uint64_t rows, uint64_t cols);
 /* NY_EIO where the file cannot fit on its disk, beside the one that it replaces. */

@@ -39,15 +39,11 @@ static int check(struct ny_canvas *canvas, cairo_status_t status)
     return canvas->failed ? canvas->failed : ny_cairo_error(canvas->ctx, status);
 }
 
-static int kind_of(struct ny_canvas *canvas, const char *output)
+static enum ny_canvas_kind kind_of(const char *output)
 {
-    canvas->kind = ny_ends_with(output, ".svg")   ? NY_CANVAS_SVG
-                   : ny_ends_with(output, ".pdf") ? NY_CANVAS_PDF
-                                                  : NY_CANVAS_PNG;
-    if (canvas->kind != NY_CANVAS_PNG || ny_ends_with(output, ".png") || strcmp(output, "-") == 0)
-        return NY_OK;
-    return ny_fail(canvas->ctx, NY_EUSAGE,
-                   "%s: pictures are written as png, svg or pdf; give a name that ends so", output);
+    return ny_ends_with(output, ".svg")   ? NY_CANVAS_SVG
+           : ny_ends_with(output, ".pdf") ? NY_CANVAS_PDF
+                                          : NY_CANVAS_PNG;
 }
 
 static int make_surface(struct ny_canvas *canvas)
@@ -89,8 +85,7 @@ int ny_canvas_open(struct ny_canvas *canvas, struct ny_context *ctx, const char 
 
     *canvas = (struct ny_canvas){.ctx = ctx, .width = width, .height = height};
     canvas->scale = fmin((double)width / 1600, (double)height / 1200);
-    err = kind_of(canvas, output);
-    if (err) return err;
+    canvas->kind = kind_of(output);
     err = ny_writer_open(&canvas->writer, ctx, output, NY_OUT_BYTES, NY_ROWS_COUNTED, 0);
     if (err) return err;
     err = make_surface(canvas);

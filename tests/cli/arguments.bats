@@ -130,7 +130,7 @@ load helper
 
 @test "what export, transform and embed cannot do without" {
     ny export s a
-    usage "export needs -o OUT.npy or -o OUT.csv"
+    usage "export needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv"
     ny embed f.csv
     usage "embed needs -o"
     ny transform s
@@ -183,7 +183,7 @@ load helper
     usage "--map pca has the linear kernel"
     ny select s a --select given
     usage "--select given needs --landmarks-file F.npy or --landmarks-from NAME"
-    ny embed f -o x --select given
+    ny embed f -o x.npy --select given
     usage "--select given needs --landmarks-file F.npy"
     [[ $stderr != *landmarks-from* ]]
 }

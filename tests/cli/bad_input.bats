@@ -584,7 +584,7 @@ END
 :   | fit s a -lables 5                  | 2 | unknown option -lables of fit
 :   | fit s a $'\xe2\x80\x93landmarks' 5 | 2 | a dash that is not '-'
 :   | export s d -o out.npy              | 2 | 'd' in s has no embedding; it has landmarks
-:   | report s -o out.pdf                | 2 | out.pdf / give a name that ends in .html
+:   | report s -o out.pdf                | 2 | out.pdf / a name that ends in .html
 table 9 2 >q.csv | transform s r --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the model has 3; give a file with these
 table 9 2 >q.csv; cp -r s t; nystream fit t a --approx randomized -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the store has 3
 table 9 2 >q.csv; cp -r s t; nystream fit t a --map isomap -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the store has 3
@@ -642,25 +642,6 @@ END
     [ "$(field "$output" dropped)" = 5 ]
     ny fit s a --memory 1gb --landmarks 2 --components 1 -q
     exits 0
-}
-
-@test "an npy by another name is said to be one" {
-    store s
-    nystream fit s a --landmarks 20 -q
-    ny export s a -o a.txt
-    exits 0
-    says "a.txt is written as npy; a name that ends in .csv gives text"
-    for name in a.npy a b.csv -; do
-        ny export s a -o $name
-        [ -z "$stderr" ]
-    done
-    ny export s a --part model -o m.npy
-    exits 0
-    says "m.npy is written as a model"
-    ny export s a --part model -o m.nym
-    [ -z "$stderr" ]
-    ny embed s.csv -o b.txt -q
-    [ "$(grep -c "written as npy" <<<"$stderr")" -eq 1 ]
 }
 
 @test "wrong values of options" {

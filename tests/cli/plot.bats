@@ -127,7 +127,7 @@ size() {
     nystream graph s g --neighbors 3 -q
     nystream select s d --landmarks 9 -q
     ny plot s a -o out.gif
-    usage "out.gif: pictures are written as png, svg or pdf"
+    usage "out.gif: a picture is written to a name that ends in .png, .svg or .pdf"
     ny plot s g -o out.png
     usage "'g' is a graph alone"
     ny plot s d -o out.png

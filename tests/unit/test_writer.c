@@ -116,6 +116,53 @@ static void test_csv_round_trip(void **state)
     unlink(path);
 }
 
+static void test_tsv_has_tabs(void **state)
+{
+    const float values[] = {0.5f, -3, 4, 1e9f};
+    const char *path = support_path("x.TSV");
+    char bytes[64];
+
+    write_all(*state, path, NY_OUT_F32, (uint64_t[]){2, 2}, values);
+    slurp(path, bytes, sizeof(bytes));
+    assert_string_equal(bytes, "0.5\t-3\n4\t1e+09\n");
+    unlink(path);
+}
+
+/* Rows of many sizes through the packer: what a reader unpacks is what went in, within a budget
+ * that the unpacked text would not fit. */
+static void test_csv_gz_round_trip(void **state)
+{
+    const size_t rows = 40000, cols = 9;
+    const char *path = support_path("big.csv.gz");
+    double *values = malloc(rows * cols * sizeof(double));
+    const struct ny_reader_options options = {.dtype = NY_F64};
+    struct support_table table;
+    struct ny_writer *writer;
+    struct stat status;
+
+    for (size_t i = 0; i < rows * cols; i++)
+        values[i] = (double)i / 7;
+    ny_context_set_memory(*state, (uint64_t)2 << 20);
+    assert_int_equal(ny_writer_open(&writer, *state, path, NY_OUT_F64, rows, cols), NY_OK);
+    for (size_t r = 0, count; r < rows; r += count) {
+        count = 1 + r % 900;
+        if (count > rows - r) count = rows - r;
+        assert_int_equal(ny_writer_rows(writer, values + r * cols, count), NY_OK);
+    }
+    assert_int_equal(ny_writer_commit(writer), NY_OK);
+    ny_context_set_memory(*state, 0);
+    assert_int_equal(stat(path, &status), 0);
+    assert_true((size_t)status.st_size < rows * cols * 12);
+    assert_reads(*state, path, &options, 999, &table);
+    assert_int_equal(table.rows, rows);
+    for (size_t i = 0; i < rows * cols; i++)
+        assert_true(table.values[i] == values[i]);
+    support_free(&table);
+    free(values);
+    unlink(path);
+    assert_int_equal(files_in_folder(), 0);
+}
+
 /* A locale with a decimal comma neither reaches the file nor is lost for the caller. */
 static void test_csv_in_another_locale(void **state)
 {
@@ -310,6 +357,8 @@ int main(void)
         cmocka_unit_test(test_npy_bytes),
         cmocka_unit_test(test_npy_round_trip),
         cmocka_unit_test(test_csv_round_trip),
+        cmocka_unit_test(test_tsv_has_tabs),
+        cmocka_unit_test(test_csv_gz_round_trip),
         cmocka_unit_test(test_csv_in_another_locale),
         cmocka_unit_test(test_counted_rows),
         cmocka_unit_test(test_bytes),

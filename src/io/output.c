@@ -1,0 +1,108 @@
+#include "io/output.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+
+/* Endings of each kind, the one to suggest first. */
+static const struct {
+    const char *noun;
+    const char *endings[5];
+} kinds[] = {
+    [NY_OUTPUT_TABLE] = {"a table", {".npy", ".csv", ".csv.gz", ".tsv"}},
+    [NY_OUTPUT_NEIGHBORS] = {"a table of neighbours", {".npy", ".csv", ".csv.gz", ".tsv"}},
+    [NY_OUTPUT_MODEL] = {"a model", {".nym"}},
+    [NY_OUTPUT_PICTURE] = {"a picture", {".png", ".svg", ".pdf"}},
+    [NY_OUTPUT_PAGE] = {"a report", {".html", ".htm"}},
+};
+
+bool ny_output_is_stdout(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
+}
+
+bool ny_output_is_stream(const char *path)
+{
+    struct stat info;
+
+    return ny_output_is_stdout(path) ||
+           (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
+struct ny_table_text ny_output_text(const char *path)
+{
+    bool packed = ny_ends_with(path, ".csv.gz");
+    char delimiter = '\0';
+
+    if (packed || ny_ends_with(path, ".csv")) delimiter = ',';
+    if (ny_ends_with(path, ".tsv")) delimiter = '\t';
+    return (struct ny_table_text){delimiter, packed};
+}
+
+/* ".npy, .csv, .csv.gz or .tsv" */
+static void list_endings(enum ny_output what, char *text, size_t size)
+{
+    const char *const *endings = kinds[what].endings;
+    size_t used = 0;
+
+    for (size_t i = 0; endings[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i == 0           ? ""
+                                 : endings[i + 1] ? ", "
+                                                  : " or ",
+                                 endings[i]);
+}
+
+/* The reason why graphs have no formats of their own, where one was asked for. */
+static const char *reason_of(const char *end, enum ny_output what)
+{
+    if (what == NY_OUTPUT_NEIGHBORS && ny_one_of(end, ".mtx|.npz"))
+        return "; graphs are not written as sparse matrices: export the parts neighbors and "
+               "distances, one after the other";
+    return "";
+}
+
+/* Whoever wants text, or the format of a program that reads text, is served by .csv. */
+static const char *suggested(const char *end, enum ny_output what)
+{
+    bool table = what == NY_OUTPUT_TABLE || what == NY_OUTPUT_NEIGHBORS;
+
+    return table && ny_one_of(end, ".txt|.dat|.parquet|.feather|.arrow|.xlsx|.json")
+               ? ".csv"
+               : kinds[what].endings[0];
+}
+
+/* Whether the name is that of a file inside of a store. */
+static bool is_of_store(const char *name)
+{
+    return ny_one_of(name, "data.mdb|lock.mdb|points.lock|commit.lock");
+}
+
+int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output what)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *end = strrchr(name, '.'), *const *endings = kinds[what].endings;
+    struct stat info;
+    char list[64];
+    size_t stem;
+
+    for (size_t i = 0; endings[i]; i++)
+        if (strlen(name) > strlen(endings[i]) && ny_ends_with(name, endings[i])) return NY_OK;
+    if (ny_output_is_stream(path)) return NY_OK;
+    if (!*name || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+        return NY_OK; /* the writer says that it is a folder */
+    if (is_of_store(name))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "%s is a part of a store, which the output would destroy; give another name",
+                       path);
+    list_endings(what, list, sizeof(list));
+    if (!end || end == name) end = "";
+    stem = strlen(path) - strlen(end);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "%s: %s is written to a name that ends in %s; give one that does, such as "
+                   "%.*s%s%s",
+                   path, kinds[what].noun, list, (int)stem, path, suggested(end, what),
+                   reason_of(end, what));
+}

@@ -1,0 +1,126 @@
+# The end of an output's name says how it is written; other endings are refused before any work.
+load helper
+
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    table 300 4 >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --landmarks 20 -q
+    nystream graph s g --neighbors 3 -q
+    nystream export s a -o a.csv
+}
+
+setup() {
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+}
+
+@test "csv.gz is gzip of the csv, the same bytes each time, and is read again" {
+    ny export s a -o a.csv.gz
+    exits 0
+    gzip -dc a.csv.gz | cmp - a.csv
+    cp a.csv.gz once
+    sleep 1.1 # a time in the header would differ
+    nystream export s a -o A.CSV.GZ
+    cmp once A.CSV.GZ
+    nystream import packed a.csv.gz -q
+    [ "$(field "$(nystream info packed --json)" n)" = 300 ]
+}
+
+@test "tsv has tabs where csv has commas" {
+    ny export s a -o a.tsv
+    exits 0
+    tr '\t' , <a.tsv | cmp - a.csv
+    nystream import tabs a.tsv -q
+    [ "$(field "$(nystream info tabs --json)" d)" = 2 ]
+}
+
+@test "transform and embed write them, too" {
+    for end in csv csv.gz tsv; do
+        ny transform s a --input t.csv -o placed.$end
+        exits 0
+        ny embed t.csv -o one.$end --landmarks 20 -q
+        exits 0
+    done
+    gzip -dc placed.csv.gz | cmp - placed.csv
+    gzip -dc one.csv.gz | cmp - one.csv
+    tr '\t' , <one.tsv | cmp - one.csv
+    printf '.1,.2,.3,.4\n' | nystream transform s a --input - -o piped.csv.gz
+    [ "$(gzip -dc piped.csv.gz | wc -l)" -eq 1 ]
+}
+
+# refused FILE WORDS COMMAND…: exit 2, nothing is written.
+refused() {
+    local file=$1 words=$2
+    shift 2
+    ny "$@"
+    usage "$file: "
+    says "$words"
+    [ ! -e "$file" ]
+}
+
+@test "other endings of regular files are refused, with those that there are" {
+    local table=".npy, .csv, .csv.gz or .tsv"
+    for end in parquet txt npz mtx tsv.gz npy.gz bin xlsx; do
+        refused e.$end "$table" export s a -o e.$end
+        refused e.$end "$table" transform s a --input t.csv -o e.$end
+        refused e.$end "$table" embed t.csv -o e.$end
+    done
+    refused e "such as e.npy" export s a -o e
+    refused e.parquet "such as e.csv" export s a -o e.parquet
+    refused near.mtx "export the parts neighbors and distances" export s g --part neighbors -o near.mtx
+    refused near.npz "export the parts neighbors and distances" export s g --part distances -o near.npz
+    refused m.nysm "a model is written to a name that ends in .nym; give one that does, such as m.nym" \
+        export s a --part model -o m.nysm
+    refused m.npy "such as m.nym" export s a --part model -o m.npy
+    refused p.gif ".png, .svg or .pdf" plot s a -o p.gif
+    refused p ".png, .svg or .pdf" plot s a -o p
+    refused r.pdf "a report is written to a name that ends in .html or .htm" report s -o r.pdf
+    refused r "such as r.html" report s -o r
+    : >old.bin
+    ny export s a -o old.bin
+    usage "old.bin: a table is written"
+}
+
+@test "the refusal comes before any work, and as JSON where that is asked for" {
+    ny embed missing.csv -o e.parquet
+    usage "e.parquet"
+    ny export nowhere a -o e.parquet --json
+    exits 2
+    [ "$(field "$stderr" kind)" = usage ]
+    [[ $stderr == *"such as e.csv"* ]]
+}
+
+@test "standard output, pipes and devices have no ending" {
+    nystream export s a -o a.npy
+    nystream export s a -o - | cmp - a.npy
+    nystream export s a -o /dev/stdout | cmp - a.npy
+    nystream export s a -o >(cat >piped.npy)
+    for _ in 1 2 3 4 5; do cmp -s piped.npy a.npy && break || sleep 0.5; done
+    cmp piped.npy a.npy
+    nystream export s a -o /dev/null
+    nystream plot s a -o /dev/null
+    nystream report s -o /dev/null
+}
+
+@test "a reader that has had enough is no error to talk about" {
+    table 60000 4 >big.csv
+    nystream import big big.csv -q
+    nystream fit big a --landmarks 5 -q
+    for verb in "export big a -o -" "export big a -o /dev/stdout" "transform big a --input big.csv -o -" \
+        "help --man"; do
+        run bash -c "nystream $verb 2>err | head -c 10 >/dev/null; exit \${PIPESTATUS[0]}"
+        [ ! -s err ]
+        [[ $verb == help* ]] || [ "$status" -eq 4 ]
+    done
+}
+
+@test "--format of an output is its name" {
+    for verb in "export s a" "plot s a" "report s"; do
+        ny $verb --format csv -o x
+        usage "--format is not an option of ${verb%% *}: the end of the output's name says how it is written"
+    done
+    ny export s a --format csv -o x
+    says "as in -o NAME.csv"
+}
