@@ -56,6 +56,7 @@ static const struct fact {
     {"trace", "trace", PLAIN},
     {"trace_of", "trace of", PLAIN},
     {"trace_error", "trace error", PLAIN},
+    {"variance_kept", "variance kept", PLAIN},
     {"probe_columns", "probe columns", COUNT},
     {"probe_error", "probe error", PLAIN},
     {"probe_standard_error", "its standard error", PLAIN},
@@ -386,13 +387,35 @@ static bool lacks_certificate(const json_t *facts)
            !json_is_object(json_object_get(facts, "graph"));
 }
 
+/* What the components hold of the matrix, which is no error: the rest is left out on purpose. */
+static bool print_kept(FILE *file, const json_t *facts, bool exact, bool certified)
+{
+    const json_t *values = json_object_get(facts, "eigenvalues");
+    double kept, components;
+    char share[32];
+
+    if (!cli_fact_number(facts, "variance_kept", &kept) ||
+        !cli_fact_number(facts, "components", &components))
+        return false;
+    /* 100 % is said only of all. */
+    snprintf(share, sizeof(share), "%.3g", 100 * kept);
+    if (kept < 1 && strcmp(share, "100") == 0) snprintf(share, sizeof(share), "%.6g", 100 * kept);
+    cli_print_fact(file, certified ? "" : "certificate", "%s%s %s %s %% of the %s",
+                   exact ? "exact; the " : "the ",
+                   cli_counted(components, "component", "components").text,
+                   components == 1 ? "holds" : "hold", share,
+                   is(facts, "trace_of", "centred") ? "variance" : "trace");
+    return json_array_size(values) > 0;
+}
+
 void cli_print_certificate(FILE *file, const json_t *facts)
 {
     const char *trace_of = cli_fact_text(facts, "trace_of");
+    bool exact = is(facts, "approx", "exact");
     double value;
-    bool certified = false;
+    bool certified = exact && print_kept(file, facts, exact, false);
 
-    if (cli_fact_number(facts, "trace_error", &value)) {
+    if (!exact && cli_fact_number(facts, "trace_error", &value)) {
         cli_print_fact(
             file, "certificate",
             "trace error %.3g: what the landmarks leave out of K%s%s%s is at most %.3g %% "
@@ -409,6 +432,7 @@ void cli_print_certificate(FILE *file, const json_t *facts)
     }
     certified = print_probe(file, certified ? "" : "certificate", facts) || certified;
     certified = print_preservation(file, facts) || print_residuals(file, facts) || certified;
+    if (!exact && certified) print_kept(file, facts, false, true);
     if (!certified && lacks_certificate(facts))
         cli_print_fact(file, "certificate", "none as it was run; --probe measures one");
     print_negative(file, facts);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "embed/figures.h"
 #include "embed/given_columns.h"
 #include "embed/model.h"
 #include "embed/plan.h"
@@ -43,6 +44,7 @@ static const char *const report_keys[] = {"map",
                                           "trace",
                                           "trace_of",
                                           "trace_error",
+                                          "variance_kept",
                                           "probe_columns",
                                           "probe_error",
                                           "probe_standard_error",
@@ -180,6 +182,7 @@ int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stag
 
     ny_field_set_text(job->record, "stage", stage_names[stage]);
     if (stage == NY_STAGE_DONE) add_totals(ny_job_report(job));
+    if (stage == NY_STAGE_DONE) ny_figures_derive(job->record);
     if (stage == NY_STAGE_DONE && job->update.mode) err = ny_update_finish(job, batch);
     if (err == NY_OK) err = ny_record_put(batch, job->name, job->record);
     if (err) {

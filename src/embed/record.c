@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "embed/figures.h"
 #include "embed/resume.h"
 #include "stream/source.h"
 
@@ -59,6 +60,7 @@ static int load(struct ny_store *store, const char *name, const char *part, json
         err = no_memory(ctx);
     else
         err = check_record(store, name, *out);
+    if (!err) ny_figures_derive(*out);
     if (!err) goto done;
     json_decref(*out);
     *out = NULL;

@@ -105,7 +105,7 @@ static const char *const found_keys[] = {
     "eigenvalues",     "variance",           "rank_effective", "trace",
     "trace_of",        "trace_error",        "probe_columns",  "probe_error",
     "gram_precision",  "negative_eigenvalues", "negative_share", "probe_standard_error",
-    "inner_passes",    "inner_residual"};
+    "inner_passes",    "inner_residual",     "variance_kept"};
 
 static void clear_report(json_t *report, enum ny_update_mode mode)
 {

@@ -64,10 +64,10 @@ static void put_key(struct ny_sink *sink, const char *key)
 void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const char *const *names,
                        size_t count)
 {
-    static const char *const keys[] = {"map",           "approx",       "select",      "kernel",
-                                       "gamma",         "landmarks",    "components",  "n",
-                                       "trace_error",   "residual_max", "probe_error", "seconds",
-                                       "peak_rss_bytes"};
+    static const char *const keys[] = {
+        "map",          "approx",      "select",  "kernel",        "gamma",
+        "landmarks",    "components",  "n",       "trace_error",   "variance_kept",
+        "residual_max", "probe_error", "seconds", "peak_rss_bytes"};
 
     if (count < 2) return;
     ny_put(sink, "<div class=\"wide\"><table><thead><tr><th scope=\"col\">result</th>");
@@ -133,6 +133,20 @@ void ny_put_graph(struct ny_sink *sink, const json_t *report)
     ny_put(sink, "</tbody></table></div>");
 }
 
+static void put_kept(struct ny_sink *sink, const json_t *report)
+{
+    double kept = ny_field_number(report, "variance_kept", NAN);
+    uint64_t components = ny_field_count(report, "components", 0);
+    char text[48], count[32];
+
+    if (!isfinite(kept)) return;
+    ny_putf(sink, "<li>%s %s component%s %s %s %% of the %s.</li>",
+            ny_field_is(report, "approx", "exact") ? "Exact; the" : "The",
+            ny_grouped(components, count), components == 1 ? "" : "s",
+            components == 1 ? "holds" : "hold", ny_short_number(100 * kept, text),
+            ny_field_is(report, "trace_of", "centred") ? "variance" : "trace");
+}
+
 /* Of K̃, where landmarks or a probe tell it. */
 static bool put_error(struct ny_sink *sink, const json_t *report)
 {
@@ -141,9 +155,11 @@ static bool put_error(struct ny_sink *sink, const json_t *report)
     double probe = ny_field_number(report, "probe_error", NAN);
     double spread = ny_field_number(report, "probe_standard_error", NAN);
     const char *trace_of = ny_field_text(report, "trace_of");
+    bool exact = ny_field_is(report, "approx", "exact");
     char text[48];
 
-    if (isfinite(trace)) {
+    put_kept(sink, report);
+    if (isfinite(trace) && !exact) {
         ny_putf(sink, "<li>Trace error %s: what the landmarks leave out of K%s",
                 ny_short_number(trace, text), trace_of ? " (" : "");
         ny_put_html(sink, trace_of ? trace_of : "");

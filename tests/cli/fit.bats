@@ -2,7 +2,7 @@
 load helper
 
 result_keys="name status map approx select kernel gamma sigma epsilon seed precision threads n d
-    landmarks components rank rank_effective eigenvalues variance trace trace_of trace_error
+    landmarks components rank rank_effective eigenvalues variance trace trace_of trace_error variance_kept
     residual_max residual_mean negative_eigenvalues passes rows_read bytes_read flops seconds stages
     gemm_ratio peak_rss_bytes memory_budget_bytes store_bytes version gram_precision"
 

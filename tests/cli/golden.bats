@@ -255,3 +255,21 @@ same_ends() { # STORE NAME OTHER
     ny verify points.nys
     exits 0
 }
+
+@test "exact fits of version 1.0.0 are shown as exact" {
+    local name
+    old_jobs
+    for name in "points.nys scatter" "few.nys whole"; do
+        ny info $name --json
+        [[ $output == *'"approx": "exact"'* ]] || continue
+        [ "$(field "$output" trace_error)" = 0.0 ]
+        [[ $(field "$output" variance_kept) == 0.* ]]
+        nystream info $name | grep -q "exact; the [0-9]* components hold"
+    done
+    ny info points.nys scatter --json
+    [ "$(field "$output" trace_error)" = 0.0 ]
+    ny info points.nys landmarks --json
+    [[ $(field "$output" variance_kept) == 0.* ]]
+    ny info points.nys landmarks-broken --json
+    [[ $output == *'"variance_kept": '* ]]
+}

@@ -211,3 +211,38 @@ below() { # VALUE BOUND
     nystream transform a.nym --input wide.csv -o c.csv
     cmp b.csv c.csv
 }
+
+# kept SKIP: variance_kept is the sum of the p eigenvalues of the components, over the trace.
+kept() {
+    nystream export small f --part eigenvalues -o l.csv
+    awk -v t="$(field "$output" trace)" -v v="$(field "$output" variance_kept)" -v skip="$1" '
+        NR > skip {sum += $1}
+        END {d = sum / t - v; if (d < 0) d = -d; exit !(v > 0 && v < 1.001 && d < 1e-6)}' l.csv
+}
+
+@test "the variance that components hold is no error, and a figure of its own" {
+    store small 300 6
+    local map
+    for map in svd pca kpca laplacian diffusion; do
+        local skip=0
+        [ $map != laplacian ] && [ $map != diffusion ] || skip=1
+        ny fit small f --map $map --approx exact --components 3 --restart --json
+        exits 0
+        [ "$(field "$output" trace_error)" = 0.0 ]
+        kept $skip
+        nystream info small f | grep -q "exact; the 3 components hold [0-9.]* % of the "
+        nystream info small f | { ! grep -q "what the landmarks leave out"; }
+        nystream report small f -o f.html -q
+        grep -q "Exact; the 3 components hold" f.html
+        ! grep -q "what the landmarks leave out" f.html
+        ny fit small f --map $map --landmarks 40 --components 3 --restart --json
+        kept $skip
+        [[ $(field "$output" trace_error) != 0.0 ]]
+        nystream info small f | grep -q " the 3 components hold [0-9.]* % of the "
+    done
+    ny fit small f --map kpca --approx nystrom --landmarks 40 --certify --components 3 --restart --json
+    kept 0
+    ny fit small f --map eigenmaps --neighbors 8 --restart --json
+    [ "$(field "$output" variance_kept)" = null ]
+    [ "$(field "$output" trace_error)" = null ]
+}
