@@ -77,7 +77,8 @@ BENCHMARKS   := $(call programs,bench)
 FUZZERS      := $(filter $(BUILD)/tests/fuzz/fuzz_%,$(call programs,fuzz))
 # Each fuzzer once more, without libFuzzer: tests/fuzz/replay.c runs its corpus.
 REPLAYS      := $(FUZZERS:$(BUILD)/tests/fuzz/fuzz_%=$(BUILD)/tests/replay/%)
-TESTS        := $(UNIT_TESTS) $(call programs,property) $(call programs,fault) $(REPLAYS)
+FAULT_PROGRAMS := $(call programs,fault)
+TESTS        := $(UNIT_TESTS) $(call programs,property) $(FAULT_PROGRAMS) $(REPLAYS)
 CLI_TESTS    := $(wildcard tests/cli/*.bats)
 SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
 TEST_SUPPORT := $(BUILD)/tests/support.a
@@ -236,34 +237,43 @@ papers papers-quick:
 	  nice data-tools/papers/$$paper $(PAPERS_FLAGS) -o $(BUILD)/papers || failed=1; done; \
 	  data-tools/papers/page $(BUILD)/papers $(BUILD)/papers.html && [ -z "$$failed" ]
 
-check: all tools docs $(TESTS) ## unit, property, fault and command-line tests
-	@$(RUN_TESTS) $(TESTS) $(CLI_TESTS)
+# check is what a change is tried with, in three minutes; a test of the command line that takes long
+# bears the tag slow, and runs with the faults.
+QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS),$(TESTS))
+FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,api_faults fit_faults graph_faults import_kill power_cut \
+                store_damage store_kill store_limits)
+SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_KILLS=1 NYSTREAM_POWER_CUTS=40
+SLOW_TESTS   := $(shell grep -lE '^. bats (test|file)_tags=slow' $(CLI_TESTS))
+
+check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) ## the tests, in three minutes: units, properties, the command, some faults
+	@$(SLICED) TAGS='!slow' $(RUN_TESTS) $(QUICK_TESTS) $(FAULT_SLICE) $(CLI_TESTS)
+
+check-faults: all tools docs $(FAULT_PROGRAMS) | $(filter check,$(MAKECMDGOALS)) ## kills, power cuts, damages, failed calls, and what takes long
+	@TAGS=slow $(RUN_TESTS) $(FAULT_PROGRAMS) $(SLOW_TESTS)
 
 check-long: all tools $(TESTS) $(LONG_TESTS) ## the tests that take minutes; ends with what they counted
 	@TEST_SECONDS=$${TEST_SECONDS:-3600} $(RUN_TESTS) $(LONG_TESTS) $(wildcard tests/long/*.bats)
 
-check-all: ## check, check-long, asan, ubsan
-	@for goal in check check-long asan ubsan; do \
+check-all: ## check, check-faults, check-long, asan, ubsan
+	@for goal in check check-faults check-long asan ubsan; do \
 	  echo "== $$goal"; $(MAKE) --no-print-directory $$goal || exit 1; done
 
 dev: ## a build for the debugger in build/dev, warnings are errors
 	@$(MAKE) --no-print-directory all BUILD=build/dev CFLAGS='-O1 -g3' WERROR=1
 
-asan: ## check under AddressSanitizer
-	@$(MAKE) --no-print-directory check SAN=address
-ubsan: ## check under UndefinedBehaviorSanitizer
-	@$(MAKE) --no-print-directory check SAN=undefined
+asan: ## check and check-faults under AddressSanitizer
+	@$(MAKE) --no-print-directory check check-faults SAN=address
+ubsan: ## the same under UndefinedBehaviorSanitizer
+	@$(MAKE) --no-print-directory check check-faults SAN=undefined
 tsan: ## unit tests under ThreadSanitizer
 	@OPENBLAS_NUM_THREADS=1 $(MAKE) --no-print-directory check-unit SAN=thread
 check-unit: $(UNIT_TESTS)
 	@$(RUN_TESTS) $(UNIT_TESTS)
-check-faults: all $(FAULT_TESTS) ## every call that may fail fails once; ends with how many did
-	@$(RUN_TESTS) $(FAULT_TESTS)
 
 COVERED := 90
-coverage: ## check with gcov: lines covered, file by file; at least 90 %
+coverage: ## check and check-faults with gcov: lines covered, file by file; at least 90 %
 	@find build/coverage -name '*.gcda' -delete 2>/dev/null || true
-	+@NYSTREAM_SANITIZER=coverage $(MAKE) --no-print-directory check BUILD=build/coverage \
+	+@NYSTREAM_SANITIZER=coverage $(MAKE) --no-print-directory check check-faults BUILD=build/coverage \
 	  CFLAGS='-O1 -g --coverage'
 	@tests/coverage build/coverage $(COVERED)
 

@@ -40,6 +40,7 @@ at_least() {
     at_least rows --map pca --approx exact --components 8
 }
 
+# bats test_tags=slow
 @test "every map and precision" {
     local map
     for map in svd kpca pca laplacian diffusion; do

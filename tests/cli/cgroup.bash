@@ -1,4 +1,5 @@
-# A memory cgroup (v1 or v2) around a command, with the kernel's OOM killer watching.
+# The memory that a command takes, watched in a memory cgroup (v1 or v2) by the kernel's OOM killer;
+# where no group can be made, its peak is read when it has ended.
 
 # Sets $cgroup to a new group's folder, or fails where none can be made.
 new_cgroup() {
@@ -15,10 +16,16 @@ new_cgroup() {
     return 1
 }
 
-# Skips the test, saying why, where no group can be made.
-need_cgroup() {
-    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "a sanitizer takes memory of its own"
-    new_cgroup || skip "no memory cgroup can be made here (it needs root, and cgroup v1 or v2)"
+# A cgroup, or else $watch, the program that reads peaks, which goes to the file $peaks. Skips the
+# test where there is neither.
+need_watch() {
+    peaks=$BATS_TEST_TMPDIR/peaks
+    watch=$BATS_FILE_TMPDIR/peak
+    : >"$peaks"
+    [ -z "${NYSTREAM_SANITIZER-}" ] ||
+        skip "the memory budgets are not checked: a sanitizer takes memory of its own"
+    new_cgroup || [ -x "$watch" ] || cc -O1 "$BATS_TEST_DIRNAME/external/peak.c" -o "$watch" ||
+        skip "the memory budgets are not checked: no cgroup can be made, and nothing compiled"
 }
 
 remove_cgroup() {
@@ -33,11 +40,16 @@ limit_for() {
     echo $((budget + more))
 }
 
-# within BUDGET_BYTES COMMAND…: runs it in the group, limited for that budget.
+# within BUDGET_BYTES COMMAND…: runs it in the group, limited for that budget, or notes its peak.
 within() {
-    local limit
-    limit=$(limit_for "$1")
+    local limit=$1
     shift
+    if [ -z "$cgroup" ]; then
+        "$watch" "$peaks" "$limit" "$@"
+        return
+    fi
+    echo "0 $limit" >>"${peaks-/dev/null}"
+    limit=$(limit_for "$limit")
     if [ -e "$cgroup/memory.max" ]; then
         echo "$limit" >"$cgroup/memory.max"
         [ ! -e "$cgroup/memory.swap.max" ] || echo 0 >"$cgroup/memory.swap.max"
@@ -50,9 +62,11 @@ within() {
     )
 }
 
-# Fails when the OOM killer had to come.
+# Fails when the OOM killer had to come, or a peak was above its budget.
 no_oom() {
     local file=$cgroup/memory.events
+    ! awk '$1 > $2 {print "peak " $1 " of " $2}' "$peaks" | grep . >&2 || return 1
+    [ -n "$cgroup" ] || return 0
     [ -e "$file" ] || file=$cgroup/memory.oom_control
     ! grep -E '^oom_kill [1-9]' "$file"
 }
@@ -62,9 +76,11 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
     files=$BATS_FILE_TMPDIR
-    need_cgroup
+    need_watch
 }
 
 teardown() {
     remove_cgroup
+    [ ! -s "${peaks-}" ] || echo "# counted: $(wc -l <"$peaks") memory budgets $(
+        [ -n "${cgroup-}" ] && echo watched in a cgroup || echo checked by their peaks)" >&3
 }

@@ -68,38 +68,47 @@ same_bytes() { # OPTION…
     same_bytes --approx nystrom --landmarks 400 --components 5
 }
 
+# bats test_tags=slow
 @test "nystrom with the exact solver, certified" {
     same_bytes --approx nystrom --inner exact --landmarks 300 --components 5 --certify
 }
 
+# bats test_tags=slow
 @test "column" {
     same_bytes --approx column --landmarks 300 --components 5
 }
 
+# bats test_tags=slow
 @test "column with a probe" {
     same_bytes --approx column --landmarks 100 --components 5 --probe 700
 }
 
+# bats test_tags=slow
 @test "orthonystrom" {
     same_bytes --approx orthonystrom --landmarks 300 --components 20
 }
 
+# bats test_tags=slow
 @test "ensemble" {
     same_bytes --approx ensemble --landmarks 500 --components 10 --weights ridge
 }
 
+# bats test_tags=slow
 @test "projected" {
     same_bytes --approx projected --landmarks 500 --components 10
 }
 
+# bats test_tags=slow
 @test "projected in f64, of the kernel as it is" {
     same_bytes --approx projected --landmarks 200 --precision f64 --map svd
 }
 
+# bats test_tags=slow
 @test "projected with its randomized solver" {
     same_bytes --approx projected --inner randomized --landmarks 500 --components 10
 }
 
+# bats test_tags=slow
 @test "projected with its randomized solver, divided" {
     same_bytes --approx projected --inner randomized --landmarks 200 --map laplacian --oversample 2
 }
@@ -108,6 +117,7 @@ same_bytes() { # OPTION…
     same_bytes --approx projected --select greedy --tolerance 0.3 --landmarks 300
 }
 
+# bats test_tags=slow
 @test "projected over weighted landmarks" {
     same_bytes --approx projected --select weighted --landmarks 300
 }
@@ -116,6 +126,7 @@ same_bytes() { # OPTION…
     same_bytes --approx projected --select rpcholesky --landmarks 300
 }
 
+# bats test_tags=slow
 @test "projected over a greedy dictionary of a size" {
     same_bytes --approx projected --select greedy --landmarks 60
 }

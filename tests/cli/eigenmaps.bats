@@ -164,7 +164,7 @@ same_part() { # NAME NAME PART
     usage "--row-normalize does not act with --map diffusion of a graph"
     ny fit p.nys d --map diffusion --restart -q
     exits 0
-    [ "$(nystream info p.nys d --json | jq -r .graph)" = null ]
+    [ "$(field "$(nystream info p.nys d --json)" graph)" = null ]
     ny fit p.nys d --map diffusion --graph g --components 29 --time 0.5 --restart
     exits 7
     says "the last eigenvalue of the walk is -1, and has no power --time 0.5"

@@ -61,6 +61,7 @@ groups() {
     exits 0
 }
 
+# bats test_tags=slow
 @test "one seed, one result: threads and memory do not matter" {
     npy_u8 9000 12 >rows.npy
     nystream import s rows.npy -q
@@ -256,6 +257,7 @@ groups() {
     prints "no trustworthiness: 5 neighbours are half of 3 rows or more"
 }
 
+# bats test_tags=slow
 @test "interrupted at any moment, it ends as such" {
     npy_u8 20000 60 >rows.npy
     nystream import s rows.npy -q

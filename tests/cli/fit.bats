@@ -67,6 +67,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     says "column 2 (from 1) alone"
 }
 
+# bats test_tags=slow
 @test "a budget that cannot work is exit 8 and names one that does" {
     store s 3000 8
     ny fit s a --landmarks 2000 --memory 1M -q
@@ -425,6 +426,7 @@ t.csv" ]
     [ -z "$(ls -A ../scratch)" ]
 }
 
+# bats test_tags=slow
 @test "bench measures" {
     ny bench
     exits 0

@@ -80,6 +80,7 @@ line() {
     usage "connect: "
 }
 
+# bats test_tags=slow
 @test "killed while it connects, it goes on to the same graph; any threads and budget" {
     table 3000 3 >t.csv
     nystream import t.nys t.csv -q
@@ -186,6 +187,7 @@ line() {
     says "has no embedding"
 }
 
+# bats test_tags=slow
 @test "killed at any moment it goes on to the same bytes" {
     npy_u8 30000 64 >b.npy
     nystream import b b.npy -q
@@ -291,6 +293,7 @@ share() {
     done
 }
 
+# bats test_tags=slow
 @test "a forest has the same bytes for any threads and any budget, and another seed has others" {
     npy_u8 12000 7 >rows.npy
     nystream import b rows.npy -q

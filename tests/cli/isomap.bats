@@ -243,6 +243,7 @@ same_part() { # NAME NAME PART
     [ "$(sed -n 1p e.csv)" = "$(sed -n 2p e.csv)" ]
 }
 
+# bats test_tags=slow
 @test "any threads and budgets give the same bytes, and too small a budget says what it takes" {
     table 3000 3 >t.csv
     nystream import r.nys t.csv -q

@@ -61,28 +61,34 @@ fits_both() {
     fits_both 0 --approx nystrom --landmarks 500 --components 8
 }
 
+# bats test_tags=slow
 @test "column over uniform landmarks" {
     fits_both 0 --approx column --landmarks 400 --components 8
 }
 
+# bats test_tags=slow
 @test "projected over uniform landmarks" {
     fits_both 0 --approx projected --select uniform --landmarks 500 --components 20
 }
 
 # Random bytes are all far from one another: every row would join, up to the cap. The rows' residuals
 # take 4 bytes each, their image and its pages as many again.
+# bats test_tags=slow
 @test "nystrom over a greedy dictionary" {
     fits_both 12 --approx nystrom --select greedy --tolerance 0.1 --landmarks 300
 }
 
+# bats test_tags=slow
 @test "column over a greedy dictionary" {
     fits_both 12 --approx column --select greedy --tolerance 0.1 --landmarks 300
 }
 
+# bats test_tags=slow
 @test "projected over a greedy dictionary" {
     fits_both 12 --approx projected --select greedy --tolerance 0.1 --landmarks 300
 }
 
+# bats test_tags=slow
 @test "projected over landmarks of rpcholesky" {
     fits_both 12 --approx projected --select rpcholesky --landmarks 300
 }
@@ -102,6 +108,7 @@ fits_both() {
 }
 
 # Points are in memory in part at the first, all of them at the last.
+# bats test_tags=slow
 @test "a graph by forest" {
     local budget least json
     ny graph "$files/small.nys" f --knn forest --memory 24M

@@ -143,6 +143,7 @@ columns-file | embed new.csv -o o.csv --landmarks-file rows.csv --precision f64 
 END
 }
 
+# bats test_tags=slow
 @test "embed: what a fit has" {
     acts --quiet < <(embedded_rows)
 }

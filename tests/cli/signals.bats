@@ -71,6 +71,7 @@ interrupt() { # SIGNAL STORE COMMAND…
     [ ! -s out ]
 }
 
+# bats test_tags=slow
 @test "the line that resumes is quoted for the shell" {
     big_store
     mv s "it's a store"
@@ -156,6 +157,7 @@ now() {
     run ! grep -q 'resume with' err
 }
 
+# bats test_tags=slow
 @test "an import that was interrupted goes on to the same points" {
     table 300000 6 >long.csv
     mkfifo pipe

@@ -42,6 +42,7 @@ PY
     exits 0
 }
 
+# bats test_tags=slow
 @test "sparse and dense rows give the same landmarks, eigenvalues and embedding" {
     local options
     text t.libsvm
@@ -147,6 +148,7 @@ PY
     cmp one.npy two.npy
 }
 
+# bats test_tags=slow
 @test "an import that is killed goes on where it was" {
     text t.libsvm 20000
     for delay in 0.02 0.04 0.06 20; do

@@ -70,6 +70,7 @@ places() {
     says "--landmarks 400 is more than the 300 rows"
 }
 
+# bats test_tags=slow
 @test "every map, in both precisions" {
     local map
     for map in svd pca kpca laplacian diffusion; do
@@ -83,6 +84,7 @@ places() {
     places 4e-3 --approx gaussian --landmarks 200 --map laplacian
 }
 
+# bats test_tags=slow
 @test "the leading eigenvalues are those that landmarks find, at more cost" {
     nystream fit s exactly --landmarks 1500 --components 4 --map svd -q
     nystream fit s randomized --approx randomized --components 4 --map svd --power 4 -q
@@ -94,6 +96,7 @@ places() {
     near 1e-2 exactly.csv gaussian.csv
 }
 
+# bats test_tags=slow
 @test "the same bytes for any threads and budget, and new points in other types" {
     local options=(--approx randomized --components 3)
     nystream fit s a "${options[@]}" --threads 1 -q

@@ -2,7 +2,8 @@
  * Every allocation, and every read, write, sync and map, fails in turn while the public interface
  * works: each failure gives a status with a message, nothing leaks, what was there before is intact
  * and the same call without the fault goes through. Reads and writes that are interrupted, or do
- * half of their work, are gone over. NYSTREAM_EVERY_FAULT: all points; else a third or fewer.
+ * half of their work, are gone over. NYSTREAM_EVERY_FAULT: all points; else a third or fewer;
+ * NYSTREAM_FEW_FAULTS: a fifteenth of these.
  */
 #ifndef NY_TESTS_API_FAULTS_H
 #define NY_TESTS_API_FAULTS_H
@@ -274,9 +275,11 @@ static void run_again(const struct work *work, enum kind kind, long k)
 /* Every which point is tried. */
 static long step_of(const struct work *work, enum kind kind)
 {
+    long step = kind >= INTERRUPTED || work->stride > 1 ? 3 : 1;
+
     if (getenv("NYSTREAM_EVERY_FAULT")) return 1;
-    if (kind == ALLOCATION) return work->stride;
-    return kind >= INTERRUPTED || work->stride > 1 ? 3 : 1;
+    if (kind == ALLOCATION) step = work->stride;
+    return getenv("NYSTREAM_FEW_FAULTS") ? 15 * step : step;
 }
 
 static void run_all(enum kind kind)
