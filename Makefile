@@ -317,6 +317,12 @@ ifneq (,$(CLI))
 	$(INSTALL) -m 644 $(BUILD)/nystream.bash $(DESTDIR)$(bashdir)/nystream
 	$(INSTALL) -m 644 $(BUILD)/_nystream $(DESTDIR)$(zshdir)
 endif
+ifeq (,$(DESTDIR))
+	@PATH="$$PATH:/usr/sbin:/sbin"; [ "$$(id -u)" -ne 0 ] || ldconfig; \
+	  ldconfig -p 2>/dev/null | grep -qF ' $(libdir)/libnystream.so.$(SOVERSION)' || \
+	  echo "The loader does not look in $(libdir) yet: run ldconfig as root, or set LD_LIBRARY_PATH=$(libdir)" \
+	       "for programs that use the library. The command needs neither."
+endif
 
 uninstall: ## removes what install put there
 	rm -f $(addprefix $(DESTDIR),$(bindir)/nystream $(includedir)/nystream.h \

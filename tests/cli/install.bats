@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # What is installed works without the source tree, and goes away without a trace.
 
+load helper
+
 setup_file() {
     [ -z "${NYSTREAM_SANITIZER-}" ] || return 0
     export ROOT=$BATS_TEST_DIRNAME/../.. STAGE=$BATS_FILE_TMPDIR/stage
@@ -14,6 +16,7 @@ staged() {
 }
 
 setup() {
+    cd "$BATS_TEST_TMPDIR" || return
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an instrumented library does not link by itself"
 }
 
@@ -90,6 +93,44 @@ END
     [ "$status" -eq 0 ]
     [[ $output == "trace error "*"; placed at "*"the first row is at "* ]]
     [ "$(wc -l <map.csv)" -eq 300 ] && [ -s embedding.npy ]
+}
+
+@test "every C block of the README and the guide is a program that compiles and runs" {
+    local page block file blocks=0
+    cd "$BATS_TEST_TMPDIR"
+    for page in "$ROOT/README.md" "$ROOT"/src/guide/*.md; do
+        [ -e "$page" ] || continue
+        rm -f block-*.c
+        awk '/^ *```c$/ {on = 1; n++; next} /^ *```/ {on = 0} on {print >("block-" n ".c")}' "$page"
+        for block in block-*.c; do
+            [ -e "$block" ] || continue
+            echo "${page##*/}, $block" >&2
+            # shellcheck disable=SC2046  # words are meant
+            cc -std=c11 -Wall -Wextra -Werror "$block" -o program $(staged --cflags --libs nystream)
+            for file in $(grep -oE '"[A-Za-z0-9_.-]+\.csv"' "$block" | tr -d '"'); do
+                [ -e "$file" ] || table 300 3 >"$file"
+            done
+            LD_LIBRARY_PATH="$STAGE/usr/lib" ./program
+            blocks=$((blocks + 1))
+        done
+    done
+    [ $blocks -gt 0 ]
+}
+
+@test "an installation in place tells the loader, or says who has to" {
+    mkdir tools
+    printf '#!/bin/sh\necho "$@" >>%s/ran\n[ "$*" != -p ] || cat %s/known\n' "$PWD" "$PWD" >tools/ldconfig
+    chmod +x tools/ldconfig
+    : >known
+    PATH="$PWD/tools:$PATH" make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" install PREFIX="$PWD/own" >said
+    grep -q "set LD_LIBRARY_PATH=$PWD/own/lib for programs" said
+    [ "$(id -u)" -ne 0 ] || [ -z "$(head -n 1 ran)" ] # ldconfig, without -p
+    echo "	libnystream.so.1 (libc6,x86-64) => $PWD/own/lib/libnystream.so.1" >known
+    PATH="$PWD/tools:$PATH" make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" install PREFIX="$PWD/own" >said
+    [ ! -s said ]
+    : >ran
+    PATH="$PWD/tools:$PATH" make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" install DESTDIR="$PWD/stage" PREFIX=/usr
+    [ ! -s ran ]
 }
 
 @test "the header stands alone, in C and in C++" {
