@@ -336,8 +336,8 @@ static bool print_preservation(FILE *file, const json_t *facts)
         !cli_fact_number(facts, "sampled_pairs", &pairs))
         return false;
     cli_print_fact(file, "certificate",
-                   "residual variance %.3g, distances preserved to %.4g %% (of %s pairs of a "
-                   "landmark and a hashed row)",
+                   "residual variance %.3g, distances preserved to %.4g %% (of %s pairs of "
+                   "rows)",
                    variance, 100 * preserved, cli_count(pairs).text);
     return true;
 }

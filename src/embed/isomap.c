@@ -18,7 +18,7 @@
  *   landmarks     m row numbers, in order of selection
  *   sources       m indices of them: their order in the sweeps; gone when done
  *   geodesics.0/1 image of sweep 1, two slots in turn; geodesics: the whole; gone when done
- *   sample        m × q distances of the sample
+ *   sample        m × q distances of the sample: pairs of nodes, where all are landmarks
  *   map           q, then P, in order of selection: y = Σ_j k(x, j) P_j + q
  *   columns.0/1   image of Y in sweep 2, two slots in turn; gone when done
  *   paths         Δ(nodes, D) of --approx column (embed/isomap_columns.c); gone when done

@@ -8,8 +8,8 @@
 struct ny_isomap {
     struct ny_graph_fit *fit;
     size_t m, p, samples; /* samples: pairs of each landmark with a hashed node */
-    uint32_t *landmark; /* m: which one is source i, … */
-    uint32_t *nodes;    /* … and its node */
+    uint32_t *landmark;   /* m: which one is source i, … */
+    uint32_t *nodes;      /* … and its node */
     float *state; /* sweep 1: m × (m + samples), a row a source: Δ to the sources, and to the hashed
                    * nodes */
     double *map;        /* (m + 1) × p: part "map" */
@@ -46,6 +46,12 @@ int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *dis
 int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, const float *));
 int ny_isomap_gram(struct ny_isomap *map);
 size_t ny_isomap_gram_bytes(size_t m, unsigned workers);
+
+/* Sources of the pairs that distances are compared over, at most, and how many they are. */
+enum { NY_ISOMAP_SOURCES = 16 * NY_LANES };
+size_t ny_isomap_sources(uint64_t nodes);
+/* How well Y, which is whole, keeps the paths, into the report (embed/isomap_measure.c). */
+int ny_isomap_measure(const struct ny_isomap *map);
 
 int ny_isomap_solve(struct ny_graph_fit *fit);
 int ny_isomap_project(struct ny_graph_fit *fit);

@@ -1,8 +1,7 @@
-/* Stage project of isomap: sweep 2, Y += C′P, and how well Y keeps the paths. P holds Λ̂^½ of eq. 1
+/* Stage project of isomap: sweep 2, Y += C′P. P holds Λ̂^½ of eq. 1
  * already (Talwalkar, Kumar & Rowley 2008); C = −½Δ² (section 4.4). */
 #include "embed/isomap_private.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Y += CP for a batch of columns; −aᵀP, of the shift, is in the first row of the map. */
@@ -79,50 +78,6 @@ static void take_all(struct ny_isomap *map)
                 json_number_value(json_array_get(values, k));
 }
 
-static double distance_of(const struct ny_isomap *map, uint32_t a, uint32_t b)
-{
-    double sum = 0;
-
-    for (size_t k = 0; k < map->p; k++) {
-        double d = map->Y.at[(size_t)a * map->p + k] - map->Y.at[(size_t)b * map->p + k];
-
-        sum += d * d;
-    }
-    return sqrt(sum);
-}
-
-/* Over the sample: 1 − r² of paths and distances (Tenenbaum's residual variance), and
- * 1 − √(Σ(d − δ)²/Σδ²). */
-static int measure(const struct ny_isomap *map)
-{
-    struct ny_job *job = &map->fit->job;
-    json_t *report = ny_job_report(job);
-    size_t q = map->samples;
-    float *sample = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m, q * sizeof(float));
-    int err = sample ? ny_job_get_part(job, "sample", sample, map->m * q * sizeof(float))
-                     : NY_EBUDGET;
-    double count = (double)(map->m * q), x = 0, y = 0, xx = 0, yy = 0, xy = 0, off = 0, variance;
-
-    for (size_t i = 0; i < map->m && err == NY_OK; i++)
-        for (size_t s = 0; s < q; s++) {
-            double path = (double)sample[i * q + s];
-            double d = distance_of(map, map->nodes[i], ny_isomap_sampled(map, i, s));
-
-            x += path, xx += path * path;
-            y += d, yy += d * d;
-            xy += path * d;
-            off += (d - path) * (d - path); /* xx − 2xy + yy, which may round to below 0 */
-        }
-    ny_free(job->ctx, sample);
-    if (err) return err;
-    variance = 1 - pow(xy - x * y / count, 2) / ((xx - x * x / count) * (yy - y * y / count));
-    if (variance < 0) variance = 0; /* but for rounding; NaN stays */
-    ny_field_set_number(report, "residual_variance", variance);
-    ny_field_set_number(report, "distance_preservation", 1 - sqrt(off / xx));
-    ny_field_set_count(report, "sampled_pairs", map->m * q);
-    return NY_OK;
-}
-
 static int finish(struct ny_job *job)
 {
     static const char *const parts[] = {"geodesics.0", "geodesics.1", "columns.0", "columns.1",
@@ -152,7 +107,7 @@ int ny_isomap_project(struct ny_graph_fit *fit)
         take_all(&map);
     else
         err = ny_isomap_sweep(&map, batches, add_columns, save_columns);
-    if (err == NY_OK) err = measure(&map);
+    if (err == NY_OK) err = ny_isomap_measure(&map);
     if (err == NY_OK) err = ny_graph_embed(fit, map.Y);
     if (err == NY_OK) err = finish(job);
 done:

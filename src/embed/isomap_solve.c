@@ -111,7 +111,8 @@ static int save_map(const struct ny_isomap *map, const struct ny_solution *solut
     return err;
 }
 
-/* What of the sample is not known again in stage project. */
+/* Paths of the sample, for stage project: of landmarks that are all nodes, where it is one of any
+ * two nodes. */
 static int save_sample(const struct ny_isomap *map)
 {
     struct ny_job *job = &map->fit->job;
@@ -156,7 +157,7 @@ int ny_isomap_solve(struct ny_graph_fit *fit)
     if (err == NY_OK) err = ny_job_reserve_blas(job, map.m);
     if (err == NY_OK) err = load_state(&map);
     if (err == NY_OK) err = make_square(&map);
-    if (err == NY_OK) err = save_sample(&map);
+    if (err == NY_OK && map.m == fit->edges.n) err = save_sample(&map);
     if (err) goto done;
     ny_free(job->ctx, map.state);
     map.state = NULL;

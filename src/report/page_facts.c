@@ -193,8 +193,8 @@ static bool put_graph_error(struct ny_sink *sink, const json_t *report)
         fmax(most, json_number_value(residual));
     if (isfinite(variance) && isfinite(preserved))
         ny_putf(sink,
-                "<li>Residual variance %s, distances preserved to %.4g %% (of %s pairs of a "
-                "landmark and a hashed row).</li>",
+                "<li>Residual variance %s, distances preserved to %.4g %% (of %s pairs of "
+                "rows).</li>",
                 ny_short_number(variance, text), 100 * preserved,
                 ny_grouped(ny_field_count(report, "sampled_pairs", 0), (char[32]){""}));
     if (json_array_size(residuals))
