@@ -405,7 +405,7 @@ struct bill ny_probe_bill(const struct ny_footprint *f, unsigned workers, size_t
     bill.by_purpose[NY_MEM_OTHER] += 2 * r * sizeof(double);
     bill.by_purpose[NY_MEM_DICTIONARY] =
         ny_columns_bytes(&spec, r) + r * (sizeof(uint64_t) + sizeof(struct ny_draw));
-    bill.by_purpose[NY_MEM_SOLVE] = r * (p + 2) * sizeof(double);
+    bill.by_purpose[NY_MEM_SOLVE] = r * (p + 3) * sizeof(double);
     bill.by_purpose[NY_MEM_TILES] = workers * side;
     bill.by_purpose[NY_MEM_STORE] += gather > pass ? gather : pass;
     return bill;

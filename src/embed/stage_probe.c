@@ -3,19 +3,28 @@
  *
  * K is the matrix that the map decomposes, with the averages of the fit itself: as it is, or
  * k_ij − ρ_i − ρ_j + ρ̄, or k_ij/√(d_i d_j). K̃ = ÛΛ̂Ûᵀ of the eigenpairs that the result keeps.
- * The columns S are drawn by hash, without replacement, each as likely as any other. With
- * e_s = Σ_i (k_is − k̃_is)² and f_s = Σ_i k_is² the squared ratio is R = Σ_S e_s / Σ_S f_s, and
+ * With e_s = Σ_i (k_is − k̃_is)², f_s = Σ_i k_is² and weights g_s the squared ratio is
+ * R = Σ_S e_s/g_s / Σ_S f_s/g_s, and
  *
- *   Var R ≈ (1 − r/n) · r/(r − 1) · Σ_S (e_s − R f_s)² / (Σ_S f_s)²,   SE √R = √(Var R)/(2√R)
+ *   Var R ≈ (1 − r/n) · r/(r − 1) · Σ_S ((e_s − R f_s)/g_s)² / (Σ_S f_s/g_s)²,
+ *   SE √R = √(Var R)/(2√R)
  *
  * (ratio estimator; Cochran, Sampling Techniques, 6.4; the delta method for the root). Of all
- * columns, r = n, it is exact.
+ * columns, r = n, it is exact. How the columns S are drawn:
+ *
+ *   each as likely as any other, by hash, without replacement; g_s = 1
+ *   where K is divided by degrees and k(x,x) is the same of all rows, column i with probability
+ *   p_i = (1/n + (1/d_i)/Σ(1/d))/2, with replacement; g_s = n p_s, and 1 − r/n is left out: a row
+ *   that no other is near holds a large share of the norm in its own diagonal entry, k_ii/d_i, and
+ *   few probes would meet it (Hansen & Hurwitz 1943). Half of p_i is uniform, so that no column
+ *   weighs more than twice as much as it would there.
  *
  * ρ_i and 1/√d_i are those that stage project wrote, or stage solve of a method on all of K.
  */
 #include "embed/job.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -28,26 +37,28 @@
 
 /* One worker's. */
 struct side {
-    void *stored;            /* NY_UNIT_ROWS rows of the embedding, as they are stored */
-    struct ny_matrix Y;      /* NY_UNIT_ROWS × p, zero beyond the tile's rows */
-    double *averages;        /* NY_UNIT_ROWS */
+    void *stored;             /* NY_UNIT_ROWS rows of the embedding, as they are stored */
+    struct ny_matrix Y;       /* NY_UNIT_ROWS × p, zero beyond the tile's rows */
+    double *averages;         /* NY_UNIT_ROWS */
     double *errors, *squares; /* r each: e_s and f_s of the tile */
 };
 
 struct probe {
     struct ny_job *job;
     size_t r, p;
-    bool f64;                              /* what is stored */
-    struct ny_coordinates coordinates;     /* of a stored row */
+    bool f64;                                       /* what is stored */
+    struct ny_coordinates coordinates;              /* of a stored row */
     struct ny_embedding_layout embedding, averages; /* no part: K is neither centred nor divided */
-    uint64_t *rows;      /* S */
+    uint64_t *rows;                                 /* S */
+    bool by_diagonal; /* … drawn by the diagonal, else each as likely as any other */
+    double *weights;  /* r: g_s */
     struct ny_columns *columns;
-    double *shift;       /* r, zero */
-    struct ny_tiles tiles; /* f64: exact values */
-    struct ny_matrix Z;  /* r × p: K̃ = Y Zᵀ */
+    double *shift;                 /* r, zero */
+    struct ny_tiles tiles;         /* f64: exact values */
+    struct ny_matrix Z;            /* r × p: K̃ = Y Zᵀ */
     double *column_averages, mean; /* of S; ρ̄ */
-    struct side *side;   /* one a worker */
-    double *sums;        /* 2r: Σ e_s, then Σ f_s, over the units that are done */
+    struct side *side;             /* one a worker */
+    double *sums;                  /* 2r: Σ e_s, then Σ f_s, over the units that are done */
 };
 
 /* ---- one unit ------------------------------------------------------------------------------ */
@@ -66,8 +77,8 @@ static void widen(const struct probe *run, const void *stored, size_t rows, stru
 static int load_rows(const struct probe *run, const struct side *side, const struct ny_tile *tile)
 {
     struct ny_job *job = run->job;
-    int err = ny_embedding_rows(job->store, job->name, &run->embedding, tile->first_row,
-                                tile->rows, side->stored);
+    int err = ny_embedding_rows(job->store, job->name, &run->embedding, tile->first_row, tile->rows,
+                                side->stored);
 
     if (err) return err;
     widen(run, side->stored, tile->rows, side->Y);
@@ -112,9 +123,9 @@ static int unit(void *arg, const struct ny_tile *tile)
     if (err == NY_OK) err = load_rows(run, side, tile);
     if (err) return err;
     normalise(run, side->averages, K);
-    column_squares(K, side->squares);                 /* f_s */
-    ny_gemm(-1, side->Y, ny_t(run->Z), 1, tile_K);    /* K − K̃ */
-    column_squares(K, side->errors);                  /* e_s */
+    column_squares(K, side->squares);              /* f_s */
+    ny_gemm(-1, side->Y, ny_t(run->Z), 1, tile_K); /* K − K̃ */
+    column_squares(K, side->errors);               /* e_s */
     return NY_OK;
 }
 
@@ -130,15 +141,95 @@ static int fold(void *arg, const struct ny_tile *tile)
     return NY_OK;
 }
 
+/* Sums of one draw are none of the other: version 1.0 drew all columns alike. */
+static const char *image_of(const struct probe *run)
+{
+    return run->by_diagonal ? "drawn" : "probe";
+}
+
 static int checkpoint(void *arg, uint64_t units_done)
 {
     struct probe *run = arg;
 
-    return ny_job_checkpoint_image(run->job, NY_STAGE_PROBE, "probe", run->sums,
+    return ny_job_checkpoint_image(run->job, NY_STAGE_PROBE, image_of(run), run->sums,
                                    2 * run->r * sizeof(double), units_done);
 }
 
 /* ---- the columns --------------------------------------------------------------------------- */
+
+/* The next 1/d_i, from the stored 1/√d_i. */
+struct diagonal {
+    const struct probe *run;
+    uint64_t row;
+    size_t at, count;
+};
+
+static int next_diagonal(struct diagonal *diagonal, double *value)
+{
+    const struct probe *run = diagonal->run;
+    const struct ny_job *job = run->job;
+    double *piece = run->side[0].averages;
+    int err = NY_OK;
+
+    if (diagonal->at == diagonal->count) {
+        uint64_t left = job->points.n - diagonal->row;
+
+        diagonal->at = 0;
+        diagonal->count = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
+        err = ny_check_interrupt(job->ctx);
+        if (err == NY_OK)
+            err = ny_embedding_rows(job->store, job->name, &run->averages, diagonal->row,
+                                    diagonal->count, piece);
+        if (err) return err;
+        diagonal->row += diagonal->count;
+    }
+    *value = piece[diagonal->at] * piece[diagonal->at];
+    diagonal->at++;
+    return NY_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* S, ascending, one row perhaps more than once: r points of (0, 1) fall into the p_i side by side.
+ */
+static int draw_by_diagonal(struct probe *run)
+{
+    const struct ny_job *job = run->job;
+    struct diagonal diagonal = {.run = run};
+    double total = 0, sum = 0, value, n = (double)job->points.n;
+    double *point = ny_calloc(job->ctx, NY_MEM_DICTIONARY, run->r, sizeof(*point));
+    size_t drawn = 0;
+    int err = point ? NY_OK : NY_EBUDGET;
+
+    for (uint64_t row = 0; row < job->points.n && err == NY_OK; row++) {
+        err = next_diagonal(&diagonal, &value);
+        total += err == NY_OK ? value : 0;
+    }
+    for (size_t s = 0; s < run->r && err == NY_OK; s++)
+        point[s] = ny_hash01(job->settings->seed, NY_STREAM_PROBES, s);
+    if (err == NY_OK) qsort(point, run->r, sizeof(*point), ascending);
+    diagonal = (struct diagonal){.run = run};
+    for (uint64_t row = 0; row < job->points.n && drawn < run->r && err == NY_OK; row++) {
+        double share;
+
+        err = next_diagonal(&diagonal, &value);
+        if (err) break;
+        share = (1 / n + value / total) / 2;
+        sum += share;
+        /* Rounding may leave a point above the whole sum: it falls to the last row. */
+        while (drawn < run->r && (point[drawn] < sum || row + 1 == job->points.n)) {
+            run->weights[drawn] = n * share;
+            run->rows[drawn++] = row;
+        }
+    }
+    ny_free(job->ctx, point);
+    return err;
+}
 
 /* S: the r rows of smallest hash. */
 static int draw(struct probe *run)
@@ -149,8 +240,7 @@ static int draw(struct probe *run)
     int err = NY_OK;
 
     draws.heap = ny_calloc(job->ctx, NY_MEM_DICTIONARY, run->r, sizeof(*draws.heap));
-    run->rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, run->r, sizeof(uint64_t));
-    if (!draws.heap || !run->rows) err = NY_EBUDGET;
+    if (!draws.heap) err = NY_EBUDGET;
     for (uint64_t row = 0; row < job->points.n && err == NY_OK; row++) {
         double hash = ny_hash01(job->settings->seed, NY_STREAM_PROBES, row);
 
@@ -215,14 +305,15 @@ static int describe(struct probe *run)
     run->p = run->coordinates.pairs;
     if (!run->p)
         return ny_fail(job->ctx, NY_ESTORE,
-                       "'%s' has no components to measure; fit it again with --restart",
-                       job->name);
+                       "'%s' has no components to measure; fit it again with --restart", job->name);
     run->f64 = settings->precision == NY_PRECISION_F64;
-    run->embedding = ny_embedding_layout(job->points.n, ny_coordinates_width(&run->coordinates),
-                                         element);
+    run->embedding =
+        ny_embedding_layout(job->points.n, ny_coordinates_width(&run->coordinates), element);
     run->embedding.part = ny_record_part(job->record, "embedding");
     run->mean = ny_field_number(job->record, "averages_mean", 0);
     if (!ny_settings_probe_averages(settings)) return NY_OK;
+    run->by_diagonal = settings->map->divided && run->r < job->points.n &&
+                       (settings->kernel->constant_diagonal || settings->kernel->unit_rows);
     run->averages = ny_embedding_layout(job->points.n, 1, sizeof(double));
     run->averages.part = ny_record_part(
         job->record, settings->method->whole && settings->map->divided ? "roots" : "averages");
@@ -240,7 +331,7 @@ static int allocate_side(struct probe *run, struct side *side)
     side->errors = ny_calloc(ctx, NY_MEM_TILES, run->r, sizeof(double));
     side->squares = ny_calloc(ctx, NY_MEM_TILES, run->r, sizeof(double));
     return Y && side->stored && side->averages && side->errors && side->squares ? NY_OK
-                                                                               : NY_EBUDGET;
+                                                                                : NY_EBUDGET;
 }
 
 static int allocate(struct probe *run)
@@ -256,12 +347,16 @@ static int allocate(struct probe *run)
     if (!Z || !run->shift || !run->column_averages || !run->side) return NY_EBUDGET;
     for (unsigned w = 0; w < run->job->workers; w++)
         if (allocate_side(run, &run->side[w])) return NY_EBUDGET;
-    err = draw(run);
+    run->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, run->r, sizeof(uint64_t));
+    run->weights = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
+    if (!run->rows || !run->weights) return NY_EBUDGET;
+    for (size_t s = 0; s < run->r; s++)
+        run->weights[s] = 1;
+    err = run->by_diagonal ? draw_by_diagonal(run) : draw(run);
     if (err == NY_OK) err = make_columns(run);
     if (err == NY_OK) err = load_columns(run);
     if (err) return err;
-    return ny_tiles_new(&run->tiles, run->columns, run->shift, NY_PRECISION_F64,
-                        run->job->workers);
+    return ny_tiles_new(&run->tiles, run->columns, run->shift, NY_PRECISION_F64, run->job->workers);
 }
 
 static void release(struct probe *run)
@@ -279,6 +374,7 @@ static void release(struct probe *run)
     }
     ny_free(ctx, run->side);
     ny_free(ctx, run->rows);
+    ny_free(ctx, run->weights);
     ny_free(ctx, run->shift);
     ny_free(ctx, run->Z.at);
     ny_free(ctx, run->column_averages);
@@ -292,8 +388,8 @@ static int run_pass(struct probe *run, uint64_t first_unit)
     struct ny_job *job = run->job;
     double flops = 2 * (double)run->r * (double)(job->points.d + run->p);
     struct ny_source *source = NULL;
-    int err = ny_source_of_points(&source, job->store, job->points.n,
-                                  (size_t)job->points.row_slots, job->workers);
+    int err = ny_source_of_points(&source, job->store, job->points.n, (size_t)job->points.row_slots,
+                                  job->workers);
 
     if (err == NY_OK)
         err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
@@ -315,16 +411,25 @@ static void report(const struct probe *run)
     json_t *report = ny_job_report(run->job);
     const double *e = run->sums, *f = run->sums + run->r;
     double n = (double)run->job->points.n, r = (double)run->r;
-    double E = 0, F = 0, spread = 0, R, variance;
+    const double *g = run->weights, rest = run->by_diagonal ? 1 : 1 - r / n;
+    double E = 0, F = 0, spread = 0, most = 0, R, variance;
 
     for (size_t s = 0; s < run->r; s++) {
-        E += e[s];
-        F += f[s];
+        E += e[s] / g[s];
+        F += f[s] / g[s];
+        most = fmax(most, f[s] / g[s]);
     }
     R = E / F;
     for (size_t s = 0; s < run->r; s++)
-        spread += (e[s] - R * f[s]) * (e[s] - R * f[s]);
-    variance = r < n ? (1 - r / n) * r / (r - 1) * spread / (F * F) : 0;
+        spread += (e[s] - R * f[s]) * (e[s] - R * f[s]) / (g[s] * g[s]);
+    variance = r < n ? rest * r / (r - 1) * spread / (F * F) : 0;
+    if (r < n && r > 2 && most > F / 2)
+        ny_log(
+            run->job->ctx, NY_LOG_WARNING,
+            "one of the %zu columns of the probe holds %.0f %% of their norm, and others like it "
+            "may have been missed: the standard error of probe_error says little; measure more "
+            "columns with --probe",
+            run->r, 100 * most / F);
     ny_field_set_count(report, "probe_columns", run->r);
     ny_field_set_number(report, "probe_error", sqrt(R));
     ny_field_set_number(report, "probe_standard_error",
@@ -334,7 +439,8 @@ static void report(const struct probe *run)
 /* The result, with what served the probe alone. */
 static int finish(struct probe *run)
 {
-    static const char *const parts[] = {"averages", "centring", "probe.0", "probe.1", NULL};
+    static const char *const parts[] = {"averages", "centring", "probe.0", "probe.1",
+                                        "drawn.0",  "drawn.1",  NULL};
     struct ny_job *job = run->job;
 
     ny_job_mark_time(job);
@@ -378,7 +484,13 @@ int ny_stage_probe(struct ny_job *job)
     if (err == NY_OK) err = ny_job_reserve_blas(job, run.r);
     if (err) goto done;
     shape.bytes = 2 * run.r * sizeof(double);
-    err = ny_job_load_image(job, "probe", &shape, &image, &units);
+    if (run.by_diagonal && ny_field_is(ny_job_checkpoint(job), "part", "probe"))
+        ny_log(
+            job->ctx, NY_LOG_NOTE,
+            "version 1.0 drew other columns for the probe of '%s': it is measured from the first "
+            "row on again",
+            job->name);
+    err = ny_job_load_image(job, image_of(&run), &shape, &image, &units);
     if (err) goto done;
     run.sums = image ? image : ny_calloc(job->ctx, NY_MEM_OTHER, 1, shape.bytes);
     if (!run.sums) err = NY_EBUDGET;

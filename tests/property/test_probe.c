@@ -380,6 +380,42 @@ static void the_standard_error_covers(void **state)
     }
 }
 
+/* Rows that no other is near hold most of the norm of a divided kernel, each in one entry of its
+ * diagonal. Columns drawn alike mostly miss them, and their spread does not tell. */
+static void few_entries_that_hold_the_norm_are_met(void **state)
+{
+    enum { CROWD = 240, ALONE = 10, ALL = CROWD + ALONE, SEEDS = 120 };
+    static const struct fit fits[] = {{"exact", "laplacian", NULL, {"gamma", "1"}},
+                                      {"exact", "diffusion", NULL, {"gamma", "1"}},
+                                      {"gaussian", "laplacian", NULL, {"gamma", "1"}}};
+    static float rows[ALL * D];
+    char store[160];
+
+    (void)state;
+    snprintf(store, sizeof(store), "%s/alone.nys", directory);
+    for (size_t i = 0; i < ALL * D; i++)
+        rows[i] = (float)ny_hash01(22, NY_STREAM_DATA, i) * 0.5f +
+                  (i / D % 25 == 7 ? 0.9f * (float)(1 + i / D / 25) : 0);
+    assert_int_equal(ny_append_rows(ctx, store, rows, ALL, D, NULL), NY_OK);
+    for (size_t f = 0; f < sizeof(fits) / sizeof(fits[0]); f++) {
+        double truth = run(store, &fits[f], "f64", "250", 1).error, mean = 0, sum = 0;
+        unsigned seeds = f < 2 ? SEEDS : SEEDS / 4, far = 0;
+
+        for (unsigned seed = 0; seed < seeds; seed++) {
+            double own = f < 2 ? truth : run(store, &fits[f], "f64", "250", seed).error;
+            struct said said = run(store, &fits[f], "f64", "25", seed);
+
+            far += fabs(said.error - own) > 3 * said.spread;
+            mean += said.error * said.error / (own * own) / seeds;
+            sum += said.spread / own / seeds;
+        }
+        print_message("%s %s: %u of %u beyond three standard errors of %.2g; mean square %.3f\n",
+                      fits[f].approx, fits[f].map, far, seeds, sum, mean);
+        assert_in_range(far, 0, 2);
+        assert_true(fabs(mean - 1) < 0.1);
+    }
+}
+
 /* One column says nothing of the others' spread; no probe, nothing. */
 static void one_column_has_no_standard_error(void **state)
 {
@@ -398,6 +434,7 @@ int main(void)
         cmocka_unit_test(other_forms_of_the_maps),
         cmocka_unit_test(sums_go_over_units),
         cmocka_unit_test(the_standard_error_covers),
+        cmocka_unit_test(few_entries_that_hold_the_norm_are_met),
         cmocka_unit_test(one_column_has_no_standard_error),
     };
 
