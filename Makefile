@@ -213,7 +213,7 @@ FUZZED_COMMAND := $(filter-out $(BUILD)/cli/main.o,$(CLI_OBJECTS))
 $(BUILD)/tests/fuzz/fuzz_arguments $(BUILD)/tests/replay/arguments: $(FUZZED_COMMAND)
 $(BUILD)/tests/fuzz/fuzz_arguments $(BUILD)/tests/replay/arguments: FUZZED_OBJECTS = $(FUZZED_COMMAND)
 
-tools: $(TOOLS) ## generators, converters, judges (data-tools/walk-throughs.md)
+tools: $(TOOLS) ## generators, converters, judges (src/guide/walk-throughs.md)
 	$(if $(ABSENT_TOOLS),@echo "not built: $(ABSENT_TOOLS); data-tools/setup tools installs their libraries")
 $(BUILD)/data-tools/%.o: data-tools/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

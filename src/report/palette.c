@@ -42,30 +42,3 @@ uint32_t ny_amount_color(double t)
 
     return ny_viridis(lightest * (1 - t));
 }
-
-/* sRGB, IEC 61966-2-1. */
-static double light_of(uint32_t color, unsigned shift)
-{
-    double v = (color >> shift & 255) / 255.0;
-
-    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
-}
-
-static uint32_t channel_of(double light, unsigned shift)
-{
-    double v = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055;
-
-    return (uint32_t)lround(255 * (v < 1 ? v : 1)) << shift;
-}
-
-void ny_light_add(struct ny_light *light, uint32_t color, double share)
-{
-    light->red += share * light_of(color, 16);
-    light->green += share * light_of(color, 8);
-    light->blue += share * light_of(color, 0);
-}
-
-uint32_t ny_light_color(const struct ny_light *light)
-{
-    return channel_of(light->red, 16) | channel_of(light->green, 8) | channel_of(light->blue, 0);
-}

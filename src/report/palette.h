@@ -22,11 +22,4 @@ uint32_t ny_viridis(double t);
 /* The same for amounts on white paper: little is light, much is dark. */
 uint32_t ny_amount_color(double t);
 
-/* Sum of share × colour, in light: what the eye makes of dots too small to tell apart. */
-struct ny_light {
-    double red, green, blue;
-};
-void ny_light_add(struct ny_light *light, uint32_t color, double share);
-uint32_t ny_light_color(const struct ny_light *light);
-
 #endif

@@ -132,21 +132,29 @@ double ny_raster_level(uint64_t here, uint64_t most)
     return most > 1 ? log((double)here) / log((double)most) : 1;
 }
 
+/* The class that most points of a cell have. Where several have as many, the first after a place
+ * that differs from cell to cell, so that no class is preferred. */
+static size_t largest_slot(const struct ny_raster *raster, size_t cell)
+{
+    const uint32_t *counts = &raster->counts[cell * raster->slots];
+    size_t largest = cell % raster->slots;
+
+    for (size_t i = 1; i < raster->slots; i++) {
+        size_t k = (cell + i) % raster->slots;
+
+        if (counts[k] > counts[largest]) largest = k;
+    }
+    return largest;
+}
+
 static uint32_t color_of(const struct ny_raster *raster, size_t cell, uint64_t here, double level)
 {
-    struct ny_light light = {0};
+    size_t slot;
 
     if (raster->kind == NY_RASTER_AMOUNT) return ny_amount_color(level);
     if (raster->kind == NY_RASTER_VALUES) return ny_viridis(raster->sums[cell] / (double)here);
-    for (size_t k = 0; k < raster->slots; k++) {
-        uint32_t some = raster->counts[cell * raster->slots + k];
-
-        if (some == here) return k < NY_CLASS_COLORS ? ny_class_color[k] : NY_NO_CLASS_COLOR;
-        if (some)
-            ny_light_add(&light, k < NY_CLASS_COLORS ? ny_class_color[k] : NY_NO_CLASS_COLOR,
-                         (double)some / (double)here);
-    }
-    return ny_light_color(&light);
+    slot = largest_slot(raster, cell);
+    return slot < NY_CLASS_COLORS ? ny_class_color[slot] : NY_NO_CLASS_COLOR;
 }
 
 static uint32_t premultiplied(uint32_t color, double alpha)
@@ -160,8 +168,8 @@ static uint32_t premultiplied(uint32_t color, double alpha)
 
 void ny_raster_paint(const struct ny_raster *raster, uint32_t *argb, size_t stride)
 {
-    /* The opacity of one point, where colour stands for something else. */
-    const double faintest = raster->radius ? 0.55 : 0.4;
+    /* The opacity of a disc that lies on no other, where colours do not count points. */
+    const double faint = raster->radius > 1 ? 0.75 : 1;
     uint64_t most = ny_raster_most(raster);
 
     for (size_t cell = 0; cell < raster->width * raster->height; cell++) {
@@ -171,8 +179,6 @@ void ny_raster_paint(const struct ny_raster *raster, uint32_t *argb, size_t stri
 
         *pixel = !here ? 0
                        : premultiplied(color_of(raster, cell, here, level),
-                                       raster->kind == NY_RASTER_AMOUNT
-                                           ? 1
-                                           : faintest + (1 - faintest) * level);
+                                       raster->kind == NY_RASTER_AMOUNT || here > 1 ? 1 : faint);
     }
 }

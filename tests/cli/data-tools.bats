@@ -190,19 +190,6 @@ on_shape() {
     done
 }
 
-@test "scatter: a picture, or a sentence" {
-    [ -x "$NYSTREAM_BUILD/data-tools/scatter" ] || skip "cairo is not installed"
-    export ASAN_OPTIONS=detect_leaks=0 # fontconfig keeps what it has read
-    manifold swiss-roll -n 200 -o x.npy
-    od -An -v -tf4 -w12 -j 128 x.npy | awk '{print ($1 > 0)}' >labels
-    scatter x.npy labels -o out.png --names left,right --y 3 --also x.npy labels
-    head -c 8 out.png | cmp - <(printf '\211PNG\r\n\032\n')
-    [ "$(bytes out.png 16 8 | xargs)" = "0 0 6 64 0 0 4 176" ]
-    run scatter x.npy labels -o out.png --x 4
-    [ "$status" -eq 2 ]
-    [[ $output == *"columns 1 to 3"* ]]
-}
-
 @test "without a library all tools but its own are built" {
     mkdir bin
     printf '%s\n' '#!/bin/sh' 'case "$*" in *hdf5*|*libjpeg*) exit 1 ;; esac' \

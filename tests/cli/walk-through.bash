@@ -1,4 +1,4 @@
-# What the tests of data-tools/walk-throughs.md share. A test's name begins with a section's number:
+# What the tests of src/guide/walk-throughs.md share. A test's name begins with a section's number:
 # its blocks are then files in the test's folder.
 load ../cli/helper
 

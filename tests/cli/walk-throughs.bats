@@ -1,4 +1,4 @@
-# data-tools/walk-throughs.md: its commands, as they stand there, at a small size.
+# src/guide/walk-throughs.md: its commands, as they stand there, at a small size.
 load walk-through
 
 # Sets of images with labels, named as Fashion-MNIST is.

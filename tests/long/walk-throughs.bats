@@ -1,4 +1,4 @@
-# data-tools/walk-throughs.md, as it stands there or nearly: tests/cli runs it at a small size.
+# src/guide/walk-throughs.md, as it stands there or nearly: tests/cli runs it at a small size.
 load ../cli/walk-through
 
 @test "1. from 70,000 images to a report" {
