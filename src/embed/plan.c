@@ -77,12 +77,23 @@ static double rough_flops(const struct ny_footprint *footprint, size_t m)
     return 2 * n * (double)m * (d + (double)m);
 }
 
+/* A sample is worth its time where the fit takes seconds. */
+static bool is_looked_at(const struct ny_footprint *footprint, size_t m)
+{
+    const double much = 2e10;
+    const struct ny_fit_settings *settings = footprint->settings;
+
+    return !settings->method->whole && !settings->method->coordinates && !settings->columns_file &&
+           rough_flops(footprint, m) > much;
+}
+
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
                  struct ny_plan *plan)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_footprint footprint = {.ctx = ctx, .settings = settings, .gram = NY_GRAM_F64};
     struct ny_geometry *geometry = NULL;
+    struct ny_look look = {0};
     struct ny_points_info points;
     int err;
 
@@ -106,12 +117,15 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     if (err) goto done;
     footprint.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     plan_memory(&footprint, plan);
-    err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), &plan->rates);
+    err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), settings->patient, &plan->rates);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && !settings->method->whole;
-    plan->gram_f64 = ny_settings_gram_f64(settings);
-    ny_plan_time(&footprint, plan);
+    if (is_looked_at(&footprint, plan->m)) err = ny_plan_look(&look, store, settings, &footprint);
+    if (err) goto done;
+    plan->gram_f64 = ny_settings_gram_f64(settings) || look.gram_f64;
+    ny_plan_time(&footprint, &look, plan);
 done:
+    ny_look_release(&look, ctx);
     ny_geometry_free(geometry, ctx);
     return err;
 }
