@@ -14,7 +14,8 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
                             const struct ny_points_info *points, struct ny_columns_spec spec,
                             struct ny_plan *plan)
 {
-    enum { SAMPLE_ROWS = 20000 };
+    enum { SAMPLE_ROWS = 20000, SAMPLE_LEAST = 500, SAMPLE_VALUES = 10000000, PAIRS = 1000 };
+    size_t rows = SAMPLE_VALUES / (points->d ? (size_t)points->d : 1);
     struct ny_context *ctx = ny_store_context(store);
     struct ny_selection_request request = {.ctx = ctx,
                                            .store = store,
@@ -36,9 +37,11 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
     if (plan->m > points->n) plan->m = (size_t)points->n;
     if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
     if (settings->gamma_auto)
-        err = ny_columns_auto_gamma(&spec, store, ny_settings_frozen_rows(settings, points),
-                                    settings->seed, &spec.params.gamma);
-    if (err == NY_OK) err = ny_greedy_estimate(&request, SAMPLE_ROWS, &plan->m);
+        err = ny_columns_auto_gamma_of(&spec, store, ny_settings_frozen_rows(settings, points),
+                                       settings->seed, PAIRS, &spec.params.gamma);
+    if (points->row_slots || rows > SAMPLE_ROWS) rows = SAMPLE_ROWS;
+    if (rows < SAMPLE_LEAST) rows = SAMPLE_LEAST;
+    if (err == NY_OK) err = ny_greedy_estimate(&request, rows, &plan->m);
     plan->m_estimated = true;
     if (plan->m > settings->landmarks) plan->m = settings->landmarks;
     return err;

@@ -46,17 +46,23 @@ static void time_stats(const struct timing *t)
 /* ---- select --------------------------------------------------------------------------------- */
 
 /* A kernel block and a substitution a row, most of them left early: 40 % of the work is left, as
- * measured on images. Without a tolerance: a dozen runs, most of which skip nearly all rows. */
+ * measured on images. Without a tolerance: dozens of runs, most of which skip nearly all rows; but
+ * where the rank of K is below the size, all halvings look at all rows, in f64. */
 static void time_greedy(const struct timing *t)
 {
+    const double rank_reached = 1e-11;
+    const struct ny_decay *decay = &t->look->decay;
     bool searches = isnan(t->settings->dictionary.tolerance);
-    double runs = !searches ? 1 : t->settings->pilot ? 2.5 : 5;
+    bool whole = searches && decay->count && ny_decay_at(decay, t->m) < rank_reached;
+    double runs = !searches ? 1 : whole ? 20 : t->settings->pilot ? 3.3 : 6;
+    struct ny_prices price = t->price;
 
-    t->plan->passes += searches ? 12 : 1;
+    price.f64 = price.f64 || whole;
+    t->plan->passes += !searches ? 1 : whole ? 42 : 18;
     t->plan->flops += runs * t->entries * (2 * t->price.d + 0.4 * t->m);
     t->plan->stage_s[NY_STAGE_SELECT] +=
-        runs * (ny_price_tile(&t->price, t->entries) + ny_price_rows(&t->price, t->n) +
-                t->entries * 0.4 * t->m / t->price.rate->gemm32);
+        runs * (ny_price_tile(&price, t->entries) + ny_price_rows(&price, t->n) +
+                t->entries * 0.4 * t->m / (whole ? t->price.rate->gemm64 : t->price.rate->gemm32));
 }
 
 static struct ny_selection_work selection_work(const struct timing *t)
