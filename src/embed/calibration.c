@@ -534,7 +534,7 @@ static int measure_best(struct ny_context *ctx, double load, double best[KINDS])
             best[kind] = fmax(best[kind], rates[kind]);
     }
     if (!err && load > busy)
-        ny_log(ctx, NY_LOG_NOTE,
+        ny_log(ctx, NY_LOG_DETAIL,
                "the machine is busy (%.1f threads for each CPU): rates are the best of %d rounds; "
                "run 'nystream bench' again when it is not",
                load, ROUNDS_BUSY);

@@ -33,8 +33,8 @@ int ny_calibration_get(struct ny_context *ctx, double flops, bool patient,
                        struct ny_calibration *calibration);
 /* What the short measurement charges where `room` bytes are left. */
 size_t ny_calibration_bytes(unsigned threads, size_t room);
-/* Measures for about two seconds, on a busy machine for more of them, and keeps it; a cache folder that cannot be written is only noted.
- */
+/* Measures for about two seconds, on a busy machine for more of them, and keeps it; a cache folder
+ * that cannot be written is only noted. */
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
 /* flop/s of what a tile takes before its exponentials, by the way and the precision used. */
 double ny_calibration_tile(const struct ny_calibration *calibration, enum ny_way way, bool f64);

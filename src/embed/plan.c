@@ -120,7 +120,8 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     if (err) goto done;
     footprint.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     plan_memory(&footprint, plan);
-    err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), settings->patient, &plan->rates);
+    err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), settings->patient,
+                             &plan->rates);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && !settings->method->whole;
     if (is_looked_at(&footprint, plan->m)) err = ny_plan_look(&look, store, settings, &footprint);
