@@ -162,6 +162,9 @@
     X("connect", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | GRAPH | RARE,                    \
       "join the components of the graph by the shortest edges that do, whatever their "            \
       "length")                                                                                    \
+    X("largest", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | RARE,                            \
+      "maps of a graph: go on with its largest component even where that holds less than half "    \
+      "of the rows")                                                                               \
     X("sweep", NY_TEXT, 0, true, "LIST", NULL, NEIGHBORS, GRAPH,                                   \
       "other --neighbors to try, such as 1,2,3,5: components, and rows in the largest")            \
     X("graph", NY_TEXT, 0, true, "NAME", NULL, NEIGHBORS, FIT | STORED,                            \

@@ -179,7 +179,7 @@ const struct ny_map *ny_options_map(const struct ny_options *options)
 /* What fits of a graph's map have of the verb graph, and beside it. */
 static const char graph_options[] =
     "graph|neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual|connect|"
-    "edge-weights";
+    "largest|edge-weights";
 
 /* Maps of a graph take a few of the options of kernels' maps. */
 static bool map_takes(const struct ny_options *options, const char *name)

@@ -374,6 +374,7 @@ static int decide_graph_fit(struct ny_store *store, const struct ny_options *opt
     const char *approx = ny_options_text(options, "approx");
 
     fit->graph_name = ny_options_text(options, "graph");
+    fit->largest_alone = ny_options_flag(options, "largest");
     fit->method = approx ? ny_method_find(approx) : NULL;
     if (!fit->method) fit->landmarks = 0;
     fit->normalisation = NY_CENTRED_LANDMARKS;

@@ -103,21 +103,32 @@ static int check_order(const struct ny_graph_fit *fit)
                    job->name, ny_store_path(job->store));
 }
 
-/* What is left out is said when the map begins. */
-static void note_component(const struct ny_graph_fit *fit)
+/* Says, when the map begins, which rows the largest component leaves out, and refuses where these
+ * are most of them: NY_EDATA. A job of 1.0, which has no option `largest`, goes on. */
+static int check_component(const struct ny_graph_fit *fit)
 {
     const struct ny_job *job = &fit->job;
-    uint64_t left = job->points.n - fit->edges.n;
+    const json_t *options = json_object_get(job->record, "options");
+    uint64_t n = job->points.n, kept = fit->edges.n, left = n - kept;
 
-    ny_field_set_count(ny_job_report(job), "embedded", fit->edges.n);
+    ny_field_set_count(ny_job_report(job), "embedded", kept);
     if (!left || ny_stage_parse(ny_field_text(job->record, "stage")) !=
                      job->settings->map->graph->first)
-        return;
+        return NY_OK;
+    if (kept < left && !job->settings->largest_alone && json_object_get(options, "largest"))
+        return ny_fail(job->ctx, NY_EDATA,
+                       "the largest component of the graph holds %llu of %llu rows (%.2f %%), and "
+                       "the map leaves the others out: raise --neighbors, give --connect to join "
+                       "the components, or --largest to go on with these rows alone",
+                       (unsigned long long)kept, (unsigned long long)n,
+                       100 * (double)kept / (double)n);
     ny_log(job->ctx, NY_LOG_WARNING,
            "%llu of %llu rows (%.2f %%) are not in the largest component of the graph and not in "
-           "'%s'; 'nystream export --part rows' lists those that are",
-           (unsigned long long)left, (unsigned long long)job->points.n,
-           100 * (double)left / (double)job->points.n, job->name);
+           "'%s'; raise --neighbors or give --connect to have them in it; 'nystream export --part "
+           "rows' lists those that are",
+           (unsigned long long)left, (unsigned long long)n, 100 * (double)left / (double)n,
+           job->name);
+    return NY_OK;
 }
 
 /* ---- the embedding -------------------------------------------------------------------------- */
@@ -247,8 +258,8 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
     err = open_graph(store, name, record, &fit.edges);
     if (err == NY_OK) err = check_order(&fit);
+    if (err == NY_OK) err = check_component(&fit);
     if (err) goto done;
-    note_component(&fit);
     err = ny_job_run_stages(job, NY_STAGE_DONE, run_stage, &fit);
 done:
     ny_edges_release(&fit.edges);

@@ -309,7 +309,7 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
                        "no two rows are neighbours within a distance of %g; raise --max-distance "
                        "or --distance-quantile%s",
                        lists->limit, lists->mutual ? ", or leave --mutual out" : "");
-    if (components->count > 1)
+    if (components->count > 1 && g->end == NY_STAGE_DONE) /* a fit tells what its map leaves out */
         ny_log(g->job.ctx, NY_LOG_WARNING,
                "the graph has %llu components; the largest holds %.2f %% of the rows; raise "
                "--neighbors or give --connect to join them",

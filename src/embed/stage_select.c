@@ -96,6 +96,11 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
     json_object_clear(ny_job_checkpoint(job));
     ny_job_mark_time(job);
     if (next == NY_STAGE_DONE) ny_job_report_resources(job);
+    if (next == NY_STAGE_DONE && job->settings->rule->by_tolerance && selection->m == 1)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "one landmark is enough for --tolerance %g, as no row has a larger residual: give a "
+               "smaller --tolerance",
+               selection->tolerance);
     return ny_job_save(job, next);
 }
 

@@ -71,7 +71,7 @@ same_part() { # NAME NAME PART
     ring
     local map
     for map in "isomap --landmarks 12" "eigenmaps --edge-weights binary"; do
-        ny fit r.nys e --map $map --neighbors 2 --connect --restart
+        ny fit r.nys e --map $map --neighbors 2 --connect --restart -v
         exits 0
         says "1 edges of"
         ny info r.nys e --json
@@ -320,4 +320,42 @@ same_part() { # NAME NAME PART
         cmp whole.npy $store-y.npy
     done
     cmp b-y.npy s-y.npy
+}
+
+@test "a map that would lose most of the rows is refused, unless --largest is given" {
+    # Five groups of 80 rows, far apart.
+    awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) printf "%g,%g\n", i % 5 * 100 + rand(), rand() }' >groups.csv
+    nystream import c.nys groups.csv -q
+    ny fit c.nys lost --map isomap --neighbors 4 --landmarks 50
+    exits 3
+    says "holds 80 of 400 rows (20.00 %)"
+    says "--largest"
+    ny list c.nys
+    [ -z "$output" ]
+    nystream graph c.nys g --neighbors 4 -q 2>err
+    grep -q "5 components" err
+    local map
+    for map in isomap eigenmaps diffusion; do
+        ny fit c.nys $map --map $map --graph g --components 2
+        exits 3
+        says "--largest"
+    done
+    ny embed groups.csv -o e.npy --map eigenmaps --neighbors 4
+    exits 3
+    [ ! -e e.npy ]
+    ny fit c.nys some --map isomap --neighbors 4 --landmarks 50 --largest --json
+    exits 0
+    [ "$(field "$output" embedded)" = 80 ]
+    says "320 of 400 rows (80.00 %)"
+    [ "$(grep -c warning <<<"$stderr")" -eq 1 ]
+    ny fit c.nys all --map isomap --neighbors 4 --landmarks 50 --connect -q
+    exits 0
+    ny fit c.nys other --largest
+    usage "--largest does not act with --map kpca"
+    # Four groups of 320 rows in one, and the fifth apart: a warning with numbers.
+    awk -F, '{ print ($1 < 390 ? $1 % 100 : $1) "," $2 }' groups.csv >most.csv
+    nystream import m.nys most.csv -q
+    ny fit m.nys some --map isomap --neighbors 6 --landmarks 50 -q
+    exits 0
+    says "80 of 400 rows (20.00 %) are not in the largest component"
 }

@@ -197,6 +197,7 @@ metric            | fit s r --landmarks 9 --map isomap    | --metric cosine
 max-distance      | fit s r --landmarks 9 --map isomap    | --max-distance 0.3
 mutual            | fit s r --landmarks 9 --map isomap    | --mutual
 edge-weights      | fit s r --map eigenmaps               | --edge-weights binary
+largest           | fit s r --map isomap --neighbors 1    | --largest
 END
 }
 
