@@ -129,6 +129,15 @@ struct ny_progress {
     double rows_per_s, bytes_per_s, flops_per_s;
     double eta_s;        /* seconds to the end of this stage; negative where not known */
     uint64_t rows_done, rows_total;
+    /* Of the whole call, by the plan of its job and by what its stages took so far; never less than
+     * before. Negative where not known; those of the stage where a call has no plan. */
+    double job_fraction, job_eta_s;
+};
+
+/* A file that was written, for a line that names it. */
+struct ny_written {
+    uint64_t rows, columns; /* of a table, columns 0: a list of numbers; rows 0: no table */
+    const char *type;       /* "float32", "float64", "uint64"; NULL: no table */
 };
 
 enum ny_log_level { NY_LOG_WARNING = 1, NY_LOG_NOTE = 2, NY_LOG_DETAIL = 3 };
@@ -165,6 +174,8 @@ NY_API int ny_context_set_command(struct ny_context *context, const char *const 
                                   size_t count);
 /* That line as one text, which lives until it is set again; NULL: there is none. */
 NY_API const char *ny_context_command(const struct ny_context *context);
+/* What the file holds that a call with this context wrote last; NULL: there is none. */
+NY_API const struct ny_written *ny_context_written(const struct ny_context *context);
 /* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED, or NY_ETERMINATED for
  * signal 15. The request holds for later calls, too, where they take long, until 0 withdraws it.
  * Async-signal-safe. */

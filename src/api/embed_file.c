@@ -12,6 +12,7 @@
 #include "api/given.h"
 #include "api/import.h"
 #include "api/settings.h"
+#include "base/progress.h"
 #include "base/memory.h"
 #include "io/output.h"
 #include "io/writer.h"
@@ -103,8 +104,11 @@ static int fit_arrivals(struct ny_context *context, const char *store, const cha
 static int fit_all(struct ny_context *context, const char *store, const char *file,
                    const struct ny_options *options, struct ny_report **report)
 {
-    int err = ny_import(context, store, &file, 1, options, NULL);
+    int err;
 
+    ny_course_begin(context, NULL, 0); /* there is no plan before the rows are there */
+    err = ny_import(context, store, &file, 1, options, NULL);
+    ny_course_end(context);
     return err ? err : ny_fit(context, store, result, options, report);
 }
 

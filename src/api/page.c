@@ -50,12 +50,18 @@ static void put_option(struct ny_sink *sink, const struct ny_option_info *info, 
     if (info->argument) put_word(sink, value);
 }
 
+/* What was typed; of a result that has no command of its own, one that makes the same. */
 static void put_command(const json_t *record, const char *store, const char *name,
                         struct ny_sink *sink)
 {
     const json_t *options = json_object_get(record, "options");
+    const char *typed = ny_field_text(record, "command");
     const struct ny_option_info *info;
 
+    if (typed) {
+        ny_put_html(sink, typed);
+        return;
+    }
     ny_put(sink, "nystream ");
     ny_put(sink, ny_field_is(record, "kind", "graph")        ? "graph"
                  : ny_field_is(record, "kind", "dictionary") ? "select"

@@ -7,6 +7,7 @@
 #include "api/given.h"
 #include "api/inspect.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "embed/resume.h"
 
 static int inputs_of(const struct ny_request *request, json_t **inputs)
@@ -192,7 +193,13 @@ static int run_job(struct ny_request *request)
     if (restart) err = remove_existing(request);
     if (err == NY_OK && !request->record) err = create_record(request);
     if (err) return err;
-    return forget_hopeless(request, request->kind->run(request));
+    if (request->kind->announce)
+        ny_job_course(request->ctx, &request->plan);
+    else
+        ny_course_begin(request->ctx, NULL, 0);
+    err = request->kind->run(request);
+    ny_course_end(request->ctx);
+    return forget_hopeless(request, err);
 }
 
 static int run(struct ny_request *request)

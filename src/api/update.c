@@ -5,6 +5,8 @@
 
 #include "api/settings.h"
 #include "base/memory.h"
+#include "base/progress.h"
+#include "embed/job.h"
 #include "embed/update.h"
 
 struct update {
@@ -112,7 +114,9 @@ static int run(struct update *update)
         err = ny_update_begin(update->store, update->name, update->result, update->n,
                               update->mode, &update->record);
     if (err) return err;
+    ny_job_course(update->ctx, &plan);
     err = ny_job_run(update->store, update->name, &update->settings.fit, update->record, &plan);
+    ny_course_end(update->ctx);
     return forget_hopeless(update, err);
 }
 

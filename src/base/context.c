@@ -77,6 +77,17 @@ void ny_context_set_plan(struct ny_context *ctx, ny_plan_fn *fn, void *user)
     ctx->plan_user = user;
 }
 
+void ny_context_wrote(struct ny_context *ctx, struct ny_written written)
+{
+    ctx->written = written;
+    ctx->has_written = true;
+}
+
+const struct ny_written *ny_context_written(const struct ny_context *ctx)
+{
+    return ctx && ctx->has_written ? &ctx->written : NULL;
+}
+
 void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan)
 {
     if (ctx->plan) ctx->plan(ctx->plan_user, plan);

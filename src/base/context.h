@@ -41,6 +41,9 @@ void ny_error_clear(struct ny_context *ctx);
 /* Words for the user; levels as in enum ny_log_level. */
 void ny_log(struct ny_context *ctx, int level, const char *format, ...) NY_PRINTF(3, 4);
 
+/* Notes what a file that was written holds, for ny_context_written(). */
+void ny_context_wrote(struct ny_context *ctx, struct ny_written written);
+
 /* Hands the plan of a fit to whoever asked for it. */
 void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan);
 

@@ -11,6 +11,17 @@
 /* The longest path that the system takes is whole, and words beside it, which say what to do. */
 enum { NY_PATH_BYTES = 4096, NY_MESSAGE_BYTES = NY_PATH_BYTES + 1024 };
 
+enum { NY_COURSE_STAGES = 16 };
+
+/* Where a job is on its way (base/progress.h). */
+struct ny_course {
+    bool on, planned;                   /* a job runs; its plan is known */
+    double planned_s[NY_COURSE_STAGES]; /* in the order of time */
+    size_t stage, stages;
+    double begun_s; /* the clock when the stage began */
+    double share;   /* the most that was reported */
+};
+
 struct ny_context {
     struct ny_mutex lock; /* guards error, message, file and the callbacks */
     struct ny_error error;
@@ -22,6 +33,9 @@ struct ny_context {
     void *progress_user;
     ny_plan_fn *plan;
     void *plan_user;
+    struct ny_course course;
+    struct ny_written written;
+    bool has_written;
     char *command; /* as ny_context_set_command() quoted it, or NULL */
     atomic_int interrupt;
     unsigned threads;

@@ -16,6 +16,52 @@ void ny_meter_start(struct ny_meter *meter, struct ny_context *ctx, const char *
                                .started_s = ny_now()};
 }
 
+void ny_course_begin(struct ny_context *ctx, const double *planned_s, size_t stages)
+{
+    ctx->course = (struct ny_course){.on = true, .planned = planned_s != NULL, .stages = stages};
+    for (size_t i = 0; planned_s && i < stages && i < NY_COURSE_STAGES; i++)
+        ctx->course.planned_s[i] = planned_s[i];
+    ctx->course.begun_s = ny_now();
+}
+
+void ny_course_stage(struct ny_context *ctx, size_t stage)
+{
+    struct ny_course *course = &ctx->course;
+
+    if (!course->on || stage == course->stage || stage >= NY_COURSE_STAGES) return;
+    course->stage = stage;
+    course->begun_s = ny_now();
+}
+
+void ny_course_end(struct ny_context *ctx)
+{
+    ctx->course.on = false;
+}
+
+/* Share and seconds left of the job, of which the stage under way has a pass that is `fraction`
+ * done and ends in eta_s; both negative where not known. */
+static void follow_course(struct ny_course *course, struct ny_progress *progress, double now_s)
+{
+    const double nearly = 0.999, several = 1.5;
+    double taken = now_s - course->begun_s, planned = course->planned_s[course->stage];
+    double over = 0, later = 0, left = planned - taken, pass, whole, share;
+
+    for (size_t i = 0; i < NY_COURSE_STAGES; i++)
+        *(i < course->stage ? &over : &later) += course->planned_s[i];
+    later -= planned;
+    if (progress->eta_s >= 0) {
+        pass = taken + progress->eta_s;
+        if (planned < several * pass || left < progress->eta_s) left = progress->eta_s;
+    }
+    if (left < 0) left = 0;
+    whole = taken + left > planned ? taken + left : planned;
+    share = (over + whole - left) / (over + whole + later + 1e-9);
+    if (share > nearly) share = nearly;
+    if (share > course->share) course->share = share;
+    progress->job_fraction = course->share;
+    progress->job_eta_s = left + later;
+}
+
 static void report(struct ny_meter *meter, double now_s)
 {
     struct ny_context *ctx = meter->ctx;
@@ -35,7 +81,10 @@ static void report(struct ny_meter *meter, double now_s)
 
     meter->reported_s = now_s;
     if (!ctx->progress) return;
+    progress.job_fraction = ctx->course.on ? -1 : progress.fraction;
+    progress.job_eta_s = ctx->course.on ? -1 : progress.eta_s;
     ny_mutex_lock(&ctx->lock);
+    if (ctx->course.on && ctx->course.planned) follow_course(&ctx->course, &progress, now_s);
     ctx->progress(ctx->progress_user, &progress);
     ny_mutex_unlock(&ctx->lock);
 }

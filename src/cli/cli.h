@@ -152,6 +152,8 @@ int cli_print_json(struct command *command, const struct ny_report *report);
 typedef void cli_print_fn(const struct command *command, const json_t *facts);
 int cli_print_report(struct command *command, int status, struct ny_report *report,
                      cli_print_fn *print);
+/* Names the file of -o that was written, and its shape, on the standard error (written.c). */
+void cli_print_written(const struct command *command);
 /* Flushes the standard output: a failure (closed pipe, full disk) is NY_EIO. */
 int cli_finish_output(struct command *command, int status);
 /* Descriptors 0, 1, 2 are open after this, so that no data file takes their number; a closed

@@ -70,17 +70,17 @@ static struct parts measure(const struct ny_progress *progress)
     struct parts parts = {.percent = {""}, .rows = {""}, .bytes = {""}, .flops = {""}, .eta = {""}};
     struct words eta;
 
-    if (progress->fraction >= 0)
+    if (progress->job_fraction >= 0)
         snprintf(parts.percent.text, sizeof(parts.percent.text), "%.0f %%",
-                 100 * progress->fraction);
+                 100 * progress->job_fraction);
     if (progress->rows_per_s > 0) parts.rows = cli_scaled(progress->rows_per_s, "rows/s");
     if (progress->bytes_per_s > 0) parts.bytes = cli_scaled(progress->bytes_per_s, "B/s");
     if (progress->flops_per_s > 0) parts.flops = cli_scaled(progress->flops_per_s, "F/s");
-    if (progress->eta_s >= 60) {
-        eta = cli_duration(progress->eta_s);
+    if (progress->job_eta_s >= 60) {
+        eta = cli_duration(progress->job_eta_s);
         snprintf(parts.eta.text, sizeof(parts.eta.text), "ETA %.50s", eta.text);
-    } else if (progress->eta_s >= 0) {
-        snprintf(parts.eta.text, sizeof(parts.eta.text), "ETA %.0f s", progress->eta_s);
+    } else if (progress->job_eta_s >= 0) {
+        snprintf(parts.eta.text, sizeof(parts.eta.text), "ETA %.0f s", progress->job_eta_s);
     }
     return parts;
 }
@@ -126,7 +126,7 @@ static void draw_line(struct display *display, const struct ny_progress *progres
     int columns = fit_parts(&parts, cli_columns(progress->stage), width);
 
     fprintf(stderr, "\r%s", progress->stage);
-    columns += draw_bar(display, progress->fraction, width - columns);
+    columns += draw_bar(display, progress->job_fraction, width - columns);
     for (int i = 0; i < PARTS; i++)
         if (order[i][0]) fprintf(stderr, "  %s", order[i]);
     if (display->width > columns) fprintf(stderr, "%*s", display->width - columns, "");

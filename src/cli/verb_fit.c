@@ -23,7 +23,8 @@ static double sum_of(const json_t *object)
     return sum;
 }
 
-static void print_memory(FILE *file, const json_t *facts, double budget)
+/* Purposes have the names of the library's parts, which only those who look closer want. */
+static void print_memory(FILE *file, const json_t *facts, double budget, bool closer)
 {
     const json_t *memory = json_object_get(facts, "memory_bytes");
     const char *key, *separator = ": ";
@@ -35,7 +36,7 @@ static void print_memory(FILE *file, const json_t *facts, double budget)
                 cli_bytes(budget).text);
         json_object_foreach((json_t *)memory, key, value)
         {
-            if (json_number_value(value) <= 0) continue;
+            if (json_number_value(value) <= 0 || !closer) continue;
             fprintf(file, "%s%s %s", separator, key, cli_bytes(json_number_value(value)).text);
             separator = ", ";
         }
@@ -49,7 +50,7 @@ static void print_memory(FILE *file, const json_t *facts, double budget)
         cli_print_fact(file, "fits", "yes; %s is the least that works", cli_bytes(least).text);
 }
 
-static void print_plan(FILE *file, const json_t *facts, double budget)
+static void print_plan(FILE *file, const json_t *facts, double budget, bool closer)
 {
     double value, low, high;
 
@@ -57,7 +58,7 @@ static void print_plan(FILE *file, const json_t *facts, double budget)
         cli_print_fact(file, "passes", "%s", cli_count(value).text);
     if (cli_fact_number(facts, "flops", &value))
         cli_print_fact(file, "work", "%s", cli_scaled(value, "flop").text);
-    print_memory(file, facts, budget);
+    print_memory(file, facts, budget, closer);
     if (cli_fact_number(facts, "disk_bytes", &value))
         cli_print_fact(file, "disk", "%s", cli_bytes(value).text);
     if (cli_fact_number(facts, "seconds", &value) &&
@@ -68,14 +69,35 @@ static void print_plan(FILE *file, const json_t *facts, double budget)
     cli_print_stages(file, "by stage", facts);
 }
 
-/* The plan of a fit that is about to run. */
+/* "nystream: plan: 3 passes, about 4.6 s, 111 MiB of memory, 17.7 MiB of disk" */
+static void print_plan_line(FILE *file, const json_t *facts)
+{
+    const json_t *memory = json_object_get(facts, "memory_bytes");
+    double passes, seconds, disk;
+
+    fputs("nystream: plan:", file);
+    if (cli_fact_number(facts, "passes", &passes) && passes > 0)
+        fprintf(file, " %s,", cli_counted(passes, "pass", "passes").text);
+    if (cli_fact_number(facts, "seconds", &seconds))
+        fprintf(file, " %s %s,", seconds < 1e-3 ? "less than" : "about",
+                cli_duration(seconds < 1e-3 ? 1e-3 : seconds).text);
+    fprintf(file, " %s of memory", cli_bytes(sum_of(memory)).text);
+    if (cli_fact_number(facts, "disk_bytes", &disk))
+        fprintf(file, ", %s of disk", cli_bytes(disk).text);
+    fputc('\n', file);
+}
+
+/* The plan of a fit that is about to run. One that does not fit is told by the error. */
 static void on_plan(void *user, const struct ny_report *plan)
 {
     struct command *command = user;
     json_t *facts = cli_facts(plan);
 
     cli_display_clear(&command->display);
-    if (facts) print_plan(stderr, facts, (double)ny_context_memory(command->context));
+    if (facts && command->verbose)
+        print_plan(stderr, facts, (double)ny_context_memory(command->context), true);
+    else if (facts && !json_is_false(json_object_get(facts, "fits")))
+        print_plan_line(stderr, facts);
     json_decref(facts);
 }
 
@@ -92,7 +114,7 @@ static void show_gamma_grid(const struct command *command, const json_t *facts)
 
 static void show_plan(const struct command *command, const json_t *facts)
 {
-    print_plan(stdout, facts, (double)ny_context_memory(command->context));
+    print_plan(stdout, facts, (double)ny_context_memory(command->context), command->verbose);
 }
 
 int cli_run_plan(struct command *command)
@@ -195,7 +217,7 @@ static void print_graph(FILE *file, const json_t *facts)
     }
 }
 
-static void print_cost(FILE *file, const json_t *facts)
+static void print_cost(FILE *file, const json_t *facts, bool closer)
 {
     double seconds, passes, flops, peak, budget;
 
@@ -203,12 +225,12 @@ static void print_cost(FILE *file, const json_t *facts)
         fprintf(file, "time                  %s", cli_duration(seconds).text);
         if (cli_fact_number(facts, "passes", &passes) && passes > 0)
             fprintf(file, ", %s", cli_counted(passes, "pass", "passes").text);
-        if (cli_fact_number(facts, "flops", &flops) && flops > 0 && seconds > 0)
+        if (closer && cli_fact_number(facts, "flops", &flops) && flops > 0 && seconds > 0)
             fprintf(file, ", %s at %s", cli_scaled(flops, "flop").text,
                     cli_scaled(flops / seconds, "F/s").text);
         fputc('\n', file);
     }
-    cli_print_stages(file, "by stage", facts);
+    if (closer) cli_print_stages(file, "by stage", facts);
     if (cli_fact_number(facts, "peak_rss_bytes", &peak) &&
         cli_fact_number(facts, "memory_budget_bytes", &budget))
         cli_print_fact(file, "peak memory", "%s of %s", cli_bytes(peak).text,
@@ -231,7 +253,7 @@ static int show_result(struct command *command, const struct ny_report *report, 
         cli_print_certificate(stderr, facts);
     }
     print_graph(stderr, facts);
-    print_cost(stderr, facts);
+    print_cost(stderr, facts, command->verbose);
     json_decref(facts);
     return NY_OK;
 }
@@ -288,7 +310,9 @@ int cli_run_embed(struct command *command)
     watch_plan(command);
     status = ny_embed_file(command->context, command->operands[0], command->output,
                            command->options, &report);
-    status = status ? cli_fail_library(command, status) : show_result(command, report, true);
+    if (status) return cli_fail_library(command, status);
+    status = show_result(command, report, true);
+    if (!status) cli_print_written(command);
     ny_report_free(report);
     return status;
 }

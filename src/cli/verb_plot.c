@@ -64,7 +64,9 @@ int cli_run_plot(struct command *command)
         status = ny_plot(command->context, command->operands[0], command->operands[1],
                          command->output, command->options);
     cli_display_clear(&command->display);
-    return status ? cli_fail_library(command, status) : NY_OK;
+    if (status) return cli_fail_library(command, status);
+    if (command->output) cli_print_written(command);
+    return NY_OK;
 }
 
 int cli_run_report(struct command *command)
@@ -75,5 +77,7 @@ int cli_run_report(struct command *command)
     status = ny_write_report(command->context, command->operands[0], command->operands + 1,
                              command->operand_count - 1, command->output, command->options);
     cli_display_clear(&command->display);
-    return status ? cli_fail_library(command, status) : NY_OK;
+    if (status) return cli_fail_library(command, status);
+    if (command->output) cli_print_written(command);
+    return NY_OK;
 }

@@ -15,7 +15,10 @@ int cli_run_export(struct command *command)
         status = ny_export_undamaged(command->context, store, name, part, command->output, NULL);
     else
         status = ny_export(command->context, store, name, part, command->output);
-    return status ? cli_fail_library(command, status) : NY_OK;
+    if (status) return cli_fail_library(command, status);
+    cli_display_clear(&command->display);
+    cli_print_written(command);
+    return NY_OK;
 }
 
 /* A store is a folder, whatever its name ends with. */
@@ -47,5 +50,8 @@ int cli_run_transform(struct command *command)
     else
         status = ny_transform(command->context, source, command->operands[1], command->input,
                               command->output, command->options);
-    return status ? cli_fail_library(command, status) : NY_OK;
+    if (status) return cli_fail_library(command, status);
+    cli_display_clear(&command->display);
+    cli_print_written(command);
+    return NY_OK;
 }

@@ -110,7 +110,7 @@ static void describe(const struct connect *connect)
     if (!connect->bridging.count) return;
     ny_field_set_number(facts, "bridge_shortest", least);
     ny_field_set_number(facts, "bridge_longest", most);
-    ny_log(connect->g->job.ctx, NY_LOG_NOTE,
+    ny_log(connect->g->job.ctx, NY_LOG_DETAIL,
            "%zu edges of %g to %g join the %llu components of the graph", connect->bridging.count,
            least, most, (unsigned long long)connect->first);
 }

@@ -118,7 +118,7 @@ static int look(struct grow *grow)
     grow->share = grow->recall.share;
     err = ny_forest_recall(forest, &grow->sample, &grow->recall);
     if (err) return err;
-    ny_log(grow->g->job.ctx, NY_LOG_NOTE, "%llu trees, %llu rounds: %.4f of the neighbours",
+    ny_log(grow->g->job.ctx, NY_LOG_DETAIL, "%llu trees, %llu rounds: %.4f of the neighbours",
            (unsigned long long)grow->trees, (unsigned long long)grow->rounds, grow->recall.share);
     return NY_OK;
 }

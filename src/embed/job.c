@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/progress.h"
 #include "embed/figures.h"
 #include "embed/given_columns.h"
 #include "embed/model.h"
@@ -80,6 +81,26 @@ static const char *const report_keys[] = {"map",
                                           "store_bytes",
                                           "blas",
                                           "cpu"};
+
+/* Stages in the order of time, which for those of a graph is not that of their names. */
+static size_t rank_of(enum ny_stage stage)
+{
+    static const size_t ranks[NY_STAGE_DONE] = {
+        [NY_STAGE_STATS] = 0,  [NY_STAGE_NEIGHBORS] = 1, [NY_STAGE_GRAPH] = 2,
+        [NY_STAGE_SELECT] = 3, [NY_STAGE_DEGREES] = 4,   [NY_STAGE_ACCUMULATE] = 5,
+        [NY_STAGE_SOLVE] = 6,  [NY_STAGE_PROJECT] = 7,   [NY_STAGE_PROBE] = 8};
+
+    return ranks[stage];
+}
+
+void ny_job_course(struct ny_context *ctx, const struct ny_plan *plan)
+{
+    double planned_s[NY_STAGE_DONE];
+
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        planned_s[rank_of((enum ny_stage)stage)] = plan->stage_s[stage];
+    ny_course_begin(ctx, planned_s, NY_STAGE_DONE);
+}
 
 const char *ny_stage_name(enum ny_stage stage)
 {
@@ -408,6 +429,7 @@ int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *ar
         if (job->stage == NY_STAGE_DONE && strcmp(stage, stage_names[NY_STAGE_DONE]) != 0)
             return ny_job_no_such_stage(job);
         if (job->stage == end) break;
+        ny_course_stage(job->ctx, rank_of(job->stage));
         err = ny_check_interrupt(job->ctx);
         ny_memory_peak_reset(job->ctx);
         ny_blas_serial(); /* but around small problems, whatever ran before in this process */

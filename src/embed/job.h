@@ -54,11 +54,13 @@ enum ny_stage {
     NY_STAGE_DONE
 };
 
+/* Begins the course of a job (base/progress.h) by its plan; ny_course_end() when it is over. */
+struct ny_plan;
+void ny_job_course(struct ny_context *ctx, const struct ny_plan *plan);
 const char *ny_stage_name(enum ny_stage stage);
 enum ny_stage ny_stage_parse(const char *name);
 
 struct ny_reader;
-struct ny_plan;
 struct ny_krylov;
 struct ny_online;
 

@@ -32,6 +32,20 @@ static json_t *json_of_values(const double *values, size_t count, double factor)
     return array;
 }
 
+/* The paper's tolerance is a bound for rows, so that one that all rows meet is met by anything. */
+static void warn_of_tolerance(const struct ny_job *job, double trace_error)
+{
+    const double most = 0.5;
+    double tolerance = job->settings->dictionary.tolerance;
+
+    if (job->settings->rule->by_tolerance && tolerance > 0 && trace_error > most)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "%s up to --tolerance %g leave%s %.0f %% of the trace out, as most rows are within "
+               "that: give a smaller --tolerance, such as %.1g",
+               job->m == 1 ? "one landmark" : "the landmarks", tolerance, job->m == 1 ? "s" : "",
+               100 * trace_error, fmin(tolerance, 1) / 10);
+}
+
 void ny_job_report_solution(struct ny_job *job, const struct ny_solution *solution)
 {
     json_t *report = ny_job_report(job);
@@ -50,6 +64,7 @@ void ny_job_report_solution(struct ny_job *job, const struct ny_solution *soluti
     ny_field_set_text(report, "trace_of", solution->trace_of);
     ny_field_set_number(report, "trace", solution->trace);
     ny_field_set_number(report, "trace_error", trace_error);
+    warn_of_tolerance(job, trace_error);
     for (size_t k = 0; k < solution->p; k++)
         kept += solution->values[k] > 0;
     if (job->settings->normalisation == NY_DIVIDED_IMPLICIT && fabs(solution->values[0] - 1) > 1e-3)
@@ -171,7 +186,7 @@ static int solve_again(struct ny_job *job)
 static int accumulate_again(struct ny_job *job)
 {
     if (job->gram == NY_GRAM_F64) return solve_again(job);
-    ny_log(job->ctx, NY_LOG_WARNING,
+    ny_log(job->ctx, NY_LOG_DETAIL,
            "the sums of pass 1 in f32 are too coarse for this result; they are made again in f64");
     ny_field_set_json(job->record, "gram_f64", json_true());
     json_object_clear(ny_job_checkpoint(job));

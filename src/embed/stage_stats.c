@@ -34,7 +34,7 @@ void ny_job_report_width(struct ny_job *job, double gamma)
     if (!job->settings->kernel->has_sigma) return;
     ny_field_set_number(report, "sigma", sqrt(0.5 / gamma));
     ny_field_set_number(report, "epsilon", 1 / gamma);
-    ny_log(job->ctx, NY_LOG_NOTE, "kernel width: gamma %.6g = sigma %.6g = epsilon %.6g%s", gamma,
+    ny_log(job->ctx, NY_LOG_DETAIL, "kernel width: gamma %.6g = sigma %.6g = epsilon %.6g%s", gamma,
            sqrt(0.5 / gamma), 1 / gamma, job->settings->gamma_auto ? " (auto)" : "");
 }
 

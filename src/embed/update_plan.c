@@ -37,21 +37,21 @@ static void explain(struct ny_context *ctx, const struct ny_fit_settings *settin
     bool reads = settings->rule->by_tolerance || settings->rule->work;
 
     if (mode == NY_UPDATE_FROZEN)
-        ny_log(ctx, NY_LOG_NOTE, "select and solve: nothing, the model stays as it is");
+        ny_log(ctx, NY_LOG_DETAIL, "select and solve: nothing, the model stays as it is");
     else if (landmarks)
-        ny_log(ctx, NY_LOG_NOTE, "select: %s (%s)", reads ? word(shares.select) : "no pass",
+        ny_log(ctx, NY_LOG_DETAIL, "select: %s (%s)", reads ? word(shares.select) : "no pass",
                settings->rule->name);
     if (settings->method->whole)
-        ny_log(ctx, NY_LOG_NOTE, "accumulate: all rows, %s works on all of K",
+        ny_log(ctx, NY_LOG_DETAIL, "accumulate: all rows, %s works on all of K",
                settings->method->name);
     else if (ny_settings_needs_gram(settings))
-        ny_log(ctx, NY_LOG_NOTE, "accumulate: %s%s", word(shares.accumulate),
+        ny_log(ctx, NY_LOG_DETAIL, "accumulate: %s%s", word(shares.accumulate),
                shares.sums && mode == NY_UPDATE_FULL
                    ? ", and the columns of landmarks that join over the others"
                : mode == NY_UPDATE_FULL && ny_divided(settings->normalisation)
                    ? ", whose degrees change"
                    : "");
-    ny_log(ctx, NY_LOG_NOTE, "project: %s", word(shares.project));
+    ny_log(ctx, NY_LOG_DETAIL, "project: %s", word(shares.project));
 }
 
 void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,

@@ -328,6 +328,19 @@ static void sync_folder(const struct ny_writer *writer)
     close(fd);
 }
 
+/* For whoever names the file when all is done. */
+static void note_written(const struct ny_writer *writer)
+{
+    static const char *const types[] = {
+        [NY_OUT_F32] = "float32", [NY_OUT_F64] = "float64", [NY_OUT_U64] = "uint64"};
+    bool table = writer->element != NY_OUT_BYTES;
+
+    ny_context_wrote(writer->ctx,
+                     (struct ny_written){.rows = table ? writer->written : 0,
+                                         .columns = table ? writer->cols : 0,
+                                         .type = table ? types[writer->element] : NULL});
+}
+
 int ny_writer_commit(struct ny_writer *writer)
 {
     struct ny_context *ctx = writer->ctx;
@@ -346,6 +359,7 @@ int ny_writer_commit(struct ny_writer *writer)
         if (!err && rename(writer->temporary, writer->path) != 0)
             err = ny_fail_errno(ctx, "rename a file to", writer->path);
         if (!err) {
+            note_written(writer);
             sync_folder(writer);
             ny_free(ctx, writer->temporary);
             writer->temporary = NULL;

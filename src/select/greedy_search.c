@@ -128,7 +128,7 @@ static void tell(const struct ny_greedy *greedy)
         ny_log(greedy->ctx, NY_LOG_WARNING,
                "%zu landmarks span all rows, up to rounding: the rank of K does not allow %zu",
                m, greedy->landmarks_max);
-    ny_log(greedy->ctx, NY_LOG_NOTE, "%zu landmarks: tolerance %.6g, found in %llu runs", m,
+    ny_log(greedy->ctx, NY_LOG_DETAIL, "%zu landmarks: tolerance %.6g, found in %llu runs", m,
            greedy->tolerance, (unsigned long long)search->runs);
 }
 

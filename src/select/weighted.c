@@ -147,12 +147,10 @@ static double flops_of(const struct ny_selection_request *request, size_t m)
     return 2.0 * (double)request->n * (double)m * ny_entry_products(request->spec);
 }
 
-static struct ny_selection_work work_of(const struct ny_selection_request *request, size_t m,
-                                        const struct ny_decay *decay)
+static struct ny_selection_work work_of(const struct ny_selection_request *request, size_t m)
 {
     double entries = request->diagonal == NY_DIAGONAL_RAW ? 0 : (double)request->n * (double)m;
 
-    (void)decay;
     if (!entries && request->spec->kernel->constant_diagonal)
         return (struct ny_selection_work){.passes = 0}; /* it is uniform */
     return (struct ny_selection_work){.passes = 1, .entries = entries, .sums = entries};
@@ -335,7 +333,8 @@ static int select_rows(const struct ny_selection_request *request,
 
     ny_selection_clear(selection);
     if (request->diagonal == NY_DIAGONAL_RAW && request->spec->kernel->constant_diagonal) {
-        ny_log(w.ctx, NY_LOG_NOTE, "all rows have k(x,x) = 1: weighted selection is uniform here");
+        ny_log(w.ctx, NY_LOG_DETAIL,
+               "all rows have k(x,x) = 1: weighted selection is uniform here");
         return ny_select_uniform(request, selection);
     }
     if (!w.draws.m) return ny_fail(w.ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");

@@ -56,7 +56,7 @@ line() {
 
 @test "--connect joins components by their closest pairs" {
     line
-    ny graph line.nys joined --neighbors 2 --connect
+    ny graph line.nys joined --neighbors 2 --connect -v
     exits 0
     says "1 edges of 94 to 94 join the 2 components"
     ny info line.nys joined --json

@@ -102,7 +102,7 @@ load helper
     run script -qec "nystream embed t.csv -o out.npy --landmarks 20" typescript </dev/null
     [ "$status" -eq 0 ]
     [[ $output == *$'\r'import* ]]
-    [[ $output == *$'\rpasses '* ]]
+    [[ $output == *$'\rnystream: plan: '* ]]
 }
 
 @test "with --json no words are on the standard error" {

@@ -17,7 +17,7 @@ old_rows() { # N FILE: the first N rows of a csv
 @test "frozen leaves old rows as they are and places new ones as transform does" {
     grown
     nystream export a.nys r -o before.csv
-    ny fit a.nys r --update frozen
+    ny fit a.nys r --update frozen -v
     exits 0
     says "select and solve: nothing"
     says "drift: the landmarks leave"

@@ -245,6 +245,7 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_resume(NULL, store, "a", NULL));
     REFUSES_SILENTLY(ny_context_set_command(NULL, one, 1));
     assert_null(ny_context_command(NULL));
+    assert_null(ny_context_written(NULL));
     REFUSES_SILENTLY(ny_plan(NULL, store, NULL, NULL));
     REFUSES_SILENTLY(ny_evaluate(NULL, store, "a", NULL, NULL));
     REFUSES_SILENTLY(ny_export(NULL, store, "a", "embedding", "out.npy"));

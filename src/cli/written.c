@@ -1,0 +1,56 @@
+/* The last line of verbs that write a file: its name and what it holds. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+
+/* Decimal units, in which file managers show sizes: 51.6 kB. */
+static struct words size_words(double bytes)
+{
+    struct words words;
+
+    if (bytes >= 1000) return cli_scaled(bytes, "B");
+    snprintf(words.text, sizeof(words.text), "%.0f bytes", bytes);
+    return words;
+}
+
+/* "1600x1200" as "1,600 x 1,200 pixels". */
+static void print_pixels(const char *size)
+{
+    unsigned width, height;
+
+    if (size && sscanf(size, "%6ux%6u", &width, &height) == 2)
+        fprintf(stderr, " %s x %s pixels", cli_count(width).text, cli_count(height).text);
+}
+
+static void print_shape(const struct command *command)
+{
+    const struct ny_written *written = ny_context_written(command->context);
+
+    if (written && written->type) {
+        fprintf(stderr, " %s", cli_count((double)written->rows).text);
+        if (written->columns) fprintf(stderr, " x %s", cli_count((double)written->columns).text);
+        if (cli_ends_with(command->output, ".npy"))
+            fprintf(stderr, " %s", written->type);
+        else if (!written->columns)
+            fputs(written->rows == 1 ? " number" : " numbers", stderr);
+    } else if (cli_ends_with(command->output, ".png")) {
+        print_pixels(ny_options_get(command->options, "size"));
+    } else {
+        fprintf(stderr, " %s", command->part ? command->part : command->verb->name);
+    }
+}
+
+void cli_print_written(const struct command *command)
+{
+    struct stat there;
+
+    if (command->quiet || command->json || stat(command->output, &there) ||
+        !S_ISREG(there.st_mode) || strcmp(command->output, "-") == 0)
+        return;
+    fputs("nystream: ", stderr);
+    cli_print_text(stderr, command->output);
+    fputc(':', stderr);
+    print_shape(command);
+    fprintf(stderr, " (%s)\n", size_words((double)there.st_size).text);
+}

@@ -1,0 +1,109 @@
+/* base/progress.h: one share for the whole job, which never goes back, whatever its passes do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/progress.h"
+#include "support/api_case.h"
+
+enum { ROWS = 6000, COLUMNS = 8 };
+
+static struct api_case in;
+static float rows[ROWS * COLUMNS];
+
+struct seen {
+    double last, least_step, stage_ends, eta_s;
+    int reports;
+};
+
+static void note(void *user, const struct ny_progress *progress)
+{
+    struct seen *seen = user;
+
+    if (progress->job_fraction - seen->last < seen->least_step)
+        seen->least_step = progress->job_fraction - seen->last;
+    seen->last = progress->job_fraction;
+    seen->eta_s = progress->job_eta_s;
+    seen->stage_ends += progress->fraction == 1;
+    seen->reports++;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        rows[i] = (float)((i * 7919) % 10007) / 10007;
+    return api_case_begin(&in, "points.nys") ||
+           ny_append_rows(in.ctx, in.store, rows, ROWS, COLUMNS, NULL);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    api_case_end(&in);
+    return 0;
+}
+
+static void passes_of_a_fit_are_one_job(void **state)
+{
+    struct seen seen = {0};
+
+    (void)state;
+    ny_context_set_progress(in.ctx, note, &seen);
+    assert_int_equal(ny_fit(in.ctx, in.store, "a", NULL, NULL), NY_OK);
+    ny_context_set_progress(in.ctx, NULL, NULL);
+    assert_true(seen.stage_ends >= 2); /* passes end, and the job goes on */
+    assert_true(seen.least_step >= 0);
+    assert_true(seen.last > 0.9 && seen.last < 1);
+    assert_true(seen.eta_s >= 0);
+}
+
+/* Stages that were planned for 1, 3 and 6 seconds. */
+static void shares_follow_the_plan(void **state)
+{
+    static const double planned_s[] = {1, 3, 6};
+    struct seen seen = {0};
+    struct ny_meter meter;
+
+    (void)state;
+    ny_context_set_progress(in.ctx, note, &seen);
+    ny_course_begin(in.ctx, planned_s, 3);
+    ny_course_stage(in.ctx, 1);
+    ny_meter_start(&meter, in.ctx, "middle", 0, 100); /* the first of several passes, as it ends */
+    ny_meter_add(&meter, 100, 0, 0);
+    ny_meter_finish(&meter);
+    assert_true(seen.last > 0.09 && seen.last < 0.2);
+    assert_true(seen.eta_s > 8 && seen.eta_s <= 9);
+    ny_course_stage(in.ctx, 2);
+    ny_meter_start(&meter, in.ctx, "last", 0, 100);
+    ny_meter_finish(&meter);
+    assert_true(seen.last > 0.39 && seen.last < 0.5);
+    ny_course_end(in.ctx);
+    ny_meter_start(&meter, in.ctx, "other", 0, 100); /* a call without a job */
+    ny_meter_add(&meter, 50, 0, 0);
+    ny_meter_finish(&meter);
+    assert_true(seen.last == 0.5);
+    ny_course_begin(in.ctx, NULL, 0); /* a job without a plan */
+    ny_meter_start(&meter, in.ctx, "other", 0, 100);
+    ny_meter_finish(&meter);
+    assert_true(seen.last < 0);
+    ny_course_end(in.ctx);
+    ny_context_set_progress(in.ctx, NULL, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_of_a_fit_are_one_job),
+        cmocka_unit_test(shares_follow_the_plan),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
