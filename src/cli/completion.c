@@ -26,6 +26,20 @@ static bool is_file(const struct option_view *view)
                               strstr(view->argument, ".npy") || strcmp(view->argument, "DIR") == 0);
 }
 
+/* What stands for the value of an option, beside words and files. */
+enum values { VALUES_OTHER, VALUES_NAMES, VALUES_COLORS, VALUES_COLUMNS };
+
+static enum values values_of(const struct option_view *view)
+{
+    if (strcmp(view->name, "graph") == 0 || strcmp(view->name, "landmarks-from") == 0 ||
+        strcmp(view->name, "against") == 0)
+        return VALUES_NAMES;
+    if (strcmp(view->name, "color") == 0) return VALUES_COLORS;
+    return strcmp(view->name, "label-column") == 0 ? VALUES_COLUMNS : VALUES_OTHER;
+}
+
+static const char colors[] = "auto density label cluster row component residual";
+
 static void put_parts(FILE *file)
 {
     for (size_t i = 0; ny_export_parts()[i]; i++)
@@ -50,7 +64,13 @@ static void put_bash_values(FILE *file)
         if (!view.argument) continue;
         fprintf(file, "    --%s%s%c) ", view.name, view.letter ? "|-" : "",
                 view.letter ? view.letter : ' ');
-        if (view.own == OWN_PART) {
+        if (values_of(&view) == VALUES_NAMES) {
+            fputs("words=$(_nystream_names) ;;\n", file);
+        } else if (values_of(&view) == VALUES_COLORS) {
+            fprintf(file, "words=\"%s\" ;;\n", colors);
+        } else if (values_of(&view) == VALUES_COLUMNS) {
+            fputs("words=$(_nystream_columns) ;;\n", file);
+        } else if (view.own == OWN_PART) {
             fputs("words=\"", file);
             put_parts(file);
             fputs("\" ;;\n", file);
@@ -78,23 +98,53 @@ static void put_bash_options(FILE *file)
     }
 }
 
-/* Verbs whose second operand is the name of a result. */
-static void put_name_verbs(FILE *file)
+/* Verbs that take operands of a kind, as a pattern of the shell's: "fit|select". */
+static void put_verbs_with(FILE *file, bool (*has)(const struct verb *verb))
 {
     const struct verb *verb;
     const char *separator = "";
 
     for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
-        if (!strstr(verb->operands, "NAME") && !strstr(verb->operands, "GRAPH")) continue;
+        if (!has(verb)) continue;
         fprintf(file, "%s%s", separator, verb->name);
         separator = "|";
     }
 }
 
+static bool takes_store(const struct verb *verb)
+{
+    return strncmp(verb->operands, "STORE", 5) == 0;
+}
+
+static bool takes_name(const struct verb *verb)
+{
+    return strstr(verb->operands, "NAME") || strstr(verb->operands, "GRAPH");
+}
+
+static bool takes_names(const struct verb *verb)
+{
+    return strstr(verb->operands, "NAME…") || strstr(verb->operands, "[NAME]…");
+}
+
+/* The names of the results of the store, and the columns of the first file that has a header. */
+static const char bash_helpers[] = "_nystream_names() {\n"
+                                   "    nystream list \"${COMP_WORDS[2]}\" 2>/dev/null | cut -f 1\n"
+                                   "}\n"
+                                   "_nystream_columns() {\n"
+                                   "    local word\n"
+                                   "    for word in \"${COMP_WORDS[@]:2}\"; do\n"
+                                   "        case $word in\n"
+                                   "        *.csv | *.tsv) head -n 1 \"$word\" 2>/dev/null | tr -d "
+                                   "'\"\\r' | tr ',\\t' '\\n\\n' ;;\n"
+                                   "        esac\n"
+                                   "    done\n"
+                                   "}\n";
+
 void cli_print_bash_completion(FILE *file)
 {
-    fputs("# bash completion of nystream; made by `nystream help --bash-completion`\n"
-          "_nystream() {\n"
+    fputs("# bash completion of nystream; made by `nystream help --bash-completion`\n", file);
+    fputs(bash_helpers, file);
+    fputs("_nystream() {\n"
           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
           "    COMPREPLY=()\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
@@ -110,17 +160,27 @@ void cli_print_bash_completion(FILE *file)
     fputs("        esac\n    elif [ -z \"$words\" ] && [ \"$COMP_CWORD\" -eq 3 ]; then\n"
           "        case ${COMP_WORDS[1]} in\n        ",
           file);
-    put_name_verbs(file);
-    fputs(")\n            words=$(nystream list \"${COMP_WORDS[2]}\" 2>/dev/null | cut -f 1) ;;\n"
+    put_verbs_with(file, takes_name);
+    fputs(")\n            words=$(_nystream_names) ;;\n"
           "        esac\n"
-          "    elif [ -z \"$words\" ] && [ \"${COMP_WORDS[1]}\" = help ]; then\n"
-          "        words=\"",
+          "    elif [ -z \"$words\" ] && [ \"$COMP_CWORD\" -gt 3 ]; then\n"
+          "        case ${COMP_WORDS[1]} in\n        ",
+          file);
+    put_verbs_with(file, takes_names);
+    fputs(")\n            words=$(_nystream_names) ;;\n"
+          "        esac\n"
+          "    elif [ -z \"$words\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+          "        case ${COMP_WORDS[1]} in\n        ",
+          file);
+    put_verbs_with(file, takes_store);
+    fputs(")\n            COMPREPLY=($(compgen -d -- \"$cur\")) ;;\n        help)\n            "
+          "words=\"",
           file);
     put_verbs(file);
-    fputs("\"\n    fi\n"
+    fputs("\" ;;\n        esac\n    fi\n"
           "    if [ -n \"$words\" ]; then\n"
           "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-          "    else\n"
+          "    elif [ ${#COMPREPLY[@]} -eq 0 ]; then\n"
           "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
           "    fi\n"
           "}\n"
@@ -148,7 +208,11 @@ static void put_zsh_option(FILE *file, const struct option_view *view)
     fprintf(file, "            '--%s%s[", view->name, view->argument ? "=" : "");
     put_zsh_text(file, view->summary);
     fputc(']', file);
-    if (view->own == OWN_PART) {
+    if (values_of(view) == VALUES_NAMES) {
+        fprintf(file, ":%s:_nystream_names", view->name);
+    } else if (values_of(view) == VALUES_COLORS) {
+        fprintf(file, ":%s:(%s)", view->name, colors);
+    } else if (view->own == OWN_PART) {
         fputs(":part:(", file);
         put_parts(file);
         fputc(')', file);
@@ -171,6 +235,11 @@ void cli_print_zsh_completion(FILE *file)
     struct option_view view;
 
     fputs("#compdef nystream\n# made by `nystream help --zsh-completion`\n"
+          "_nystream_names() {\n"
+          "    local -a names\n"
+          "    names=(${(f)\"$(nystream list ${words[3]} 2>/dev/null | cut -f 1)\"})\n"
+          "    compadd -a names\n"
+          "}\n"
           "_nystream() {\n    local -a verbs\n    verbs=(\n",
           file);
     for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
@@ -185,7 +254,10 @@ void cli_print_zsh_completion(FILE *file)
         fprintf(file, "    %s)\n        _arguments \\\n", verb->name);
         for (size_t k = 0; cli_option_at(verb, k, &view); k++)
             put_zsh_option(file, &view);
-        fputs("            '*:file:_files' ;;\n", file);
+        if (takes_store(verb)) fputs("            '2:store:_directories' \\\n", file);
+        fputs(takes_name(verb) ? "            '*:name:_nystream_names' ;;\n"
+                               : "            '*:file:_files' ;;\n",
+              file);
     }
     fputs("    esac\n}\n_nystream \"$@\"\n", file);
 }

@@ -89,7 +89,7 @@ static const struct fact {
     {"threads", "threads", COUNT},
     {"seed", "seed", PLAIN},
     {"online", "online", PLAIN},
-    {"stage_memory_bytes", "memory by stage", BYTES},
+    {"stage_memory_bytes", "reserved by stage", BYTES},
     {"blas", "BLAS", PLAIN},
     {"cpu", "CPU", PLAIN},
     {"version", "version", PLAIN},
@@ -129,9 +129,6 @@ static const struct fact {
     {"eigen_flops", "eigenproblems", FLOP_RATE},
     {"disk_write_bytes", "writing to disk", BYTE_RATE},
     /* told by others, or of no use to a reader */
-    {"date", NULL, PLAIN},
-    {"load", NULL, PLAIN},
-    {"now", NULL, PLAIN},
     {"kind", NULL, PLAIN},
     {"resume", NULL, PLAIN},
     {"stage", NULL, PLAIN},

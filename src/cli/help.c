@@ -107,12 +107,15 @@ static void print_examples(FILE *file, const char *lines)
 
 static void print_description(FILE *file, const char *text, bool all, int width)
 {
-    char first[1024];
-    size_t length = strcspn(text, "\n");
+    char line[2048];
+    size_t length;
 
-    snprintf(first, sizeof(first), "%.*s", (int)length, text);
-    cli_wrap(file, first, 0, 0, width);
-    if (all && text[length]) cli_wrap(file, text + length + 1, 0, 0, width);
+    do { /* a line "- word: what it is" is an entry of a list */
+        length = strcspn(text, "\n");
+        snprintf(line, sizeof(line), "%.*s", (int)length, text);
+        cli_wrap(file, line, 0, strncmp(line, "- ", 2) == 0 ? 2 : 0, width);
+        text += length + (text[length] == '\n');
+    } while (all && *text);
 }
 
 /* Option `index` is the first of its section that is shown. */

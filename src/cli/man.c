@@ -47,6 +47,27 @@ static void put_line(FILE *file, const char *text)
     fputc('\n', file);
 }
 
+/* A description, whose lines "- word: what it is" become a list. */
+static void put_description(FILE *file, const char *text)
+{
+    bool listed = false;
+
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        char line[2048];
+
+        length = strcspn(text, "\n");
+        snprintf(line, sizeof(line), "%.*s", (int)length, text);
+        if (strncmp(line, "- ", 2) == 0) {
+            fputs(".IP \\(bu 2\n", file);
+            put_line(file, line + 2);
+        } else {
+            if (listed) fputs(".PP\n", file);
+            put_line(file, line);
+        }
+        listed = strncmp(line, "- ", 2) == 0;
+    }
+}
+
 static void print_head(FILE *file)
 {
     const struct verb *verb;
@@ -78,7 +99,7 @@ static void print_description(FILE *file)
     for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
         fprintf(file, ".SS %s ", verb->name);
         put_line(file, verb->operands);
-        put_line(file, verb->description);
+        put_description(file, verb->description);
         fputs(".PP\n.nf\n.RS 4\n", file);
         put_line(file, verb->examples);
         fputs(".RE\n.fi\n", file);

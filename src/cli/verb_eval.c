@@ -80,27 +80,89 @@ static void print_line(const char *label, const json_t *results, const struct fi
     putchar('\n');
 }
 
-/* Why figures are not there, each reason once, but for those that were not asked for. */
-static void print_reasons(const json_t *facts, bool named)
+/* The words for a figure of the table; NULL for one that only JSON has. */
+static const char *label_of(const char *key)
 {
-    const json_t *reasons = json_object_get(facts, "reasons"), *why, *other;
-    const char *key, *again;
+    for (size_t i = 0; i < FIGURES; i++)
+        if (strcmp(figures[i].key, key) == 0) return figures[i].label;
+    return NULL;
+}
+
+static const char *reason_of(const json_t *facts, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(facts, "reasons"), key));
+}
+
+/* Whether result `r` is the first of all whose figure `key` is not there for this reason. */
+static bool is_first(const json_t *results, size_t r, const char *key)
+{
+    const char *reason = reason_of(json_array_get(results, r), key), *other;
+
+    for (size_t i = 0; i < r; i++) {
+        other = reason_of(json_array_get(results, i), key);
+        if (other && strcmp(other, reason) == 0) return false;
+    }
+    return true;
+}
+
+/* The names of the results whose figure is not there for this reason, where not all lack it so. */
+static void print_names(const json_t *results, const char *key, const char *reason)
+{
+    size_t count = 0, told = 0;
+
+    for (size_t i = 0; i < json_array_size(results); i++) {
+        const char *other = reason_of(json_array_get(results, i), key);
+
+        count += other && strcmp(other, reason) == 0;
+    }
+    for (size_t i = 0; i < json_array_size(results) && count < json_array_size(results); i++) {
+        const json_t *facts = json_array_get(results, i);
+        const char *other = reason_of(facts, key);
+
+        if (other && strcmp(other, reason) == 0)
+            printf("%s%s", told++ ? ", " : " of ", cli_fact_text(facts, "name"));
+    }
+}
+
+/* Prints one line for a reason: the figures of the table that lack for it, first in result `r`, or
+ * the first one that only JSON has; and the results that it holds for. They are noted as told. */
+static void print_reason(const json_t *results, size_t r, const char *reason, json_t *told)
+{
+    const json_t *reasons = json_object_get(json_array_get(results, r), "reasons"), *why;
+    const char *key, *first = NULL, *shown = NULL;
 
     json_object_foreach((json_t *)reasons, key, why)
     {
-        const char *text = json_string_value(why);
-        bool told = false;
+        if (strcmp(json_string_value(why), reason) != 0 || !is_first(results, r, key)) continue;
+        json_object_set_new(told, key, json_true());
+        if (!first) first = key;
+        if (!label_of(key)) continue;
+        printf("%s%s", shown ? ", " : "no ", label_of(key));
+        shown = key;
+    }
+    if (!shown) printf("no %s", first);
+    print_names(results, first, reason);
+    fputs(": ", stdout);
+    cli_print_text(stdout, reason);
+    putchar('\n');
+}
 
-        if (strncmp(text, "not asked for", 13) == 0) continue;
-        json_object_foreach((json_t *)reasons, again, other)
+/* Why figures are not there, a line for each reason, but for those that were not asked for. */
+static void print_reasons(const json_t *results)
+{
+    for (size_t r = 0; r < json_array_size(results); r++) {
+        const json_t *reasons = json_object_get(json_array_get(results, r), "reasons"), *why;
+        json_t *told = json_object();
+        const char *key;
+
+        json_object_foreach((json_t *)reasons, key, why)
         {
-            if (again == key || told) break;
-            told = strcmp(json_string_value(other), text) == 0;
+            const char *reason = json_string_value(why);
+
+            if (strncmp(reason, "not asked for", 13) == 0 || json_object_get(told, key)) continue;
+            if (is_first(results, r, key)) print_reason(results, r, reason, told);
         }
-        if (told) continue;
-        printf("no %s%s%s: ", key, named ? " of " : "", named ? cli_fact_text(facts, "name") : "");
-        cli_print_text(stdout, text);
-        putchar('\n');
+        json_decref(told);
     }
 }
 
@@ -137,8 +199,7 @@ static void print_table(const json_t *results)
         print_buckets(json_array_get(results, i), "angles", "cosines of angles");
         print_buckets(json_array_get(results, i), "value_accuracy", "agreement of eigenvalues");
     }
-    for (size_t i = 0; i < json_array_size(results); i++)
-        print_reasons(json_array_get(results, i), json_array_size(results) > 1);
+    print_reasons(results);
 }
 
 static void print_csv(const json_t *results)

@@ -3,12 +3,18 @@
 
 int cli_run_rm(struct command *command)
 {
-    int status = ny_remove(command->context, command->operands[0], command->operands[1]);
+    int status = NY_OK;
 
-    if (status) return cli_fail_library(command, status);
-    if (command->display.verbose)
-        fprintf(stderr, "nystream: %s is removed\n", command->operands[1]);
-    return NY_OK;
+    for (size_t i = 1; i < command->operand_count;
+         i++) { /* one that fails keeps none of the others */
+        const char *name = command->operands[i];
+        int err = ny_remove(command->context, command->operands[0], name);
+
+        if (err) cli_fail_library(command, err);
+        if (!status) status = err;
+        if (!err && command->display.verbose) fprintf(stderr, "nystream: %s is removed\n", name);
+    }
+    return status;
 }
 
 static void print_rates(const struct command *command, const json_t *facts)

@@ -84,20 +84,26 @@ static const struct verb verbs[] = {
      "Prints a table with a column for each NAME and a line for each figure; what does not apply "
      "is left out, with the reason below. The clusters stay with the result: export --part "
      "clusters.\n"
-     "k-means finds clusters in the embedding, from --n-init "
-     "k-means++ initialisations; purity, accuracy, nmi and ari compare them with the labels of "
-     "the rows that have one: purity is the share of rows in the largest class of their cluster, "
-     "accuracy the share whose cluster is matched with their class, each with at most one of the "
-     "other, at best; class concentration is the share of rows in the largest cluster of their "
-     "class (the accuracy of Talwalkar et al. 2013), which one big cluster satisfies. "
-     "kNN error is that of naming a row's class by its nearest neighbours in the embedding, over "
-     "ten splits in halves. Of a sample of rows: trustworthiness (neighbours in the embedding are "
-     "neighbours in the input) and continuity (the other way round), residual variance (1 less "
-     "the squared correlation of distances in input and embedding), distance error (|D - D~|/|D| "
-     "of the squared distances that the kernel means), relative error (|K - K~|/|K| of the "
-     "matrix that the map decomposes) and, where the sample is all rows, accuracies: the error of "
-     "the best matrix of that rank over this one's. --against another result adds how far "
-     "eigenvectors, eigenvalues and, after a linear regression, rows agree with it.",
+     "k-means finds clusters in the embedding, from --n-init k-means++ initialisations; these "
+     "figures compare them with the labels of the rows that have one:\n"
+     "- purity: the share of rows in the largest class of their cluster\n"
+     "- accuracy: the share of rows whose cluster is matched with their class, each with at most "
+     "one of the other, at best\n"
+     "- class concentration: the share of rows in the largest cluster of their class (the accuracy "
+     "of Talwalkar et al. 2013), which one big cluster satisfies\n"
+     "- nmi, ari: normalised mutual information, and the adjusted Rand index\n"
+     "- kNN error: of naming a row's class by its nearest neighbours in the embedding, over ten "
+     "splits in halves\n"
+     "These are of a sample of rows:\n"
+     "- trustworthiness: neighbours in the embedding are neighbours in the input\n"
+     "- continuity: neighbours in the input are neighbours in the embedding\n"
+     "- residual variance: 1 less the squared correlation of distances in input and embedding\n"
+     "- distance error: |D - D~|/|D| of the squared distances that the kernel means\n"
+     "- relative error: |K - K~|/|K| of the matrix that the map decomposes\n"
+     "- relative, distance and projection accuracy, where the sample is all rows: the error of the "
+     "best matrix of that rank over this one's\n"
+     "--against another result adds how far eigenvectors, eigenvalues and, after a linear "
+     "regression, rows agree with it.",
      "nystream eval points.nys first groups --clusters 3", cli_run_eval},
     {"transform", "STORE NAME|MODEL.nym", "--input FILE -o OUT.npy", 1, 2, NY_GROUP_READ | WORK,
      EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",
@@ -158,8 +164,8 @@ static const struct verb verbs[] = {
      "Where less than a sixteenth is free nothing is done. Refused while an import or a fit runs; "
      "who only reads goes on.",
      "nystream compact points.nys", cli_run_compact},
-    {"rm", "STORE NAME", "", 2, 2, 0, EVERY, "remove a result",
-     "Removes a result from the store, at once and without asking. Its room is for what comes; "
+    {"rm", "STORE NAME…", "", 2, NO_LIMIT, 0, EVERY, "remove results",
+     "Removes each NAME from the store, at once and without asking. Its room is for what comes; "
      "`compact` gives it back to the disk.",
      "nystream rm points.nys second", cli_run_rm},
     {"bench", "", "", 0, 0, WORK, EVERY, "measure this machine, for plans",

@@ -14,7 +14,8 @@ enum {
     WINDOW_MAX = 64 * 1024 * 1024,
     READ_MAX = 8 * 1024 * 1024, /* of one system call: an interrupt is seen between two */
     DIRECT_MIN = 64 * 1024,     /* shorter reads go through the window */
-    PADDING = 16                /* the NUL after the window */
+    PADDING = 16,               /* the NUL after the window */
+    LINE_SHARE = 72             /* bytes that an import takes for one of a line of short numbers */
 };
 
 /* One read(); *got = 0 at the end. */
@@ -40,16 +41,46 @@ static int fill(struct ny_bytes *bytes, char *to, size_t wanted, size_t *got)
     return read_raw(bytes, to, wanted, got);
 }
 
+static int line_too_long(struct ny_bytes *bytes)
+{
+    return ny_fail_at(bytes->ctx, NY_EDATA, bytes->path, bytes->line,
+                      "%s, line %llu: the line is longer than %d MiB; is this a text file with "
+                      "one row a line?",
+                      bytes->path, (unsigned long long)bytes->line, WINDOW_MAX / 2097152);
+}
+
+int ny_bytes_refuse_line(struct ny_bytes *bytes)
+{
+    const size_t mib = 1048576;
+    size_t length = (size_t)(bytes->end - bytes->at), used = ny_memory_used(bytes->ctx), got = 1;
+    char *end = memchr(bytes->at, '\n', length);
+    int err = NY_OK;
+
+    if (end) length = (size_t)(end - bytes->at);
+
+    while (!err && !end && got > 0 && length <= WINDOW_MAX / 2) {
+        err = fill(bytes, bytes->buffer, bytes->capacity, &got);
+        end = err || !got ? NULL : memchr(bytes->buffer, '\n', got);
+        length += end ? (size_t)(end - bytes->buffer) : got;
+    }
+    if (err) return err;
+    if (length > WINDOW_MAX / 2) return line_too_long(bytes);
+    return ny_fail(bytes->ctx, NY_EBUDGET,
+                   "%s, line %llu: the line has %.1f MiB, which do not fit in the memory budget of "
+                   "%.1f MiB; give --memory %zuM",
+                   bytes->path, (unsigned long long)bytes->line, (double)length / (double)mib,
+                   (double)ny_memory_limit(bytes->ctx) / (double)mib,
+                   (used + LINE_SHARE * length) / mib + 1);
+}
+
 static int grow(struct ny_bytes *bytes)
 {
     size_t capacity = 2 * bytes->capacity, kept = (size_t)(bytes->end - bytes->at);
     char *buffer;
 
-    if (capacity > WINDOW_MAX)
-        return ny_fail_at(bytes->ctx, NY_EDATA, bytes->path, bytes->line,
-                          "%s, line %llu: the line is longer than %d MiB; is this a text file with "
-                          "one row a line?",
-                          bytes->path, (unsigned long long)bytes->line, WINDOW_MAX / 2097152);
+    if (capacity > WINDOW_MAX) return line_too_long(bytes);
+    if (capacity + PADDING > ny_memory_limit(bytes->ctx) - ny_memory_used(bytes->ctx))
+        return ny_bytes_refuse_line(bytes);
     buffer = ny_alloc(bytes->ctx, NY_MEM_IO, capacity + PADDING);
     if (!buffer) return NY_EBUDGET;
     memcpy(buffer, bytes->at, kept);

@@ -43,4 +43,9 @@ uint64_t ny_bytes_left(const struct ny_bytes *bytes);
 /* Back to the first byte: regular files only (`regular`). */
 int ny_bytes_rewind(struct ny_bytes *bytes);
 
+/* Refuses the line at `at`, which does not fit the budget. Reads on to its end first, so that the
+ * budget that is named is not refused in its turn: NY_EDATA where the line is too long for any,
+ * else NY_EBUDGET. */
+int ny_bytes_refuse_line(struct ny_bytes *bytes);
+
 #endif

@@ -31,6 +31,9 @@ static int append(struct ny_reader *reader, struct glimpse *glimpse, const struc
     if (glimpse->count == glimpse->room) {
         size_t room = glimpse->room ? 2 * glimpse->room : FIRST_FIELDS;
 
+        if ((room + glimpse->room) * sizeof(*span) >
+            ny_memory_limit(reader->ctx) - ny_memory_used(reader->ctx))
+            return ny_bytes_refuse_line(reader->bytes);
         span = ny_resize(reader->ctx, NY_MEM_IO, glimpse->spans, room * sizeof(*span));
         if (!span) return NY_EBUDGET;
         glimpse->spans = span;

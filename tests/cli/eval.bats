@@ -91,7 +91,7 @@ groups() {
     [[ $output == *'"purity": "the store has no labels; import them with --labels'* ]]
     ny eval s f
     exits 0
-    prints "no clusters: the store has no labels"
+    [[ $output == *"no clusters, "*": the store has no labels"* ]]
     ny eval s f --clusters 4 --json
     exits 0
     [ "$(field "$output" clusters)" = 4 ]
@@ -183,7 +183,7 @@ groups() {
     nystream fit g.nys d --map diffusion --time 1e9 --landmarks 40 --gamma 0.01 -q
     ny eval g.nys d
     exits 0
-    prints "no clusters: all rows of the embedding are equal"
+    [[ $output == *"no clusters, "*": all rows of the embedding are equal"* ]]
     ny eval g.nys d --measures clusters
     usage "all rows of the embedding are equal"
 }
@@ -233,13 +233,13 @@ groups() {
     [ "$(field "$output" relative_standard_error)" = 0.0 ]
     ny eval g.nys k --sample 60
     exits 0
-    prints "no relative_accuracy: it needs all rows; give --sample 120"
+    [[ $output == *"no relative accuracy"*": it needs all rows; give --sample 120"* ]]
     ny eval g.nys k --sample 60 --measures relative_accuracy
     usage "it needs all rows; give --sample 120"
     nystream fit g.nys lap --map laplacian --landmarks 30 -q
     ny eval g.nys lap --sample 60
     exits 0
-    prints "no relative_error: degrees need all rows"
+    prints "no relative error: degrees need all rows"
 }
 
 @test "three rows: what is left to say" {
@@ -253,8 +253,8 @@ groups() {
     [ "$(field "$output" trustworthiness)" = null ]
     ny eval t.nys f
     exits 0
-    prints "no knn_error: 3 rows with a label are too few for 1 neighbours"
-    prints "no trustworthiness: 5 neighbours are half of 3 rows or more"
+    prints "no kNN error: 3 rows with a label are too few for 1 neighbours"
+    [[ $output == *"no trustworthiness"*": 5 neighbours are half of 3 rows or more"* ]]
 }
 
 # bats test_tags=slow

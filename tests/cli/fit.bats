@@ -294,12 +294,12 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     nystream fit s a --select greedy --tolerance 0.05 --components 3 -q
     local part
     for part in embedding eigenvectors eigenvalues landmarks labels residuals source rows; do
-        ny export s a --part $part -o $part.npy
+        ny export s a --part $part -o $part.npy -q
         exits 0
         silent
         [ -s $part.npy ]
     done
-    ny export s a --part model -o a.nym
+    ny export s a --part model -o a.nym -q
     exits 0
     silent
     nystream export s a --part model -o - | cmp - a.nym
@@ -339,7 +339,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     store s
     nystream fit s a --landmarks 40 -q
     nystream export s a -o e.csv
-    ny transform s a --input s.csv -o t.csv
+    ny transform s a --input s.csv -o t.csv -q
     exits 0
     silent
     paste -d, e.csv t.csv | awk -F, '{

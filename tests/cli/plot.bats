@@ -22,7 +22,7 @@ size() {
 @test "png, svg and pdf by the end of the name" {
     made s
     for end in png svg pdf PNG; do
-        ny plot s a -o out.$end
+        ny plot s a -o out.$end -q
         exits 0
         silent
     done
@@ -106,12 +106,12 @@ size() {
     for options in "--axes 1,3" "--axes row,2" "--color 3" "--color row" "--color density" "--all" \
         "--color label" "--title anything" "--scree" "--size 200x900"; do
         # shellcheck disable=SC2086  # words are meant
-        ny plot s a -o out.png $options
+        ny plot s a -o out.png $options -q
         exits 0
         silent
     done
     nystream graph s g --neighbors 3 -q
-    ny plot s a -o out.png --color component:g
+    ny plot s a -o out.png --color component:g -q
     exits 0
     silent
     nystream fit s one --components 1 --landmarks 20 -q
@@ -174,7 +174,7 @@ size() {
     printf '1,2\n1,2\n1,2\n3,2\n' >t.csv
     nystream import s t.csv -q
     nystream fit s a --map pca --approx exact -q
-    ny plot s a -o out.png
+    ny plot s a -o out.png -q
     exits 0
     silent
     ny plot s a -o out.png --axes 2,2 --color 2

@@ -23,7 +23,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     nystream fit s b --map laplacian --landmarks 30 -q
     nystream graph s g --neighbors 3 -q
     nystream select s d --landmarks 9 -q
-    ny report s -o all.html
+    ny report s -o all.html -q
     exits 0
     silent
     whole all.html

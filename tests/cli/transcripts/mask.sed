@@ -8,3 +8,5 @@ s/("(seconds|total_seconds|gemm_ratio|peak_rss_bytes|cpu|blas)": )[^,]+/\1#/
 /"stage_memory_bytes"/,/\}/s/: [0-9]+/: #/
 s/("(stats|select|accumulate|solve|project|neighbors|graph)": )[0-9e.-]*\.[0-9e.-]+/\1#/
 s/\b[0-9]+\.[0-9]+\.[0-9]+\b/#.#.#/g
+s/less than # s/about # s/
+s/(pixels|report) \([0-9.]+ [kM]B\)/\1 (# kB)/

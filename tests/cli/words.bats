@@ -1,0 +1,145 @@
+# What is said by default: where the result is, one line of plan, and no word of the trade; more with
+# -v, nothing with -q.
+load helper
+
+@test "verbs that write a file end with its name and shape" {
+    store s 300 4
+    nystream fit s a --landmarks 40 -q
+    ny export s a -o e.npy
+    exits 0
+    says "e.npy: 300 x 2 float32 (2.53 kB)"
+    ny export s a --part landmarks -o l.npy
+    says "l.npy: 40 uint64 (448 bytes)"
+    ny export s a --part eigenvalues -o v.csv
+    says "v.csv: 2 numbers"
+    ny export s a --part model -o m.nym
+    says "m.nym: model ("
+    ny transform s a --input s.csv -o t.csv
+    exits 0
+    says "t.csv: 300 x 2 ("
+    ny transform m.nym --input s.csv -o t.npy
+    says "t.npy: 300 x 2 float32"
+    ny plot s a -o p.png --size 640x480
+    says "p.png: 640 x 480 pixels ("
+    ny report s -o r.html
+    says "r.html: report ("
+    ny embed s.csv -o f.npy --landmarks 20 --components 3 --precision f64
+    exits 0
+    [[ $(tail -n 1 <<<"$stderr") == "nystream: f.npy: 300 x 3 float64 (7.33 kB)" ]]
+    ny export s a -o e.npy -q
+    silent
+    ny embed s.csv -o f.npy --landmarks 20 -q
+    silent
+    nystream export s a -o - 2>err >e.npy # no file is named
+    [ ! -s err ]
+}
+
+@test "a fit says its plan in one line, with -v in all" {
+    store s 3000 6
+    ny fit s a --landmarks 100
+    exits 0
+    [ "$(grep -c "^nystream: plan: . passes, " <<<"$stderr")" -eq 1 ]
+    local word
+    for word in gram tiles dictionary accumulate "made again" "kernel width"; do
+        [[ ${stderr,,} != *"$word"* ]] || { echo "$word" >&2; return 1; }
+    done
+    ny graph s g
+    exits 0
+    [ "$(grep -c "^nystream: plan: " <<<"$stderr")" -eq 1 ]
+    ny plan s --landmarks 100
+    [[ $output != *dictionary* ]]
+    ny plan s --landmarks 100 -v
+    prints "dictionary "
+    ny fit s b --landmarks 100 -v
+    says "dictionary "
+    says "by stage"
+    says "kernel width: gamma"
+    ny fit s c --landmarks 100 --map svd -q
+    silent
+}
+
+@test "rm takes several names, and removes the others where one is wrong" {
+    store s 50 3
+    local name
+    for name in a b c d; do
+        nystream fit s $name --landmarks 9 -q
+    done
+    ny rm s a b -q
+    exits 0
+    ny list s
+    [ "$output" = $'c\tdone\nd\tdone' ]
+    ny rm s c nothing d
+    exits 2
+    says "nothing"
+    ny list s
+    [ -z "$output" ]
+}
+
+@test "figures that lack for one reason are one line" {
+    store s 120 3
+    nystream fit s a --landmarks 30 -q
+    nystream fit s b --landmarks 40 -q
+    ny eval s a b
+    exits 0
+    prints "no clusters, inertia, purity, "
+    [ "$(grep -c "^no .*the store has no labels" <<<"$output")" -le 2 ]
+    [[ $output != *"no "*" of "*"no labels"* ]] # both lack them: no names
+    [[ $output != *knn_error* ]]
+    local man
+    man=$(nystream help --man)
+    [[ $man == *$'.IP \\(bu 2\npurity: '* ]]
+}
+
+@test "a line that does not fit the budget is answered with one that does, or that none does" {
+    # 4 MB and 44 MB in one line
+    head -c 2000000 /dev/zero | tr '\0' 1 | sed 's/./1,/g' | tr -d '\n' >line
+    { cat line; echo 1; cat line; echo 2; } >wide.csv
+    ny import w wide.csv --memory 32M --header no
+    exits 8
+    [[ $stderr =~ give\ --memory\ ([0-9]+M) ]]
+    ny import w wide.csv --memory "${BASH_REMATCH[1]}" --header no -q
+    exits 0
+    local i
+    for i in 1 2 3 4 5 6 7 8 9 10 11; do cat line; done >endless.csv
+    ny import e endless.csv --memory 32M --header no
+    exits 3
+    says "longer than 32 MiB"
+}
+
+@test "a tolerance that one landmark meets is warned of" {
+    store s 600 4
+    ny fit s a --select greedy --tolerance 5 --landmarks 300 -q
+    exits 0
+    says "one landmark up to --tolerance 5 leaves"
+    says "give a smaller --tolerance"
+    ny select s d --select greedy --tolerance 5 -q
+    says "one landmark is enough for --tolerance 5"
+    ny fit s b --select greedy --tolerance 0.1 -q
+    silent
+}
+
+@test "results complete after every verb that takes them, and values of options" {
+    store s 60 3
+    nystream fit s first --landmarks 9 -q
+    nystream fit s second --landmarks 9 -q
+    printf 'width,class\n1,2\n' >named.csv
+    nystream help --bash-completion >script
+    source ./script
+    completes() { # WANTED WORD…: the last word is completed
+        local wanted=$1
+        shift
+        COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1))
+        _nystream
+        [ "${COMPREPLY[*]}" = "$wanted" ] || { echo "$*: ${COMPREPLY[*]}" >&2; return 1; }
+    }
+    completes "first second" nystream eval s ""
+    completes "second" nystream eval s first sec
+    completes "second" nystream rm s first se
+    completes "first second" nystream report s first ""
+    completes "first" nystream fit s third --landmarks-from fi
+    completes "first second" nystream fit s third --graph ""
+    completes "density" nystream plot s first --color den
+    completes "class" nystream import t named.csv --label-column cl
+    completes "s" nystream export s
+}
