@@ -21,6 +21,11 @@ int ny_job_save_sums(struct ny_job *job, const char *part, enum ny_stage next, u
 int ny_job_load_sums(struct ny_job *job, const char *part, uint64_t *units);
 int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass);
 
+/* The sums so far are f32, of an earlier release, where they have to be f64 now. */
+bool ny_job_sums_outdated(const struct ny_job *job);
+/* Forgets the checkpoint of such sums, with a note. */
+void ny_job_drop_outdated(struct ny_job *job);
+
 /* Of projected with its randomized solver: all passes of stage accumulate, one a block. */
 int ny_krylov_accumulate(struct ny_job *job);
 /* P, q. */

@@ -1,6 +1,7 @@
 /* What each stage of a fit allocates. */
 #include "embed/embedding.h"
 #include "embed/footprint_private.h"
+#include "embed/gram_noise.h"
 #include "embed/products.h"
 #include "embed/projector.h"
 #include "embed/signs.h"
@@ -267,6 +268,15 @@ static void add_products(const struct ny_footprint *f, unsigned workers, size_t 
                                                   ny_krylov_partial_bytes(f->m, width, f->gram));
 }
 
+/* What f32 Grams lose is measured before the sums are there, and each worker's share of them. */
+static void add_measure(const struct ny_footprint *f, unsigned workers, struct bill *bill)
+{
+    size_t bytes = ny_job_measure_bytes(f->m) + workers * ny_job_measure_worker_bytes(f->m);
+
+    if (f->gram != NY_GRAM_F32 || ny_settings_gram_f64(f->settings, f->points->n)) return;
+    if (bill->by_purpose[NY_MEM_GRAM] < bytes) bill->by_purpose[NY_MEM_GRAM] = bytes;
+}
+
 /* Without W, which is made again for solve where it would cost a worker. */
 struct bill ny_accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
@@ -284,6 +294,7 @@ struct bill ny_accumulate_bill(const struct ny_footprint *f, unsigned workers, s
     bill.by_purpose[NY_MEM_STORE] += put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
     bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
                                    workers * ny_update_partial_bytes(f->settings, f->m, f->gram);
+    add_measure(f, workers, &bill);
     bill.by_purpose[NY_MEM_DICTIONARY] += earlier_bytes(f);
     return bill;
 }

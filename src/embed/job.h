@@ -88,7 +88,6 @@ struct ny_job {
     double *a; /* shift: column means of W */
     struct ny_degrees degrees; /* v = NULL: K is not divided */
     enum ny_gram_precision gram;
-    double eta;          /* what decided it (spectral/gram.c) */
     bool coarse; /* the solve stage is at its second attempt (spectral/method.h) */
     struct ny_accumulator *acc;
     struct ny_krylov *krylov; /* projected with its randomized solver, instead of acc */

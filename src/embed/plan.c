@@ -109,7 +109,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), &plan->rates);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && !settings->method->whole;
-    plan->gram_f64 = ny_settings_gram_f64(settings);
+    plan->gram_f64 = ny_settings_gram_f64(settings, points.n);
     ny_plan_time(&footprint, plan);
 done:
     ny_geometry_free(geometry, ctx);

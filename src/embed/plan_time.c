@@ -2,8 +2,10 @@
 #include <math.h>
 
 #include "embed/embedding.h"
+#include "embed/gram_noise.h"
 #include "embed/plan_private.h"
 #include "embed/products.h"
+#include "spectral/gram_noise.h"
 #include "spectral/krylov.h"
 
 /* What a stage of a fit is priced by. */
@@ -117,12 +119,23 @@ static void time_select(const struct timing *t)
 static double prepare_s(const struct timing *t)
 {
     const double choose = 1.5; /* of m³: two triangular problems */
-    bool chooses = ny_settings_forms_gram(t->settings) && !ny_settings_gram_f64(t->settings);
+    bool chooses = ny_settings_forms_gram(t->settings) && !t->plan->gram_f64;
 
     if (t->settings->method->coordinates) return 0;
     return ny_price_gather(&t->price, t->m, t->settings->threads) +
            ny_price_square(&t->price, t->m) +
            (chooses ? choose * t->m * t->m * t->m / t->price.rate->gemm64 : 0);
+}
+
+/* What f32 tile Grams lose: some rows of them for a few units (embed/gram_noise.h), and W = LLᵀ. */
+static double measure_s(const struct timing *t)
+{
+    double rows = (double)ny_gram_noise_units(ny_units_of((uint64_t)t->n)) * NY_UNIT_ROWS;
+    double columns = 2 * (double)ny_gram_meter_rows(t->plan->m);
+
+    return ny_price_rows(&t->price, rows) + ny_price_tile(&t->price, rows * t->m) +
+           rows * t->m * columns * (1 / t->price.rate->gemm32 + 1 / t->price.rate->gemm64) +
+           t->m * t->m * t->m / 3 / t->price.rate->gemm64;
 }
 
 /* All passes there may be, one a block; most fits need fewer. */
@@ -131,13 +144,15 @@ static void time_krylov(const struct timing *t)
     struct ny_problem problem = ny_settings_problem(t->settings, t->plan->m);
     double columns = 2 * (double)ny_krylov_width(&problem, t->plan->m);
     unsigned steps = ny_krylov_steps(&problem, t->plan->m);
+    struct ny_prices products = t->price; /* which are f64 */
 
+    products.f64 = true;
     t->plan->passes += steps;
     t->plan->flops += steps * t->entries * 2 * (t->price.d + columns);
     t->plan->stage_s[NY_STAGE_ACCUMULATE] +=
         steps * share(t, NY_STAGE_ACCUMULATE) *
         (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
-         ny_price_map(&t->price, t->entries, columns));
+         ny_price_map(&products, t->entries, columns));
 }
 
 /* The passes that sum up: stages degrees and accumulate. */
@@ -166,6 +181,7 @@ static void time_sums(const struct timing *t)
             share(t, NY_STAGE_ACCUMULATE) *
             (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
              ny_price_gram(&t->price, plan->gram_f64, t->n, t->m));
+        if (!plan->gram_f64) plan->stage_s[NY_STAGE_ACCUMULATE] += measure_s(t);
     }
     if (t->settings->method->krylov) time_krylov(t);
 }

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "store/store.h"
+#include "stream/source.h"
 
 /* The centre is subtracted where differences are taken, and for maps that say so. */
 static bool centres_rows(const struct ny_fit_settings *settings, bool sparse)
@@ -87,9 +88,12 @@ size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m)
     return rank < m ? rank : m;
 }
 
-bool ny_settings_gram_f64(const struct ny_fit_settings *settings)
+bool ny_settings_gram_f64(const struct ny_fit_settings *settings, uint64_t n)
 {
-    return settings->precision == NY_PRECISION_F64 || settings->method->gram_f64 ||
+    const uint64_t few_units = 16;
+
+    return ny_units_of(n) <= few_units || settings->precision == NY_PRECISION_F64 ||
+           settings->method->gram_f64 || settings->method->krylov || settings->columns_file ||
            settings->weights != NY_WEIGHTS_UNIFORM || settings->online;
 }
 
@@ -129,8 +133,7 @@ bool ny_settings_forms_gram(const struct ny_fit_settings *settings)
 }
 
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
-                                        struct ny_context *ctx,
-                                        const struct ny_points_info *points,
+                                        struct ny_context *ctx, const struct ny_points_info *points,
                                         const struct ny_geometry *geometry)
 {
     return (struct ny_columns_spec){.ctx = ctx,
@@ -139,6 +142,6 @@ struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                     .geometry = geometry,
                                     .dtype = points->dtype,
                                     .slots = (size_t)points->row_slots,
-                                    .row_nnz = (double)points->nnz /
-                                               (double)(points->n ? points->n : 1)};
+                                    .row_nnz =
+                                        (double)points->nnz / (double)(points->n ? points->n : 1)};
 }

@@ -111,8 +111,9 @@ bool ny_settings_needs_degrees(const struct ny_fit_settings *settings);
 size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
 /* What the options say of the small problem; for plans, and the beginning of a job's. */
 struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m);
-/* The tile Gram is f64 whatever W says. */
-bool ny_settings_gram_f64(const struct ny_fit_settings *settings);
+/* The tile Gram of n rows is f64 whatever W says: the method needs it, or there are so few rows
+ * that what f32 loses in each unit does not average out. */
+bool ny_settings_gram_f64(const struct ny_fit_settings *settings, uint64_t n);
 /* The weights of weighted selection: the diagonal of the matrix that the map decomposes. */
 enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings);
 /* A pass after the selection measures the residuals of all rows, which the rule does not. */

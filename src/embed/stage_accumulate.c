@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "embed/given_columns.h"
+#include "embed/gram_noise.h"
 #include "embed/products.h"
 #include "stream/pass.h"
 
@@ -335,6 +336,21 @@ int ny_stage_degrees(struct ny_job *job)
     return ny_job_save(job, NY_STAGE_ACCUMULATE);
 }
 
+bool ny_job_sums_outdated(const struct ny_job *job)
+{
+    return job->gram == NY_GRAM_F64 && job->update.mode != NY_UPDATE_FROZEN &&
+           ny_field_is(ny_job_report(job), "gram_precision", "f32");
+}
+
+void ny_job_drop_outdated(struct ny_job *job)
+{
+    if (!ny_job_sums_outdated(job) || !ny_field_text(ny_job_checkpoint(job), "part")) return;
+    ny_log(job->ctx, NY_LOG_WARNING,
+           "the sums of pass 1 were begun in f32, which is too coarse for this result; they are "
+           "made again in f64");
+    json_object_clear(ny_job_checkpoint(job));
+}
+
 static int accumulate_all(struct ny_job *job)
 {
     struct ny_accumulate pass = {.gram = job->gram, .save = save};
@@ -405,7 +421,10 @@ int ny_stage_accumulate(struct ny_job *job)
     if (err) return err;
     if (!ny_settings_needs_gram(job->settings)) return ny_job_save(job, NY_STAGE_SOLVE);
     err = ny_job_fit_workers(job);
+    if (!err && !frozen) err = ny_job_measure_gram(job);
+    if (!err) err = ny_job_fit_workers(job); /* an f64 Gram takes more of each */
     if (err) return err;
+    ny_job_drop_outdated(job);
     ny_field_set_text(ny_job_report(job), "gram_precision",
                       job->gram == NY_GRAM_F64 ? "f64" : "f32");
     err = accumulate(job);

@@ -19,17 +19,6 @@ static int save(struct ny_job *job, enum ny_stage next, uint64_t units_done)
                                    job->krylov->step * places_of(job) + units_done);
 }
 
-/* Of the products, from what W tells, as choose_shift() has it of a Gram. */
-static void choose_precision(struct ny_job *job)
-{
-    bool again = json_is_true(json_object_get(job->record, "gram_f64"));
-
-    job->eta = job->krylov->eta;
-    job->gram = ny_settings_gram_f64(job->settings) || again ? NY_GRAM_F64
-                                                             : ny_gram_precision_of(job->eta);
-    job->krylov->problem.gram = job->gram;
-}
-
 /* The solver as of the last checkpoint, or at its beginning. */
 static int open_krylov(struct ny_job *job, uint64_t *units)
 {
@@ -45,6 +34,7 @@ static int open_krylov(struct ny_job *job, uint64_t *units)
     err = ny_job_prepare(job);
     if (err == NY_OK && job->stage == NY_STAGE_ACCUMULATE) err = ny_job_fit_workers(job);
     if (err) return err;
+    if (job->stage == NY_STAGE_ACCUMULATE) ny_job_drop_outdated(job);
     problem = ny_job_problem(job);
     shape.bytes = ny_krylov_state_bytes(&problem, job->m);
     shape.units = ny_krylov_steps(&problem, job->m) * places_of(job);
@@ -59,7 +49,6 @@ static int open_krylov(struct ny_job *job, uint64_t *units)
     ny_blas_parallel(job->ctx, job->m);
     err = ny_krylov_new(job->krylov, &problem, image, (unsigned)(place / places_of(job)));
     ny_blas_serial();
-    if (err == NY_OK) choose_precision(job);
     return err;
 }
 
@@ -89,8 +78,7 @@ int ny_krylov_accumulate(struct ny_job *job)
     int err = open_krylov(job, &units);
 
     if (err) return err;
-    ny_field_set_text(ny_job_report(job), "gram_precision",
-                      job->gram == NY_GRAM_F64 ? "f64" : "f32");
+    ny_field_set_text(ny_job_report(job), "gram_precision", "f64"); /* of the products */
     while (!done) {
         err = run_step(job, units, &done);
         if (err) return err;

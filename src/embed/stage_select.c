@@ -240,22 +240,22 @@ static int choose_shift(struct ny_job *job)
         mean_diagonal += job->W.at[i * job->m + i] / (double)job->m;
     }
     err = ny_columns_set_shift(job->columns, job->a);
-    if (err || !ny_settings_forms_gram(job->settings) || job->stage == NY_STAGE_DEGREES) return err;
+    if (err || job->stage == NY_STAGE_DEGREES) return err;
     job->gram = NY_GRAM_F64;
-    if (ny_settings_gram_f64(job->settings) ||
-        json_is_true(json_object_get(job->record, "gram_f64")))
-        return NY_OK;
+    if (!ny_settings_forms_gram(job->settings)) return NY_OK;
     if (job->update.mode == NY_UPDATE_FROZEN) { /* of the sums that it adds to */
-        const char *gram = ny_field_text(ny_job_report(job), "gram_precision");
+        bool coarse = ny_field_is(ny_job_report(job), "gram_precision", "f32");
 
-        job->gram = gram && gram[1] == '6' ? NY_GRAM_F64 : NY_GRAM_F32;
+        job->gram = coarse ? NY_GRAM_F32 : NY_GRAM_F64;
         return NY_OK;
     }
+    if (ny_settings_gram_f64(job->settings, job->points.n) ||
+        json_is_true(json_object_get(job->record, "gram_f64")))
+        return NY_OK;
     ny_blas_parallel(job->ctx, job->m);
     err = ny_gram_choose(job->ctx, job->W, job->a, mean_diagonal, &choice);
     ny_blas_serial();
-    job->gram = choice.precision;
-    job->eta = choice.eta;
+    job->gram = choice.cut ? NY_GRAM_F64 : choice.precision;
     return err;
 }
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "embed/gram_noise.h"
 #include "embed/model.h"
 #include "embed/products.h"
 #include "embed/signs.h"
@@ -185,7 +186,7 @@ static int solve_again(struct ny_job *job)
 /* The tile Gram lost what matters (trap 1): once more, in f64. */
 static int accumulate_again(struct ny_job *job)
 {
-    if (job->gram == NY_GRAM_F64) return solve_again(job);
+    if (job->gram == NY_GRAM_F64 && !ny_job_sums_outdated(job)) return solve_again(job);
     ny_log(job->ctx, NY_LOG_DETAIL,
            "the sums of pass 1 in f32 are too coarse for this result; they are made again in f64");
     ny_field_set_json(job->record, "gram_f64", json_true());
@@ -195,23 +196,27 @@ static int accumulate_again(struct ny_job *job)
     return ny_job_save(job, NY_STAGE_ACCUMULATE);
 }
 
-/* The solution, or its certificate, shows that the Gram was not precise enough. */
-static bool lost_precision(const struct ny_job *job, const struct ny_solution *solution)
+/* g_jj, as they are before the solution takes G. */
+static int keep_diagonal(const struct ny_job *job, double **diagonal)
 {
-    double trace_error = (solution->trace - solution->trace_approx) / solution->trace;
-    bool summed = job->acc || job->settings->method->krylov;
+    size_t m = job->m;
 
-    if (solution->inaccurate) return true;
-    return summed && job->gram == NY_GRAM_F32 && isfinite(trace_error) &&
-           ny_gram_blurs(job->eta, trace_error);
+    if (!job->acc || !job->acc->G.at || job->gram == NY_GRAM_F64) return NY_OK;
+    *diagonal = ny_alloc(job->ctx, NY_MEM_SOLVE, m * sizeof(double));
+    if (!*diagonal) return NY_EBUDGET;
+    for (size_t j = 0; j < m; j++)
+        (*diagonal)[j] = job->acc->G.at[j * job->acc->G.stride + j];
+    return NY_OK;
 }
 
-static int solve_problem(struct ny_job *job, struct ny_solution *solution)
+/* *diagonal: of the Gram, where it is f32. */
+static int solve_problem(struct ny_job *job, struct ny_solution *solution, double **diagonal)
 {
     struct ny_problem problem;
     int err = ny_job_prepare(job);
 
     if (err == NY_OK) err = ny_job_load_accumulator(job);
+    if (err == NY_OK) err = keep_diagonal(job, diagonal);
     if (err) return err;
     problem = ny_job_problem(job);
     ny_blas_parallel(job->ctx, job->m);
@@ -224,13 +229,16 @@ int ny_stage_solve(struct ny_job *job)
 {
     struct ny_solution solution = {0};
     const struct ny_method *method = job->settings->method;
+    double *diagonal = NULL;
     int err;
 
     if (method->whole) return ny_products_solve(job);
     if (job->update.mode == NY_UPDATE_FROZEN) return ny_update_drift(job);
-    err = method->krylov ? ny_krylov_finish(job, &solution) : solve_problem(job, &solution);
+    err = method->krylov ? ny_krylov_finish(job, &solution)
+                         : solve_problem(job, &solution, &diagonal);
     if (err) goto done;
-    if (lost_precision(job, &solution)) {
+    if (solution.inaccurate || ny_job_sums_outdated(job) ||
+        (diagonal && ny_job_gram_blurs(job, &solution, diagonal))) {
         err = accumulate_again(job);
         goto done;
     }
@@ -248,6 +256,7 @@ int ny_stage_solve(struct ny_job *job)
     ny_job_mark_time(job);
     err = method->krylov ? ny_krylov_leave(job) : ny_job_save(job, NY_STAGE_PROJECT);
 done:
+    ny_free(job->ctx, diagonal);
     ny_solution_release(&solution, job->ctx);
     return err;
 }

@@ -7,9 +7,8 @@
 
 enum { PROBES = 16 };
 
-/* Below: what f32 loses in a tile Gram is not seen in the leading eigenvalues. MNIST at m = 1,000 …
- * 4,000 has η = 5e-7 … 6e-6, duplicates and heavy tails 5e-4 and more. What is lost of the
- * certificate is checked after the pass (ny_gram_blurs()). */
+/* Above: f64 without more ado. MNIST at m = 1,000 … 4,000 has η = 5e-7 … 6e-6, duplicates and heavy
+ * tails 5e-4 and more. Below, what f32 loses is measured (spectral/gram_noise.h). */
 static const double ETA_F32 = 2e-5;
 
 /* Of the shifted W − 1aᵀ and of W, what one reading of it tells. */
@@ -46,7 +45,7 @@ static double cut_of(size_t m, double plain, double shifted)
     return fmax((double)m * 0x1p-53 * plain, 0x1p-22 * shifted);
 }
 
-double ny_gram_eta(double spread, double inverse_norm, double mean_diagonal)
+static double eta_of(double spread, double inverse_norm, double mean_diagonal)
 {
     return 0x1p-24 * spread * inverse_norm / mean_diagonal;
 }
@@ -54,20 +53,6 @@ double ny_gram_eta(double spread, double inverse_norm, double mean_diagonal)
 enum ny_gram_precision ny_gram_precision_of(double eta)
 {
     return eta <= ETA_F32 ? NY_GRAM_F32 : NY_GRAM_F64; /* F64 where η is NaN */
-}
-
-double ny_gram_spread(struct ny_matrix W, const double *a)
-{
-    double largest = 0;
-
-    for (size_t j = 0; j < W.cols; j++) {
-        double sum = 0;
-
-        for (size_t i = 0; i < W.rows; i++) /* W is symmetric: its rows are its columns */
-            sum += (W.at[j * W.stride + i] - a[j]) * (W.at[j * W.stride + i] - a[j]);
-        largest = fmax(largest, sum / (double)W.rows);
-    }
-    return largest;
 }
 
 /* M ← W − 1aᵀ */
@@ -112,7 +97,7 @@ static void apply_inverse(struct ny_matrix L, struct ny_matrix X, double *sum, d
 /* ‖W⁻¹‖_F from L, to about a tenth, well within a factor of 2: E‖W⁻¹z‖² = ‖W⁻¹‖_F² for z of
  * random signs (Hutchinson 1990). The estimate is at its worst where one eigenvector dominates
  * W⁻¹; but there a second product is nearly ‖W⁻¹‖₂ ≤ ‖W⁻¹‖_F, so the larger of the two counts. */
-int ny_gram_inverse_norm(struct ny_context *ctx, struct ny_matrix L, double *norm)
+static int inverse_norm(struct ny_context *ctx, struct ny_matrix L, double *norm)
 {
     double *at = ny_alloc(ctx, NY_MEM_SOLVE, L.rows * PROBES * sizeof(*at)), sum, largest, unused;
     struct ny_matrix X = ny_matrix(at, L.rows, PROBES);
@@ -230,9 +215,9 @@ int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
     copy_lower(W, M);
     full = ny_cholesky(M) == 0; /* W = LLᵀ */
     if (full) {
-        err = ny_gram_inverse_norm(ctx, M, &choice->inverse_norm);
+        err = inverse_norm(ctx, M, &choice->inverse_norm);
         if (err) goto done;
-        choice->eta = ny_gram_eta(sizes.spread, choice->inverse_norm, mean_diagonal);
+        choice->eta = eta_of(sizes.spread, choice->inverse_norm, mean_diagonal);
         settled = 1 / choice->inverse_norm > doubt * cut && /* σ_min ≥ 1/‖W⁻¹‖_F */
                   (choice->eta * doubt < ETA_F32 || choice->eta > doubt * ETA_F32);
     }
@@ -240,18 +225,9 @@ int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
         err = choose_exactly(ctx, W, a, M, full && choice->inverse_norm * cut < hopeless, choice);
     if (err) goto done;
     choice->cut = choice->rank < m;
-    choice->eta = ny_gram_eta(sizes.spread, choice->inverse_norm, mean_diagonal);
+    choice->eta = eta_of(sizes.spread, choice->inverse_norm, mean_diagonal);
     choice->precision = ny_gram_precision_of(choice->eta);
 done:
     ny_free(ctx, space);
     return err;
-}
-
-/* Measured, f32 against f64: the share of the trace that K̃ takes is off by 0.5 to 2.5 η (MNIST,
- * Fashion-MNIST, KDD 99, very wide kernels). */
-bool ny_gram_blurs(double eta, double trace_error)
-{
-    const double loss = 3, tolerance = 0.01;
-
-    return loss * eta > tolerance * trace_error;
 }

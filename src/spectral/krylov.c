@@ -161,24 +161,6 @@ static int find_whitening(struct ny_krylov *krylov)
     return err;
 }
 
-/* η, with ‖BBᵀ‖_F for ‖W⁺‖_F. */
-static int find_loss(struct ny_krylov *krylov, double spread, double mean_diagonal)
-{
-    double norm = 0;
-    int err = NY_OK;
-
-    for (size_t j = 0; j < krylov->B.rows; j++) {
-        const double *row = krylov->B.at + j * krylov->B.stride; /* uᵀσ^-½ */
-        double inverse = ny_dot(row, row, krylov->B.cols);
-
-        norm += inverse * inverse;
-    }
-    norm = sqrt(norm);
-    if (!krylov->B.at) err = ny_gram_inverse_norm(krylov->problem.ctx, krylov->basis.W, &norm);
-    krylov->eta = ny_gram_eta(spread, norm, mean_diagonal);
-    return err;
-}
-
 /* U = R·B·V of the block under way. */
 static void find_directions(struct ny_krylov *krylov)
 {
@@ -306,12 +288,9 @@ static int enter(struct ny_krylov *krylov, double *image)
 int ny_krylov_new(struct ny_krylov *krylov, const struct ny_problem *problem, double *image,
                   unsigned step)
 {
-    double spread = ny_gram_spread(problem->W, problem->a), mean = 0;
     struct ny_matrix E;
     int err;
 
-    for (size_t i = 0; i < problem->m; i++)
-        mean += problem->W.at[i * (problem->W.stride + 1)] / (double)problem->m;
     *krylov = (struct ny_krylov){.problem = *problem, .step = step};
     krylov->problem.acc = &krylov->sums;
     krylov->sums.m = problem->m;
@@ -319,7 +298,6 @@ int ny_krylov_new(struct ny_krylov *krylov, const struct ny_problem *problem, do
     if (err == NY_OK) err = ny_basis_new(&krylov->basis, &krylov->problem);
     if (err == NY_OK && !image) err = begin(krylov);
     if (err == NY_OK) err = find_whitening(krylov);
-    if (err == NY_OK) err = find_loss(krylov, spread, mean);
     if (err) {
         ny_free(problem->ctx, image);
         return err;

@@ -22,7 +22,6 @@ struct ny_krylov {
     size_t rank;                /* rows of Q */
     size_t width;               /* l */
     size_t most;                /* columns of Q: all blocks there may be */
-    double eta;                 /* what f32 products would lose (spectral/gram.c) */
     unsigned step;              /* the block under way */
     double *state;              /* what a checkpoint keeps: s′, H, Q, T, and some numbers */
     struct ny_matrix H;         /* m × columns of this block: C′ᵀC′U so far */

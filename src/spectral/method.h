@@ -122,13 +122,7 @@ struct ny_gram_choice {
 int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
                    double mean_diagonal, struct ny_gram_choice *choice);
 size_t ny_gram_choose_bytes(size_t m);
-/* What it is decided from, where L of W, or of what takes its place, is there anyway: η = spread ·
- * 2⁻²⁴‖W⁺‖_F / mean k(x,x), and whether that lets the products of pass 1 be f32. */
-double ny_gram_spread(struct ny_matrix W, const double *a);
-int ny_gram_inverse_norm(struct ny_context *ctx, struct ny_matrix L, double *norm);
-double ny_gram_eta(double spread, double inverse_norm, double mean_diagonal);
+/* The precision that η alone decides. */
 enum ny_gram_precision ny_gram_precision_of(double eta);
-/* A trace error this small, from f32 tile Grams, may be off by more than a hundredth of itself. */
-bool ny_gram_blurs(double eta, double trace_error);
 
 #endif

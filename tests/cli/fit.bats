@@ -450,7 +450,7 @@ expect() {
     store s 2000 3
     # 2,000 × 200 entries of bytes, or of three columns; 2,000 · 200² of the Gram
     expect "$(nystream plan b --json --approx projected $landmarks)" accumulate \
-        "$W + 1.6e7 / bytes_flops + 4e5 / exp32 + 8e7 / gram32_flops"
+        "$W + 1.6e7 / bytes_flops + 4e5 / exp32 + 8e7 / gram64_flops"
     expect "$(nystream plan b --json --approx column $landmarks)" accumulate \
         "$W + 1.6e7 / bytes_flops + 4e5 / exp32 + 8e7 / gram64_flops"
     expect "$(nystream plan s --json --approx nystrom $landmarks)" project \

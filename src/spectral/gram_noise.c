@@ -1,0 +1,337 @@
+#include "spectral/gram_noise.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "stream/source.h"
+
+enum { STRIP = NY_STRIP_ROWS, PROBES = 16, LEAST = 64, MOST = 512, SHARE = 8, RESIDUAL_STEP = 32 };
+
+size_t ny_gram_meter_rows(size_t m)
+{
+    size_t rows = m / SHARE;
+
+    if (rows < LEAST) rows = LEAST;
+    if (rows > MOST) rows = MOST;
+    return rows < m ? rows : m;
+}
+
+/* ---- what is compared --------------------------------------------------------------------- */
+
+struct ranked {
+    double weight;
+    size_t row;
+};
+
+static int heavier(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* ‖W⁺e_j‖² g_jj of each row, from random signs: E (W⁺z)_j² = ‖W⁺e_j‖². */
+static int rank_rows(struct ny_gram_meter *meter, const double *spread, struct ranked *ranked)
+{
+    size_t m = meter->m;
+    double *X = ny_alloc(meter->ctx, NY_MEM_GRAM, m * PROBES * sizeof(*X));
+
+    if (!X) return NY_EBUDGET;
+    for (size_t i = 0; i < m; i++) {
+        uint64_t bits = ny_hash64(0, NY_STREAM_PROBES, i);
+
+        for (size_t k = 0; k < PROBES; k++)
+            X[i * PROBES + k] = bits >> k & 1 ? 1 : -1;
+    }
+    ny_solve_lower(meter->L, ny_matrix(X, m, PROBES));
+    ny_solve_lower_t(meter->L, ny_matrix(X, m, PROBES));
+    for (size_t i = 0; i < m; i++)
+        ranked[i] = (struct ranked){ny_dot(X + i * PROBES, X + i * PROBES, PROBES) * spread[i], i};
+    ny_free(meter->ctx, X);
+    return NY_OK;
+}
+
+/* Half of the rows are the heaviest; the others stand for those that are left. */
+static void choose_rows(struct ny_gram_meter *meter, struct ranked *ranked)
+{
+    size_t m = meter->m, heavy = meter->count < m ? meter->count / 2 : m;
+    size_t others = meter->count - heavy, left = m - heavy;
+
+    qsort(ranked, m, sizeof(*ranked), heavier);
+    if (others) qsort(ranked + heavy, left, sizeof(*ranked), by_row);
+    for (size_t i = 0; i < meter->count; i++) {
+        size_t at = i < heavy ? i : heavy + (i - heavy) * left / others;
+
+        meter->row[i] = ranked[at].row;
+        meter->weight[i] = i < heavy ? 1 : (double)left / (double)others;
+    }
+}
+
+/* Rows of W⁺, of which the unit vectors are solved side by side. */
+static int find_inverse(struct ny_gram_meter *meter)
+{
+    size_t m = meter->m, count = meter->count;
+    double *X = ny_calloc(meter->ctx, NY_MEM_GRAM, m, count * sizeof(*X));
+
+    if (!X) return NY_EBUDGET;
+    for (size_t i = 0; i < count; i++)
+        X[meter->row[i] * count + i] = 1;
+    ny_solve_lower(meter->L, ny_matrix(X, m, count));
+    ny_solve_lower_t(meter->L, ny_matrix(X, m, count));
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < m; j++)
+            meter->inverse[i * m + j] = X[j * count + i];
+    ny_free(meter->ctx, X);
+    return NY_OK;
+}
+
+int ny_gram_meter_new(struct ny_gram_meter *meter, struct ny_context *ctx, struct ny_matrix L,
+                      const double *a, const double *spread)
+{
+    size_t m = L.rows, count = ny_gram_meter_rows(m);
+    struct ranked *ranked;
+    int err = NY_EBUDGET;
+
+    *meter = (struct ny_gram_meter){.ctx = ctx, .m = m, .count = count, .L = L, .a = a};
+    ranked = ny_alloc(ctx, NY_MEM_GRAM, m * sizeof(*ranked));
+    meter->row = ny_calloc(ctx, NY_MEM_GRAM, count, sizeof(*meter->row));
+    meter->weight = ny_calloc(ctx, NY_MEM_GRAM, count, sizeof(*meter->weight));
+    meter->inverse = ny_calloc(ctx, NY_MEM_GRAM, count, m * sizeof(*meter->inverse));
+    meter->sum = ny_calloc(ctx, NY_MEM_GRAM, count, m * sizeof(*meter->sum));
+    if (!ranked || !meter->row || !meter->weight || !meter->inverse || !meter->sum) goto done;
+    err = rank_rows(meter, spread, ranked);
+    if (err) goto done;
+    choose_rows(meter, ranked);
+    err = find_inverse(meter);
+done:
+    ny_free(ctx, ranked);
+    return err;
+}
+
+void ny_gram_meter_release(struct ny_gram_meter *meter)
+{
+    if (!meter->ctx) return;
+    ny_free(meter->ctx, meter->row);
+    ny_free(meter->ctx, meter->weight);
+    ny_free(meter->ctx, meter->inverse);
+    ny_free(meter->ctx, meter->sum);
+    *meter = (struct ny_gram_meter){0};
+}
+
+size_t ny_gram_meter_bytes(size_t m)
+{
+    size_t count = ny_gram_meter_rows(m);
+
+    return 3 * count * m * sizeof(double) + m * (sizeof(struct ranked) + PROBES * sizeof(double)) +
+           count * (sizeof(size_t) + sizeof(double));
+}
+
+/* ---- one unit ----------------------------------------------------------------------------- */
+
+int ny_gram_sample_new(struct ny_gram_sample **out, const struct ny_gram_meter *meter)
+{
+    struct ny_context *ctx = meter->ctx;
+    size_t m = meter->m, count = meter->count;
+    struct ny_gram_sample *sample = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*sample));
+
+    *out = NULL;
+    if (!sample) return NY_EBUDGET;
+    *sample = (struct ny_gram_sample){.ctx = ctx, .meter = meter};
+    sample->left = ny_calloc(ctx, NY_MEM_GRAM, NY_UNIT_ROWS, count * sizeof(*sample->left));
+    sample->G32 = ny_calloc(ctx, NY_MEM_GRAM, count, m * sizeof(*sample->G32));
+    sample->G64 = ny_calloc(ctx, NY_MEM_GRAM, count, m * sizeof(*sample->G64));
+    sample->left64 = ny_calloc(ctx, NY_MEM_GRAM, STRIP, count * sizeof(*sample->left64));
+    sample->strip = ny_calloc(ctx, NY_MEM_GRAM, STRIP, m * sizeof(*sample->strip));
+    sample->square = ny_calloc(ctx, NY_MEM_GRAM, m, sizeof(*sample->square));
+    if (sample->left && sample->G32 && sample->G64 && sample->left64 && sample->strip &&
+        sample->square) {
+        *out = sample;
+        return NY_OK;
+    }
+    ny_gram_sample_free(sample);
+    return NY_EBUDGET;
+}
+
+void ny_gram_sample_free(struct ny_gram_sample *sample)
+{
+    if (!sample) return;
+    ny_free(sample->ctx, sample->left);
+    ny_free(sample->ctx, sample->G32);
+    ny_free(sample->ctx, sample->G64);
+    ny_free(sample->ctx, sample->left64);
+    ny_free(sample->ctx, sample->strip);
+    ny_free(sample->ctx, sample->square);
+    ny_free(sample->ctx, sample);
+}
+
+size_t ny_gram_sample_bytes(size_t m)
+{
+    size_t count = ny_gram_meter_rows(m);
+
+    return count * (NY_UNIT_ROWS * sizeof(float) + m * (sizeof(float) + sizeof(double))) +
+           STRIP * (m + count) * sizeof(double) + m * sizeof(double) +
+           sizeof(struct ny_gram_sample);
+}
+
+/* Σ w²(k(x,x) − ‖L⁻¹c‖²) over every 32nd row, times 32: of rows that are not weighed yet. */
+static double residual_of(struct ny_gram_sample *sample, struct ny_matrix32 C,
+                          const struct ny_tile_rows *rows)
+{
+    const struct ny_gram_meter *meter = sample->meter;
+    size_t columns = (rows->count + RESIDUAL_STEP - 1) / RESIDUAL_STEP;
+    struct ny_matrix Z = ny_matrix(sample->strip, meter->m, columns);
+    double sum = 0;
+
+    if (!rows->diagonal) return 0;
+    for (size_t k = 0; k < columns; k++)
+        for (size_t j = 0; j < meter->m; j++)
+            Z.at[j * columns + k] = (double)C.at[k * RESIDUAL_STEP * C.stride + j] + meter->a[j];
+    ny_solve_lower(meter->L, Z);
+    for (size_t k = 0; k < columns; k++) {
+        double w = rows->weights ? rows->weights[k * RESIDUAL_STEP] : 1;
+        double residual = rows->diagonal[k * RESIDUAL_STEP];
+
+        for (size_t j = 0; j < meter->m; j++)
+            residual -= Z.at[j * columns + k] * Z.at[j * columns + k];
+        sum += w * w * fmax(residual, 0);
+    }
+    return sum * RESIDUAL_STEP;
+}
+
+/* Rows of the Gram of one strip, in f64. */
+static void add_strip(struct ny_gram_sample *sample, struct ny_matrix32 C, size_t first)
+{
+    const struct ny_gram_meter *meter = sample->meter;
+    size_t m = meter->m, count = meter->count;
+
+    for (size_t i = 0; i < STRIP; i++) {
+        const float *restrict from = C.at + (first + i) * C.stride;
+        double *restrict to = sample->strip + i * m;
+
+        for (size_t j = 0; j < m; j++) {
+            to[j] = (double)from[j];
+            sample->square[j] += to[j] * to[j];
+        }
+        for (size_t k = 0; k < count; k++)
+            sample->left64[i * count + k] = to[meter->row[k]];
+    }
+    ny_gemm(1, ny_t(ny_matrix(sample->left64, STRIP, count)), ny_matrix(sample->strip, STRIP, m),
+            first > 0, ny_matrix(sample->G64, count, m));
+}
+
+void ny_gram_sample_set(struct ny_gram_sample *sample, struct ny_matrix32 C,
+                        const struct ny_tile_rows *rows)
+{
+    const struct ny_gram_meter *meter = sample->meter;
+    size_t count = meter->count;
+
+    assert(C.rows == NY_UNIT_ROWS && C.cols == meter->m && !C.transposed);
+    sample->residual = residual_of(sample, C, rows);
+    for (size_t i = 0; i < rows->count && rows->weights; i++)
+        for (size_t j = 0; j < C.cols; j++)
+            C.at[i * C.stride + j] *= (float)rows->weights[i];
+    for (size_t i = 0; i < C.rows; i++)
+        for (size_t k = 0; k < count; k++)
+            sample->left[i * count + k] = C.at[i * C.stride + meter->row[k]];
+    ny_gemm32(1, ny_t32(ny_matrix32(sample->left, C.rows, count)), C, 0,
+              ny_matrix32(sample->G32, count, meter->m));
+    memset(sample->square, 0, meter->m * sizeof(*sample->square));
+    for (size_t first = 0; first < C.rows; first += STRIP)
+        add_strip(sample, C, first);
+}
+
+/* ---- all of them -------------------------------------------------------------------------- */
+
+void ny_gram_meter_add(struct ny_gram_meter *meter, const struct ny_gram_sample *sample)
+{
+    size_t m = meter->m;
+    double together = 0;
+
+    for (size_t i = 0; i < meter->count; i++) {
+        size_t row = meter->row[i];
+        double variance = 0, sum = 0, others = 0;
+
+        for (size_t j = 0; j < m; j++) {
+            double d = (double)sample->G32[i * m + j] - sample->G64[i * m + j];
+            double inverse = meter->inverse[i * m + j], *all = &meter->sum[i * m + j];
+            double scale = sample->square[row] * sample->square[j], twice = j == row ? 1 : 2;
+
+            *all += d;
+            variance += twice * inverse * inverse * d * d;
+            sum += twice * inverse * inverse * *all * *all;
+            if (scale > 0 && j != row) others += d * d / scale;
+            if (scale > 0 && j == row)
+                meter->diagonal += meter->weight[i] * d * d / scale / (double)m;
+        }
+        meter->variance += meter->weight[i] * variance;
+        meter->others += meter->weight[i] * others / ((double)m * (double)m);
+        together += meter->weight[i] * sum;
+    }
+    meter->together = together;
+    meter->residual += sample->residual;
+    meter->units++;
+}
+
+struct ny_gram_noise ny_gram_meter_read(const struct ny_gram_meter *meter)
+{
+    double units = (double)meter->units;
+    struct ny_gram_noise noise = {.trace = sqrt(meter->variance / units),
+                                  .diagonal = meter->diagonal / units,
+                                  .others = meter->others / units,
+                                  .residual = meter->residual / units};
+
+    if (meter->units > 1 && meter->variance > 0) /* E‖ΣD‖² = s σ² + s(s − 1)ρσ² */
+        noise.coherent = (meter->together / meter->variance - 1) / (units - 1);
+    noise.coherent = fmin(fmax(noise.coherent, 0), 1);
+    return noise;
+}
+
+static double deviations(const struct ny_gram_noise *noise, double units)
+{
+    const double safe = 4;
+
+    return safe * sqrt(units + noise->coherent * units * units);
+}
+
+double ny_gram_loss(const struct ny_gram_noise *noise, double units)
+{
+    return deviations(noise, units) * noise->trace;
+}
+
+bool ny_gram_blurs(const struct ny_gram_noise *noise, double units, double unexplained)
+{
+    const double tolerance = 0.01;
+
+    return !(ny_gram_loss(noise, units) <= tolerance * unexplained);
+}
+
+bool ny_gram_blurs_values(const struct ny_gram_noise *noise, double units, const double *gram,
+                          struct ny_matrix P)
+{
+    const double tolerance = 1e-3;
+
+    for (size_t k = 0; k < P.cols; k++) {
+        double sum = 0, squares = 0, variance;
+
+        for (size_t j = 0; j < P.rows; j++) {
+            double p = P.at[j * P.stride + k], part = p * p * gram[j] / units;
+
+            sum += part;
+            squares += part * part;
+        }
+        variance = noise->diagonal * squares + 2 * noise->others * (sum * sum - squares);
+        if (!(deviations(noise, units) * sqrt(fmax(variance, 0)) <= tolerance)) return true;
+    }
+    return false;
+}

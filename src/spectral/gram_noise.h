@@ -1,0 +1,81 @@
+/*
+ * What tile Grams in f32 lose, measured: of a few units the same Gram is made in f64 beside, for
+ * some rows of it, and the difference weighed as the certificate weighs it. The caller takes units
+ * that depend on the number of rows alone, so that threads, budgets and kills change nothing.
+ *
+ * D = G32 − G64 of one unit is rounding noise: its entries are independent of one another, and
+ * nearly so from unit to unit. The certificate takes tr W⁺G, so that one unit moves it by tr W⁺D,
+ * whose variance is Σ_i w⁺_ii² d_ii² + 2 Σ_i≠j w⁺_ij² d_ij². It is estimated from that sum over all
+ * columns and some rows: those where W⁺ is largest, and others at equal distances. An eigenvalue
+ * λ̂_k moves by its share p_kᵀDp_k, p_k its column of P.
+ *
+ * Rows that are equal make the same error in every unit: the share of the variance that two units
+ * have in common is `coherent`, and adds up linearly.
+ */
+#ifndef NY_SPECTRAL_GRAM_NOISE_H
+#define NY_SPECTRAL_GRAM_NOISE_H
+
+#include "spectral/accumulator.h"
+
+/* Of one unit of NY_UNIT_ROWS rows. */
+struct ny_gram_noise {
+    double trace;    /* standard deviation of tr W⁺D */
+    double diagonal; /* mean of d_jj² / g_jj² */
+    double others;   /* mean of d_ij² / g_ii g_jj, i ≠ j */
+    double coherent; /* share of the variance that units have in common, 0 … 1 */
+    double residual; /* estimate of Σ w²(k(x,x) − cᵀW⁺c) over the rows of a unit */
+};
+
+/* What is compared, and the sums over the units so far. */
+struct ny_gram_meter {
+    struct ny_context *ctx;
+    size_t m, count;
+    struct ny_matrix L;        /* W = LLᵀ, borrowed */
+    const double *a;           /* shift of the tiles, borrowed */
+    size_t *row;               /* count: rows of the Gram that are looked at */
+    double *weight;            /* count: how many rows each of them stands for */
+    double *inverse;           /* count × m: rows of W⁺ */
+    double *sum;               /* count × m: ΣD */
+    double variance, together; /* Σ of a unit's variance; that of ΣD */
+    double diagonal, others, residual;
+    uint64_t units;
+};
+
+/* L of W with both triangles kept above it (ny_cholesky()); spread[j]: mean square of column j of
+ * W − 1aᵀ. */
+int ny_gram_meter_new(struct ny_gram_meter *meter, struct ny_context *ctx, struct ny_matrix L,
+                      const double *a, const double *spread);
+void ny_gram_meter_release(struct ny_gram_meter *meter);
+size_t ny_gram_meter_bytes(size_t m);
+size_t ny_gram_meter_rows(size_t m); /* `count` of m landmarks */
+
+/* One worker's share: one unit. */
+struct ny_gram_sample {
+    struct ny_context *ctx;
+    const struct ny_gram_meter *meter;
+    float *left, *G32;            /* NY_UNIT_ROWS × count of the tile's columns; count × m */
+    double *left64, *strip, *G64; /* a strip of both, widened; count × m */
+    double *square;               /* m: g_jj */
+    double residual;
+};
+
+int ny_gram_sample_new(struct ny_gram_sample **out, const struct ny_gram_meter *meter);
+void ny_gram_sample_free(struct ny_gram_sample *sample);
+size_t ny_gram_sample_bytes(size_t m);
+/* Compares the Grams of a tile, whose rows are multiplied by their weights. */
+void ny_gram_sample_set(struct ny_gram_sample *sample, struct ny_matrix32 C,
+                        const struct ny_tile_rows *rows);
+/* Adds a unit; in unit order, so that sums are the same whoever made them. */
+void ny_gram_meter_add(struct ny_gram_meter *meter, const struct ny_gram_sample *sample);
+struct ny_gram_noise ny_gram_meter_read(const struct ny_gram_meter *meter);
+
+/* Four standard deviations of what so many units take from tr K̃. */
+double ny_gram_loss(const struct ny_gram_noise *noise, double units);
+/* Whether that is more than a hundredth of tr K − tr K̃; before the pass, of its estimate. */
+bool ny_gram_blurs(const struct ny_gram_noise *noise, double units, double unexplained);
+/* Whether four standard deviations are more than a thousandth of an eigenvalue. gram[j]: g_jj of
+ * all units. */
+bool ny_gram_blurs_values(const struct ny_gram_noise *noise, double units, const double *gram,
+                          struct ny_matrix P);
+
+#endif

@@ -1,0 +1,553 @@
+/*
+ * The certificate does not flatter: over data, kernels, widths, maps and approximations, what a fit
+ * prints is what plain long-double loops find for the landmarks that it exported
+ * (tests/support/certified.h). `trace_error` is right to 1 % and 1e-6; where it is a bound it is at
+ * most half as large again. The leading eigenvalues are right to 1e-3, with --precision f64 1e-8.
+ *
+ * `make check` runs a fixed choice of the cases of few rows; with NYSTREAM_GRID=all, all of them
+ * and those of many rows run, which takes half an hour (make check-long).
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "nystream.h"
+#include "support/certified.h"
+#include "support/store_folder.h"
+#include "certified_case.h"
+
+enum { P = 4, OPTIONS_MAX = 16, SHARE = 97 };
+
+/* A store of n rows; what it holds. */
+static double *import_data(const struct data *data, size_t n, const char *store)
+{
+    char file[192];
+    const char *files[] = {file};
+    double *X = malloc(n * data->d * sizeof(*X));
+    struct ny_options *options;
+
+    for (size_t i = 0; i < n * data->d; i++) {
+        X[i] = data->value(i / data->d, i % data->d);
+        if (data->dtype[2] == '4') X[i] = (double)(float)X[i];
+    }
+    snprintf(file, sizeof(file), "%s/rows.npy", directory);
+    write_npy(file, data->dtype, X, n, data->d);
+    CHECK(ny_options_new(&options, ctx));
+    CHECK(ny_import(ctx, store, files, 1, options, NULL));
+    ny_options_free(options);
+    return X;
+}
+
+/* ---- what is tried ------------------------------------------------------------------------ */
+
+static const struct kernel {
+    const char *name;
+    enum certified_kernel kernel;
+    bool width, positive;
+} kernels[] = {
+    {"rbf", CERTIFIED_RBF, true, true},
+    {"laplacian", CERTIFIED_LAPLACIAN, true, true},
+    {"polynomial", CERTIFIED_POLYNOMIAL, true, false},
+    {"cosine", CERTIFIED_COSINE, false, false},
+    {"linear", CERTIFIED_LINEAR, false, false},
+};
+enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
+
+static const double widths[] = {1, 1e-4, 1e-3, 1e-2, 0.1, 10};
+enum { WIDTHS = sizeof(widths) / sizeof(widths[0]) };
+
+static const struct map {
+    const char *name;
+    bool centred, divided;
+} maps[] = {
+    {"svd", false, false},      {"kpca", true, false},      {"pca", true, false},
+    {"laplacian", false, true}, {"diffusion", false, true},
+};
+enum { MAPS = sizeof(maps) / sizeof(maps[0]) };
+
+static const struct way {
+    const char *name;
+    const char *options[OPTIONS_MAX];
+    enum certified_values values;
+    bool landmarks; /* averages are those over the landmarks */
+    bool affine;
+    bool bound;   /* trace_error is an upper bound */
+    bool updated; /* the second half of the rows comes with --update full */
+    bool leading; /* K̃ is its leading eigenpairs alone */
+    size_t experts;
+} ways[] = {
+    {.name = "projected", .options = {"approx", "projected"}},
+    {.name = "projected f64", .options = {"approx", "projected", "precision", "f64"}},
+    {.name = "projected, uniform", .options = {"approx", "projected", "select", "uniform"}},
+    {.name = "projected over D",
+     .options = {"approx", "projected", "averages", "landmarks"},
+     .landmarks = true},
+    {.name = "projected, rank 9", .options = {"approx", "projected", "rank", "9"}},
+    {.name = "affine", .options = {"approx", "projected", "affine", "yes"}, .affine = true},
+    {.name = "krylov",
+     .options = {"approx", "projected", "inner", "randomized", "oversample", "12", "power", "4"},
+     .leading = true},
+    {.name = "online",
+     .options = {"approx", "projected", "online", "yes", "select", "greedy", "tolerance", "1e-3",
+                 "affine", "no"},
+     .bound = true},
+    {.name = "updated", .options = {"approx", "projected", "select", "uniform"}, .updated = true},
+    {.name = "nystrom",
+     .options = {"approx", "nystrom", "inner", "exact"},
+     .values = CERTIFIED_OF_NYSTROM,
+     .landmarks = true},
+    {.name = "nystrom, certified",
+     .options = {"approx", "nystrom", "inner", "exact", "rank", "12", "certify", "yes"},
+     .values = CERTIFIED_OF_NYSTROM,
+     .landmarks = true},
+    {.name = "column",
+     .options = {"approx", "column"},
+     .values = CERTIFIED_OF_COLUMN,
+     .landmarks = true},
+    {.name = "ensemble", .options = {"approx", "ensemble", "experts", "2"}, .experts = 2},
+};
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+
+struct tried {
+    const struct data *data;
+    const struct kernel *kernel;
+    const struct map *map;
+    const struct way *way;
+    double width;
+    size_t n, m;
+};
+
+static void describe(const struct tried *t, char text[200])
+{
+    snprintf(text, 200, "%s %zu rows, %s x %g, %s, %s, m = %zu", t->data->name, t->n,
+             t->kernel->name, t->width, t->map->name, t->way->name, t->m);
+}
+
+/* An offset that leaves nothing of the differences between kernel values is not tried. */
+static bool makes_sense(const struct tried *t)
+{
+    if (t->data->value == far_away && t->kernel->kernel != CERTIFIED_RBF &&
+        t->kernel->kernel != CERTIFIED_LAPLACIAN && strcmp(t->map->name, "pca") != 0)
+        return false;
+    if (!t->kernel->width && t->width != widths[0]) return false;
+    if (t->map->divided && (!t->kernel->positive || t->way->affine)) return false;
+    if (strcmp(t->map->name, "pca") == 0 && t->kernel->kernel != CERTIFIED_LINEAR) return false;
+    if (strcmp(t->map->name, "diffusion") == 0 && strcmp(t->way->name, "projected") != 0)
+        return false;
+    return true;
+}
+
+/* ---- one case ----------------------------------------------------------------------------- */
+
+static void set_option(struct ny_options *options, const char *name, const char *value)
+{
+    if (ny_options_set(options, name, value)) fail_msg("%s", ny_context_message(ctx));
+}
+
+static double number_of(const struct ny_report *report, const char *key)
+{
+    double value;
+
+    return ny_report_number(report, key, &value) ? value : NAN;
+}
+
+/* γ = auto of these rows and this kernel. */
+static double auto_gamma(const struct tried *t, const char *store)
+{
+    struct ny_options *options;
+    struct ny_report *report = NULL;
+    double gamma;
+
+    CHECK(ny_options_new(&options, ctx));
+    set_option(options, "kernel", t->kernel->name);
+    set_option(options, "map", "svd");
+    set_option(options, "approx", "nystrom");
+    set_option(options, "landmarks", "3");
+    set_option(options, "components", "1");
+    CHECK(ny_fit(ctx, store, "width", options, &report));
+    gamma = number_of(report, "gamma");
+    ny_report_free(report);
+    ny_options_free(options);
+    CHECK(ny_remove(ctx, store, "width"));
+    return gamma;
+}
+
+/* *f64: that is the type of the values. */
+static size_t read_npy(const char *store, const char *part, void *values, size_t room, bool *f64)
+{
+    char file[192], header[129] = "";
+    size_t bytes;
+    FILE *in;
+
+    snprintf(file, sizeof(file), "%s/part.npy", directory);
+    CHECK(ny_export(ctx, store, "fit", part, file));
+    in = fopen(file, "rb");
+    assert_non_null(in);
+    assert_int_equal(fread(header, 1, 128, in), 128);
+    *f64 = strstr(header + 10, "'<f8'") != NULL;
+    bytes = fread(values, 1, room, in);
+    fclose(in);
+    return bytes;
+}
+
+static void read_values(const char *store, double values[CERTIFIED_P])
+{
+    double wide[CERTIFIED_P] = {0};
+    float narrow[CERTIFIED_P];
+    bool f64;
+
+    read_npy(store, "eigenvalues", wide, sizeof(wide), &f64);
+    memcpy(narrow, wide, sizeof(narrow));
+    for (size_t k = 0; k < CERTIFIED_P; k++)
+        values[k] = f64 ? wide[k] : (double)narrow[k];
+}
+
+struct outcome {
+    double printed, trace;    /* trace_error (NaN: null), trace */
+    double wanted, low, high; /* its truth; how far it is below and above, in tolerances */
+    double eigen;             /* largest relative error of an eigenvalue, in tolerances */
+    bool refused, f64;        /* refused: numerics; or the options do not go together */
+    int status;
+};
+
+static struct ny_options *options_of(const struct tried *t, double gamma)
+{
+    struct ny_options *options;
+    char text[40];
+
+    CHECK(ny_options_new(&options, ctx));
+    set_option(options, "kernel", t->kernel->name);
+    set_option(options, "map", t->map->name);
+    if (t->kernel->width) {
+        snprintf(text, sizeof(text), "%.17g", t->width * gamma);
+        set_option(options, "gamma", text);
+    }
+    snprintf(text, sizeof(text), "%zu", t->m);
+    set_option(options, "landmarks", text);
+    snprintf(text, sizeof(text), "%d", P);
+    set_option(options, "components", text);
+    for (size_t i = 0; i + 1 < OPTIONS_MAX && t->way->options[i]; i += 2)
+        set_option(options, t->way->options[i], t->way->options[i + 1]);
+    return options;
+}
+
+static void compare(const struct tried *t, const struct certified *want, const double *values,
+                    struct outcome *outcome)
+{
+    double tolerance = outcome->f64 ? 1e-8 : 1e-3, floor, error = (double)want->error;
+    double most = t->way->bound ? 0.5 * error : 0.01 * error;
+
+    outcome->wanted = error;
+    outcome->low = (error - outcome->printed) / (0.01 * error + 1e-6);
+    outcome->high = (outcome->printed - error) / (most + 1e-6);
+    floor = (outcome->f64 ? (double)t->m * 0x1p-50 : 0x1p-27) * (double)want->raw;
+    for (size_t k = 0; k < (size_t)P + t->map->divided && !t->way->bound; k++) {
+        double allowed = tolerance * (double)want->values[k] + floor;
+
+        if (t->way->values == CERTIFIED_OF_COLUMN) allowed += sqrt(floor * (double)want->raw);
+        if (values[k] > 0)
+            outcome->eigen =
+                fmax(outcome->eigen, fabs(values[k] - (double)want->values[k]) / allowed);
+    }
+}
+
+static enum certified_averages averages_of(const struct tried *t)
+{
+    if (t->map->centred)
+        return t->way->landmarks ? CERTIFIED_CENTRED_LANDMARKS : CERTIFIED_CENTRED_IMPLICIT;
+    if (t->map->divided)
+        return t->way->landmarks ? CERTIFIED_DIVIDED_LANDMARKS : CERTIFIED_DIVIDED_IMPLICIT;
+    return CERTIFIED_RAW;
+}
+
+/* Compares a finished fit with the reference. */
+static void judge(const struct tried *t, const char *store, const double *X, double gamma,
+                  const struct ny_report *report, struct outcome *outcome)
+{
+    uint64_t D[1024];
+    double values[CERTIFIED_P];
+    struct certified_fit fit = {.X = X,
+                                .n = t->n,
+                                .d = t->data->d,
+                                .kernel = t->kernel->kernel,
+                                .degree = number_of(report, "degree"),
+                                .coef0 = number_of(report, "coef0"),
+                                .gamma = t->width * gamma,
+                                .centred_rows = strcmp(t->map->name, "pca") == 0,
+                                .D = D,
+                                .averages = averages_of(t),
+                                .values = t->way->values,
+                                .affine = t->way->affine,
+                                .experts = t->way->experts};
+    struct certified want;
+    bool f64;
+
+    if (isnan(fit.degree)) fit.degree = 3;
+    if (isnan(fit.coef0)) fit.coef0 = 1;
+    fit.m = read_npy(store, "landmarks", D, sizeof(D), &f64) / sizeof(D[0]);
+    fit.rank = (size_t)number_of(report, "rank_effective");
+    if (t->way->leading) fit.pairs = (size_t)P + t->map->divided;
+    outcome->printed = number_of(report, "trace_error");
+    outcome->trace = number_of(report, "trace");
+    read_values(store, values);
+    if (fit.experts && fit.rank < fit.m) return; /* each expert has a rank of its own */
+    want = certified_of(&fit);
+    compare(t, &want, values, outcome);
+}
+
+static struct outcome try_case(const struct tried *t, const char *store, const double *X,
+                               double gamma)
+{
+    struct outcome outcome = {.printed = NAN};
+    struct ny_options *options = options_of(t, gamma);
+    struct ny_report *report = NULL;
+    int err = ny_fit(ctx, store, "fit", options, &report);
+
+    for (size_t i = 0; i + 1 < OPTIONS_MAX && t->way->options[i]; i += 2)
+        if (strcmp(t->way->options[i + 1], "f64") == 0) outcome.f64 = true;
+    if (err == NY_OK)
+        judge(t, store, X, gamma, report, &outcome);
+    else
+        outcome.refused = true;
+    outcome.status = err;
+    if (err != NY_OK && err != NY_ENUMERIC && err != NY_EUSAGE) {
+        char text[200];
+
+        describe(t, text);
+        fail_msg("%s: %s", text, ny_context_message(ctx));
+    }
+    if (err == NY_OK) CHECK(ny_remove(ctx, store, "fit"));
+    ny_report_free(report);
+    ny_options_free(options);
+    return outcome;
+}
+
+/* ---- the grid ----------------------------------------------------------------------------- */
+
+struct grid {
+    size_t tried, certified, refused, bad;
+    double low, high, eigen; /* the worst, in tolerances */
+    char worst_low[200], worst_high[200], worst_eigen[200];
+};
+
+static void keep_worst(double *worst, char text[200], double now, const struct tried *t)
+{
+    if (!(now > *worst)) return;
+    *worst = now;
+    describe(t, text);
+}
+
+static void note(struct grid *grid, const struct tried *t, const struct outcome *outcome)
+{
+    char text[200];
+
+    describe(t, text);
+    grid->tried++;
+    grid->refused += outcome->refused;
+    if (outcome->refused) return;
+    if (!isnan(outcome->printed)) {
+        grid->certified++;
+        keep_worst(&grid->low, grid->worst_low, outcome->low, t);
+        keep_worst(&grid->high, grid->worst_high, outcome->high, t);
+    }
+    keep_worst(&grid->eigen, grid->worst_eigen, outcome->eigen, t);
+    if (!(outcome->low <= 1) && !isnan(outcome->printed))
+        grid->bad++;
+    else if (!(outcome->high <= 1) && !isnan(outcome->printed))
+        grid->bad++;
+    else if (!(outcome->eigen <= 1))
+        grid->bad++;
+    else
+        return;
+    print_message("%s: trace_error %.6g, true %.6g; eigenvalue off by %.2g tolerances\n", text,
+                  outcome->printed, outcome->wanted, outcome->eigen);
+}
+
+static void try_data(struct grid *grid, const struct data *data, size_t n, size_t m, size_t every)
+{
+    char store[160];
+    double *X, gamma[KERNELS];
+    size_t number = 0;
+
+    snprintf(store, sizeof(store), "%s/%s-%zu.nys", directory, data->name, n);
+    X = import_data(data, n, store);
+    for (size_t k = 0; k < KERNELS; k++) {
+        struct tried t = {data, &kernels[k], &maps[0], &ways[0], 1, n, m};
+
+        gamma[k] = kernels[k].width ? auto_gamma(&t, store) : NAN;
+        for (size_t i = 0; i < WIDTHS * MAPS * WAYS; i++) {
+            struct outcome outcome;
+
+            t.width = widths[i % WIDTHS];
+            t.map = &maps[i / WIDTHS % MAPS];
+            t.way = &ways[i / WIDTHS / MAPS];
+            if (t.way->updated || !makes_sense(&t)) continue;
+            if ((number++ * 7 + n + (size_t)data->d) % every) continue;
+            outcome = try_case(&t, store, X, gamma[k]);
+            if (outcome.status != NY_EUSAGE) note(grid, &t, &outcome);
+        }
+    }
+    case_remove(store);
+    free(X);
+}
+
+static void finish(const struct grid *grid)
+{
+    print_message("%zu cases, %zu with a certificate, %zu refused; worst, in tolerances:\n"
+                  "  too small  %.3g: %s\n  too large  %.3g: %s\n  eigenvalue %.3g: %s\n",
+                  grid->tried, grid->certified, grid->refused, grid->low, grid->worst_low,
+                  grid->high, grid->worst_high, grid->eigen, grid->worst_eigen);
+    assert_int_equal(grid->bad, 0);
+    assert_true(grid->certified > 0);
+}
+
+static size_t every_case(size_t otherwise)
+{
+    const char *all = getenv("NYSTREAM_GRID");
+
+    return all ? strtoull(all, NULL, 10) : otherwise;
+}
+
+static const struct kernel *kernel_named(const char *name)
+{
+    for (size_t i = 0; i < KERNELS; i++)
+        if (strcmp(kernels[i].name, name) == 0) return &kernels[i];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+/* One way through the grid: these rows, these kernels and widths, kpca, f32. */
+static void try_wide(struct grid *grid, const struct data *data, size_t n, size_t m,
+                     const double *X, const char *store)
+{
+    static const struct {
+        const char *kernel;
+        double width;
+    } hard[] = {{"rbf", 1}, {"rbf", 1e-2}, {"rbf", 1e-3}, {"cosine", 1}, {"polynomial", 1e-2}};
+
+    for (size_t k = 0; k < sizeof(hard) / sizeof(hard[0]); k++) {
+        struct tried t = {data, kernel_named(hard[k].kernel), &maps[1], &ways[0], hard[k].width, n,
+                          m};
+        struct outcome outcome = try_case(&t, store, X, auto_gamma(&t, store));
+
+        note(grid, &t, &outcome);
+    }
+}
+
+/* Of 8-bit values and columns of mixed scale, wide kernels lost up to two thirds of the certificate
+ * to f32. */
+static void wide_kernels_of_centred_maps(void **state)
+{
+    struct grid grid = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char store[160];
+        double *X;
+
+        snprintf(store, sizeof(store), "%s/wide-%zu.nys", directory, i);
+        X = import_data(&datas[i], 600, store);
+        try_wide(&grid, &datas[i], 600, 36, X, store);
+        free(X);
+    }
+    finish(&grid);
+}
+
+/* Real bytes: 3,000 rows of 16 whole numbers, in the folder NYSTREAM_DATA. */
+static void letters(void **state)
+{
+    static const struct data data = {"letter", "|u1", NULL, 16};
+    enum { ROWS = 3000 };
+    const char *folder = getenv("NYSTREAM_DATA");
+    char command[512], store[160], file[192];
+    const char *files[] = {file};
+    double *X = malloc(ROWS * data.d * sizeof(*X));
+    struct ny_options *options;
+    struct grid grid = {0};
+    FILE *in;
+
+    (void)state;
+    snprintf(command, sizeof(command),
+             "gzip -dc '%s/letter/letter.csv.gz' | sed -n '2,%dp' | cut -d, -f2-",
+             folder ? folder : "", ROWS + 1);
+    in = folder ? popen(command, "r") : NULL;
+    for (size_t i = 0; i < ROWS * data.d; i++)
+        if (!in || fscanf(in, "%lf%*[,\n]", &X[i]) != 1) {
+            if (in) pclose(in);
+            free(X);
+            print_message("NYSTREAM_DATA names no folder with letter/letter.csv.gz\n");
+            skip();
+        }
+    assert_int_equal(pclose(in), 0);
+    snprintf(store, sizeof(store), "%s/letters.nys", directory);
+    snprintf(file, sizeof(file), "%s/letters.npy", directory);
+    write_npy(file, data.dtype, X, ROWS, data.d);
+    CHECK(ny_options_new(&options, ctx));
+    CHECK(ny_import(ctx, store, files, 1, options, NULL));
+    ny_options_free(options);
+    try_wide(&grid, &data, ROWS, 40, X, store);
+    free(X);
+    finish(&grid);
+}
+
+static void few_rows(void **state)
+{
+    struct grid grid = {0};
+
+    (void)state;
+    for (size_t i = 0; i < DATAS; i++)
+        try_data(&grid, &datas[i], 600, 36, every_case(41));
+    finish(&grid);
+}
+
+/* More than 16 units: what f32 loses is measured. */
+static void many_rows(void **state)
+{
+    struct grid grid = {0};
+    char store[160];
+    double *X;
+
+    (void)state;
+    snprintf(store, sizeof(store), "%s/many.nys", directory);
+    X = import_data(&datas[0], 34000, store);
+    try_wide(&grid, &datas[0], 34000, 24, X, store);
+    free(X);
+    finish(&grid);
+}
+
+/* NYSTREAM_GRID_MANY=n:m:k — one in k of the cases of n rows and m landmarks. */
+static void all_of_many_rows(void **state)
+{
+    struct grid grid = {0};
+    const char *many = getenv("NYSTREAM_GRID_MANY");
+    size_t n, m, every;
+
+    (void)state;
+    if (!many || sscanf(many, "%zu:%zu:%zu", &n, &m, &every) != 3) {
+        print_message("a grid of many rows takes minutes: make check-long\n");
+        skip();
+    }
+    for (size_t i = 0; i < DATAS; i++)
+        try_data(&grid, &datas[i], n, m, every);
+    finish(&grid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wide_kernels_of_centred_maps),
+        cmocka_unit_test(letters),
+        cmocka_unit_test(few_rows),
+        cmocka_unit_test(many_rows),
+        cmocka_unit_test(all_of_many_rows),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
