@@ -8,13 +8,13 @@ CC      ?= cc
 INSTALL ?= install
 PACKAGES := lmdb openblas lapacke liblz4 libxxhash zlib jansson cairo
 say       = $(if $(V),,@printf '%-5s %s\n' $(1) $@;)
-WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wformat=2
 CFLAGS  ?= -O3 -g
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) $(if $(WERROR),-Werror) -fPIC -fvisibility=hidden \
               -ffp-contract=off $(HARDENING) -fdebug-prefix-map=$(CURDIR)=. -Iinclude -Isrc $(PACKAGE_CFLAGS)
 # Checked copies, guarded stacks, tables that cannot be written (tests/cli/security.bats looks). The
 # sanitizers check copies themselves, and without optimisation the compiler cannot.
-HARDENING = -fstack-protector-strong $(if $(filter -fsanitize% -O0,$(CFLAGS)),,\
+HARDENING = -fstack-protector-strong -fstack-clash-protection $(if $(filter -fsanitize% -O0,$(CFLAGS)),,\
             -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 DEPENDENCIES = -MMD -MP -MF $@.d -MT $@

@@ -90,6 +90,7 @@ extern "C" {
     X(NY_ENUMERIC, 7, "numerics", "the mathematics do not go through")                             \
     X(NY_EBUDGET, 8, "budget", "it does not fit in the memory budget")                             \
     X(NY_EINTERNAL, 9, "internal", "a defect of nystream")                                         \
+    X(NY_EHUNGUP, 129, "hung-up", "its terminal was closed, after a clean checkpoint")             \
     X(NY_EINTERRUPTED, 130, "interrupted", "interrupted after a clean checkpoint")                 \
     X(NY_ETERMINATED, 143, "terminated", "terminated after a clean checkpoint")
 
@@ -176,9 +177,9 @@ NY_API int ny_context_set_command(struct ny_context *context, const char *const 
 NY_API const char *ny_context_command(const struct ny_context *context);
 /* What the file holds that a call with this context wrote last; NULL: there is none. */
 NY_API const struct ny_written *ny_context_written(const struct ny_context *context);
-/* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED, or NY_ETERMINATED for
- * signal 15. The request holds for later calls, too, where they take long, until 0 withdraws it.
- * Async-signal-safe. */
+/* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED, or NY_EHUNGUP for
+ * signal 1 and NY_ETERMINATED for signal 15. The request holds for later calls, too, where they
+ * take long, until 0 withdraws it. Async-signal-safe. */
 NY_API void ny_context_interrupt(struct ny_context *context, int signal);
 /* From now on, for the whole process, a bad sector or a cut-short file below the memory map of a
  * store is NY_ESTORE of the call that met it, instead of the signal SIGBUS. */

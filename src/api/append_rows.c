@@ -4,6 +4,15 @@
 #include "base/checksum.h"
 #include "store/store.h"
 
+/* Says which rows and labels these are, so that a killed call of the same ones is gone on with. */
+static uint64_t fingerprint_of(const float *values, uint64_t rows, uint64_t d, const double *labels)
+{
+    const uint64_t both[2] = {ny_checksum(values, (size_t)(rows * d) * sizeof(*values)),
+                              labels ? ny_checksum(labels, (size_t)rows * sizeof(*labels)) : 0};
+
+    return ny_checksum(both, sizeof(both));
+}
+
 int ny_append_rows(struct ny_context *context, const char *path, const float *values, uint64_t rows,
                    uint64_t d, const double *labels)
 {
@@ -17,13 +26,14 @@ int ny_append_rows(struct ny_context *context, const char *path, const float *va
     int err;
 
     err = NY_GIVEN(context, path, values);
+    if (!err) err = ny_given_rows(context, rows, d);
     if (err) return err;
     err = ny_store_create(&store, context, path);
     if (err) goto done;
     err = ny_points_info(store, &info);
     if (err) goto done;
     spec.append = info.n > 0;
-    spec.fingerprint = ny_checksum(values, (size_t)(rows * d) * sizeof(float));
+    spec.fingerprint = fingerprint_of(values, rows, d, labels);
     err = ny_ingest_begin(&ingest, store, &spec, &consumed);
     if (err == NY_END) err = NY_OK; /* a killed call of the same rows committed all of them */
     if (err || !ingest) goto done;

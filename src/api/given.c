@@ -18,3 +18,17 @@ int ny_given(struct ny_context *ctx, const char *function, const char *names,
     }
     return NY_OK;
 }
+
+int ny_given_rows(struct ny_context *context, uint64_t rows, uint64_t columns)
+{
+    uint64_t bytes;
+
+    /* No array in memory is larger, so whoever says so has miscounted. */
+    if (!__builtin_mul_overflow(rows, columns ? columns : 1, &bytes) &&
+        bytes <= PTRDIFF_MAX / sizeof(double))
+        return NY_OK;
+    return ny_fail(context, NY_EUSAGE,
+                   "%llu rows of %llu columns are more than an array in memory can hold; check the "
+                   "two numbers",
+                   (unsigned long long)rows, (unsigned long long)columns);
+}

@@ -13,5 +13,7 @@
 /* `names` of the pointers, as "path, name". */
 int ny_given(struct ny_context *ctx, const char *function, const char *names,
              const void *const *pointers, size_t count);
+/* NY_EUSAGE where so many rows of numbers cannot be in memory: their size would overflow. */
+int ny_given_rows(struct ny_context *context, uint64_t rows, uint64_t columns);
 
 #endif

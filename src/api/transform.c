@@ -88,5 +88,6 @@ int ny_model_transform(struct ny_model *model, const float *values, uint64_t row
 {
     int err = NY_GIVEN(model ? model->ctx : NULL, values, embedding);
 
+    if (!err) err = ny_given_rows(model->ctx, rows, model->d);
     return err ? err : ny_transform_memory(model, values, rows, embedding);
 }

@@ -8,7 +8,7 @@
 #include "base/context_private.h"
 #include "base/cpu.h"
 
-enum { NY_SIGINT = 2, NY_SIGTERM = 15 };
+enum { NY_SIGHUP = 1, NY_SIGINT = 2, NY_SIGTERM = 15 };
 
 static const double checkpoint_default_s = 20;
 
@@ -218,6 +218,12 @@ int ny_check_interrupt(struct ny_context *ctx)
     int signal = atomic_load_explicit(&ctx->interrupt, memory_order_relaxed);
 
     if (!signal) return NY_OK;
+    if (signal == NY_SIGHUP) return ny_fail(ctx, NY_EHUNGUP, "hung up");
     if (signal == NY_SIGTERM) return ny_fail(ctx, NY_ETERMINATED, "terminated");
     return ny_fail(ctx, NY_EINTERRUPTED, "interrupted");
+}
+
+bool ny_is_interrupt(int status)
+{
+    return status == NY_EHUNGUP || status == NY_EINTERRUPTED || status == NY_ETERMINATED;
 }

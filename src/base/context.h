@@ -54,5 +54,7 @@ double ny_context_checkpoint_s(const struct ny_context *ctx);
 
 /* NY_OK, or NY_EINTERRUPTED / NY_ETERMINATED with the message set. Cheap: call it often. */
 int ny_check_interrupt(struct ny_context *ctx);
+/* Whether a status is one of those that ny_check_interrupt() gives. */
+bool ny_is_interrupt(int status);
 
 #endif

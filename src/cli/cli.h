@@ -177,9 +177,8 @@ bool cli_goes_on(const struct command *command, const char *kind);
 
 /* ---- signals.c ---------------------------------------------------------------------------- */
 
-/* The first SIGINT or SIGTERM asks the command to stop, and ends the process where it does not stop
- * soon (a long solve); the second ends it at once. NULL: nothing is left
- * to stop. */
+/* The first SIGHUP, SIGINT or SIGTERM asks the command to stop, and ends the process where it does
+ * not stop soon (a long solve); the second ends it at once. NULL: nothing is left to stop. */
 void cli_watch_signals(struct command *command);
 
 /* ---- progress.c --------------------------------------------------------------------------- */

@@ -10,12 +10,21 @@ static double number(const json_t *facts, const char *key)
     return cli_fact_number(facts, key, &value) ? value : NAN;
 }
 
-/* In `width` columns; "-" where it does not apply. */
-static void print_cell(FILE *file, int width, const char *format, double value)
+/* Prints a number of so many digits in `width` columns; "-" where it does not apply. */
+static void print_digits(FILE *file, int width, int digits, double value)
+{
+    if (isnan(value))
+        fprintf(file, "%*s", width, "-");
+    else
+        fprintf(file, "%*.*g", width, digits, value);
+}
+
+/* Prints it with so many decimals, and `unit` behind it, in the same way. */
+static void print_decimals(FILE *file, int width, int decimals, double value, const char *unit)
 {
     char text[32] = "-";
 
-    if (!isnan(value)) snprintf(text, sizeof(text), format, value);
+    if (!isnan(value)) snprintf(text, sizeof(text), "%.*f%s", decimals, value, unit);
     fprintf(file, "%*s", width, text);
 }
 
@@ -40,13 +49,13 @@ static void print_row(FILE *file, const json_t *row, double centre)
     double gamma = number(row, "gamma");
 
     fprintf(file, "%c", fabs(gamma / centre - 1) < 1e-9 ? '*' : ' ');
-    print_cell(file, 11, "%.4g", gamma);
-    print_cell(file, 11, "%.4g", number(row, "sigma"));
-    print_cell(file, 12, "%.3g", number(row, "trace_error"));
-    print_cell(file, 9, "%.1f %%", 100 * number(row, "top_share"));
-    print_cell(file, 9, "%.0f", number(row, "rank_90"));
-    print_cell(file, 9, "%.1f", number(row, "effective_rank"));
-    print_cell(file, 9, "%.3g", number(row, "mean_kernel"));
+    print_digits(file, 11, 4, gamma);
+    print_digits(file, 11, 4, number(row, "sigma"));
+    print_digits(file, 12, 3, number(row, "trace_error"));
+    print_decimals(file, 9, 1, 100 * number(row, "top_share"), " %");
+    print_decimals(file, 9, 0, number(row, "rank_90"), "");
+    print_decimals(file, 9, 1, number(row, "effective_rank"), "");
+    print_digits(file, 9, 3, number(row, "mean_kernel"));
     fprintf(file, "   %s\n", cli_fact_text(row, "reading"));
 }
 

@@ -1,15 +1,39 @@
 /* nystream: the command. Parses, runs one verb, reports; the exit code is the library's status. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 
+/* Starts the process anew with the words that it was started with. argv lacks some of them where it
+ * was started through the dynamic loader (ld.so ./nystream fit …), which /proc/self/exe then is. */
+static void start_anew(FILE *words)
+{
+    size_t bytes = 0, count = 0;
+
+    for (int c; (c = getc(words)) != EOF; bytes++)
+        count += c == '\0';
+    rewind(words);
+    char text[bytes + 1], *argv[count + 1];
+
+    if (!count || fread(text, 1, bytes, words) != bytes) return;
+    argv[0] = text;
+    for (size_t i = 1; i < count; i++)
+        argv[i] = argv[i - 1] + strlen(argv[i - 1]) + 1;
+    argv[count] = NULL;
+    execv("/proc/self/exe", argv);
+}
+
 /* Once more, where OpenBLAS has to be told which CPU this is; goes on where that fails. */
-static void tell_openblas(char **argv)
+static void tell_openblas(void)
 {
     const char *core = ny_blas_coretype();
+    FILE *words = core ? fopen("/proc/self/cmdline", "re") : NULL;
 
-    if (core && setenv("OPENBLAS_CORETYPE", core, 1) == 0) execv("/proc/self/exe", argv);
+    if (!words) return;
+    if (setenv("OPENBLAS_CORETYPE", core, 1) == 0) start_anew(words);
+    fclose(words);
 }
 
 int main(int argc, char **argv)
@@ -18,7 +42,7 @@ int main(int argc, char **argv)
     struct command command = {.argc = argc, .argv = argv, .operands = operands};
     int status;
 
-    tell_openblas(argv);
+    tell_openblas();
     cli_prepare_output();
     status = ny_context_new(&command.context);
     if (!status) status = ny_options_new(&command.options, command.context);

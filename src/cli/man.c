@@ -183,7 +183,8 @@ static void print_exit_status(FILE *file)
         put_line(file, codes[i].meaning);
     }
     fputs(".PP\n", file);
-    put_line(file, "A second SIGINT or SIGTERM ends the process at once; the store is safe.");
+    put_line(file,
+             "A second SIGHUP, SIGINT or SIGTERM ends the process at once; the store is safe.");
 }
 
 static void print_rest(FILE *file)

@@ -20,7 +20,9 @@ void cli_prepare_output(void)
 
             if (opened >= 0 && opened != fd) close(opened);
         }
+    /* A pipe that nobody reads and a file beyond `ulimit -f` are errors of the write. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 void cli_print_text(FILE *file, const char *text)

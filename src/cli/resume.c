@@ -93,7 +93,7 @@ const char *cli_find_resume(const struct command *command, int status, struct ny
     char memory[32];
 
     *own = NULL;
-    if (status == NY_EINTERRUPTED || status == NY_ETERMINATED)
+    if (status == NY_EHUNGUP || status == NY_EINTERRUPTED || status == NY_ETERMINATED)
         return ny_context_command(command->context);
     if ((status != NY_EBUDGET && status != NY_EIO) || ny_context_new(own) ||
         !is_interrupted(command, *own))

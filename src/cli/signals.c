@@ -1,5 +1,6 @@
-/* SIGINT and SIGTERM become a request to checkpoint; a call that does not return in time ends all
- * the same, and says how to go on. */
+/* SIGHUP, SIGINT and SIGTERM become a request to checkpoint; a call that does not return in time
+ * ends all the same, and says how to go on. A signal that whoever started the command has it ignore
+ * (nohup, a shell's background job) stays ignored. */
 #include "cli/cli.h"
 
 #include <signal.h>
@@ -12,7 +13,12 @@ static const struct itimerval patience = {.it_value = {.tv_sec = 1, .tv_usec = 6
 
 static struct ny_context *volatile watched;
 static volatile sig_atomic_t received;
-static char last_words[2][8192]; /* of SIGINT, of SIGTERM */
+static const struct {
+    int signal, status;
+} stops[] = {{SIGINT, NY_EINTERRUPTED}, {SIGTERM, NY_ETERMINATED}, {SIGHUP, NY_EHUNGUP}};
+enum { STOPS = sizeof(stops) / sizeof(stops[0]) };
+
+static char last_words[STOPS][8192]; /* of each of the signals */
 
 static void stop(int signal)
 {
@@ -26,10 +32,13 @@ static void stop(int signal)
  * checkpoint is lost, and nothing else. */
 static void lose_patience(int signal)
 {
-    const char *words = last_words[received == SIGTERM];
-    size_t left = strlen(words);
+    const char *words = last_words[0];
+    size_t left;
 
     (void)signal;
+    for (int i = 0; i < STOPS; i++)
+        if (stops[i].signal == received) words = last_words[i];
+    left = strlen(words);
     while (left > 0) {
         ssize_t written = write(STDERR_FILENO, words, left);
 
@@ -56,13 +65,19 @@ static struct cli_last_words words_of(const struct verb *verb)
 
 static void prepare_words(const struct command *command)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < STOPS; i++) {
         last_words[i][0] = '\0';
         if (command)
-            cli_print_last_words(command, words_of(command->verb),
-                                 i ? NY_ETERMINATED : NY_EINTERRUPTED, last_words[i],
+            cli_print_last_words(command, words_of(command->verb), stops[i].status, last_words[i],
                                  sizeof(last_words[i]));
     }
+}
+
+static bool is_ignored(int signal)
+{
+    struct sigaction now;
+
+    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 void cli_watch_signals(struct command *command)
@@ -77,6 +92,6 @@ void cli_watch_signals(struct command *command)
     sigemptyset(&action.sa_mask);
     sigemptyset(&alarm.sa_mask);
     sigaction(SIGALRM, &alarm, NULL);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (int i = 0; i < STOPS; i++)
+        if (!is_ignored(stops[i].signal)) sigaction(stops[i].signal, &action, NULL);
 }

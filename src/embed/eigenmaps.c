@@ -166,7 +166,7 @@ static int run_solver(struct eigenmaps *map)
         err = ny_lobpcg_step(solver);
         report_progress(map, &meter);
         if (err == NY_OK && ny_now() - saved_s < ny_context_checkpoint_s(job->ctx)) continue;
-        if (err == NY_OK || err == NY_EINTERRUPTED || err == NY_ETERMINATED) {
+        if (err == NY_OK || ny_is_interrupt(err)) {
             int late = save(map);
 
             if (late) err = late;

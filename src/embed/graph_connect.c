@@ -37,7 +37,7 @@ static int run_round(struct connect *connect)
         uint64_t before = connect->row;
 
         err = ny_bridges_compare(&connect->bridging, &connect->row);
-        if (err == NY_EINTERRUPTED || err == NY_ETERMINATED) {
+        if (ny_is_interrupt(err)) {
             int late;
 
             connect->row = before;

@@ -69,7 +69,7 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
             err = commit(g, &out, row + count);
     }
     if (row > end) row = end;
-    if (err == NY_OK || err == NY_EINTERRUPTED || err == NY_ETERMINATED) {
+    if (err == NY_OK || ny_is_interrupt(err)) {
         int late = commit(g, &out, row);
 
         if (late) err = late;

@@ -139,7 +139,7 @@ void ny_forest_count(struct ny_forest *forest, double pairs)
 int ny_forest_pace(struct ny_forest *forest, const struct ny_forest_progress *progress,
                    uint64_t first, uint64_t done, int err)
 {
-    bool interrupted = err == NY_EINTERRUPTED || err == NY_ETERMINATED;
+    bool interrupted = ny_is_interrupt(err);
     double start_s = ny_now(), interval_s = forest->knn->checkpoint_s;
     int late;
 

@@ -5,26 +5,26 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "io/convert.h"
+#include "io/draft.h"
 #include "io/output.h"
 #include "io/pack.h"
 
 enum {
     BUFFER_BYTES = 256 * 1024,
     DIRECT_MIN = 64 * 1024, /* more goes past the buffer */
-    NUMBER_BYTES = 32,      /* of a number in text, with its delimiter */
-    NAME_TRIES = 16
+    NUMBER_BYTES = 32       /* of a number in text, with its delimiter */
 };
 
 struct ny_writer {
     struct ny_context *ctx;
-    char *path, *temporary; /* temporary NULL: written in place (a pipe, a device) */
+    char *path;
+    struct ny_draft *temporary; /* NULL: written in place (a pipe, a device) */
     int fd;
     enum ny_element element;
     struct ny_table_text text; /* delimiter NUL: an npy, or bytes as they come */
@@ -112,35 +112,9 @@ static int put_npy_header(struct ny_writer *writer)
     return put(writer, header, (size_t)length);
 }
 
-/* A free name beside `path`, created. */
 static int create_temporary(struct ny_writer *writer)
 {
-    const char *slash = strrchr(writer->path, '/');
-    size_t folder = slash ? (size_t)(slash - writer->path) + 1 : 0;
-    size_t room = folder + 40;
-
-    writer->temporary = ny_alloc(writer->ctx, NY_MEM_IO, room);
-    if (!writer->temporary) return NY_EBUDGET;
-    memcpy(writer->temporary, writer->path, folder);
-    for (int try = 0; try < NAME_TRIES; try++) {
-        uint64_t number = 0;
-
-        if (getrandom(&number, sizeof(number), 0) != sizeof(number)) break;
-        snprintf(writer->temporary + folder, room - folder, ".nystream-%016llx.tmp",
-                 (unsigned long long)number);
-        writer->fd =
-            open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (writer->fd >= 0) return NY_OK;
-        if (errno != EEXIST) break;
-    }
-    if (errno == ENOENT)
-        ny_fail_at(writer->ctx, NY_EIO, writer->path, NY_NO_LINE,
-                   "the folder of %s is not there; make it first", writer->path);
-    else
-        ny_fail_errno(writer->ctx, "write in the folder of", writer->path);
-    ny_free(writer->ctx, writer->temporary);
-    writer->temporary = NULL;
-    return ny_context_error(writer->ctx)->status;
+    return ny_draft_open(&writer->temporary, writer->ctx, writer->path, &writer->fd);
 }
 
 /* Regular files are replaced as a whole; what is no file is written to. */
@@ -315,19 +289,6 @@ static int finish(struct ny_writer *writer)
     return err ? err : flush(writer);
 }
 
-/* The new name survives a power failure once its folder is on disk. */
-static void sync_folder(const struct ny_writer *writer)
-{
-    char *slash = strrchr(writer->temporary, '/');
-    int fd;
-
-    if (slash) slash[slash == writer->temporary] = '\0';
-    fd = open(slash ? writer->temporary : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    (void)fsync(fd);
-    close(fd);
-}
-
 /* For whoever names the file when all is done. */
 static void note_written(const struct ny_writer *writer)
 {
@@ -344,7 +305,7 @@ static void note_written(const struct ny_writer *writer)
 int ny_writer_commit(struct ny_writer *writer)
 {
     struct ny_context *ctx = writer->ctx;
-    int fd = writer->fd, err = NY_OK;
+    int err = NY_OK;
 
     if (writer->failed)
         err = ny_fail(ctx, NY_EIO, "%s was not written as a whole", writer->path);
@@ -353,17 +314,10 @@ int ny_writer_commit(struct ny_writer *writer)
                       (unsigned long long)writer->written, (unsigned long long)writer->rows);
     if (!err) err = finish(writer);
     if (!err && writer->temporary) {
-        if (fsync(fd) != 0) err = ny_fail_errno(ctx, "write", writer->path);
+        err = ny_draft_commit(writer->temporary);
+        writer->temporary = NULL;
         writer->fd = -1;
-        if (close(fd) != 0 && !err) err = ny_fail_errno(ctx, "write", writer->path);
-        if (!err && rename(writer->temporary, writer->path) != 0)
-            err = ny_fail_errno(ctx, "rename a file to", writer->path);
-        if (!err) {
-            note_written(writer);
-            sync_folder(writer);
-            ny_free(ctx, writer->temporary);
-            writer->temporary = NULL;
-        }
+        if (!err) note_written(writer);
     }
     ny_writer_abort(writer);
     return err;
@@ -372,10 +326,9 @@ int ny_writer_commit(struct ny_writer *writer)
 void ny_writer_abort(struct ny_writer *writer)
 {
     if (!writer) return;
-    if (writer->fd > STDOUT_FILENO) close(writer->fd);
-    if (writer->temporary) unlink(writer->temporary);
+    if (writer->fd > STDOUT_FILENO && !writer->temporary) close(writer->fd);
+    ny_draft_abort(writer->temporary);
     ny_pack_end(writer->packer);
-    ny_free(writer->ctx, writer->temporary);
     ny_free(writer->ctx, writer->path);
     ny_free(writer->ctx, writer->buffer);
     ny_free(writer->ctx, writer);

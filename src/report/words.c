@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "report/axis.h"
 
-/* Cleaned: a terminal is not to obey what a record says. */
-static void add(char words[NY_WORDS_BYTES], const char *format, const char *text)
+/* Adds text, cleaned (a terminal is not to obey what a record says), between two of our words. */
+static void add(char words[NY_WORDS_BYTES], const char *before, const char *text, const char *after)
 {
     size_t used = strlen(words);
     char clean[96];
@@ -16,7 +16,8 @@ static void add(char words[NY_WORDS_BYTES], const char *format, const char *text
     if (!text) return;
     ny_clean_text(text, clean, sizeof(clean));
     if (used) used += (size_t)snprintf(words + used, NY_WORDS_BYTES - used, ", ");
-    if (used < NY_WORDS_BYTES) snprintf(words + used, NY_WORDS_BYTES - used, format, clean);
+    if (used < NY_WORDS_BYTES)
+        snprintf(words + used, NY_WORDS_BYTES - used, "%s%s%s", before, clean, after);
 }
 
 void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTES])
@@ -28,16 +29,16 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
     char text[96], number[48];
 
     words[0] = '\0';
-    add(words, "%s", map);
-    add(words, "%s", ny_field_text(report, "approx"));
+    add(words, "", map, "");
+    add(words, "", ny_field_text(report, "approx"), "");
     if (landmarks) {
         snprintf(text, sizeof(text), "%s landmarks%s%s%s", ny_grouped(landmarks, number),
                  rule ? " (" : "", rule ? rule : "", rule ? ")" : "");
-        add(words, "%s", text);
+        add(words, "", text, "");
     }
-    if (!map || strcmp(map, "pca") != 0) add(words, "%s kernel", ny_field_text(report, "kernel"));
-    if (isfinite(gamma)) add(words, "γ = %s", ny_short_number(gamma, number));
-    add(words, "%s points", ny_grouped(ny_part_find("embedding")->count(result), number));
+    if (!map || strcmp(map, "pca") != 0) add(words, "", ny_field_text(report, "kernel"), " kernel");
+    if (isfinite(gamma)) add(words, "γ = ", ny_short_number(gamma, number), "");
+    add(words, "", ny_grouped(ny_part_find("embedding")->count(result), number), " points");
 }
 
 /* Of a component's eigenvalue among those of the record: divided kernels have a trivial one before

@@ -30,6 +30,11 @@ struct compaction {
 
 /* ---- locks ---------------------------------------------------------------------------------- */
 
+static int refuse_held(void *user, const char *name)
+{
+    return ny_name_refuse(((struct compaction *)user)->store, name);
+}
+
 static int add_name(void *user, const char *text)
 {
     struct compaction *c = user;
@@ -42,11 +47,16 @@ static int add_name(void *user, const char *text)
     return ny_name_lock(&larger[c->names++], c->store, text);
 }
 
+/* Looks for jobs and imports that run before it takes any lock: whoever comes meanwhile is not
+ * to be refused because of a compaction that is refused itself. */
 static int lock_all(struct compaction *c)
 {
+    static const char importing[] = "importing into this store";
     int err = ny_store_writable(c->store);
 
-    if (!err) err = ny_lock_try(&c->points, c->store, "points", "importing into this store");
+    if (!err) err = ny_lock_refuse(c->store, "points", importing);
+    if (!err) err = ny_results_list(c->store, refuse_held, c);
+    if (!err) err = ny_lock_try(&c->points, c->store, "points", importing);
     if (!err) err = ny_results_list(c->store, add_name, c);
     if (!err) err = ny_lock_try(&c->commit, c->store, "commit", "writing to this store");
     return err;

@@ -160,18 +160,32 @@ int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, 
     return err;
 }
 
+/* Opens the lock where somebody holds it now; disturbs nobody who is about to take it. */
+static bool open_held(struct ny_lock *lock, const struct ny_store *store, const char *file)
+{
+    if (!folder_path(lock, store->path)) return false;
+    add_file(lock, file);
+    lock->fd = open(lock->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (lock->fd < 0) return false;
+    if (flock(lock->fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK) return true;
+    close(lock->fd);
+    return false;
+}
+
 bool ny_lock_held(struct ny_store *store, const char *file)
 {
     struct ny_lock lock;
-    bool held;
+    bool held = open_held(&lock, store, file);
 
-    if (!folder_path(&lock, store->path)) return false;
-    add_file(&lock, file);
-    lock.fd = open(lock.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (lock.fd < 0) return false;
-    held = flock(lock.fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    close(lock.fd);
+    if (held) close(lock.fd);
     return held;
+}
+
+int ny_lock_refuse(struct ny_store *store, const char *file, const char *what)
+{
+    struct ny_lock lock;
+
+    return open_held(&lock, store, file) ? busy(&lock, store->ctx, what) : NY_OK;
 }
 
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file)

@@ -47,17 +47,22 @@ struct ny_name_lock {
     struct ny_lock lock;
 };
 
-enum { LOCK_FILE_BYTES = NY_NAME_MAX + 8 };
+enum { LOCK_FILE_BYTES = NY_NAME_MAX + 8, WHAT_BYTES = NY_NAME_MAX + 16 };
 
 static void lock_file(char file[LOCK_FILE_BYTES], const char *name)
 {
     snprintf(file, LOCK_FILE_BYTES, "name-%s", name);
 }
 
+static void say_what(char what[WHAT_BYTES], const char *name)
+{
+    snprintf(what, WHAT_BYTES, "the result '%s'", name);
+}
+
 int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *name)
 {
     struct ny_name_lock *lock = NULL;
-    char file[LOCK_FILE_BYTES], what[NY_NAME_MAX + 16];
+    char file[LOCK_FILE_BYTES], what[WHAT_BYTES];
     int err = check_name(store->ctx, name);
 
     *out = NULL;
@@ -67,7 +72,7 @@ int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *
     if (!lock) return NY_EBUDGET;
     lock->ctx = store->ctx;
     lock_file(file, name);
-    snprintf(what, sizeof(what), "the result '%s'", name);
+    say_what(what, name);
     err = ny_lock_try(&lock->lock, store, file, what);
     if (err) {
         ny_free(store->ctx, lock);
@@ -92,6 +97,17 @@ bool ny_name_held(struct ny_store *store, const char *name)
     if (check_name(store->ctx, name)) return false;
     lock_file(file, name);
     return ny_lock_held(store, file);
+}
+
+int ny_name_refuse(struct ny_store *store, const char *name)
+{
+    char file[LOCK_FILE_BYTES], what[WHAT_BYTES];
+    int err = check_name(store->ctx, name);
+
+    if (err) return err;
+    lock_file(file, name);
+    say_what(what, name);
+    return ny_lock_refuse(store, file, what);
 }
 
 /* ---- batches ------------------------------------------------------------------------------- */

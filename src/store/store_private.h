@@ -215,6 +215,10 @@ struct ny_lock {
 int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what);
 /* Whether somebody holds it now; disturbs nobody who is about to take it. */
 bool ny_lock_held(struct ny_store *store, const char *file);
+/* NY_EBUSY, as of ny_lock_try(), where somebody holds it now; takes nothing. */
+int ny_lock_refuse(struct ny_store *store, const char *file, const char *what);
+/* NY_EBUSY where a job holds this NAME; takes nothing. */
+int ny_name_refuse(struct ny_store *store, const char *name);
 /* The same as ny_lock_try() in the directory `path`, waiting for it. */
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file);
 void ny_lock_release(struct ny_lock *lock);

@@ -200,3 +200,17 @@ load helper
     exits 2
     [ "${#stderr_lines[@]}" -eq 1 ]
 }
+
+@test "started through the dynamic loader, the command runs the verb, also after its restart" {
+    local loader
+    loader=$(readelf -l "$NYSTREAM_BUILD/nystream" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+    # An OpenBLAS that takes this CPU for an old one, which the command starts anew for.
+    echo 'char *openblas_get_corename(void) { return "Prescott"; }' >core.c
+    ${CC:-gcc} -shared -fPIC -o core.so core.c
+    store s
+    LD_PRELOAD=$PWD/core.so run --separate-stderr "$loader" "$NYSTREAM_BUILD/nystream" fit s a --landmarks 20 --json
+    exits 0
+    [ "$(field "$output" name)" = a ]
+    LD_PRELOAD=$PWD/core.so run --separate-stderr nystream list s
+    [ "$output" = "a	done" ]
+}

@@ -12,7 +12,7 @@ interrupt_h() {
     local kib=$(($(stat -c %s s/results/data.mdb) / 1024))
     until [[ $(nystream list s) == *h$'\t'interrupted* ]]; do
         ((kib += 4))
-        (trap '' XFSZ; ulimit -f $kib; ! nystream fit s h --landmarks 30 --components 20 2>/dev/null)
+        (ulimit -f $kib; ! nystream fit s h --landmarks 30 --components 20 2>/dev/null)
     done
 }
 

@@ -80,6 +80,23 @@ bytes() { du -sb s | cut -f1; }
     exits 5
 }
 
+@test "a compact that is refused has taken no lock of an append's" {
+    table 100 3 >t.csv
+    nystream import s t.csv -q
+    nystream fit s small --landmarks 10 -q
+    exec 8>>s/locks/name-small.lock
+    flock 8
+    ny compact s
+    exits 6
+    says "the result 'small' is held"
+    run ! grep compact s/locks/points.lock # who holds a lock writes into it
+    exec 8>&-
+    nystream rm s small -q
+    ny compact s
+    exits 0
+    grep compact s/locks/points.lock
+}
+
 @test "who reads goes on, and who opened before is refused to write" {
     full_store
     mkfifo pipe

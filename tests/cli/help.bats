@@ -174,7 +174,7 @@ options_of() {
         grep -qF -- "\\-\\-${word}" nystream.1
     done
     grep -qx 143 nystream.1
-    grep -B1 "^A second SIGINT" nystream.1 | grep -qx .PP # not what exit code 143 means
+    grep -B1 "^A second SIGHUP, SIGINT" nystream.1 | grep -qx .PP # not what exit code 143 means
     grep -B1 "^Parts of a result" nystream.1 | grep -qx .PP
     run ! grep -nP '[^\x00-\x7f]' nystream.1
     command -v groff >/dev/null || skip "groff is not installed"

@@ -123,3 +123,62 @@ load helper
     exits 4
     [[ $stderr == *"\"file\":\"$path\""* ]]
 }
+
+@test "a file beyond ulimit -f is exit 4 with a word, and leaves no temporary" {
+    table 30000 8 >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --landmarks 30 --components 10 -q
+    mkdir out
+    run --separate-stderr bash -c 'ulimit -f 200; nystream export s a -o out/e.npy'
+    exits 4
+    says "File too large"
+    [ -z "$(ls -A out)" ]
+    run --separate-stderr bash -c 'ulimit -f 200; nystream embed t.csv -o out/e.npy --landmarks 30'
+    exits 4
+    [ -z "$(ls -A out)" ]
+    run --separate-stderr bash -c 'ulimit -f 2000; nystream fit s b --landmarks 300 --components 100'
+    exits 4
+    says "the disk is full"
+    nystream fit s b --landmarks 300 --components 100 -q
+    ny verify s
+    exits 0
+}
+
+@test "an output keeps the rights of the file that it replaces" {
+    store s
+    nystream fit s a --landmarks 20 -q
+    : >e.csv
+    chmod 600 e.csv
+    nystream export s a -o e.csv -q
+    [ "$(stat -c %a e.csv)" = 600 ]
+    [ -s e.csv ]
+    chmod 664 e.csv
+    (umask 077 && nystream export s a -o e.csv -q)
+    [ "$(stat -c %a e.csv)" = 664 ]
+    (umask 027 && nystream export s a -o f.csv -q)
+    [ "$(stat -c %a f.csv)" = 640 ]
+}
+
+@test "an output that is killed leaves nothing in its folder" {
+    case $(stat -f -c %T .) in
+    tmpfs | ext* | xfs | btrfs) ;;
+    *) skip "this file system may have no files without a name" ;;
+    esac
+    store s
+    nystream fit s a --landmarks 20 -q
+    mkdir out
+    mkfifo pipe
+    nystream transform s a --input pipe --format csv -o out/placed.csv -q &
+    local pid=$! tries=0
+    exec 7>pipe
+    table 5000 4 >&7
+    until [[ $(readlink /proc/$pid/fd/*) == */out/* ]]; do # it has begun its output
+        sleep 0.02
+        [ $((tries += 1)) -lt 500 ]
+    done
+    [ -z "$(ls -A out)" ]
+    kill -9 $pid
+    wait $pid || true
+    exec 7>&-
+    [ -z "$(ls -A out)" ]
+}

@@ -1,4 +1,4 @@
-# SIGINT and SIGTERM: a clean stop with a line that resumes, and an end at once when sent twice.
+# SIGHUP, SIGINT and SIGTERM: a clean stop with a line that resumes, and an end at once when sent twice.
 load helper
 
 # A fit of some seconds: 60,000 rows, 1,500 landmarks, one thread.
@@ -14,14 +14,20 @@ big_store() {
     cp -r "$BATS_FILE_TMPDIR/s" .
 }
 
+# Runs a command in the background as from a terminal: a shell has its own background jobs ignore
+# SIGINT, and what is ignored stays so.
+start() {
+    exec env --default-signal=HUP,INT "$@"
+}
+
 # Starts a fit or another command, and sends a signal when the result is under way; $code is its
 # exit status.
 interrupt() { # SIGNAL STORE COMMAND…
     local signal=$1 store=$2 pid tries=0
     shift 2
-    "$@" 2>err >out &
+    start "$@" 2>err >out &
     pid=$!
-    until [ -n "$(nystream list "$store")" ] || [ $((tries += 1)) -gt 200 ]; do
+    until [[ $(nystream list "$store") == *running* ]] || [ $((tries += 1)) -gt 200 ]; do
         sleep 0.05
     done
     sleep 0.3
@@ -71,6 +77,32 @@ interrupt() { # SIGNAL STORE COMMAND…
     [ ! -s out ]
 }
 
+@test "SIGHUP is 129, after a checkpoint that the next run goes on from" {
+    big_store
+    interrupt HUP s nystream fit s a $slow
+    [ "$code" -eq 129 ]
+    grep -q "hung up" err
+    grep -qx "resume with: nystream fit s a --landmarks 1500 --components 2 --threads 1" err
+    ny list s
+    [ "$output" = "a	interrupted" ]
+}
+
+@test "a signal that is ignored from the start stays ignored" {
+    big_store
+    local pid tries=0 signal
+    env --ignore-signal=HUP,INT nystream fit s a $slow -q 2>err &
+    pid=$!
+    until [[ $(nystream list s) == *running* ]] || [ $((tries += 1)) -gt 200 ]; do
+        sleep 0.05
+    done
+    for signal in HUP INT INT HUP; do
+        kill -s $signal $pid
+    done
+    wait $pid
+    ny list s
+    [ "$output" = "a	done" ]
+}
+
 # bats test_tags=slow
 @test "the line that resumes is quoted for the shell" {
     big_store
@@ -85,7 +117,7 @@ interrupt() { # SIGNAL STORE COMMAND…
     mkfifo pipe
     exec 7<>pipe
     table 1000 3 >&7
-    nystream import s - --format csv <pipe 2>err 7>&- &
+    start nystream import s - --format csv <pipe 2>err 7>&- &
     local pid=$! code=0 from
     sleep 0.7
     from=$SECONDS
@@ -99,7 +131,7 @@ interrupt() { # SIGNAL STORE COMMAND…
 
 @test "a second signal ends it at once, and the store is safe" {
     big_store
-    nystream fit s a $slow -q 2>err &
+    start nystream fit s a $slow -q 2>err &
     local pid=$! code=0
     sleep 1
     kill -INT $pid
@@ -140,7 +172,7 @@ now() {
 
 @test "embed is left within two seconds too, and says what it leaves" {
     cp "$BATS_FILE_TMPDIR/big.csv" .
-    nystream embed big.csv -o e.npy --approx nystrom --inner exact --landmarks 3500 --kernel linear \
+    start nystream embed big.csv -o e.npy --approx nystrom --inner exact --landmarks 3500 --kernel linear \
         --rank 900 --threads 1 -q 2>err & # the solver of so many cannot be interrupted
     local pid=$! code=0 tries=0 from
     until nystream info .nystream-*/store.nys embedding --json 2>/dev/null | grep -q '"stage": "solve"'; do
@@ -162,7 +194,7 @@ now() {
     table 300000 6 >long.csv
     mkfifo pipe
     exec 7<>pipe
-    nystream import long.nys - --format csv --memory 32M --json <pipe >out 2>err 7>&- &
+    start nystream import long.nys - --format csv --memory 32M --json <pipe >out 2>err 7>&- &
     local pid=$! code=0
     head -c 9000000 long.csv >&7 # most of it is read, and staged, when this ends
     kill -INT $pid
@@ -182,7 +214,7 @@ now() {
 }
 
 @test "bench stops before it keeps what it has measured" {
-    XDG_CACHE_HOME=$PWD nystream bench >out 2>err &
+    XDG_CACHE_HOME=$PWD start nystream bench >out 2>err &
     local pid=$! code=0
     sleep 0.2
     kill -INT $pid

@@ -207,6 +207,28 @@ static void inputs_and_outputs_are_needed(void **state)
     REFUSES("output", ny_embed_file(ctx, "points.csv", NULL, options, NULL));
 }
 
+/* Sizes of which the bytes, as 64 bits, would come out small. */
+static void sizes_that_overflow_are_refused(void **state)
+{
+    static const uint64_t sizes[][2] = {{UINT64_MAX / 8, 4},
+                                        {4, UINT64_MAX / 8},
+                                        {UINT64_MAX, 1},
+                                        {(uint64_t)1 << 62, 1},
+                                        {(uint64_t)1 << 32, (uint64_t)1 << 32}};
+    struct ny_model *opened;
+    float place[2];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        assert_int_equal(ny_append_rows(ctx, store, rows, sizes[i][0], sizes[i][1], NULL),
+                         NY_EUSAGE);
+        assert_non_null(strstr(ny_context_message(ctx), "check the two numbers"));
+    }
+    ACCEPTS(ny_model_open(&opened, ctx, store, "a"));
+    assert_int_equal(ny_model_transform(opened, rows, (uint64_t)1 << 62, place), NY_EUSAGE);
+    ny_model_free(opened);
+}
+
 static void memory_of_the_caller_is_needed(void **state)
 {
     struct ny_model *opened = model;
@@ -303,6 +325,7 @@ int main(void)
         cmocka_unit_test(options_of_fits_do_not_make_a_graph),
         cmocka_unit_test(files_and_names_are_needed),
         cmocka_unit_test(inputs_and_outputs_are_needed),
+        cmocka_unit_test(sizes_that_overflow_are_refused),
         cmocka_unit_test(memory_of_the_caller_is_needed),
         cmocka_unit_test(without_a_context_nothing_is_done),
         cmocka_unit_test(handles_that_are_not_there_hold_nothing),

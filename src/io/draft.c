@@ -1,0 +1,183 @@
+#include "io/draft.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum { NAME_TRIES = 16, NAME_BYTES = 40, LINK_BYTES = 40 };
+
+struct ny_draft {
+    struct ny_context *ctx;
+    int fd;
+    bool named;
+    size_t folder_bytes; /* of the path, with its last slash; 0: the folder we are in */
+    char *path;
+    char *name; /* in the same folder, once there is one */
+};
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* Another name in the folder; false: the system gives no random numbers. */
+static bool choose_name(struct ny_draft *draft)
+{
+    uint64_t number = 0;
+
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number)) return false;
+    snprintf(draft->name + draft->folder_bytes, NAME_BYTES, ".nystream-%016llx.tmp",
+             (unsigned long long)number);
+    return true;
+}
+
+/* "." or the folder's path, in the room of the name. */
+static const char *folder_of(struct ny_draft *draft)
+{
+    if (!draft->folder_bytes) return ".";
+    memcpy(draft->name, draft->path, draft->folder_bytes);
+    draft->name[draft->folder_bytes] = '\0';
+    return draft->name;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+/* Whether a file without a name can be given one: by way of /proc. */
+static bool can_be_linked(int fd)
+{
+    char link[LINK_BYTES];
+    struct stat info;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return lstat(link, &info) == 0;
+}
+
+static void open_unnamed(struct ny_draft *draft)
+{
+    draft->fd = open(folder_of(draft), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (draft->fd < 0 || can_be_linked(draft->fd)) return;
+    close(draft->fd);
+    draft->fd = -1;
+}
+
+static void open_named(struct ny_draft *draft)
+{
+    for (int try = 0; try < NAME_TRIES && choose_name(draft); try++) {
+        draft->fd = open(draft->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        draft->named = draft->fd >= 0;
+        if (draft->named || errno != EEXIST) return;
+    }
+}
+
+/* Nobody may read the new file who could not read the old one. */
+static int take_over_rights(const struct ny_draft *draft)
+{
+    struct stat old;
+
+    if (lstat(draft->path, &old) || !S_ISREG(old.st_mode)) return NY_OK;
+    if (fchmod(draft->fd, old.st_mode & 0777) == 0 || errno == EPERM || errno == ENOTSUP)
+        return NY_OK;
+    return ny_fail_errno(draft->ctx, "give the rights of the file that it replaces to",
+                         draft->path);
+}
+
+static int open_draft(struct ny_draft *draft)
+{
+    open_unnamed(draft);
+    if (draft->fd < 0) open_named(draft);
+    if (draft->fd >= 0) return take_over_rights(draft);
+    if (errno == ENOENT)
+        return ny_fail_at(draft->ctx, NY_EIO, draft->path, NY_NO_LINE,
+                          "the folder of %s is not there; make it first", draft->path);
+    return ny_fail_errno(draft->ctx, "write in the folder of", draft->path);
+}
+
+int ny_draft_open(struct ny_draft **out, struct ny_context *ctx, const char *path, int *fd)
+{
+    struct ny_draft *draft = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*draft));
+    const char *slash = strrchr(path, '/');
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    *fd = -1;
+    if (!draft) return err;
+    draft->ctx = ctx;
+    draft->fd = -1;
+    draft->folder_bytes = slash ? (size_t)(slash - path) + 1 : 0;
+    draft->path = ny_strdup(ctx, path);
+    if (draft->path) draft->name = ny_alloc(ctx, NY_MEM_IO, draft->folder_bytes + NAME_BYTES);
+    if (!draft->name) goto done;
+    memcpy(draft->name, path, draft->folder_bytes);
+    err = open_draft(draft);
+done:
+    if (err) {
+        ny_draft_abort(draft);
+    } else {
+        *fd = draft->fd;
+        *out = draft;
+    }
+    return err;
+}
+
+/* ---- ending -------------------------------------------------------------------------------- */
+
+static bool link_to(const struct ny_draft *draft, const char *path)
+{
+    char link[LINK_BYTES];
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", draft->fd);
+    return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* Gives the file its path, or, where a file is there, a name that can be renamed to it. */
+static bool name_draft(struct ny_draft *draft)
+{
+    if (draft->named || link_to(draft, draft->path)) return true;
+    for (int try = 0; errno == EEXIST && try < NAME_TRIES && choose_name(draft); try++)
+        if (link_to(draft, draft->name)) {
+            draft->named = true;
+            return true;
+        }
+    return false;
+}
+
+/* The new name survives a power failure once its folder is on disk. */
+static int sync_folder(struct ny_draft *draft)
+{
+    int fd = open(folder_of(draft), O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = NY_OK;
+
+    if (fd < 0) return NY_OK; /* a folder that can be written, but not read */
+    if (fsync(fd) && errno != EINVAL) err = ny_fail_errno(draft->ctx, "write", draft->path);
+    close(fd);
+    return err;
+}
+
+int ny_draft_commit(struct ny_draft *draft)
+{
+    int err = NY_OK;
+
+    if (fsync(draft->fd)) err = ny_fail_errno(draft->ctx, "write", draft->path);
+    if (!err && (!name_draft(draft) || (draft->named && rename(draft->name, draft->path))))
+        err = ny_fail_errno(draft->ctx, "rename a file to", draft->path);
+    if (!err) {
+        draft->named = false;
+        err = sync_folder(draft);
+    }
+    if (close(draft->fd) && !err) err = ny_fail_errno(draft->ctx, "write", draft->path);
+    draft->fd = -1;
+    ny_draft_abort(draft);
+    return err;
+}
+
+void ny_draft_abort(struct ny_draft *draft)
+{
+    if (!draft) return;
+    if (draft->fd >= 0) close(draft->fd);
+    if (draft->named) unlink(draft->name);
+    ny_free(draft->ctx, draft->path);
+    ny_free(draft->ctx, draft->name);
+    ny_free(draft->ctx, draft);
+}

@@ -1,0 +1,105 @@
+/* ny_append_rows() killed at each sync: a call with other labels does not go on with what it left.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "nystream.h"
+#include "store/store.h"
+#include "support/store_folder.h"
+
+enum { ROWS = 300, D = 3, KILLED = 9 };
+
+static long syncs_left = -1; /* before the process ends; −1: it does not */
+
+/* LMDB's, too: it begins a commit's way to the disk. */
+__attribute__((visibility("default"))) int fdatasync(int fd)
+{
+    if (syncs_left == 0) _exit(KILLED);
+    if (syncs_left > 0) syncs_left--;
+    return fsync(fd);
+}
+
+static float values[ROWS * D];
+static double labels[2][ROWS];
+
+static int fill(void **state)
+{
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < D; j++)
+            values[i * D + j] = (float)(i * D + j);
+        labels[0][i] = i;
+        labels[1][i] = -1 - i;
+    }
+    return make_folder(state);
+}
+
+static bool killed_append(long at)
+{
+    pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct ny_context *own;
+
+        syncs_left = at;
+        _exit(ny_context_new(&own) || ny_append_rows(own, path, values, ROWS, D, labels[0]));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == KILLED || WEXITSTATUS(status) == 0));
+    return WEXITSTATUS(status) == KILLED;
+}
+
+static uint64_t rows_now(void)
+{
+    struct ny_points_info info = {.n = 0};
+    struct ny_store *store;
+
+    if (ny_store_open(&store, ctx, path) == NY_OK) {
+        CHECK(ny_points_info(store, &info));
+        ny_store_close(store);
+    }
+    ny_error_clear(ctx);
+    return info.n;
+}
+
+static void other_labels_are_another_import(void **state)
+{
+    long at = 0;
+    bool killed = true;
+
+    (void)state;
+    for (; killed; at++) {
+        struct ny_store *store;
+        double found[ROWS];
+        uint64_t before;
+
+        killed = killed_append(at);
+        before = rows_now();
+        assert_true(before == 0 || before == ROWS);
+        CHECK(ny_append_rows(ctx, path, values, ROWS, D, labels[1]));
+        assert_int_equal(rows_now(), before + ROWS);
+        CHECK(ny_store_open(&store, ctx, path));
+        CHECK(ny_points_labels(store, before, ROWS, found));
+        assert_memory_equal(found, labels[1], sizeof(found));
+        ny_store_close(store);
+        case_remove(path);
+    }
+    assert_true(at > 4);
+    print_message("counted: %ld kills\n", at - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(other_labels_are_another_import)};
+
+    return cmocka_run_group_tests_name("appended rows", tests, fill, remove_folder);
+}
