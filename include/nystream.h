@@ -284,10 +284,11 @@ NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_rep
 /* Sets aside what ny_verify() finds damaged, after reading all of it. Rows of points are then lost:
  * they keep their numbers; what is fitted from then on covers the others, and its part "rows" lists
  * them. Damaged labels are missing (NaN), row numbers of the source 2^64−1; a result with a damaged
- * chunk is removed (ny_export_undamaged() first). *report: lost[], labels[], source[]
- * of {first_row rows}, removed[] of names, rows_lost. NY_ESTORE, and nothing has changed, where the
- * trees, the manifest or the statistics are damaged; NY_EBUSY while an import or a job runs. Points
- * change in one transaction, results in another. */
+ * chunk is removed (ny_export_undamaged() first). Where points/ or results/ is from an older copy
+ * of the store, it is taken as it is from now on. *report: lost[], labels[], source[] of {first_row
+ * rows}, removed[] of names, rows_lost, older_accepted. NY_ESTORE, and nothing has changed, where
+ * the trees, the manifest or the statistics are damaged; NY_EBUSY while an import or a job runs.
+ * Points change in one transaction, results in another. */
 NY_API int ny_repair(struct ny_context *context, const char *path, struct ny_report **report);
 /* Gives back to the disk what removed results have held, by a copy of what is left that takes the
  * store's place; nothing happens where that is less than a sixteenth. The disk needs room for the

@@ -52,6 +52,36 @@ static int add_damage(void *user, const struct ny_damage *found)
     return NY_OK;
 }
 
+/* A result of rows that the points do not have: they are older than it is. */
+static int compare_rows(void *user, const char *name)
+{
+    struct finding *finding = user;
+    struct ny_context *ctx = ny_store_context(finding->store);
+    char what[256];
+    struct ny_points_info info;
+    struct ny_lost lost = {0};
+    json_t *record = NULL;
+    uint64_t n, end = 0, run;
+    int err = ny_points_info(finding->store, &info);
+
+    if (!err) err = ny_record_load(finding->store, name, &record);
+    if (!err) err = ny_record_lost(ctx, record, &lost);
+    n = ny_field_count(json_object_get(record, "report"), "n", 0);
+    if (!err && n) end = ny_lost_place(&lost, n - 1, &run) + 1;
+    json_decref(record);
+    ny_lost_release(&lost, ctx);
+    if (err == NY_ESTORE) { /* it is among the damages by now */
+        ny_error_clear(ctx);
+        return NY_OK;
+    }
+    if (err || end <= info.n) return err;
+    snprintf(what, sizeof(what),
+             "result '%.64s' is of %llu rows, and points/ has %llu: points/ is from an older copy "
+             "of the store; put the newer one back, or remove the result",
+             name, (unsigned long long)end, (unsigned long long)info.n);
+    return add_damage(finding, &(struct ny_damage){.kind = NY_DAMAGED_OLDER, .what = what});
+}
+
 static int fail(struct ny_context *ctx, const char *path, const struct finding *finding)
 {
     return ny_fail(ctx, NY_ESTORE,
@@ -77,6 +107,11 @@ int ny_verify(struct ny_context *context, const char *path, struct ny_report **r
     err = ny_store_open(&finding.store, context, path);
     if (err) goto done;
     err = ny_store_verify(finding.store, add_damage, &finding);
+    if (err == NY_OK) err = ny_results_list(finding.store, compare_rows, &finding);
+    if (err == NY_ESTORE && json_array_size(finding.damaged)) { /* the list of results, too */
+        ny_error_clear(context);
+        err = NY_OK;
+    }
     if (err) goto done;
     count = json_array_size(finding.damaged);
     ny_field_set_json(object, "ok", json_boolean(count == 0));
@@ -98,6 +133,7 @@ done:
 struct repaired {
     json_t *lost, *labels, *source, *removed;
     uint64_t rows;
+    bool older;
 };
 
 static int add_repaired(void *user, const struct ny_repaired *done)
@@ -108,6 +144,11 @@ static int add_repaired(void *user, const struct ny_repaired *done)
     if (done->kind == NY_DAMAGED_RESULT) {
         json_decref(range);
         ny_field_append(r->removed, ny_json_text(done->name));
+        return NY_OK;
+    }
+    if (done->kind == NY_DAMAGED_OLDER) {
+        json_decref(range);
+        r->older = true;
         return NY_OK;
     }
     if (done->kind == NY_DAMAGED_POINTS) r->rows += done->rows;
@@ -130,7 +171,7 @@ int ny_repair(struct ny_context *context, const char *path, struct ny_report **r
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    r = (struct repaired){json_array(), json_array(), json_array(), json_array(), 0};
+    r = (struct repaired){json_array(), json_array(), json_array(), json_array(), 0, false};
     object = json_object();
     ny_field_set_json(object, "lost", r.lost);
     ny_field_set_json(object, "labels", r.labels);
@@ -140,6 +181,7 @@ int ny_repair(struct ny_context *context, const char *path, struct ny_report **r
     if (err == NY_OK) err = ny_store_repair(store, add_repaired, &r);
     if (err == NY_OK && report) {
         ny_field_set_count(object, "rows_lost", r.rows);
+        ny_field_set_json(object, "older_accepted", json_boolean(r.older));
         err = ny_report_of_json(report, context, json_incref(object));
     }
     json_decref(object);

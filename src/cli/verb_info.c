@@ -193,6 +193,10 @@ static void print_repaired(const struct command *command, const json_t *facts)
     done += print_ranges(facts, "source", "their row numbers in the source are lost");
     for (size_t i = 0; i < json_array_size(removed); i++)
         printf("result '%s': removed\n", json_string_value(json_array_get(removed, i)));
+    if (json_is_true(json_object_get(facts, "older_accepted"))) {
+        puts("points/ and results/ are taken as they are, though one is from an older copy");
+        done++;
+    }
     if (!done) puts("nothing is damaged");
 }
 

@@ -154,8 +154,10 @@ static const struct verb verbs[] = {
      "lost: they keep their numbers, `info` counts them, and what is fitted from then on covers "
      "the others, which export --part rows lists. Damaged labels become missing, damaged row "
      "numbers of the source 2^64-1. A result with a damaged chunk is removed; save what is left "
-     "of it with export --skip-damaged before. Refused, with nothing changed, while an import or "
-     "a fit runs, and where the damage is in what all else hangs on: import the points again.",
+     "of it with export --skip-damaged before. Where points/ or results/ was put back from an "
+     "older copy, the store can be written again from then on. Refused, with nothing changed, "
+     "while an import or a fit runs, and where the damage is in what all else hangs on: import "
+     "the points again.",
      "nystream verify points.nys || nystream repair points.nys", cli_run_repair},
     {"compact", "STORE", "", 1, 1, COMMON, EVERY, "give back the disk that removed results held",
      "A store keeps the room of what was removed or replaced for what comes, and its files never "

@@ -251,9 +251,11 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     result->n = ny_field_count(result->report, "n", 0);
     err = ny_points_info(store, &points);
     if (err == NY_OK && result->n > points.n)
-        err = ny_fail(result->ctx, NY_ESTORE, "'%s' says that it has %llu rows, and %s has %llu",
+        err = ny_fail(result->ctx, NY_ESTORE,
+                      "'%s' is of %llu rows, and points/ of %s has %llu: points/ is from an older "
+                      "copy of the store; put the newer one back, or fit '%s' again with --restart",
                       name, (unsigned long long)result->n, ny_store_path(store),
-                      (unsigned long long)points.n);
+                      (unsigned long long)points.n, name);
     if (err) return err;
     err = ny_covered_of(&result->covered, store, name, record);
     if (err) return err;

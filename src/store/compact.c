@@ -231,6 +231,23 @@ static int check_room(const struct compaction *c, uint64_t bytes)
                       c->store->path, (double)bytes / 1048576, (double)room / 1048576);
 }
 
+/* Transactions begin anew in the copy; its epoch goes on. */
+static int go_on_counting(const struct ny_view *view, struct ny_env *copy)
+{
+    struct ny_memory memory;
+    struct ny_write write;
+    int err = ny_memory_read(view->store, view->env, view->txn, &memory);
+
+    memory.base += mdb_txn_id(view->txn);
+    memory.own = memory.base;
+    if (!err) err = ny_write_begin(&write, view->store, copy, sizeof(memory));
+    if (err) return err;
+    err = ny_memory_write(&write, &memory);
+    if (!err) return ny_write_commit(&write);
+    ny_write_abort(&write);
+    return err;
+}
+
 /* The copy in the folder `fresh`, which is made. */
 static int make_copy(const struct compaction *c, struct ny_view *view, const char *fresh,
                      uint64_t entries)
@@ -247,6 +264,7 @@ static int make_copy(const struct compaction *c, struct ny_view *view, const cha
     err = copy_entries(view, copy, &meter);
     ny_meter_finish(&meter);
     if (!err) err = check_copy(c->ctx, view->env, copy);
+    if (!err) err = go_on_counting(view, copy);
     ny_env_close(copy);
     return err;
 }

@@ -61,6 +61,16 @@ enum { NY_VOUCHED = 1 };
 
 enum ny_codec { NY_CODEC_RAW = 0, NY_CODEC_LZ4 = 1 };
 
+/* The second key of a table, two bytes 0 and 1, in a frame as of a chunk: what this table remembers
+ * of the other one. The epoch of a table is base + the number of its last transaction; it grows with
+ * every commit, and over compactions. nystream 1.0 neither reads nor writes this. */
+struct ny_memory {
+    uint64_t base;  /* epoch before the last compaction, when the transactions began anew */
+    uint64_t own;   /* epoch of the transaction that wrote this */
+    uint64_t other; /* epoch of the other table when this one was last written, at least */
+};
+_Static_assert(sizeof(struct ny_memory) == 24, "part of the format");
+
 struct ny_header {
     uint64_t store;     /* first 8 bytes of the store's id */
     uint64_t number;    /* block; of a chunk: a hash of its key */

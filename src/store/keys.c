@@ -14,6 +14,11 @@ struct ny_key ny_pulse_key(void)
     return (struct ny_key){.bytes = 1, .data = {0}};
 }
 
+struct ny_key ny_memory_key(void)
+{
+    return (struct ny_key){.bytes = 2, .data = {0, 1}};
+}
+
 struct ny_key ny_points_key(unsigned kind, uint64_t number)
 {
     struct ny_key key = {.bytes = 9};

@@ -16,8 +16,10 @@
 
 enum { HOLDER_BYTES = 80, VERB_MAX = 16, TRIES = 100 };
 
-/* Whoever looks whether a lock is held has it, shared, for an instant: only what lasts is held. */
-enum { GLANCES = 10, GLANCE_NS = 3000000 };
+/* Whoever looks whether a lock is held has it, shared, for an instant: only what lasts is held. One
+ * that says that it is held briefly is waited for, for three seconds. */
+enum { GLANCES = 10, BRIEF_GLANCES = 1000, GLANCE_NS = 3000000 };
+static const char brief[] = "for a moment";
 
 /* "nystream import": the program, and the first argument where it looks like a verb. */
 static void who_am_i(char *text, size_t bytes)
@@ -36,11 +38,15 @@ static void who_am_i(char *text, size_t bytes)
              verb[0] ? " " : "", verb);
 }
 
-static void write_holder(int fd)
+static void write_holder(const struct ny_lock *lock)
 {
     char text[HOLDER_BYTES];
+    int fd = lock->fd;
 
-    who_am_i(text, sizeof(text));
+    if (lock->brief)
+        snprintf(text, sizeof(text), "%s", brief);
+    else
+        who_am_i(text, sizeof(text));
     /* For the other's message only: a disk too full for it takes nothing from the lock. */
     if (ftruncate(fd, 0) || pwrite(fd, text, strlen(text), 0) < 0) return;
 }
@@ -69,18 +75,29 @@ static int busy(struct ny_lock *lock, struct ny_context *ctx, const char *what)
                    holder + name_at);
 }
 
+static bool held_briefly(int fd)
+{
+    char holder[HOLDER_BYTES];
+
+    read_holder(fd, holder, sizeof(holder));
+    return strcmp(holder, brief) == 0;
+}
+
 /* flock that goes on after a signal, unless the signal means to stop, and outlasts a glance. */
 static int flock_patiently(int fd, int operation, struct ny_context *ctx)
 {
     const struct timespec glance = {.tv_nsec = GLANCE_NS};
-    int glances = 0, err;
+    int glances = 0, number, err;
 
     while (flock(fd, operation)) {
-        if (errno == EWOULDBLOCK && glances++ < GLANCES) {
+        number = errno;
+        if (number == EWOULDBLOCK &&
+            (glances++ < GLANCES || (glances < BRIEF_GLANCES && held_briefly(fd)))) {
             nanosleep(&glance, NULL);
             continue;
         }
-        if (errno != EINTR) return NY_EBUSY;
+        errno = number;
+        if (number != EINTR) return NY_EBUSY;
         err = ny_check_interrupt(ctx);
         if (err) return err;
     }
@@ -107,7 +124,7 @@ static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, 
         if (err == NY_EBUSY && errno == EWOULDBLOCK) return busy(lock, ctx, what);
         if (err == NY_EBUSY) err = ny_fail_errno(ctx, "lock", lock->path);
         if (!err && in_place(lock)) {
-            write_holder(lock->fd);
+            write_holder(lock);
             return NY_OK;
         }
         close(lock->fd);
@@ -121,7 +138,7 @@ static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, 
 static bool folder_path(struct ny_lock *lock, const char *path)
 {
     lock->fd = -1;
-    lock->removed_after = false;
+    lock->removed_after = lock->brief = false;
     return snprintf(lock->path, PATH_MAX, "%s/locks", path) < PATH_MAX - NY_NAME_MAX - 8;
 }
 
@@ -149,15 +166,27 @@ static int lock_path(struct ny_lock *lock, struct ny_context *ctx, const char *p
     return err;
 }
 
-int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what)
+static int take(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what,
+                bool for_a_moment)
 {
     int err = lock_path(lock, store->ctx, store->path, file);
 
+    lock->brief = for_a_moment;
     if (!err) err = acquire(lock, store->ctx, LOCK_EX | LOCK_NB, what);
     if (err) return err;
     err = ny_store_check_place(store);
     if (err) ny_lock_release(lock);
     return err;
+}
+
+int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what)
+{
+    return take(lock, store, file, what, false);
+}
+
+int ny_lock_brief(struct ny_lock *lock, struct ny_store *store, const char *file)
+{
+    return take(lock, store, file, file, true);
 }
 
 /* Opens the lock where somebody holds it now; disturbs nobody who is about to take it. */

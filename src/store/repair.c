@@ -1,7 +1,8 @@
 /*
  * Repair: what cannot be read is set aside, so that all else can be used. Damaged blocks of points
  * are emptied, their rows listed as lost (store/lost.c); labels that are lost are missing (NaN),
- * source row numbers 2^64−1; results with a damaged chunk go as a whole. First all is read and all
+ * source row numbers 2^64−1; results with a damaged chunk go as a whole; a part from an older copy
+ * of the store is taken as it is. First all is read and all
  * locks are taken: what cannot be repaired (trees, manifest, statistics) is refused before anything
  * is changed. Each of the two environments is then changed in one transaction.
  */
@@ -32,6 +33,7 @@ struct repair {
     struct loss *loss;
     size_t losses;
     bool digest; /* does not match */
+    bool older;  /* one part is from an older copy */
     struct ny_write write;
     struct ny_manifest m;
     struct ny_lost lost;
@@ -73,6 +75,9 @@ static int add_damage(void *user, const struct ny_damage *damage)
     case NY_DAMAGED_LABELS:
     case NY_DAMAGED_SOURCE: return add_loss(r, damage);
     case NY_DAMAGED_DIGEST: r->digest = true; return NY_OK;
+    case NY_DAMAGED_OLDER:
+        r->older = true;
+        return NY_OK;
     case NY_DAMAGED_RESULT:
         for (size_t i = 0; i < r->names; i++)
             r->name[i].broken |= strcmp(r->name[i].text, damage->name) == 0;
@@ -240,6 +245,7 @@ static int tell(const struct repair *r, ny_repaired_fn *told, void *user)
 
         err = told(user, &done);
     }
+    if (r->older) err = told(user, &(struct ny_repaired){.kind = NY_DAMAGED_OLDER});
     for (size_t i = 0; !err && i < r->names; i++) {
         struct ny_repaired done = {.kind = NY_DAMAGED_RESULT, .name = r->name[i].text};
 
@@ -262,13 +268,18 @@ int ny_store_repair(struct ny_store *store, ny_repaired_fn *told, void *user)
 {
     struct repair r = {.store = store, .ctx = store->ctx, .points = {.fd = -1}};
     bool broken = false;
-    int err = examine(&r);
+    int err;
 
+    store->mending = true;
+    err = examine(&r);
     for (size_t i = 0; i < r.names; i++)
         broken |= r.name[i].broken;
     if (!err && broken) err = repair_results(&r);
+    while (!err && store->older)
+        err = ny_store_accept_older(store);
     if (!err && r.losses) err = repair_points(&r);
     if (!err) err = tell(&r, told, user);
+    store->mending = false;
     release(&r);
     return err;
 }

@@ -255,6 +255,7 @@ int ny_batch_commit(struct ny_batch *batch)
     int err = batch->failed;
 
     if (!err) err = ny_write_commit(&batch->write);
+    if (!err) batch->store->wrote_results = true;
     batch_free(batch);
     return err;
 }

@@ -28,9 +28,13 @@ static int open_part(struct ny_env **out, struct ny_context *ctx, const char *pa
     return err ? err : ny_env_open(out, ctx, directory, environment);
 }
 
+static const char what_to_do[] =
+    "put the newer one back, or take the store as it is with 'nystream repair'";
+
 static int open_parts(struct ny_store *store)
 {
     struct ny_context *ctx = store->ctx;
+    char older[NY_OLDER_BYTES];
     int err = open_part(&store->points, ctx, store->path, NY_POINTS_ENVIRONMENT);
 
     if (!err) err = open_part(&store->results, ctx, store->path, NY_RESULTS_ENVIRONMENT);
@@ -43,7 +47,10 @@ static int open_parts(struct ny_store *store)
     if (store->read_only)
         ny_log(ctx, NY_LOG_WARNING,
                "%s cannot be written: it is opened for reading, without locks", store->path);
-    return NY_OK;
+    err = ny_store_compare_epochs(store);
+    if (!err && ny_store_older(store, older))
+        ny_log(ctx, NY_LOG_WARNING, "%s: %s; %s", store->path, older, what_to_do);
+    return err;
 }
 
 int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *path)
@@ -80,6 +87,7 @@ done:
 void ny_store_close(struct ny_store *store)
 {
     if (!store) return;
+    if (store->wrote_results) ny_store_remember_results(store);
     ny_views_free(store);
     ny_lost_release(&store->skipped, store->ctx);
     ny_env_close(store->results);
@@ -233,13 +241,15 @@ int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *p
     return err;
 }
 
-/* No entry but the pulse. */
-static bool is_empty(const struct ny_store *store, const struct ny_env *env)
+/* No entry but the pulse, and what it remembers of the other table. */
+static bool is_empty(struct ny_store *store, struct ny_env *env)
 {
     char why[NY_WHY_BYTES];
     struct ny_pulse pulse;
+    struct ny_epoch epoch;
 
-    return ny_structure_check(store->ctx, env->path, &pulse, why) == NY_OK && pulse.entries == 0;
+    return ny_structure_check(store->ctx, env->path, &pulse, why) == NY_OK &&
+           ny_epoch_read(store, env, &epoch) == NY_OK && pulse.entries == (epoch.memory.own > 0);
 }
 
 void ny_store_withdraw(struct ny_store *store)
@@ -296,6 +306,12 @@ int ny_store_check_place(struct ny_store *store)
 
 int ny_store_writable(struct ny_store *store)
 {
+    char older[NY_OLDER_BYTES];
+
+    if (store->older && !store->mending)
+        return ny_fail_at(store->ctx, NY_ESTORE, store->path, NY_NO_LINE,
+                          "%s is not written: %s; %s", store->path, ny_store_older(store, older),
+                          what_to_do);
     if (!store->read_only) return NY_OK;
     return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
                       "%s cannot be written: check its permissions, and that its disk is not "

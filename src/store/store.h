@@ -145,7 +145,8 @@ enum ny_damaged {
     NY_DAMAGED_LABELS,
     NY_DAMAGED_SOURCE, /* row numbers */
     NY_DAMAGED_DIGEST, /* some block is sound, but not the one that was there */
-    NY_DAMAGED_RESULT
+    NY_DAMAGED_RESULT,
+    NY_DAMAGED_OLDER /* points/ or results/ is from an older copy of the store */
 };
 struct ny_damage {
     enum ny_damaged kind;

@@ -4,6 +4,7 @@
  *   guard, codec, structure   bytes: SIGBUS, frames, the check before mapping
  *   environment, residency    an LMDB environment, one per process and directory; its mapped pages
  *   write, view               its transactions; locks: our own lock files
+ *   epoch                     what one environment remembers of the other
  *   store                     the handle
  *   manifest, lost, points, ingest  rows;   results: chunks;   verify, repair, compact: all of it
  *
@@ -96,6 +97,7 @@ struct ny_key {
 };
 
 struct ny_key ny_pulse_key(void);
+struct ny_key ny_memory_key(void);
 /* `kind` may carry NY_STAGED. */
 struct ny_key ny_points_key(unsigned kind, uint64_t number);
 /* name ‖ 0 ‖ part ‖ 0 ‖ index; both at most NY_NAME_MAX bytes. */
@@ -114,6 +116,8 @@ struct ny_write {
     struct ny_pulse pulse;
     size_t dirty_bytes; /* pages of LMDB's that wait for the commit, without tree pages */
     bool mends;         /* a value to be replaced may be damaged */
+    uint64_t other;     /* epoch of the other table when this began; 0: there is none */
+    bool accepts;       /* it is remembered also where it is older than what was */
 };
 
 /* Begins; `room_bytes` bounds what the transaction will write. The thread that begins must end. */
@@ -145,6 +149,32 @@ int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_
                          const void *arg, size_t most, size_t *count);
 int ny_write_commit(struct ny_write *write);
 void ny_write_abort(struct ny_write *write);
+
+/* ---- epochs -------------------------------------------------------------------------------- */
+
+/* How far a table is, and what it remembers. */
+struct ny_epoch {
+    struct ny_memory memory;
+    uint64_t now;
+};
+int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *epoch);
+/* The record of the table as this transaction sees it; zeros where there is none. */
+int ny_memory_read(struct ny_store *store, struct ny_env *env, MDB_txn *txn,
+                   struct ny_memory *memory);
+int ny_memory_write(struct ny_write *write, const struct ny_memory *memory);
+/* Before a transaction begins: the epoch of the other table. */
+int ny_epoch_of_other(struct ny_write *write);
+/* Before it ends: remembers that, where it is new. */
+int ny_memory_renew(struct ny_write *write);
+/* Has points/ remember what results/ is now; on success of the call that wrote there alone. */
+void ny_store_remember_results(struct ny_store *store);
+/* Finds out whether one of the two is older than the other remembers: store->older. */
+int ny_store_compare_epochs(struct ny_store *store);
+enum { NY_OLDER_BYTES = 200 };
+/* What to say of it; NULL where neither is. */
+const char *ny_store_older(const struct ny_store *store, char text[NY_OLDER_BYTES]);
+/* From now on the store is taken as it is. */
+int ny_store_accept_older(struct ny_store *store);
 
 /* min(64 MiB, budget / 8): bytes that may be dirty at once. */
 size_t ny_dirty_bytes_max(const struct ny_context *ctx);
@@ -190,6 +220,10 @@ struct ny_store {
     uint64_t id; /* first 8 bytes */
     bool read_only;
     bool made; /* its folder, by ny_store_create() */
+    bool wrote_results;
+    const struct ny_env *older; /* than the other one remembers; NULL: neither is */
+    uint64_t behind;            /* by so many commits */
+    bool mending;               /* it may be written although it is so */
     struct ny_lost skipped; /* see ny_store_skip_lost() */
     struct ny_mutex lock;
     struct ny_view *views; /* not in use */
@@ -208,11 +242,14 @@ void ny_views_free(struct ny_store *store);
 struct ny_lock {
     int fd; /* −1: not held */
     bool removed_after;
+    bool brief; /* who finds it held waits for it */
     char path[PATH_MAX];
 };
 
 /* STORE/locks/<file>.lock. NY_EBUSY: "<what> is held by process 12 (nystream import); …". */
 int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what);
+/* Takes it for a moment: whoever wants it meanwhile waits, and is not refused. */
+int ny_lock_brief(struct ny_lock *lock, struct ny_store *store, const char *file);
 /* Whether somebody holds it now; disturbs nobody who is about to take it. */
 bool ny_lock_held(struct ny_store *store, const char *file);
 /* NY_EBUSY, as of ny_lock_try(), where somebody holds it now; takes nothing. */

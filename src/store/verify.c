@@ -80,6 +80,14 @@ static unsigned workers_for(const struct verifying *v, size_t bytes)
 
 /* ---- trees --------------------------------------------------------------------------------- */
 
+static int verify_epochs(const struct verifying *v)
+{
+    char older[NY_OLDER_BYTES];
+
+    if (!ny_store_older(v->store, older)) return NY_OK;
+    return v->damaged(v->user, &(struct ny_damage){.kind = NY_DAMAGED_OLDER, .what = older});
+}
+
 static int verify_structure(struct verifying *v, const struct ny_env *env, uint64_t *entries)
 {
     char why[NY_WHY_BYTES], what[NY_WHY_BYTES + PATH_MAX + 8];
@@ -496,7 +504,7 @@ static int verify_results(struct verifying *v, uint64_t entries)
     struct ny_context *ctx = v->store->ctx;
     int err;
 
-    v->next_key = (struct ny_key){.bytes = 1, .data = {1}}; /* after the pulse */
+    v->next_key = ny_memory_key(); /* after the pulse */
     ny_meter_start(&v->meter, ctx, "verify results", 0, entries);
     err = ny_parallel(ctx, workers_for(v, NY_CHUNK_BYTES), read_chunks, v);
     if (!err) ny_meter_finish(&v->meter);
@@ -515,6 +523,7 @@ int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user)
     ny_mutex_init(&v.lock);
     err = verify_structure(&v, store->points, &entries);
     if (!err) err = verify_structure(&v, store->results, &chunks);
+    if (!err) err = verify_epochs(&v);
     if (!err) err = verify_points(&v);
     ny_views_free(store); /* of each thread that read: room for others */
     if (!err) err = verify_results(&v, chunks);

@@ -153,7 +153,8 @@ int ny_write_begin(struct ny_write *write, struct ny_store *store, struct ny_env
         return ny_fail_at(ctx, env->failed, env->path, NY_NO_LINE,
                           "an earlier write to %s failed: close the store and open it again",
                           env->path);
-    err = ensure_room(env, ctx, room_bytes);
+    err = ny_epoch_of_other(write);
+    if (!err) err = ensure_room(env, ctx, room_bytes);
     if (err) return err;
     ny_env_enter(env);
     err = ny_env_begin(env, ctx, 0, &write->txn);
@@ -318,8 +319,12 @@ int ny_write_commit(struct ny_write *write)
     struct ny_header header;
     MDB_val name = val_of(&key), value = {sizeof(header) + sizeof(write->pulse), NULL};
     struct kept kept;
-    int code;
+    int code, err = ny_memory_renew(write);
 
+    if (err) {
+        ny_write_abort(write);
+        return err;
+    }
     write->pulse.txn = mdb_txn_id(write->txn);
     header = ny_frame_seal(&frame, &write->pulse, sizeof(write->pulse));
     code = mdb_put(write->txn, write->env->table, &name, &value, MDB_RESERVE);

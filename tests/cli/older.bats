@@ -1,0 +1,143 @@
+# Parts of a store that were put back from an older copy of it: noticed, told, and never written on.
+load helper
+
+# A store of 300 rows with a result, its copy, then 300 rows more and another result.
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    table 300 3 >first.csv
+    table 300 3 77 >second.csv
+    nystream import s first.csv -q
+    nystream fit s a --landmarks 20 -q
+    cp -r s old
+    nystream import s second.csv --append -q
+    nystream fit s b --landmarks 20 -q
+    cp -r s new
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp -r "$BATS_FILE_TMPDIR"/{s,old,new,second.csv} .
+}
+
+# What every verb that writes is refused with, while readers warn.
+refused_to_write() { # FOLDER
+    ny verify s
+    exits 5
+    prints "$1/ is from an older copy of the store"
+    ny fit s c --landmarks 20
+    exits 5
+    says "$1/ is from an older copy of the store"
+    says "nystream repair"
+    ny import s second.csv --append
+    exits 5
+    ny rm s a
+    exits 5
+    ny compact s
+    exits 5
+    ny list s
+    exits 0
+    says "$1/ is from an older copy of the store"
+    ny export s a -o a.npy
+    exits 0
+    says "warning"
+}
+
+@test "older points are noticed, by the file or by the folder" {
+    cp old/points/data.mdb s/points/data.mdb
+    refused_to_write points
+    rm -r s/points
+    cp -r old/points s/points
+    refused_to_write points
+    ny export s b -o b.npy
+    exits 5
+    says "points/ is from an older copy"
+}
+
+@test "older points below newer results are noticed in an old copy as well" {
+    cp new/results/data.mdb old/results/data.mdb
+    rm -r s
+    mv old s
+    refused_to_write points
+}
+
+@test "older results are noticed, by the file or by the folder" {
+    cp old/results/data.mdb s/results/data.mdb
+    refused_to_write results
+    rm -r s/results
+    cp -r old/results s/results
+    refused_to_write results
+}
+
+@test "older results below newer points are noticed in an old copy as well" {
+    cp new/points/data.mdb old/points/data.mdb
+    rm -r s
+    mv old s
+    refused_to_write results
+}
+
+@test "a result alone that went back is noticed: nothing was imported since" {
+    cp -r s before
+    nystream fit s c --landmarks 20 -q
+    cp before/results/data.mdb s/results/data.mdb
+    refused_to_write results
+}
+
+@test "repair takes the store as it is; what has no rows any more is still told" {
+    cp old/points/data.mdb s/points/data.mdb
+    ny repair s
+    exits 0
+    prints "taken as they are"
+    ny verify s
+    exits 5
+    prints "result 'b' is of 600 rows, and points/ has 300"
+    ny rm s b
+    exits 0
+    ny verify s
+    exits 0
+    nystream fit s c --landmarks 20 -q
+    nystream import s second.csv --append -q
+    cp -r s later
+    nystream fit s d --landmarks 20 -q
+    cp later/results/data.mdb s/results/data.mdb
+    ny repair s --json
+    exits 0
+    [ "$(field "$output" older_accepted)" = true ]
+    nystream fit s d --landmarks 20 -q
+    ny verify s
+    exits 0
+    silent_but_ok
+}
+
+silent_but_ok() { [ -z "$stderr" ] && [ "$output" = ok ]; }
+
+@test "a store stays whole over compactions, and older parts are noticed over them" {
+    nystream rm s a -q
+    nystream compact s -q
+    ny verify s
+    exits 0
+    nystream fit s c --landmarks 20 -q
+    nystream compact s -q
+    nystream import s second.csv --append -q
+    ny verify s
+    exits 0
+    silent_but_ok
+    cp new/results/data.mdb s/results/data.mdb
+    refused_to_write results
+}
+
+@test "parts that are newer than the other one remembers are no damage: a kill leaves them" {
+    cp -r s before
+    nystream fit s c --landmarks 20 -q
+    cp before/points/data.mdb s/points/data.mdb # as if points/ had not been told
+    ny verify s
+    exits 0
+    rm -rf s
+    mv before s
+    flock s/locks/points.lock nystream fit s c --landmarks 20 -q # while an import runs
+    ny verify s
+    exits 0
+    silent_but_ok
+}
