@@ -230,18 +230,46 @@ static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *dir
     return code ? ny_env_fail(ctx, directory, "open", code) : NY_OK;
 }
 
+/* LMDB locks a byte of its lock file that has the number of the process. Where another process has
+ * it locked, that has the same number in another pid namespace (pid 1 of every container). */
+static bool has_twin(struct ny_env *env, MDB_txn **txn)
+{
+    int code = mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, txn);
+
+    if (code) *txn = NULL;
+    return !env->read_only && (code == EAGAIN || code == EACCES);
+}
+
 static int open_table(struct ny_env *env, struct ny_context *ctx)
 {
     MDB_txn *txn = NULL;
     MDB_stat stat;
-    int dead, code = mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, &txn);
+    int dead, code;
 
+    env->twin = has_twin(env, &txn);
+    if (env->twin) return NY_OK;
+    code = txn ? MDB_SUCCESS : mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, &txn);
     if (!code) code = mdb_dbi_open(txn, NULL, 0, &env->table);
     if (!code) code = mdb_stat(txn, env->table, &stat);
     if (!code) env->page_bytes = stat.ms_psize;
     if (txn) mdb_txn_abort(txn);
     if (!code && !env->read_only) mdb_reader_check(env->lmdb, &dead);
     return code ? ny_env_fail(ctx, env->path, "read", code) : NY_OK;
+}
+
+/* Reads without LMDB's locks, under those of the store: ny_twin_lock(). */
+static int open_beside_twin(struct ny_env *env, struct ny_context *ctx, const char *directory,
+                            uint64_t file_bytes)
+{
+    int err;
+
+    mdb_env_close(env->lmdb);
+    env->lmdb = NULL;
+    env->read_only = true;
+    err = open_lmdb(env, ctx, directory, MDB_RDONLY | MDB_NOLOCK, file_bytes);
+    if (!err) err = open_table(env, ctx);
+    env->twin = true;
+    return err;
 }
 
 static bool may_write(const char *directory, const char *file)
@@ -282,6 +310,7 @@ static int fill_slot(struct ny_env *env, struct ny_context *ctx, const char *dir
     err = open_lmdb(env, ctx, directory, env->read_only ? MDB_RDONLY | MDB_NOLOCK : 0,
                     (uint64_t)info->st_size);
     if (!err) err = open_table(env, ctx);
+    if (!err && env->twin) err = open_beside_twin(env, ctx, directory, (uint64_t)info->st_size);
     if (!err) err = check_opened(env, ctx, info);
     if (err) {
         if (env->lmdb) mdb_env_close(env->lmdb);

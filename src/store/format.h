@@ -62,8 +62,8 @@ enum { NY_VOUCHED = 1 };
 enum ny_codec { NY_CODEC_RAW = 0, NY_CODEC_LZ4 = 1 };
 
 /* The second key of a table, two bytes 0 and 1, in a frame as of a chunk: what this table remembers
- * of the other one. The epoch of a table is base + the number of its last transaction; it grows with
- * every commit, and over compactions. nystream 1.0 neither reads nor writes this. */
+ * of the other one. The epoch of a table is base + the number of its last transaction; it grows
+ * with every commit, and over compactions. nystream 1.0 neither reads nor writes this. */
 struct ny_memory {
     uint64_t base;  /* epoch before the last compaction, when the transactions began anew */
     uint64_t own;   /* epoch of the transaction that wrote this */

@@ -44,7 +44,12 @@ static int open_parts(struct ny_store *store)
                           "points/ and results/ of %s belong to different stores", store->path);
     memcpy(&store->id, store->points->id, sizeof(store->id));
     store->read_only = store->points->read_only || store->results->read_only;
-    if (store->read_only)
+    if (store->points->twin || store->results->twin)
+        ny_log(ctx, NY_LOG_WARNING,
+               "%s is opened for reading: another process has the number of this one, %ld, in "
+               "another container; start both with one pid namespace (--pid=host)",
+               store->path, (long)getpid());
+    else if (store->read_only)
         ny_log(ctx, NY_LOG_WARNING,
                "%s cannot be written: it is opened for reading, without locks", store->path);
     err = ny_store_compare_epochs(store);
@@ -313,6 +318,12 @@ int ny_store_writable(struct ny_store *store)
                           "%s is not written: %s; %s", store->path, ny_store_older(store, older),
                           what_to_do);
     if (!store->read_only) return NY_OK;
+    if (store->points->twin || store->results->twin)
+        return ny_fail_at(store->ctx, NY_EBUSY, store->path, NY_NO_LINE,
+                          "%s is used by another process that has the number of this one, %ld, in "
+                          "another container: start both with one pid namespace (--pid=host), or "
+                          "wait for the other to end",
+                          store->path, (long)getpid());
     return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
                       "%s cannot be written: check its permissions, and that its disk is not "
                       "mounted read-only",

@@ -40,6 +40,7 @@ struct ny_env {
     pid_t process; /* a fork's copies of these slots are not its own */
     unsigned users;
     bool read_only; /* without LMDB's locks, too */
+    bool twin;      /* read_only because another process has the number of this one */
     size_t map_bytes, page_bytes;
     uint8_t id[16];
     struct ny_mutex lock; /* guards what follows */
@@ -188,6 +189,7 @@ struct ny_view {
     struct ny_env *env;
     MDB_txn *txn;
     struct ny_decoder *decoder;
+    int twin_lock; /* −1: not needed */
 };
 
 int ny_view_begin(struct ny_view **out, struct ny_store *store, struct ny_env *env);
@@ -250,6 +252,9 @@ struct ny_lock {
 int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what);
 /* Takes it for a moment: whoever wants it meanwhile waits, and is not refused. */
 int ny_lock_brief(struct ny_lock *lock, struct ny_store *store, const char *file);
+/* Keeps writers from an environment with a twin while it is read; *fd is to be closed, or −1.
+ * NY_EBUSY while an import runs. */
+int ny_twin_lock(struct ny_store *store, const struct ny_env *env, int *fd);
 /* Whether somebody holds it now; disturbs nobody who is about to take it. */
 bool ny_lock_held(struct ny_store *store, const char *file);
 /* NY_EBUSY, as of ny_lock_try(), where somebody holds it now; takes nothing. */

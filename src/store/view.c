@@ -1,5 +1,6 @@
 /* Read transactions: short, one a call. LMDB keeps old pages while one is alive. */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "store/guard.h"
@@ -29,6 +30,12 @@ static void view_free(struct ny_view *view)
     ny_free(ctx, view);
 }
 
+static void unlock(struct ny_view *view)
+{
+    if (view->twin_lock >= 0) close(view->twin_lock);
+    view->twin_lock = -1;
+}
+
 static int view_new(struct ny_view **out, struct ny_store *store, struct ny_env *env)
 {
     struct ny_view *view = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*view));
@@ -37,6 +44,7 @@ static int view_new(struct ny_view **out, struct ny_store *store, struct ny_env 
     if (!view) return NY_EBUDGET;
     view->store = store;
     view->env = env;
+    view->twin_lock = -1;
     err = ny_decoder_new(&view->decoder, store->ctx);
     if (err) view_free(view);
     else *out = view;
@@ -50,7 +58,11 @@ int ny_view_begin(struct ny_view **out, struct ny_store *store, struct ny_env *e
 
     *out = NULL;
     if (!view) err = view_new(&view, store, env);
-    if (err) return err;
+    if (!err) err = ny_twin_lock(store, env, &view->twin_lock);
+    if (err) {
+        if (view) view_free(view);
+        return err;
+    }
     ny_env_enter(env);
     if (view->txn && mdb_txn_renew(view->txn)) { /* the map grew, or the slot is gone */
         mdb_txn_abort(view->txn);
@@ -60,6 +72,7 @@ int ny_view_begin(struct ny_view **out, struct ny_store *store, struct ny_env *e
     if (err) {
         view->txn = NULL;
         ny_env_leave(env);
+        unlock(view);
         view_free(view);
         return err;
     }
@@ -81,6 +94,7 @@ int ny_view_end(struct ny_view *view)
     }
     mdb_txn_reset(view->txn);
     ny_env_leave(env);
+    unlock(view);
     ny_mutex_lock(&store->lock);
     view->next = store->views;
     store->views = view;

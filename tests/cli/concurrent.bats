@@ -125,3 +125,36 @@ start_fit() { # NAME
     done
     wait $pid
 }
+
+@test "two processes with one number, in two pid namespaces: one writes, the other reads" {
+    unshare -p -f true 2>/dev/null || skip "no new pid namespaces here (not root?)"
+    local pid tries=0
+    big_store
+    nystream fit s a --landmarks 30 -q
+    nystream export s a -o before.npy
+    unshare -p -f nystream fit s b $slow -q 2>err &
+    pid=$!
+    until [[ $(nystream list s) == *b$'\t'running* ]]; do
+        sleep 0.02
+        [ $((tries += 1)) -lt 500 ]
+    done
+    run --separate-stderr unshare -p -f nystream export s a -o after.npy
+    exits 0
+    says "--pid=host"
+    cmp before.npy after.npy
+    run --separate-stderr unshare -p -f nystream eval s a --against a --json
+    exits 0
+    run --separate-stderr unshare -p -f nystream fit s c --landmarks 20
+    exits 6
+    says "the number of this one, 1, in another container"
+    says "--pid=host"
+    kill -KILL $pid
+    wait $pid || true
+    tries=0 # its child, the fit, ends with its namespace or by itself
+    until run --separate-stderr unshare -p -f nystream fit s c --landmarks 20 -q && [ "$status" -eq 0 ]; do
+        sleep 0.2
+        [ $((tries += 1)) -lt 300 ]
+    done
+    ny verify s
+    exits 0
+}
