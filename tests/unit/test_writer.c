@@ -31,6 +31,19 @@ static size_t files_in_folder(void)
     return count - 2;
 }
 
+static int syncs_of_files, syncs_of_folders;
+
+/* Counts what is made to survive a loss of power. */
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+    struct stat info;
+
+    assert_int_equal(fstat(fd, &info), 0);
+    if (S_ISREG(info.st_mode)) syncs_of_files++;
+    if (S_ISDIR(info.st_mode)) syncs_of_folders++;
+    return 0;
+}
+
 static void write_all(struct ny_context *ctx, const char *path, enum ny_element element,
                       const uint64_t shape[2], const void *values)
 {
@@ -272,6 +285,21 @@ static void test_full_disk(void **state)
     free(values);
 }
 
+/* A new file and one that replaces another: the bytes go to the disk, and the name in its folder. */
+static void test_outputs_survive_a_loss_of_power(void **state)
+{
+    const char *path = support_path("safe.npy");
+    const float value = 1;
+
+    for (int i = 0; i < 2; i++) {
+        syncs_of_files = syncs_of_folders = 0;
+        write_all(*state, path, NY_OUT_F32, (uint64_t[]){1, 1}, &value);
+        assert_int_equal(syncs_of_files, 1);
+        assert_int_equal(syncs_of_folders, 1);
+    }
+    unlink(path);
+}
+
 static void test_bad_paths(void **state)
 {
     struct ny_context *ctx = *state;
@@ -364,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_nothing_is_left_behind),
         cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_outputs_survive_a_loss_of_power),
         cmocka_unit_test(test_bad_paths),
         cmocka_unit_test(test_links_and_devices),
         cmocka_unit_test(test_mode_follows_umask),

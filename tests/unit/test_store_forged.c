@@ -1,0 +1,136 @@
+/* Records with right checksums that say what the store does not: sizes, rows and columns of others;
+ * and locks whose files were replaced. What the code compares is compared here, one by one. */
+#include "store_checks.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/store_private.h"
+
+enum { D = 3, N = 50, STATS_BYTES = sizeof(struct ny_stats_record) + 4 * D * sizeof(double) };
+
+static void import_rows(void)
+{
+    struct case_import import = {
+        .seed = 3, .count = N, .batch = N, .spec = {.d = D, .dtype = NY_F32, .labels = true}};
+
+    CHECK(case_import(store, &import));
+}
+
+static void forge(enum ny_kind kind, uint32_t rows, const void *raw, size_t bytes)
+{
+    struct ny_key key = ny_points_key(kind, 0);
+    struct ny_frame frame = {.store = store->id,
+                             .kind = kind,
+                             .rows = rows,
+                             .raw_bytes = (uint32_t)bytes};
+    struct ny_write write;
+
+    CHECK(ny_write_begin(&write, store, store->points, 1 << 20));
+    CHECK(ny_write_record(&write, &key, &frame, raw));
+    CHECK(ny_write_commit(&write));
+}
+
+static int count_damage(void *user, const struct ny_damage *damage)
+{
+    if (strstr(damage->what, "other points")) ++*(int *)user;
+    return NY_OK;
+}
+
+static void statistics_of_other_points(void **state)
+{
+    static const uint64_t forged[][2] = {{N + 1, D}, {N - 1, D}, {N, D + 1}, {N, D - 1}};
+    struct ny_points_stats stats;
+
+    (void)state;
+    import_rows();
+    CHECK(ny_points_stats(store, &stats));
+    ny_points_stats_release(&stats, ctx);
+    for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+        uint64_t raw[STATS_BYTES / sizeof(uint64_t)] = {forged[i][0], forged[i][1]};
+        int damages = 0;
+
+        forge(NY_KIND_STATS, 0, raw, sizeof(raw));
+        refused(ny_points_stats(store, &stats), NY_ESTORE, "of other points");
+        CHECK(ny_store_verify(store, count_damage, &damages));
+        assert_int_equal(damages, 1);
+    }
+}
+
+/* Of a block both must be right: its rows, and the bytes they take. */
+static void blocks_of_another_size(void **state)
+{
+    static const double zeros[N + 1];
+    double labels[N];
+
+    (void)state;
+    import_rows();
+    CHECK(ny_points_labels(store, 0, N, labels));
+    forge(NY_KIND_LABELS, N, zeros, sizeof(zeros) - 8);
+    CHECK(ny_points_labels(store, 0, N, labels));
+    forge(NY_KIND_LABELS, N + 1, zeros, sizeof(zeros) - 8);
+    refused(ny_points_labels(store, 0, N, labels), NY_ESTORE, "another number of rows");
+    forge(NY_KIND_LABELS, N, zeros, sizeof(zeros) - 16);
+    refused(ny_points_labels(store, 0, N, labels), NY_ESTORE, "another number of rows");
+}
+
+static bool answers(int fd, int milliseconds)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+
+    return poll(&ready, 1, milliseconds) == 1;
+}
+
+static int lock_now(const char *file)
+{
+    int fd = open(file, O_RDWR | O_CREAT, 0666);
+
+    assert_true(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    return fd;
+}
+
+/* Who waited for a lock and gets it when its file has been replaced has locked nothing. */
+static void a_lock_whose_file_was_replaced(void **state)
+{
+    char file[256];
+    int old, fresh, ends[2], status;
+    pid_t child;
+
+    (void)state;
+    snprintf(file, sizeof(file), "%s/locks/commit.lock", path);
+    old = lock_now(file);
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        struct ny_lock lock;
+
+        close(old); /* the child's copy; the parent's goes on holding it */
+        _exit(ny_lock_wait(&lock, ctx, path, "commit") || write(ends[1], "x", 1) != 1);
+    }
+    assert_true(child > 0);
+    assert_false(answers(ends[0], 200));
+    unlink(file);
+    fresh = lock_now(file);
+    close(old);
+    assert_false(answers(ends[0], 300));
+    close(fresh);
+    assert_true(answers(ends[0], 5000));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(statistics_of_other_points),
+        TEST(blocks_of_another_size),
+        TEST(a_lock_whose_file_was_replaced),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
