@@ -1,0 +1,140 @@
+/* Compaction: its copy is looked at before it takes the store's place, and is on the disk by then. */
+#include "store_checks.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "store/page.h"
+
+enum { CHUNKS = 300, CHUNK_BYTES = 3000, PAGE = 4096 };
+
+static bool spoils;           /* the next commit of a copy loses a leaf */
+static bool folder_synced;    /* of the copy, since the last exchange */
+static bool store_synced;     /* its own folder, since then */
+static int exchanges, unsafe; /* of them, copies that a loss of power could have taken */
+
+static bool is_of(int fd, const char *end)
+{
+    char link[64], name[512] = "";
+    ssize_t length;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    length = readlink(link, name, sizeof(name) - 1);
+    return length > (ssize_t)strlen(end) && strcmp(name + length - strlen(end), end) == 0;
+}
+
+/* Turns a byte of each leaf, behind LMDB's back. */
+static void spoil_leaves(int fd)
+{
+    struct ny_page head;
+    char byte;
+
+    for (off_t at = 2 * PAGE; pread(fd, &head, sizeof(head), at) == sizeof(head); at += PAGE)
+        if (head.flags == NY_PAGE_LEAF && head.number == (uint64_t)at / PAGE &&
+            pread(fd, &byte, 1, at + PAGE - 1) == 1) {
+            byte = (char)(byte ^ 1);
+            assert_int_equal(pwrite(fd, &byte, 1, at + PAGE - 1), 1);
+        }
+}
+
+/* LMDB's, too. */
+__attribute__((visibility("default"))) int fdatasync(int fd)
+{
+    if (spoils && is_of(fd, "results.small/data.mdb")) {
+        spoils = false;
+        spoil_leaves(fd);
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+    folder_synced |= is_of(fd, ".small");
+    store_synced |= is_of(fd, "a.nys");
+    return (int)syscall(SYS_fsync, fd);
+}
+
+__attribute__((visibility("default"))) int renameat2(int from, const char *one, int to,
+                                                     const char *other, unsigned flags)
+{
+    exchanges++;
+    unsafe += !folder_synced;
+    folder_synced = store_synced = false;
+    return (int)syscall(SYS_renameat2, from, one, to, other, flags);
+}
+
+/* Half of what there was is removed. */
+static void fill(void)
+{
+    char data[CHUNK_BYTES] = "kept";
+    struct ny_batch *batch;
+
+    CHECK(ny_batch_begin(&batch, store));
+    for (uint64_t i = 0; i < CHUNKS; i++)
+        CHECK(ny_batch_put(batch, i % 2 ? "kept" : "removed", "part", i, data, sizeof(data)));
+    CHECK(ny_batch_commit(batch));
+    CHECK(ny_result_remove(store, "removed"));
+}
+
+static void check_kept(void)
+{
+    for (uint64_t i = 1; i < CHUNKS; i += 2) {
+        char data[CHUNK_BYTES];
+        struct ny_chunk chunk = {.data = data, .capacity = sizeof(data)};
+
+        CHECK(ny_chunk_get(store, "kept", "part", i, &chunk));
+        assert_string_equal(data, "kept");
+    }
+}
+
+static void reopen(void)
+{
+    ny_store_close(store);
+    CHECK(ny_store_open(&store, ctx, path));
+}
+
+static void a_copy_is_on_the_disk_before_it_takes_the_place(void **state)
+{
+    (void)state;
+    fill();
+    folder_synced = store_synced = false;
+    exchanges = unsafe = 0;
+    CHECK(ny_store_compact(store));
+    assert_true(exchanges >= 1);
+    assert_int_equal(unsafe, 0);
+    assert_true(store_synced);
+    reopen();
+    check_kept();
+}
+
+static void a_bad_copy_does_not_take_the_place(void **state)
+{
+    char small[256];
+
+    (void)state;
+    fill();
+    spoils = true;
+    exchanges = 0;
+    refused(ny_store_compact(store), NY_ESTORE, "left as it is");
+    assert_false(spoils);
+    assert_int_equal(exchanges, 0);
+    snprintf(small, sizeof(small), "%s/results.small", path);
+    assert_int_equal(access(small, F_OK), -1);
+    reopen();
+    check_kept();
+    CHECK(ny_store_compact(store));
+    reopen();
+    check_kept();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_copy_is_on_the_disk_before_it_takes_the_place),
+        TEST(a_bad_copy_does_not_take_the_place),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
