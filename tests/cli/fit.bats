@@ -498,7 +498,7 @@ expect() {
     table 3000 3 >t.csv
     nystream import s t.csv -q
     ny fit s u --select uniform --landmarks 50 --map svd -q
-    ny fit s w --select weighted --landmarks 50 --map svd
+    ny fit s w --select weighted --landmarks 50 --map svd -v
     exits 0
     says "weighted selection is uniform here"
     nystream export s u --part landmarks -o u.csv
@@ -552,7 +552,7 @@ expect() {
 
 @test "greedy finds the tolerance that gives --landmarks" {
     store s
-    ny fit s size --select greedy --landmarks 30
+    ny fit s size --select greedy --landmarks 30 -v
     exits 0
     says "30 landmarks: tolerance"
     ny info s size --json

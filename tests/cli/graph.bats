@@ -68,7 +68,7 @@ line() {
     [[ $output == *'"length": 1000.0'* ]]
     nystream export line.nys joined --part rows -o r.csv
     [ "$(wc -l <r.csv)" = 8 ]
-    ny graph line.nys limited --neighbors 2 --max-distance 10 --connect
+    ny graph line.nys limited --neighbors 2 --max-distance 10 --connect -v
     exits 0
     says "2 edges of 94 to 897 join the 3 components"
     says "bridges               2 edges"
