@@ -289,6 +289,9 @@ fuzz-run: $(FUZZERS)
 
 bench: all tools $(BENCHMARKS) ## speed, as ratios measured in one run (tests/bench/run)
 	@BUILD=$(BUILD) tests/bench/run
+	@BUILD=$(BUILD) tests/bench/plans
+bench-plans: all tools $(BENCHMARKS) ## seconds that plans foretell against the wall of fits (tests/bench/plans)
+	@BUILD=$(BUILD) tests/bench/plans
 bench-beside: all tools ## against scikit-learn and others, each up to where it ends (tests/bench/beside)
 	@BUILD=$(BUILD) tests/bench/beside
 bench-large: all tools $(BENCHMARKS) ## fits of 3 and 31 million points (NYSTREAM_DATA, tests/bench/large)
@@ -349,4 +352,4 @@ endif
 .DELETE_ON_ERROR:
 FORCE:
 .PHONY: all docs tools demo papers papers-quick check check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
-        fuzz fuzz-long fuzz-run bench bench-beside bench-large lint format install uninstall deb clean help FORCE
+        fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-large lint format install uninstall deb clean help FORCE

@@ -32,6 +32,7 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, NULL);
     if (err) goto done;
+    settings.fit.patient = true;
     err = ny_plan_make(store, &settings.fit, 0, &plan);
     if (err) goto done;
     err = ny_report_of_json(report, context, ny_plan_json(&plan));

@@ -163,14 +163,15 @@ static int describe_points(struct ny_store *store, json_t *report)
 {
     struct ny_points_info info;
     struct ny_points_stats stats;
-    double classes = NAN, norm = NAN;
+    double classes = NAN, norm = NAN, squares = NAN;
     int err = ny_points_info(store, &info);
 
     if (err) return err;
     if (info.n > 0) {
         err = ny_points_stats(store, &stats);
         if (err) return err;
-        norm = stats.mean_square_norm;
+        norm = stats.mean_norm;
+        squares = stats.mean_square_norm;
         ny_points_stats_release(&stats, ny_store_context(store));
         if (info.labels) err = count_classes(store, &info, &classes);
         if (err) return err;
@@ -187,8 +188,8 @@ static int describe_points(struct ny_store *store, json_t *report)
     ny_field_set_count(report, "compressed_bytes", info.stored_bytes);
     ny_field_set_json(report, "labels", json_boolean(info.labels));
     ny_field_set_number(report, "classes", classes);
-    ny_field_set_number(report, "mean_norm", sqrt(norm));
-    ny_field_set_number(report, "mean_square_norm", norm);
+    ny_field_set_number(report, "mean_norm", norm);
+    ny_field_set_number(report, "mean_square_norm", squares);
     ny_field_set_count(report, "dropped", info.dropped);
     ny_field_set_count(report, "lost", info.lost);
     return NY_OK;

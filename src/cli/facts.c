@@ -129,6 +129,9 @@ static const struct fact {
     {"eigen_flops", "eigenproblems", FLOP_RATE},
     {"disk_write_bytes", "writing to disk", BYTE_RATE},
     /* told by others, or of no use to a reader */
+    {"date", NULL, PLAIN},
+    {"load", NULL, PLAIN},
+    {"now", NULL, PLAIN},
     {"kind", NULL, PLAIN},
     {"resume", NULL, PLAIN},
     {"stage", NULL, PLAIN},

@@ -63,11 +63,13 @@ static int room_init(struct ny_columns_room *s, const struct ny_columns_spec *sp
     return s->x && s->y && s->base && s->x_norms && s->y_norms && s->row ? NY_OK : NY_EBUDGET;
 }
 
+/* Sparse rows need none of it. */
 int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec)
 {
     struct ny_columns_room *room = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, 1, sizeof(*room));
-    int err = room ? room_init(room, spec, SHORT_ROWS, BLOCK_ROWS) : NY_EBUDGET;
+    int err = room ? NY_OK : NY_EBUDGET;
 
+    if (!err && !spec->slots) err = room_init(room, spec, SHORT_ROWS, BLOCK_ROWS);
     *out = room;
     if (err) ny_columns_room_free(room, spec->ctx);
     if (err) *out = NULL;
@@ -85,6 +87,7 @@ size_t ny_columns_room_bytes(const struct ny_columns_spec *spec)
 {
     size_t rows = SHORT_ROWS + BLOCK_ROWS + 1;
 
+    if (spec->slots) return sizeof(struct ny_columns_room);
     return (rows * (spec->geometry->d + 1) + SHORT_ROWS * BLOCK_ROWS) * sizeof(double);
 }
 

@@ -18,18 +18,23 @@ struct ny_calibration {
     double gram64;
     double bytes, direct; /* flop/s (2d an entry) of tiles by NY_WAY_BYTES and NY_WAY_DIRECT */
     double exp32, exp64;  /* exponentials/s in tiles, and of exact values */
+    double date, load; /* when they were measured, seconds since 1970; how many threads wanted each
+                        * CPU then, others' included. NaN: not known */
+    double now;        /* share of the kept rates that the machine has to give: these are that */
     double eigen;      /* flop/s of dsyevr on (4/3)m³ */
     double disk_write; /* bytes/s, fsync included */
 };
 
-/* For work of about so many flop: from the cache where a short measurement (≤ 50 ms) agrees with
- * it; else that measurement, which is not kept; or guesses, where the work takes less time than the
- * measurement. */
-int ny_calibration_get(struct ny_context *ctx, double flops, struct ny_calibration *calibration);
+/* For work of about so many flop: what was kept, or that share of it which a busy machine has to
+ * give, as a short look (≤ 50 ms) tells; where it was busy when it was measured, or nothing was
+ * kept, a short measurement, which is not kept; or guesses, where the work takes less time than
+ * that. `patient`: a look that disagrees is repeated. */
+int ny_calibration_get(struct ny_context *ctx, double flops, bool patient,
+                       struct ny_calibration *calibration);
 /* What the short measurement charges where `room` bytes are left. */
 size_t ny_calibration_bytes(unsigned threads, size_t room);
-/* Measures for about two seconds and keeps it; a cache folder that cannot be written is only noted.
- */
+/* Measures for about two seconds, on a busy machine for more of them, and keeps it; a cache folder
+ * that cannot be written is only noted. */
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
 /* flop/s of what a tile takes before its exponentials, by the way and the precision used. */
 double ny_calibration_tile(const struct ny_calibration *calibration, enum ny_way way, bool f64);

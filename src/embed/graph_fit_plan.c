@@ -142,7 +142,7 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
     plan->whole = !settings->method;
     plan_memory(&shape, plan);
     err = ny_calibration_get(shape.ctx, graph.flops + 2 * ((double)shape.nodes + m) * m * m,
-                             &plan->rates);
+                             settings->patient, &plan->rates);
     if (err) return err;
     plan->result_bytes = shape.nodes * ((ny_settings_pairs(settings) + settings->asymmetric) *
                                             element +

@@ -14,7 +14,8 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
                             const struct ny_points_info *points, struct ny_columns_spec spec,
                             struct ny_plan *plan)
 {
-    enum { SAMPLE_ROWS = 20000 };
+    enum { SAMPLE_ROWS = 20000, SAMPLE_LEAST = 500, SAMPLE_VALUES = 10000000, PAIRS = 1000 };
+    size_t rows = SAMPLE_VALUES / (points->d ? (size_t)points->d : 1);
     struct ny_context *ctx = ny_store_context(store);
     struct ny_selection_request request = {.ctx = ctx,
                                            .store = store,
@@ -36,9 +37,11 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
     if (plan->m > points->n) plan->m = (size_t)points->n;
     if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
     if (settings->gamma_auto)
-        err = ny_columns_auto_gamma(&spec, store, ny_settings_frozen_rows(settings, points),
-                                    settings->seed, &spec.params.gamma);
-    if (err == NY_OK) err = ny_greedy_estimate(&request, SAMPLE_ROWS, &plan->m);
+        err = ny_columns_auto_gamma_of(&spec, store, ny_settings_frozen_rows(settings, points),
+                                       settings->seed, PAIRS, &spec.params.gamma);
+    if (points->row_slots || rows > SAMPLE_ROWS) rows = SAMPLE_ROWS;
+    if (rows < SAMPLE_LEAST) rows = SAMPLE_LEAST;
+    if (err == NY_OK) err = ny_greedy_estimate(&request, rows, &plan->m);
     plan->m_estimated = true;
     if (plan->m > settings->landmarks) plan->m = settings->landmarks;
     return err;
@@ -77,12 +80,23 @@ static double rough_flops(const struct ny_footprint *footprint, size_t m)
     return 2 * n * (double)m * (d + (double)m);
 }
 
+/* A sample is worth its time where the fit takes seconds. */
+static bool is_looked_at(const struct ny_footprint *footprint, size_t m)
+{
+    const double much = 2e10;
+    const struct ny_fit_settings *settings = footprint->settings;
+
+    return !settings->method->whole && !settings->method->coordinates && !settings->columns_file &&
+           rough_flops(footprint, m) > much;
+}
+
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
                  struct ny_plan *plan)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_footprint footprint = {.ctx = ctx, .settings = settings, .gram = NY_GRAM_F64};
     struct ny_geometry *geometry = NULL;
+    struct ny_look look = {0};
     struct ny_points_info points;
     int err;
 
@@ -106,12 +120,16 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     if (err) goto done;
     footprint.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     plan_memory(&footprint, plan);
-    err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), &plan->rates);
+    err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), settings->patient,
+                             &plan->rates);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && !settings->method->whole;
-    plan->gram_f64 = ny_settings_gram_f64(settings, points.n);
-    ny_plan_time(&footprint, plan);
+    if (is_looked_at(&footprint, plan->m)) err = ny_plan_look(&look, store, settings, &footprint);
+    if (err) goto done;
+    plan->gram_f64 = ny_settings_gram_f64(settings, points.n) || look.gram_f64;
+    ny_plan_time(&footprint, &look, plan);
 done:
+    ny_look_release(&look, ctx);
     ny_geometry_free(geometry, ctx);
     return err;
 }

@@ -12,6 +12,7 @@
 struct timing {
     const struct ny_footprint *footprint;
     const struct ny_fit_settings *settings;
+    const struct ny_look *look;
     struct ny_prices price;
     double n, m, entries;
     struct ny_plan *plan;
@@ -47,17 +48,23 @@ static void time_stats(const struct timing *t)
 /* ---- select --------------------------------------------------------------------------------- */
 
 /* A kernel block and a substitution a row, most of them left early: 40 % of the work is left, as
- * measured on images. Without a tolerance: a dozen runs, most of which skip nearly all rows. */
+ * measured on images. Without a tolerance: dozens of runs, most of which skip nearly all rows; but
+ * where the rank of K is below the size, all halvings look at all rows, in f64. */
 static void time_greedy(const struct timing *t)
 {
+    const double rank_reached = 1e-11;
+    const struct ny_decay *decay = &t->look->decay;
     bool searches = isnan(t->settings->dictionary.tolerance);
-    double runs = !searches ? 1 : t->settings->pilot ? 2.5 : 5;
+    bool whole = searches && decay->count && ny_decay_at(decay, t->m) < rank_reached;
+    double runs = !searches ? 1 : whole ? 20 : t->settings->pilot ? 3.3 : 6;
+    struct ny_prices price = t->price;
 
-    t->plan->passes += searches ? 12 : 1;
+    price.f64 = price.f64 || whole;
+    t->plan->passes += !searches ? 1 : whole ? 42 : 18;
     t->plan->flops += runs * t->entries * (2 * t->price.d + 0.4 * t->m);
     t->plan->stage_s[NY_STAGE_SELECT] +=
-        runs * (ny_price_tile(&t->price, t->entries) + ny_price_rows(&t->price, t->n) +
-                t->entries * 0.4 * t->m / t->price.rate->gemm32);
+        runs * (ny_price_tile(&price, t->entries) + ny_price_rows(&price, t->n) +
+                t->entries * 0.4 * t->m / (whole ? t->price.rate->gemm64 : t->price.rate->gemm32));
 }
 
 static struct ny_selection_work selection_work(const struct timing *t)
@@ -66,12 +73,12 @@ static struct ny_selection_work selection_work(const struct timing *t)
                                                  .spec = &t->footprint->spec,
                                                  .diagonal = ny_settings_diagonal(t->settings)};
 
-    return t->settings->rule->work(&request, t->plan->m);
+    return t->settings->rule->work(&request, t->plan->m, &t->look->decay);
 }
 
 static void time_rule(const struct timing *t)
 {
-    const double sum_beats = 1.2;
+    const double sum_beats = 1.2, efficiency = 0.5; /* of substitutions in short steps */
     struct ny_selection_work work = selection_work(t);
     struct ny_prices tile = t->price, exact = t->price;
     double threads = ny_price_threads(t->settings->threads);
@@ -79,14 +86,20 @@ static void time_rule(const struct timing *t)
     tile.f64 = false;
     exact.f64 = true;
     t->plan->passes += (unsigned)ceil(work.passes);
-    t->plan->flops += 2 * t->price.d * (work.entries + work.exact) + work.flops + work.exact_flops;
+    t->plan->flops += 2 * t->price.d * (work.entries + work.exact + work.alone) + work.flops +
+                      work.exact_flops + work.alone_flops;
     t->plan->stage_s[NY_STAGE_SELECT] +=
         all_workers(t) *
             (work.passes * ny_price_rows(&tile, t->n) + ny_price_tile(&tile, work.entries) +
-             ny_price_beats(&tile, sum_beats * work.sums) + work.flops / t->price.rate->gemm32) +
-        threads * (ny_price_tile(&exact, work.exact) + work.exact_flops / t->price.rate->gemm64) +
-        work.visited * ny_price_gather(&t->price, work.visited ? work.gathered / work.visited : 0,
-                                       t->settings->threads);
+             ny_price_tile(&exact, work.exact) + ny_price_beats(&tile, sum_beats * work.sums) +
+             work.flops / (efficiency * t->price.rate->gemm32) +
+             work.exact_flops / (efficiency * t->price.rate->gemm64)) +
+        threads * (ny_price_tile(&exact, work.alone) +
+                   work.alone_flops / (efficiency * t->price.rate->gemm64));
+    if (work.visits)
+        t->plan->stage_s[NY_STAGE_SELECT] +=
+            work.visits *
+            ny_price_gather(&t->price, work.gathered / work.visits, t->settings->threads);
 }
 
 /* Exact values of all columns, and a substitution a row. */
@@ -289,13 +302,15 @@ static void time_products(const struct timing *t)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-void ny_plan_time(const struct ny_footprint *footprint, struct ny_plan *plan)
+void ny_plan_time(const struct ny_footprint *footprint, const struct ny_look *look,
+                  struct ny_plan *plan)
 {
     const struct ny_fit_settings *settings = footprint->settings;
     bool f64 = settings->precision == NY_PRECISION_F64;
     const struct timing t = {
         .footprint = footprint,
         .settings = settings,
+        .look = look,
         .price = ny_prices_of(&plan->rates, footprint->points, &footprint->spec, f64),
         .n = (double)footprint->points->n,
         .m = (double)plan->m,

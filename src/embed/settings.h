@@ -94,6 +94,7 @@ struct ny_fit_settings {
     bool largest_alone; /* of a graph's map: though its component has less than half of the rows */
     const char *graph_name;         /* … whose graph is stored under this NAME; NULL: it is made */
     bool updates; /* a result that is there takes in what was appended */
+    bool patient; /* only a plan is wanted: the machine may be looked at for longer */
 };
 
 /* Rows of n whose mean and distances are those of the model: the first ones where later ones are

@@ -82,23 +82,6 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
                       NY_UNIT_ROWS * (sizeof(bool) + sizeof(float)));
 }
 
-/* One landmark in five candidates is accepted over all, and a pass is made for each doubling of the
- * landmarks once there are a hundred. */
-static struct ny_selection_work work_of(const struct ny_selection_request *request, size_t m)
-{
-    double M = (double)m, n = (double)request->n, candidates = fmin(5 * M, n);
-    double passes = M > 100 ? log2(M / 100) : 0;
-    double entries = n * M * (1 - pow(0.5, passes));
-
-    return (struct ny_selection_work){.passes = passes,
-                                      .entries = entries,
-                                      .flops = 0.5 * entries * M,
-                                      .exact = candidates * M / 2,
-                                      .exact_flops = candidates * M * M / 3,
-                                      .gathered = candidates,
-                                      .visited = candidates / NY_PIVOT_WINDOW};
-}
-
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 /* Both in f64 and in row order, so that a draw finds its row by adding up again. */
@@ -461,5 +444,5 @@ const struct ny_rule ny_rule_rpcholesky = {
     .select = select_rows,
     .bytes = ny_rpcholesky_bytes,
     .image_bytes = ny_rpcholesky_image_bytes,
-    .work = work_of,
+    .work = ny_rpcholesky_work,
 };

@@ -96,16 +96,24 @@ struct ny_selection {
     unsigned passes;
 };
 
+/* How a kernel matrix falls, as a sample tells: after t landmarks drawn in proportion to residuals,
+ * the mean residual of other rows is share[t] of that of none. count 0: nothing is known. */
+struct ny_decay {
+    const double *share;
+    size_t count;
+};
+/* Beyond the sample, the last slope goes on. */
+double ny_decay_at(const struct ny_decay *decay, double landmarks);
+
 /* Of a selection, for its price. */
 struct ny_selection_work {
-    double passes;      /* over all rows */
-    double entries;     /* of C, in tiles of f32 */
-    double sums;        /* additions of f32 values to one f64 sum, one after the other */
-    double flops;       /* of f32 substitutions */
-    double exact;       /* entries in f64, of rows looked at one by one, on one thread; and … */
-    double exact_flops; /* … their substitutions */
-    double gathered;    /* rows read one by one */
-    double visited;     /* … and how often all blocks are read for them, at most */
+    double passes;             /* over all rows, by all workers: … */
+    double entries, exact;     /* … entries of C in f32 and in f64, … */
+    double flops, exact_flops; /* … substitutions in them, … */
+    double sums;               /* … additions of f32 values to one f64 sum, one after the other */
+    double gathered;           /* rows read one by one, … */
+    double visits;             /* … in so many turns over the blocks; … */
+    double alone, alone_flops; /* … their entries and substitutions in f64, by one worker */
 };
 
 struct ny_rule {
@@ -125,7 +133,8 @@ struct ny_rule {
     size_t (*image_bytes)(const struct ny_selection_request *request, size_t m);
     /* For plans: what a selection of m landmarks is likely to take, where a sample does not tell
      * it; NULL: nothing, or it is told by a tolerance. */
-    struct ny_selection_work (*work)(const struct ny_selection_request *request, size_t m);
+    struct ny_selection_work (*work)(const struct ny_selection_request *request, size_t m,
+                                     const struct ny_decay *decay);
 };
 
 const struct ny_rule *ny_rule_find(const char *name);

@@ -22,5 +22,7 @@ int ny_select_uniform(const struct ny_selection_request *request, struct ny_sele
  * of its checkpoints. */
 size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m);
 size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, size_t m);
+struct ny_selection_work ny_rpcholesky_work(const struct ny_selection_request *request, size_t m,
+                                            const struct ny_decay *decay);
 
 #endif

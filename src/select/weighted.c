@@ -147,10 +147,12 @@ static double flops_of(const struct ny_selection_request *request, size_t m)
     return 2.0 * (double)request->n * (double)m * ny_entry_products(request->spec);
 }
 
-static struct ny_selection_work work_of(const struct ny_selection_request *request, size_t m)
+static struct ny_selection_work work_of(const struct ny_selection_request *request, size_t m,
+                                        const struct ny_decay *decay)
 {
     double entries = request->diagonal == NY_DIAGONAL_RAW ? 0 : (double)request->n * (double)m;
 
+    (void)decay;
     if (!entries && request->spec->kernel->constant_diagonal)
         return (struct ny_selection_work){.passes = 0}; /* it is uniform */
     return (struct ny_selection_work){.passes = 1, .entries = entries, .sums = entries};

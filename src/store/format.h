@@ -51,8 +51,10 @@ enum ny_kind {
     NY_KIND_MANIFEST = 5,
     NY_KIND_CHUNK = 6,
     NY_KIND_CLASSES = 7, /* zero-terminated names, one after another */
-    NY_KIND_PROGRESS = 8, /* struct ny_progress_record, then, until it ends, statistics as above */
-    NY_KIND_LOST = 9      /* ranges of rows that are gone: first, end; see store/lost.c */
+    NY_KIND_PROGRESS = 8, /* struct ny_progress_record, then, until it ends, statistics as above,
+                           * and the sum of the norms, where it is known, as the last 8 bytes */
+    NY_KIND_LOST = 9,     /* ranges of rows that are gone: first, end; see store/lost.c */
+    NY_KIND_NORMS = 10    /* struct ny_norms_record, where all rows were counted by it */
 };
 enum { NY_STAGED = 0x40 };
 
@@ -111,6 +113,14 @@ _Static_assert(sizeof(struct ny_manifest) == 120, "part of the format");
 struct ny_stats_record {
     uint64_t n, d;
 };
+
+/* Written with the statistics from 1.1 on. Version 1.0 knows it not and leaves it where it appends:
+ * it is of the points if n is theirs. */
+struct ny_norms_record {
+    uint64_t n;
+    double sum; /* of ‖x‖ over the rows, in order */
+};
+_Static_assert(sizeof(struct ny_norms_record) == 16, "part of the format");
 
 struct ny_progress_record {
     uint64_t fingerprint, base_n, d;

@@ -156,6 +156,7 @@ static int read_base(struct ny_ingest *ingest)
 static int start_anew(struct ny_ingest *ingest)
 {
     struct ny_view *view;
+    const char *wrong; /* a damaged sum is an unknown one */
     int end, err = ny_ingest_drop(ingest, ingest->base.n);
 
     if (err) return err;
@@ -165,12 +166,15 @@ static int start_anew(struct ny_ingest *ingest)
     ingest->full_bytes = ingest->base.full_bytes;
     ingest->digest = ingest->base.digest;
     ingest->staged_open = ny_no_block;
+    ingest->norms = 0;
+    ingest->norms_known = ingest->base.n == 0;
     if (ingest->base.n == 0) return NY_OK;
     err = ny_ingest_load_tail(ingest);
     if (err) return err;
     err = ny_view_begin(&view, ingest->store, ingest->store->points);
     if (err) return err;
     err = ny_stats_read(view, ingest->base.d, ingest->stats);
+    ingest->norms_known = ny_norms_read(view, ingest->base.n, &ingest->norms, &wrong);
     end = ny_view_end(view);
     ingest->moments.n = ingest->base.n;
     return err ? err : end;

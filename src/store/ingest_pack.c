@@ -129,10 +129,25 @@ static int find_infinite(struct ny_ingest *ingest, size_t rows)
     return NY_OK; /* only a sum has overflowed */
 }
 
+/* Rows at … end − 1 of the buffer. */
+static void count_norms(struct ny_ingest *ingest, size_t at, size_t end)
+{
+    const char *values = ingest->buffer[NY_KIND_POINTS] + at * row_bytes(ingest, NY_KIND_POINTS);
+    const struct ny_csr_part part = {&ingest->sparse, at, end - at};
+
+    if (ingest->is_sparse)
+        ny_norms_add_sparse(&ingest->norms, &part);
+    else
+        ny_norms_add(&ingest->norms, ingest->dtype, values, end - at, ingest->moments.d);
+}
+
 static int count_rows(struct ny_ingest *ingest, size_t rows)
 {
     struct counting c = {.ingest = ingest, .rows = rows};
+    size_t known = (size_t)(ingest->moments.n - ingest->first_block * ingest->block_rows);
     int err = ny_parallel_ranges(ingest->ctx, ingest->moments.d, count_columns, &c);
+
+    if (ingest->norms_known && known < rows) count_norms(ingest, known, rows);
 
     if (!err && atomic_load(&c.infinite)) err = find_infinite(ingest, rows);
     if (!err) ingest->moments.n = ingest->first_block * ingest->block_rows + rows;

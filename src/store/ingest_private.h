@@ -52,6 +52,8 @@ struct ny_ingest {
 
     struct ny_moments moments; /* of the rows below first_block × block_rows, and of base */
     struct ny_stats_record *stats; /* record around moments.cells */
+    double norms;     /* Σ‖x‖ of the same rows … */
+    bool norms_known; /* … unless those of base came in before it was kept */
     uint64_t full_bytes, digest, source_from;
     uint64_t consumed, dropped;
 

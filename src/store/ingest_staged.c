@@ -46,12 +46,13 @@ static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
                                        .digest = ingest->digest};
 }
 
-/* With so many bytes of the statistics: all of them, and for sparse rows what their blocks hold,
- * where an import is to go on; none when it is published. */
+/* With so many bytes of the statistics: all of them, for sparse rows what their blocks hold, and
+ * the sum of norms where it is known, where an import is to go on; none when it is published. */
 static size_t progress_bytes(const struct ny_ingest *ingest, size_t cells)
 {
     return sizeof(struct ny_progress_record) + cells +
-           (ingest->is_sparse && cells ? sizeof(struct ny_sparse_progress) : 0);
+           (ingest->is_sparse && cells ? sizeof(struct ny_sparse_progress) : 0) +
+           (ingest->norms_known && cells ? sizeof(double) : 0);
 }
 
 static int write_progress(struct ny_ingest *ingest, size_t cells)
@@ -60,9 +61,8 @@ static int write_progress(struct ny_ingest *ingest, size_t cells)
     struct ny_sparse_progress sparse = ny_ingest_sparse_total(ingest);
     size_t bytes = progress_bytes(ingest, cells);
     struct ny_key key = ny_points_key(NY_KIND_PROGRESS, 0);
-    struct ny_frame frame = {.store = ingest->store->id,
-                             .raw_bytes = (uint32_t)bytes,
-                             .kind = NY_KIND_PROGRESS};
+    struct ny_frame frame = {
+        .store = ingest->store->id, .raw_bytes = (uint32_t)bytes, .kind = NY_KIND_PROGRESS};
     char *raw = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     int err;
 
@@ -70,8 +70,9 @@ static int write_progress(struct ny_ingest *ingest, size_t cells)
     memcpy(raw, &record, sizeof(record));
     memcpy(raw + sizeof(record), ingest->moments.cells, cells);
     sparse.nnz = ingest->full.nnz; /* the unfinished block is counted when it is full */
-    if (bytes > sizeof(record) + cells)
-        memcpy(raw + sizeof(record) + cells, &sparse, sizeof(sparse));
+    if (cells && ingest->is_sparse) memcpy(raw + sizeof(record) + cells, &sparse, sizeof(sparse));
+    if (cells && ingest->norms_known)
+        memcpy(raw + bytes - sizeof(double), &ingest->norms, sizeof(double));
     err = ny_write_record(&ingest->write, &key, &frame, raw);
     ny_free(ingest->ctx, raw);
     return err;
@@ -157,6 +158,11 @@ static int take_up(struct ny_ingest *ingest, struct ny_view *view,
         if (ingest->has[kind]) err = load_open(ingest, view, kind, NY_STAGED, rows);
     if (err) return NY_END; /* what is staged is of no use, and nobody has seen it */
     memcpy(ingest->moments.cells, cells, moments_bytes(ingest));
+    if (ingest->norms_known)
+        memcpy(&ingest->norms,
+               (const char *)record + progress_bytes(ingest, moments_bytes(ingest)) -
+                   sizeof(double),
+               sizeof(double));
     ingest->moments.n = record->stat_rows;
     ingest->filled = rows;
     ingest->staged_open = rows ? ingest->first_block : ny_no_block;
@@ -189,13 +195,14 @@ int ny_ingest_finished(struct ny_ingest *ingest, bool *finished, uint64_t *rows)
     *finished = false;
     if (err) return err;
     *finished = ny_view_read(view, &want, &record, &wrong) == NY_OK &&
-                record.fingerprint == ingest->spec.fingerprint &&
-                record.base_n < ingest->base.n && record.rows == ingest->base.n;
+                record.fingerprint == ingest->spec.fingerprint && record.base_n < ingest->base.n &&
+                record.rows == ingest->base.n;
     if (*finished) *rows = ingest->base.n - record.base_n;
     return ny_view_end(view);
 }
 
-int ny_ingest_resume(struct ny_ingest *ingest)
+/* The progress record with or without a sum of norms, as ingest->norms_known says. */
+static int resume_as(struct ny_ingest *ingest)
 {
     size_t bytes = progress_bytes(ingest, moments_bytes(ingest));
     struct ny_want want = want_progress(ingest, bytes);
@@ -208,13 +215,24 @@ int ny_ingest_resume(struct ny_ingest *ingest)
     err = ny_view_begin(&view, ingest->store, ingest->store->points);
     if (!err) {
         err = ny_view_read(view, &want, record, &wrong) || !same_import(ingest, record) ? NY_END
-                                                                                         : NY_OK;
+                                                                                        : NY_OK;
         if (!err) err = take_up(ingest, view, record);
         end = ny_view_end(view);
         if (!err) err = end;
     }
     ny_free(ingest->ctx, record);
     return err;
+}
+
+int ny_ingest_resume(struct ny_ingest *ingest)
+{
+    int err;
+
+    ingest->norms_known = true;
+    err = resume_as(ingest);
+    if (err != NY_END) return err;
+    ingest->norms_known = false;
+    return resume_as(ingest);
 }
 
 /* Lost rows that new ones share a block with: zeros, which nothing reads. */
@@ -238,8 +256,8 @@ static int tail_is_lost(struct ny_ingest *ingest, struct ny_view *view, bool *is
     struct ny_lost lost;
     int err = ny_lost_read(view, &ingest->base, &lost);
 
-    *is_lost = !err && ny_lost_covers(&lost, ingest->first_block * ingest->block_rows,
-                                      ingest->base.n);
+    *is_lost =
+        !err && ny_lost_covers(&lost, ingest->first_block * ingest->block_rows, ingest->base.n);
     ny_lost_release(&lost, ingest->ctx);
     return err;
 }
@@ -269,8 +287,9 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
             err = blank_tail(ingest, rows);
         else if (kind == NY_KIND_POINTS && ingest->is_sparse)
             err = ny_ingest_sparse_load(ingest, view, 0, rows, ingest->base.block_nnz, &wrong);
-        else err = ny_block_read(view, &ingest->base, (enum ny_kind)kind, ingest->first_block,
-                                 ingest->buffer[kind], &wrong);
+        else
+            err = ny_block_read(view, &ingest->base, (enum ny_kind)kind, ingest->first_block,
+                                ingest->buffer[kind], &wrong);
         if (wrong)
             ny_block_damaged(ingest->store, &ingest->base, (enum ny_kind)kind, ingest->first_block,
                              wrong);
@@ -308,8 +327,10 @@ static int drop_range(struct ny_ingest *ingest, const struct range *range)
         if (!err)
             err = ny_write_delete_from(&ingest->write, &first, in_range, range, DELETIONS_MAX,
                                        &count);
-        if (!err && count == 0) ny_write_abort(&ingest->write);
-        else if (!err) err = ny_write_commit(&ingest->write);
+        if (!err && count == 0)
+            ny_write_abort(&ingest->write);
+        else if (!err)
+            err = ny_write_commit(&ingest->write);
     }
     return err;
 }
@@ -382,14 +403,12 @@ static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
 {
     struct ny_key from = ny_points_key(kind | NY_STAGED, block), to = ny_points_key(kind, block);
     bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse;
-    struct moving m = {.ingest = ingest,
-                       .room = sparse ? ingest->sparse_room : ingest->room,
-                       .room_bytes = sparse ? ingest->sparse_room_bytes
-                                            : ingest->group * ingest->room_bytes,
-                       .key = {from.bytes, from.data},
-                       .frame = {.store = ingest->store->id,
-                                 .number = block,
-                                 .kind = (enum ny_kind)kind}};
+    struct moving m = {
+        .ingest = ingest,
+        .room = sparse ? ingest->sparse_room : ingest->room,
+        .room_bytes = sparse ? ingest->sparse_room_bytes : ingest->group * ingest->room_bytes,
+        .key = {from.bytes, from.data},
+        .frame = {.store = ingest->store->id, .number = block, .kind = (enum ny_kind)kind}};
     struct ny_header header;
     void *room;
     int err;
@@ -410,12 +429,22 @@ static int write_stats(struct ny_ingest *ingest)
 {
     struct ny_key key = ny_points_key(NY_KIND_STATS, 0);
     size_t bytes = sizeof(*ingest->stats) + moments_bytes(ingest);
-    struct ny_frame frame = {.store = ingest->store->id,
-                             .raw_bytes = (uint32_t)bytes,
-                             .kind = NY_KIND_STATS};
+    struct ny_frame frame = {
+        .store = ingest->store->id, .raw_bytes = (uint32_t)bytes, .kind = NY_KIND_STATS};
 
     *ingest->stats = (struct ny_stats_record){ingest->moments.n, ingest->moments.d};
     return ny_write_record(&ingest->write, &key, &frame, ingest->stats);
+}
+
+static int write_norms(struct ny_ingest *ingest)
+{
+    const struct ny_norms_record record = {ingest->moments.n, ingest->norms};
+    struct ny_key key = ny_points_key(NY_KIND_NORMS, 0);
+    struct ny_frame frame = {
+        .store = ingest->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_NORMS};
+
+    if (!ingest->norms_known) return NY_OK;
+    return ny_write_record(&ingest->write, &key, &frame, &record);
 }
 
 static int write_classes(struct ny_ingest *ingest)
@@ -476,6 +505,7 @@ int ny_ingest_publish(struct ny_ingest *ingest)
     if (!err && ingest->staged_open != ny_no_block)
         err = delete_staged(ingest, ingest->staged_open);
     if (!err) err = write_stats(ingest);
+    if (!err) err = write_norms(ingest);
     if (!err) err = write_classes(ingest);
     if (!err) err = write_manifest(ingest);
     if (!err) err = write_progress(ingest, 0); /* all of it: see ny_ingest_finished() */

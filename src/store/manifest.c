@@ -1,4 +1,5 @@
 /* The records of points/: manifest, statistics, class names. */
+#include <math.h>
 #include <string.h>
 
 #include "base/checksum.h"
@@ -66,10 +67,10 @@ static bool plausible(const struct ny_manifest *m)
     if (m->dtype > NY_F64 || m->layout > NY_CSR || m->d > NY_COLUMNS_MAX) return false;
     if (m->n == 0) return m->block_rows > 0;
     return m->dtype >= NY_U8 && m->d > 0 && m->n <= NY_ROWS_MAX &&
-           (m->layout == NY_CSR ? plausible_sparse(m)
-                                : m->layout == NY_DENSE &&
-                                      m->block_rows ==
-                                          ny_block_rows_for(m->d, (enum ny_dtype)m->dtype));
+           (m->layout == NY_CSR
+                ? plausible_sparse(m)
+                : m->layout == NY_DENSE &&
+                      m->block_rows == ny_block_rows_for(m->d, (enum ny_dtype)m->dtype));
 }
 
 /* Each block is an entry of the table: no more can be claimed than there are. */
@@ -84,8 +85,7 @@ static bool blocks_fit(const struct ny_view *view, const struct ny_manifest *m)
 const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest)
 {
     struct ny_want want = {.key = ny_points_key(NY_KIND_MANIFEST, 0),
-                           .frame = {.store = view->store->id,
-                                     .kind = NY_KIND_MANIFEST},
+                           .frame = {.store = view->store->id, .kind = NY_KIND_MANIFEST},
                            .capacity = sizeof(*manifest)};
     const char *wrong;
     int err;
@@ -162,17 +162,32 @@ int ny_points_info(struct ny_store *store, struct ny_points_info *info)
 int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *record)
 {
     size_t bytes = sizeof(*record) + 4 * d * sizeof(double);
-    struct ny_want want = {.key = ny_points_key(NY_KIND_STATS, 0),
-                           .frame = {.store = view->store->id,
-                                     .kind = NY_KIND_STATS,
-                                     .raw_bytes = (uint32_t)bytes},
-                           .exact = true,
-                           .capacity = bytes};
+    struct ny_want want = {
+        .key = ny_points_key(NY_KIND_STATS, 0),
+        .frame = {.store = view->store->id, .kind = NY_KIND_STATS, .raw_bytes = (uint32_t)bytes},
+        .exact = true,
+        .capacity = bytes};
     const char *wrong;
 
     if (ny_view_read(view, &want, record, &wrong))
         return record_damaged(view->store, "statistics", wrong);
     return NY_OK;
+}
+
+bool ny_norms_read(struct ny_view *view, uint64_t n, double *sum, const char **wrong)
+{
+    struct ny_norms_record record;
+    struct ny_want want = {
+        .key = ny_points_key(NY_KIND_NORMS, 0),
+        .frame = {.store = view->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_NORMS},
+        .exact = true,
+        .capacity = sizeof(record)};
+    int err = ny_view_read(view, &want, &record, wrong);
+
+    if (!err || err == NY_END) *wrong = NULL;
+    if (err || record.n != n) return false;
+    *sum = record.sum;
+    return true;
 }
 
 /* mean, M2, minimum, maximum of the record become the four arrays of the caller. */
@@ -199,7 +214,8 @@ static int unpack_stats(struct ny_points_stats *stats, const struct ny_stats_rec
                                       .minimum = all + d,
                                       .maximum = all + 2 * d,
                                       .variance = all + 3 * d,
-                                      .mean_square_norm = squares};
+                                      .mean_square_norm = squares,
+                                      .mean_norm = NAN};
     return NY_OK;
 }
 
@@ -208,6 +224,8 @@ int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats)
     struct ny_stats_record *record = NULL;
     struct ny_manifest m;
     struct ny_view *view;
+    double norms = NAN;
+    const char *wrong;
     int end, err;
 
     memset(stats, 0, sizeof(*stats));
@@ -217,12 +235,15 @@ int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats)
     if (!err && m.n > 0) {
         record = ny_alloc(store->ctx, NY_MEM_STORE, sizeof(*record) + 4 * m.d * sizeof(double));
         err = record ? ny_stats_read(view, m.d, record) : NY_EBUDGET;
+        if (!err && !ny_norms_read(view, m.n, &norms, &wrong) && wrong)
+            err = record_damaged(store, "sum of norms", wrong);
     }
     end = ny_view_end(view);
     if (!err) err = end;
     if (!err && record && (record->n != m.n || record->d != m.d))
         err = record_damaged(store, "statistics", "they are of other points");
     if (!err && record) err = unpack_stats(stats, record, store->ctx);
+    if (!err && record) stats->mean_norm = norms / (double)m.n;
     ny_free(store->ctx, record);
     return err;
 }

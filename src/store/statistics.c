@@ -160,15 +160,73 @@ bool ny_moments_add(struct ny_moments *m, enum ny_dtype dtype, const void *rows,
         size_t width = first + count - at < STRIP ? first + count - at : STRIP;
 
         switch (dtype) {
-        case NY_U8: strip_u8(&strip, (const uint8_t *)rows + at, m->d, count_rows, width); break;
-        case NY_I16: strip_i16(&strip, (const int16_t *)rows + at, m->d, count_rows, width); break;
-        case NY_F32: strip_f32(&strip, (const float *)rows + at, m->d, count_rows, width); break;
-        case NY_F64: strip_f64(&strip, (const double *)rows + at, m->d, count_rows, width); break;
-        case NY_DTYPE_NONE: return false;
+        case NY_U8:
+            strip_u8(&strip, (const uint8_t *)rows + at, m->d, count_rows, width);
+            break;
+        case NY_I16:
+            strip_i16(&strip, (const int16_t *)rows + at, m->d, count_rows, width);
+            break;
+        case NY_F32:
+            strip_f32(&strip, (const float *)rows + at, m->d, count_rows, width);
+            break;
+        case NY_F64:
+            strip_f64(&strip, (const double *)rows + at, m->d, count_rows, width);
+            break;
+        case NY_DTYPE_NONE:
+            return false;
         }
         finite = merge(m, &strip, count_rows, at, width) && finite;
     }
     return finite;
+}
+
+/* ---- norms of rows ------------------------------------------------------------------------- */
+
+#define SQUARES_OF(name, type, wide)                                                               \
+    static double name(const type *x, size_t d)                                                    \
+    {                                                                                              \
+        wide sum = 0;                                                                              \
+                                                                                                   \
+        for (size_t j = 0; j < d; j++)                                                             \
+            sum += (wide)x[j] * (wide)x[j];                                                        \
+        return (double)sum;                                                                        \
+    }
+
+SQUARES_OF(squares_u8, uint8_t, uint64_t)
+SQUARES_OF(squares_i16, int16_t, int64_t)
+SQUARES_OF(squares_f32, float, double)
+SQUARES_OF(squares_f64, double, double)
+
+static double squares_of(enum ny_dtype dtype, const void *rows, size_t first, size_t d)
+{
+    switch (dtype) {
+    case NY_U8:
+        return squares_u8((const uint8_t *)rows + first, d);
+    case NY_I16:
+        return squares_i16((const int16_t *)rows + first, d);
+    case NY_F32:
+        return squares_f32((const float *)rows + first, d);
+    case NY_F64:
+        return squares_f64((const double *)rows + first, d);
+    case NY_DTYPE_NONE:
+        break;
+    }
+    return 0;
+}
+
+void ny_norms_add(double *sum, enum ny_dtype dtype, const void *rows, size_t count, size_t d)
+{
+    for (size_t i = 0; i < count; i++)
+        *sum += sqrt(squares_of(dtype, rows, i * d, d));
+}
+
+void ny_norms_add_sparse(double *sum, const struct ny_csr_part *rows)
+{
+    for (size_t i = rows->at; i < rows->at + rows->count; i++) {
+        struct ny_sparse row = ny_csr_row(rows->csr, i);
+
+        *sum += sqrt(squares_of(rows->csr->dtype, row.value, 0, row.count));
+    }
 }
 
 /* ---- sparse rows --------------------------------------------------------------------------- */

@@ -23,6 +23,9 @@ struct ny_moments {
 bool ny_moments_add(struct ny_moments *moments, enum ny_dtype dtype, const void *rows,
                     size_t count_rows, size_t first, size_t count);
 
+/* *sum += ‖x‖ of each of the packed rows, in order: how they are cut into calls changes nothing. */
+void ny_norms_add(double *sum, enum ny_dtype dtype, const void *rows, size_t count, size_t d);
+
 /* What the columns of one block of sparse rows say, d of each. */
 struct ny_sparse_sums {
     double *mean, *m2; /* of the values that are kept */
@@ -34,6 +37,7 @@ struct ny_csr_part {
     size_t at, count;
 };
 /* The same for sparse rows; what a row does not keep is 0. */
+void ny_norms_add_sparse(double *sum, const struct ny_csr_part *rows);
 bool ny_moments_add_sparse(struct ny_moments *moments, const struct ny_csr_part *rows, size_t first,
                            size_t count, const struct ny_sparse_sums *sums);
 

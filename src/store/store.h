@@ -97,6 +97,7 @@ struct ny_points_stats {
     uint64_t n, d;
     double *mean, *minimum, *maximum, *variance; /* variance: population, 1/n */
     double mean_square_norm;                     /* of the rows as they are, not centred */
+    double mean_norm; /* of ‖x‖; NaN where rows came in before it was kept (version 1.0) */
 };
 int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats);
 void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *ctx);

@@ -280,6 +280,9 @@ const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest
 int ny_manifest_read(struct ny_view *view, struct ny_manifest *manifest);
 /* The statistics record, header and cells, into room for all of it. */
 int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *record);
+/* The sum of the norms of n rows; false: none is kept of them. *wrong: it is damaged; NULL: it is
+ * not. */
+bool ny_norms_read(struct ny_view *view, uint64_t n, double *sum, const char **wrong);
 uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype);
 /* The same for sparse rows of so many values on average. */
 uint64_t ny_sparse_block_rows_for(uint64_t row_nnz, enum ny_dtype dtype);

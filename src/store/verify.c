@@ -27,9 +27,9 @@ struct verifying {
     struct ny_lost lost;
     struct ny_mutex lock; /* guards what follows */
     struct ny_meter meter;
-    uint64_t next, blocks; /* the block that is read next */
+    uint64_t next, blocks;  /* the block that is read next */
     struct ny_key next_key; /* the chunk that is read next is the first from this key on */
-    bool no_more;          /* chunks, or a worker has failed */
+    bool no_more;           /* chunks, or a worker has failed */
     struct finding *finding;
     size_t findings, room;
 };
@@ -60,7 +60,8 @@ static int note(struct verifying *v, struct finding finding)
         if (larger) {
             v->finding = larger;
             v->room = room;
-        } else err = NY_EBUDGET;
+        } else
+            err = NY_EBUDGET;
     }
     if (!err) v->finding[v->findings++] = finding;
     ny_mutex_unlock(&v->lock);
@@ -140,8 +141,8 @@ static int read_points(struct reader *reader, struct ny_view *view, const struct
         ny_block_read(view, now, NY_KIND_POINTS, block, reader->block, wrong);
         return NY_OK;
     }
-    bytes = ny_csr_bound((size_t)now->block_rows, (size_t)now->block_nnz,
-                         (enum ny_dtype)now->dtype);
+    bytes =
+        ny_csr_bound((size_t)now->block_rows, (size_t)now->block_nnz, (enum ny_dtype)now->dtype);
     if (bytes > reader->room) {
         char *larger = ny_resize(view->store->ctx, NY_MEM_STORE, reader->block, bytes);
 
@@ -164,8 +165,10 @@ static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block
 
     if (err) return err;
     now = manifest_now(v, view);
-    if (kind == NY_KIND_POINTS) err = read_points(reader, view, &now, block, &wrong);
-    else ny_block_read(view, &now, kind, block, reader->block, &wrong);
+    if (kind == NY_KIND_POINTS)
+        err = read_points(reader, view, &now, block, &wrong);
+    else
+        ny_block_read(view, &now, kind, block, reader->block, &wrong);
     end = ny_view_end(view);
     if (err || end || !wrong) return err ? err : end;
     return note(v, (struct finding){.kind = kind, .block = block, .wrong = wrong});
@@ -272,8 +275,10 @@ static int verify_digests(struct verifying *v)
     for (uint64_t b = 0; b <= full; b++) {
         struct ny_key key = ny_points_key(NY_KIND_POINTS, b);
 
-        if (b < full) digest = ny_digest_add(digest, ny_view_checksum(view, &key));
-        else if (now.n % now.block_rows) tail = ny_view_checksum(view, &key);
+        if (b < full)
+            digest = ny_digest_add(digest, ny_view_checksum(view, &key));
+        else if (now.n % now.block_rows)
+            tail = ny_view_checksum(view, &key);
     }
     end = ny_view_end(view);
     if (end) return end;
@@ -295,12 +300,11 @@ static const char *check_stats(const struct verifying *v, struct ny_view *view, 
 
 static int read_record(struct verifying *v, enum ny_kind kind, size_t bytes, const char **wrong)
 {
-    struct ny_want want = {.key = ny_points_key(kind, 0),
-                           .frame = {.store = v->store->id,
-                                     .raw_bytes = (uint32_t)bytes,
-                                     .kind = kind},
-                           .exact = kind == NY_KIND_STATS,
-                           .capacity = bytes};
+    struct ny_want want = {
+        .key = ny_points_key(kind, 0),
+        .frame = {.store = v->store->id, .raw_bytes = (uint32_t)bytes, .kind = kind},
+        .exact = kind == NY_KIND_STATS,
+        .capacity = bytes};
     struct ny_view *view;
     char *room;
     int end, err = ny_view_begin(&view, v->store, v->store->points);
@@ -312,12 +316,29 @@ static int read_record(struct verifying *v, enum ny_kind kind, size_t bytes, con
         return ny_view_end(view);
     }
     room = ny_alloc(v->store->ctx, NY_MEM_STORE, want.capacity);
-    if (!room) err = NY_EBUDGET;
+    if (!room)
+        err = NY_EBUDGET;
     else if (!ny_view_read(view, &want, room, wrong) && kind == NY_KIND_STATS)
         *wrong = check_stats(v, view, room);
     end = ny_view_end(view);
     ny_free(v->store->ctx, room);
     return err ? err : end;
+}
+
+static int verify_norms(struct verifying *v)
+{
+    char what[NY_WHY_BYTES];
+    struct ny_view *view;
+    const char *wrong;
+    double sum;
+    int end, err = ny_view_begin(&view, v->store, v->store->points);
+
+    if (err) return err;
+    ny_norms_read(view, v->m.n, &sum, &wrong);
+    end = ny_view_end(view);
+    if (end || !wrong) return end;
+    snprintf(what, sizeof(what), "sum of norms: %s", wrong);
+    return tell(v, (struct ny_damage){.what = what});
 }
 
 static int verify_records(struct verifying *v)
@@ -333,6 +354,7 @@ static int verify_records(struct verifying *v)
         snprintf(what, sizeof(what), "column statistics: %s", wrong);
         err = tell(v, (struct ny_damage){.what = what});
     }
+    if (!err) err = verify_norms(v);
     if (err || v->m.classes == 0) return err;
     err = read_record(v, NY_KIND_CLASSES, 0, &wrong);
     if (!err && wrong) {
@@ -492,11 +514,10 @@ static int tell_chunk(struct verifying *v, const struct finding *finding)
     index = index_of(key, strlen(text) + strlen(part) + 2);
     snprintf(what, sizeof(what), "result '%.64s', %.64s, chunk %llu: %s", text, part,
              (unsigned long long)index, finding->wrong);
-    return tell(v, (struct ny_damage){.kind = NY_DAMAGED_RESULT,
-                                      .name = text,
-                                      .part = part,
-                                      .chunk = index,
-                                      .what = what});
+    return tell(
+        v,
+        (struct ny_damage){
+            .kind = NY_DAMAGED_RESULT, .name = text, .part = part, .chunk = index, .what = what});
 }
 
 static int verify_results(struct verifying *v, uint64_t entries)

@@ -273,3 +273,15 @@ same_ends() { # STORE NAME OTHER
     ny info points.nys landmarks-broken --json
     [[ $output == *'"variance_kept": '* ]]
 }
+
+@test "rows of version 1.0.0 have no mean norm, nor have those that are appended to them" {
+    old_jobs
+    ny info points.nys --json
+    [ "$(field "$output" mean_norm)" = null ]
+    [[ $(field "$output" mean_square_norm) != null ]]
+    nystream import points.nys points.csv --label-column class --append -q
+    ny info points.nys --json
+    [ "$(field "$output" mean_norm)" = null ]
+    ny verify points.nys
+    exits 0
+}

@@ -213,3 +213,23 @@ b	done" ]
     exits 0
     [ -z "$stderr" ]
 }
+
+@test "the mean norm is the mean of norms, through appends, kinds of rows and types" {
+    printf '3,4\n0,1\n0,0\n' >a.csv
+    printf '1 1:3 2:4\n1 2:1\n1 1:0\n' >a.libsvm
+    local how
+    for how in "a.csv --dtype u8" "a.csv --dtype i16" "a.csv --dtype f32" "a.csv --dtype f64" "a.libsvm --layout sparse"; do
+        rm -rf s
+        nystream import s $how -q
+        ny info s --json
+        [ "$(field "$output" mean_norm)" = 2.0 ]
+        nystream import s ${how% --dtype*} --append -q
+        printf '6,8\n' >b.csv
+        [[ $how == *sparse* ]] || nystream import s b.csv --append -q
+        ny info s --json
+        awk -v is="$(field "$output" mean_norm)" -v sparse="$([[ $how == *sparse* ]] && echo 1)" \
+            'BEGIN {want = sparse ? 2 : 22 / 7; d = is - want; exit !(d * d < 1e-20)}'
+        ny verify s
+        exits 0
+    done
+}

@@ -116,6 +116,7 @@ static void same_statistics(struct ny_store *a, struct ny_store *b)
     assert_memory_equal(x.minimum, y.minimum, D * sizeof(double));
     assert_memory_equal(x.maximum, y.maximum, D * sizeof(double));
     assert_true(x.mean_square_norm == y.mean_square_norm);
+    assert_true(x.mean_norm == y.mean_norm);
     ny_points_stats_release(&x, ctx);
     ny_points_stats_release(&y, ctx);
 }

@@ -317,7 +317,7 @@ static void check_stats(enum ny_dtype dtype, uint64_t d, uint64_t n)
     struct ny_points_stats stats;
     char *rows = malloc(n * d * ny_dtype_size(dtype));
     double *x = malloc(n * d * sizeof(*x));
-    long double squares = 0;
+    long double squares = 0, norms = 0;
 
     case_rows(rows, 3, dtype, d, 0, n);
     ny_dtype_to_f64(dtype, rows, x, n * d);
@@ -342,7 +342,15 @@ static void check_stats(enum ny_dtype dtype, uint64_t d, uint64_t n)
         assert_true(fabsl(stats.variance[j] - square / n) <= 1e-12L * (1 + square / n));
         assert_true(stats.minimum[j] == least && stats.maximum[j] == most);
     }
+    for (uint64_t i = 0; i < n; i++) {
+        long double norm = 0;
+
+        for (uint64_t j = 0; j < d; j++)
+            norm += (long double)x[i * d + j] * x[i * d + j];
+        norms += sqrtl(norm);
+    }
     assert_true(fabsl(stats.mean_square_norm - squares / n) <= 1e-12L * squares / n);
+    assert_true(fabsl(stats.mean_norm - norms / n) <= 1e-12L * norms / n);
     ny_points_stats_release(&stats, ctx);
     free(x);
     free(rows);

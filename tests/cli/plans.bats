@@ -1,0 +1,66 @@
+# What plans say of time and memory: all that a fit does is in them, and no more than it holds.
+load helper
+
+setup() {
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+}
+
+stage() { # JSON STAGE
+    awk -v key="\"$2\":" '/"stages"/ {on = 1} on && $1 == key {print $2 + 0; exit}' <<<"$1"
+}
+
+# True where A is at least F times B.
+at_least() { awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN {exit !(a >= f * b)}'; }
+
+@test "statistics, selection and the range of seconds are in a plan" {
+    npy_u8 40000 3 >thin.npy
+    nystream import thin.nys thin.npy -q
+    ny plan thin.nys --scale standard --landmarks 600 --json
+    exits 0
+    at_least "$(stage "$output" stats)" 1 0.01
+    at_least "$(stage "$output" select)" 0.2 "$(stage "$output" accumulate)"
+    at_least "$(field "$output" seconds)" 1 "$(field "$output" seconds_low)"
+    at_least "$(field "$output" seconds_high)" 1 "$(field "$output" seconds)"
+    ny plan thin.nys --landmarks 600
+    [[ $output =~ "time                  about "[^\n]*" to " ]]
+}
+
+@test "the pairs that a width is taken from are dear where rows are wide" {
+    npy_u8 300 20000 >wide.npy
+    nystream import wide.nys wide.npy -q
+    ny plan wide.nys --landmarks 20 --select uniform --json
+    at_least "$(stage "$output" stats)" 2 "$(stage "$output" project)"
+    ny plan wide.nys --landmarks 20 --select uniform --kernel linear --json
+    at_least 0.2 1 "$(stage "$output" stats)"
+}
+
+@test "one unit of rows keeps one thread busy" {
+    npy_u8 2048 4000 >one.npy
+    nystream import one.nys one.npy -q
+    for threads in 1 2; do
+        ny plan one.nys --select uniform --approx nystrom --landmarks 400 --gamma 1e-7 --threads $threads --json
+        stage "$output" project >"project.$threads"
+    done
+    at_least "$(cat project.2)" 0.7 "$(cat project.1)"
+}
+
+@test "rates are kept with their date and the load of the machine" {
+    ny bench --threads 1 --json -q
+    exits 0
+    at_least "$(field "$output" date)" 1 1700000000
+    at_least "$(field "$output" load)" 1 0
+    npy_u8 60000 64 >look.npy
+    nystream import look.nys look.npy -q
+    ny plan look.nys --threads 1 --landmarks 500 --json
+    at_least "$(field "$output" date)" 1 1700000000
+    at_least "$(field "$output" now)" 1 0.001
+}
+
+@test "sparse rows are billed by what they hold, not by their columns" {
+    awk 'BEGIN {srand(1); for (i = 0; i < 4000; i++) {c = 1 + int(rand() * 1000); printf "0"
+        for (k = 0; k < 40; k++) {printf " %d:1.5", c; c += 1 + int(rand() * 9000)} print ""}}' >s.libsvm
+    nystream import sparse.nys s.libsvm --dims 400000 -q
+    ny plan sparse.nys --landmarks 50 --json
+    at_least 200000000 1 "$(field "$output" memory_min_bytes)"
+}
