@@ -11,12 +11,14 @@ say       = $(if $(V),,@printf '%-5s %s\n' $(1) $@;)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wformat=2
 CFLAGS  ?= -O3 -g
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) $(if $(WERROR),-Werror) -fPIC -fvisibility=hidden \
-              -ffp-contract=off $(HARDENING) -fdebug-prefix-map=$(CURDIR)=. -Iinclude -Isrc $(PACKAGE_CFLAGS)
+              -ffp-contract=off $(HARDENING) $(ENDING) -fdebug-prefix-map=$(CURDIR)=. -Iinclude -Isrc $(PACKAGE_CFLAGS)
 # Checked copies, guarded stacks, tables that cannot be written (tests/cli/security.bats looks). The
 # sanitizers check copies themselves, and without optimisation the compiler cannot.
 HARDENING = -fstack-protector-strong -fstack-clash-protection $(if $(filter -fsanitize% -O0,$(CFLAGS)),,\
             -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
+# How the command ends (src/cli/main.c).
+ENDING = -DNY_EXIT_BY=$(if $(filter -fsanitize% --coverage,$(CFLAGS)),exit,_exit)
 DEPENDENCIES = -MMD -MP -MF $@.d -MT $@
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PACKAGE_LIBS   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -lpthread

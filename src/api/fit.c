@@ -298,6 +298,9 @@ int ny_calibrate(struct ny_context *context, struct ny_report **report)
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
+    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
     err = ny_calibration_measure(context, &calibration);
+    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err ? err : ny_report_of_json(report, context, ny_calibration_json(&calibration));
 }

@@ -148,7 +148,8 @@ static int announce(struct ny_request *request)
 
     *plan = (struct ny_plan){.fits = true, .whole = true, .workers = graph.workers};
     if (err == NY_OK) err = ny_points_info(request->store, &points);
-    if (err == NY_OK) err = ny_calibration_get(request->ctx, graph.flops, false, &plan->rates);
+    if (err == NY_OK)
+        err = ny_calibration_get(request->ctx, graph.flops, false, graph.workers, &plan->rates);
     if (err) return err;
     ny_graph_plan_add(&graph, plan);
     ny_plan_sum_up(plan);

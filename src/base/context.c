@@ -56,6 +56,16 @@ unsigned ny_context_threads(const struct ny_context *ctx)
     return ctx ? ctx->threads : 0;
 }
 
+void ny_context_set_crew(struct ny_context *ctx, unsigned threads)
+{
+    ctx->crew = threads;
+}
+
+unsigned ny_context_crew(const struct ny_context *ctx)
+{
+    return ctx->crew && ctx->crew < ctx->threads ? ctx->crew : ctx->threads;
+}
+
 void ny_context_set_log(struct ny_context *ctx, ny_log_fn *log, void *user)
 {
     if (!ctx) return;

@@ -47,6 +47,11 @@ void ny_context_wrote(struct ny_context *ctx, struct ny_written written);
 /* Hands the plan of a fit to whoever asked for it. */
 void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan);
 
+/* Threads that share work between two passes (ny_parallel_ranges(), teams): as many as the memory
+ * budget bears, where a job has decided that; 0 stands for all of the context's. */
+void ny_context_set_crew(struct ny_context *ctx, unsigned threads);
+unsigned ny_context_crew(const struct ny_context *ctx);
+
 /* Seconds of work that a kill may cost: how often long stages make a checkpoint. 20 by default;
  * tests that kill set less. */
 void ny_context_set_checkpoint(struct ny_context *ctx, double seconds);

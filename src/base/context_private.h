@@ -38,7 +38,7 @@ struct ny_context {
     bool has_written;
     char *command; /* as ny_context_set_command() quoted it, or NULL */
     atomic_int interrupt;
-    unsigned threads;
+    unsigned threads, crew;
     double checkpoint_s;
     size_t memory_limit;
     atomic_size_t memory_used, memory_peak;

@@ -138,7 +138,7 @@ static int run_share(void *arg, unsigned worker)
 
 int ny_parallel_ranges(struct ny_context *ctx, size_t items, ny_range_fn *work, void *arg)
 {
-    struct ranges r = {work, arg, items, ny_context_threads(ctx)};
+    struct ranges r = {work, arg, items, ny_context_crew(ctx)};
 
     return ny_parallel(ctx, r.workers, run_share, &r);
 }
@@ -182,7 +182,7 @@ int ny_parallel_team(struct ny_context *ctx, ny_team_fn *work, void *arg)
 {
     struct team_job job = {.work = work, .arg = arg, .team = {.ctx = ctx}};
 
-    return run_jobs(ctx, ny_context_threads(ctx), run_member, &job, begin_team);
+    return run_jobs(ctx, ny_context_crew(ctx), run_member, &job, begin_team);
 }
 
 void ny_team_meet(const struct ny_worker *worker)

@@ -39,7 +39,7 @@ void ny_cond_broadcast(struct ny_cond *cond);
 typedef int ny_work_fn(void *arg, unsigned worker);
 int ny_parallel(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void *arg);
 
-/* Splits `items` in equal contiguous shares over ctx's threads: work(arg, first, count). */
+/* Splits `items` in equal contiguous shares over ctx's crew of threads: work(arg, first, count). */
 typedef int ny_range_fn(void *arg, size_t first, size_t count);
 int ny_parallel_ranges(struct ny_context *ctx, size_t items, ny_range_fn *work, void *arg);
 
@@ -57,7 +57,7 @@ struct ny_worker {
     unsigned index;
 };
 
-/* Runs work(arg, worker) for each of ctx's threads, or as many as could be started. */
+/* Runs work(arg, worker) for each thread of ctx's crew, or as many as could be started. */
 typedef int ny_team_fn(void *arg, const struct ny_worker *worker);
 int ny_parallel_team(struct ny_context *ctx, ny_team_fn *work, void *arg);
 /* Waits until all workers are here. */

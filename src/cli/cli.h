@@ -156,6 +156,8 @@ int cli_print_report(struct command *command, int status, struct ny_report *repo
 void cli_print_written(const struct command *command);
 /* Flushes the standard output: a failure (closed pipe, full disk) is NY_EIO. */
 int cli_finish_output(struct command *command, int status);
+/* The process has all its CPUs again (one_cpu.c). */
+void cli_use_all_cpus(void);
 /* Descriptors 0, 1, 2 are open after this, so that no data file takes their number; a closed
  * pipe is an error of write(), not a signal. */
 void cli_prepare_output(void);

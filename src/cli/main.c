@@ -25,6 +25,16 @@ static void start_anew(FILE *words)
     execv("/proc/self/exe", argv);
 }
 
+/* exit() would run the destructors of libraries and wait for their threads, which may never end:
+ * those of OpenBLAS do not where they are refused memory (ulimit -v). By now all is written and
+ * closed, and looked at. Builds with a sanitizer or for coverage report in exit(): NY_EXIT_BY is
+ * that there, and else _exit(). */
+static _Noreturn void end(int status)
+{
+    fflush(NULL);
+    NY_EXIT_BY(status);
+}
+
 /* Once more, where OpenBLAS has to be told which CPU this is; goes on where that fails. */
 static void tell_openblas(void)
 {
@@ -42,6 +52,7 @@ int main(int argc, char **argv)
     struct command command = {.argc = argc, .argv = argv, .operands = operands};
     int status;
 
+    cli_use_all_cpus();
     tell_openblas();
     cli_prepare_output();
     status = ny_context_new(&command.context);
@@ -63,5 +74,5 @@ int main(int argc, char **argv)
 done:
     ny_options_free(command.options);
     ny_context_free(command.context);
-    return status;
+    end(status);
 }

@@ -247,21 +247,44 @@ static int run_probe(void *arg, unsigned worker)
     return err;
 }
 
-/* Threads that measure at a time: what does not fit the budget is left out. */
-static unsigned probes(unsigned threads, size_t room)
+static unsigned lesser(unsigned a, unsigned b)
 {
-    return room / PROBE_ROOM < threads ? (unsigned)(room / PROBE_ROOM) : threads;
+    return a < b ? a : b;
 }
 
-size_t ny_calibration_bytes(unsigned threads, size_t room)
+/* Threads that measure at a time: no more than work at a time, and those that fit the budget. */
+static unsigned probes(unsigned workers, size_t room)
 {
-    return probes(threads, room) * (size_t)PROBE_ROOM;
+    unsigned most = lesser(workers, ny_cpu_count());
+
+    return room / PROBE_ROOM < most ? (unsigned)(room / PROBE_ROOM) : most;
 }
 
-/* Rates of all threads, of the first `count` kinds; NY_EBUDGET where there is no memory for it. */
-static int measure_products(struct ny_context *ctx, double seconds, int count, double rates[KINDS])
+size_t ny_calibration_bytes(unsigned workers, size_t room)
 {
-    unsigned threads = ny_context_threads(ctx), at_once = probes(threads, ny_memory_left(ctx));
+    return probes(workers, room) * (size_t)PROBE_ROOM;
+}
+
+/* Beside the buffers that BLAS keeps of them, as a plan's bill has it. */
+static unsigned probes_now(struct ny_context *ctx, unsigned workers)
+{
+    size_t left = ny_memory_left(ctx), blas = ny_blas_bytes(workers, workers, 0);
+
+    return left > blas ? probes(workers, left - blas) : 0;
+}
+
+/* Threads that can work at a time. */
+static unsigned effective_threads(const struct ny_context *ctx)
+{
+    return lesser(ny_context_threads(ctx), ny_cpu_count());
+}
+
+/* Rates of all threads, scaled from those of `at_once` of them, of the first `count` kinds;
+ * NY_EBUDGET where there is no memory for it. */
+static int measure_products(struct ny_context *ctx, unsigned at_once, double seconds, int count,
+                            double rates[KINDS])
+{
+    unsigned threads = effective_threads(ctx);
     struct probe probe = {ctx, seconds, count, NULL};
     int err;
 
@@ -283,7 +306,7 @@ static int measure_products(struct ny_context *ctx, double seconds, int count, d
 }
 
 /* The best of several runs. */
-static int measure_eigen(struct ny_context *ctx, double *rate)
+static int measure_eigen(struct ny_context *ctx, bool parallel, double *rate)
 {
     enum { RUNS = 3 };
     size_t m = EIGEN_SIZE;
@@ -292,7 +315,7 @@ static int measure_eigen(struct ny_context *ctx, double *rate)
     int err = at ? NY_OK : NY_EBUDGET;
 
     *rate = 0;
-    ny_blas_parallel(ctx, SIZE_MAX);
+    if (parallel) ny_blas_parallel(ctx, SIZE_MAX);
     for (int run = 0; run < RUNS && !err; run++) {
         double start_s;
 
@@ -443,8 +466,8 @@ static double share_of(const struct ny_calibration *kept, const double now[KINDS
 }
 
 /* Whoever else wants the machine may pause: the best of several looks, until they agree. */
-static int look(struct ny_context *ctx, const struct ny_calibration *kept, bool patient,
-                double *share)
+static int look(struct ny_context *ctx, const struct ny_calibration *kept, unsigned at_once,
+                bool patient, double *share)
 {
     enum { LOOKS = 6 };
     const struct timespec pause = {.tv_nsec = 50000000};
@@ -454,7 +477,7 @@ static int look(struct ny_context *ctx, const struct ny_calibration *kept, bool 
     *share = 0;
     for (int i = 0; i < (patient ? LOOKS : 1) && !err && *share < least_share; i++) {
         if (i) nanosleep(&pause, NULL);
-        err = measure_products(ctx, quick_s, CHECKED, now);
+        err = measure_products(ctx, at_once, quick_s, CHECKED, now);
         if (!err) *share = fmax(*share, share_of(kept, now));
     }
     return err;
@@ -472,15 +495,16 @@ static void guess(struct ny_context *ctx, struct ny_calibration *c, double rates
 {
     c->guessed = true;
     for (int kind = 0; kind < KINDS; kind++)
-        rates[kind] = kinds[kind].guess * ny_context_threads(ctx);
+        rates[kind] = kinds[kind].guess * effective_threads(ctx);
 }
 
-int ny_calibration_get(struct ny_context *ctx, double flops, bool patient,
+int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsigned workers,
                        struct ny_calibration *calibration)
 {
     const double few = 1e9; /* 10 ms of one thread */
     /* What a quick look leaves out, in the proportions of the machines we know. */
     const double eigen_of_gemm64 = 0.11, disk_guess = 5e8;
+    unsigned at_once = probes_now(ctx, workers);
     double rates[KINDS], share;
     bool kept;
     int err = NY_OK;
@@ -488,7 +512,9 @@ int ny_calibration_get(struct ny_context *ctx, double flops, bool patient,
     *calibration = (struct ny_calibration){.date = NAN, .load = NAN, .now = 1};
     make_key(ctx, calibration->key, sizeof(calibration->key));
     kept = flops >= few && load(calibration);
-    if (kept) err = look(ctx, calibration, patient, &share);
+    /* What a part of the threads would do by themselves says nothing against all of them. */
+    if (kept && at_once < effective_threads(ctx)) return NY_OK;
+    if (kept) err = look(ctx, calibration, at_once, patient, &share);
     if (kept && err == NY_OK && share < 1 / least_share) {
         if (share < least_share) scale(calibration, share);
         return NY_OK;
@@ -497,7 +523,7 @@ int ny_calibration_get(struct ny_context *ctx, double flops, bool patient,
     if (flops < few)
         guess(ctx, calibration, rates);
     else if (err == NY_OK)
-        err = measure_products(ctx, quick_s, KINDS, rates);
+        err = measure_products(ctx, at_once, quick_s, KINDS, rates);
     if (err == NY_EBUDGET) {
         /* A plan is made under any budget: it says which one would do. */
         ny_error_clear(ctx);
@@ -521,15 +547,15 @@ static double load_now(void)
 }
 
 /* On a busy machine several times, as its others may pause: what it can do is the best of them. */
-static int measure_best(struct ny_context *ctx, double load, double best[KINDS])
+static int measure_best(struct ny_context *ctx, unsigned at_once, double load, double best[KINDS])
 {
     enum { ROUNDS_BUSY = 4 };
     const double busy = 0.3;
     double rates[KINDS];
-    int err = measure_products(ctx, full_s, KINDS, best);
+    int err = measure_products(ctx, at_once, full_s, KINDS, best);
 
     for (int round = 1; round < ROUNDS_BUSY && load > busy && !err; round++) {
-        err = measure_products(ctx, full_s, KINDS, rates);
+        err = measure_products(ctx, at_once, full_s, KINDS, rates);
         for (int kind = 0; kind < KINDS && !err; kind++)
             best[kind] = fmax(best[kind], rates[kind]);
     }
@@ -543,21 +569,28 @@ static int measure_best(struct ny_context *ctx, double load, double best[KINDS])
 
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration)
 {
+    unsigned at_once = probes_now(ctx, ny_context_threads(ctx));
+    bool all = at_once == effective_threads(ctx);
     double rates[KINDS];
     int err;
 
     *calibration =
         (struct ny_calibration){.date = (double)time(NULL), .load = load_now(), .now = 1};
     make_key(ctx, calibration->key, sizeof(calibration->key));
-    err = measure_best(ctx, calibration->load, rates);
+    err = measure_best(ctx, at_once, calibration->load, rates);
     if (err) return err;
     fill(calibration, rates);
-    err = measure_eigen(ctx, &calibration->eigen);
+    err = measure_eigen(ctx, all, &calibration->eigen);
     if (err) return err;
     calibration->disk_write = measure_disk(ctx, 64 << 20);
     err = ny_check_interrupt(ctx);
     if (err) return err;
-    if (!keep(ctx, calibration))
+    if (!all)
+        ny_log(ctx, NY_LOG_NOTE,
+               "the memory budget leaves room to measure %u of %u threads; their rates are scaled, "
+               "and not kept: give a larger --memory",
+               at_once, effective_threads(ctx));
+    else if (!keep(ctx, calibration))
         ny_log(ctx, NY_LOG_NOTE, "the measurement could not be kept in the cache folder");
     return NY_OK;
 }

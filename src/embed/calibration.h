@@ -28,13 +28,15 @@ struct ny_calibration {
 /* For work of about so many flop: what was kept, or that share of it which a busy machine has to
  * give, as a short look (≤ 50 ms) tells; where it was busy when it was measured, or nothing was
  * kept, a short measurement, which is not kept; or guesses, where the work takes less time than
- * that. `patient`: a look that disagrees is repeated. */
-int ny_calibration_get(struct ny_context *ctx, double flops, bool patient,
+ * that. `patient`: a look that disagrees is repeated. At most `workers` threads look, those of the
+ * work to come, so that BLAS has no buffers that the work does not pay for; their rates are scaled
+ * to all threads. */
+int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsigned workers,
                        struct ny_calibration *calibration);
 /* What the short measurement charges where `room` bytes are left. */
-size_t ny_calibration_bytes(unsigned threads, size_t room);
-/* Measures for about two seconds, on a busy machine for more of them, and keeps it; a cache folder
- * that cannot be written is only noted. */
+size_t ny_calibration_bytes(unsigned workers, size_t room);
+/* Measures for about two seconds, on a busy machine for more of them, and keeps it, unless the
+ * budget leaves threads out of it; a cache folder that cannot be written is only noted. */
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
 /* flop/s of what a tile takes before its exponentials, by the way and the precision used. */
 double ny_calibration_tile(const struct ny_calibration *calibration, enum ny_way way, bool f64);

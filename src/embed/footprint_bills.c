@@ -86,8 +86,7 @@ struct bill ny_plan_bill(const struct ny_footprint *f, unsigned workers, size_t 
     struct bill bill = common(f, workers, 1);
     size_t held = ny_bill_total(&bill);
 
-    if (limit > held)
-        bill.by_purpose[NY_MEM_OTHER] += ny_calibration_bytes(f->settings->threads, limit - held);
+    if (limit > held) bill.by_purpose[NY_MEM_OTHER] += ny_calibration_bytes(workers, limit - held);
     return bill;
 }
 
@@ -225,7 +224,7 @@ struct bill ny_prepare_bill(const struct ny_footprint *f, unsigned workers)
 {
     struct bill bill = common(f, workers, 1);
     size_t gather = gather_bytes(f, f->m) + f->m * row_bytes(f);
-    size_t square = ny_columns_square_bytes(&f->spec, f->m, f->settings->threads);
+    size_t square = ny_columns_square_bytes(&f->spec, f->m, workers);
     size_t tiles = ny_job_check_tiles_bytes(&f->spec, f->m);
     size_t choose = ny_settings_forms_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
     size_t *solve = &bill.by_purpose[NY_MEM_SOLVE];
@@ -356,7 +355,7 @@ struct bill ny_solve_bill(const struct ny_footprint *f, unsigned workers, size_t
         bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
         image = ny_accumulator_gram_image_bytes(f->m); /* when it is loaded, before the rest */
         if (solve < image) solve = image;
-        image = ny_columns_exact_bytes(&f->spec, settings->threads); /* W made again */
+        image = ny_columns_exact_bytes(&f->spec, workers); /* W made again */
         if (solve < image) solve = image;
     }
     if (settings->method->coordinates) {

@@ -47,12 +47,23 @@ static double sample_bytes(const struct sample *s, const struct ny_columns_spec 
            rows * (double)(ny_raw_bytes(spec) + 64);
 }
 
+/* As many threads as a quarter of the budget holds the buffers of; those are returned. */
+static size_t choose_crew(struct ny_context *ctx, size_t m)
+{
+    unsigned threads = ny_context_threads(ctx), crew = threads;
+
+    while (crew > 1 && ny_blas_bytes(threads, crew, m) > ny_memory_left(ctx) / 4)
+        crew--;
+    ny_context_set_crew(ctx, crew);
+    return ny_blas_bytes(threads, crew, m);
+}
+
 /* As many rows as the budget holds, in the same proportion. */
 static void choose_sizes(struct sample *s, const struct ny_columns_spec *spec, size_t wanted,
                          uint64_t n)
 {
     double room = 0.75 * (double)ny_memory_left(s->ctx) -
-                  (double)ny_columns_square_bytes(spec, wanted, s->settings->threads);
+                  (double)ny_columns_square_bytes(spec, wanted, ny_context_crew(s->ctx));
 
     s->m = min_of(wanted, LANDMARKS_MAX);
     s->tested = (size_t)(n - s->m < TESTED_MAX ? n - s->m : TESTED_MAX);
@@ -391,7 +402,7 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     if (err) goto done;
     s.n = (double)points.n;
     grid->wanted = settings->landmarks < points.n ? settings->landmarks : (size_t)points.n;
-    blas = ny_blas_bytes(settings->threads, 1, min_of(grid->wanted, LANDMARKS_MAX));
+    blas = choose_crew(ctx, min_of(grid->wanted, LANDMARKS_MAX));
     err = ny_reserve(ctx, NY_MEM_PROCESS, blas);
     if (err) blas = 0;
     if (err) goto done;
@@ -404,6 +415,7 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     if (err == NY_OK) err = measure_all(&s, grid);
 done:
     release(&s);
+    ny_context_set_crew(ctx, 0);
     ny_unreserve(ctx, NY_MEM_PROCESS, blas);
     ny_geometry_free(geometry, ctx);
     return err;

@@ -142,7 +142,7 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
     plan->whole = !settings->method;
     plan_memory(&shape, plan);
     err = ny_calibration_get(shape.ctx, graph.flops + 2 * ((double)shape.nodes + m) * m * m,
-                             settings->patient, &plan->rates);
+                             settings->patient, plan->workers, &plan->rates);
     if (err) return err;
     plan->result_bytes = shape.nodes * ((ny_settings_pairs(settings) + settings->asymmetric) *
                                             element +
@@ -169,7 +169,9 @@ int ny_graph_fit_workers(struct ny_graph_fit *fit)
 
     for (job->workers = job->settings->threads; job->workers > 0; job->workers--) {
         bill_stage(&shape, job->stage, job->workers, limit, needed);
-        if (total(needed) <= limit) return NY_OK;
+        if (total(needed) > limit) continue;
+        ny_context_set_crew(job->ctx, job->workers);
+        return NY_OK;
     }
     return ny_fail(job->ctx, NY_EBUDGET,
                    "this fit needs a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; give "

@@ -391,6 +391,7 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
                       (unsigned long long)n);
     if (err) return err;
     g.job.points.n = n;
+    g.job.workers = g.plan.workers;
     blas_bytes = ny_blas_bytes(settings->threads, g.plan.workers, ny_panel_rows(g.job.points.n));
     err = ny_reserve(ctx, NY_MEM_PROCESS, blas_bytes);
     if (err) return err;

@@ -44,7 +44,7 @@ void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, uns
     }
     if (stage == NY_STAGE_SOLVE) {
         by_purpose[NY_MEM_PROCESS] +=
-            ny_blas_bytes(shape->settings->threads, keeps ? workers : 1, m);
+            ny_blas_bytes(shape->settings->threads, workers, m);
         by_purpose[NY_MEM_SOLVE] += solve_bytes(shape);
         if (keeps) by_purpose[NY_MEM_GRAM] += ny_isomap_gram_bytes(m, workers);
         by_purpose[NY_MEM_STORE] += ny_graph_put_bytes(limit, map);

@@ -433,8 +433,10 @@ int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *ar
         err = ny_check_interrupt(job->ctx);
         ny_memory_peak_reset(job->ctx);
         ny_blas_serial(); /* but around small problems, whatever ran before in this process */
+        ny_context_set_crew(job->ctx, job->workers);
         if (err == NY_OK) err = run(arg);
     }
+    ny_context_set_crew(job->ctx, 0);
     return err;
 }
 

@@ -116,12 +116,14 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     footprint.points = &points;
     footprint.spec = ny_settings_spec(settings, ctx, &points, geometry);
     plan->m = m;
+    ny_blas_serial();
+    ny_context_set_crew(ctx, 1); /* as no plan has told of more */
     if (!m) err = decide_landmarks(store, settings, &points, footprint.spec, plan);
     if (err) goto done;
     footprint.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     plan_memory(&footprint, plan);
     err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), settings->patient,
-                             &plan->rates);
+                             plan->workers, &plan->rates);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && !settings->method->whole;
     if (is_looked_at(&footprint, plan->m)) err = ny_plan_look(&look, store, settings, &footprint);
@@ -129,6 +131,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     plan->gram_f64 = ny_settings_gram_f64(settings, points.n) || look.gram_f64;
     ny_plan_time(&footprint, &look, plan);
 done:
+    ny_context_set_crew(ctx, 0);
     ny_look_release(&look, ctx);
     ny_geometry_free(geometry, ctx);
     return err;
@@ -200,8 +203,8 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
     struct ny_problem problem = ny_settings_problem(settings, job->m);
     double n = (double)job->points.n, m = (double)job->m, wall_s = 0;
     double width = (double)ny_krylov_width(&problem, job->m);
-    double ideal_s = product_s(&price, n * m) +
-                     map_s(&price, n * m, (double)ny_settings_pairs(settings));
+    double ideal_s =
+        product_s(&price, n * m) + map_s(&price, n * m, (double)ny_settings_pairs(settings));
 
     for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++)
         wall_s += ny_field_number(stages, passes[i], 0);

@@ -280,6 +280,7 @@ static int measure_all(struct ny_evaluation *run)
 
     if (err == NY_OK) err = fit_in(run, &hold);
     if (err) goto done;
+    ny_context_set_crew(run->ctx, run->workers);
     blas = blas_bytes(run);
     err = ny_reserve(run->ctx, NY_MEM_PROCESS, blas);
     if (err)
@@ -293,6 +294,7 @@ done:
     run->sample = NULL;
     ny_cloud_close(&run->cloud);
     ny_row_classes_release(&run->classes, run->ctx);
+    ny_context_set_crew(run->ctx, 0);
     ny_unreserve(run->ctx, NY_MEM_PROCESS, blas);
     return err;
 }

@@ -322,7 +322,7 @@ static size_t bytes(const struct ny_evaluation *run)
 
     return n * (3 * sizeof(uint64_t) + (p + 1) * sizeof(float) + sizeof(uint16_t)) +
            ny_neighbors_bytes(n, width) + run->workers * panel * panel * sizeof(float) +
-           run->settings->threads * (width + t) * sizeof(struct near) + 4096;
+           run->workers * (width + t) * sizeof(struct near) + 4096;
 }
 
 static size_t order(const struct ny_evaluation *run)

@@ -187,7 +187,7 @@ size_t ny_sample_bytes(const struct ny_evaluation *run)
     struct ny_columns_spec spec = {
         .ctx = run->ctx, .kernel = &ny_kernel_euclidean, .geometry = &geometry};
     size_t s = size_of(run), p = ny_coordinates_count(&run->result.coordinates);
-    unsigned threads = run->settings->threads;
+    unsigned threads = run->workers;
 
     if (ny_points_info(run->result.store, &info)) return 0; /* told when it is read */
     geometry.d = (size_t)info.d;

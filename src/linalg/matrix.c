@@ -14,9 +14,9 @@ void ny_blas_parallel(const struct ny_context *ctx, size_t m)
 size_t ny_blas_bytes(unsigned threads, unsigned workers, size_t m)
 {
     const size_t fixed = (size_t)3 << 20, panel_rows = 512;
-    size_t wide = m > NY_BLAS_SERIAL_ORDER || workers > threads ? threads : workers;
+    size_t callers = m > NY_BLAS_SERIAL_ORDER || workers > threads ? threads : workers;
 
-    return threads * fixed + wide * panel_rows * m * sizeof(double);
+    return callers * (fixed + panel_rows * m * sizeof(double));
 }
 
 void ny_blas_serial(void)

@@ -70,8 +70,8 @@ static int represent(struct ny_rpcholesky *rp, const uint64_t *rows, size_t m)
 size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m)
 {
     size_t dpstrf = 2 * sizeof(double) + sizeof(int), blocks = 5 * 128;
-    size_t square =
-        ny_columns_square_bytes(request->spec, m, ny_context_threads(request->ctx));
+    unsigned workers = request->workers ? request->workers : 1;
+    size_t square = ny_columns_square_bytes(request->spec, m, workers);
 
     return ny_rpcholesky_bytes(request, m) + square + blocks +
            m * (m * sizeof(double) + ny_raw_bytes(request->spec) + sizeof(size_t) +

@@ -1,0 +1,82 @@
+# The memory budget is kept with more threads than CPUs (tests/long/threads.bats tries all methods and
+# numbers of threads): each thread has buffers of its own, in this library and in OpenBLAS.
+load helper
+load peaks
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    load helper
+    load peaks
+    make_peak_stores
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    files=$BATS_FILE_TMPDIR
+}
+
+@test "sixteen threads keep the least budget: nystrom" {
+    fits_in_threads long 16 1 --approx nystrom --landmarks 200
+}
+
+@test "sixteen threads keep the least budget: projected" {
+    fits_in_threads long 16 1 --approx projected --select uniform --landmarks 500 --components 20
+}
+
+@test "sixteen threads keep the least budget: greedy, and rows of many columns" {
+    fits_in_threads wide 16 1 --select greedy --tolerance 0.1 --landmarks 300 --certify
+}
+
+@test "the least budget does not grow with the threads" {
+    local one many
+    one=$(least_of "$files/long.nys" --landmarks 500 --threads 1)
+    many=$(least_of "$files/long.nys" --landmarks 500 --threads 64)
+    [ "$one" -eq "$many" ]
+}
+
+@test "what is refused has not calibrated in more threads than fit" {
+    run "$files/peak" peak 0 nystream fit "$files/long.nys" y --landmarks 1500 --threads 16 --memory 30M
+    [ "$status" -eq 8 ]
+    [ "$(cut -d" " -f1 peak)" -le $((30 << 20)) ]
+}
+
+@test "plan keeps its budget in any number of threads" {
+    local t
+    for t in 2 16 64; do
+        peaks_within $((32 << 20)) nystream plan "$files/long.nys" --landmarks 1000 --threads "$t"
+    done
+}
+
+# Calibrating takes 6 MiB a thread: rates of fewer are not those of all.
+@test "bench keeps rates of all threads only" {
+    local cpus
+    cpus=$(nproc)
+    [ "$cpus" -gt 1 ] || skip "there is one CPU"
+    ny bench --memory 33M --threads "$cpus"
+    exits 0
+    says "not kept"
+    [ ! -e "$XDG_CACHE_HOME/nystream/calibration.json" ]
+}
+
+# Where it is refused memory, a thread of OpenBLAS tries again for ever, and exit() waits for it.
+@test "a command ends where address space is short" {
+    (ulimit -v 200000 && timeout 20 nystream version)
+    (ulimit -v 120000 && timeout 20 nystream help fit >/dev/null)
+}
+
+@test "a command begins with one thread, and may use all CPUs" {
+    local pid threads cpus
+    mkfifo rows.csv
+    nystream import rows.nys rows.csv -q &
+    pid=$!
+    exec 7>rows.csv # waits until it is read
+    threads=$(sed -n 's/^Threads:\t*//p' "/proc/$pid/status")
+    cpus=$(sed -n 's/^Cpus_allowed_list:\t*//p' "/proc/$pid/status")
+    echo 1,2 >&7
+    echo 3,4 >&7
+    exec 7>&-
+    wait "$pid"
+    [ "$threads" -eq 1 ]
+    [ "$cpus" = "$(sed -n 's/^Cpus_allowed_list:\t*//p' /proc/$$/status)" ]
+}
