@@ -25,6 +25,7 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
     const json_t *report = result->report;
     double gamma = ny_field_number(report, "gamma", NAN);
     uint64_t landmarks = ny_field_count(report, "landmarks", 0);
+    uint64_t rows = ny_part_find("embedding")->count(result);
     const char *rule = ny_field_text(report, "select"), *map = ny_field_text(report, "map");
     char text[96], number[48];
 
@@ -38,7 +39,8 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
     }
     if (!map || strcmp(map, "pca") != 0) add(words, "", ny_field_text(report, "kernel"), " kernel");
     if (isfinite(gamma)) add(words, "γ = ", ny_short_number(gamma, number), "");
-    add(words, "", ny_grouped(ny_part_find("embedding")->count(result), number), " points");
+    if (!rows) rows = ny_field_count(report, "n", 0); /* of a graph or a dictionary alone */
+    add(words, "", ny_grouped(rows, number), " points");
 }
 
 /* Of a component's eigenvalue among those of the record: divided kernels have a trivial one before

@@ -131,6 +131,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     sizes=$(sort -n components.csv | uniq -c | awk '{print $1}' | paste -sd,)
     [[ $sizes == *,* ]]
     nystream report t -o page.html
+    run ! grep -qE '[^0-9,]0 points' page.html # a graph has those of the store
     grep -q "\"name\":\"component:g\",\"classes\":\[\"0\",.*\"sizes\":\[$sizes\]" page.html
     for figure in 'degree mean' components 'largest share'; do
         grep -q "<th scope=\"row\">$figure</th>" page.html
