@@ -222,7 +222,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     nystream fit s f --landmarks 3000 -q &
     until nystream list s | grep -q running; do sleep 0.05; done
     sleep 0.2
-    kill -INT $!
+    kill -TERM $!
     wait $! || true
     for command in "report s f -o out.html" "plot s f -o out.png" "plot s f --terminal" "eval s f"; do
         # shellcheck disable=SC2086  # words are meant
