@@ -71,7 +71,7 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
 }
 
 @test "export --skip-damaged of a sound result is the same" {
-    ny export s old -o out.npy --skip-damaged
+    ny export s old -o out.npy --skip-damaged -q
     exits 0
     [ -z "$stderr" ]
     cmp out.npy old.npy

@@ -84,7 +84,7 @@ interrupt() { # SIGNAL STORE COMMAND…
     grep -q "hung up" err
     grep -qx "resume with: nystream fit s a --landmarks 1500 --components 2 --threads 1" err
     ny list s
-    [ "$output" = "a	interrupted" ]
+    [[ $output == "a	interrupted"* ]]
 }
 
 @test "a signal that is ignored from the start stays ignored" {
@@ -196,7 +196,7 @@ now() {
     exec 7<>pipe
     start nystream import long.nys - --format csv --memory 32M --json <pipe >out 2>err 7>&- &
     local pid=$! code=0
-    head -c 9000000 long.csv >&7 # most of it is read, and staged, when this ends
+    head -c 14000000 long.csv >&7 # most of it is read, and staged, when this ends
     kill -INT $pid
     wait $pid || code=$?
     exec 7>&-
