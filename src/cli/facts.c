@@ -428,9 +428,12 @@ void cli_print_certificate(FILE *file, const json_t *facts)
         certified = true;
     }
     if (cli_fact_number(facts, "residual_max", &value)) {
+        char residual[32] = "below 1e-12"; /* f64 tells no more */
+
+        if (value >= 1e-12) snprintf(residual, sizeof(residual), "%.3g", value);
         cli_print_fact(file, certified ? "" : "certificate",
-                       "residual %.3g: no row is farther, squared, from what the landmarks span",
-                       value);
+                       "residual %s: no row is farther, squared, from what the landmarks span",
+                       residual);
         certified = true;
     }
     certified = print_probe(file, certified ? "" : "certificate", facts) || certified;

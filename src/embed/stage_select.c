@@ -185,7 +185,14 @@ int ny_stage_select(struct ny_job *job)
     request.image_bytes = bytes;
     request.image_owner = &image;
     err = settings->rule->select(&request, &selection);
-    if (!err && ny_settings_certifies(settings)) err = ny_selection_certify(&request, &selection);
+    if (!err && ny_settings_certifies(settings)) {
+        if (settings->affine)
+            ny_log(job->ctx, NY_LOG_WARNING,
+                   "residuals are squared distances from the span of the landmarks; rows may be "
+                   "farther from their affine hull, which --affine projects on; --select greedy "
+                   "measures those");
+        err = ny_selection_certify(&request, &selection);
+    }
     if (err) goto done;
     err = save_selection(job, &selection);
 done:

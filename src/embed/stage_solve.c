@@ -47,10 +47,52 @@ static void warn_of_tolerance(const struct ny_job *job, double trace_error)
                100 * trace_error, fmin(tolerance, 1) / 10);
 }
 
+/* (tr K − tr K̃)/tr K. The sum of the residuals bounds tr K − tr K̃ too where no direction of the
+ * landmarks is left out, and is not rounded to what is left of a difference of traces. A negative
+ * value of the size of rounding is 0. */
+static double trace_error_of(const struct ny_job *job, const struct ny_solution *solution)
+{
+    const double rounding = 1e-6;
+    const struct ny_fit_settings *settings = job->settings;
+    double error = (solution->trace - solution->trace_approx) / solution->trace;
+    double residual = ny_field_number(ny_job_report(job), "residual_mean", NAN);
+    bool whole = settings->method->all_ranks && !settings->method->krylov && !settings->rank &&
+                 solution->rank_effective == job->m - settings->affine;
+
+    if (error < 0 && error >= -rounding) error = 0;
+    if (whole && !settings->affine && !(residual < 0) &&
+        (settings->normalisation == NY_RAW || settings->normalisation == NY_CENTRED_IMPLICIT))
+        error = fmin(error, residual * (double)job->points.n / solution->trace);
+    return error;
+}
+
+/* Landmarks that the rank cut leaves out are wasted, and what they alone hold is not in the map. */
+static void warn_rank_cut(const struct ny_job *job, const struct ny_solution *solution)
+{
+    const struct ny_fit_settings *settings = job->settings;
+    size_t most = ny_settings_rank(settings, job->m), rank = solution->rank_effective;
+    bool dot, chosen = settings->rule && settings->rule->measures;
+
+    if (settings->map->graph || settings->method->coordinates) return;
+    dot = settings->kernel->base == NY_BASE_DOT;
+    if (dot && job->points.d < most) most = (size_t)job->points.d;
+    if (rank >= most - most / 4) return;
+    if (dot && settings->scale == NY_SCALE_NONE)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "only %zu of %zu directions of the landmarks are above rounding: the columns may "
+               "differ in scale so much that small ones are lost; --scale standard keeps them",
+               rank, most);
+    else if (!dot && !chosen && settings->precision == NY_PRECISION_F32)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "only %zu of %zu landmarks count, the others are as good as equal to them in f32; "
+               "--select rpcholesky chooses others, --precision f64 tells more apart",
+               rank, most);
+}
+
 void ny_job_report_solution(struct ny_job *job, const struct ny_solution *solution)
 {
     json_t *report = ny_job_report(job);
-    double trace_error = (solution->trace - solution->trace_approx) / solution->trace;
+    double trace_error = trace_error_of(job, solution);
     size_t kept = 0;
 
     ny_field_set_json(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
@@ -74,6 +116,7 @@ void ny_job_report_solution(struct ny_job *job, const struct ny_solution *soluti
                "rows hardly reach a landmark, and their rounding counts; take more landmarks, a "
                "wider kernel or --precision f64",
                solution->values[0]);
+    warn_rank_cut(job, solution);
     if (kept < solution->p)
         ny_log(job->ctx, NY_LOG_WARNING,
                "only %zu of %zu components are above rounding: the others are zero", kept,

@@ -193,7 +193,7 @@ static bool put_error(struct ny_sink *sink, const json_t *report)
     if (isfinite(residual))
         ny_putf(sink,
                 "<li>Residual %s: no row is farther, squared, from what the landmarks span.</li>",
-                ny_short_number(residual, text));
+                residual >= 1e-12 ? ny_short_number(residual, text) : "below 1e-12");
     if (isfinite(probe)) {
         ny_putf(sink, "<li>Probe error %s", ny_short_number(probe, text));
         if (isfinite(spread)) ny_putf(sink, " ± %.1g", spread);

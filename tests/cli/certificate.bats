@@ -1,0 +1,56 @@
+# What a certificate says beside its numbers.
+load helper
+
+# near N: N rows of four columns, three quarters of which are near copies of ten of them.
+near() {
+    awk -v n="$1" 'BEGIN {
+        srand(4)
+        for (i = 0; i < n; i++) {
+            k = i % 4 ? i % 10 : i
+            printf "%.9g,%.9g,%.9g,%.9g\n", sin(k * 7.1) + 1e-7 * rand(), cos(k * 3.3), sin(k * 1.7), cos(k * 0.9)
+        }
+    }'
+}
+
+@test "a residual of rounding size is below 1e-12, and so is the trace error" {
+    store s 300 2
+    ny fit s a --map svd --kernel linear --landmarks 20 --certify
+    exits 0
+    says "residual below 1e-12: no row is farther"
+    ny fit s b --map svd --kernel linear --landmarks 20 --certify --json
+    exits 0
+    awk -v e="$(field "$output" trace_error)" 'BEGIN {exit !(e >= 0 && e < 1e-12)}'
+}
+
+@test "landmarks that f32 takes for equal are told, with the cure" {
+    near 2000 >near.csv
+    nystream import s near.csv -q
+    ny fit s u --select uniform --approx projected --landmarks 200
+    exits 0
+    says "landmarks count, the others are as good as equal to them in f32; --select rpcholesky"
+    ny fit s r --select rpcholesky --approx projected --landmarks 60
+    exits 0
+    [[ $stderr != *"as good as equal"* ]]
+}
+
+@test "columns that differ much in scale under a linear kernel are told, with the cure" {
+    awk 'BEGIN {srand(5); for (i = 0; i < 900; i++) printf "%.9g,%.9g,%.9g,%.9g\n", 1e9 * rand(), 10 * rand(), 1e-3 * rand(), 1e-4 * rand()}' >scales.csv
+    nystream import s scales.csv --dtype f64 -q
+    ny fit s a --map svd --kernel linear --select uniform --landmarks 50 --precision f64
+    exits 0
+    says "directions of the landmarks are above rounding"
+    says "--scale standard"
+    ny fit s b --map svd --kernel linear --select uniform --landmarks 50 --precision f64 --scale standard
+    exits 0
+    [[ $stderr != *"above rounding: the columns"* ]]
+}
+
+@test "residuals of the span are told apart from those of the affine hull" {
+    store s 300 3
+    ny fit s a --select uniform --landmarks 20 --approx projected --affine --certify
+    exits 0
+    says "rows may be farther from their affine hull"
+    ny fit s b --select uniform --landmarks 20 --approx projected --certify
+    exits 0
+    [[ $stderr != *"affine hull"* ]]
+}
