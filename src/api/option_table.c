@@ -88,8 +88,9 @@
       "number of landmarks. With --tolerance the most there may be, none by default; of "          \
       "gaussian its random columns")                                                               \
     X("tolerance", NY_NUMBER, 0, true, "E", NULL, LANDMARKS, FIT | SELECT,                         \
-      "greedy: no row keeps a residual above this. Without it, the one that gives "                \
-      "--landmarks is found")                                                                      \
+      "greedy: no row keeps a residual above this. It is below 1 for the rbf, laplacian and "      \
+      "cosine kernels (below 2 with --affine), else a part of |x|^2; without it, the one that "    \
+      "gives --landmarks is found")                                                                \
     X("pilot", NY_SWITCH, 0, true, NULL, "yes", LANDMARKS, FIT | SELECT | RARE,                    \
       "greedy without --tolerance: begin near the one that hashed rows suggest, not at 1")         \
     X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, LANDMARKS, FIT | SELECT | RARE,           \
@@ -121,8 +122,8 @@
       "projected and ensemble")                                                                    \
     X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", EMBEDDING, FIT | RARE, \
       "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                                     \
-    X("time", NY_NUMBER, 0, true, "T", "1", EMBEDDING, FIT | RARE,                                 \
-      "diffusion: steps of the walk, the power of the eigenvalues")                                \
+    X("time", NY_NUMBER_FROM, 0, true, "T", "1", EMBEDDING, FIT | RARE,                            \
+      "diffusion: steps of the walk, the power of the eigenvalues; 0: none")                       \
     X("row-normalize", NY_SWITCH, 0, true, NULL, "no", EMBEDDING, FIT | RARE,                      \
       "scale each row of the embedding to length 1, for clustering")                               \
     X("affine", NY_SWITCH, 0, true, NULL, NULL, LANDMARKS, FIT | SELECT | RARE,                    \

@@ -13,7 +13,8 @@ enum ny_option_kind {
     NY_TEXT,   /* anything but the empty text */
     NY_COUNT,  /* a whole number, at least `least` */
     NY_NUMBER, /* a finite number above `least` */
-    NY_WIDTH,  /* the same, or "auto" */
+    NY_NUMBER_FROM, /* a finite number, at least `least` */
+    NY_WIDTH,  /* a finite number above `least`, or "auto" */
     NY_BYTES   /* a whole number of bytes, or with a unit K M G T (binary) */
 };
 

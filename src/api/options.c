@@ -9,6 +9,7 @@
 
 #include "api/given.h"
 #include "api/options_private.h"
+#include "api/synonyms.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -121,9 +122,13 @@ static int check_choice(struct ny_context *ctx, const struct ny_option_info *inf
     char words[CHOICES_MAX][CHOICE_BYTES];
     const char *list[CHOICES_MAX];
     size_t count = split_choices(info->argument ? info->argument : "yes|no", words, list);
+    const char *meant = ny_synonym(info->name, value);
 
     for (size_t i = 0; i < count; i++)
         if (strcmp(list[i], value) == 0) return NY_OK;
+    if (meant)
+        return ny_fail(ctx, NY_EUSAGE, "--%s has no '%s'; what you mean is called '%s' here (of %s)",
+                       info->name, value, meant, info->argument);
     return ny_fail(ctx, NY_EUSAGE, "--%s is one of %s, not '%s'%s", info->name,
                    info->argument ? info->argument : "yes|no", value,
                    ny_hint(value, list, count).text);
@@ -137,6 +142,11 @@ static int check_number(struct ny_context *ctx, int index, const char *value)
     double number;
 
     if (width && strcmp(value, "auto") == 0) return NY_OK;
+    if (rule->kind == NY_NUMBER_FROM) {
+        if (parse_number(value, &number) && number >= rule->least) return NY_OK;
+        return ny_fail(ctx, NY_EUSAGE, "--%s is a number, at least %g, not '%s'", name, rule->least,
+                       value);
+    }
     if (parse_number(value, &number) && number > rule->least) return NY_OK;
     if (isinf(rule->least))
         return ny_fail(ctx, NY_EUSAGE, "--%s is a number, not '%s'", name, value);
@@ -167,6 +177,7 @@ static int check_value(struct ny_context *ctx, int index, const char *value)
     case NY_COUNT:
         return check_count(ctx, index, value);
     case NY_NUMBER:
+    case NY_NUMBER_FROM:
     case NY_WIDTH:
         return check_number(ctx, index, value);
     case NY_BYTES:

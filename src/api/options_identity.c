@@ -31,7 +31,8 @@ static const char *canonical(const struct ny_options *options, int index, char *
     double number;
 
     if (gamma ? ny_options_gamma(options, &number)
-              : kind == NY_NUMBER && ny_options_number(options, name, &number)) {
+              : (kind == NY_NUMBER || kind == NY_NUMBER_FROM) &&
+                    ny_options_number(options, name, &number)) {
         write_number(number, buffer);
         return buffer;
     }

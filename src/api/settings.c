@@ -166,10 +166,11 @@ static int decide_landmarks(struct ny_store *store, const struct ny_options *opt
     } else if (from)
         err = landmarks_of_result(store, from, settings);
     fit->given = settings->given;
+    fit->landmarks_typed = ny_options_is_set(options, "landmarks");
     if (fit->rule->all) fit->landmarks = (size_t)n;
     if (err || fit->given || n == 0) return err;
     if (fit->landmarks > n && fit->landmarks != SIZE_MAX) {
-        if (ny_options_is_set(options, "landmarks"))
+        if (fit->landmarks_typed)
             ny_log(ny_store_context(store), NY_LOG_WARNING,
                    "--landmarks %zu is more than the %llu rows there are; all rows are taken",
                    fit->landmarks, (unsigned long long)n);
@@ -407,6 +408,20 @@ static bool affine_selection(const struct ny_options *options)
     return !ny_options_flag(options, "online") && (is(map, "kpca") || is(map, "pca"));
 }
 
+/* With k(x,x) at most 1 the first landmark leaves a residual of at most 1 to any row, or 2 where it is the
+ * distance to an affine hull: a tolerance that large is a slip. Other kernels have no such bound. */
+static int check_tolerance(struct ny_context *ctx, const struct ny_fit_settings *fit, bool affine)
+{
+    double tolerance = fit->dictionary.tolerance, most = affine ? 2 : 1;
+    bool bounded = fit->kernel && (fit->kernel->constant_diagonal || fit->kernel->unit_rows);
+
+    if (isnan(tolerance) || !bounded || tolerance < most) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--tolerance %g: residuals of the %s kernel lie between 0 and %g, so that one "
+                   "landmark would do for all rows; give one between, such as 0.1",
+                   tolerance, fit->kernel->name, most);
+}
+
 void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx)
 {
     if (ny_options_flag(options, "restart"))
@@ -444,6 +459,8 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (fit->map->graph) return decide_graph_fit(store, options, points.n, fit);
     fit->dictionary.tolerance = number_of(options, "tolerance", NAN);
     fit->dictionary.landmarks_max = fit->landmarks;
+    if (!updated) err = check_tolerance(ctx, fit, affine_selection(options));
+    if (err) return err;
     fit->pilot = ny_options_flag(options, "pilot");
     fit->dictionary.affine = fit->rule->by_tolerance && affine_selection(options);
     return groups & NY_GROUP_FIT ? decide_fit(ctx, options, &points, fit) : NY_OK;

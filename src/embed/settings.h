@@ -78,6 +78,7 @@ struct ny_fit_settings {
     const struct ny_arrivals *arrivals; /* … rows that come while it does; NULL: all are there */
     size_t probes;            /* columns of K that measure the error; 0: none */
     size_t landmarks;         /* m wanted */
+    bool landmarks_typed;     /* … by the user: fewer are worth a warning */
     const uint64_t *given;    /* `landmarks` row numbers for rule `given` */
     const char *columns_file; /* precomputed: C */
     size_t components;        /* p */

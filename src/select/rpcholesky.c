@@ -387,10 +387,7 @@ static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
         return ny_fail(rp->ctx, NY_EDATA,
                        "all %llu rows have k(x,x) = 0: there is nothing to select from",
                        (unsigned long long)rp->n);
-    if (m < rp->m)
-        ny_log(rp->ctx, NY_LOG_NOTE,
-               "%zu landmarks represent all rows, so no more are taken (--landmarks %zu)", m,
-               rp->m);
+    selection->complete = m < rp->m;
     err = ny_selection_rows(selection, rp->ctx, m);
     if (err) return err;
     for (size_t i = 0; i < m; i++)

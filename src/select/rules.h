@@ -89,6 +89,7 @@ struct ny_selection {
     float *residuals;     /* n upper bounds of δ, each from its row's last visit, rounded up; NULL
                            * unless the rule measures them */
     double residual_max, residual_mean; /* NaN where residuals is NULL */
+    bool complete;        /* these represent all rows, so that fewer than wanted were taken */
     double tolerance;     /* greedy: ε that the residuals keep; else NaN */
     double pilot_low, pilot_high; /* … and the bracket that a pilot chose for it; else NaN */
     double flops;

@@ -651,7 +651,7 @@ END
 :   | import new p.csv --dtype f16       | 2 | --dtype is one of / did you mean
 :   | import new p.csv --layout csr      | 2 | --layout is one of
 :   | import new p.csv --codec zip       | 2 | --codec is one of
-:   | import new p.csv --nan skip        | 2 | --nan is one of
+:   | import new p.csv --nan skip        | 2 | --nan has no 'skip'; what you mean is called 'drop'
 :   | import new p.csv --dims 0          | 2 | --dims is a whole number, at least 1, not '0'
 :   | import new p.csv --dims 2.5        | 2 | --dims is a whole number
 :   | import new p.csv --dims 99999999999999999999 | 2 | --dims is a whole number
@@ -670,7 +670,7 @@ END
 :   | fit s a --map umap               | 2 | --map is one of / 'umap'
 :   | fit s a --approx nistrom           | 2 | did you mean 'nystrom'?
 :   | fit s a --select kmeans            | 2 | --select is one of
-:   | fit s a --kernel gauss             | 2 | --kernel is one of
+:   | fit s a --kernel gauss             | 2 | called 'rbf' here (of 
 :   | fit s a --landmarks 0              | 2 | --landmarks is a whole number, at least 1
 :   | fit s a --landmarks 1e3            | 2 | --landmarks is a whole number
 :   | fit s a --landmarks -5             | 2 | --landmarks is a whole number
@@ -697,7 +697,19 @@ END
 :   | fit s a --select greedy --tolerance 0 | 2 | --tolerance is a number above 0
 :   | fit s a --tolerance 0.1            | 2 | --tolerance does not act with --select rpcholesky
 :   | fit s a --averages all             | 2 | --averages is one of
-:   | fit s a --map diffusion --time 0   | 2 | --time is a number above 0
+:   | fit s a --map diffusion --time -1  | 2 | --time is a number, at least 0, not '-1'
+:   | fit s a --map diffusion --time nan | 2 | --time is a number, at least 0
+:   | fit s a --kernel gaussian          | 2 | --kernel has no 'gaussian'; what you mean is called 'rbf' here
+:   | fit s a --kernel POLY              | 2 | called 'polynomial'
+:   | fit s a --map spectral             | 2 | called 'laplacian'
+:   | fit s a --approx nystroem          | 2 | called 'nystrom'
+:   | fit s a --select random            | 2 | called 'uniform'
+:   | fit s a --scale zscore             | 2 | called 'standard'
+:   | fit s a --precision float32        | 2 | called 'f32'
+:   | import new p.csv --format txt      | 2 | called 'csv'
+:   | fit s a --select greedy --tolerance 5 | 2 | --tolerance 5: residuals of the rbf kernel lie between 0 and 2 / such as 0.1
+:   | select s a --select greedy --tolerance 1 --no-affine | 2 | residuals of the rbf kernel lie between 0 and 1
+:   | embed p.csv -o out.npy --select greedy --tolerance 2 --kernel cosine | 2 | residuals of the cosine kernel
 :   | fit s a --time 2                   | 2 | --time acts only with --map diffusion
 :   | fit s a --normalize rows           | 2 | --normalize is one of
 :   | fit s a --affine=maybe             | 2 | --affine is one of yes
@@ -723,7 +735,7 @@ END
 :   | plan s --gamma-grid 0              | 2 | --gamma-grid is auto or a list of positive numbers
 :   | plan s --landmarks 0               | 2 | --landmarks is a whole number
 :   | select s a --components 2          | 2 | --components is not an option of select
-:   | select s a --select every          | 2 | --select is one of
+:   | select s a --select every          | 2 | called 'all'
 :   | transform s r --input p.csv -o out.npy --format npz | 2 | --format is one of
 :   | transform s r --input p.csv -o out.npy --columns 9 | 2 | no column 9
 :   | export s r --part embeding -o out.npy | 2 | did you mean 'embedding'?

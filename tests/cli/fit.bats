@@ -485,8 +485,12 @@ expect() {
     ny select s linear --select rpcholesky --kernel linear --landmarks 20 --json
     exits 0
     [ "$(field "$output" landmarks)" = 3 ]
-    [ -z "$stderr" ]
-    ny select s same --select rpcholesky --kernel linear --landmarks 20
+    says '{"warning"'
+    ny select s same --select rpcholesky --kernel linear --landmarks 20 -q
+    says "warning: 3 landmarks represent all rows, so no more are taken (--landmarks 20)"
+    ny select s untyped --select rpcholesky --kernel linear -q
+    silent
+    ny select s untyped --select rpcholesky --kernel linear --restart
     says "3 landmarks represent all rows"
     ny select s indefinite --select rpcholesky --kernel polynomial --coef0 -1000 --degree 1 --gamma 1
     exits 7

@@ -92,8 +92,8 @@ largest_difference() {
             if (($k * v[k + 1] - $(k + 4)) ^ 2 > 1e-12) exit 1
             if (($k * v[k + 1] ^ 3 - $(k + 6)) ^ 2 > 1e-12) exit 1
         }}' values.csv -
-    ny fit s a --map diffusion --time 0
-    usage "--time is a number above 0"
+    ny fit s a --map diffusion --time -1
+    usage "--time is a number, at least 0"
     # ψ₀ of the walk is constant: what is left is ψ_k = u_k/u_1 up to scale
     nystream fit s walk $fit --normalize asymmetric --averages implicit
     nystream export s walk -o walk.csv
@@ -172,4 +172,19 @@ largest_difference() {
     ny fit s b --map laplacian --landmarks-file d.csv --gamma 0.03 -q
     exits 0
     silent
+}
+
+@test "diffusion at time 0 is its eigenvectors, by a kernel and by a graph" {
+    store s 200 3
+    nystream fit s a --map diffusion --time 0 --landmarks 50 --components 3 -q
+    nystream fit s g --map diffusion --time 0 --neighbors 8 --connect --components 3 -q
+    for name in a g; do
+        nystream export s $name -o $name.csv
+        nystream export s $name --part eigenvectors -o $name-vectors.csv
+        paste -d, $name.csv $name-vectors.csv | awk -F, '
+            {for (k = 1; k <= 3; k++) {d = $k - $(k + 4); if (d * d > 1e-12) bad++; if ($k != 0) seen++}}
+            END {exit !(NR == 200 && !bad && seen > 500)}'
+    done
+    ny info s a --json
+    [ "$(field "$output" time)" = 0 ]
 }
