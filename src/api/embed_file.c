@@ -12,8 +12,10 @@
 #include "api/given.h"
 #include "api/import.h"
 #include "api/settings.h"
-#include "base/progress.h"
+#include "api/report.h"
 #include "base/memory.h"
+#include "base/progress.h"
+#include "embed/export.h"
 #include "io/output.h"
 #include "io/writer.h"
 
@@ -88,7 +90,8 @@ static int await(void *import, uint64_t rows, uint64_t *n)
 
 /* One thread: the fit asks for the rows of its next batch, which are read and committed then. */
 static int fit_arrivals(struct ny_context *context, const char *store, const char *file,
-                        const struct ny_options *options, struct ny_report **report)
+                        const struct ny_options *options, struct ny_import_dropped *dropped,
+                        struct ny_report **report)
 {
     struct ny_import *import;
     uint64_t n;
@@ -97,25 +100,53 @@ static int fit_arrivals(struct ny_context *context, const char *store, const cha
 
     if (err == NY_OK) err = ny_import_next(import, NY_ONLINE_ROWS, &n);
     if (err == NY_OK) err = ny_fit_arriving(context, store, options, &arrivals, result, report);
+    if (err == NY_OK) *dropped = *ny_import_left_out(import);
     ny_import_end(import);
     return err;
 }
 
 static int fit_all(struct ny_context *context, const char *store, const char *file,
-                   const struct ny_options *options, struct ny_report **report)
+                   const struct ny_options *options, struct ny_import_dropped *dropped,
+                   struct ny_report **report)
 {
     int err;
 
     ny_course_begin(context, NULL, 0); /* there is no plan before the rows are there */
-    err = ny_import(context, store, &file, 1, options, NULL);
+    err = ny_import_all(context, store, (struct ny_import_files){&file, 1}, options, dropped, NULL);
     ny_course_end(context);
     return err ? err : ny_fit(context, store, result, options, report);
+}
+
+/* Of the import, in the report of the fit. */
+static int tell_dropped(struct ny_context *ctx, struct ny_report *report,
+                        const struct ny_import_dropped *dropped)
+{
+    ny_fields_begin();
+    ny_import_tell_dropped(ny_report_object(report), dropped);
+    return ny_fields_check(ctx);
+}
+
+/* The embedding with a row for each row of the file: NaN for those that were left out. */
+static int export_in_place(struct ny_context *ctx, const char *path, const char *output)
+{
+    struct ny_store *store = NULL;
+    struct ny_points_info points;
+    int err = ny_reserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+
+    if (err) return err;
+    err = ny_store_open(&store, ctx, path);
+    if (err == NY_OK) err = ny_points_info(store, &points);
+    if (err == NY_OK) err = ny_embedding_spread(store, result, output, points.n + points.dropped);
+    ny_store_close(store);
+    ny_unreserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    return err;
 }
 
 int ny_embed_file(struct ny_context *context, const char *file, const char *output,
                   const struct ny_options *options, struct ny_report **report)
 {
     char folder[4200], store[4300];
+    struct ny_import_dropped dropped = {0};
     struct ny_options none;
     int err = NY_GIVEN(context, file, output);
 
@@ -129,9 +160,13 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     if (!err) err = make_folder(context, output, options, folder, sizeof(folder));
     if (err) return err;
     snprintf(store, sizeof(store), "%s/store.nys", folder);
-    err = takes_arrivals(options) ? fit_arrivals(context, store, file, options, report)
-                                  : fit_all(context, store, file, options, report);
-    if (err == NY_OK) err = ny_export(context, store, result, "embedding", output);
+    err = takes_arrivals(options) ? fit_arrivals(context, store, file, options, &dropped, report)
+                                  : fit_all(context, store, file, options, &dropped, report);
+    if (err == NY_OK && report) err = tell_dropped(context, *report, &dropped);
+    if (err == NY_OK)
+        err = strcmp(ny_options_text(options, "nan"), "keep") == 0
+                  ? export_in_place(context, store, output)
+                  : ny_export(context, store, result, "embedding", output);
     remove_store(folder, 3);
     if (err) ny_error_rename(context, store, strcmp(file, "-") == 0 ? "standard input" : file);
     return err;

@@ -10,6 +10,7 @@
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "embed/record.h"
 
 static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
@@ -211,6 +212,27 @@ static uint64_t fingerprint_of(const struct ny_options *options, const char *con
     return parts[0];
 }
 
+void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader)
+{
+    struct ny_import_dropped *all = &import->left_out;
+    size_t count;
+    const struct ny_dropped *first = ny_reader_dropped(reader, &count);
+
+    for (size_t i = 0; i < count && all->told < NY_DROPPED_TOLD; i++)
+        all->first[all->told++] = import->consumed + first[i].row;
+    all->rows += ny_reader_dropped_count(reader);
+}
+
+void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped)
+{
+    json_t *rows = json_array();
+
+    for (size_t i = 0; i < dropped->told; i++)
+        json_array_append_new(rows, json_integer((json_int_t)dropped->first[i]));
+    ny_field_set_json(object, "dropped", json_integer((json_int_t)dropped->rows));
+    ny_field_set_json(object, "dropped_rows", rows);
+}
+
 static int describe(struct ny_import *import, double seconds, struct ny_report **report)
 {
     struct ny_points_info info;
@@ -227,7 +249,7 @@ static int describe(struct ny_import *import, double seconds, struct ny_report *
                       info.row_slots ? json_integer((json_int_t)info.nnz) : json_null());
     ny_field_set_json(object, "rows",
                       json_integer((json_int_t)(import->consumed - import->dropped)));
-    ny_field_set_json(object, "dropped", json_integer((json_int_t)import->dropped));
+    ny_import_tell_dropped(object, &import->left_out);
     ny_field_set_json(object, "bytes", json_integer((json_int_t)info.raw_bytes));
     ny_field_set_json(object, "compressed_bytes", json_integer((json_int_t)info.stored_bytes));
     ny_field_set_json(object, "seconds", json_real(seconds));
@@ -271,7 +293,7 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
         ny_options_size(options, "seed", &import->seed);
     }
     import->reading.reading = import->layout;
-    import->reading.nan_option = true;
+    import->reading.nan_option = import->reading.notes = true;
     import->fingerprint = fingerprint_of(options, files, count);
     if (count == 1 || !import->reading.labels_file) return NY_OK;
     return ny_fail(import->ctx, NY_EUSAGE,
@@ -279,33 +301,76 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
                    "another with --append");
 }
 
+/* "import table.csv x.nys": what is called as stores are is not there, or is no file. */
+static int check_order(struct ny_context *ctx, const char *path, const char *const *files,
+                       size_t count)
+{
+    struct stat status;
+
+    for (size_t i = 0; i < count; i++)
+        if (ny_ends_with(files[i], ".nys") && !ny_ends_with(path, ".nys") &&
+            stat(files[i], &status) != 0)
+            return ny_fail_at(ctx, NY_EIO, files[i], NY_NO_LINE,
+                              "there is no file %s; the store is named before the files: nystream "
+                              "import %s %s",
+                              files[i], files[i], path);
+    return NY_OK;
+}
+
+/* A store holds numbers alone, from which kernels, means and widths are computed. */
+static int check_nan(struct ny_context *ctx, const struct ny_options *options)
+{
+    const char *nan = options ? ny_options_text(options, "nan") : NULL;
+
+    if (!nan || strcmp(nan, "keep") != 0) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--nan keep is for embed, whose output then has the rows of its input; a store "
+                   "holds numbers alone: give --nan drop, and 'nystream export STORE NAME --part "
+                   "source' says which row of the file each one was");
+}
+
 int ny_import(struct ny_context *context, const char *path, const char *const *files, size_t count,
               const struct ny_options *options, struct ny_report **report)
+{
+    int err = NY_GIVEN(context, path, files);
+
+    if (report) *report = NULL;
+    for (size_t i = 0; !err && i < count; i++)
+        err = NY_GIVEN(context, files[i]);
+    if (!err) err = check_nan(context, options);
+    if (!err) err = check_order(context, path, files, count);
+    return err ? err
+               : ny_import_all(context, path, (struct ny_import_files){files, count}, options, NULL,
+                               report);
+}
+
+int ny_import_all(struct ny_context *context, const char *path, struct ny_import_files files,
+                  const struct ny_options *options, struct ny_import_dropped *dropped,
+                  struct ny_report **report)
 {
     struct ny_import import = {
         .ctx = context, .reading = ny_settings_reader(options), .layout = NY_READ_AUTO};
     uint64_t memory = ny_context_memory(context);
     double started_s = ny_now();
     size_t reserved = 0;
-    int err = NY_GIVEN(context, path, files);
+    int err = NY_GIVEN(context, path, files.names);
 
     if (report) *report = NULL;
-    if (!err && !count) err = ny_fail(context, NY_EUSAGE, "ny_import() was given no file");
-    for (size_t i = 0; !err && i < count; i++)
-        err = NY_GIVEN(context, files[i]);
+    if (!err && !files.count) err = ny_fail(context, NY_EUSAGE, "ny_import() was given no file");
     if (err) return err;
     ny_fields_begin();
     if (memory > import_memory && !(options && ny_options_is_set(options, "memory")))
         ny_context_set_memory(context, import_memory);
-    err = ny_import_prepare(&import, options, files, count);
+    err = ny_import_prepare(&import, options, files.names, files.count);
     if (err) goto done;
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) goto done;
     reserved = NY_PROCESS_BYTES;
     err = ny_store_create(&import.store, context, path);
     if (err) goto done;
-    err = finish(&import, import_files(&import, files, count));
+    err = finish(&import, import_files(&import, files.names, files.count));
     if (err == NY_OK) err = describe(&import, ny_now() - started_s, report);
+    if (dropped) *dropped = import.left_out;
 done:
     ny_import_release(&import);
     ny_unreserve(context, NY_MEM_PROCESS, reserved);

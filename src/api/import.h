@@ -3,9 +3,31 @@
 #ifndef NY_API_IMPORT_H
 #define NY_API_IMPORT_H
 
+#include <jansson.h>
+
 #include "api/options.h"
+#include "io/reader.h"
 
 struct ny_import;
+
+/* Rows that were left out for NaN or infinity, and the first of them, counted over all files. */
+struct ny_import_dropped {
+    uint64_t rows;
+    size_t told;
+    uint64_t first[NY_DROPPED_TOLD];
+};
+/* ny_import() of files whose rows with NaN may be kept apart (--nan keep); *dropped may be NULL. */
+struct ny_import_files {
+    const char *const *names;
+    size_t count;
+};
+int ny_import_all(struct ny_context *context, const char *path, struct ny_import_files files,
+                  const struct ny_options *options, struct ny_import_dropped *dropped,
+                  struct ny_report **report);
+/* Those of an import in steps. */
+const struct ny_import_dropped *ny_import_left_out(const struct ny_import *import);
+/* "dropped" and "dropped_rows" of a report. */
+void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped);
 
 /* Of one file into a new store, in the order of the file; nothing of it is read yet. */
 int ny_import_begin(struct ny_import **out, struct ny_context *context, const char *path,

@@ -31,6 +31,7 @@ struct ny_import {
     uint64_t skip;              /* rows that an earlier run of the same import committed */
     uint64_t drained;           /* shuffled rows that came out again */
     uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
+    struct ny_import_dropped left_out;
     struct ny_reader *reader;   /* in steps: the file, */
     struct ny_row_batch last;   /* … how far it is read, */
     struct ny_row_batch before; /* … and was when the step began */
@@ -49,6 +50,8 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
 /* Buffers for a batch of the file. */
 int ny_import_allocate(struct ny_import *import, const struct ny_table *table);
 int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader);
+/* Adds the rows that a file left out, whose rows begin at import->consumed. */
+void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader);
 void ny_import_release(struct ny_import *import);
 
 /* ---- api/import_rows.c --------------------------------------------------------------------- */

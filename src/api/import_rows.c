@@ -154,6 +154,7 @@ int ny_import_file(struct ny_import *import, struct ny_reader *reader)
     int err = skip_rows(import, reader, &last);
 
     if (err == NY_OK) err = ny_import_rows(import, reader, UINT64_MAX, &last);
+    ny_import_note_dropped(import, reader);
     import->consumed += last.consumed;
     import->dropped += last.dropped;
     return err == NY_END ? NY_OK : err;

@@ -35,6 +35,7 @@ static int step(struct ny_import *import, uint64_t rows)
     import->ingest = NULL;
     import->before = import->last;
     if (end != NY_END) return err;
+    ny_import_note_dropped(import, import->reader);
     ny_reader_close(import->reader);
     import->reader = NULL;
     return err;
@@ -59,6 +60,11 @@ int ny_import_next(struct ny_import *import, uint64_t rows, uint64_t *n)
     }
     *n = info.n;
     return err;
+}
+
+const struct ny_import_dropped *ny_import_left_out(const struct ny_import *import)
+{
+    return &import->left_out;
 }
 
 void ny_import_end(struct ny_import *import)

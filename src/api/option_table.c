@@ -58,13 +58,14 @@
       "auto: blocks are LZ4-compressed where that saves a quarter; raw: never")                    \
     X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT,                                    \
       "store the rows of this import in random order (see --seed)")                                \
-    X("nan", NY_CHOICE, 0, true, "error|drop", "error", INPUT, IMPORT | EMBED,                     \
-      "refuse rows with NaN, or drop them. Or with infinity; those that are dropped are "          \
-      "counted")                                                                                   \
+    X("nan", NY_CHOICE, 0, true, "error|drop|keep", "error", INPUT, IMPORT | EMBED,                \
+      "refuse rows with NaN, or drop or keep them. Or with infinity; those that are dropped are "  \
+      "counted, and the first are told; keep, of embed alone: the output has the rows of the "     \
+      "input, NaN for those that have no place")                                                   \
     X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE,                          \
       "number of columns, fixed beforehand (LIBSVM files do not say)")                             \
     X("columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ,                             \
-      "columns to keep, such as 1,3-5,name; in file order")                                        \
+      "columns to keep, such as 1,3-5,name. In file order; from-to of names, too")                 \
     X("map", NY_CHOICE, 0, true, "MAP", "kpca", EMBEDDING, FIT,                                    \
       "kpca: kernel PCA; laplacian: spectral clustering; isomap, eigenmaps: by a graph. "          \
       "svd: K as it is; kpca: K centred; pca: that of the linear kernel; laplacian: K "            \

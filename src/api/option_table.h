@@ -8,14 +8,14 @@
 #include "base/context.h"
 
 enum ny_option_kind {
-    NY_SWITCH, /* yes | no */
-    NY_CHOICE, /* one of the words of `argument`, cut at | */
-    NY_TEXT,   /* anything but the empty text */
-    NY_COUNT,  /* a whole number, at least `least` */
-    NY_NUMBER, /* a finite number above `least` */
+    NY_SWITCH,      /* yes | no */
+    NY_CHOICE,      /* one of the words of `argument`, cut at | */
+    NY_TEXT,        /* anything but the empty text */
+    NY_COUNT,       /* a whole number, at least `least` */
+    NY_NUMBER,      /* a finite number above `least` */
     NY_NUMBER_FROM, /* a finite number, at least `least` */
-    NY_WIDTH,  /* a finite number above `least`, or "auto" */
-    NY_BYTES   /* a whole number of bytes, or with a unit K M G T (binary) */
+    NY_WIDTH,       /* a finite number above `least`, or "auto" */
+    NY_BYTES        /* a whole number of bytes, or with a unit K M G T (binary) */
 };
 
 struct ny_option_rule {

@@ -34,6 +34,11 @@ int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *ob
     return NY_OK;
 }
 
+json_t *ny_report_object(struct ny_report *report)
+{
+    return report->object;
+}
+
 void ny_report_free(struct ny_report *report)
 {
     if (!report) return;

@@ -45,7 +45,8 @@ struct ny_reader_options ny_settings_reader(const struct ny_options *options)
     reader.columns = ny_options_text(options, "columns");
     reader.labels_file = ny_options_text(options, "labels");
     reader.dims = size_of(options, "dims", 0);
-    reader.nan_drop = is(ny_options_text(options, "nan"), "drop");
+    reader.nan_kept = is(ny_options_text(options, "nan"), "keep");
+    reader.nan_drop = reader.nan_kept || is(ny_options_text(options, "nan"), "drop");
     return reader;
 }
 
@@ -408,8 +409,9 @@ static bool affine_selection(const struct ny_options *options)
     return !ny_options_flag(options, "online") && (is(map, "kpca") || is(map, "pca"));
 }
 
-/* With k(x,x) at most 1 the first landmark leaves a residual of at most 1 to any row, or 2 where it is the
- * distance to an affine hull: a tolerance that large is a slip. Other kernels have no such bound. */
+/* With k(x,x) at most 1 the first landmark leaves a residual of at most 1 to any row, or 2 where it
+ * is the distance to an affine hull: a tolerance that large is a slip. Other kernels have no such
+ * bound. */
 static int check_tolerance(struct ny_context *ctx, const struct ny_fit_settings *fit, bool affine)
 {
     double tolerance = fit->dictionary.tolerance, most = affine ? 2 : 1;

@@ -90,8 +90,67 @@ static int copy_pieces(struct ny_result *result, const struct shape *shape,
     return err;
 }
 
+/* ---- rows in the places that they had in the file ------------------------------------------ */
+
+struct spread {
+    uint64_t *source; /* of a piece */
+    void *blank;      /* a row of NaN */
+    uint64_t next;    /* the row of the file to write next */
+};
+
+static int write_blanks(struct spread *spread, struct ny_writer *writer, uint64_t end)
+{
+    int err = NY_OK;
+
+    for (; err == NY_OK && spread->next < end; spread->next++)
+        err = ny_writer_rows(writer, spread->blank, 1);
+    return err;
+}
+
+static int write_spread(struct ny_result *result, const struct shape *shape, struct spread *spread,
+                        struct ny_writer *writer, char *data)
+{
+    size_t rows = shape->part->count(result);
+    int err = NY_OK;
+
+    for (uint64_t first = 0; first < rows && err == NY_OK; first += shape->piece) {
+        size_t count = rows - first < shape->piece ? (size_t)(rows - first) : shape->piece;
+
+        err = ny_check_interrupt(result->ctx);
+        if (err == NY_OK) err = shape->part->fill(result, first, count, data);
+        if (err == NY_OK) err = ny_covered_source(&result->covered, first, count, spread->source);
+        for (size_t i = 0; err == NY_OK && i < count; i++) {
+            err = write_blanks(spread, writer, spread->source[i]);
+            if (err == NY_OK) err = ny_writer_rows(writer, data + i * shape->row_bytes, 1);
+            spread->next++;
+        }
+    }
+    return err;
+}
+
+static int copy_spread(struct ny_result *result, const struct shape *shape,
+                       struct ny_writer *writer, uint64_t total)
+{
+    struct spread spread = {.source =
+                                ny_calloc(result->ctx, NY_MEM_IO, shape->piece, sizeof(uint64_t)),
+                            .blank = ny_alloc(result->ctx, NY_MEM_IO, shape->row_bytes)};
+    void *data = ny_calloc(result->ctx, NY_MEM_IO, shape->piece, shape->row_bytes);
+    int err = NY_EBUDGET;
+
+    if (!spread.source || !spread.blank || !data) goto done;
+    mark_missing(shape, spread.blank, 1);
+    err = write_spread(result, shape, &spread, writer, data);
+    if (err == NY_OK) err = write_blanks(&spread, writer, total);
+done:
+    ny_free(result->ctx, spread.source);
+    ny_free(result->ctx, spread.blank);
+    ny_free(result->ctx, data);
+    return err;
+}
+
+/* `total` 0: the part as it is; else spread over so many rows. */
 static int write_part(struct ny_result *result, const struct ny_result_part *part,
-                      const char *output, struct ny_salvage *salvage)
+                      const char *output, struct ny_salvage *salvage, uint64_t total)
 {
     static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
                                    [NY_OUT_F64] = sizeof(double),
@@ -109,10 +168,10 @@ static int write_part(struct ny_result *result, const struct ny_result_part *par
     if (!shape.piece) shape.piece = 1;
     err = ny_result_prepare(result, part, shape.piece);
     if (err) return err;
-    err = ny_writer_open(&writer, result->ctx, output, shape.element, part->count(result),
-                         shape.cols);
+    err = ny_writer_open(&writer, result->ctx, output, shape.element,
+                         total ? total : part->count(result), shape.cols);
     if (err) return err;
-    err = copy_pieces(result, &shape, writer);
+    err = total ? copy_spread(result, &shape, writer, total) : copy_pieces(result, &shape, writer);
     if (err) {
         ny_writer_abort(writer);
         return err;
@@ -204,9 +263,19 @@ int ny_part_export(struct ny_store *store, const char *name, const char *part, c
     int err = ny_result_open(&result, store, name);
 
     if (err == NY_OK)
-        err = rows ? write_part(&result, rows, output, salvage) : write_model(&result, output);
+        err = rows ? write_part(&result, rows, output, salvage, 0) : write_model(&result, output);
     if (err == NY_OK && salvage && salvage->rows)
         warn_of_missing(&result, salvage, part, output);
+    ny_result_close(&result);
+    return err;
+}
+
+int ny_embedding_spread(struct ny_store *store, const char *name, const char *output, uint64_t rows)
+{
+    struct ny_result result;
+    int err = ny_result_open(&result, store, name);
+
+    if (err == NY_OK) err = write_part(&result, ny_part_find("embedding"), output, NULL, rows);
     ny_result_close(&result);
     return err;
 }

@@ -19,6 +19,17 @@ static int unknown(struct ny_context *ctx, const struct ny_header_names *header,
         ny_shown(header->names[header->count - 1], strlen(header->names[header->count - 1])).text);
 }
 
+/* The column of this name, or header->count. */
+static size_t named(const struct ny_header_names *header, const char *text, size_t length)
+{
+    size_t i = 0;
+
+    while (header->names && i < header->count &&
+           (strlen(header->names[i]) != length || memcmp(header->names[i], text, length) != 0))
+        i++;
+    return header->names ? i : header->count;
+}
+
 static int find(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
                 const char *text, size_t length, size_t *column)
 {
@@ -30,11 +41,8 @@ static int find(struct ny_context *ctx, const struct ny_header_names *header, co
         return ny_fail(ctx, NY_EUSAGE, "%s: no column %llu, columns are numbered from 1 to %zu",
                        option, (unsigned long long)number, header->count);
     }
-    for (size_t i = 0; header->names && i < header->count; i++)
-        if (strlen(header->names[i]) == length && memcmp(header->names[i], text, length) == 0) {
-            *column = i;
-            return NY_OK;
-        }
+    *column = named(header, text, length);
+    if (*column < header->count) return NY_OK;
     return unknown(ctx, header, option, ny_shown(text, length));
 }
 
@@ -56,6 +64,18 @@ static bool is_range(const char *text, size_t length, size_t *dash)
            ny_number_whole(at + 1, length - *dash - 1, &number);
 }
 
+/* "first-last" of names, which may have dashes of their own; a name as a whole is no range. */
+static bool is_range_of_names(const struct ny_header_names *header, const char *text, size_t length,
+                              size_t *dash)
+{
+    if (named(header, text, length) < header->count) return false;
+    for (*dash = 1; *dash + 1 < length; ++*dash)
+        if (text[*dash] == '-' && named(header, text, *dash) < header->count &&
+            named(header, text + *dash + 1, length - *dash - 1) < header->count)
+            return true;
+    return false;
+}
+
 int ny_columns_parse(struct ny_context *ctx, const struct ny_header_names *header, const char *list,
                      bool *keep)
 {
@@ -64,7 +84,7 @@ int ny_columns_parse(struct ny_context *ctx, const struct ny_header_names *heade
     memset(keep, 0, header->count * sizeof(*keep));
     for (const char *p = list;; p++) {
         size_t length = strcspn(p, ","), dash, first, last;
-        bool range = is_range(p, length, &dash);
+        bool range = is_range(p, length, &dash) || is_range_of_names(header, p, length, &dash);
         int err = find(ctx, header, option, p, range ? dash : length, &first);
 
         last = first;

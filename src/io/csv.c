@@ -82,17 +82,12 @@ static enum outcome missing_value(struct ny_reader *reader, struct record *recor
 static enum outcome not_a_number(struct ny_reader *reader, const struct record *record,
                                  size_t column, const struct ny_field *field)
 {
-    char what[256], without[128];
-
     if (ny_number_comma(field->text, field->length))
         return wrong_field(reader, record, column, field,
                            "has a comma in the number; save the table with decimal points, and "
                            "nothing between thousands");
-    without_column(reader, column, without, sizeof(without));
-    snprintf(what, sizeof(what),
-             "is not a number; give --label-column %zu if this column is the label%s", column + 1,
-             without);
-    return wrong_field(reader, record, column, field, what);
+    ny_csv_fail_word(reader, record->line, column, field);
+    return FAILED;
 }
 
 static enum outcome scan(struct ny_reader *reader, struct record *record, size_t column,
@@ -171,9 +166,9 @@ static enum outcome ragged(struct ny_reader *reader, struct record *record, size
         } while (ny_field_follows(&csv->dialect, &record->at));
     }
     ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-               "%s, line %llu: %zu fields where the first line has %zu; mend the line, or give the "
-               "right --format (csv, tsv)",
-               reader->path, ULL(line), column, csv->columns);
+               "%s, line %llu: %zu field%s where the first line has %zu; mend the line, or give "
+               "the right --format (csv, tsv)",
+               reader->path, ULL(line), column, column == 1 ? "" : "s", csv->columns);
     return FAILED;
 }
 
@@ -305,23 +300,29 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
     for (size_t r = 0; r < max_rows; r++) {
         void *to = (char *)batch->values + batch->count * row_bytes;
         struct record now;
+        uint64_t now_line;
         double value;
 
         switch (next_record(reader, &now, to)) {
         case ROW:
             break;
         case LAST:
-            if (r == 0) warn_of_rounded(reader);
+            if (r == 0) {
+                warn_of_rounded(reader);
+                ny_csv_tell_slips(reader);
+            }
             return r > 0 ? NY_OK : NY_END;
         default:
             return ny_context_error(reader->ctx)->status;
         }
-        count_rounded(reader->state, &now, reader->bytes->line);
+        now_line = reader->bytes->line;
+        count_rounded(reader->state, &now, now_line);
         reader->bytes->at = now.at;
         reader->bytes->line = now.line;
-        if (now.missing) {
-            reader->dropped++;
+        if (now.missing && reader->nan == NY_NAN_DROP) {
+            ny_reader_drop(reader, now_line);
         } else {
+            ny_csv_suspect_row(reader, to);
             if (now.label.text) {
                 int err = take_label(reader, &now, &value);
 
@@ -351,6 +352,7 @@ const struct ny_format ny_format_csv = {
     .open = open_csv,
     .next = next_csv,
     .close = ny_csv_close,
+    .describe = ny_csv_describe,
     .takes_columns = true,
     .takes_label_column = true,
     .has_header = true,
@@ -360,6 +362,7 @@ const struct ny_format ny_format_tsv = {
     .open = open_tsv,
     .next = next_csv,
     .close = ny_csv_close,
+    .describe = ny_csv_describe,
     .takes_columns = true,
     .takes_label_column = true,
     .has_header = true,

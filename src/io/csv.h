@@ -8,6 +8,15 @@
 
 enum ny_csv_use { NY_CSV_IGNORED, NY_CSV_VALUE, NY_CSV_LABEL };
 
+/* A column of points whose name is one of labels, while all it holds are few whole numbers. */
+enum { NY_SUSPECT_MAX = 64 };
+struct ny_csv_suspect {
+    bool is;
+    size_t column, place; /* in the file; among the values of a row */
+    size_t count;
+    double values[NY_SUSPECT_MAX];
+};
+
 struct ny_csv {
     struct ny_dialect dialect;
     size_t columns;
@@ -16,6 +25,8 @@ struct ny_csv {
     char *name_text; /* what header.names point into */
     uint64_t rounded, rounded_line; /* whole numbers that lost digits, and where the first was */
     size_t rounded_column;
+    bool counts; /* the first line, which was read as a row, may be a header of numbers */
+    struct ny_csv_suspect suspect;
     char unquoted[NY_FIELD_MAX + 1];
 };
 
@@ -23,6 +34,29 @@ struct ny_csv {
  * delimiter NUL: by the first line. */
 int ny_csv_open(struct ny_reader *reader, char delimiter);
 void ny_csv_close(struct ny_reader *reader);
+/* ---- csv_words.c ---- */
+
+/* NY_EDATA for a field of the record at bytes->at that is no number: one sentence about all columns
+ * of text there. */
+void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
+                      const struct ny_field *field);
+/* "--columns 1-3,7": the columns of points without those in `words`; "" where none is left, or
+ * where the list is too long to be typed. */
+void ny_csv_without(const struct ny_reader *reader, const bool *words, char *text, size_t size);
+
+/* ---- csv_notes.c ---- */
+
+/* Chooses the column to watch. Only a file of which no label column was asked for has one. */
+void ny_csv_suspect_begin(struct ny_reader *reader);
+/* Looks at the watched column of a row of points. */
+void ny_csv_suspect_row(struct ny_reader *reader, const void *row);
+/* Logs what looks like a slip, at the end of the file. */
+void ny_csv_tell_slips(const struct ny_reader *reader);
+/* "header: 37 names; columns 1-36; label: column 37 ('class')" */
+void ny_csv_describe(const struct ny_reader *reader, char *text, size_t size);
+
+/* ---- csv_header.c ---- */
+
 /* Passes over empty lines; NY_FIELD_BAD at the end of the input. */
 enum ny_field_kind ny_csv_skip_empty(const struct ny_dialect *dialect, struct ny_bytes *bytes);
 

@@ -214,6 +214,24 @@ static int first_line(struct ny_reader *reader, char delimiter)
     return NY_OK;
 }
 
+/* Whether the first line is such as "0,1,2,3", the names that pandas gives to columns. */
+static bool counts(const struct ny_reader *reader, const struct glimpse two[2])
+{
+    double first, value;
+
+    if (reader->options.header != NY_HEADER_AUTO || two[0].count < 3 || two[1].count < 1)
+        return false;
+    ny_number(two[0].spans[0].text, &first);
+    for (size_t i = 0; i < two[0].count; i++) {
+        if (!two[0].spans[i].number) return false;
+        ny_number(two[0].spans[i].text, &value);
+        if (value != first + (double)i) return false;
+    }
+    if (!two[1].spans[0].number) return true;
+    ny_number(two[1].spans[0].text, &value);
+    return value != first + 1; /* a table may count on in its rows */
+}
+
 int ny_csv_open(struct ny_reader *reader, char delimiter)
 {
     const struct ny_reader_options *options = &reader->options;
@@ -234,6 +252,8 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
              (options->header == NY_HEADER_AUTO && looks_like_header(reader, two));
     if (header) err = keep_names(reader, &two[0]);
     if (!err) err = choose_columns(reader);
+    if (!err) ny_csv_suspect_begin(reader);
+    csv->counts = !header && counts(reader, two);
 done:
     ny_free(reader->ctx, two[0].spans);
     ny_free(reader->ctx, two[1].spans);

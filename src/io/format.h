@@ -27,6 +27,8 @@ struct ny_format {
     /* Passes over at most `rows` rows and advances reader->consumed; NULL: by reading them. */
     int (*skip)(struct ny_reader *reader, uint64_t rows);
     void (*close)(struct ny_reader *reader);
+    /* What was read as what, for a note; NULL: there is nothing to tell. */
+    void (*describe)(const struct ny_reader *reader, char *text, size_t size);
     bool takes_columns, takes_label_column;
     bool has_header; /* a first line may name the columns */
 };
@@ -50,6 +52,7 @@ struct ny_reader {
     struct ny_table table;
     void *state;
     uint64_t consumed, dropped;
+    struct ny_dropped first_dropped[NY_DROPPED_TOLD];
     struct ny_classes *classes; /* of label words */
     struct ny_labels *labels;   /* from options.labels_file */
     uint64_t labels_read;       /* of them */
@@ -64,6 +67,8 @@ int ny_format_guess(struct ny_bytes *bytes, const struct ny_format_entry **entry
 
 /* For the end of a message about NaN: the option that leaves such rows out, or "". */
 const char *ny_reader_nan_cure(const struct ny_reader *reader);
+/* Counts a row that is left out; `line` 0: the file has no lines. */
+void ny_reader_drop(struct ny_reader *reader, uint64_t line);
 /* A row with NaN or Inf (row from 0, column of the file from 0): counted as dropped, or NY_EDATA.
  */
 int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value);

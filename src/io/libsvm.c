@@ -363,7 +363,7 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
             return ny_context_error(reader->ctx)->status;
         }
         if (line.missing) {
-            reader->dropped++;
+            ny_reader_drop(reader, reader->bytes->line);
         } else {
             int err = reader->options.labels_file ? NY_OK : take_label(reader, &line, &value);
 

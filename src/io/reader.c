@@ -1,14 +1,17 @@
 #include "io/reader.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/directory.h"
 #include "io/format.h"
 #include "io/labels.h"
 
 enum { LABEL_ROWS = 4096, SKIP_BYTES = 64 * 1024 };
 
+#define PLY_ROWS "nystream-ply-rows FILE -o OUT.npy (data-tools/ply-rows)"
 #define ULL(x) ((unsigned long long)(x))
 
 /* What people hand over by mistake, by its first bytes. */
@@ -26,13 +29,12 @@ static int not_a_table(struct ny_reader *reader)
         {"\x28\xb5\x2f\xfd", 4, "zstd-compressed", "unpack it first: zstd -d"},
         {"PK\3\4", 4, "a zip archive", "unpack an .npz (unzip), save a spreadsheet as .csv"},
         {"\x89HDF", 4, "an HDF5 file",
-         "write its rows with data-tools/hdf5-rows, or save the array "
-         "as .npy"},
-        {"\x89PNG", 4, "one image", "write those of a folder as rows with data-tools/image-rows"},
-        {"\xff\xd8\xff", 3, "one image",
-         "write those of a folder as rows with data-tools/image-rows"},
-        {"ply\nformat ", 11, "a PLY file", "write its points with data-tools/ply-rows"},
-        {"ply\r\nformat ", 12, "a PLY file", "write its points with data-tools/ply-rows"},
+         "write its rows with nystream-hdf5-rows (data-tools/hdf5-rows), or save the array as "
+         ".npy"},
+        {"\x89PNG", 4, "one image", "write those of a folder as rows: " NY_IMAGE_ROWS},
+        {"\xff\xd8\xff", 3, "one image", "write those of a folder as rows: " NY_IMAGE_ROWS},
+        {"ply\nformat ", 11, "a PLY file", "write its points: " PLY_ROWS},
+        {"ply\r\nformat ", 12, "a PLY file", "write its points: " PLY_ROWS},
         {"%%MatrixMarket", 14, "a Matrix Market file",
          "write its rows as LIBSVM (scikit-learn's dump_svmlight_file), which stay sparse"},
         {"\x80\x04\x95", 3, "a Python pickle", "save the array with numpy.save"},
@@ -231,10 +233,59 @@ const char *ny_reader_nan_cure(const struct ny_reader *reader)
     return reader->options.nan_option ? "; --nan drop leaves such rows out" : "";
 }
 
+void ny_reader_drop(struct ny_reader *reader, uint64_t line)
+{
+    if (reader->dropped < NY_DROPPED_TOLD)
+        reader->first_dropped[reader->dropped] = (struct ny_dropped){reader->consumed, line};
+    reader->dropped++;
+}
+
+uint64_t ny_reader_dropped_count(const struct ny_reader *reader)
+{
+    return reader->dropped;
+}
+
+const struct ny_dropped *ny_reader_dropped(const struct ny_reader *reader, size_t *count)
+{
+    *count = reader->dropped < NY_DROPPED_TOLD ? (size_t)reader->dropped : NY_DROPPED_TOLD;
+    return reader->first_dropped;
+}
+
+/* "t.csv: header: 37 names; columns 1-36" */
+static void tell_reading(const struct ny_reader *reader)
+{
+    char text[400];
+
+    if (!reader->entry->format->describe || !reader->options.notes) return;
+    reader->entry->format->describe(reader, text, sizeof(text));
+    ny_log(reader->ctx, NY_LOG_NOTE, "%s: %s", reader->path, text);
+}
+
+/* "t.csv: 3 rows with NaN or infinity are left out: lines 2, 4, 9" */
+static void tell_dropped(const struct ny_reader *reader)
+{
+    size_t count, used = 0;
+    const struct ny_dropped *first = ny_reader_dropped(reader, &count);
+    bool lines = first[0].line > 0;
+    char list[NY_DROPPED_TOLD * 24] = "";
+
+    if (!reader->dropped || !reader->options.notes) return;
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%llu", i ? ", " : "",
+                                 ULL(lines ? first[i].line : first[i].row));
+    ny_log(reader->ctx, NY_LOG_NOTE, "%s: %llu row%s with NaN or infinity %s: %s%s %s%s%s",
+           reader->path, ULL(reader->dropped), reader->dropped == 1 ? "" : "s",
+           reader->options.nan_kept ? "kept as NaN"
+           : reader->dropped == 1   ? "is left out"
+                                    : "are left out",
+           lines ? "line" : "row", count == 1 ? "" : "s", list,
+           reader->dropped > count ? ", …" : "", lines ? "" : " (from 0)");
+}
+
 int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value)
 {
     if (reader->nan == NY_NAN_DROP) {
-        reader->dropped++;
+        ny_reader_drop(reader, 0);
         return NY_OK;
     }
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, row,
@@ -303,6 +354,8 @@ static int finish(struct ny_reader *reader)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s: each of its %llu rows holds NaN or Inf, --nan drop leaves none",
                           reader->path, ULL(reader->consumed));
+    tell_reading(reader);
+    tell_dropped(reader);
     return NY_END;
 }
 

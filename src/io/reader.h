@@ -22,7 +22,7 @@ struct ny_reader_options {
     enum ny_dtype dtype;      /* NY_DTYPE_NONE: natural (csv, libsvm: f32) */
     enum ny_header header;    /* csv */
     const char *label_column; /* csv: 1-based number or name; NULL: none */
-    const char *columns;      /* csv, npy: "1,3-5,name" kept, in file order; NULL: all */
+    const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept, in file order; NULL: all */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
     uint64_t dims;            /* libsvm: d; others: must agree; 0: from the data */
     const char *dims_of;      /* who wants dims, for messages; NULL: "--dims says" */
@@ -30,6 +30,8 @@ struct ny_reader_options {
     struct ny_classes *classes; /* numbers of label words, of the caller; NULL: the reader's own */
     bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
     bool nan_option;          /* … as the user may ask for: said where it would help */
+    bool nan_kept;            /* … and its place in the output holds NaN, for the note about it */
+    bool notes;               /* what was read as what, and what looks like a slip, is logged */
 };
 
 struct ny_table {
@@ -40,6 +42,12 @@ struct ny_table {
     uint64_t nnz, slots; /* sparse: values of a row on average, rounded up; of the fullest row */
     bool labels;
     const char *format;
+};
+
+/* The first rows that were left out. */
+enum { NY_DROPPED_TOLD = 5 };
+struct ny_dropped {
+    uint64_t row, line; /* in the file, from 0; from 1, or 0 where it has no lines */
 };
 
 struct ny_reader;
@@ -67,6 +75,9 @@ int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batc
 /* Skips `rows` rows of the file (a resumed import): by seeking where possible. `dropped` is what
  * the earlier run had dropped. */
 int ny_reader_skip(struct ny_reader *reader, uint64_t rows, uint64_t dropped);
+/* The first of the rows left out so far; *count of them, at most NY_DROPPED_TOLD. */
+uint64_t ny_reader_dropped_count(const struct ny_reader *reader);
+const struct ny_dropped *ny_reader_dropped(const struct ny_reader *reader, size_t *count);
 /* Word labels met so far (csv): label value = index into names; count 0 when labels are numbers. */
 void ny_reader_class_names(const struct ny_reader *reader, const char *const **names,
                            size_t *count);

@@ -58,6 +58,17 @@ static int open_parts(struct ny_store *store)
     return err;
 }
 
+/* Whether there is an entry of this name in the folder. What cannot be looked at counts as there:
+ * opening it tells why. */
+static bool holds(const char *path, const char *name)
+{
+    char entry[PATH_MAX];
+    struct stat info;
+
+    if (snprintf(entry, sizeof(entry), "%s/%s", path, name) >= (int)sizeof(entry)) return true;
+    return lstat(entry, &info) == 0 || errno != ENOENT;
+}
+
 int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *path)
 {
     struct ny_store *store;
@@ -72,8 +83,14 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
     if (stat(path, &info)) return ny_fail_errno(ctx, "open the store", path);
     if (!S_ISDIR(info.st_mode))
         return ny_fail_at(
-            ctx, NY_ESTORE, path, NY_NO_LINE,
+            ctx, NY_EIO, path, NY_NO_LINE,
             "%s is not a store: a store is a directory, which 'nystream import' makes", path);
+    if (!holds(path, "points") && !holds(path, "results"))
+        return ny_fail_at(
+            ctx, NY_EIO, path, NY_NO_LINE,
+            "%s is a directory and not a store; give that of a store, which 'nystream "
+            "import' makes",
+            path);
     store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
     if (!store) return NY_EBUDGET;
     store->ctx = ctx;
@@ -157,13 +174,13 @@ static int check_vacant(struct ny_context *ctx, const char *path)
     int err = NY_OK;
 
     if (!directory && errno == ENOTDIR)
-        return ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
+        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
                           "%s is a file and not a store; the store is named before the files",
                           path);
     if (!directory) return ny_fail_errno(ctx, "open", path);
     while (!err && (entry = readdir(directory)) != NULL)
         if (!is_ours(entry->d_name))
-            err = ny_fail_at(ctx, NY_ESTORE, path, NY_NO_LINE,
+            err = ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
                              "%s holds other files and is not a store; choose another name", path);
     closedir(directory);
     return err;

@@ -83,7 +83,7 @@ one_case() {
     eval "$make" || return
     before=$(echo .* *)
     eval "nystream $command" >../out 2>../err </dev/null || got=$?
-    mapfile -t lines <../err
+    mapfile -t lines < <(grep -vE ': (no header|header: [0-9]+ names?); columns? ' ../err)
     err=${lines[*]}
     [ "$got" -eq "$code" ] || wrong "another exit code" || return
     [ ! -s ../out ] || wrong "it prints" || return
@@ -141,7 +141,7 @@ END
 
 @test "csv: ragged rows, by line" {
     cases <<'END'
-put t.csv '1,2\n3\n4,5\n'               | import new t.csv                 | 3 | t.csv, line 2 / 1 fields where the first line has 2
+put t.csv '1,2\n3\n4,5\n'               | import new t.csv                 | 3 | t.csv, line 2: 1 field where the first line has 2
 put t.csv '1,2\n3,4\n5,6,7\n'           | import new t.csv                 | 3 | t.csv, line 3 / 3 fields
 put t.csv 'a,b\n1,2\n3,4,5\n'           | import new t.csv                 | 3 | t.csv, line 3
 put t.tsv '1\t2\n3\t4\t5\n'             | import new t.tsv                 | 3 | t.tsv, line 2
@@ -428,11 +428,11 @@ END
     cases <<'END'
 put t.xz '\3757zXZ\0\0\4'               | import new t.xz                  | 3 | xz-compressed
 put t.npz 'PK\3\4 rest'                 | import new t.npz                 | 3 | zip archive
-put t.h5 '\211HDF\r\n\032\n'            | import new t.h5                  | 3 | data-tools/hdf5-rows
-put t.png '\211PNG\r\n\032\n'           | import new t.png                 | 3 | data-tools/image-rows
-put t.jpg '\377\330\377\340'          | import new t.jpg                 | 3 | data-tools/image-rows
-put t.ply 'ply\nformat ascii 1.0\n'    | import new t.ply                 | 3 | data-tools/ply-rows
-put t.ply 'ply\r\nformat ascii 1.0\r\n' | import new t.ply               | 3 | data-tools/ply-rows
+put t.h5 '\211HDF\r\n\032\n'            | import new t.h5                  | 3 | nystream-hdf5-rows (data-tools/hdf5-rows)
+put t.png '\211PNG\r\n\032\n'           | import new t.png                 | 3 | nystream-image-rows
+put t.jpg '\377\330\377\340'          | import new t.jpg                 | 3 | nystream-image-rows
+put t.ply 'ply\nformat ascii 1.0\n'    | import new t.ply                 | 3 | nystream-ply-rows
+put t.ply 'ply\r\nformat ascii 1.0\r\n' | import new t.ply               | 3 | nystream-ply-rows
 put t.csv '\377\3761\0,\0002\0'         | import new t.csv                 | 3 | UTF-16
 put t.bin '\1\2\3\4'                    | import new t.bin                 | 3 | give --format
 head -c 4096 /dev/zero >zeros           | import new zeros                 | 3 | zeros
@@ -442,8 +442,8 @@ head -c 4096 /dev/zero >zeros           | import new zeros                 | 3 |
 mkdir folder                            | import new folder                | 4 | folder is a directory
 ln -s loop loop                         | import new loop                  | 4 | loop
 :                                       | import none/such/new p.csv       | 4 | none/such/new
-put file 'in the way'                   | import file p.csv                | 5 | file is a file and not a store
-mkdir other; touch other/thing          | import other p.csv               | 5 | other holds other files
+put file 'in the way'                   | import file p.csv                | 4 | file is a file and not a store
+mkdir other; touch other/thing          | import other p.csv               | 4 | other holds other files
 :                                       | import $(printf %05000d 0) p.csv | 4 | too long
 :                                       | embed missing.csv -o out.npy     | 4 | missing.csv
 :                                       | embed p.csv -o none/out.npy      | 4 | none
@@ -474,10 +474,12 @@ END
 @test "stores that are none" {
     cases <<'END'
 :                                       | info none                        | 4 | there is no store none / import
-:                                       | info p.csv                       | 5 | p.csv is not a store
-mkdir empty                             | info empty                       | 5 | empty/points / not a store
-mkdir empty                             | verify empty                     | 5 | empty/points
-mkdir empty                             | fit empty a                      | 5 | empty/points
+:                                       | info p.csv                       | 4 | p.csv is not a store
+mkdir empty                             | info empty                       | 4 | empty is a directory and not a store
+mkdir empty                             | verify empty                     | 4 | empty is a directory
+mkdir empty                             | fit empty a                      | 4 | empty is a directory
+mkdir empty; touch empty/x              | export empty a -o out.npy        | 4 | empty is a directory
+mkdir -p t/points                       | info t                           | 5 | t/points/data.mdb
 mkdir -p t/points t/results             | info t                           | 5 | t/points/data.mdb
 cp -r s t; : >t/points/data.mdb         | info t                           | 5 | t/points/data.mdb
 cp -r s t; put t/points/data.mdb 'text' | info t                           | 5 | t/points/data.mdb
@@ -574,9 +576,13 @@ END
 
 @test "what a newcomer types says what to type next" {
     cases <<'END'
-:   | import p.csv new                   | 5 | p.csv is a file / the store is named before the files
+:   | import p.csv new                   | 4 | p.csv is a file / the store is named before the files
+:   | import none.csv new.nys            | 4 | there is no file new.nys; the store is named before the files: nystream import new.nys none.csv
+:   | import none.csv s                  | 4 | s is a store and not a file of points; the store is named before the files
+mkdir -p im/cat; touch im/cat/a.PNG | import new im | 4 | im is a directory of images / nystream-image-rows FOLDER -o IMAGES.npy
+mkdir im; touch im/a.jpeg | embed im -o out.npy | 4 | im is a directory of images
 :   | fit a s                            | 4 | there is no store a / it is named first / 'nystream import' makes it
-:   | fit p.csv a                        | 5 | p.csv is not a store / 'nystream import' makes
+:   | fit p.csv a                        | 4 | p.csv is not a store / 'nystream import' makes
 :   | fit s a --memory 10                | 8 | with its unit: 512M
 :   | fit s a -q --memory 10M            | 8 | this fit needs / --memory 3
 :   | select s a --memory 10M            | 8 | --memory
@@ -619,6 +625,13 @@ put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id')
 put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / leave the column out: --columns 1-2
 put t.csv 'x,y\n1,2\n3,NULL\n'          | import new t.csv | 3 | line 3, column 2 ('y') / 'NULL' / --nan drop
 put t.csv 'x,y\n1,2\n3,?\n'             | import new t.csv | 3 | line 3, column 2 ('y') / '?' / --nan drop
+put t.csv 'a,b,c,d,e\n1,x,y,2,z\n'      | import new t.csv | 3 | t.csv, line 2: the columns 2-3 ('b' … 'c'), 5 ('e') hold text and not numbers / leave them out with --columns 1,4, and give --label-column N
+put t.csv '1,x,y\n1,x,y\n'              | import new t.csv | 3 | t.csv, line 1: the columns 2-3 hold text / --columns 1,
+put t.csv 'a,b,c\n1,x,y\n'              | import new t.csv --label-column b | 3 | column 3 ('c'): 'y' is not a number / --columns 1
+put t.csv 'a,b\nx,y\n'                  | import new t.csv --header yes | 3 | no column of numbers is left
+put t.csv 'a,b\n1,x\n'                  | import new t.csv --nan keep | 2 | --nan keep is for embed / --nan drop / --part source
+put t.csv 'a,b-c,d\n1,2,3\n'            | import new t.csv --columns a-x | 2 | no column 'a-x'
+put t.csv 'a,b-c,d\n1,2,3\n'            | import new t.csv --columns d-a | 2 | runs backwards; write it as 1-3
 put t.csv '1,2,\n3,4,\n'                | import new t.csv | 3 | line 1, column 3: '' is empty / --nan drop / --columns 1-2
 put t.csv '5,-,3\n6,1,2\n'              | import new t.csv | 3 | line 1, column 2: '-' is not a finite number
 put t.csv '5,NULL,3\n6,1,2\n'           | import new t.csv | 3 | line 1, column 2: 'NULL' is not a finite number
@@ -852,6 +865,9 @@ put t.csv '1,2\n3,4\n'; gzip -n t.csv; cat t.csv.gz t.csv.gz >u.gz | u.gz  | 4 2
 npy t.npy '<f4' '(3, 2)' 24; gzip -n t.npy | t.npy.gz                       | 3 2 0
 put t.fvecs '\2\0\0\0\0\0\0\0\0\0\0\0'; gzip -n t.fvecs | t.fvecs.gz | 1 2 0
 put t.bvecs '\2\0\0\0ab\2\0\0\0cd'; gzip -n t.bvecs | t.bvecs.gz       | 2 2 0
+put t.csv 'a,b-c,d\n1,2,3\n'            | t.csv --columns a-b-c            | 1 2 0
+put t.csv 'a,b-c,d\n1,2,3\n'            | t.csv --columns b-c,d            | 1 2 0
+put t.csv 'a,b-c,d\n1,2,3\n'            | t.csv --columns a-d              | 1 3 0
 put t.csv 'caf\303\251,b\n1,2\n3,4\n'   | t.csv --columns café             | 2 1 0
 npy t.npy '<f4' '(3,)' 12               | t.npy                            | 3 1 0
 npy t.npy '<f4' '(2, 2, 2)' 32          | t.npy                            | 2 4 0

@@ -136,7 +136,7 @@ static const struct bad_case cases[] = {
     {"x.csv", TEXT("1,2,3\n\n4,5,6,7,8\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
      .words = {"line 3", "5 fields", "has 3"}, .line = 3},
     {"x.csv", TEXT("a,b\n1,2\n1,2\n3\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
-     .words = {"line 4", "1 fields", "has 2"}, .line = 4},
+     .words = {"line 4", "1 field", "has 2"}, .line = 4},
     {"x.csv", TEXT("\n\r\n \n\n"), OPTIONS(.format = "csv"), .status = NY_EDATA,
      .words = {"no rows"}},
     {"x.csv", TEXT("a,b,c\n"), OPTIONS(.format = "csv"), .status = NY_EDATA, .words = {"no rows"}},

@@ -1,0 +1,135 @@
+/* What is told about a file of text beside its rows: what was read as what, and what looks like a
+ * slip though it is no error. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "io/csv.h"
+#include "io/number.h"
+
+/* ---- a column of labels among the points --------------------------------------------------- */
+
+/* Names that people give to the classes of rows. */
+static bool names_classes(const char *name)
+{
+    static const char *const names[] = {"label",   "labels",    "class",    "classes", "target",
+                                        "y",       "cluster",   "category", "group",   "species",
+                                        "outcome", "cell_type", "celltype", "digit",   "diagnosis"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcasecmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+/* "y" beside "x" is a coordinate. */
+static bool has_x(const struct ny_header_names *header)
+{
+    for (size_t i = 0; i < header->count; i++)
+        if (strcasecmp(header->names[i], "x") == 0) return true;
+    return false;
+}
+
+void ny_csv_suspect_begin(struct ny_reader *reader)
+{
+    struct ny_csv *csv = reader->state;
+    size_t place = 0;
+
+    if (!csv->header.names || reader->table.labels || reader->options.labels_file ||
+        !reader->options.notes || reader->table.d < 2)
+        return;
+    for (size_t i = 0; i < csv->columns; i++) {
+        const char *name = csv->header.names[i];
+
+        if (csv->use[i] != NY_CSV_VALUE) continue;
+        if (names_classes(name) && (strcasecmp(name, "y") != 0 || !has_x(&csv->header))) {
+            csv->suspect = (struct ny_csv_suspect){.is = true, .column = i, .place = place};
+            return;
+        }
+        place++;
+    }
+}
+
+void ny_csv_suspect_row(struct ny_reader *reader, const void *row)
+{
+    struct ny_csv *csv = reader->state;
+    struct ny_csv_suspect *suspect = &csv->suspect;
+    enum ny_dtype dtype = reader->table.dtype;
+    double value;
+
+    if (!suspect->is) return;
+    ny_dtype_to_f64(dtype, (const char *)row + suspect->place * ny_dtype_size(dtype), &value, 1);
+    for (size_t i = 0; i < suspect->count; i++)
+        if (suspect->values[i] == value) return;
+    suspect->is = value == floor(value) && suspect->count < NY_SUSPECT_MAX;
+    if (suspect->is) suspect->values[suspect->count++] = value;
+}
+
+static void tell_suspect(const struct ny_reader *reader)
+{
+    const struct ny_csv *csv = reader->state;
+    const struct ny_csv_suspect *suspect = &csv->suspect;
+    const char *name;
+
+    if (!suspect->is || suspect->count < 2 || reader->consumed < 2 * suspect->count) return;
+    name = csv->header.names[suspect->column];
+    ny_log(reader->ctx, NY_LOG_NOTE,
+           "%s: column '%s' holds %zu whole numbers; --label-column %s if it names classes",
+           reader->path, ny_shown(name, strlen(name)).text, suspect->count,
+           ny_shown(name, strlen(name)).text);
+}
+
+void ny_csv_tell_slips(const struct ny_reader *reader)
+{
+    const struct ny_csv *csv = reader->state;
+
+    if (!reader->options.notes) return;
+    if (csv->counts)
+        ny_log(reader->ctx, NY_LOG_WARNING,
+               "%s: the first line counts from column to column as a header of numbers does, and "
+               "was read as a row; --header yes if it is a header, --header no if not",
+               reader->path);
+    tell_suspect(reader);
+}
+
+/* ---- what was read as what ----------------------------------------------------------------- */
+
+static void list_used(const struct ny_csv *csv, char *text, size_t size)
+{
+    size_t used = 0, ranges = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0, end; i < csv->columns && used < size; i = end) {
+        end = i + 1;
+        if (csv->use[i] != NY_CSV_VALUE) continue;
+        while (end < csv->columns && csv->use[end] == NY_CSV_VALUE)
+            end++;
+        if (ranges == 6) {
+            snprintf(text + used, size - used, ", …");
+            return;
+        }
+        used += (size_t)snprintf(text + used, size - used, end - i > 1 ? "%s%zu-%zu" : "%s%zu",
+                                 ranges++ ? "," : "", i + 1, end);
+    }
+}
+
+void ny_csv_describe(const struct ny_reader *reader, char *text, size_t size)
+{
+    const struct ny_csv *csv = reader->state;
+    char columns[200], header[48] = "no header", label[80] = "";
+
+    list_used(csv, columns, sizeof(columns));
+    if (csv->header.names)
+        snprintf(header, sizeof(header), "header: %zu name%s", csv->columns,
+                 csv->columns == 1 ? "" : "s");
+    for (size_t i = 0; i < csv->columns; i++) {
+        const char *name = csv->header.names ? csv->header.names[i] : NULL;
+
+        if (csv->use[i] != NY_CSV_LABEL) continue;
+        snprintf(label, sizeof(label),
+                 name ? "; labels: column %zu ('%s')" : "; labels: column %zu", i + 1,
+                 name ? ny_shown(name, strlen(name)).text : "");
+    }
+    snprintf(text, size, "%s; column%s %s%s", header, reader->table.d == 1 ? "" : "s", columns,
+             label);
+}

@@ -1,0 +1,61 @@
+#include "io/directory.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+static bool is_store(const char *path)
+{
+    char file[PATH_MAX];
+
+    return snprintf(file, sizeof(file), "%s/points/data.mdb", path) < (int)sizeof(file) &&
+           access(file, F_OK) == 0;
+}
+
+static bool is_image(const char *name)
+{
+    static const char *const endings[] = {".png", ".jpg", ".jpeg"};
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (ny_ends_with(name, endings[i])) return true;
+    return false;
+}
+
+/* Folders of classes, each with its images, are as frequent as images in one folder: `depth` levels
+ * are looked at, and of each folder a few entries. */
+static bool holds_images(const char *path, int depth)
+{
+    enum { ENTRIES_MAX = 200 };
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    bool found = false;
+
+    for (int i = 0; directory && !found && i < ENTRIES_MAX && (entry = readdir(directory)); i++) {
+        char below[PATH_MAX];
+
+        found = is_image(entry->d_name);
+        if (!found && depth > 0 && entry->d_name[0] != '.' &&
+            snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) < (int)sizeof(below))
+            found = holds_images(below, depth - 1);
+    }
+    if (directory) closedir(directory);
+    return found;
+}
+
+int ny_directory_given(struct ny_context *ctx, const char *path)
+{
+    if (is_store(path))
+        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                          "%s is a store and not a file of points; the store is named before the "
+                          "files",
+                          path);
+    if (holds_images(path, 1))
+        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                          "%s is a directory of images; make a table of them first: " NY_IMAGE_ROWS,
+                          path);
+    return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE, "%s is a directory; give a file of points",
+                      path);
+}

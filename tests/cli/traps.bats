@@ -1,0 +1,126 @@
+# What a table does to somebody in silence: rows that go, labels that become coordinates, a header
+# that becomes a row, and files that are not read as they were meant.
+load helper
+
+nan_table() {
+    printf 'x,y,z\n1,2,0.5\nnan,4,1.5\n5,6,1\n7,inf,0\n9,1,1\n2,2,0\n' >n.csv
+}
+
+@test "embed --nan drop says how many rows went, and which" {
+    nan_table
+    ny embed n.csv -o out.csv --nan drop
+    exits 0
+    says "n.csv: 2 rows with NaN or infinity are left out: lines 3, 5"
+    [ "$(wc -l <out.csv)" -eq 4 ]
+    ny embed n.csv -o out.csv --nan drop --json
+    [ "$(field "$output" dropped)" = 2 ]
+    [[ ${output//[[:space:]]/} == *'"dropped_rows":[1,3]'* ]]
+    ny embed n.csv -o out.csv --nan drop --online --select greedy --tolerance 0.01 --json
+    exits 0
+    [ "$(field "$output" dropped)" = 2 ]
+    sed -i '/nan\|inf/d' n.csv
+    ny embed n.csv -o out.csv --json
+    [ "$(field "$output" dropped)" = 0 ]
+    [[ ${output//[[:space:]]/} == *'"dropped_rows":[]'* ]]
+}
+
+@test "import --nan drop says it, too, of every kind of file" {
+    nan_table
+    ny import s n.csv --nan drop
+    says "n.csv: 2 rows with NaN or infinity are left out: lines 3, 5"
+    ny import j n.csv n.csv --nan drop --json
+    [ "$(field "$output" dropped)" = 4 ]
+    [[ ${output//[[:space:]]/} == *'"dropped_rows":[1,3,7,9]'* ]]
+    printf '1 1:1\n1 1:nan 2:3\n1 2:1\n' >n.svm
+    ny import l n.svm --nan drop
+    says "n.svm: 1 row with NaN or infinity is left out: line 2"
+    { npy_u8 1 4 | sed 's/|u1/<f4/; s/(1, 4)/(2, 2)/' | head -c 128; printf '\0\0\300\177\0\0\0\0\0\0\0\0\0\0\200\77'; } >n.npy
+    ny import b n.npy --nan drop
+    says "n.npy: 1 row with NaN or infinity is left out: row 0 (from 0)"
+    seq 1 20 | awk '{print NR % 2 ? "nan,1" : NR ",2"}' >many.csv
+    ny import m many.csv --nan drop
+    says "10 rows with NaN or infinity are left out: lines 1, 3, 5, 7, 9, …"
+}
+
+@test "embed --nan keep: the output has the rows of the input" {
+    nan_table
+    nystream embed n.csv -o drop.csv --nan drop -q
+    ny embed n.csv -o keep.csv --nan keep
+    exits 0
+    says "n.csv: 2 rows with NaN or infinity kept as NaN: lines 3, 5"
+    [ "$(wc -l <keep.csv)" -eq 6 ]
+    [ "$(sed -n '2p;4p' keep.csv | tr -d -- - | sort -u)" = nan,nan ]
+    sed '2d;4d' keep.csv | cmp - drop.csv
+    ny embed n.csv -o keep.npy --nan keep --precision f64 --json
+    [[ $(npy_header keep.npy) == *"'<f8'"*"(6, 2)"* ]]
+    [ "$(field "$output" dropped)" = 2 ]
+    ny embed n.csv -o all.npy --nan keep -q --columns z
+    [[ $(npy_header all.npy) == *"(6, 2)"* ]]
+    printf '1,2\n3,4\nnan,1\n8,9\nnan,nan\n' >end.csv # missing rows at the end
+    nystream embed end.csv -o end-out.csv --nan keep -q
+    [ "$(wc -l <end-out.csv)" -eq 5 ]
+    ny embed n.csv -o none.csv
+    exits 3
+    says "'nan' is not a finite number; --nan drop leaves such rows out"
+}
+
+@test "embed --nan keep of a graph: rows outside of it are NaN, too" {
+    { table 60 2; printf 'nan,1\n500,500\n500.1,500\n500,500.1\n'; } >t.csv
+    ny embed t.csv -o out.csv --map isomap --neighbors 6 --nan keep
+    exits 0
+    [ "$(wc -l <out.csv)" -eq 64 ]
+    [ "$(sed -n '61,64p' out.csv | tr -d -- - | sort -u)" = nan,nan ]
+}
+
+@test "what was read as what is said" {
+    printf 'a,b,c\n1,2,3\n4,5,6\n' >t.csv
+    ny import s1 t.csv
+    says "t.csv: header: 3 names; columns 1-3"
+    ny import s2 t.csv --label-column b --columns a,c
+    says "t.csv: header: 3 names; columns 1,3; labels: column 2 ('b')"
+    printf '1,2\n3,4\n' >u.csv
+    ny import s3 u.csv
+    says "u.csv: no header; columns 1-2"
+    ny import s4 u.csv -q
+    silent
+}
+
+@test "a first line that counts is read as a row with a warning" {
+    printf '0,1,2,3\n.5,.2,.1,.4\n.4,.3,.1,0\n' >t.csv
+    ny import s t.csv -q
+    exits 0
+    says "warning: t.csv: the first line counts from column to column as a header of numbers does, and was read as a row; --header yes if it is a header, --header no if not"
+    ny import s2 t.csv -q --header yes
+    silent
+    [ "$(field "$(nystream info s2 --json)" n)" = 2 ]
+    ny import s3 t.csv -q --header no
+    silent
+    printf '0,1,2\n1,2,3\n2,3,4\n' >u.csv
+    ny import s4 u.csv -q
+    silent
+}
+
+@test "a column that is called as labels are, with few whole numbers" {
+    table 90 2 | awk 'BEGIN {print "p,label,q"} {print $0 "," }' FS=, OFS=, >t.csv
+    table 90 2 | awk -F, 'BEGIN {print "p,label,q"} {print $1, NR % 6, $2}' OFS=, >t.csv
+    ny import s1 t.csv
+    says "t.csv: column 'label' holds 6 whole numbers; --label-column label if it names classes"
+    ny import s2 t.csv --label-column label
+    [[ $stderr != *"whole numbers"* ]]
+    ny import s3 t.csv --columns p,q
+    [[ $stderr != *"whole numbers"* ]]
+    ny embed t.csv -o out.npy
+    says "column 'label' holds 6 whole numbers"
+    sed '1s/label/Target/; 3s/,[0-9],/,0.5,/' t.csv >u.csv # no whole numbers
+    ny import s4 u.csv
+    [[ $stderr != *"whole numbers"* ]]
+    sed '1s/.*/x,y,z/' t.csv >v.csv # a coordinate
+    ny import s5 v.csv
+    [[ $stderr != *"whole numbers"* ]]
+    sed '1s/.*/p,Class,q/' t.csv >w.csv
+    ny import s6 w.csv
+    says "--label-column Class if it names classes"
+    awk -F, 'NR > 1 {$2 = NR} {print}' OFS=, t.csv >x.csv # a number of its own in each row
+    ny import s7 x.csv
+    [[ $stderr != *"whole numbers"* ]]
+}
