@@ -373,6 +373,18 @@ NY_API int ny_transform(struct ny_context *context, const char *path, const char
 /* A model exported as one file needs no store. */
 NY_API int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                               const char *output, const struct ny_options *import);
+/* Both of these, with a report: rows (null where the map has no model), seconds, and
+ * drift_trace_error, the share of the trace of the new rows that the landmarks leave out, measured
+ * on drift_rows of them and null where there are no landmarks. The log warns where it is more than
+ * ten times drift_trace_error_fitted, that of the rows of the fit (null where it was not needed).
+ */
+struct ny_placing {
+    const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
+    const char *input, *output;
+    const struct ny_options *import; /* NULL: all defaults */
+};
+NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
+                    struct ny_report **report);
 /* Writes a part of a result, one of ny_export_parts(). `output` ends in .npy, .csv, .csv.gz or
  * .tsv, for a model in .nym; any other ending of a regular file is NY_EUSAGE. "-" is the standard
  * output: it gets npy, as pipes and devices do. NY_EUSAGE, with those that there are, where the

@@ -1,74 +1,153 @@
 /* ny_transform*, ny_model_*. */
+#include <math.h>
+
 #include "embed/transform.h"
+#include "embed/transform_drift.h"
 #include "embed/transform_points.h"
 
 #include "api/given.h"
+#include "api/report.h"
 #include "api/settings.h"
+#include "base/clock.h"
 #include "io/output.h"
 #include "io/writer.h"
 
-static int transform(const struct ny_model *model, const char *input, const char *output,
-                     const struct ny_options *import)
-{
-    struct ny_reader_options reading = ny_settings_reader(import);
+/* New rows that the landmarks leave out so much more of than of the rows of the fit are on another
+ * scale, or of other things. A model that stands alone does not know its own rows. */
+static const double drift_factor = 10, drift_alone = 0.5, drift_least = 1e-3;
 
-    return ny_transform_file(model, input, &reading, output);
+/* What a transform is asked for, and what it finds. */
+struct run {
+    struct ny_context *ctx;
+    const struct ny_placing *placing;
+    struct ny_reader_options reading;
+    struct ny_placed placed;
+    double fitted; /* the drift of the rows of the fit; NaN: unknown */
+};
+
+static void warn_of_drift(const struct run *run)
+{
+    double new = run->placed.drift_trace_error;
+
+    if (!(new > drift_least)) return;
+    if (isnan(run->fitted) && new > drift_alone)
+        ny_log(
+            run->ctx, NY_LOG_WARNING,
+            "the landmarks leave %.3g of the trace of %s out: are its rows on the scale of those "
+            "of the fit, and its columns in their order?",
+            new, run->placing->input);
+    else if (new > drift_factor * run->fitted)
+        ny_log(
+            run->ctx, NY_LOG_WARNING,
+            "the landmarks leave %.3g of the trace of %s out, and %.3g of that of the rows of the "
+            "fit: are they on the same scale, with the columns in the same order?",
+            new, run->placing->input, run->fitted);
+}
+
+static int by_model(struct run *run, const struct ny_model *model)
+{
+    return ny_transform_file(model, run->placing->input, &run->reading, run->placing->output,
+                             &run->placed);
 }
 
 /* By the result's model; by all points where it has none. */
-static int transform_by_result(struct ny_store *store, const char *name, const char *input,
-                               const char *output, const struct ny_options *import)
+static int by_result(struct run *run, struct ny_store *store)
 {
-    struct ny_reader_options reading = ny_settings_reader(import);
+    const struct ny_placing *placing = run->placing;
     struct ny_model *model = NULL;
     json_t *record = NULL;
-    int err = ny_record_need_done(store, name, &record);
+    int err = ny_record_need_done(store, placing->name, &record);
     bool by_points = ny_result_needs_points(record);
 
     json_decref(record);
     if (err) return err;
-    if (by_points) return ny_transform_points(store, name, input, &reading, output);
-    err = ny_model_of_result(&model, store, name);
-    if (err == NY_OK) err = transform(model, input, output, import);
+    if (by_points)
+        return ny_transform_points(store, placing->name, placing->input, &run->reading,
+                                   placing->output);
+    err = ny_model_of_result(&model, store, placing->name);
+    if (err == NY_OK) err = by_model(run, model);
+    if (err == NY_OK && run->placed.drift_trace_error > drift_least)
+        err = ny_drift_of_store(model, store, &run->fitted);
     ny_model_free(model);
+    return err;
+}
+
+static int by_store(struct run *run)
+{
+    struct ny_store *store = NULL;
+    int err = ny_store_open(&store, run->ctx, run->placing->path);
+
+    if (err == NY_OK) err = by_result(run, store);
+    ny_store_close(store);
+    return err;
+}
+
+static int by_file(struct run *run)
+{
+    struct ny_model *model = NULL;
+    int err = ny_model_of_file(&model, run->ctx, run->placing->path);
+
+    if (err == NY_OK) err = by_model(run, model);
+    ny_model_free(model);
+    return err;
+}
+
+static int describe(const struct run *run, double seconds, struct ny_report **report)
+{
+    json_t *object;
+
+    if (!report) return NY_OK;
+    object = json_object();
+    ny_field_set_json(object, "rows",
+                      run->placed.rows ? json_integer((json_int_t)run->placed.rows) : json_null());
+    ny_field_set_number(object, "drift_trace_error", run->placed.drift_trace_error);
+    ny_field_set_number(object, "drift_trace_error_fitted", run->fitted);
+    ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift_rows));
+    ny_field_set_number(object, "seconds", seconds);
+    return ny_report_of_json(report, run->ctx, object);
+}
+
+int ny_place(struct ny_context *context, const struct ny_placing *placing,
+             struct ny_report **report)
+{
+    struct run run = {
+        .ctx = context, .placing = placing, .placed = {.drift_trace_error = NAN}, .fitted = NAN};
+    double started_s = ny_now();
+    int err = NY_GIVEN(context, placing);
+
+    if (report) *report = NULL;
+    if (!err) err = NY_GIVEN(context, placing->path, placing->input, placing->output);
+    if (!err) err = ny_writer_apart(context, placing->output, placing->input);
+    if (!err && !placing->name) err = ny_writer_apart(context, placing->output, placing->path);
+    if (!err) err = ny_output_check(context, placing->output, NY_OUTPUT_TABLE);
+    if (err) return err;
+    run.reading = ny_settings_reader(placing->import);
+    ny_fields_begin();
+    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
+    err = placing->name ? by_store(&run) : by_file(&run);
+    if (err == NY_OK) warn_of_drift(&run);
+    if (err == NY_OK) err = describe(&run, ny_now() - started_s, report);
+    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     return err;
 }
 
 int ny_transform(struct ny_context *context, const char *path, const char *name, const char *input,
                  const char *output, const struct ny_options *import)
 {
-    struct ny_store *store = NULL;
+    const struct ny_placing placing = {path, name, input, output, import};
     int err = NY_GIVEN(context, path, name, input, output);
 
-    if (!err) err = ny_writer_apart(context, output, input);
-    if (!err) err = ny_output_check(context, output, NY_OUTPUT_TABLE);
-    if (err) return err;
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
-    if (err) return err;
-    err = ny_store_open(&store, context, path);
-    if (err == NY_OK) err = transform_by_result(store, name, input, output, import);
-    ny_store_close(store);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
-    return err;
+    return err ? err : ny_place(context, &placing, NULL);
 }
 
 int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                        const char *output, const struct ny_options *import)
 {
-    struct ny_model *opened = NULL;
+    const struct ny_placing placing = {model, NULL, input, output, import};
     int err = NY_GIVEN(context, model, input, output);
 
-    if (!err) err = ny_writer_apart(context, output, input);
-    if (!err) err = ny_writer_apart(context, output, model);
-    if (!err) err = ny_output_check(context, output, NY_OUTPUT_TABLE);
-    if (err) return err;
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
-    if (err) return err;
-    err = ny_model_of_file(&opened, context, model);
-    if (err == NY_OK) err = transform(opened, input, output, import);
-    ny_model_free(opened);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
-    return err;
+    return err ? err : ny_place(context, &placing, NULL);
 }
 
 int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,

@@ -1,6 +1,7 @@
 /* export, transform: what leaves a store as a file. */
 #include "cli/cli.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 int cli_run_export(struct command *command)
@@ -32,6 +33,12 @@ static bool is_model(const char *path)
 int cli_run_transform(struct command *command)
 {
     const char *source = command->operands[0];
+    struct ny_placing placing = {.path = source,
+                                 .name = command->operand_count == 2 ? command->operands[1] : NULL,
+                                 .input = command->input,
+                                 .output = command->output,
+                                 .import = command->options};
+    struct ny_report *report = NULL;
     int status;
 
     if (command->operand_count == 1 && !cli_ends_with(source, ".nym"))
@@ -44,14 +51,17 @@ int cli_run_transform(struct command *command)
     if (!command->output)
         return cli_fail_usage(command,
                               "transform needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
-    if (command->operand_count == 1)
-        status = ny_transform_model(command->context, source, command->input, command->output,
-                                    command->options);
-    else
-        status = ny_transform(command->context, source, command->operands[1], command->input,
-                              command->output, command->options);
-    if (status) return cli_fail_library(command, status);
+    if (command->json && strcmp(command->output, "-") == 0)
+        return cli_fail(command, NY_EUSAGE,
+                        "--json and -o - both want the standard output; give -o a file name");
+    status = ny_place(command->context, &placing, &report);
     cli_display_clear(&command->display);
-    cli_print_written(command);
-    return NY_OK;
+    if (status)
+        status = cli_fail_library(command, status);
+    else if (command->json)
+        status = cli_print_json(command, report);
+    else
+        cli_print_written(command);
+    ny_report_free(report);
+    return status;
 }

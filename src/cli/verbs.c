@@ -108,7 +108,9 @@ static const struct verb verbs[] = {
     {"transform", "STORE NAME|MODEL.nym", "--input FILE -o OUT.npy", 1, 2, NY_GROUP_READ | WORK,
      EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
-     "solving anything. A model that was exported as one file needs no store.",
+     "solving anything. A model that was exported as one file needs no store. Warns where the "
+     "landmarks leave far more of the new rows out than of those of the fit, as where they are on "
+     "another scale; --json: drift_trace_error.",
      "nystream transform points.nys first --input new.csv -o placed.npy", cli_run_transform},
     {"export", "STORE NAME", "-o OUT.npy", 2, 2, COMMON,
      EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED, "write a part of a result to a file",

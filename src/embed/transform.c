@@ -9,6 +9,7 @@
 #include "embed/new_rows.h"
 #include "embed/projector.h"
 #include "embed/record.h"
+#include "embed/transform_drift.h"
 #include "embed/transform_points.h"
 #include "stream/pass.h"
 
@@ -18,6 +19,8 @@ struct transform {
     struct ny_writer *writer; /* or, in memory: */
     float *embedding;
     struct ny_unreached unreached;
+    struct ny_drift_sample sample; /* of the rows of a file */
+    uint64_t rows;
 };
 
 static int unit(void *arg, const struct ny_tile *tile)
@@ -42,7 +45,11 @@ static int fold(void *arg, const struct ny_tile *tile)
     err = ny_coordinates_check(coordinates, run->model->ctx, f64, rows, tile->first_row,
                                tile->rows);
     if (err) return err;
-    if (run->writer) return ny_writer_rows(run->writer, rows, tile->rows);
+    run->rows += tile->rows;
+    if (run->writer) {
+        err = ny_drift_sample_take(&run->sample, tile);
+        return err ? err : ny_writer_rows(run->writer, rows, tile->rows);
+    }
     out = run->embedding + tile->first_row * p;
     if (!f64) {
         memcpy(out, rows, count * sizeof(float));
@@ -149,8 +156,24 @@ static int rows_of(const struct ny_model *model, const char *input,
     return count_rows(model, input, options, rows);
 }
 
+/* In the type that the rows came in, to which the projector has widened the landmarks. */
+static int measure_drift(struct transform *run, const struct ny_source *source,
+                         struct ny_placed *placed)
+{
+    const struct ny_model *model = run->model;
+    struct ny_columns_spec spec = model->spec;
+
+    spec.dtype = source->dtype;
+    spec.slots = source->slots;
+    placed->rows = run->rows;
+    placed->drift_rows = run->sample.count;
+    return ny_drift_measure(&spec, ny_columns_raw(run->projector.columns), model->m, &run->sample,
+                            &placed->drift_trace_error);
+}
+
 int ny_transform_file(const struct ny_model *model, const char *input,
-                      const struct ny_reader_options *options, const char *output)
+                      const struct ny_reader_options *options, const char *output,
+                      struct ny_placed *placed)
 {
     struct transform run = {.model = model};
     struct ny_reader *reader = NULL;
@@ -176,12 +199,15 @@ int ny_transform_file(const struct ny_model *model, const char *input,
                          ny_coordinates_count(&model->coordinates));
     if (err == NY_OK) err = ny_writer_fits(run.writer);
     if (err) goto done;
+    ny_drift_sample_begin(&run.sample, model->ctx, ny_row_bytes(dtype, model->d, slots));
     err = run_pass(&run, source, workers);
+    if (!err) err = measure_drift(&run, source, placed);
     if (err) goto done;
     err = ny_writer_commit(run.writer);
     run.writer = NULL;
 done:
     ny_writer_abort(run.writer);
+    ny_drift_sample_release(&run.sample);
     ny_projector_release(&run.projector);
     ny_source_free(source);
     ny_reader_close(reader);

@@ -7,10 +7,18 @@
 #include "io/reader.h"
 #include "io/writer.h"
 
+/* What is known of rows that were placed. */
+struct ny_placed {
+    uint64_t rows;
+    double drift_trace_error; /* share of their trace that the landmarks leave out; NaN: unknown */
+    size_t drift_rows;        /* rows that it was measured on */
+};
+
 /* Rows of a file → a file of the model's precision. options may say how to read; their dtype is
  * chosen here. NY_EDATA when d differs. Rows with NaN are refused. */
 int ny_transform_file(const struct ny_model *model, const char *input,
-                      const struct ny_reader_options *options, const char *output);
+                      const struct ny_reader_options *options, const char *output,
+                      struct ny_placed *placed);
 /* Rows in memory, f32 in and out. */
 int ny_transform_memory(const struct ny_model *model, const float *values, uint64_t rows,
                         float *embedding);

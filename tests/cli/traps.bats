@@ -124,3 +124,58 @@ nan_table() {
     ny import s7 x.csv
     [[ $stderr != *"whole numbers"* ]]
 }
+
+@test "transform: rows on another scale are told by their drift" {
+    table 400 4 >t.csv
+    table 200 4 77 >new.csv
+    awk -F, '{for (k = 1; k <= 4; k++) $k *= 1000} {print}' OFS=, new.csv >far.csv
+    nystream import s t.csv -q
+    nystream fit s a --landmarks 60 -q
+    nystream export s a --part model -o a.nym
+    ny transform s a --input new.csv -o new.npy --json
+    exits 0
+    [ -z "$stderr" ]
+    has_keys "$output" rows drift_trace_error drift_trace_error_fitted drift_rows seconds
+    [ "$(field "$output" rows)" = 200 ]
+    awk -v e="$(field "$output" drift_trace_error)" -v f="$(field "$output" drift_trace_error_fitted)" \
+        'BEGIN {exit !(e > 0 && e < 0.2 && e < 10 * f)}'
+    ny transform s a --input far.csv -o far.npy -q
+    exits 0
+    says "warning: the landmarks leave 1 of the trace of far.csv out, and 0.0"
+    [ "$(head -c 128 far.npy | wc -c)" -eq 128 ]
+    ny transform s a --input far.csv -o far.npy --json
+    says '{"warning":'
+    awk -v e="$(field "$output" drift_trace_error)" 'BEGIN {exit !(e > 0.99)}'
+    ny transform a.nym --input far.csv -o far.npy --json
+    says "leave 1 of the trace of far.csv out"
+    [ "$(field "$output" drift_trace_error_fitted)" = null ]
+    ny transform a.nym --input new.csv -o new.npy -q
+    silent
+    ny transform s a --input t.csv -o - --json
+    exits 2
+    says "--json and -o - both want the standard output"
+}
+
+@test "transform: drift of many rows, of sparse ones, and of results that have no landmarks" {
+    table 9000 3 >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --landmarks 30 --precision f64 -q
+    ny transform s a --input t.csv -o out.npy --json # more rows than the sample holds
+    [ "$(field "$output" rows)" = 9000 ]
+    awk -v n="$(field "$output" drift_rows)" 'BEGIN {exit !(n >= 250 && n <= 512)}'
+    nystream fit s p --map pca --approx exact -q
+    ny transform s p --input t.csv -o out.npy --json
+    [ "$(field "$output" drift_trace_error)" = null ]
+    awk 'BEGIN {for (i = 0; i < 300; i++) print 1, (i % 50 + 1) ":1", (i % 7 + 60) ":2"}' >t.svm
+    nystream import sparse t.svm -q
+    nystream fit sparse a --landmarks 20 -q
+    ny transform sparse a --input t.svm -o out.npy --json
+    exits 0
+    [ "$(field "$output" drift_rows)" = 300 ]
+    table 300 3 >u.csv
+    nystream import g u.csv -q
+    nystream fit g iso --map isomap --landmarks 30 -q
+    ny transform g iso --input u.csv -o out.npy --json
+    exits 0
+    [ "$(field "$output" drift_trace_error)" = null ]
+}

@@ -100,6 +100,8 @@ static void options_and_reports_may_be_left_out(void **state)
     ny_options_free(path);
     ACCEPTS(ny_export(ctx, store, "a", "model", "out.nym"));
     ACCEPTS(ny_transform_model(ctx, "out.nym", "points.csv", "out.npy", NULL));
+    ACCEPTS(ny_place(ctx, &(struct ny_placing){"out.nym", NULL, "points.csv", "out.npy", NULL},
+                     NULL));
     ACCEPTS(ny_export_undamaged(ctx, store, "a", "embedding", "out.npy", NULL));
     ACCEPTS(ny_plot(ctx, store, "a", "out.png", NULL));
     ACCEPTS(ny_plot_text(ctx, store, "a", NULL, &screen));
@@ -184,6 +186,10 @@ static void inputs_and_outputs_are_needed(void **state)
     REFUSES("name", ny_transform(ctx, store, NULL, "points.csv", "out.npy", options));
     REFUSES("input", ny_transform(ctx, store, "a", NULL, "out.npy", options));
     REFUSES("output", ny_transform(ctx, store, "a", "points.csv", NULL, options));
+    REFUSES("placing", ny_place(ctx, NULL, NULL));
+    REFUSES("placing->path", ny_place(ctx, &(struct ny_placing){NULL, "a", "b", "c", NULL}, NULL));
+    REFUSES("placing->input", ny_place(ctx, &(struct ny_placing){"s", "a", NULL, "c", NULL}, NULL));
+    REFUSES("placing->output", ny_place(ctx, &(struct ny_placing){"s", "a", "b", NULL, NULL}, NULL));
     REFUSES("model", ny_transform_model(ctx, NULL, "points.csv", "out.npy", options));
     REFUSES("input", ny_transform_model(ctx, "out.nym", NULL, "out.npy", options));
     REFUSES("output", ny_transform_model(ctx, "out.nym", "points.csv", NULL, options));
