@@ -211,6 +211,7 @@ static void plan_work(const struct sizes *s, struct ny_graph_plan *plan)
                                : ny_knn_pass_pairs(&s->knn, ny_units_of(s->points->n));
     plan->flops = 2 * plan->pairs * ny_entry_products(s->knn.spec);
     plan->entries = n * (double)s->settings->stored;
+    plan->measured = n * (double)ny_knn_width(&s->knn) * ny_entry_products(s->knn.spec);
     plan->result_bytes = s->points->n * (s->settings->stored * 8 + 4);
     plan->disk_bytes = plan->result_bytes +
                        2 * s->points->n * (4 + 8 * ny_knn_width(&s->knn));
@@ -250,12 +251,15 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
  * its trees. */
 static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
 {
-    const double compare = 6, list = 40, gather = 8;
+    const double compare = 6, list = 40, gather = 8, scattered = 150, exact_ns = 4;
+    /* Candidates are measured again in f64, on rows that are read one by one. */
+    double exact_s = exact_ns * 1e-9 * 3.27e9 * graph->measured / rates->exp32;
 
     if (graph->forest)
-        return gather * graph->flops / rates->gemm32 + list * graph->pairs / rates->exp32;
+        return (graph->way == NY_WAY_SPARSE ? scattered : gather) * graph->flops / rates->gemm32 +
+               list * graph->pairs / rates->exp32 + exact_s;
     return graph->flops / ny_calibration_tile(rates, graph->way, false) +
-           compare * graph->pairs / rates->exp32;
+           compare * graph->pairs / rates->exp32 + exact_s;
 }
 
 void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)

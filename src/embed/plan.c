@@ -9,6 +9,19 @@
 #include "embed/products.h"
 #include "spectral/krylov.h"
 
+/* Rules that look at residuals end at the rank of K, which of plain products is that of the
+ * rows. */
+static size_t most_landmarks(const struct ny_fit_settings *settings,
+                             const struct ny_points_info *points, size_t m)
+{
+    const struct ny_kernel *kernel = settings->kernel;
+    bool products = kernel->base == NY_BASE_DOT && !kernel->has_gamma;
+    bool ends = settings->rule->by_tolerance || settings->rule->measures;
+    size_t rank = points->d < m ? (size_t)points->d : m;
+
+    return products && ends && rank ? rank : m;
+}
+
 /* m of the plan: what was asked for, or for greedy what a sample says. */
 static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings *settings,
                             const struct ny_points_info *points, struct ny_columns_spec spec,
@@ -35,6 +48,7 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
     plan->m = settings->landmarks;
     if (settings->method->coordinates) return NY_OK;
     if (plan->m > points->n) plan->m = (size_t)points->n;
+    plan->m = most_landmarks(settings, points, plan->m);
     if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
     if (settings->gamma_auto)
         err = ny_columns_auto_gamma_of(&spec, store, ny_settings_frozen_rows(settings, points),

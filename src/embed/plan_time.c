@@ -7,6 +7,7 @@
 #include "embed/products.h"
 #include "spectral/gram_noise.h"
 #include "spectral/krylov.h"
+#include "spectral/nystrom.h"
 
 /* What a stage of a fit is priced by. */
 struct timing {
@@ -151,9 +152,10 @@ static double measure_s(const struct timing *t)
            t->m * t->m * t->m / 3 / t->price.rate->gemm64;
 }
 
-/* All passes there may be, one a block; most fits need fewer. */
+/* The passes are all there may be, one a block; the seconds those that most fits need. */
 static void time_krylov(const struct timing *t)
 {
+    const double usual = 0.6;
     struct ny_problem problem = ny_settings_problem(t->settings, t->plan->m);
     double columns = 2 * (double)ny_krylov_width(&problem, t->plan->m);
     unsigned steps = ny_krylov_steps(&problem, t->plan->m);
@@ -163,7 +165,7 @@ static void time_krylov(const struct timing *t)
     t->plan->passes += steps;
     t->plan->flops += steps * t->entries * 2 * (t->price.d + columns);
     t->plan->stage_s[NY_STAGE_ACCUMULATE] +=
-        steps * share(t, NY_STAGE_ACCUMULATE) *
+        usual * steps * share(t, NY_STAGE_ACCUMULATE) *
         (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
          ny_price_map(&products, t->entries, columns));
 }
@@ -210,12 +212,16 @@ static void time_solve(const struct timing *t)
     double slower = t->plan->m > NY_BLAS_SERIAL_ORDER ? 1 : ny_price_threads(settings->threads);
     double small = settings->method->flops(t->plan->m, pairs, rank, &problem);
     bool gram = ny_settings_forms_gram(settings);
+    bool whole = gram || settings->rule->all ||
+                 (!settings->method->krylov && !ny_nystrom_randomized(&problem, t->plan->m, rank));
+    /* Of small problems most are products; the reduction of large ones goes at the memory's pace.
+     */
+    double reduced = t->plan->m < 1500 ? 2 : 1.1;
 
     t->plan->flops += small;
     t->plan->stage_s[NY_STAGE_SOLVE] =
         ny_price_commit(&t->price, t->m * ((double)pairs * 8 + t->price.raw_bytes)) +
-        (gram || settings->inner == NY_INNER_EXACT ? small / (2 * t->plan->rates.eigen)
-                                                   : small * slower / t->plan->rates.gemm64);
+        (whole ? small / (reduced * t->plan->rates.eigen) : small * slower / t->plan->rates.gemm64);
     if (!ny_settings_needs_gram(settings)) t->plan->stage_s[NY_STAGE_SOLVE] += prepare_s(t);
 }
 
