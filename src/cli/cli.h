@@ -169,7 +169,7 @@ void cli_print_text(FILE *file, const char *text);
 /* ---- resume.c ----------------------------------------------------------------------------- */
 
 /* Hands the command line, of a verb that can be resumed, to the context: jobs remember it. */
-int cli_remember_command(struct command *command);
+void cli_remember_command(struct command *command);
 /* The command line that goes on after a failure with `status`; NULL where there is none. It lives
  * as long as the command's context and *own, which is to be freed. */
 const char *cli_find_resume(const struct command *command, int status, struct ny_context **own);

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
         goto done;
     }
     status = cli_parse(&command);
-    if (!status) status = cli_remember_command(&command);
+    if (!status) cli_remember_command(&command);
     if (status) goto done;
     cli_display_start(&command);
     ny_guard_sigbus();

@@ -52,9 +52,10 @@ static int set_command(const struct command *command, struct ny_context *context
     return ny_context_set_command(context, words, count);
 }
 
-int cli_remember_command(struct command *command)
+/* A budget that has no room for the words is refused by the verb, which knows what it needs. */
+void cli_remember_command(struct command *command)
 {
-    return is_resumable(command->verb) ? set_command(command, command->context, NULL) : NY_OK;
+    if (is_resumable(command->verb)) set_command(command, command->context, NULL);
 }
 
 /* ---- after a failure ------------------------------------------------------------------------ */

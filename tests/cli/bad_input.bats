@@ -779,7 +779,7 @@ lines_of_verbs() {
         echo ": | $line --xyzzy | 2 | unknown option --xyzzy of $verb"
         echo ": | $line -x | 2 | unknown option -x of $verb"
         echo ": | $line --json=1 | 2 | "
-        [ $verb = import ] || echo ": | $line b c d | 2 | one operand too many"
+        case $verb in import | rm) ;; *) echo ": | $line b c d | 2 | one operand too many" ;; esac
         case $verb in plan | select | embed) continue ;; esac # options of fit and import
         for option in $(nystream help $verb --all | sed -nE 's/^  (-., )?--([a-z0-9-]+) [^[ ].*/\2/p'); do
             echo ": | $line --$option= | 2 | --$option"
