@@ -436,11 +436,12 @@ t.csv" ]
     [[ $output == "{"*"}" ]]
 }
 
-# expect JSON STAGE FORMULA: its seconds from the rates that the plan was made with.
+# expect JSON STAGE FORMULA: its seconds are at least those of its products, from the rates that the
+# plan was made with, and at most that and what small stages take beside them.
 expect() {
     local rates
     rates=$(sed -nE 's/^ *"([a-z0-9_]+)": ([0-9.e+-]+),?$/-v \1=\2/p' <<<"$1" | grep -E 'flops=|exp(32|64)=|write')
-    awk $rates -v s="$(field "$1" "$2")" "BEGIN {want = $3; exit !(s > 0 && s / want > 0.999 && s / want < 1.001)}"
+    awk $rates -v s="$(field "$1" "$2")" "BEGIN {want = $3; exit !(want > 0 && s / want > 0.999 && s < 2 * want + 0.02)}"
 }
 
 @test "plan: a tile is priced by its way, and a Gram by its precision" {
@@ -465,7 +466,7 @@ expect() {
     printf '{"%s": {"gemm32_flops": 1e6, "gram32_flops": 1e6, "gemm64_flops": 1e6, "gram64_flops": 1e6,
         "bytes_flops": 1e6, "direct_flops": 1e6, "exp32": 1e6, "exp64": 1e6,
         "eigen_flops": 1e6, "disk_write_bytes": 1e6}}' "$key" >"$XDG_CACHE_HOME/nystream/calibration.json"
-    awk -v s="$(field "$(nystream plan s --json --landmarks 500)" seconds)" 'BEGIN {exit !(s < 1)}'
+    awk -v s="$(field "$(nystream plan s --json --landmarks 500)" seconds)" 'BEGIN {exit !(s < 5)}'
 }
 
 @test "plan: its rates say whether they were measured" {
