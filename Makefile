@@ -305,7 +305,11 @@ lint: all ## layers, names, sizes, symbols, options against help
 format: ## clang-format on every source
 	clang-format -i $(shell git ls-files '*.[ch]')
 
-install: all docs ## honours DESTDIR, PREFIX and the GNU directory variables
+# Converters, to which messages send people: installed as nystream-NAME, those whose libraries are here.
+CONVERTERS := $(filter $(patsubst %,$(BUILD)/data-tools/%,hdf5-rows image-rows ply-rows wfdb-rows \
+                windows),$(TOOLS))
+
+install: all docs $(CONVERTERS) ## honours DESTDIR, PREFIX and the GNU directory variables
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(libdir) $(includedir) $(pkgconfigdir))
 	$(INSTALL) -m 644 $(STATIC_LIB) $(DESTDIR)$(libdir)
 	$(INSTALL) -m 755 $(SHARED_LIB) $(DESTDIR)$(libdir)
@@ -318,6 +322,8 @@ install: all docs ## honours DESTDIR, PREFIX and the GNU directory variables
 ifneq (,$(CLI))
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(bashdir) $(zshdir))
 	$(INSTALL) -m 755 $(CLI) $(DESTDIR)$(bindir)
+	for tool in $(notdir $(CONVERTERS)); do \
+	  $(INSTALL) -m 755 $(BUILD)/data-tools/$$tool $(DESTDIR)$(bindir)/nystream-$$tool || exit 1; done
 	$(INSTALL) -m 644 $(BUILD)/nystream.1 $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 $(BUILD)/nystream.bash $(DESTDIR)$(bashdir)/nystream
 	$(INSTALL) -m 644 $(BUILD)/_nystream $(DESTDIR)$(zshdir)
@@ -330,7 +336,8 @@ ifeq (,$(DESTDIR))
 endif
 
 uninstall: ## removes what install put there
-	rm -f $(addprefix $(DESTDIR),$(bindir)/nystream $(includedir)/nystream.h \
+	rm -f $(addprefix $(DESTDIR),$(bindir)/nystream $(addprefix $(bindir)/nystream-,hdf5-rows \
+	  image-rows ply-rows wfdb-rows windows) $(includedir)/nystream.h \
 	  $(addprefix $(libdir)/,libnystream.a libnystream.so libnystream.so.$(SOVERSION) \
 	  libnystream.so.$(VERSION)) $(pkgconfigdir)/nystream.pc $(mandir)/man1/nystream.1 \
 	  $(bashdir)/nystream $(zshdir)/_nystream)
