@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "select/advance.h"
+
 enum { FRONT_ROWS = NY_UNIT_ROWS + NY_STRIP_ROWS };
 
 int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec)
@@ -50,8 +52,9 @@ size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t columns)
 
     return NY_UNIT_ROWS * (ny_raw_bytes(spec) + 4 * sizeof(double) + 8) + square +
            FRONT_ROWS * (prepared + 1) * sizeof(float) +
-           (columns + NY_PANEL) * (FRONT_ROWS * sizeof(float) +
-                                (NY_FRONT_BLOCK + NY_EARLY_ROWS) * sizeof(double)) +
+           (columns + NY_PANEL) *
+               (FRONT_ROWS * sizeof(float) +
+                (NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS + NY_EARLY_ROWS) * sizeof(double)) +
            2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK * sizeof(double) + ny_columns_room_bytes(spec);
 }
 
@@ -255,9 +258,9 @@ static void kernel_piece(struct ny_front *front, const struct ny_dictionary *dic
                                        .byte_terms = view.byte_terms,
                                        .count = count};
 
-        ny_columns_block(columns, &strip, local,
-                         (struct ny_matrix32){view.Z + front->done, count, width,
-                                              front->stride, false});
+        ny_columns_block(
+            columns, &strip, local,
+            (struct ny_matrix32){view.Z + front->done, count, width, front->stride, false});
     }
     if (!dictionary->options.affine) return;
     for (size_t i = 0; i < front->count; i++) {
@@ -278,8 +281,7 @@ void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionar
 
     kernel_piece(front, dictionary, prefix, to);
     if (from)
-        ny_gemm32(-1,
-                  (struct ny_matrix32){front->Z, front->count, from, front->stride, false},
+        ny_gemm32(-1, (struct ny_matrix32){front->Z, front->count, from, front->stride, false},
                   ny_t32((struct ny_matrix32){L, width, from, L_stride, false}), 1, piece);
     ny_solve_rows32((struct ny_matrix32){L + from, width, width, L_stride, false}, piece);
     for (size_t i = 0; i < front->count; i++)
@@ -308,6 +310,31 @@ static int reserve_exact(struct ny_context *ctx, double **Z, size_t *stride, siz
     return NY_OK;
 }
 
+/* Z of a piece of kernel values: less the products of the columns before it, through the triangle.
+ */
+static void substitute(struct ny_exact *exact, struct ny_matrix L, size_t from,
+                       struct ny_matrix piece)
+{
+    size_t count = piece.rows, width = piece.cols;
+
+    if (ny_advances(count, width)) {
+        const struct ny_advance step = {.Z = exact->Z,
+                                        .rows = count,
+                                        .stride = exact->stride,
+                                        .from = from,
+                                        .L = L.at,
+                                        .L_stride = L.stride,
+                                        .packed = exact->Z + NY_FRONT_BLOCK * exact->stride};
+
+        ny_advance()(&step);
+        return;
+    }
+    if (from)
+        ny_gemm(-1, (struct ny_matrix){exact->Z, count, from, exact->stride, false},
+                ny_t(ny_cols(L, 0, from)), 1, piece);
+    ny_solve_rows(ny_cols(L, from, width), piece);
+}
+
 int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
                   const struct ny_dictionary *dictionary, const struct ny_prefix *prefix,
                   size_t from)
@@ -317,7 +344,6 @@ int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
     size_t L_stride = ny_panel_stride(b), count = front->count;
     double *L = dictionary->panels[b]->L + local * L_stride;
     const double *shift = dictionary->panels[b]->shift + local;
-    struct ny_matrix Z = {exact->Z, count, from, exact->stride, false};
     struct ny_matrix piece = {exact->Z + from, count, width, exact->stride, false};
     int err;
 
@@ -330,9 +356,7 @@ int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
         for (size_t j = 0; j < width; j++)
             piece.at[i * piece.stride + j] =
                 (piece.at[i * piece.stride + j] - front->origin_k[i]) - shift[j];
-    if (from)
-        ny_gemm(-1, Z, ny_t((struct ny_matrix){L, width, from, L_stride, false}), 1, piece);
-    ny_solve_rows((struct ny_matrix){L + from, width, width, L_stride, false}, piece);
+    substitute(exact, (struct ny_matrix){L, width, from + width, L_stride, false}, from, piece);
     for (size_t i = 0; i < count; i++)
         exact->delta[i] -= ny_dot(piece.at + i * piece.stride, piece.at + i * piece.stride, width);
     exact->flops += piece_flops(front, from, from + width);
@@ -343,11 +367,12 @@ int ny_exact_begin(struct ny_exact *exact, const struct ny_front *front,
                    const struct ny_dictionary *dictionary, size_t rank)
 {
     for (size_t i = 0; i < front->count; i++)
-        exact->delta[i] = dictionary->options.affine
-                              ? (front->k[i] - front->origin_k[i]) -
-                                    (front->origin_k[i] - dictionary->origin_k)
-                              : front->k[i];
-    return reserve_exact(front->ctx, &exact->Z, &exact->stride, NY_FRONT_BLOCK, rank);
+        exact->delta[i] =
+            dictionary->options.affine
+                ? (front->k[i] - front->origin_k[i]) - (front->origin_k[i] - dictionary->origin_k)
+                : front->k[i];
+    return reserve_exact(front->ctx, &exact->Z, &exact->stride, NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS,
+                         rank);
 }
 
 bool ny_exact_resume(struct ny_exact *exact, const struct ny_front *front, size_t early)
@@ -357,8 +382,7 @@ bool ny_exact_resume(struct ny_exact *exact, const struct ny_front *front, size_
     for (size_t i = 0; i < front->count; i++) {
         if (early)
             memcpy(exact->Z + i * exact->stride,
-                   exact->early + front->early[i] * exact->early_stride,
-                   early * sizeof(*exact->Z));
+                   exact->early + front->early[i] * exact->early_stride, early * sizeof(*exact->Z));
         exact->delta[i] = exact->early_delta[front->early[i]];
     }
     return true;

@@ -46,7 +46,7 @@ struct ny_front {
  * worker could not reject, against the prefix that it had. */
 struct ny_exact {
     struct ny_columns_room *room;
-    double *Z;     /* NY_FRONT_BLOCK × stride */
+    double *Z;     /* NY_FRONT_BLOCK × stride, and room to pack rows of L */
     double *early; /* NY_EARLY_ROWS × stride */
     size_t stride, early_stride;
     double *early_delta; /* NY_EARLY_ROWS */
