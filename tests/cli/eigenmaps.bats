@@ -254,12 +254,12 @@ chain() {
     table 20000 2 >t.csv
     nystream import p.nys t.csv -q
     nystream graph p.nys g --neighbors 6 -q
-    local options="--map eigenmaps --graph g --components 20" code=130 stops=-1 wait=0.1
+    local options="--map eigenmaps --graph g --components 20" code=143 stops=-1 wait=0.1
     nystream fit p.nys whole $options -q
-    while [ "$code" -eq 130 ] && [ "$stops" -lt 20 ]; do
+    while [ "$code" -eq 143 ] && [ "$stops" -lt 20 ]; do
         nystream fit p.nys broken $options -q &
         sleep "$wait"
-        kill -s INT $! || true
+        kill -s TERM $! || true
         code=0
         wait $! || code=$?
         stops=$((stops + 1))

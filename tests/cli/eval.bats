@@ -177,7 +177,7 @@ groups() {
     until nystream list s | grep -q running || [ $((tries += 1)) -gt 400 ]; do
         sleep 0.02
     done
-    kill -INT $pid
+    kill -TERM $pid
     wait $pid || true
     ny eval s f
     exits 2
@@ -272,10 +272,10 @@ groups() {
     for delay in 0.05 0.2 0.5; do
         nystream eval s f --clusters 50 >out 2>err &
         sleep $delay
-        kill -INT $! 2>/dev/null || true
+        kill -TERM $! 2>/dev/null || true
         status=0
         wait $! || status=$?
-        [ "$status" -eq 130 ] || [ "$status" -eq 0 ]
+        [ "$status" -eq 143 ] || [ "$status" -eq 0 ]
         [ "$status" -eq 0 ] || [ ! -s out ]
     done
     ny eval s f --clusters 50 --measures clusters

@@ -237,7 +237,7 @@ kept() {
         ! grep -q "what the landmarks leave out" f.html
         ny fit small f --map $map --landmarks 40 --components 3 --restart --json
         kept $skip
-        [[ $(field "$output" trace_error) != 0.0 ]]
+        [ $map = svd ] || [ $map = pca ] || [[ $(field "$output" trace_error) != 0.0 ]] # six columns
         nystream info small f | grep -q " the 3 components hold [0-9.]* % of the "
     done
     ny fit small f --map kpca --approx nystrom --landmarks 40 --certify --components 3 --restart --json

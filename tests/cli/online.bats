@@ -108,7 +108,7 @@ both_errors() {
     pid=$!
     until [ -n "$(nystream list big.nys)" ]; do sleep 0.02; done
     sleep 0.2
-    kill -INT $pid || true # it may have ended
+    kill -TERM $pid || true # it may have ended
     wait $pid || true
     nystream fit big.nys on --online --tolerance 1e-3 --threads 2 -q
     nystream fit big.nys whole --online --tolerance 1e-3 --threads 1 -q

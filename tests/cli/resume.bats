@@ -13,10 +13,10 @@ begin() {
     until [ -n "$(nystream list "$store" | grep running)" ] || [ $((tries += 1)) -gt 400 ]; do
         sleep 0.02
     done
-    kill -s INT $pid
+    kill -s TERM $pid
     code=0
     wait $pid || code=$?
-    [ "$code" -eq 130 ]
+    [ "$code" -eq 143 ]
 }
 
 setup_file() {
@@ -144,10 +144,10 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     until nystream info s a --json | grep -q '"update": "running"' || [ $((tries += 1)) -gt 400 ]; do
         sleep 0.02
     done
-    kill -s INT $pid
+    kill -s TERM $pid
     local code=0
     wait $pid || code=$?
-    [ "$code" -eq 130 ]
+    [ "$code" -eq 143 ]
     ny info s a
     prints "resume with: nystream fit s a --update full --threads 1 -q"
     prints "made with             nystream fit s a --landmarks 700 --select uniform --threads 1 -q"

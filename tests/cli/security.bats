@@ -30,11 +30,11 @@ unharmed() {
 @test "an output replaces a link, and what the link leads to stays" {
     table 10 4 >p.csv
     local command
-    for command in "export s r" "export s r --part model" "transform s r --input p.csv" \
-        "embed p.csv -q"; do
-        ln -sf victim/file out.csv
-        nystream $command -o out.csv
-        [ ! -L out.csv ] && [ -s out.csv ]
+    for command in "export s r -o out.csv" "export s r --part model -o out.nym" \
+        "transform s r --input p.csv -o out.csv" "embed p.csv -q -o out.csv"; do
+        ln -sf victim/file ${command##* }
+        nystream $command
+        [ ! -L ${command##* } ] && [ -s ${command##* } ]
     done
     ln -s "$PWD/victim/none" new.csv
     nystream export s r -o new.csv

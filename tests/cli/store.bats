@@ -132,7 +132,7 @@ load helper
     says missing
     mkdir folder
     ny info folder
-    exits 5
+    exits 4
     echo text >file
     ny info file
     [ "$status" -eq 4 ] || [ "$status" -eq 5 ]
@@ -155,8 +155,8 @@ load helper
 b	done" ]
     ny list s --json
     [ "$output" = '{"results": [
-  {"name": "a", "status": "done"},
-  {"name": "b", "status": "done"}]}' ]
+  {"name": "a", "status": "done", "resume": null},
+  {"name": "b", "status": "done", "resume": null}]}' ]
     ny rm s a
     exits 0
     silent

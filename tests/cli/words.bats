@@ -108,12 +108,12 @@ load helper
 
 @test "a tolerance that one landmark meets is warned of" {
     store s 600 4
-    ny fit s a --select greedy --tolerance 5 --landmarks 300 -q
+    ny fit s a --select greedy --tolerance 1.99 --landmarks 300 -q
     exits 0
-    says "one landmark up to --tolerance 5 leaves"
+    says "one landmark up to --tolerance 1.99 leaves"
     says "give a smaller --tolerance"
-    ny select s d --select greedy --tolerance 5 -q
-    says "one landmark is enough for --tolerance 5"
+    ny select s d --select greedy --tolerance 1.99 -q
+    says "one landmark is enough for --tolerance 1.99"
     ny fit s b --select greedy --tolerance 0.1 -q
     silent
 }
