@@ -239,9 +239,11 @@ papers papers-quick:
 	  nice data-tools/papers/$$paper $(PAPERS_FLAGS) -o $(BUILD)/papers || failed=1; done; \
 	  data-tools/papers/page $(BUILD)/papers $(BUILD)/papers.html && [ -z "$$failed" ]
 
-# check is what a change is tried with, in three minutes; a test of the command line that takes long
-# bears the tag slow, and runs with the faults.
-QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS),$(TESTS))
+# check is what a change is tried with, in three minutes; what takes long runs with the faults: tests
+# of the command line with the tag slow, and these programs.
+SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/,property/test_footprint property/test_lobpcg \
+                 property/test_numerics property/test_probe property/test_update_memory unit/test_linalg_eigen)
+QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
 FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,api_faults fit_faults graph_faults import_kill power_cut \
                 store_damage store_kill store_limits)
 SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_KILLS=1 NYSTREAM_POWER_CUTS=40
@@ -250,8 +252,8 @@ SLOW_TESTS   := $(shell grep -lE '^. bats (test|file)_tags=slow' $(CLI_TESTS))
 check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) ## the tests, in three minutes: units, properties, the command, some faults
 	@$(SLICED) TAGS='!slow' $(RUN_TESTS) $(QUICK_TESTS) $(FAULT_SLICE) $(CLI_TESTS)
 
-check-faults: all tools docs $(FAULT_PROGRAMS) | $(filter check,$(MAKECMDGOALS)) ## kills, power cuts, damages, failed calls, and what takes long
-	@TAGS=slow $(RUN_TESTS) $(FAULT_PROGRAMS) $(SLOW_TESTS)
+check-faults: all tools docs $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) | $(filter check,$(MAKECMDGOALS)) ## kills, power cuts, damages, failed calls, and what takes long
+	@TAGS=slow $(RUN_TESTS) $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) $(SLOW_TESTS)
 
 check-long: all tools $(TESTS) $(LONG_TESTS) ## the tests that take minutes; ends with what they counted
 	@TEST_SECONDS=$${TEST_SECONDS:-3600} $(RUN_TESTS) $(LONG_TESTS) $(wildcard tests/long/*.bats)

@@ -51,6 +51,7 @@ at_least() {
     at_least rows --landmarks 200 --components 4 --probe 20
 }
 
+# bats test_tags=slow
 @test "every rule" {
     local rule
     for rule in uniform weighted rpcholesky "greedy --tolerance 0.5"; do

@@ -126,6 +126,7 @@ start_fit() { # NAME
     wait $pid
 }
 
+# bats test_tags=slow
 @test "two processes with one number, in two pid namespaces: one writes, the other reads" {
     unshare -p -f true 2>/dev/null || skip "no new pid namespaces here (not root?)"
     local pid tries=0

@@ -64,6 +64,7 @@ same_bytes() { # OPTION…
     if [[ $* != *greedy* ]]; then ! cmp -s one/landmarks other/landmarks; fi
 }
 
+# bats test_tags=slow
 @test "nystrom" {
     same_bytes --approx nystrom --landmarks 400 --components 5
 }
@@ -122,6 +123,7 @@ same_bytes() { # OPTION…
     same_bytes --approx projected --select weighted --landmarks 300
 }
 
+# bats test_tags=slow
 @test "projected over landmarks of rpcholesky" {
     same_bytes --approx projected --select rpcholesky --landmarks 300
 }

@@ -458,6 +458,7 @@ expect() {
         "2.4e6 / direct_flops + 4e5 / exp32 + 1.28e7 / gemm32_flops + 16000 / disk_write_bytes"
 }
 
+# bats test_tags=slow
 @test "plan: rates kept when the machine was much slower do not count" {
     local rates key
     store s 20000 3

@@ -124,6 +124,7 @@ compare_columns() {
         }' >&2
 }
 
+# bats test_tags=slow
 @test "what version 1.0.0 finished is exported to the same bytes" {
     local store name part sum
     old_jobs

@@ -119,6 +119,7 @@ options_of() {
     usage "--terminal is not an option of eval"
 }
 
+# bats test_tags=slow
 @test "the examples in the help of every verb run, one after another" {
     local verb line order
     order="import plan fit select graph path eval transform export plot report info list verify

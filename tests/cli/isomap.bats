@@ -178,6 +178,7 @@ same_part() { # NAME NAME PART
     usage "is a map of a graph"
 }
 
+# bats test_tags=slow
 @test "negative eigenvalues are counted: with the whole spectrum, and where a few pairs are found" {
     table 2200 3 >t.csv
     nystream import t.nys t.csv -q

@@ -45,6 +45,7 @@ largest_difference() {
     [[ $output == *'"degrees":'* ]]
 }
 
+# bats test_tags=slow
 @test "the eigenvalues of a divided kernel are those of the matrix itself" {
     clouds_store
     nystream fit s a --map laplacian --landmarks 300 --components 2 --gamma 0.05 -q

@@ -93,6 +93,7 @@ fits_both() {
     fits_both 12 --approx projected --select rpcholesky --landmarks 300
 }
 
+# bats test_tags=slow
 @test "export and transform keep 32, 64, 128 and 256 MiB" {
     local budget
     nystream fit "$files/large.nys" e --landmarks 200 --components 40 -q --restart

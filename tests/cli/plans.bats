@@ -45,6 +45,7 @@ at_least() { awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN {exit !(a >= f * b)}'; }
     at_least "$(cat project.2)" 0.7 "$(cat project.1)"
 }
 
+# bats test_tags=slow
 @test "rates are kept with their date and the load of the machine" {
     ny bench --threads 1 --json -q
     exits 0

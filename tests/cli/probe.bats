@@ -1,6 +1,7 @@
 # fit --probe: the error of any fit, from some columns of K.
 load helper
 
+# bats test_tags=slow
 @test "every method says its error; without --probe the keys are null" {
     local approx error
     table 900 4 >t.csv

@@ -235,6 +235,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     [ ! -e out.html ] && [ ! -e out.png ]
 }
 
+# bats test_tags=slow
 @test "one class, a constant embedding, values that are not numbers" {
     table 60 3 | awk -F, '{print $0 ",same"}' >one.csv
     nystream import one one.csv --label-column 4 -q

@@ -134,6 +134,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [[ $stderr != *resume* ]]
 }
 
+# bats test_tags=slow
 @test "an update that was interrupted is gone on with, and the result keeps its own command" {
     store s 40000 8
     nystream fit s a --landmarks 700 --select uniform --threads 1 -q

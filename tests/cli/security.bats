@@ -118,6 +118,7 @@ END
     unharmed
 }
 
+# bats test_tags=slow
 @test "the measurements of the machine replace a link in the cache folder" {
     mkdir -p cache/nystream
     ln -s "$PWD/victim/file" cache/nystream/calibration.json

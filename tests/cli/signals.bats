@@ -36,6 +36,7 @@ interrupt() { # SIGNAL STORE COMMAND…
     wait $pid || code=$?
 }
 
+# bats test_tags=slow
 @test "a fit stops on SIGINT, says how to go on, and ends with the same bytes" {
     big_store
     interrupt INT s nystream fit s "whole" $slow --restart
@@ -87,6 +88,7 @@ interrupt() { # SIGNAL STORE COMMAND…
     [[ $output == "a	interrupted"* ]]
 }
 
+# bats test_tags=slow
 @test "a signal that is ignored from the start stays ignored" {
     big_store
     local pid tries=0 signal

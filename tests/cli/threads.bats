@@ -49,6 +49,7 @@ setup() {
 }
 
 # Calibrating takes 6 MiB a thread: rates of fewer are not those of all.
+# bats test_tags=slow
 @test "bench keeps rates of all threads only" {
     local cpus
     cpus=$(nproc)
