@@ -657,6 +657,7 @@ END
     exits 0
 }
 
+# bats test_tags=slow
 @test "wrong values of options" {
     cases <<'END'
 :   | import new p.csv --format cvs      | 2 | --format is one of / did you mean 'csv'?
@@ -772,6 +773,7 @@ lines_of_verbs() {
         "transform s r" "export s r" "embed p.csv" "list s" "rm s r" bench version help
 }
 
+# bats test_tags=slow
 @test "unknown options, missing values and operands too many, of every verb" {
     local line verb option
     lines_of_verbs | while read -r line; do

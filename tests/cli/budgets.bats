@@ -28,6 +28,7 @@ at_least() {
     exits 8
 }
 
+# bats test_tags=slow
 @test "every method" {
     local method
     for method in "nystrom --landmarks 300" "nystrom --landmarks 300 --inner randomized" \

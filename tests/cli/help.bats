@@ -97,6 +97,7 @@ options_of() {
     prints "import 256M"
 }
 
+# bats test_tags=slow
 @test "an option in the help of a verb is taken by it, and no other" {
     local verb other option
     for verb in import fit select transform export embed info; do

@@ -84,6 +84,7 @@ embedded_rows() {
     echo "$pairs pairs of verb and option"
 }
 
+# bats test_tags=slow
 @test "what most verbs have" {
     acts < <(common_rows)
     acts <<'END'
