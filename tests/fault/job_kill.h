@@ -1,6 +1,6 @@
 /*
  * Calls killed with SIGKILL, at random moments and at random writes, and the points that they work
- * on. NYSTREAM_KILLS: how many kills each call has to survive at least (9).
+ * on. NYSTREAM_KILLS: how many kills each call has to survive at least (10).
  */
 #ifndef NY_TESTS_JOB_KILL_H
 #define NY_TESTS_JOB_KILL_H
@@ -30,7 +30,7 @@
 
 enum { D = 16, ROWS = 26000, OPTIONS = 10, STAGES = 16, TRIES_MAX = 400, WRITES_MAX = 24 };
 
-static int kills_wanted = 9;
+static int kills_wanted = 10;
 
 static char directory[128], store[160];
 static uint64_t draws;

@@ -319,7 +319,7 @@ static void kill_maps_of_graph(const char *approx)
                             .name = approx,
                             .writes = 150, /* of all stages */
                             .option = {"map", "isomap", "landmarks", "150", "graph", "graph",
-                                       "approx", approx}};
+                                       "largest", "yes", "approx", approx}};
 
     run_whole(&graph, store, "graph");
     kill_fits(&run);
@@ -366,7 +366,8 @@ static void eigenmaps_go_on_as_if_unbroken(void **state)
     const struct run graph = {.call = call_graph, .name = "graph", .option = {"neighbors", "4"}};
     const struct run run = {.call = call_fit,
                             .name = "eigenmaps",
-                            .option = {"map", "eigenmaps", "graph", "g", "precision", "f64"}};
+                            .option = {"map", "eigenmaps", "graph", "g", "largest", "yes",
+                                       "precision", "f64"}};
 
     (void)state;
     run_whole(&graph, store, "g");
