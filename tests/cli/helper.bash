@@ -98,3 +98,8 @@ spoil() {
     [ "$at" -ge 0 ]
     printf 'damaged!' | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
 }
+
+# Skips a test that looks at a terminal where script(1) cannot make one.
+need_terminal() {
+    script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "script makes no terminal here"
+}

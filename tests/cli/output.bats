@@ -87,7 +87,7 @@ load helper
     store s
     ny fit s a --landmarks 20
     [[ $stderr != *$'\r'* ]]
-    command -v script >/dev/null || skip "script is not installed"
+    need_terminal
     run script -qec "nystream fit s b --landmarks 20" typescript </dev/null
     [ "$status" -eq 0 ]
     [[ $output == *$'\r'*"%"* ]]
@@ -97,7 +97,7 @@ load helper
 }
 
 @test "a plan does not begin on the line of progress" {
-    command -v script >/dev/null || skip "script is not installed"
+    need_terminal
     table 300 3 >t.csv
     run script -qec "nystream embed t.csv -o out.npy --landmarks 20" typescript </dev/null
     [ "$status" -eq 0 ]

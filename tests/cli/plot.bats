@@ -215,7 +215,7 @@ size() {
 }
 
 @test "on the terminal: colours only on one, and not with NO_COLOR" {
-    command -v script >/dev/null || skip "no script(1)"
+    need_terminal
     made s
     colored() {
         script -qec "nystream plot s a --terminal --color $1" /dev/null </dev/null
