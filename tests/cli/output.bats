@@ -88,18 +88,18 @@ load helper
     ny fit s a --landmarks 20
     [[ $stderr != *$'\r'* ]]
     need_terminal
-    run script -qec "nystream fit s b --landmarks 20" typescript </dev/null
+    TERM=xterm run script -qec "nystream fit s b --landmarks 20" typescript </dev/null
     [ "$status" -eq 0 ]
     [[ $output == *$'\r'*"%"* ]]
     [[ $output != *$'\033['* ]]
-    run script -qec "nystream fit s c --landmarks 20 --quiet" typescript </dev/null
+    TERM=xterm run script -qec "nystream fit s c --landmarks 20 --quiet" typescript </dev/null
     [ -z "$output" ]
 }
 
 @test "a plan does not begin on the line of progress" {
     need_terminal
     table 300 3 >t.csv
-    run script -qec "nystream embed t.csv -o out.npy --landmarks 20" typescript </dev/null
+    TERM=xterm run script -qec "nystream embed t.csv -o out.npy --landmarks 20" typescript </dev/null
     [ "$status" -eq 0 ]
     [[ $output == *$'\r'import* ]]
     [[ $output == *$'\rnystream: plan: '* ]]
