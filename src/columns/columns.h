@@ -132,11 +132,12 @@ int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size
  * calling thread. */
 int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count,
                      size_t first, struct ny_matrix K);
-/* The same, for those who ask often, in room that they keep. */
+/* The same, for those who ask often, in room that they keep; of up to `cols` landmarks. */
 struct ny_columns_room;
-int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec);
+int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec,
+                        size_t cols);
 void ny_columns_room_free(struct ny_columns_room *room, struct ny_context *ctx);
-size_t ny_columns_room_bytes(const struct ny_columns_spec *spec);
+size_t ny_columns_room_bytes(const struct ny_columns_spec *spec, size_t cols);
 int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *columns,
                         const void *rows, size_t count, size_t first, struct ny_matrix K);
 /* K (count × count, f64, both triangles) among raw rows themselves. Uses all threads. */

@@ -63,13 +63,19 @@ static int room_init(struct ny_columns_room *s, const struct ny_columns_spec *sp
     return s->x && s->y && s->base && s->x_norms && s->y_norms && s->row ? NY_OK : NY_EBUDGET;
 }
 
+static size_t rows_of_y(size_t cols)
+{
+    return cols <= SHORT_ROWS ? SHORT_ROWS : BLOCK_ROWS;
+}
+
 /* Sparse rows need none of it. */
-int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec)
+int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec,
+                        size_t cols)
 {
     struct ny_columns_room *room = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, 1, sizeof(*room));
     int err = room ? NY_OK : NY_EBUDGET;
 
-    if (!err && !spec->slots) err = room_init(room, spec, SHORT_ROWS, BLOCK_ROWS);
+    if (!err && !spec->slots) err = room_init(room, spec, SHORT_ROWS, rows_of_y(cols));
     *out = room;
     if (err) ny_columns_room_free(room, spec->ctx);
     if (err) *out = NULL;
@@ -83,12 +89,12 @@ void ny_columns_room_free(struct ny_columns_room *room, struct ny_context *ctx)
     ny_free(ctx, room);
 }
 
-size_t ny_columns_room_bytes(const struct ny_columns_spec *spec)
+size_t ny_columns_room_bytes(const struct ny_columns_spec *spec, size_t cols)
 {
-    size_t rows = SHORT_ROWS + BLOCK_ROWS + 1;
+    size_t y_rows = rows_of_y(cols), rows = SHORT_ROWS + y_rows + 1;
 
     if (spec->slots) return sizeof(struct ny_columns_room);
-    return (rows * (spec->geometry->d + 1) + SHORT_ROWS * BLOCK_ROWS) * sizeof(double);
+    return (rows * (spec->geometry->d + 1) + SHORT_ROWS * y_rows) * sizeof(double);
 }
 
 size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads)
@@ -128,7 +134,7 @@ static void load_row(const struct job *job, const unsigned char *raw, size_t i, 
     if (needs_norms(job)) norms[i] = ny_vector()->prepare->dot(out, out, d);
 }
 
-/* `count` raw rows, prepared and padded with zero rows to `rows`. */
+/* `count` raw rows, prepared and, for a GEMM or panels, padded with zero rows to `rows`. */
 static void load_rows(const struct job *job, const unsigned char *raw, size_t count, size_t rows,
                       double *out, double *norms)
 {
@@ -136,6 +142,7 @@ static void load_rows(const struct job *job, const unsigned char *raw, size_t co
 
     for (size_t i = 0; i < count; i++)
         load_row(job, raw, i, out + i * d, norms);
+    if (job->base == PAIRS) return;
     memset(out + count * d, 0, (rows - count) * d * sizeof(double));
     memset(norms + count, 0, (rows - count) * sizeof(double));
 }
@@ -361,7 +368,7 @@ int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *c
                       .x_count = count,
                       .y_count = K.cols,
                       .x_rows = SHORT_ROWS,
-                      .y_rows = K.cols <= SHORT_ROWS ? SHORT_ROWS : BLOCK_ROWS,
+                      .y_rows = rows_of_y(K.cols),
                       .base = base_of(columns),
                       .whole = chord_of_whole(columns),
                       .room = room,

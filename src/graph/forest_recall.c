@@ -86,29 +86,54 @@ void ny_recall_sample_release(struct ny_recall_sample *sample)
  * these are one by one: the same distance may differ by this share. */
 #define ROUNDING 1e-9
 
-static int found_of(struct ny_forest *forest, const struct ny_recall_sample *sample, size_t i,
-                    size_t *found)
+struct finder {
+    struct ny_columns *row;
+    struct ny_columns_room *room;
+    double *values; /* width */
+    char *raw;      /* width rows */
+};
+
+static int finder_init(struct finder *finder, const struct ny_forest *forest)
 {
     const struct ny_columns_spec *spec = forest->knn->spec;
-    size_t width = forest->lists.width, t = forest->knn->neighbors, count = 0;
-    size_t row_bytes = ny_raw_bytes(spec);
-    const uint32_t *rows = forest->lists.row + (size_t)sample->row[i] * width;
-    struct ny_columns *columns = NULL;
-    double *values = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, width, sizeof(double));
-    char *raw = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, width, row_bytes);
-    int err = values && raw ? ny_columns_new(&columns, spec) : NY_EBUDGET;
+    size_t width = forest->lists.width;
+    int err = ny_columns_new(&finder->row, spec);
 
-    for (; count < width && rows[count] != NY_NO_ROW && err == NY_OK; count++)
-        memcpy(raw + count * row_bytes, ny_held_row(&forest->held, rows[count]), row_bytes);
-    if (err == NY_OK) err = ny_columns_append(columns, sample->raw + i * row_bytes, 1);
-    if (err == NY_OK) err = ny_columns_exact(columns, raw, count, 0, ny_matrix(values, count, 1));
+    if (!err) err = ny_columns_room_new(&finder->room, spec, 1);
+    if (err) return err;
+    finder->values = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, width, sizeof(double));
+    finder->raw = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, width, ny_raw_bytes(spec));
+    return finder->values && finder->raw ? NY_OK : NY_EBUDGET;
+}
+
+static void finder_release(struct finder *finder, struct ny_context *ctx)
+{
+    ny_columns_free(finder->row);
+    ny_columns_room_free(finder->room, ctx);
+    ny_free(ctx, finder->values);
+    ny_free(ctx, finder->raw);
+}
+
+static int found_of(const struct finder *finder, const struct ny_forest *forest,
+                    const struct ny_recall_sample *sample, size_t i, size_t *found)
+{
+    size_t width = forest->lists.width, t = forest->knn->neighbors, count = 0;
+    size_t row_bytes = ny_raw_bytes(forest->knn->spec);
+    const uint32_t *rows = forest->lists.row + (size_t)sample->row[i] * width;
+    int err;
+
+    for (; count < width && rows[count] != NY_NO_ROW; count++)
+        memcpy(finder->raw + count * row_bytes, ny_held_row(&forest->held, rows[count]),
+               row_bytes);
+    ny_columns_clear(finder->row);
+    err = ny_columns_append(finder->row, sample->raw + i * row_bytes, 1);
+    if (!err)
+        err = ny_columns_exact_in(finder->room, finder->row, finder->raw, count, 0,
+                                  ny_matrix(finder->values, count, 1));
     *found = 0;
-    for (size_t k = 0; k < count && err == NY_OK; k++)
-        *found += values[k] <= sample->last[i] * (1 + ROUNDING);
+    for (size_t k = 0; k < count && !err; k++)
+        *found += finder->values[k] <= sample->last[i] * (1 + ROUNDING);
     if (*found > t) *found = t;
-    ny_columns_free(columns);
-    ny_free(spec->ctx, raw);
-    ny_free(spec->ctx, values);
     return err;
 }
 
@@ -141,7 +166,8 @@ int ny_forest_recall(struct ny_forest *forest, const struct ny_recall_sample *sa
                      struct ny_recall *recall)
 {
     double sum = 0, squares = 0, t = (double)forest->knn->neighbors;
-    int err = NY_OK;
+    struct finder finder = {0};
+    int err = finder_init(&finder, forest);
 
     for (size_t first = 0; first < sample->count && err == NY_OK;) {
         size_t end = first, found;
@@ -151,11 +177,12 @@ int ny_forest_recall(struct ny_forest *forest, const struct ny_recall_sample *sa
             end++;
         err = ny_held_load(&forest->held);
         for (; first < end && err == NY_OK; first++) {
-            err = found_of(forest, sample, first, &found);
+            err = found_of(&finder, forest, sample, first, &found);
             sum += (double)found;
             squares += (double)found * (double)found;
         }
     }
+    finder_release(&finder, forest->knn->spec->ctx);
     *recall = recall_of(sum, squares, (double)sample->count, t);
     return err;
 }

@@ -67,7 +67,7 @@ size_t ny_walk_bytes(const struct ny_knn *knn)
     return knn->workers * (others_max(links, width) * (sizeof(uint32_t) + sizeof(double)) +
                            seen_size(links) * sizeof(uint32_t) + width * sizeof(struct ny_near) +
                            PIECE_ROWS * ny_raw_bytes(knn->spec) + ny_columns_bytes(knn->spec, 1) +
-                           ny_columns_room_bytes(knn->spec) + 1024);
+                           ny_columns_room_bytes(knn->spec, 1) + 1024);
 }
 
 static int walker_new(struct walker *walker, const struct ny_forest *forest)
@@ -86,7 +86,7 @@ static int walker_new(struct walker *walker, const struct ny_forest *forest)
     if (!walker->other || !walker->value || !walker->seen || !walker->near || !walker->raw)
         return NY_EBUDGET;
     err = ny_columns_new(&walker->columns, spec);
-    return err ? err : ny_columns_room_new(&walker->room, spec);
+    return err ? err : ny_columns_room_new(&walker->room, spec, 1);
 }
 
 static void walker_release(struct walker *walker, struct ny_context *ctx)

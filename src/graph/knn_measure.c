@@ -61,7 +61,7 @@ static int measurer_init(struct measurer *own, const struct measure *measure)
     size_t copied = measure->knn->held ? measure->width * ny_raw_bytes(spec) : 0;
     int err = ny_columns_new(&own->row, spec);
 
-    if (err == NY_OK) err = ny_columns_room_new(&own->room, spec);
+    if (err == NY_OK) err = ny_columns_room_new(&own->room, spec, 1);
     if (err) return err;
     own->candidates = ny_alloc(ctx, NY_MEM_DICTIONARY, copied);
     own->values = ny_calloc(ctx, NY_MEM_DICTIONARY, measure->width, sizeof(double));
@@ -236,7 +236,7 @@ size_t ny_knn_measure_bytes(const struct ny_knn *knn, size_t count)
 
     return count * ((width + 1) * row_bytes + width * sizeof(uint64_t) + sizeof(double) + 1) +
            again +
-           knn->workers * (ny_columns_bytes(knn->spec, 1) + ny_columns_room_bytes(knn->spec) +
+           knn->workers * (ny_columns_bytes(knn->spec, 1) + ny_columns_room_bytes(knn->spec, 1) +
                            width * (row_bytes + 2 * sizeof(struct ny_near)));
 }
 
