@@ -31,6 +31,7 @@ struct ny_graph_plan {
     uint64_t disk_bytes, result_bytes; /* as of a plan */
     double pairs, flops; /* distances, and what they take */
     double entries;      /* of the lists */
+    double value_bytes;  /* of the rows as they are stored */
     double measured;     /* products of candidates that are measured in f64 */
     enum ny_way way;
 };

@@ -207,6 +207,7 @@ static void plan_work(const struct sizes *s, struct ny_graph_plan *plan)
 
     plan->forest = s->settings->forest;
     plan->way = ny_way_of(s->knn.spec);
+    plan->value_bytes = (double)ny_dtype_size(s->points->dtype);
     plan->pairs = plan->forest ? n * (4.0 * (double)s->settings->leaf + 75)
                                : ny_knn_pass_pairs(&s->knn, ny_units_of(s->points->n));
     plan->flops = 2 * plan->pairs * ny_entry_products(s->knn.spec);
@@ -251,9 +252,10 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
  * its trees. */
 static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
 {
-    const double compare = 6, list = 40, gather = 8, scattered = 150, exact_ns = 4;
+    const double compare = 6, list = 40, gather = 8, scattered = 150, exact_ns = 3, byte_ns = 0.6;
     /* Candidates are measured again in f64, on rows that are read one by one. */
-    double exact_s = exact_ns * 1e-9 * 3.27e9 * graph->measured / rates->exp32;
+    double exact_s = (exact_ns + byte_ns * graph->value_bytes) * 1e-9 * 3.27e9 * graph->measured /
+                     rates->exp32;
 
     if (graph->forest)
         return (graph->way == NY_WAY_SPARSE ? scattered : gather) * graph->flops / rates->gemm32 +

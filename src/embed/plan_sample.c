@@ -122,6 +122,15 @@ static int look_at_gram(struct sample *sample, size_t m, bool *f64)
     return err;
 }
 
+/* Of as many rows; dot products of d columns have no more than rank d. */
+static double rank_of(const struct ny_columns_spec *spec, uint64_t n)
+{
+    bool products = spec->kernel->base == NY_BASE_DOT && !spec->kernel->has_polynomial;
+    double d = (double)spec->geometry->d, rows = (double)n;
+
+    return products && d < rows ? d : rows;
+}
+
 /* Randomly pivoted Cholesky on the first half; what is left of the second. Rows of L are columns of
  * the factor. */
 static void look_at_residuals(struct sample *sample, struct ny_look *look)
@@ -174,6 +183,7 @@ int ny_plan_look(struct ny_look *look, struct ny_store *store,
 
     sample.rows = rows_of(ctx, &sample.spec, footprint->points->n);
     if (sample.rows < 2) return NY_OK;
+    look->decay.rank = rank_of(&sample.spec, footprint->points->n);
     bytes = sample.rows * sample.rows * sizeof(double);
     sample.K = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample.rows, sample.rows);
     sample.L = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample.rows, sample.rows);

@@ -10,6 +10,7 @@ double ny_decay_at(const struct ny_decay *decay, double landmarks)
     size_t last = decay->count ? decay->count - 1 : 0, half = last / 2, at = (size_t)landmarks;
     double slope;
 
+    if (decay->rank > 0 && landmarks >= decay->rank) return 0;
     if (last < 8) return 1 / (1 + landmarks / 16); /* that of nothing in particular */
     if (at < last) return decay->share[at];
     if (!(decay->share[last] > 0)) return 0;

@@ -102,6 +102,7 @@ struct ny_selection {
 struct ny_decay {
     const double *share;
     size_t count;
+    double rank; /* that the kernel matrix has at most: from there on nothing is left; 0: any */
 };
 /* Beyond the sample, the last slope goes on. */
 double ny_decay_at(const struct ny_decay *decay, double landmarks);
