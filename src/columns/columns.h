@@ -100,6 +100,9 @@ void ny_columns_workspace_free(struct ny_columns_workspace *workspace);
  * zero. diagonal (NY_UNIT_ROWS, or NULL): k(x,x), f64. Strip by strip. */
 int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                     const struct ny_tile *tile, struct ny_matrix32 C, double *diagonal);
+/* One strip of it: C (NY_STRIP_ROWS × m) of the tile's rows from `first` on. */
+int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                          const struct ny_tile *tile, size_t first, struct ny_matrix32 C);
 
 /* For selection, which looks at some rows against some landmarks: */
 

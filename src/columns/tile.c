@@ -81,8 +81,8 @@ static struct ny_strip rows_of(const struct ny_columns *columns, const struct ny
         .byte_terms = bytes ? strip->byte_terms + first : NULL};
 }
 
-static int tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
-                      const struct ny_tile *tile, size_t first, struct ny_matrix32 K)
+int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                          const struct ny_tile *tile, size_t first, struct ny_matrix32 K)
 {
     struct ny_pointwise how = {.params = &columns->frame.strip_params,
                                .minus_one = columns->minus_one,
@@ -119,7 +119,8 @@ int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspac
         size_t left = tile->rows > first ? tile->rows - first : 0;
         size_t count = left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS;
 
-        err = tile_strip(columns, workspace, tile, first, ny_rows32(C, first, NY_STRIP_ROWS));
+        err = ny_columns_tile_strip(columns, workspace, tile, first,
+                                    ny_rows32(C, first, NY_STRIP_ROWS));
         if (err) return err;
         if (!diagonal) continue;
         err = ny_columns_diagonal(columns, workspace->raw, count, diagonal + first);

@@ -263,8 +263,7 @@ static void add_products(const struct ny_footprint *f, unsigned workers, size_t 
     bill->by_purpose[NY_MEM_SOLVE] += problem_bytes(f);
     bill->by_purpose[NY_MEM_STORE] += put_bytes(limit, ny_krylov_state_bytes(&problem, f->m));
     bill->by_purpose[NY_MEM_GRAM] =
-        f->m * width * sizeof(float) + workers * (ny_partial_bytes(f->m, NY_GRAM_NONE) +
-                                                  ny_krylov_partial_bytes(f->m, width, f->gram));
+        workers * (ny_partial_bytes(f->m, NY_GRAM_NONE) + ny_krylov_partial_bytes(f->m, width));
 }
 
 /* What f32 Grams lose is measured before the sums are there, and each worker's share of them. */

@@ -88,6 +88,7 @@ struct ny_job {
     double *a; /* shift: column means of W */
     struct ny_degrees degrees; /* v = NULL: K is not divided */
     enum ny_gram_precision gram;
+    double tile_noise; /* root mean square of f32 tiles' errors, measured on landmarks */
     bool coarse; /* the solve stage is at its second attempt (spectral/method.h) */
     struct ny_accumulator *acc;
     struct ny_krylov *krylov; /* projected with its randomized solver, instead of acc */
@@ -170,7 +171,8 @@ int ny_stage_select(struct ny_job *job);
 /* W, the shift a, the tile Gram's precision: recomputed from the landmarks, not stored; W again
  * where a pass had no room for it. */
 int ny_job_prepare(struct ny_job *job);
-/* NY_ENUMERIC where f32 tiles of the landmarks are not W: huge offsets, outliers, underflow. */
+/* Measures f32 tiles on the landmarks (tile_noise). NY_ENUMERIC where they are not W − 1aᵀ: huge
+ * offsets, outliers, underflow. */
 int ny_job_check_tiles(struct ny_job *job);
 size_t ny_job_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m);
 /* Gives W, a, degrees, columns and rows back. */

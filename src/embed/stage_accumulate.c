@@ -21,8 +21,7 @@ struct accumulate {
     struct ny_partial **partial;         /* one a worker */
     struct ny_late_partial **late;       /* … of columns that joined */
     struct ny_krylov_partial **products; /* … where the pass makes products */
-    float *U32;
-    double *roots; /* divided: workers × NY_UNIT_ROWS, d_i^-½ */
+    double *roots;                       /* divided: workers × NY_UNIT_ROWS, d_i^-½ */
     double degree_offset;
     struct ny_unreached unreached, *of_tile; /* in all, and in each worker's last tile */
 };
@@ -43,8 +42,7 @@ static void multiply(struct accumulate *run, unsigned worker)
     if (run->tiles.precision == NY_PRECISION_F64)
         ny_krylov_partial_set64(run->products[worker], ny_tiles_c64(&run->tiles, worker), U);
     else
-        ny_krylov_partial_set(run->products[worker], ny_tiles_c32(&run->tiles, worker), U,
-                              ny_matrix32(run->U32, U.rows, U.cols));
+        ny_krylov_partial_set(run->products[worker], ny_tiles_c32(&run->tiles, worker), U);
 }
 
 static void add_late(struct accumulate *run, const struct ny_tile *tile)
@@ -95,7 +93,7 @@ static int unit(void *arg, const struct ny_tile *tile)
         rows.weights = roots;
     }
     if (run->pass->acc || rows.weights) sum_up(run, w, &rows); /* s_u = C′ᵀ1, G_u = C′ᵀC′ */
-    if (run->pass->krylov) multiply(run, w); /* H_u = C′ᵀ(C′U) */
+    if (run->pass->krylov) multiply(run, w);                   /* H_u = C′ᵀ(C′U) */
     run->partial[w]->rows -= before;
     return NY_OK;
 }
@@ -185,7 +183,7 @@ int ny_job_load_sums(struct ny_job *job, const char *part, uint64_t *units)
     return err ? err : load(job, part, units, &found);
 }
 
-/* Of the products: each worker's share of H, and U in the tiles' precision. */
+/* Of the products: each worker's share of H. */
 static int allocate_products(struct accumulate *run)
 {
     struct ny_job *job = run->job;
@@ -193,12 +191,9 @@ static int allocate_products(struct accumulate *run)
     int err = NY_OK;
 
     run->products = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->products));
-    run->U32 = ny_calloc(job->ctx, NY_MEM_GRAM, U.rows, U.cols * sizeof(float));
-    if (!run->products || !run->U32) return NY_EBUDGET;
-    for (size_t i = 0; i < U.rows * U.cols; i++)
-        run->U32[i] = (float)U.at[i];
+    if (!run->products) return NY_EBUDGET;
     for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
-        err = ny_krylov_partial_new(&run->products[w], job->ctx, job->m, U.cols, job->gram);
+        err = ny_krylov_partial_new(&run->products[w], job->ctx, job->m, U.cols);
     return err;
 }
 
@@ -218,10 +213,10 @@ static int allocate(struct accumulate *run)
         return NY_EBUDGET;
     if (job->degrees.v) run->degree_offset = ny_degrees_offset(&job->degrees, job->a);
     for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
-        err = run->late ? ny_late_partial_new(&run->late[w], job->ctx, job->m,
-                                              run->pass->late->late, run->pass->late->late_count,
-                                              run->pass->gram)
-                        : ny_partial_new(&run->partial[w], job->ctx, job->m, run->pass->gram);
+        err = run->late
+                  ? ny_late_partial_new(&run->late[w], job->ctx, job->m, run->pass->late->late,
+                                        run->pass->late->late_count, run->pass->gram)
+                  : ny_partial_new(&run->partial[w], job->ctx, job->m, run->pass->gram);
     return err || !run->pass->krylov ? err : allocate_products(run);
 }
 
@@ -236,7 +231,6 @@ static void release(struct accumulate *run)
     ny_free(run->job->ctx, run->late);
     ny_free(run->job->ctx, run->partial);
     ny_free(run->job->ctx, run->products);
-    ny_free(run->job->ctx, run->U32);
     ny_free(run->job->ctx, run->of_tile);
     ny_free(run->job->ctx, run->roots);
     ny_tiles_release(&run->tiles);
@@ -259,8 +253,7 @@ int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass)
     struct ny_source *source = NULL;
     const struct ny_columns_spec spec = ny_job_spec(job);
     uint64_t end = pass->end_row ? pass->end_row : job->points.n, rows = end - pass->first_row;
-    double flops =
-        2 * (double)job->m * ny_entry_products(&spec) + sum_flops(job, pass);
+    double flops = 2 * (double)job->m * ny_entry_products(&spec) + sum_flops(job, pass);
     int err;
 
     run.unreached = ny_unreached_load(ny_job_checkpoint(job));

@@ -322,8 +322,8 @@ int ny_job_prepare(struct ny_job *job)
     if (!job->a) return NY_EBUDGET;
     err = make_square(job);
     if (err) return err;
-    if (!job->settings->method->coordinates) err = ny_job_check_tiles(job); /* of landmarks */
-    if (err) return err;
     err = choose_shift(job);
+    if (err) return err;
+    if (!job->settings->method->coordinates) err = ny_job_check_tiles(job); /* of landmarks */
     return err ? err : load_degrees(job);
 }

@@ -21,6 +21,7 @@ struct ny_problem ny_job_problem(const struct ny_job *job)
     problem.acc = job->acc;
     problem.gram = job->gram;
     problem.coarse = job->coarse;
+    problem.tile_noise = job->tile_noise;
     return problem;
 }
 

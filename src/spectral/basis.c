@@ -153,6 +153,17 @@ static bool centred(const struct ny_problem *problem)
            problem->normalisation == NY_CENTRED_IMPLICIT;
 }
 
+/* Over the rows of a sample like D, uᵀc of an eigenvector u of W has mean square σ²/m, and errors of
+ * tiles add tile_noise² to it: above this σ that is one part in a hundred. Of SWS they are scaled. */
+static double tile_cut(const struct ny_problem *problem, const double *roots)
+{
+    double m = (double)problem->m, scale = 1;
+
+    if (problem->normalisation == NY_DIVIDED_LANDMARKS)
+        scale = ny_dot(roots, roots, problem->m) / m;
+    return 10 * sqrt(m) * problem->tile_noise * scale;
+}
+
 /* The rank cut; W is still unchanged, but for S. Averages and translation take differences of its
  * entries: what they leave of a small σ is noise of the size of W, not of W_R. */
 static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
@@ -168,6 +179,7 @@ static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
     if (err) return err;
     basis->cut = (double)problem->m * 0x1p-53 * top;
     if (problem->f32_tiles) basis->cut = fmax(basis->cut, 0x1p-22 * shifted);
+    basis->cut = fmax(basis->cut, tile_cut(problem, basis->roots));
     basis->gram_cut = basis->cut;
     if (problem->coarse)
         basis->gram_cut =

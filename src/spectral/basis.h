@@ -37,7 +37,8 @@ struct ny_basis {
     double *c;            /* r: Φ_D = W_R + 1cᵀ; zero but for implicit averages and affine ones */
     double *roots;        /* m, divided: d_j^-½ over D; NULL elsewhere */
     double cut;           /* σ of W_R below it is noise: max(m·2⁻⁵³‖W‖₂, with f32 tiles
-                           * 2⁻²²‖W − 1aᵀ‖₂), where W − 1aᵀ = HW is what a tile rounds */
+                           * 2⁻²²‖W − 1aᵀ‖₂ and 10·√m times the error of their entries that was
+                           * measured), where W − 1aᵀ = HW is what a tile rounds */
     double gram_cut;      /* cut; of a coarse problem max(cut, 2⁻³⁰ of ‖W‖₂, or where K is centred
                            * of ‖HW‖₂): G rounds at 2⁻⁵³‖ΦᵀΦ‖ ≈ 2⁻⁵³(n/m)‖W‖², which BᵀGB takes to
                            * 2⁻⁵³‖W‖/σ·λ₁, and that stays well below 1e-6·λ₁ */

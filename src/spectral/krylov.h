@@ -17,16 +17,16 @@ struct ny_krylov {
     struct ny_problem problem; /* acc: the sums below */
     struct ny_basis basis;
     struct ny_accumulator sums; /* s′, t, ω: of the first pass */
-    struct ny_matrix B;         /* at = NULL: L⁻ᵀ, L in place of W_R; else Σ_r^-½U_rᵀ, rows */
-    struct ny_solution counts;  /* of the rank cut */
-    size_t rank;                /* rows of Q */
-    size_t width;               /* l */
-    size_t most;                /* columns of Q: all blocks there may be */
-    unsigned step;              /* the block under way */
-    double *state;              /* what a checkpoint keeps: s′, H, Q, T, and some numbers */
-    struct ny_matrix H;         /* m × columns of this block: C′ᵀC′U so far */
-    struct ny_matrix Q, T;      /* rank × most, most × most */
-    struct ny_matrix U, Y;      /* m × width: what this pass multiplies with; workspace */
+    struct ny_matrix B; /* at = NULL: L⁻ᵀ, L in place of W_R; else Σ_r^-½U_rᵀ, rows */
+    struct ny_solution counts; /* of the rank cut */
+    size_t rank;               /* rows of Q */
+    size_t width;              /* l */
+    size_t most;               /* columns of Q: all blocks there may be */
+    unsigned step;             /* the block under way */
+    double *state;             /* what a checkpoint keeps: s′, H, Q, T, and some numbers */
+    struct ny_matrix H;        /* m × columns of this block: C′ᵀC′U so far */
+    struct ny_matrix Q, T;     /* rank × most, most × most */
+    struct ny_matrix U, Y;     /* m × width: what this pass multiplies with; workspace */
 };
 
 /* The first block, or where `image` is a state that was saved (taken over; NULL: none) the one of
@@ -56,19 +56,18 @@ int ny_krylov_solve(struct ny_krylov *krylov, struct ny_solution *solution);
 
 struct ny_krylov_partial {
     struct ny_context *ctx;
-    enum ny_gram_precision precision;
     size_t m, width;
-    float *T32, *H32;            /* F32: NY_UNIT_ROWS × width, m × width */
-    double *T64, *H64, *strip;   /* F64: the same, T of a strip; a strip of the tile widened */
+    double *T, *H; /* NY_STRIP_ROWS × width, m × width */
+    double *strip; /* a strip of the tile, widened */
 };
 
 int ny_krylov_partial_new(struct ny_krylov_partial **out, struct ny_context *ctx, size_t m,
-                          size_t width, enum ny_gram_precision precision);
+                          size_t width);
 void ny_krylov_partial_free(struct ny_krylov_partial *partial);
-size_t ny_krylov_partial_bytes(size_t m, size_t width, enum ny_gram_precision precision);
-/* partial = C′ᵀ(C′U) of the tile C (NY_UNIT_ROWS × m), in f32 or widened; U in both. */
+size_t ny_krylov_partial_bytes(size_t m, size_t width);
+/* partial = C′ᵀ(C′U) of the tile C (NY_UNIT_ROWS × m). */
 void ny_krylov_partial_set(struct ny_krylov_partial *partial, struct ny_matrix32 C,
-                           struct ny_matrix U, struct ny_matrix32 U32);
+                           struct ny_matrix U);
 /* The same of a tile in f64. */
 void ny_krylov_partial_set64(struct ny_krylov_partial *partial, struct ny_matrix C,
                              struct ny_matrix U);

@@ -42,6 +42,7 @@ struct ny_problem {
     const double *v;    /* divided: d_i = c_i·v; acc is then that of rows weighted by 1/d_i */
     bool affine;        /* projected: on the affine hull of D */
     bool f32_tiles;     /* decides the rank cut */
+    double tile_noise;  /* likewise: root mean square of f32 tiles' errors; 0: not measured */
     bool coarse;        /* cut what G has rounded away: after a solution in f64 was inaccurate */
     size_t components;  /* eigenpairs wanted: p, and a trivial one for divided maps */
     size_t rank;        /* k; 0: the method's default */

@@ -230,11 +230,20 @@ static real features(const struct work *work, const double *x, real *c, real *f)
 struct sums {
     real *c, *f, *shift, *total; /* workspace; what f is shifted by; Σ(f − shift) or Σf */
     real *A;                     /* r × r, lower: Σ(f − shift)(f − shift)ᵀ */
+    real *gram;                  /* m: Σ(c̃ − a)², a the shift of tiles */
     real trace, raw;             /* Σ k̃(x,x), Σ k(x,x) */
 };
 
 static void add_row(const struct work *work, struct sums *sums, real weight)
 {
+    bool shifted = work->fit->averages == CERTIFIED_RAW ||
+                   work->fit->averages == CERTIFIED_CENTRED_IMPLICIT;
+
+    for (size_t j = 0; j < work->m; j++) {
+        real x = sums->c[j] - (shifted ? work->w[j] : 0);
+
+        sums->gram[j] += weight * x * x;
+    }
     for (size_t k = 0; k < work->r; k++) {
         real x = sums->f[k] - sums->shift[k];
 
@@ -287,6 +296,22 @@ static void centre(const struct work *work, struct sums *sums)
     }
 }
 
+/* 2⁻⁵³ Σ_j g_jj p_j² of the eigenvector v of A, p = Bᵀv: independent errors of g_ij up to
+ * 2⁻⁵³ √(g_ii g_jj) move its eigenvalue by about as much. */
+static real rounding_of(const struct work *work, const struct sums *sums, const real *v)
+{
+    real sum = 0;
+
+    for (size_t j = 0; j < work->m; j++) {
+        real p = 0;
+
+        for (size_t k = 0; k < work->r; k++)
+            p += v[k] * work->B[k * work->m + j];
+        sum += sums->gram[j] * p * p;
+    }
+    return 0x1p-53L * sum;
+}
+
 static void solve(const struct work *work, struct sums *sums, struct certified *found)
 {
     const struct certified_fit *fit = work->fit;
@@ -307,6 +332,7 @@ static void solve(const struct work *work, struct sums *sums, struct certified *
             found->values[k] = k < work->r ? work->sigma[k] * (real)fit->n / (real)fit->m : 0;
         else
             found->values[k] = k < r ? values[k] : 0;
+        found->unsure[k] = k < r ? rounding_of(work, sums, V + k * r) : 0;
         if (fit->values == CERTIFIED_OF_COLUMN)
             found->values[k] = sqrtl((real)fit->n / (real)fit->m * fmaxl(found->values[k], 0));
     }
@@ -350,7 +376,7 @@ struct certified certified_of(const struct certified_fit *fit)
             work.mean[k] += (real)fit->X[i * fit->d + k] / (real)fit->n;
     make_square(&work);
     choose_features(&work);
-    sums = (struct sums){reals(m), reals(m), reals(m), reals(m), reals(m * m), 0, 0};
+    sums = (struct sums){reals(m), reals(m), reals(m), reals(m), reals(m * m), reals(m), 0, 0};
     add_rows(&work, &sums);
     if (fit->averages == CERTIFIED_CENTRED_IMPLICIT) centre(&work, &sums);
     solve(&work, &sums, &found);
@@ -359,6 +385,7 @@ struct certified certified_of(const struct certified_fit *fit)
     free(sums.shift);
     free(sums.total);
     free(sums.A);
+    free(sums.gram);
     free(work.mean);
     free(work.W);
     free(work.B);

@@ -47,6 +47,7 @@ struct certified {
     long double trace, error;        /* t, (t − tr K̃)/t */
     long double raw;                 /* Σ k(x,x), each divided by its degree where K is */
     long double values[CERTIFIED_P]; /* descending */
+    long double unsure[CERTIFIED_P]; /* what rounding the Gram of tiles to f64 takes from each */
 };
 
 struct certified certified_of(const struct certified_fit *fit);

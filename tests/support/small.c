@@ -20,11 +20,16 @@ static double kernel_value(enum small_kernel kernel, const double *x, const doub
         square += (x[k] - y[k]) * (x[k] - y[k]);
     }
     switch (kernel) {
-    case SMALL_WIDE: return exp(-square / (200 * dims));
-    case SMALL_NARROW: return exp(-square / (0.2 * dims));
-    case SMALL_LINEAR: return dot;
-    case SMALL_POLYNOMIAL: return pow(dot / dims + 1, 2);
-    default: return exp(-square / (2 * dims));
+    case SMALL_WIDE:
+        return exp(-square / (200 * dims));
+    case SMALL_NARROW:
+        return exp(-square / (0.2 * dims));
+    case SMALL_LINEAR:
+        return dot;
+    case SMALL_POLYNOMIAL:
+        return pow(dot / dims + 1, 2);
+    default:
+        return exp(-square / (2 * dims));
     }
 }
 
@@ -92,16 +97,12 @@ static void add_product(const struct sums *sums, enum small_tiles tiles, struct 
                         struct ny_matrix C64)
 {
     struct ny_matrix U = sums->krylov->U;
-    float *U32 = malloc(U.rows * U.cols * sizeof(*U32));
 
-    for (size_t i = 0; i < U.rows * U.cols; i++)
-        U32[i] = (float)U.at[i];
     if (tiles == SMALL_F64)
         ny_krylov_partial_set64(sums->product, C64, U);
     else
-        ny_krylov_partial_set(sums->product, C32, U, ny_matrix32(U32, U.rows, U.cols));
+        ny_krylov_partial_set(sums->product, C32, U);
     ny_krylov_fold(sums->krylov, sums->product);
-    free(U32);
 }
 
 static void accumulate(const struct small *set, enum small_tiles tiles, const double *v,
@@ -176,8 +177,8 @@ static int solve_gram(const struct small *set, const struct ny_method *method,
 double small_residual;
 unsigned small_steps;
 
-static int solve_krylov(const struct small *set, enum small_tiles tiles,
-                        struct ny_problem *problem, struct ny_solution *solution)
+static int solve_krylov(const struct small *set, enum small_tiles tiles, struct ny_problem *problem,
+                        struct ny_solution *solution)
 {
     struct ny_krylov krylov;
     struct sums sums = {.krylov = &krylov};
@@ -185,9 +186,7 @@ static int solve_krylov(const struct small *set, enum small_tiles tiles,
     int err = ny_krylov_new(&krylov, problem, NULL, 0);
 
     if (!err) err = ny_partial_new(&sums.part, problem->ctx, set->m, NY_GRAM_NONE);
-    if (!err)
-        err = ny_krylov_partial_new(&sums.product, problem->ctx, set->m, krylov.U.cols,
-                                    problem->gram);
+    if (!err) err = ny_krylov_partial_new(&sums.product, problem->ctx, set->m, krylov.U.cols);
     while (!err && !done) {
         sums.acc = krylov.step == 0 ? &krylov.sums : NULL;
         accumulate(set, tiles, problem->v, &sums);
