@@ -61,8 +61,6 @@ int ny_memory_read(struct ny_store *store, struct ny_env *env, MDB_txn *txn,
     if (ny_guarded(read_memory, &r)) r.wrong = "the disk cannot read it";
     if (r.code && r.code != MDB_NOTFOUND) return ny_env_fail(store->ctx, env->path, "read", r.code);
     *memory = r.memory;
-    /* nystream 1.0 compacts without counting on. */
-    if (memory->base + mdb_txn_id(txn) < memory->own) memory->base = memory->own;
     if (!r.wrong) return NY_OK;
     return ny_fail_at(store->ctx, NY_ESTORE, env->path, NY_NO_LINE,
                       "%s is damaged: what it knows of the other folder: %s", env->path, r.wrong);
@@ -122,7 +120,10 @@ int ny_memory_write(struct ny_write *write, const struct ny_memory *memory)
 int ny_memory_renew(struct ny_write *write)
 {
     struct ny_memory memory;
-    int err = ny_memory_read(write->store, write->env, write->txn, &memory);
+    int err;
+
+    if (write->pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
+    err = ny_memory_read(write->store, write->env, write->txn, &memory);
 
     if (err || !write->other) return err;
     memory.own = memory.base + mdb_txn_id(write->txn);

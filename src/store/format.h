@@ -1,5 +1,5 @@
 /*
- * The store format, version 2. Integers are in the byte order of the host, as LMDB's own pages are;
+ * The store format, version 3. Integers are in the byte order of the host, as LMDB's own pages are;
  * keys are big-endian, so that byte order is numeric order.
  *
  *   STORE/points/data.mdb    one LMDB table: blocks of rows and their records
@@ -17,8 +17,8 @@
  * and says which transaction that was, how many other entries the table has and a sum over their
  * keys, sizes and, where the value lies in the tree's own pages, its checksum: the check at open
  * recomputes both from those pages (store/structure.c), so that no entry can vanish, appear, move,
- * change its size, or come back as it was in silence. Version 1 had no checksums in the sum; a
- * store keeps its own.
+ * change its size, or come back as it was in silence. Version 1 had no checksums in the sum, and
+ * version 2 (nystream 1.0) neither memories nor norms; a store keeps its own until it is compacted.
  *
  * A value on pages of its own has no checksum in the sum, and LMDB uses the pages of a value that
  * was replaced again, often for the same key two commits later: where the disk has lost the last
@@ -39,7 +39,8 @@
 
 #include <stdint.h>
 
-#define NY_FORMAT_VERSION 2u
+#define NY_FORMAT_VERSION 3u
+#define NY_FORMAT_OF_1_0 2u
 #define NY_FORMAT_MAGIC "nystream"
 
 enum ny_kind {
@@ -65,7 +66,7 @@ enum ny_codec { NY_CODEC_RAW = 0, NY_CODEC_LZ4 = 1 };
 
 /* The second key of a table, two bytes 0 and 1, in a frame as of a chunk: what this table remembers
  * of the other one. The epoch of a table is base + the number of its last transaction; it grows
- * with every commit, and over compactions. nystream 1.0 neither reads nor writes this. */
+ * with every commit, and over compactions. */
 struct ny_memory {
     uint64_t base;  /* epoch before the last compaction, when the transactions began anew */
     uint64_t own;   /* epoch of the transaction that wrote this */
@@ -114,8 +115,7 @@ struct ny_stats_record {
     uint64_t n, d;
 };
 
-/* Written with the statistics from 1.1 on. Version 1.0 knows it not and leaves it where it appends:
- * it is of the points if n is theirs. */
+/* Written with the statistics; it is of the points if n is theirs. */
 struct ny_norms_record {
     uint64_t n;
     double sum; /* of ‖x‖ over the rows, in order */

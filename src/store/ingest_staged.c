@@ -443,7 +443,7 @@ static int write_norms(struct ny_ingest *ingest)
     struct ny_frame frame = {
         .store = ingest->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_NORMS};
 
-    if (!ingest->norms_known) return NY_OK;
+    if (!ingest->norms_known || ingest->write.pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
     return ny_write_record(&ingest->write, &key, &frame, &record);
 }
 

@@ -286,3 +286,24 @@ same_ends() { # STORE NAME OTHER
     ny verify points.nys
     exits 0
 }
+
+# Whether some part of a store has format N: its pulse begins so.
+has_format() { # STORE N
+    LC_ALL=C grep -qaP "nystream\\x0$2\\x00\\x00\\x00" "$1"/{points,results}/data.mdb
+}
+
+@test "a store of version 1.0.0 keeps its format, so that 1.0 reads it, until it is compacted" {
+    old_jobs
+    nystream import points.nys points.csv --label-column class --append -q
+    nystream fit points.nys new --landmarks 10 -q
+    nystream fit points.nys landmarks --update full -q
+    has_format points.nys 2
+    ! has_format points.nys 3
+    nystream compact points.nys -q
+    has_format points.nys 3
+    ny verify points.nys
+    exits 0
+    table 10 2 >t.csv
+    nystream import today.nys t.csv -q
+    has_format today.nys 3
+}

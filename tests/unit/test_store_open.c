@@ -211,7 +211,7 @@ static void links_are_refused(void **state)
     ny_store_close(store);
 }
 
-/* Every pulse of the file says version 3, with a right checksum. */
+/* Every pulse of the file says the version after ours, with a right checksum. */
 static void age(const char *file)
 {
     enum { BYTES = 1 << 22 };
@@ -229,7 +229,7 @@ static void age(const char *file)
 
         if (memcmp(at, NY_FORMAT_MAGIC, 8) != 0) continue;
         memcpy(&pulse, at, sizeof(pulse));
-        pulse.version = 3;
+        pulse.version = NY_FORMAT_VERSION + 1;
         memcpy(&frame.store, pulse.id, sizeof(frame.store));
         header = ny_frame_seal(&frame, &pulse, sizeof(pulse));
         memcpy(at, &pulse, sizeof(pulse));
@@ -250,7 +250,7 @@ static void a_newer_format_is_named(void **state)
     CHECK(ny_store_create(&store, ctx, path));
     ny_store_close(store);
     age(in_store("points/data.mdb"));
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "format 3");
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "format 4");
 }
 
 /* ---- sharing ------------------------------------------------------------------------------- */

@@ -145,7 +145,7 @@ int main(int argc, char **argv)
         need(!mdb_get(txn, dbi, &key, &value), "no pulse");
         pulse = (char *)value.mv_data + HEADER;
         need(memcmp(pulse, "nystream", 8) == 0, "not a store");
-        need(u32(pulse + 8) <= 2, "a later format");
+        need(u32(pulse + 8) <= 3, "a later format");
         store = u64(pulse + 16);
         need(!mdb_cursor_open(txn, dbi, &cursor), path);
         if (table)
