@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "store/codec.h"
+#include "store/page.h"
 
 enum { D = 256, N = 5 * 1024 + 10 }; /* f32: blocks of 1024 rows, kept raw; the sixth is short */
 
@@ -299,6 +300,69 @@ static void two_values_on_one_page(void **state)
     refused(ny_store_open(&store, ctx, path), NY_ESTORE, "used twice");
 }
 
+static struct ny_meta newest_meta(int fd)
+{
+    struct ny_meta meta[2];
+
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pread(fd, &meta[i], sizeof(*meta), i * PAGE + 16), sizeof(*meta));
+    return meta[meta[1].txn > meta[0].txn];
+}
+
+/* What LMDB would write next would lie on the root of the tree. */
+static void a_page_of_the_tree_among_the_free(void **state)
+{
+    uint64_t list[PAGE / 8] = {0}, i = 1;
+    struct ny_meta meta;
+    struct ny_node node;
+    uint16_t place;
+    off_t at;
+    int fd;
+
+    (void)state;
+    put_three();
+    ny_store_close(store);
+    store = NULL;
+    fd = results_file();
+    meta = newest_meta(fd);
+    at = (off_t)meta.free.root * PAGE;
+    assert_int_equal(meta.free.depth, 1);
+    assert_int_equal(pread(fd, &place, 2, at + 16), 2);
+    assert_int_equal(pread(fd, &node, sizeof(node), at + place), sizeof(node));
+    at += place + (off_t)sizeof(node) + node.key_bytes;
+    assert_int_equal(pread(fd, list, node.low, at), node.low);
+    assert_true(list[0] >= 1);
+    while (i < list[0] && list[i + 1] > meta.main.root) /* they descend */
+        i++;
+    list[i] = meta.main.root;
+    assert_int_equal(pwrite(fd, list, node.low, at), node.low);
+    close(fd);
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "used twice");
+}
+
+/* The tree of the free pages is walked after the values. */
+static void a_page_of_a_value_in_the_tree_of_the_free(void **state)
+{
+    char data[PAGE - 16 - 64] = ""; /* of one page, with its frame */
+    struct ny_meta meta;
+    uint64_t page;
+    off_t at;
+    int fd;
+
+    (void)state;
+    CHECK(ny_blob_put(store, "fit", "x", data, sizeof(data)));
+    CHECK(ny_blob_put(store, "fit", "y", data, sizeof(data)));
+    ny_store_close(store);
+    store = NULL;
+    fd = results_file();
+    meta = newest_meta(fd);
+    at = find_big(fd, 0, &page);
+    assert_int_equal(at / PAGE, meta.main.root);
+    assert_int_equal(pwrite(fd, &meta.free.root, 8, at), 8);
+    close(fd);
+    refused(ny_store_open(&store, ctx, path), NY_ESTORE, "used twice");
+}
+
 /* A value that claims more pages than it has would, when deleted, free those of its neighbours. */
 static void a_value_that_claims_too_many_pages(void **state)
 {
@@ -419,6 +483,8 @@ int main(void)
         TEST(damaged_chunks),
         TEST(an_older_state_does_not_come_back),
         TEST(two_values_on_one_page),
+        TEST(a_page_of_the_tree_among_the_free),
+        TEST(a_page_of_a_value_in_the_tree_of_the_free),
         TEST(a_value_that_claims_too_many_pages),
         TEST(the_caller_may_stop),
         TEST(a_sound_store_verifies),
