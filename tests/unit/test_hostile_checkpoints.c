@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "graph/components.h"
 #include "graph/lobpcg.h"
 #include "support/hostile_case.h"
 
@@ -268,6 +269,37 @@ static void ranges_beyond_the_rows_are_refused(void **state)
     json_decref(done);
 }
 
+/* A round of bridges that came to its end with pairs of which nobody saved an end. */
+static void pairs_without_a_row_are_no_bridges(void **state)
+{
+    static const char graph[] = "graph neighbors=3 knn=exact connect=yes";
+    static const struct ny_bridge pairs[] = {
+        {1, NY_NO_ROW, NY_NO_ROW}, {1, NY_NO_ROW, 0}, {1, 0, NY_NO_ROW}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        json_t *done = make(graph), *more = json_pack("{s:i}", "bridges", 0);
+        size_t rooms = 2 * (ny_field_count(json_object_get(done, "report"), "bridges", 0) + 1);
+        struct forgery forgery = {.stage = "graph", .part = "joins", .units = ROWS, .more = more,
+                                  .bytes = rooms * sizeof(*pairs)};
+        struct ny_bridge *image = calloc(rooms, sizeof(*image));
+        struct ny_store *store;
+
+        assert_true(image && rooms > 2);
+        for (size_t k = 0; k < rooms; k++)
+            image[k] = pairs[i];
+        assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+        forge(store, done, &forgery);
+        assert_int_equal(ny_blob_put(store, "r", "joins.0", image, forgery.bytes), NY_OK);
+        ny_store_close(store);
+        if (run(graph) != NY_ENUMERIC) fail_msg("%zu: %s", i, ny_context_message(in.ctx));
+        assert_int_equal(ny_memory_used(in.ctx), 0);
+        json_decref(more);
+        json_decref(done);
+        free(image);
+    }
+}
+
 /* ---- selections ----------------------------------------------------------------------------- */
 
 static void selections_that_cannot_be_under_way_are_refused(void **state)
@@ -420,6 +452,7 @@ int main(void)
         cmocka_unit_test(images_that_name_no_rows_are_refused),
         cmocka_unit_test(images_of_another_order_of_nodes_are_refused),
         cmocka_unit_test(ranges_beyond_the_rows_are_refused),
+        cmocka_unit_test(pairs_without_a_row_are_no_bridges),
         cmocka_unit_test(selections_that_cannot_be_under_way_are_refused),
         cmocka_unit_test(stages_that_a_job_has_not_are_refused),
         cmocka_unit_test(counts_that_cannot_be_are_refused),
