@@ -48,10 +48,12 @@ static int place(const char *row)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static void coordinates_of_nothing_are_refused(void **state)
+static void coordinates_that_cannot_be_are_refused(void **state)
 {
     static const char *const cases[] = {"{\"pairs\": 1, \"skip\": 1}",
-                                        "{\"pairs\": 2, \"skip\": 2}"};
+                                        "{\"pairs\": 2, \"skip\": 2}",
+                                        "{\"pairs\": 16777217}", /* more than a store holds */
+                                        "{\"pairs\": 9223372036854775807}"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -61,6 +63,7 @@ static void coordinates_of_nothing_are_refused(void **state)
         save(record);
         json_decref(record);
         is(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
+        assert_non_null(strstr(ny_context_message(in.ctx), "or too many"));
     }
 }
 
@@ -364,7 +367,7 @@ static void updates_that_no_job_has_begun_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coordinates_of_nothing_are_refused),
+        cmocka_unit_test(coordinates_that_cannot_be_are_refused),
         cmocka_unit_test(new_rows_of_no_eigenvectors_are_refused),
         cmocka_unit_test(a_graph_without_a_largest_component_is_refused),
         cmocka_unit_test(components_that_are_not_those_counted_are_refused),
