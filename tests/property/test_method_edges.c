@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "embed/signs.h"
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"
@@ -73,6 +74,33 @@ static void ties_go_to_the_first(void **state)
             }
             assert_true(turned >= 1 && turned <= 3);
         }
+}
+
+/* What decides for landmarks: by the solution. What does where there are none: as it is. */
+static void ties_are_of_six_digits(void **state)
+{
+    static const struct {
+        double second; /* behind 1 */
+        bool tie;
+    } cases[] = {{-1, true}, {-(1 + 0.9e-6), true}, {-(1 + 1.1e-6), false}, {-2, false}};
+    const size_t count = sizeof(cases) / sizeof(cases[0]);
+
+    (void)state;
+    for (size_t i = 0; i < 2 * count; i++) {
+        double y = cases[i / 2].second, sign = i % 2 ? -1 : 1;
+        double U[] = {0.5, sign, 0.5, sign * y, 0.5, sign * -0.9}, K[] = {1, y, y, y * y};
+        struct small set = {.n = 2, .d = 1, .m = 2, .D = {0, 1}, .K = K};
+        struct ny_problem problem = problem_of(NY_RAW, 0);
+        struct ny_solution solution;
+        bool tie = cases[i / 2].tie;
+
+        assert_int_equal(ny_signs_negative(ny_matrix(U, 3, 2), 1), tie == (sign < 0));
+        problem.components = 1;
+        assert_int_equal(
+            small_solve(&set, &ny_method_nystrom, SMALL_F64, &problem, &solution, U), NY_OK);
+        assert_int_equal(U[0] > 0, tie);
+        ny_solution_release(&solution, ctx);
+    }
 }
 
 /* x·y − 120 cos(0.7(i − j)) has two eigenvalues of each sign: the negative ones are
@@ -201,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ties_go_to_the_first),
+        cmocka_unit_test(ties_are_of_six_digits),
         cmocka_unit_test(an_indefinite_kernel),
         cmocka_unit_test(a_spectrum_that_falls_to_rounding),
         cmocka_unit_test(what_has_no_answer_is_an_error),

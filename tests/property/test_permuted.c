@@ -158,11 +158,35 @@ static void maps_permute(void **state)
     }
 }
 
+/* Without landmarks all of these rows decide, being few. */
+static void the_largest_entries_are_positive(void **state)
+{
+    static const struct way ways[] = {{"pca", .method = "exact"},
+                                      {"kpca", .method = "gaussian", .gamma = true},
+                                      {"eigenmaps", .neighbors = true}};
+    static float Y[N * P];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        fit_one(&ways[i], 0, Y);
+        for (size_t k = 0; k < P; k++) {
+            float largest = 0, least = 0;
+
+            for (size_t row = 0; row < N; row++) {
+                largest = fmaxf(largest, Y[row * P + k]);
+                least = fminf(least, Y[row * P + k]);
+            }
+            if (!(largest > -least)) fail_msg("way %zu, column %zu: %g", i, k, (double)least);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_permute),
         cmocka_unit_test(maps_permute),
+        cmocka_unit_test(the_largest_entries_are_positive),
     };
 
     return cmocka_run_group_tests(tests, make_both, remove_both);
