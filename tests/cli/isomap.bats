@@ -197,6 +197,20 @@ same_part() { # NAME NAME PART
     prints "negative eigenvalues were dropped: the paths"
 }
 
+@test "paths along a line have no negative eigenvalues: of few landmarks, and of many" {
+    seq 2200 >t.csv
+    nystream import t.nys t.csv -q
+    nystream graph t.nys g --neighbors 2 -q
+    local landmarks
+    for landmarks in 40 2200; do
+        ny fit t.nys "l$landmarks" --map isomap --graph g --landmarks "$landmarks" \
+            --components 1 --json -q
+        exits 0
+        [ "$(field "$output" negative_eigenvalues)" = 0 ]
+    done
+    [ "$(field "$output" negative_share)" = null ]
+}
+
 @test "all paths that do not fit the memory: the error names landmarks" {
     table 6000 3 >t.csv
     nystream import t.nys t.csv -q
