@@ -31,7 +31,7 @@ enum { EVENTS_MAX = 1 << 16, FILES_MAX = 16, PATH_BYTES = 256, SECTOR = 512, PAG
 #define DATA_MAX ((size_t)1 << 30) /* of address space */
 
 enum event_kind { WRITE, SYNC, ENTRY, SYNC_ENTRIES, RETURNED };
-enum entry_kind { MAKE_FOLDER, MAKE_FILE, MOVE, UNLINK, REMOVE_FOLDER };
+enum entry_kind { MAKE_FOLDER, MAKE_FILE, MOVE, EXCHANGE, UNLINK, REMOVE_FOLDER };
 
 struct event {
     enum event_kind kind;
@@ -264,6 +264,17 @@ int rename(const char *from, const char *to)
     return err;
 }
 
+/* Only ever of two folders of one store. */
+int renameat2(int at, const char *one, int other_at, const char *other, unsigned flags)
+{
+    NEXT(renameat2);
+    int err = next(at, one, other_at, other, flags);
+
+    if (!err && flags == RENAME_EXCHANGE) record_entry(EXCHANGE, one, other);
+    else if (!err && record && record->on) abort();
+    return err;
+}
+
 int unlink(const char *path)
 {
     NEXT(unlink);
@@ -379,7 +390,8 @@ static void move_contents(struct content *files, const char *from, const char *t
     for (int i = 0; i < record->files; i++) {
         char rest[PATH_BYTES];
 
-        if (strncmp(files[i].path, from, length) != 0) continue;
+        if (strncmp(files[i].path, from, length) != 0 || !strchr("/", files[i].path[length]))
+            continue;
         snprintf(rest, sizeof(rest), "%s", files[i].path + length);
         snprintf(files[i].path, sizeof(files[i].path), "%.100s%.150s", to, rest);
     }
@@ -400,6 +412,12 @@ static void apply_entry(struct content *files, const struct event *event, const 
     case MOVE:
         rename(here, there);
         move_contents(files, path, to);
+        break;
+    case EXCHANGE:
+        renameat2(AT_FDCWD, here, AT_FDCWD, there, RENAME_EXCHANGE);
+        move_contents(files, path, "?");
+        move_contents(files, to, path);
+        move_contents(files, "?", to);
         break;
     case UNLINK:
         for (int i = 0; i < record->files; i++)

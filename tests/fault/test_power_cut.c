@@ -1,7 +1,7 @@
 /*
- * Power cuts. A store is made, filled, fitted, added to and cleared of a result, while all that
- * reaches its disk is recorded; then thousands of images of that disk are opened, as a loss of power
- * at any moment may leave it. What a call had acknowledged before the cut is there; what it had not
+ * Power cuts. A store is made, filled, fitted, added to, cleared of a result and compacted, while all
+ * that reaches its disk is recorded; then thousands of images of that disk are opened, as a loss of
+ * power at any moment may leave it. What a call had acknowledged before the cut is there; what it had not
  * is there as a whole or not at all; nothing is damaged; and the call that was cut off goes through
  * when it is made again, to the same bytes.
  *
@@ -93,7 +93,7 @@ static int fit(struct ny_context *ctx, const char *path, const char *name)
 }
 
 /* The calls, in order, and what is there when so many of them have returned. */
-enum { STEPS = 5 };
+enum { STEPS = 6 };
 
 static int step(struct ny_context *ctx, const char *path, unsigned number)
 {
@@ -102,7 +102,8 @@ static int step(struct ny_context *ctx, const char *path, unsigned number)
     case 1: return fit(ctx, path, "a");
     case 2: return import_file(ctx, path, 1);
     case 3: return fit(ctx, path, "b");
-    default: return ny_remove(ctx, path, "a");
+    case 4: return ny_remove(ctx, path, "a");
+    default: return ny_compact(ctx, path, NULL);
     }
 }
 
@@ -116,6 +117,7 @@ static const struct state {
                        {FIRST, {true, false}},
                        {FIRST + SECOND, {true, false}},
                        {FIRST + SECOND, {true, true}},
+                       {FIRST + SECOND, {false, true}},
                        {FIRST + SECOND, {false, true}}};
 
 static struct ny_context *new_context(void)
@@ -296,14 +298,27 @@ static unsigned returned_before(size_t cut)
     return returned;
 }
 
-/* Image `number` of `count`: the first half cuts the record at equal steps, one after another. */
+/* The first event of the compaction, the last call. */
+static size_t compaction(void)
+{
+    size_t i = record->events - 1;
+
+    while (record->event[i - 1].kind != RETURNED)
+        i--;
+    return i;
+}
+
+/* Image `number` of `count`: the first half cuts the record at equal steps, one after another, a
+ * quarter the compaction, of few events. */
 static struct image image_of(unsigned number, unsigned count, enum disk disk)
 {
     size_t cuts = record->events + 1, steps = count / 2 ? count / 2 : 1;
+    size_t least = number % 2 ? compaction() : 0;
     struct image image = {.draw = draw, .sector = draw(2) ? SECTOR : PAGE, .disk = disk};
 
     draws = (uint64_t)number << 32;
-    image.cut = number < steps ? (size_t)number * cuts / steps : (size_t)draw(cuts);
+    image.cut = number < steps ? (size_t)number * cuts / steps
+                               : least + (size_t)draw(cuts - least);
     if (disk == DISKS) image.disk = number < steps ? number % 2 : (number % 4 ? SHUFFLED : TORN_LAST);
     image.sector = draw(2) ? SECTOR : PAGE;
     return image;
@@ -385,16 +400,17 @@ static int run_group(unsigned first, unsigned end, unsigned count, enum disk dis
 
 static void no_cut_loses_or_damages_anything(void **state)
 {
-    unsigned writes = 0, syncs = 0;
+    unsigned writes = 0, syncs = 0, exchanges = 0;
 
     (void)state;
     for (size_t i = 0; i < record->events; i++) {
         writes += record->event[i].kind == WRITE;
         syncs += record->event[i].kind == SYNC;
+        exchanges += record->event[i].kind == ENTRY && record->event[i].entry == EXCHANGE;
     }
     print_message("%zu events: %u writes of %zu bytes, %u syncs\n", record->events, writes,
                   record->bytes, syncs);
-    assert_true(writes > 100 && syncs > 20);
+    assert_true(writes > 100 && syncs > 20 && exchanges > 0);
     assert_int_equal(returned_before(record->events), STEPS);
     for (unsigned first = 0; first < images_wanted; first += GROUP) {
         unsigned end = first + GROUP < images_wanted ? first + GROUP : images_wanted;
