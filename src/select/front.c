@@ -55,7 +55,8 @@ size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t columns)
            (columns + NY_PANEL) *
                (FRONT_ROWS * sizeof(float) +
                 (NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS + NY_EARLY_ROWS) * sizeof(double)) +
-           2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK * sizeof(double) + ny_columns_room_bytes(spec, NY_FRONT_BLOCK);
+           2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK * sizeof(double) +
+           ny_columns_room_bytes(spec, NY_FRONT_BLOCK);
 }
 
 int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx)
@@ -347,7 +348,8 @@ int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
     struct ny_matrix piece = {exact->Z + from, count, width, exact->stride, false};
     int err;
 
-    err = exact->room ? NY_OK : ny_columns_room_new(&exact->room, &dictionary->spec, NY_FRONT_BLOCK);
+    err = exact->room ? NY_OK
+                      : ny_columns_room_new(&exact->room, &dictionary->spec, NY_FRONT_BLOCK);
     if (!err)
         err = ny_columns_exact_in(exact->room, ny_prefix_columns(dictionary, prefix, b), front->raw,
                                   count, local, piece);

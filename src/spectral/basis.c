@@ -153,8 +153,9 @@ static bool centred(const struct ny_problem *problem)
            problem->normalisation == NY_CENTRED_IMPLICIT;
 }
 
-/* Over the rows of a sample like D, uᵀc of an eigenvector u of W has mean square σ²/m, and errors of
- * tiles add tile_noise² to it: above this σ that is one part in a hundred. Of SWS they are scaled. */
+/* Over the rows of a sample like D, uᵀc of an eigenvector u of W has mean square σ²/m, and errors
+ * of tiles add tile_noise² to it: above this σ that is one part in a hundred. Of SWS they are
+ * scaled. */
 static double tile_cut(const struct ny_problem *problem, const double *roots)
 {
     double m = (double)problem->m, scale = 1;
