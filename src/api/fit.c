@@ -180,18 +180,17 @@ int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struc
 
     if (plan->result_bytes <= room) return NY_OK;
     return ny_fail(ny_store_context(store), NY_EIO,
-                   "this takes %llu bytes, and %s can grow by %llu before its disk is full: "
+                   "the result takes %.1f MiB, and the disk of the store has room for %.1f MiB: "
                    "make space, or ask for fewer components, landmarks or neighbours",
-                   (unsigned long long)plan->result_bytes, ny_store_path(store),
-                   (unsigned long long)room);
+                   (double)plan->result_bytes / 1048576.0, (double)room / 1048576.0);
 }
 
 /* What takes less memory with the data as they are. */
 static const char *instead_of(const struct ny_fit_settings *settings)
 {
     if (!settings->rule->all) return "fewer landmarks";
-    return settings->map->graph ? "landmarks (--approx nystrom)"
-                                : "landmarks (--approx projected --select rpcholesky)";
+    return settings->map->graph ? "choose landmarks (--approx nystrom)"
+                                : "choose landmarks (--approx projected --select rpcholesky)";
 }
 
 int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan)
@@ -215,18 +214,18 @@ int ny_plan_announce(struct ny_store *store, const char *replaced, const struct 
     if (plan->fits) return ny_plan_check_disk(store, replaced, plan);
     if (plan->whole)
         return ny_fail(ctx, NY_EBUDGET,
-                       "this fit needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "
+                       "this fit needs %zu bytes (%.1f MiB), and the budget is %.1f MiB; give "
                        "--memory %zuM, or fewer components",
                        plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0,
-                       ny_memory_limit(ctx), (plan->memory_min_bytes >> 20) + 1);
+                       (double)ny_memory_limit(ctx) / 1048576.0,
+                       (plan->memory_min_bytes >> 20) + 1);
     return ny_fail(
         ctx, NY_EBUDGET,
-        "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %zu "
-        "bytes; give --memory %zuM, or %s",
+        "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %.1f MiB; "
+        "give --memory %zuM, or %s",
         plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0, plan->m,
-        plan->m_estimated ? " (estimated)" : "", ny_memory_limit(ctx),
-        (plan->memory_min_bytes >> 20) + 1,
-        instead_of(settings));
+        plan->m_estimated ? " (estimated)" : "", (double)ny_memory_limit(ctx) / 1048576.0,
+        (plan->memory_min_bytes >> 20) + 1, instead_of(settings));
 }
 
 /* Says what the fit will cost; refuses what does not fit before anything is written. */

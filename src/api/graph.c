@@ -157,10 +157,11 @@ static int announce(struct ny_request *request)
     if (err) return err;
     if (!plan->fits)
         return ny_fail(request->ctx, NY_EBUDGET,
-                       "this graph needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give "
+                       "this graph needs %zu bytes (%.1f MiB), and the budget is %.1f MiB; give "
                        "--memory %zuM",
                        plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0,
-                       ny_memory_limit(request->ctx), (plan->memory_min_bytes >> 20) + 1);
+                       (double)ny_memory_limit(request->ctx) / 1048576.0,
+                       (plan->memory_min_bytes >> 20) + 1);
     err = ny_plan_check_disk(request->store, request->name, plan);
     if (err) return err;
     if (graph.forest && graph.held_rows < points.n)

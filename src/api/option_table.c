@@ -236,12 +236,12 @@
     X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH,                       \
       "replace a result of this name that has other options")                                      \
     X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE,          \
-      "of every random choice. The same seed gives the same bytes")                                \
+      "seed of every random choice. The same seed gives the same bytes")                           \
     X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, RUN, EMBED | RARE,                                 \
       "folder of the temporary store; by default that of the output")                              \
     X("memory", NY_BYTES, 1, false, "SIZE", NULL, RUN, COMMON,                                     \
       "such as 2G; default half of what is free, import 256M. K, M, G and T are binary units")     \
-    X("threads", NY_COUNT, 1, false, "N", NULL, RUN, THREADS, "by default one a CPU")
+    X("threads", NY_COUNT, 1, false, "N", NULL, RUN, THREADS, "threads; by default one per CPU")
 
 #define INFO(name, kind, least, identity, argument, fallback, section, groups, summary)            \
     {name, argument, fallback, summary, section, groups},

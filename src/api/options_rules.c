@@ -308,8 +308,8 @@ static int refuse_for_map(const struct ny_options *options, unsigned groups, con
     char graphs[160] = "";
 
     if (!ny_one_of(name, graph_options))
-        return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s%s", name,
-                       map->name, of_graph(map));
+        return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s%s; leave it out",
+                       name, map->name, of_graph(map));
     if (map->of_graph)
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--%s does not act with --map %s of a kernel; give --neighbors T%s it one "

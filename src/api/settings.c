@@ -172,9 +172,10 @@ static int decide_landmarks(struct ny_store *store, const struct ny_options *opt
     if (err || fit->given || n == 0) return err;
     if (fit->landmarks > n && fit->landmarks != SIZE_MAX) {
         if (fit->landmarks_typed)
-            ny_log(ny_store_context(store), NY_LOG_WARNING,
-                   "--landmarks %zu is more than the %llu rows there are; all rows are taken",
-                   fit->landmarks, (unsigned long long)n);
+            ny_log(
+                ny_store_context(store), NY_LOG_WARNING,
+                "--landmarks %zu is more than the %llu rows there are; at most all rows are taken",
+                fit->landmarks, (unsigned long long)n);
         fit->landmarks = (size_t)n;
     }
     return NY_OK;

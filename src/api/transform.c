@@ -31,17 +31,17 @@ static void warn_of_drift(const struct run *run)
 
     if (!(new > drift_least)) return;
     if (isnan(run->fitted) && new > drift_alone)
-        ny_log(
-            run->ctx, NY_LOG_WARNING,
-            "the landmarks leave %.3g of the trace of %s out: are its rows on the scale of those "
-            "of the fit, and its columns in their order?",
-            new, run->placing->input);
+        ny_log(run->ctx, NY_LOG_WARNING,
+               "the landmarks leave out %.3g %% of the trace of %s: are its rows on the scale of "
+               "those "
+               "of the fit, and its columns in their order?",
+               100 * new, run->placing->input);
     else if (new > drift_factor * run->fitted)
         ny_log(
             run->ctx, NY_LOG_WARNING,
-            "the landmarks leave %.3g of the trace of %s out, and %.3g of that of the rows of the "
-            "fit: are they on the same scale, with the columns in the same order?",
-            new, run->placing->input, run->fitted);
+            "the landmarks leave out %.3g %% of the trace of %s, and %.3g %% of that of the rows "
+            "of the fit: are they on the same scale, with the columns in the same order?",
+            100 * new, run->placing->input, 100 * run->fitted);
 }
 
 static int by_model(struct run *run, const struct ny_model *model)

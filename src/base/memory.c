@@ -80,11 +80,11 @@ int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
                        "with its unit: 512M, 2G",
                        ctx->memory_limit);
     return ny_fail(ctx, NY_EBUDGET,
-                   "%.1f MiB more for '%s' do not fit in the memory budget of %.1f MiB%s%s; "
-                   "give --memory %zuM, or more",
-                   (double)bytes / 1048576.0, ny_purpose_name(purpose),
-                   (double)ctx->memory_limit / 1048576.0, holders[0] ? ", which holds " : "",
-                   holders, least_mib(before, bytes));
+                   "the memory budget of %.1f MiB is too small: '%s' needs %.1f MiB more%s%s; "
+                   "give --memory %zuM or more",
+                   (double)ctx->memory_limit / 1048576.0, ny_purpose_name(purpose),
+                   (double)bytes / 1048576.0, holders[0] ? " beside " : "", holders,
+                   least_mib(before, bytes));
 }
 
 void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
@@ -217,9 +217,10 @@ int ny_memory_need(struct ny_context *ctx, const char *what, size_t bytes)
     if (bytes <= left) return NY_OK;
     bytes += limit - left;
     return ny_fail(ctx, NY_EBUDGET,
-                   "this %s needs %zu bytes (%.1f MiB), and the budget is %zu bytes; give --memory "
+                   "this %s needs %zu bytes (%.1f MiB), and the budget is %.1f MiB; give --memory "
                    "%zuM",
-                   what, bytes, (double)bytes / 1048576.0, limit, (bytes >> 20) + 1);
+                   what, bytes, (double)bytes / 1048576.0, (double)limit / 1048576.0,
+                   (bytes >> 20) + 1);
 }
 
 int ny_product(struct ny_context *ctx, size_t *out, size_t a, size_t b, size_t c)

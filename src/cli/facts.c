@@ -378,7 +378,7 @@ static void print_negative(FILE *file, const json_t *facts)
     cli_print_fact(file, "", "%s%s %s dropped: %s",
                    cli_counted(count, "negative eigenvalue", "negative eigenvalues").text, of_all,
                    count == 1 ? "was" : "were",
-                   graph ? "the paths are not straight in any space"
+                   graph ? "no flat space has exactly these path lengths"
                          : "K is not positive semidefinite");
 }
 
@@ -431,15 +431,16 @@ void cli_print_certificate(FILE *file, const json_t *facts)
         char residual[32] = "below 1e-12"; /* f64 tells no more */
 
         if (value >= 1e-12) snprintf(residual, sizeof(residual), "%.3g", value);
-        cli_print_fact(file, certified ? "" : "certificate",
-                       "residual %s: no row is farther, squared, from what the landmarks span",
-                       residual);
+        cli_print_fact(
+            file, certified ? "" : "certificate",
+            "residual %s: the largest squared distance of a row to the span of the landmarks",
+            residual);
         certified = true;
     }
     certified = print_probe(file, certified ? "" : "certificate", facts) || certified;
     certified = print_preservation(file, facts) || print_residuals(file, facts) || certified;
     if (!exact && certified) print_kept(file, facts, false, true);
     if (!certified && lacks_certificate(facts))
-        cli_print_fact(file, "certificate", "none as it was run; --probe measures one");
+        cli_print_fact(file, "certificate", "none was made; --probe measures one");
     print_negative(file, facts);
 }

@@ -157,6 +157,8 @@ void cli_print_help(FILE *file, const struct verb *verb, bool all)
     }
     if (verb->own & OWN_PART) print_parts(file, width);
     if (rare && !all)
-        fprintf(file, "\n`nystream help %s --all` tells more, and of %zu options more.\n",
-                verb->name, rare);
+        fprintf(file, "\n`nystream help %s --all` tells more, with %zu more options.\n", verb->name,
+                rare);
+    else if (strchr(verb->description, '\n') && !all)
+        fprintf(file, "\n`nystream help %s --all` tells more.\n", verb->name);
 }

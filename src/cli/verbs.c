@@ -15,16 +15,24 @@ static const struct verb verbs[] = {
      "Reads the FILEs, one after another, in one bounded-memory pass; - is the standard input. "
      "npy, CSV and TSV, LIBSVM, IDX, fvecs and bvecs are understood, any of them gzipped too. "
      "An import is all or nothing: until it ends, readers see the store as before; after an "
-     "interruption the same command goes on where it stopped. A store that has points is only "
-     "added to with --append: run again after it was killed, even at its very end, that command "
-     "adds what was missing; run again after it ended, it adds the rows once more.",
+     "interruption the same command goes on where it stopped. --append adds to a store that has "
+     "points. Run it again if it was killed: it adds what is missing, and nothing twice. Do not "
+     "run it again if it ended: it would add the same rows once more.",
      "nystream import points.nys table.csv --label-column class\n"
      "nystream import points.nys more.csv --label-column class --append",
      cli_run_import},
     {"info", "STORE [NAME]", "", 1, 2, 0, EVERY, "what is in a store, or all about one result",
      "Shows what a store holds: rows, columns, element type, size, labels, results. With NAME "
-     "shows that result: the command that made it, its options, eigenvalues, certificate, cost; "
-     "of one that was interrupted, the command that goes on, too.",
+     "shows that result: the command that made it, its options, eigenvalues, certificate (how far "
+     "off it is) and cost, and the command that resumes it if it was interrupted.\n"
+     "- effective rank: how many eigenvalues are above rounding\n"
+     "- trace of: the matrix that the map decomposes; trace error: the share of its trace that the "
+     "landmarks leave out; variance kept: the share that the components hold\n"
+     "- residual: the squared distance of a row to the span of the landmarks\n"
+     "- passes, rows read, work, time: of the last run; in all: of all runs so far\n"
+     "- time over ideal: the time of the passes over that of their bare matrix products, at the "
+     "rate of `nystream bench`; large where there are few rows\n"
+     "- reserved by stage: the most memory that each stage set aside",
      "nystream info points.nys\n"
      "nystream info points.nys first --json",
      cli_run_info},
@@ -94,6 +102,8 @@ static const struct verb verbs[] = {
      "- nmi, ari: normalised mutual information, and the adjusted Rand index\n"
      "- kNN error: of naming a row's class by its nearest neighbours in the embedding, over ten "
      "splits in halves\n"
+     "- inertia: the sum of squared distances of rows to the centre of their cluster\n"
+     "- ±: the standard deviation over initialisations or splits; of errors, the standard error\n"
      "These are of a sample of rows:\n"
      "- trustworthiness: neighbours in the embedding are neighbours in the input\n"
      "- continuity: neighbours in the input are neighbours in the embedding\n"
@@ -108,9 +118,9 @@ static const struct verb verbs[] = {
     {"transform", "STORE NAME|MODEL.nym", "--input FILE -o OUT.npy", 1, 2, NY_GROUP_READ | WORK,
      EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
-     "solving anything. A model that was exported as one file needs no store. Warns where the "
-     "landmarks leave far more of the new rows out than of those of the fit, as where they are on "
-     "another scale; --json: drift_trace_error.",
+     "solving anything. A model that was exported as one file (export --part model) needs no "
+     "store. Warns if the landmarks leave out far more of the new rows than of the fitted ones, "
+     "which happens if they are on another scale; --json gives the share as drift_trace_error.",
      "nystream transform points.nys first --input new.csv -o placed.npy", cli_run_transform},
     {"export", "STORE NAME", "-o OUT.npy", 2, 2, COMMON,
      EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED, "write a part of a result to a file",
@@ -139,16 +149,16 @@ static const struct verb verbs[] = {
      "NAME all results that are done. Colours are labels, the clusters of eval and where they err, "
      "residuals. A graph among them colours the others by its components; "
      "--path draws a shortest path in it, with its rows, and as images where they are some. "
-     "Below 5 MB, whatever the number of rows: an image counts all of them, a sample can be "
-     "pointed at.",
+     "The page is smaller than 5 MB for any number of rows: an image shows all of them, and a "
+     "sample of them can be pointed at.",
      "nystream report points.nys first groups -o report.html", cli_run_report},
     {"embed", "FILE", "-o OUT.npy", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | WORK,
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
      "import, fit and export in one; the store between is temporary.",
      "nystream embed table.csv -o embedding.npy --label-column class", cli_run_embed},
     {"list", "STORE", "", 1, 1, 0, EVERY, "the names of the results, with their status",
-     "One result a line: name, tab, status (done, running, interrupted). Behind another tab "
-     "stands the command that goes on with what was interrupted.",
+     "Prints a line for each result: name, tab, status (done, running, interrupted). An "
+     "interrupted result has another tab and the command that resumes it.",
      "nystream list points.nys", cli_run_list},
     {"repair", "STORE", "", 1, 1, WORK, EVERY,
      "set aside what is damaged, so that the rest can be used",
@@ -162,14 +172,14 @@ static const struct verb verbs[] = {
      "the points again.",
      "nystream verify points.nys || nystream repair points.nys", cli_run_repair},
     {"compact", "STORE", "", 1, 1, COMMON, EVERY, "give back the disk that removed results held",
-     "A store keeps the room of what was removed or replaced for what comes, and its files never "
-     "get smaller by themselves. This makes a copy of what is left, for which the disk needs room, "
-     "and puts it in the store's place in one step: a kill leaves the old store or the new one. "
-     "Where less than a sixteenth is free nothing is done. Refused while an import or a fit runs; "
-     "who only reads goes on.",
+     "A store keeps the room of removed or replaced results for later ones, and its files never "
+     "get smaller by themselves. compact copies what is left, for which the disk needs room, and "
+     "puts the copy in the store's place in one step: a kill leaves the old store or the new one. "
+     "Does nothing if less than a sixteenth is free. Refused while an import or a fit runs; "
+     "readers go on.",
      "nystream compact points.nys", cli_run_compact},
     {"rm", "STORE NAME…", "", 2, NO_LIMIT, 0, EVERY, "remove results",
-     "Removes each NAME from the store, at once and without asking. Its room is for what comes; "
+     "Removes each NAME from the store, at once and without asking. Later results use its room; "
      "`compact` gives it back to the disk.",
      "nystream rm points.nys second", cli_run_rm},
     {"bench", "", "", 0, 0, WORK, EVERY, "measure this machine, for plans",

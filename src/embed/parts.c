@@ -326,8 +326,9 @@ static int no_such_part(const struct ny_result *result, const struct ny_result_p
         if (parts[i].count(result) > 0)
             length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
                                        length ? ", " : "", parts[i].name);
-    return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s", result->name,
-                   ny_store_path(result->store), part->name, list);
+    return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s%s", result->name,
+                   ny_store_path(result->store), part->name, list,
+                   strcmp(part->name, "clusters") == 0 ? "; 'nystream eval' makes clusters" : "");
 }
 
 int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows)

@@ -92,7 +92,7 @@ static int save_selection(struct ny_job *job, const struct ny_selection *selecti
     ny_job_count_passes(job, selection->passes, selection->rows_read, selection->flops);
     if (selection->complete)
         ny_log(job->ctx, job->settings->landmarks_typed ? NY_LOG_WARNING : NY_LOG_NOTE,
-               "%zu landmarks represent all rows, so no more are taken (--landmarks %zu)",
+               "%zu landmarks represent all rows, so no more are taken (of at most %zu)",
                selection->m, job->settings->landmarks);
     err = ny_fields_check(job->ctx); /* before their number is the size of anything */
     if (err) return err;

@@ -111,12 +111,13 @@ static void report(struct ny_job *job, const struct sample *sample)
     ny_field_set_count(report, "drift_rows", sample->count);
     if (isnan(tolerance))
         ny_log(job->ctx, NY_LOG_NOTE,
-               "drift: the landmarks leave %.3g of the trace of the new rows out", left / trace);
+               "drift: the landmarks leave out %.3g %% of the trace of the new rows",
+               100 * left / trace);
     else
         ny_log(job->ctx, NY_LOG_NOTE,
-               "drift: the landmarks leave %.3g of the trace of the new rows out; %.3g %% of them "
-               "have a residual above the tolerance of %g",
-               left / trace, 100 * share, tolerance);
+               "drift: the landmarks leave out %.3g %% of the trace of the new rows; %.3g %% of "
+               "these rows have a residual above the tolerance of %g",
+               100 * left / trace, 100 * share, tolerance);
 }
 
 int ny_update_drift(struct ny_job *job)
@@ -176,9 +177,9 @@ static int warn_of_width(const struct ny_job *job)
     }
     if (!err && fabs(gamma / job->params.gamma - 1) > drift_max)
         ny_log(job->ctx, NY_LOG_WARNING,
-               "--gamma auto of all rows would be about %.4g, and the model keeps %.4g (%+.0f %%): "
-               "fit again with --restart to have it follow the data",
-               gamma, job->params.gamma, 100 * (gamma / job->params.gamma - 1));
+               "--gamma auto of all rows would be about %.4g, which is %.3g times the %.4g that "
+               "the model keeps: fit again with --restart to have it follow the data",
+               gamma, gamma / job->params.gamma, job->params.gamma);
     return err;
 }
 

@@ -56,7 +56,7 @@ static void without_column(const struct ny_reader *reader, size_t column, char *
     char before[48] = "", after[48] = "";
 
     text[0] = '\0';
-    if (csv->columns < 2 || reader->options.columns) return;
+    if (csv->columns < 2 || reader->options.columns || !reader->options.nan_option) return;
     if (column > 0) snprintf(before, sizeof(before), column > 1 ? "1-%zu" : "1", column);
     if (column + 1 < csv->columns)
         snprintf(after, sizeof(after), column + 2 < csv->columns ? "%zu-%zu" : "%zu", column + 2,

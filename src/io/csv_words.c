@@ -122,7 +122,9 @@ static void fail_columns(struct ny_reader *reader, const bool *words, uint64_t l
                "%s, line %llu: the columns %s%s hold text and not numbers; %s%s%s", reader->path,
                (unsigned long long)line, told.text, told.full ? ", …" : "",
                without[0] ? "leave them out with " : "no column of numbers is left", without,
-               without[0] ? ", and give --label-column N if one of them is the label" : "");
+               without[0] && !reader->options.label_column
+                   ? ", and give --label-column N if one of them is the label"
+                   : "");
 }
 
 void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
@@ -133,10 +135,13 @@ void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
     bool *words = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*words));
     struct ny_shown shown = ny_shown(name ? name : "", name ? strlen(name) : 0);
     struct ny_shown value = ny_shown(field->text, field->length); /* the window may move */
-    char without[LIST_BYTES + 16];
+    char without[LIST_BYTES + 16], as_label[80] = "";
     size_t count;
 
     if (!words) return;
+    if (!reader->options.label_column)
+        snprintf(as_label, sizeof(as_label),
+                 "; give --label-column %zu if this column is the label", column + 1);
     count = find_words(reader, words);
     words[column] = true;
     ny_csv_without(reader, words, without, sizeof(without));
@@ -144,11 +149,13 @@ void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
         fail_columns(reader, words, line, without);
     } else {
         ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-                   "%s, line %llu, column %zu%s%s%s: '%s' is not a number; give --label-column %zu "
-                   "if this column is the label%s%s",
-                   reader->path, (unsigned long long)line, column + 1, name ? " ('" : "",
-                   shown.text, name ? "')" : "", value.text, column + 1,
-                   without[0] ? ", or leave the column out: " : "", without);
+                   "%s, line %llu, column %zu%s%s%s: '%s' is not a number%s%s%s%s", reader->path,
+                   (unsigned long long)line, column + 1, name ? " ('" : "", shown.text,
+                   name ? "')" : "", value.text, as_label,
+                   !without[0]   ? ""
+                   : as_label[0] ? ", or "
+                                 : "; ",
+                   without[0] ? "leave the column out: " : "", without);
     }
     ny_free(reader->ctx, words);
 }

@@ -61,6 +61,10 @@ static const char *reason_of(const char *end, enum ny_output what)
     if (what == NY_OUTPUT_NEIGHBORS && ny_one_of(end, ".mtx|.npz"))
         return "; graphs are not written as sparse matrices: export the parts neighbors and "
                "distances, one after the other";
+    if (what == NY_OUTPUT_TABLE && ny_one_of(end, ".nym"))
+        return "; 'nystream export --part model' writes a model";
+    if (what == NY_OUTPUT_TABLE && ny_one_of(end, ".png|.svg|.pdf"))
+        return "; 'nystream plot' draws a picture";
     return "";
 }
 

@@ -230,7 +230,9 @@ void ny_reader_class_names(const struct ny_reader *reader, const char *const **n
 
 const char *ny_reader_nan_cure(const struct ny_reader *reader)
 {
-    return reader->options.nan_option ? "; --nan drop leaves such rows out" : "";
+    return reader->options.nan_option ? "; --nan drop leaves such rows out"
+           : reader->options.dims_of  ? "; take such rows out of the file"
+                                      : "";
 }
 
 void ny_reader_drop(struct ny_reader *reader, uint64_t line)

@@ -88,8 +88,8 @@ static int unknown_column(const struct ny_frame *frame, const char *name)
         names[i] = words[i].name;
     names[WORDS] = "row";
     return ny_fail(frame->ctx, NY_EUSAGE,
-                   "there is no column '%s' of '%s': it is row, label, cluster, component, "
-                   "residual or a component of the embedding, 1 to %zu%s",
+                   "there is no column '%s' of '%s': it is row, label, cluster, component (of a "
+                   "graph), residual, or the number of a component of the embedding, 1 to %zu%s",
                    name, frame->result.name, frame->components,
                    ny_hint(name, names, WORDS + 1).text);
 }

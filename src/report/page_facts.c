@@ -192,7 +192,8 @@ static bool put_error(struct ny_sink *sink, const json_t *report)
     }
     if (isfinite(residual))
         ny_putf(sink,
-                "<li>Residual %s: no row is farther, squared, from what the landmarks span.</li>",
+                "<li>Residual %s: the largest squared distance of a row to the span of the "
+                "landmarks.</li>",
                 residual >= 1e-12 ? ny_short_number(residual, text) : "below 1e-12");
     if (isfinite(probe)) {
         ny_putf(sink, "<li>Probe error %s", ny_short_number(probe, text));
@@ -239,10 +240,10 @@ void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result)
     if (!certified)
         ny_put(sink, graph || ny_field_is(report, "kernel", "precomputed")
                          ? "<li>None.</li>"
-                         : "<li>None as it was run; <code>--probe</code> measures one.</li>");
+                         : "<li>None was made; <code>--probe</code> measures one.</li>");
     if (negative > 0)
         ny_putf(sink, "<li>%.0f negative eigenvalues were dropped: %s.</li>", negative,
-                graph ? "the paths are not straight in any space"
+                graph ? "no flat space has exactly these path lengths"
                       : "K is not positive semidefinite");
     ny_put(sink, "</ul></section>");
 }

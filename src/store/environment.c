@@ -73,14 +73,15 @@ int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, in
     case ENOSPC:
     case EDQUOT:
         status = NY_EIO;
-        advice = "; the disk is full: what was committed is safe, make space and run the same "
+        advice = "; the disk is full: what was stored before is safe, make space and run the same "
                  "command again";
         break;
     case EIO: /* also what LMDB makes of a short write */
     case EFBIG:
         status = NY_EIO;
-        advice = "; the disk is full or failing: what was committed is safe, make space and run "
-                 "the same command again";
+        advice =
+            "; the disk is full or failing: what was stored before is safe, make space and run "
+            "the same command again";
         break;
     default:
         status = NY_EIO;

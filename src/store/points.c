@@ -64,17 +64,21 @@ int ny_block_damaged(struct ny_store *store, const struct ny_manifest *m, enum n
                      uint64_t block, const char *wrong)
 {
     uint64_t first = block * m->block_rows, rows = ny_rows_in_block(m, block);
+    const char *cure = ", 'nystream repair' sets it aside";
     struct ny_lost lost = {0};
 
     if (m->flags & NY_FLAG_LOST && kind == NY_KIND_POINTS && !ny_points_lost(store, &lost) &&
-        ny_lost_covers(&lost, first, first + rows))
+        ny_lost_covers(&lost, first, first + rows)) {
         wrong = "its rows are lost, 'nystream repair' has set them aside";
+        cure = "";
+    }
     ny_lost_release(&lost, store->ctx);
     return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, first,
                       "%s %llu of %s (rows %llu to %llu) is damaged: %s; 'nystream verify' lists "
-                      "all damage",
+                      "all damage%s",
                       kind_name(kind), (unsigned long long)block, store->path,
-                      (unsigned long long)first, (unsigned long long)(first + rows - 1), wrong);
+                      (unsigned long long)first, (unsigned long long)(first + rows - 1), wrong,
+                      cure);
 }
 
 /* Reads one block in a view of its own; *m is the manifest of that view. `out` has room for a full

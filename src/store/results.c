@@ -272,7 +272,7 @@ static int chunk_damaged(struct ny_store *store, const char *name, const char *p
 {
     return ny_fail_at(store->ctx, NY_ESTORE, store->results->path, NY_NO_LINE,
                       "chunk %llu of %s of result '%s' in %s is damaged: %s; 'nystream verify' "
-                      "lists all damage",
+                      "lists all damage, 'nystream repair' sets it aside",
                       (unsigned long long)index, part, name, store->path, wrong);
 }
 

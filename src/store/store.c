@@ -78,7 +78,8 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
     *out = NULL;
     if (stat(path, &info) && errno == ENOENT)
         return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
-                          "there is no store %s; it is named first, and 'nystream import' makes it",
+                          "there is no store %s; the first operand names the store, and "
+                          "'nystream import' makes it",
                           path);
     if (stat(path, &info)) return ny_fail_errno(ctx, "open the store", path);
     if (!S_ISDIR(info.st_mode))

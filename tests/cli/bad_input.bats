@@ -460,6 +460,8 @@ END
 mkdir out                               | export s r -o out                | 4 | out is a directory
 mkdir out.npy                           | transform s r --input p.csv -o out.npy | 4 | out.npy is a directory
 mkdir out.npy                           | embed p.csv -o out.npy           | 4 | out.npy is a directory
+:                                       | export s r -o out.nym            | 2 | 'nystream export --part model' writes a model
+:                                       | export s r -o out.png            | 2 | 'nystream plot' draws a picture
 :                                       | export s r -o none/out.npy       | 4 | the folder of none/out.npy is not there
 :                                       | export s r -o p.csv/out.npy      | 4 | p.csv/out.npy
 :                                       | export s r -o /dev/full          | 4 | /dev/full
@@ -513,7 +515,7 @@ cp r.nym m.nym; flip m.nym 17           | transform m.nym --input p.csv -o out.n
 cp r.nym m.nym; flip m.nym 32           | transform m.nym --input p.csv -o out.npy | 5 | m.nym is a damaged model
 cp r.nym m.nym; flip m.nym 200          | transform m.nym --input p.csv -o out.npy | 5 | m.nym is a damaged model
 truncate -s 1T m.nym                    | transform m.nym --input p.csv -o out.npy | 5 | m.nym is not a model
-cp r.nym m.nym; truncate -s 1T m.nym    | transform m.nym --input p.csv -o out.npy | 8 | for 'model' do not fit
+cp r.nym m.nym; truncate -s 1T m.nym    | transform m.nym --input p.csv -o out.npy | 8 | too small: 'model' needs
 END
 }
 
@@ -581,7 +583,7 @@ END
 :   | import none.csv s                  | 4 | s is a store and not a file of points; the store is named before the files
 mkdir -p im/cat; touch im/cat/a.PNG | import new im | 4 | im is a directory of images / nystream-image-rows FOLDER -o IMAGES.npy
 mkdir im; touch im/a.jpeg | embed im -o out.npy | 4 | im is a directory of images
-:   | fit a s                            | 4 | there is no store a / it is named first / 'nystream import' makes it
+:   | fit a s                            | 4 | there is no store a / the first operand names the store / 'nystream import' makes it
 :   | fit p.csv a                        | 4 | p.csv is not a store / 'nystream import' makes
 :   | fit s a --memory 10                | 8 | with its unit: 512M
 :   | fit s a -q --memory 10M            | 8 | this fit needs / --memory 3

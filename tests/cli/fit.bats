@@ -489,7 +489,7 @@ expect() {
     [ "$(field "$output" landmarks)" = 3 ]
     says '{"warning"'
     ny select s same --select rpcholesky --kernel linear --landmarks 20 -q
-    says "warning: 3 landmarks represent all rows, so no more are taken (--landmarks 20)"
+    says "warning: 3 landmarks represent all rows, so no more are taken (of at most 20)"
     ny select s untyped --select rpcholesky --kernel linear -q
     silent
     ny select s untyped --select rpcholesky --kernel linear --restart
@@ -550,7 +550,7 @@ expect() {
     nystream export s given --part residuals -o given.npy
     ny fit s u --select uniform --landmarks 20 --gamma 0.3 --certify
     exits 0
-    says "no row is farther, squared, from what the landmarks span"
+    says "the largest squared distance of a row to the span of the landmarks"
     ny fit s not --select uniform --landmarks 20 --kernel polynomial --coef0 -1 --degree 2 --certify
     exits 7
     says "--select uniform without --certify"

@@ -70,7 +70,7 @@ larger() { # SIZE
     larger 8m
     ny fit disk/s a --landmarks 50 --components 40 --memory 64M
     exits 4
-    says "this takes 16"
+    says "the result takes 15.3 MiB, and the disk of the store has room for "
     ny list disk/s
     [ "$output" = "old	done" ]
     # What is there in the end, but not what leads to it, nor the pages that LMDB leaves free.
@@ -122,13 +122,13 @@ larger() { # SIZE
     for options in "--landmarks 1100" "--components 60" "--approx randomized --rank 30"; do
         ny fit disk/s new $options --memory 256M
         exits 4
-        says "before its disk is full"
+        says "the disk of the store has room for"
         ny list disk/s
         [ "$output" = "old	done" ]
     done
     ny graph disk/s g --neighbors 20 --memory 256M
     exits 4
-    says "before its disk is full"
+    says "the disk of the store has room for"
     nystream fit disk/s old --select uniform --landmarks 290 --components 60 --restart -q
     ny fit disk/s new --landmarks 20 -q
     exits 0

@@ -58,6 +58,10 @@ options_of() {
     exits 0
     [ "$output" = "$whole" ]
     ny info --help
+    prints "\`nystream help info --all\` tells more."
+    ny help info --all
+    prints "effective rank"
+    ny list --help
     [[ $output != *--all* ]]
 }
 

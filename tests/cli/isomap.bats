@@ -194,7 +194,7 @@ same_part() { # NAME NAME PART
     [ "$(field "$output" negative_eigenvalues)" = "$negative" ]
     [ "$(field "$output" negative_share)" = null ]
     ny info t.nys few
-    prints "negative eigenvalues were dropped: the paths"
+    prints "negative eigenvalues were dropped: no flat space"
 }
 
 @test "paths along a line have no negative eigenvalues: of few landmarks, and of many" {
@@ -217,7 +217,7 @@ same_part() { # NAME NAME PART
     ny fit t.nys all --map isomap --neighbors 8 --approx exact --memory 64M -q
     exits 8
     says "give --memory"
-    says "or landmarks (--approx nystrom)"
+    says "or choose landmarks (--approx nystrom)"
     ny fit t.nys few --map isomap --neighbors 8 --approx nystrom --landmarks 50 --memory 64M -q
     exits 0
 }

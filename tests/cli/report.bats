@@ -75,7 +75,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     run ! grep -q Certificate g.html
     run ! grep -q Certificate d.html
     ny report s c -o c.html
-    grep -q "None as it was run; <code>--probe</code>" c.html
+    grep -q "None was made; <code>--probe</code>" c.html
 }
 
 @test "its figures are those of info" {

@@ -141,13 +141,13 @@ nan_table() {
         'BEGIN {exit !(e > 0 && e < 0.2 && e < 10 * f)}'
     ny transform s a --input far.csv -o far.npy -q
     exits 0
-    says "warning: the landmarks leave 1 of the trace of far.csv out, and 0.0"
+    says "warning: the landmarks leave out 100 % of the trace of far.csv, and "
     [ "$(head -c 128 far.npy | wc -c)" -eq 128 ]
     ny transform s a --input far.csv -o far.npy --json
     says '{"warning":'
     awk -v e="$(field "$output" drift_trace_error)" 'BEGIN {exit !(e > 0.99)}'
     ny transform a.nym --input far.csv -o far.npy --json
-    says "leave 1 of the trace of far.csv out"
+    says "leave out 100 % of the trace of far.csv"
     [ "$(field "$output" drift_trace_error_fitted)" = null ]
     ny transform a.nym --input new.csv -o new.npy -q
     silent
