@@ -117,7 +117,7 @@ static int fit_all(struct ny_context *context, const char *store, const char *fi
     return err ? err : ny_fit(context, store, result, options, report);
 }
 
-/* Of the import, in the report of the fit. */
+/* Adds to the report of the fit which rows the import left out. */
 static int tell_dropped(struct ny_context *ctx, struct ny_report *report,
                         const struct ny_import_dropped *dropped)
 {

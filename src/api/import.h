@@ -24,7 +24,7 @@ struct ny_import_files {
 int ny_import_all(struct ny_context *context, const char *path, struct ny_import_files files,
                   const struct ny_options *options, struct ny_import_dropped *dropped,
                   struct ny_report **report);
-/* Those of an import in steps. */
+/* The rows that an import in steps left out so far; valid until the import is freed. */
 const struct ny_import_dropped *ny_import_left_out(const struct ny_import *import);
 /* "dropped" and "dropped_rows" of a report. */
 void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped);

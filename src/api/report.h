@@ -12,7 +12,7 @@
 /* A report that takes `object` over, filled by ny_field_set_…() (embed/record.h); NY_EBUDGET when
  * there was no memory for it or for a field. `out` NULL: there was nothing wrong with it. */
 int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *object);
-/* What it holds, to be added to before anybody reads it. */
+/* The object inside the report, borrowed: fields may be added before the report is read. */
 json_t *ny_report_object(struct ny_report *report);
 /* A text, or null; bytes that are not UTF-8 become "?". */
 json_t *ny_json_text(const char *value);

@@ -16,7 +16,7 @@
  * scale, or of other things. A model that stands alone does not know its own rows. */
 static const double drift_factor = 10, drift_alone = 0.5, drift_least = 1e-3;
 
-/* What a transform is asked for, and what it finds. */
+/* One transform: the request, and its findings. */
 struct run {
     struct ny_context *ctx;
     const struct ny_placing *placing;

@@ -135,7 +135,7 @@ int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size
  * calling thread. */
 int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count,
                      size_t first, struct ny_matrix K);
-/* The same, for those who ask often, in room that they keep; of up to `cols` landmarks. */
+/* Work space for ny_columns_exact_in() with up to `cols` landmarks, kept between calls. */
 struct ny_columns_room;
 int ny_columns_room_new(struct ny_columns_room **out, const struct ny_columns_spec *spec,
                         size_t cols);

@@ -39,7 +39,7 @@ enum { ROUNDS = 2 };
 
 static const double quick_s = 0.003, full_s = 0.075;
 
-/* What a look may be off by where nobody else wants the machine. */
+/* A look on an idle machine finds at least this share of the stored rates. */
 static const double least_share = 0.8;
 
 /* The first CHECKED of them tell whether what was kept is true of this moment. */
@@ -265,7 +265,7 @@ size_t ny_calibration_bytes(unsigned workers, size_t room)
     return probes(workers, room) * (size_t)PROBE_ROOM;
 }
 
-/* Beside the buffers that BLAS keeps of them, as a plan's bill has it. */
+/* Threads that the budget has room for now, after the buffers that BLAS keeps for them. */
 static unsigned probes_now(struct ny_context *ctx, unsigned workers)
 {
     size_t left = ny_memory_left(ctx), blas = ny_blas_bytes(workers, workers, 0);
@@ -459,7 +459,7 @@ static void fill(struct ny_calibration *c, const double rates[KINDS])
         *rate_at(c, kind) = rates[kind];
 }
 
-/* Of what was kept, the share that the machine gives now. */
+/* Speed of the machine now ÷ stored speed, as the geometric mean of two rates. */
 static double share_of(const struct ny_calibration *kept, const double now[KINDS])
 {
     return sqrt(now[GEMM32] / kept->gemm32 * now[GRAM32] / kept->gram32);
@@ -512,7 +512,7 @@ int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsig
     *calibration = (struct ny_calibration){.date = NAN, .load = NAN, .now = 1};
     make_key(ctx, calibration->key, sizeof(calibration->key));
     kept = flops >= few && load(calibration);
-    /* What a part of the threads would do by themselves says nothing against all of them. */
+    /* Rates of fewer threads, run alone, cannot tell whether those of all threads still hold. */
     if (kept && at_once < effective_threads(ctx)) return NY_OK;
     if (kept) err = look(ctx, calibration, at_once, patient, &share);
     if (kept && err == NY_OK && share < 1 / least_share) {

@@ -47,7 +47,8 @@ static double sample_bytes(const struct sample *s, const struct ny_columns_spec 
            rows * (double)(ny_raw_bytes(spec) + 64);
 }
 
-/* As many threads as a quarter of the budget holds the buffers of; those are returned. */
+/* Uses as many BLAS threads as have their buffers in a quarter of the budget. Returns the bytes of
+ * these buffers. */
 static size_t choose_crew(struct ny_context *ctx, size_t m)
 {
     unsigned threads = ny_context_threads(ctx), crew = threads;

@@ -5,7 +5,7 @@
 #include "embed/plan.h"
 #include "embed/prices.h"
 
-/* What a sample of the rows foretells. */
+/* Forecast from a sample of the rows. */
 struct ny_look {
     bool gram_f64; /* pass 1 sums up in f64 */
     struct ny_decay decay;

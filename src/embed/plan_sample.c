@@ -1,5 +1,5 @@
-/* What a sample of the rows tells of the kernel matrix: whether pass 1 will sum up in f64, and how
- * residuals fall with the landmarks. */
+/* A sample of the rows foretells two things of the kernel matrix: whether pass 1 will sum up in
+ * f64, and how residuals fall with the landmarks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +122,7 @@ static int look_at_gram(struct sample *sample, size_t m, bool *f64)
     return err;
 }
 
-/* Of as many rows; dot products of d columns have no more than rank d. */
+/* The largest rank that the kernel matrix of n rows can have: dot products have at most d. */
 static double rank_of(const struct ny_columns_spec *spec, uint64_t n)
 {
     bool products = spec->kernel->base == NY_BASE_DOT && !spec->kernel->has_polynomial;

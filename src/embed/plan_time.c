@@ -214,8 +214,7 @@ static void time_solve(const struct timing *t)
     bool gram = ny_settings_forms_gram(settings);
     bool whole = gram || settings->rule->all ||
                  (!settings->method->krylov && !ny_nystrom_randomized(&problem, t->plan->m, rank));
-    /* Of small problems most are products; the reduction of large ones goes at the memory's pace.
-     */
+    /* Products dominate small problems; the reduction of large ones runs at the memory's pace. */
     double reduced = t->plan->m < 1500 ? 2 : 1.1;
 
     t->plan->flops += small;

@@ -183,7 +183,7 @@ int ny_job_load_sums(struct ny_job *job, const char *part, uint64_t *units)
     return err ? err : load(job, part, units, &found);
 }
 
-/* Of the products: each worker's share of H. */
+/* Allocates each worker's share of H. */
 static int allocate_products(struct accumulate *run)
 {
     struct ny_job *job = run->job;

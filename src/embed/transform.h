@@ -7,7 +7,7 @@
 #include "io/reader.h"
 #include "io/writer.h"
 
-/* What is known of rows that were placed. */
+/* Facts about the rows that a transform placed. */
 struct ny_placed {
     uint64_t rows;
     double drift_trace_error; /* share of their trace that the landmarks leave out; NaN: unknown */

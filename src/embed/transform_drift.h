@@ -28,7 +28,8 @@ void ny_drift_sample_release(struct ny_drift_sample *sample);
  * no landmarks, or there is no room to measure it. */
 int ny_drift_measure(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
                      const struct ny_drift_sample *sample, double *error);
-/* The same of rows of the store, which the model was fitted to. */
+/* *error: the share of the trace of the fitted rows that the landmarks leave out, measured on a
+ * sample of them from the store. */
 struct ny_store;
 int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, double *error);
 

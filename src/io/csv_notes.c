@@ -1,5 +1,5 @@
-/* What is told about a file of text beside its rows: what was read as what, and what looks like a
- * slip though it is no error. */
+/* Notes about a text file: which parts were read as header, labels and columns, and likely slips
+ * that are no errors. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

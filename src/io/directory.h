@@ -1,4 +1,4 @@
-/* What to say to somebody who names a directory where a file of points is wanted. */
+/* The error message for a directory that is named in place of a file of points. */
 #ifndef NY_IO_DIRECTORY_H
 #define NY_IO_DIRECTORY_H
 

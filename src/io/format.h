@@ -27,7 +27,7 @@ struct ny_format {
     /* Passes over at most `rows` rows and advances reader->consumed; NULL: by reading them. */
     int (*skip)(struct ny_reader *reader, uint64_t rows);
     void (*close)(struct ny_reader *reader);
-    /* What was read as what, for a note; NULL: there is nothing to tell. */
+    /* Writes a note about how the file was read into text. NULL: this format has no such note. */
     void (*describe)(const struct ny_reader *reader, char *text, size_t size);
     bool takes_columns, takes_label_column;
     bool has_header; /* a first line may name the columns */

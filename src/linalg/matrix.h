@@ -70,7 +70,7 @@ static inline struct ny_matrix32 ny_cols32(struct ny_matrix32 a, size_t first, s
  * order, where more gain a second at most: other threads give other bits. Process-wide state. */
 enum { NY_BLAS_SERIAL_ORDER = 2048 };
 void ny_blas_parallel(const struct ny_context *ctx, size_t m);
-/* What OpenBLAS keeps resident of its buffers once `workers` threads multiplied matrices of m
+/* Bytes that OpenBLAS keeps resident in its buffers once `workers` threads multiplied matrices of m
  * columns, and a small problem of order m was solved, above NY_BLAS_SERIAL_ORDER in all `threads`:
  * for each caller what does not depend on m, its stack, and a packed panel of 512 × m doubles.
  * Measured up to m = 4,000, rounded up. */

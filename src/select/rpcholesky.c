@@ -290,26 +290,36 @@ static void lower_bounds(struct ny_rpcholesky *rp)
 }
 
 /* A row's kernel values with so many landmarks, and their substitution. */
-static double row_cost(const struct ny_rpcholesky *rp, double landmarks)
+static double row_cost(const struct ny_pivot_pace *pace, double landmarks)
 {
-    return landmarks * (landmarks + 2 * ny_entry_products(rp->request->spec));
+    return landmarks * (landmarks + 2 * pace->d);
 }
 
-/* Whether a pass should be made now, and not later or never, when candidates are accepted at this
- * rate. Never: those that the missing landmarks are likely to take cost less than it. Later: passes
- * are as many landmarks apart as now, so that to wait for one more saves that part of a pass; it
- * takes its candidates, and a pass over more columns. */
-static bool is_pass_due(const struct ny_rpcholesky *rp)
+/* Never: the candidates that the missing landmarks are likely to take cost less than a pass. Later:
+ * passes are as many landmarks apart as now, so that to wait for one more saves that part of a
+ * pass; it takes its candidates, and a pass over more columns. */
+bool ny_pivot_pass_due(const struct ny_pivot_pace *pace)
 {
     const double dearer = 4; /* a candidate than a row of a pass: in f64, and on one thread */
-    double count = (double)ny_dictionary_count(rp->dictionary), n = (double)rp->n;
-    double missing = (double)rp->m - count, apart = count - (double)rp->now.measured_at;
-    double now = row_cost(rp, count), growth = row_cost(rp, count + 1) / now - 1;
+    double missing = pace->m - pace->count, apart = pace->count - pace->measured_at;
+    double now = row_cost(pace, pace->count), growth = row_cost(pace, pace->count + 1) / now - 1;
 
-    if (!(rp->now.share > 0)) return true;
-    if (dearer * missing * row_cost(rp, count + missing / 2) < rp->now.share * n * now)
+    if (!(pace->share > 0)) return true;
+    if (dearer * missing * row_cost(pace, pace->count + missing / 2) < pace->share * pace->n * now)
         return false;
-    return rp->now.share * n * (1 / apart - growth) < dearer;
+    return pace->share * pace->n * (1 / apart - growth) < dearer;
+}
+
+static bool is_pass_due(const struct ny_rpcholesky *rp)
+{
+    const struct ny_pivot_pace pace = {.n = (double)rp->n,
+                                       .m = (double)rp->m,
+                                       .d = ny_entry_products(rp->request->spec),
+                                       .count = (double)ny_dictionary_count(rp->dictionary),
+                                       .measured_at = (double)rp->now.measured_at,
+                                       .share = rp->now.share};
+
+    return ny_pivot_pass_due(&pace);
 }
 
 /* When few were accepted, the bounds of most rows are too far above, and a pass may renew them.

@@ -41,6 +41,16 @@ struct ny_pivot_progress {
     double flops;
 };
 
+/* A selection's decision about a pass; also played through by plans (rpcholesky_work.c). */
+struct ny_pivot_pace {
+    double n, m, d;     /* rows, wanted landmarks, products of a kernel value */
+    double count;       /* landmarks so far */
+    double measured_at; /* landmarks at the last pass */
+    double share;       /* of the candidates that is accepted */
+};
+/* Whether a pass should be made now, and not later or never. */
+bool ny_pivot_pass_due(const struct ny_pivot_pace *pace);
+
 struct ny_rpcholesky {
     struct ny_context *ctx;
     const struct ny_selection_request *request;

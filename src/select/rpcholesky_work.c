@@ -1,4 +1,4 @@
-/* What a randomly pivoted selection is likely to take: its windows and passes, played through with
+/* The likely work of a randomly pivoted selection: its windows and passes are played through with
  * the residuals that a sample foretells. */
 #include <math.h>
 
@@ -18,74 +18,57 @@ double ny_decay_at(const struct ny_decay *decay, double landmarks)
     return decay->share[last] * pow(landmarks / (double)last, -fmin(slope, 40));
 }
 
-/* Where a selection is. */
+/* The state of a selection that is played through. */
 struct play {
     const struct ny_decay *decay;
-    double n, m, d;
-    double count;  /* landmarks so far */
+    struct ny_pivot_pace pace;
     double bound;  /* mean of the bounds, as a share of k(x,x) */
     double looked; /* landmarks that a candidate meets before it is rejected */
-    double measured_at;
     struct ny_selection_work work;
 };
 
-/* As is_pass_due() of rpcholesky.c has it. */
-static double row_cost(const struct play *play, double landmarks)
-{
-    return landmarks * (landmarks + 2 * play->d);
-}
-
-static bool is_pass_due(const struct play *play, double share)
-{
-    const double dearer = 4;
-    double missing = play->m - play->count, apart = fmax(play->count - play->measured_at, 1);
-    double now = row_cost(play, play->count), growth = row_cost(play, play->count + 1) / now - 1;
-
-    if (dearer * missing * row_cost(play, play->count + missing / 2) < share * play->n * now)
-        return false;
-    return share * play->n * (1 / apart - growth) < dearer;
-}
-
 /* Candidates until as many landmarks more are accepted, or a window ends; they are rejected as soon
  * as their residual is below the share of their bound that was drawn for them. */
-static double play_window(struct play *play)
+static void play_window(struct play *play)
 {
     const double steps = 8;
-    double begin = play->count, left = NY_PIVOT_WINDOW, candidates = 0;
+    struct ny_pivot_pace *pace = &play->pace;
+    double begin = pace->count, left = NY_PIVOT_WINDOW, candidates = 0;
 
-    for (int i = 0; i < (int)steps && play->count < play->m; i++) {
-        double share = fmin(ny_decay_at(play->decay, play->count) / play->bound, 1);
-        double some = fmin(left / steps, (play->m - play->count) / fmax(share, 1e-9));
+    for (int i = 0; i < (int)steps && pace->count < pace->m; i++) {
+        double share = fmin(ny_decay_at(play->decay, pace->count) / play->bound, 1);
+        double some = fmin(left / steps, (pace->m - pace->count) / fmax(share, 1e-9));
 
-        play->looked += fmin(share * some, play->m - play->count) * share;
-        play->count += share * some;
+        play->looked += fmin(share * some, pace->m - pace->count) * share;
+        pace->count += share * some;
         candidates += some;
-        play->work.alone += some * fmax(play->looked, share * play->count);
-        play->work.alone_flops += some * fmax(play->looked, share * play->count) *
-                                  fmax(play->looked, share * play->count);
+        play->work.alone += some * fmax(play->looked, share * pace->count);
+        play->work.alone_flops += some * fmax(play->looked, share * pace->count) *
+                                  fmax(play->looked, share * pace->count);
     }
     play->work.gathered += candidates;
     play->work.visits++;
-    return (play->count - begin) / fmax(candidates, 1);
+    pace->share = (pace->count - begin) / fmax(candidates, 1);
 }
 
-/* All rows; where residuals are small, f64 decides. */
+/* A pass over all rows; f64 decides residuals that are small. */
 static void play_pass(struct play *play)
 {
     const double exact_below = 1e-3, fresh = 2;
-    double tau = ny_decay_at(play->decay, play->count), entries = play->n * play->count;
+    double count = play->pace.count, entries = play->pace.n * count;
+    double tau = ny_decay_at(play->decay, count);
 
     play->work.passes++;
     if (tau < exact_below) {
         play->work.exact += entries;
-        play->work.exact_flops += entries * play->count;
+        play->work.exact_flops += entries * count;
     } else {
         play->work.entries += entries;
-        play->work.flops += entries * play->count;
+        play->work.flops += entries * count;
     }
     play->bound = fmax(fmin(fresh * tau, play->bound), 1e-300);
-    play->measured_at = play->count;
-    play->looked = play->count; /* what is left of them is hardly told apart before */
+    play->pace.measured_at = count;
+    play->looked = count; /* what is left of them is hardly told apart before */
 }
 
 struct ny_selection_work ny_rpcholesky_work(const struct ny_selection_request *request, size_t m,
@@ -93,21 +76,21 @@ struct ny_selection_work ny_rpcholesky_work(const struct ny_selection_request *r
 {
     enum { WINDOWS_MAX = 100000 };
     struct play play = {.decay = decay,
-                        .n = (double)request->n,
-                        .m = (double)m,
-                        .d = ny_entry_products(request->spec),
+                        .pace = {.n = (double)request->n,
+                                 .m = (double)m,
+                                 .d = ny_entry_products(request->spec)},
                         .bound = 1};
 
-    for (int i = 0; i < WINDOWS_MAX && play.count < play.m; i++) {
-        double share = play_window(&play);
-
-        if (!(ny_decay_at(decay, play.count) > (double)m * 0x1p-50)) {
+    for (int i = 0; i < WINDOWS_MAX && play.pace.count < play.pace.m; i++) {
+        play_window(&play);
+        if (!(ny_decay_at(decay, play.pace.count) > (double)m * 0x1p-50)) {
             play_pass(&play); /* the rank is reached, which two passes show */
             play_pass(&play);
             break;
         }
-        if (play.count < play.m && share * NY_PIVOT_WINDOW < NY_PIVOT_ACCEPTED_LEAST &&
-            is_pass_due(&play, share))
+        if (play.pace.count < play.pace.m &&
+            play.pace.share * NY_PIVOT_WINDOW < NY_PIVOT_ACCEPTED_LEAST &&
+            ny_pivot_pass_due(&play.pace))
             play_pass(&play);
     }
     if (request->certify) play_pass(&play);

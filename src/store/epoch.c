@@ -4,8 +4,8 @@
  * ever reported: a part that is newer is what a kill between two commits leaves, and what an older
  * nystream leaves, which does not write what is remembered.
  *
- * What is remembered was on the disk before: otherwise a loss of power could take a commit back
- * whose successor the other table has kept.
+ * An epoch is remembered only after its commit was on the disk: otherwise a loss of power could
+ * take back a commit that the other table remembers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include "store/guard.h"
 #include "store/store_private.h"
 
-/* As of a chunk, in both tables: whoever walks over results/ and knows chunks alone can check it.
- */
+/* The frame is that of a chunk in both tables, so that a reader which knows only chunks can check
+ * it. */
 static struct ny_frame memory_frame(const struct ny_store *store)
 {
     const struct ny_key key = ny_memory_key();

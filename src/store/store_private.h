@@ -172,7 +172,7 @@ void ny_store_remember_results(struct ny_store *store);
 /* Finds out whether one of the two is older than the other remembers: store->older. */
 int ny_store_compare_epochs(struct ny_store *store);
 enum { NY_OLDER_BYTES = 200 };
-/* What to say of it; NULL where neither is. */
+/* Writes the sentence about the older part into text and returns it; NULL if neither is older. */
 const char *ny_store_older(const struct ny_store *store, char text[NY_OLDER_BYTES]);
 /* From now on the store is taken as it is. */
 int ny_store_accept_older(struct ny_store *store);

@@ -1,4 +1,4 @@
-# What a certificate says beside its numbers.
+# A certificate says in words what its numbers mean.
 load helper
 
 # near N: N rows of four columns, three quarters of which are near copies of ten of them.

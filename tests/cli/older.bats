@@ -22,7 +22,7 @@ setup() {
     cp -r "$BATS_FILE_TMPDIR"/{s,old,new,second.csv} .
 }
 
-# What every verb that writes is refused with, while readers warn.
+# Verbs that write are refused with this error, and readers warn.
 refused_to_write() { # FOLDER
     ny verify s
     exits 5

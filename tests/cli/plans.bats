@@ -1,4 +1,4 @@
-# What plans say of time and memory: all that a fit does is in them, and no more than it holds.
+# Plans foretell time and memory: they count all that a fit does, and no more than it holds.
 load helper
 
 setup() {

@@ -204,7 +204,7 @@ now() {
     exec 7>&-
     [ "$code" -eq 130 ]
     grep -q '"resume":"nystream import long.nys - --format csv --memory 32M --json"' err
-    # What had not come to a commit leaves no store; what had has no rows for readers.
+    # An import that was cut before its first commit leaves no store; later, no rows for readers.
     [ ! -e long.nys ] || [ "$(field "$(nystream info long.nys --json)" n)" -eq 0 ]
     nystream import long.nys - --format csv --memory 32M -q <long.csv
     nystream import whole.nys long.csv -q

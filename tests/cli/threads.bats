@@ -60,7 +60,7 @@ setup() {
     [ ! -e "$XDG_CACHE_HOME/nystream/calibration.json" ]
 }
 
-# Where it is refused memory, a thread of OpenBLAS tries again for ever, and exit() waits for it.
+# If it is refused memory, a thread of OpenBLAS tries again for ever, and exit() waits for it.
 @test "a command ends where address space is short" {
     (ulimit -v 200000 && timeout 20 nystream version)
     (ulimit -v 120000 && timeout 20 nystream help fit >/dev/null)

@@ -1,4 +1,4 @@
-# What a table does to somebody in silence: rows that go, labels that become coordinates, a header
+# Silent traps in tables: rows that go, labels that become coordinates, a header
 # that becomes a row, and files that are not read as they were meant.
 load helper
 

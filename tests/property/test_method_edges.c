@@ -76,7 +76,7 @@ static void ties_go_to_the_first(void **state)
         }
 }
 
-/* What decides for landmarks: by the solution. What does where there are none: as it is. */
+/* The first entry within 1e-6 of the largest decides the sign, with landmarks and without. */
 static void ties_are_of_six_digits(void **state)
 {
     static const struct {

@@ -158,7 +158,7 @@ static void maps_permute(void **state)
     }
 }
 
-/* Without landmarks all of these rows decide, being few. */
+/* All of these few rows decide where there are no landmarks. */
 static void the_largest_entries_are_positive(void **state)
 {
     static const struct way ways[] = {{"pca", .method = "exact"},

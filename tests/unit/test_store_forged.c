@@ -60,7 +60,7 @@ static void statistics_of_other_points(void **state)
     }
 }
 
-/* Of a block both must be right: its rows, and the bytes they take. */
+/* The number of rows and the bytes of a block must both be right. */
 static void blocks_of_another_size(void **state)
 {
     static const double zeros[N + 1];

@@ -309,7 +309,7 @@ static struct ny_meta newest_meta(int fd)
     return meta[meta[1].txn > meta[0].txn];
 }
 
-/* What LMDB would write next would lie on the root of the tree. */
+/* LMDB would write its next page over the root of the tree. */
 static void a_page_of_the_tree_among_the_free(void **state)
 {
     uint64_t list[PAGE / 8] = {0}, i = 1;
