@@ -33,8 +33,7 @@ struct difference {
 
 static bool centred(const struct ny_job *job)
 {
-    return job->m > 1 && (job->settings->normalisation == NY_CENTRED_LANDMARKS ||
-                          job->settings->normalisation == NY_CENTRED_IMPLICIT);
+    return job->m > 1 && ny_centred(job->settings->normalisation);
 }
 
 /* Mean of w_ii; of a centred map, of HWH's. */

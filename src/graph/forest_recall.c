@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "graph/forest_private.h"
 #include "graph/knn_private.h"
+#include "graph/one_row.h"
 #include "store/store.h"
 
 /* ---- the sample ----------------------------------------------------------------------------- */
@@ -87,8 +88,7 @@ void ny_recall_sample_release(struct ny_recall_sample *sample)
 #define ROUNDING 1e-9
 
 struct finder {
-    struct ny_columns *row;
-    struct ny_columns_room *room;
+    struct ny_one_row one;
     double *values; /* width */
     char *raw;      /* width rows */
 };
@@ -97,9 +97,8 @@ static int finder_init(struct finder *finder, const struct ny_forest *forest)
 {
     const struct ny_columns_spec *spec = forest->knn->spec;
     size_t width = forest->lists.width;
-    int err = ny_columns_new(&finder->row, spec);
+    int err = ny_one_row_init(&finder->one, spec);
 
-    if (!err) err = ny_columns_room_new(&finder->room, spec, 1);
     if (err) return err;
     finder->values = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, width, sizeof(double));
     finder->raw = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, width, ny_raw_bytes(spec));
@@ -108,8 +107,7 @@ static int finder_init(struct finder *finder, const struct ny_forest *forest)
 
 static void finder_release(struct finder *finder, struct ny_context *ctx)
 {
-    ny_columns_free(finder->row);
-    ny_columns_room_free(finder->room, ctx);
+    ny_one_row_release(&finder->one, ctx);
     ny_free(ctx, finder->values);
     ny_free(ctx, finder->raw);
 }
@@ -125,11 +123,8 @@ static int found_of(const struct finder *finder, const struct ny_forest *forest,
     for (; count < width && rows[count] != NY_NO_ROW; count++)
         memcpy(finder->raw + count * row_bytes, ny_held_row(&forest->held, rows[count]),
                row_bytes);
-    ny_columns_clear(finder->row);
-    err = ny_columns_append(finder->row, sample->raw + i * row_bytes, 1);
-    if (!err)
-        err = ny_columns_exact_in(finder->room, finder->row, finder->raw, count, 0,
-                                  ny_matrix(finder->values, count, 1));
+    err = ny_one_row_set(&finder->one, sample->raw + i * row_bytes);
+    if (!err) err = ny_one_row_values(&finder->one, finder->raw, count, finder->values);
     *found = 0;
     for (size_t k = 0; k < count && !err; k++)
         *found += finder->values[k] <= sample->last[i] * (1 + ROUNDING);

@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "graph/forest_private.h"
 #include "graph/knn_private.h"
+#include "graph/one_row.h"
 #include "store/store.h"
 
 /* Rows of a group, where all are held, and that a worker takes at a time; others of a row that are
@@ -32,8 +33,7 @@ struct walker {
     size_t seen_mask;
     struct ny_near *near; /* width */
     char *raw;          /* PIECE_ROWS */
-    struct ny_columns *columns; /* of the row */
-    struct ny_columns_room *room;
+    struct ny_one_row one;
 };
 
 struct walk {
@@ -66,8 +66,8 @@ size_t ny_walk_bytes(const struct ny_knn *knn)
 
     return knn->workers * (others_max(links, width) * (sizeof(uint32_t) + sizeof(double)) +
                            seen_size(links) * sizeof(uint32_t) + width * sizeof(struct ny_near) +
-                           PIECE_ROWS * ny_raw_bytes(knn->spec) + ny_columns_bytes(knn->spec, 1) +
-                           ny_columns_room_bytes(knn->spec, 1) + 1024);
+                           PIECE_ROWS * ny_raw_bytes(knn->spec) + ny_one_row_bytes(knn->spec) +
+                           1024);
 }
 
 static int walker_new(struct walker *walker, const struct ny_forest *forest)
@@ -75,7 +75,6 @@ static int walker_new(struct walker *walker, const struct ny_forest *forest)
     const struct ny_columns_spec *spec = forest->knn->spec;
     struct ny_context *ctx = spec->ctx;
     size_t most = others_max(forest->links, forest->lists.width), seen = seen_size(forest->links);
-    int err;
 
     walker->other = ny_calloc(ctx, NY_MEM_TILES, most, sizeof(uint32_t));
     walker->value = ny_calloc(ctx, NY_MEM_TILES, most, sizeof(double));
@@ -85,8 +84,7 @@ static int walker_new(struct walker *walker, const struct ny_forest *forest)
     walker->raw = ny_calloc(ctx, NY_MEM_TILES, PIECE_ROWS, ny_raw_bytes(spec));
     if (!walker->other || !walker->value || !walker->seen || !walker->near || !walker->raw)
         return NY_EBUDGET;
-    err = ny_columns_new(&walker->columns, spec);
-    return err ? err : ny_columns_room_new(&walker->room, spec, 1);
+    return ny_one_row_init(&walker->one, spec);
 }
 
 static void walker_release(struct walker *walker, struct ny_context *ctx)
@@ -96,25 +94,21 @@ static void walker_release(struct walker *walker, struct ny_context *ctx)
     ny_free(ctx, walker->seen);
     ny_free(ctx, walker->near);
     ny_free(ctx, walker->raw);
-    ny_columns_free(walker->columns);
-    ny_columns_room_free(walker->room, ctx);
+    ny_one_row_release(&walker->one, ctx);
 }
 
 /* Exact values of held rows to the walker's others. */
 static int measure(struct walker *walker, const struct ny_held *held, uint64_t row, size_t count)
 {
-    int err;
+    int err = ny_one_row_set(&walker->one, ny_held_row(held, row));
 
-    ny_columns_clear(walker->columns);
-    err = ny_columns_append(walker->columns, ny_held_row(held, row), 1);
     for (size_t first = 0; first < count && err == NY_OK; first += PIECE_ROWS) {
         size_t rows = count - first < PIECE_ROWS ? count - first : PIECE_ROWS;
 
         for (size_t i = 0; i < rows; i++)
             memcpy(walker->raw + i * held->row_bytes, ny_held_row(held, walker->other[first + i]),
                    held->row_bytes);
-        err = ny_columns_exact_in(walker->room, walker->columns, walker->raw, rows, 0,
-                                  ny_matrix(walker->value + first, rows, 1));
+        err = ny_one_row_values(&walker->one, walker->raw, rows, walker->value + first);
     }
     return err;
 }

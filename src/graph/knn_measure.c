@@ -4,6 +4,7 @@
 
 #include "base/thread.h"
 #include "graph/knn_private.h"
+#include "graph/one_row.h"
 #include "store/store.h"
 
 struct measure {
@@ -47,8 +48,7 @@ static bool proved(const struct measure *measure, size_t list, size_t i, double 
 
 /* What a thread needs: one row as a landmark, and its candidates. */
 struct measurer {
-    struct ny_columns *row;
-    struct ny_columns_room *room;
+    struct ny_one_row one;
     char *candidates; /* width raw rows, where points are held */
     double *values;   /* width */
     struct ny_near *near;
@@ -59,9 +59,8 @@ static int measurer_init(struct measurer *own, const struct measure *measure)
     const struct ny_columns_spec *spec = measure->knn->spec;
     struct ny_context *ctx = spec->ctx;
     size_t copied = measure->knn->held ? measure->width * ny_raw_bytes(spec) : 0;
-    int err = ny_columns_new(&own->row, spec);
+    int err = ny_one_row_init(&own->one, spec);
 
-    if (err == NY_OK) err = ny_columns_room_new(&own->room, spec, 1);
     if (err) return err;
     own->candidates = ny_alloc(ctx, NY_MEM_DICTIONARY, copied);
     own->values = ny_calloc(ctx, NY_MEM_DICTIONARY, measure->width, sizeof(double));
@@ -71,8 +70,7 @@ static int measurer_init(struct measurer *own, const struct measure *measure)
 
 static void measurer_release(struct measurer *own, struct ny_context *ctx)
 {
-    ny_columns_free(own->row);
-    ny_columns_room_free(own->room, ctx);
+    ny_one_row_release(&own->one, ctx);
     ny_free(ctx, own->candidates);
     ny_free(ctx, own->values);
     ny_free(ctx, own->near);
@@ -106,13 +104,10 @@ static int measure_row(const struct measure *measure, const struct measurer *own
     size_t list = (size_t)(measure->first - measure->lists->first) + i, width = measure->width;
     size_t t = measure->knn->neighbors, row_bytes = ny_raw_bytes(measure->knn->spec);
     const uint32_t *rows = measure->lists->row + list * width;
-    int err;
+    int err = ny_one_row_set(&own->one, measure->rows + i * row_bytes);
 
-    ny_columns_clear(own->row);
-    err = ny_columns_append(own->row, measure->rows + i * row_bytes, 1);
-    if (err) return err;
-    err = ny_columns_exact_in(own->room, own->row, candidates_of(measure, own, i), width, 0,
-                              ny_matrix(own->values, width, 1));
+    if (err == NY_OK)
+        err = ny_one_row_values(&own->one, candidates_of(measure, own, i), width, own->values);
     if (err) return err;
     ny_near_clear(own->near, t);
     for (size_t k = 0; k < width && rows[k] != NY_NO_ROW; k++)
@@ -236,8 +231,8 @@ size_t ny_knn_measure_bytes(const struct ny_knn *knn, size_t count)
 
     return count * ((width + 1) * row_bytes + width * sizeof(uint64_t) + sizeof(double) + 1) +
            again +
-           knn->workers * (ny_columns_bytes(knn->spec, 1) + ny_columns_room_bytes(knn->spec, 1) +
-                           width * (row_bytes + 2 * sizeof(struct ny_near)));
+           knn->workers *
+               (ny_one_row_bytes(knn->spec) + width * (row_bytes + 2 * sizeof(struct ny_near)));
 }
 
 int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, uint64_t first,

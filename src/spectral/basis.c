@@ -147,12 +147,6 @@ static int centred_norm(struct ny_context *ctx, struct ny_matrix A, const double
     return NY_OK;
 }
 
-static bool centred(const struct ny_problem *problem)
-{
-    return problem->normalisation == NY_CENTRED_LANDMARKS ||
-           problem->normalisation == NY_CENTRED_IMPLICIT;
-}
-
 /* Over the rows of a sample like D, uᵀc of an eigenvector u of W has mean square σ²/m, and errors
  * of tiles add tile_noise² to it: above this σ that is one part in a hundred. Of SWS they are
  * scaled. */
@@ -184,7 +178,7 @@ static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
     basis->gram_cut = basis->cut;
     if (problem->coarse)
         basis->gram_cut =
-            fmax(basis->cut, 0x1p-30 * (centred(problem) ? shifted : top));
+            fmax(basis->cut, 0x1p-30 * (ny_centred(problem->normalisation) ? shifted : top));
     return NY_OK;
 }
 
@@ -445,7 +439,7 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
     }
     finish_averages(basis, problem, solution);
     solution->trace_of = basis->roots       ? "normalised"
-                         : centred(problem) ? "centred"
+                         : ny_centred(problem->normalisation) ? "centred"
                                             : "raw";
     return NY_OK;
 }

@@ -20,6 +20,11 @@ enum ny_normalisation {
     NY_DIVIDED_IMPLICIT   /* degrees of all rows of K̃: 𝒟^-½ C B Cᵀ 𝒟^-½, v = B s */
 };
 
+static inline bool ny_centred(enum ny_normalisation normalisation)
+{
+    return normalisation == NY_CENTRED_LANDMARKS || normalisation == NY_CENTRED_IMPLICIT;
+}
+
 static inline bool ny_divided(enum ny_normalisation normalisation)
 {
     return normalisation == NY_DIVIDED_LANDMARKS || normalisation == NY_DIVIDED_IMPLICIT;
