@@ -79,7 +79,7 @@ const void *ny_columns_raw(const struct ny_columns *columns); /* m raw rows */
 const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns);
 /* Bytes for m landmarks added at once; and of one worker's workspace. */
 size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m);
-size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec);
+size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec, size_t rows);
 
 /* Sets the shift a (m values, copied); zero before. */
 int ny_columns_set_shift(struct ny_columns *columns, const double *a);
@@ -93,7 +93,9 @@ int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W);
 
 /* A worker's buffers: one raw strip, one prepared f32 strip, norms. */
 struct ny_columns_workspace;
-int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec);
+/* Room for strips of so many rows: tiles take NY_STRIP_ROWS. */
+int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec,
+                             size_t rows);
 void ny_columns_workspace_free(struct ny_columns_workspace *workspace);
 
 /* C (NY_UNIT_ROWS × m, f32, stride ≥ m) = k(tile rows, landmarks) − 1aᵀ; rows beyond tile->rows are
@@ -106,12 +108,12 @@ int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_wo
 
 /* For selection, which looks at some rows against some landmarks: */
 
-/* Prepared strip: `count` ≤ NY_STRIP_ROWS raw rows → f32 rows and norms. */
+/* Prepared strip: `count` raw rows, as many as the workspace has room for → f32 rows and norms. */
 struct ny_strip {
     const void *raw; /* count raw rows */
     size_t count;
-    /* For ny_columns_block(): NY_STRIP_ROWS prepared rows (in units of the kernel's width) with
-     * their norms, summed in f64; on the integer path the sums of bytes instead. */
+    /* For ny_columns_block(): `count` prepared rows (in units of the kernel's width) with their
+     * norms, summed in f64; on the integer path the sums of bytes instead. */
     const float *rows, *norms;
     const uint32_t *byte_terms;
 };

@@ -89,26 +89,34 @@ void ny_columns_room_free(struct ny_columns_room *room, struct ny_context *ctx)
     ny_free(ctx, room);
 }
 
+/* A room for blocks of so many rows of X and of Y. */
+static size_t room_bytes(const struct ny_columns_spec *spec, size_t x_rows, size_t y_rows)
+{
+    size_t rows = x_rows + y_rows + 1, d = spec->geometry->d;
+
+    return spec->slots ? 0 : (rows * (d + 1) + x_rows * y_rows) * sizeof(double);
+}
+
 size_t ny_columns_room_bytes(const struct ny_columns_spec *spec, size_t cols)
 {
-    size_t y_rows = rows_of_y(cols), rows = SHORT_ROWS + y_rows + 1;
-
-    if (spec->slots) return sizeof(struct ny_columns_room);
-    return (rows * (spec->geometry->d + 1) + SHORT_ROWS * y_rows) * sizeof(double);
+    return sizeof(struct ny_columns_room) + room_bytes(spec, SHORT_ROWS, rows_of_y(cols));
 }
 
 size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads)
 {
-    size_t rows = 2 * BLOCK_ROWS + 1, d = spec->geometry->d;
+    return threads * room_bytes(spec, SHORT_ROWS, BLOCK_ROWS);
+}
 
-    if (spec->slots) return 0;
-
-    return threads * (rows * (d + 1) + BLOCK_ROWS * BLOCK_ROWS) * sizeof(double);
+/* Rows of a block of a square. */
+static size_t square_rows(size_t m)
+{
+    return m <= FEW_ROWS ? SHORT_ROWS : BLOCK_ROWS;
 }
 
 size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, unsigned threads)
 {
-    return spec->slots ? ny_sparse_index_bytes(spec, m) : ny_columns_exact_bytes(spec, threads);
+    return spec->slots ? ny_sparse_index_bytes(spec, m)
+                       : threads * room_bytes(spec, square_rows(m), square_rows(m));
 }
 
 static size_t blocks_of(size_t count, size_t rows)
@@ -391,7 +399,7 @@ int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t 
 int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
                             struct ny_matrix K)
 {
-    size_t block_rows = count <= FEW_ROWS ? SHORT_ROWS : BLOCK_ROWS;
+    size_t block_rows = square_rows(count);
     struct job job = {.columns = columns,
                       .x = rows,
                       .y = rows,

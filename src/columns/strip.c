@@ -3,14 +3,15 @@
 
 #include "columns/columns_private.h"
 
-int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec)
+int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec,
+                             size_t rows)
 {
     struct ny_columns_workspace *workspace;
     size_t d = spec->geometry->d, strip;
     int err;
 
     *out = NULL;
-    err = ny_product(spec->ctx, &strip, NY_STRIP_ROWS, spec->slots ? spec->slots : d,
+    err = ny_product(spec->ctx, &strip, rows, spec->slots ? spec->slots : d,
                      2 * sizeof(double));
     if (err) return err;
     err = NY_EBUDGET;
@@ -18,16 +19,16 @@ int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_
     if (!workspace) goto done;
     workspace->ctx = spec->ctx;
     workspace->raw = ny_alloc(spec->ctx, NY_MEM_TILES,
-                              NY_STRIP_ROWS * ny_raw_bytes(spec) + sizeof(uint32_t));
-    workspace->norms = ny_calloc(spec->ctx, NY_MEM_TILES, NY_STRIP_ROWS, sizeof(float));
+                              rows * ny_raw_bytes(spec) + sizeof(uint32_t));
+    workspace->norms = ny_calloc(spec->ctx, NY_MEM_TILES, rows, sizeof(float));
     workspace->scratch = ny_alloc(spec->ctx, NY_MEM_TILES, spec->slots ? 0 : d * sizeof(double));
     if (!workspace->raw || !workspace->norms || !workspace->scratch) goto done;
     if (ny_way_of(spec) == NY_WAY_BYTES) {
         workspace->byte_terms =
-            ny_calloc(spec->ctx, NY_MEM_TILES, NY_STRIP_ROWS, sizeof(uint32_t));
+            ny_calloc(spec->ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
         if (!workspace->byte_terms) goto done;
     } else if (!spec->slots) {
-        workspace->rows = ny_calloc(spec->ctx, NY_MEM_TILES, NY_STRIP_ROWS * d, sizeof(float));
+        workspace->rows = ny_calloc(spec->ctx, NY_MEM_TILES, rows * d, sizeof(float));
         if (!workspace->rows) goto done;
     }
     *out = workspace;
@@ -52,14 +53,14 @@ void ny_columns_workspace_free(struct ny_columns_workspace *workspace)
     ny_free(ctx, workspace);
 }
 
-size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec)
+size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec, size_t rows)
 {
     size_t d = spec->geometry->d, each = ny_raw_bytes(spec) + sizeof(float);
 
     if (spec->slots)
-        return NY_STRIP_ROWS * each + sizeof(struct ny_columns_workspace) + 6 * 128;
+        return rows * each + sizeof(struct ny_columns_workspace) + 6 * 128;
     each += ny_way_of(spec) == NY_WAY_BYTES ? sizeof(uint32_t) : d * sizeof(float);
-    return NY_STRIP_ROWS * each + d * sizeof(double) + sizeof(struct ny_columns_workspace) +
+    return rows * each + d * sizeof(double) + sizeof(struct ny_columns_workspace) +
            6 * 128;
 }
 

@@ -28,7 +28,7 @@ int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const
     tiles->workspace = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*tiles->workspace));
     if (!tiles->workspace) return NY_EBUDGET;
     for (unsigned w = 0; w < workers && err == NY_OK; w++)
-        err = ny_columns_workspace_new(&tiles->workspace[w], spec);
+        err = ny_columns_workspace_new(&tiles->workspace[w], spec, NY_STRIP_ROWS);
     return err;
 }
 
@@ -54,7 +54,8 @@ size_t ny_tiles_bytes(const struct ny_columns_spec *spec, size_t m, enum ny_prec
 {
     size_t element = precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
 
-    return NY_UNIT_ROWS * (m * element + sizeof(double)) + ny_columns_workspace_bytes(spec);
+    return NY_UNIT_ROWS * (m * element + sizeof(double)) +
+           ny_columns_workspace_bytes(spec, NY_STRIP_ROWS);
 }
 
 struct ny_matrix32 ny_tiles_c32(const struct ny_tiles *tiles, unsigned worker)

@@ -15,7 +15,7 @@ static int compute(struct ny_job *job, struct ny_matrix32 C, size_t rows)
                                   rows, spec->geometry->d);
 
     if (err == NY_OK) ny_source_of_memory_slots(source, spec->slots, false);
-    if (err == NY_OK) err = ny_columns_workspace_new(&workspace, spec);
+    if (err == NY_OK) err = ny_columns_workspace_new(&workspace, spec, NY_STRIP_ROWS);
     if (err == NY_OK)
         err = ny_columns_tile_strip(job->columns, workspace,
                                     &(struct ny_tile){.source = source, .rows = rows}, 0, C);
@@ -71,7 +71,8 @@ static struct difference compare(const struct ny_job *job, struct ny_matrix32 C,
 
 size_t ny_job_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m)
 {
-    return NY_STRIP_ROWS * m * sizeof(float) + ny_columns_workspace_bytes(spec) + 4096;
+    return NY_STRIP_ROWS * m * sizeof(float) + ny_columns_workspace_bytes(spec, NY_STRIP_ROWS) +
+           4096;
 }
 
 int ny_job_check_tiles(struct ny_job *job)

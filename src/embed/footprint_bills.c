@@ -54,13 +54,19 @@ size_t ny_footprint_blas_bytes(const struct ny_footprint *f, unsigned workers)
     return bytes > f->blas_bytes ? bytes : f->blas_bytes;
 }
 
-/* Process, BLAS, decoders, geometry and the statistics that it is made from. */
+/* `count` arrays of a number a column. */
+static size_t arrays_bytes(const struct ny_footprint *f, size_t count)
+{
+    return count * (size_t)f->points->d * sizeof(double);
+}
+
+/* What all stages hold: the process, BLAS, decoders and the geometry. */
 static struct bill common(const struct ny_footprint *f, unsigned workers, unsigned readers)
 {
     struct bill bill = {{0}};
 
     bill.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_footprint_blas_bytes(f, workers);
-    bill.by_purpose[NY_MEM_OTHER] = small_bytes + 8 * (size_t)f->points->d * sizeof(double);
+    bill.by_purpose[NY_MEM_OTHER] = small_bytes + arrays_bytes(f, 2);
     bill.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* of points, and of results */
     return bill;
 }
@@ -90,11 +96,13 @@ struct bill ny_plan_bill(const struct ny_footprint *f, unsigned workers, size_t 
     return bill;
 }
 
+/* The geometry is made from statistics of four arrays, which are read from a record of four. */
 struct bill ny_stats_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill bill = common(f, workers, 1);
 
     bill.by_purpose[NY_MEM_STORE] += gather_bytes(f, 0);
+    bill.by_purpose[NY_MEM_OTHER] += arrays_bytes(f, 8);
     if (f->settings->gamma_auto)
         bill.by_purpose[NY_MEM_OTHER] +=
             ny_columns_auto_gamma_bytes((size_t)f->points->d, row_bytes(f), limit);
@@ -345,7 +353,8 @@ struct bill ny_solve_bill(const struct ny_footprint *f, unsigned workers, size_t
     const struct ny_fit_settings *settings = f->settings;
     struct bill bill = common(f, workers, 1);
     size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image, solve;
-    size_t model = 2 * (map + f->m * row_bytes(f)) + put_bytes(limit, map + f->m * row_bytes(f));
+    size_t written = map + f->m * row_bytes(f) + arrays_bytes(f, 2); /* with its geometry */
+    size_t model = 2 * written + put_bytes(limit, written);
 
     if (settings->method->whole) return reduce_bill(f, workers, limit);
     add_landmarks(f, &bill);
@@ -354,7 +363,7 @@ struct bill ny_solve_bill(const struct ny_footprint *f, unsigned workers, size_t
         bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
         image = ny_accumulator_gram_image_bytes(f->m); /* when it is loaded, before the rest */
         if (solve < image) solve = image;
-        image = ny_columns_exact_bytes(&f->spec, workers); /* W made again */
+        image = ny_columns_square_bytes(&f->spec, f->m, workers); /* W made again */
         if (solve < image) solve = image;
     }
     if (settings->method->coordinates) {
@@ -382,7 +391,8 @@ struct bill ny_project_bill(const struct ny_footprint *f, unsigned workers, size
         output += ny_embedding_writer_bytes(&layout, batch_bytes(limit));
     }
     bill.by_purpose[NY_MEM_MODEL] = f->m * ny_settings_pairs(settings) * sizeof(double) +
-                                    f->m * row_bytes(f) + 2 * f->m * sizeof(double);
+                                    f->m * row_bytes(f) + 2 * f->m * sizeof(double) +
+                                    arrays_bytes(f, 2);
     bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
                                                        settings->precision, workers) +
                                     workers * exact_bytes(f);

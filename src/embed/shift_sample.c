@@ -50,7 +50,7 @@ int ny_shift_sample_new(struct ny_shift_sample **out, const struct ny_columns_sp
     err = ny_columns_new(&sample->columns, spec);
     if (err == NY_OK) err = ny_columns_append(sample->columns, rows, SAMPLE_ROWS);
     for (unsigned w = 0; w < workers && err == NY_OK; w++)
-        err = ny_columns_workspace_new(&sample->workspace[w], spec);
+        err = ny_columns_workspace_new(&sample->workspace[w], spec, NY_STRIP_ROWS);
     if (err) goto done;
     *out = sample;
     sample = NULL;
@@ -77,7 +77,7 @@ void ny_shift_sample_free(struct ny_shift_sample *sample)
 size_t ny_shift_sample_bytes(const struct ny_columns_spec *spec, unsigned workers)
 {
     return ny_columns_bytes(spec, SAMPLE_ROWS) + SAMPLE_ROWS * ny_raw_bytes(spec) +
-           workers * (ny_columns_workspace_bytes(spec) +
+           workers * (ny_columns_workspace_bytes(spec, NY_STRIP_ROWS) +
                       NY_UNIT_ROWS * SAMPLE_ROWS * sizeof(float) + sizeof(void *)) +
            sizeof(struct ny_shift_sample) + 4 * 128;
 }

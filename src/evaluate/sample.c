@@ -188,14 +188,17 @@ size_t ny_sample_bytes(const struct ny_evaluation *run)
         .ctx = run->ctx, .kernel = &ny_kernel_euclidean, .geometry = &geometry};
     size_t s = size_of(run), p = ny_coordinates_count(&run->result.coordinates);
     unsigned threads = run->workers;
+    size_t exact, square; /* never at a time */
 
     if (ny_points_info(run->result.store, &info)) return 0; /* told when it is read */
     geometry.d = (size_t)info.d;
     spec.dtype = info.dtype == NY_F64 ? NY_F64 : NY_F32; /* integers take no more */
     spec.slots = (size_t)info.row_slots;
+    exact = ny_columns_exact_bytes(&spec, threads);
+    square = ny_columns_square_bytes(&spec, s, threads);
     return s * (p * sizeof(float) + 5 * sizeof(uint64_t) + ny_points_row_bytes(&info)) +
            4 * (size_t)info.d * sizeof(double) + 2 * ny_columns_bytes(&spec, s) +
-           2 * ny_points_block_bytes(&info) + ny_columns_exact_bytes(&spec, threads) +
+           2 * ny_points_block_bytes(&info) + (exact > square ? exact : square) +
            threads * 3 * BLOCK_ROWS * s * sizeof(double);
 }
 

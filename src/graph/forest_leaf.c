@@ -45,7 +45,7 @@ size_t ny_lower_bytes(const struct ny_knn *knn, size_t leaf)
 
     return bucket + own + ny_columns_bytes(knn->spec, NY_PIVOTS) +
            NY_PIVOTS * ny_raw_bytes(knn->spec) + ny_columns_bytes(knn->spec, leaf) +
-           ny_columns_workspace_bytes(knn->spec) + sizeof(struct ny_lower) + 1024;
+           ny_columns_workspace_bytes(knn->spec, NY_STRIP_ROWS) + sizeof(struct ny_lower) + 1024;
 }
 
 void ny_lower_free(struct ny_lower *lower)
@@ -85,7 +85,7 @@ static int allocate(struct ny_lower *lower)
         !lower->found)
         return NY_EBUDGET;
     err = ny_columns_new(&lower->own, spec);
-    return err ? err : ny_columns_workspace_new(&lower->workspace, spec);
+    return err ? err : ny_columns_workspace_new(&lower->workspace, spec, NY_STRIP_ROWS);
 }
 
 int ny_lower_new(struct ny_lower **out, struct ny_forest *forest, uint64_t tree)

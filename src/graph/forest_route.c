@@ -55,7 +55,7 @@ size_t ny_forest_route_bytes(const struct ny_knn *knn, size_t leaf)
     size_t sample = sample_of(levels) * (NY_PIVOTS * sizeof(float) + sizeof(struct ny_item) +
                                          2 * sizeof(uint32_t)) +
                     NY_STRIP_ROWS * NY_PIVOTS * sizeof(float) +
-                    ny_columns_workspace_bytes(knn->spec);
+                    ny_columns_workspace_bytes(knn->spec, NY_STRIP_ROWS);
     size_t pass = (size_t)knn->n * sizeof(uint32_t) +
                   knn->workers * ny_tiles_bytes(knn->spec, NY_PIVOTS, NY_PRECISION_F32);
 
@@ -99,7 +99,7 @@ static int measure_sample(struct route *route, struct sample *sample)
 {
     struct ny_forest *forest = route->forest;
     struct ny_columns_workspace *workspace = NULL;
-    int err = ny_columns_workspace_new(&workspace, forest->knn->spec);
+    int err = ny_columns_workspace_new(&workspace, forest->knn->spec, NY_STRIP_ROWS);
 
     for (size_t first = 0; first < sample->count && err == NY_OK;) {
         size_t end = first;

@@ -5,24 +5,35 @@
 
 #include "select/advance.h"
 
-enum { FRONT_ROWS = NY_UNIT_ROWS + NY_STRIP_ROWS };
+/* Columns of Z between two rows, with room to grow. Not a multiple of a page: rows would compete
+ * for the same cache sets. */
+static size_t stride32(size_t columns)
+{
+    return (columns + columns / 8 + NY_PANEL) / NY_PANEL * NY_PANEL + 16;
+}
 
-int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec)
+static size_t stride64(size_t columns)
+{
+    return (columns + columns / 8 + NY_PANEL) / NY_PANEL * NY_PANEL + 8;
+}
+
+int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows)
 {
     struct ny_context *ctx = spec->ctx;
     size_t d = spec->slots ? (size_t)spec->row_nnz + 1 : spec->geometry->d, bytes;
     int err;
 
-    *front = (struct ny_front){.ctx = ctx, .d = d, .row_bytes = ny_raw_bytes(spec)};
-    err = ny_product(ctx, &bytes, FRONT_ROWS, d, sizeof(double));
+    *front = (struct ny_front){.ctx = ctx, .rows_max = rows, .d = d,
+                               .row_bytes = ny_raw_bytes(spec)};
+    err = ny_product(ctx, &bytes, rows, d, sizeof(double));
     if (err) return err;
-    front->index = ny_alloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS * sizeof(*front->index));
-    front->early = ny_alloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS * sizeof(*front->early));
-    front->raw = ny_alloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS * front->row_bytes + sizeof(uint64_t));
-    front->k = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-    front->origin_k = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-    front->scale = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-    front->delta = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    front->index = ny_alloc(ctx, NY_MEM_TILES, rows * sizeof(*front->index));
+    front->early = ny_alloc(ctx, NY_MEM_TILES, rows * sizeof(*front->early));
+    front->raw = ny_alloc(ctx, NY_MEM_TILES, rows * front->row_bytes + sizeof(uint64_t));
+    front->k = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    front->origin_k = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    front->scale = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    front->delta = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
     return front->index && front->early && front->raw && front->k && front->origin_k &&
                    front->scale && front->delta
                ? NY_OK
@@ -45,30 +56,40 @@ void ny_front_free(struct ny_front *front)
     ny_free(front->ctx, front->Z);
 }
 
-size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t columns)
+size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns)
 {
     size_t prepared = spec->slots ? 0 : spec->geometry->d;
-    size_t square = spec->slots ? ny_columns_square_bytes(spec, NY_FRONT_BLOCK, 1) : 0;
+    size_t numbers = 4 * sizeof(double) + 2 * sizeof(uint32_t);
 
-    return NY_UNIT_ROWS * (ny_raw_bytes(spec) + 4 * sizeof(double) + 8) + square +
-           FRONT_ROWS * (prepared + 1) * sizeof(float) +
-           (columns + NY_PANEL) *
-               (FRONT_ROWS * sizeof(float) +
-                (NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS + NY_EARLY_ROWS) * sizeof(double)) +
-           2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK * sizeof(double) +
-           ny_columns_room_bytes(spec, NY_FRONT_BLOCK);
+    return rows * (ny_raw_bytes(spec) + numbers +
+                   (prepared + 1 + stride32(columns)) * sizeof(float)) +
+           sizeof(uint64_t);
 }
 
-int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx)
+int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width)
 {
     size_t square = NY_FRONT_BLOCK * NY_FRONT_BLOCK;
 
-    *exact = (struct ny_exact){0};
+    *exact = (struct ny_exact){.width = width};
     exact->S = ny_alloc(ctx, NY_MEM_TILES, square * sizeof(double));
     exact->V = ny_alloc(ctx, NY_MEM_TILES, square * sizeof(double));
     exact->delta = ny_alloc(ctx, NY_MEM_TILES, NY_FRONT_BLOCK * sizeof(double));
     exact->early_delta = ny_alloc(ctx, NY_MEM_TILES, NY_EARLY_ROWS * sizeof(double));
     return exact->S && exact->V && exact->delta && exact->early_delta ? NY_OK : NY_EBUDGET;
+}
+
+size_t ny_exact_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns)
+{
+    size_t Z = (NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS) * stride64(columns);
+    size_t square = 2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK, deltas = NY_FRONT_BLOCK + NY_EARLY_ROWS;
+
+    return (Z + square + deltas) * sizeof(double) + ny_columns_room_bytes(spec, width) +
+           ny_columns_square_bytes(spec, NY_FRONT_BLOCK, 1);
+}
+
+size_t ny_early_bytes(size_t columns)
+{
+    return NY_EARLY_ROWS * stride64(columns) * sizeof(double);
 }
 
 void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx)
@@ -93,7 +114,7 @@ static int keep(struct ny_front *front, void *array, const void *strip, size_t f
     if (!strip) return NY_OK;
     memcpy(&at, array, sizeof(at));
     if (!at) {
-        at = ny_calloc(front->ctx, NY_MEM_TILES, FRONT_ROWS, size);
+        at = ny_calloc(front->ctx, NY_MEM_TILES, front->rows_max, size);
         if (!at) return NY_EBUDGET;
         memcpy(array, &at, sizeof(at));
     }
@@ -102,30 +123,31 @@ static int keep(struct ny_front *front, void *array, const void *strip, size_t f
 }
 
 int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary,
-                  struct ny_columns_workspace *workspace, const struct ny_tile *tile)
+                  struct ny_columns_workspace *workspace, const struct ny_tile *tile, size_t first)
 {
+    size_t left = tile->rows - first, rows = left < front->rows_max ? left : front->rows_max;
     int err;
 
-    for (size_t first = 0; first < tile->rows; first += NY_STRIP_ROWS) {
-        size_t count = tile->rows - first < NY_STRIP_ROWS ? tile->rows - first : NY_STRIP_ROWS;
+    for (size_t at = 0; at < rows; at += NY_FRONT_STRIP) {
+        size_t count = rows - at < NY_FRONT_STRIP ? rows - at : NY_FRONT_STRIP;
         struct ny_strip strip;
 
-        err = ny_columns_strip(dictionary->none, workspace, tile, first, count, &strip);
+        err = ny_columns_strip(dictionary->none, workspace, tile, first + at, count, &strip);
         if (err) return err;
-        memcpy(front->raw + first * front->row_bytes, strip.raw, count * front->row_bytes);
-        err = keep(front, &front->rows, strip.rows, first, count, front->d * sizeof(float));
-        if (!err) err = keep(front, &front->norms, strip.norms, first, count, sizeof(float));
+        memcpy(front->raw + at * front->row_bytes, strip.raw, count * front->row_bytes);
+        err = keep(front, &front->rows, strip.rows, at, count, front->d * sizeof(float));
+        if (!err) err = keep(front, &front->norms, strip.norms, at, count, sizeof(float));
         if (!err)
-            err = keep(front, &front->byte_terms, strip.byte_terms, first, count, sizeof(uint32_t));
+            err = keep(front, &front->byte_terms, strip.byte_terms, at, count, sizeof(uint32_t));
         if (err) return err;
     }
-    for (size_t i = 0; i < tile->rows; i++)
-        front->index[i] = (uint32_t)i;
-    for (size_t i = 0; i < tile->rows; i++)
+    for (size_t i = 0; i < rows; i++)
+        front->index[i] = (uint32_t)(first + i);
+    for (size_t i = 0; i < rows; i++)
         front->early[i] = NY_NOT_EARLY;
-    front->count = tile->rows;
+    front->count = rows;
     front->done = 0;
-    return ny_columns_diagonal(dictionary->none, front->raw, tile->rows, front->k);
+    return ny_columns_diagonal(dictionary->none, front->raw, rows, front->k);
 }
 
 int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionary)
@@ -152,9 +174,8 @@ int ny_front_reserve(struct ny_front *front, size_t columns)
     int err;
 
     if (columns <= front->stride) return NY_OK;
-    /* Not a multiple of a page: rows would compete for the same cache sets. */
-    stride = (columns + columns / 8 + NY_PANEL) / NY_PANEL * NY_PANEL + 16;
-    err = ny_product(front->ctx, &bytes, FRONT_ROWS, stride, sizeof(float));
+    stride = stride32(columns);
+    err = ny_product(front->ctx, &bytes, front->rows_max, stride, sizeof(float));
     if (err) return err;
     if (!front->done) {
         ny_free(front->ctx, front->Z);
@@ -297,7 +318,7 @@ void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionar
 static int reserve_exact(struct ny_context *ctx, double **Z, size_t *stride, size_t rows,
                          size_t columns)
 {
-    size_t wanted = (columns + columns / 8 + NY_PANEL) / NY_PANEL * NY_PANEL + 8, bytes;
+    size_t wanted = stride64(columns), bytes;
     int err;
 
     if (columns <= *stride) return NY_OK;
@@ -349,7 +370,7 @@ int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
     int err;
 
     err = exact->room ? NY_OK
-                      : ny_columns_room_new(&exact->room, &dictionary->spec, NY_FRONT_BLOCK);
+                      : ny_columns_room_new(&exact->room, &dictionary->spec, exact->width);
     if (!err)
         err = ny_columns_exact_in(exact->room, ny_prefix_columns(dictionary, prefix, b), front->raw,
                                   count, local, piece);

@@ -17,6 +17,7 @@
 #define NY_NOT_PSD 1e-6     /* δ < −this·k(x,x): the kernel is not positive semi-definite */
 
 enum {
+    NY_FRONT_STRIP = 64,  /* rows that are prepared at once, on their way into the front */
     NY_FRONT_BLOCK = 128, /* rows that are decided at once, in f64 */
     NY_EARLY_ROWS = 256   /* rows of a unit whose Z in f64 is kept for that */
 };
@@ -25,6 +26,7 @@ enum {
 /* Rows, of which `count` are still in. All arrays have the same order, that of the rows. */
 struct ny_front {
     struct ny_context *ctx;
+    size_t rows_max;     /* it has room for */
     size_t d, row_bytes; /* d: of sparse rows, values on average */
     size_t count;
     size_t done;         /* columns in Z */
@@ -45,6 +47,7 @@ struct ny_front {
 /* f64 work space of one worker: Z and S = K_BB − ZZᵀ of one block. Early: Z and δ of rows that the
  * worker could not reject, against the prefix that it had. */
 struct ny_exact {
+    size_t width; /* columns of a step, at most */
     struct ny_columns_room *room;
     double *Z;     /* NY_FRONT_BLOCK × stride, and room to pack rows of L */
     double *early; /* NY_EARLY_ROWS × stride */
@@ -55,15 +58,21 @@ struct ny_exact {
     double flops;
 };
 
-int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec);
+/* A front with room for `rows` rows; its bytes, with Z of so many columns. */
+int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows);
 void ny_front_free(struct ny_front *front);
-size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t columns);
-int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx);
+size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns);
+/* A work space for steps of at most `width` columns; its bytes, with Z of so many columns, and
+ * those of the early Z, where rows are kept. */
+int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width);
 void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx);
+size_t ny_exact_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns);
+size_t ny_early_bytes(size_t columns);
 
-/* Fills the front with the rows of a tile; δ is not set. */
+/* Fills the front with the rows of a tile from `first` on: as many as it has room for. δ is not
+ * set. The workspace is for strips of NY_FRONT_STRIP rows. */
 int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary,
-                  struct ny_columns_workspace *workspace, const struct ny_tile *tile);
+                  struct ny_columns_workspace *workspace, const struct ny_tile *tile, size_t first);
 /* Sets δ to k(x,x), or k′(x,x) of the kernel translated by the first landmark. */
 int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionary);
 /* Room for Z of this many columns; what is in Z stays. */

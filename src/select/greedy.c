@@ -20,10 +20,10 @@ static bool searches_size(const struct ny_selection_request *request)
 
 static int open_worker(struct ny_greedy_worker *worker, const struct ny_columns_spec *spec)
 {
-    int err = ny_front_new(&worker->front, spec);
+    int err = ny_front_new(&worker->front, spec, NY_UNIT_ROWS);
 
-    if (!err) err = ny_exact_new(&worker->exact, spec->ctx);
-    if (!err) err = ny_columns_workspace_new(&worker->workspace, spec);
+    if (!err) err = ny_exact_new(&worker->exact, spec->ctx, NY_PANEL);
+    if (!err) err = ny_columns_workspace_new(&worker->workspace, spec, NY_FRONT_STRIP);
     return err;
 }
 
@@ -121,7 +121,8 @@ size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
     /* A pilot is over, but for its few bounds, when those of all rows are made. */
     return ny_dictionary_bytes(spec, m) + (bounds > pilot ? bounds : pilot) +
            NY_GREEDY_AHEAD * ny_columns_bytes(spec, NY_PANEL) +
-           workers * (ny_front_bytes(spec, m) + ny_columns_workspace_bytes(spec));
+           workers * (ny_front_bytes(spec, NY_UNIT_ROWS, m) + ny_exact_bytes(spec, NY_PANEL, m) +
+                      ny_early_bytes(m) + ny_columns_workspace_bytes(spec, NY_FRONT_STRIP));
 }
 
 size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m)

@@ -163,7 +163,7 @@ int ny_greedy_unit(void *arg, const struct ny_tile *tile)
     int err;
 
     front->flops = worker->exact.flops = 0;
-    err = ny_front_load(front, greedy->dictionary, worker->workspace, tile);
+    err = ny_front_load(front, greedy->dictionary, worker->workspace, tile, 0);
     if (err || !prefix->started) return err;
     drop_known(greedy, front, tile->first_row);
     err = ny_front_begin(front, greedy->dictionary);

@@ -17,12 +17,21 @@
 #include "select/rules_private.h"
 #include "store/store.h"
 
+/* Rows that are looked at together: a unit, or where they are wide a strip, which is enough for a
+ * product. It decides what is held, not what is selected. */
+static size_t front_rows(const struct ny_columns_spec *spec)
+{
+    const size_t wide = 16384;
+
+    return ny_raw_bytes(spec) > wide ? NY_STRIP_ROWS : NY_UNIT_ROWS;
+}
+
 static int open_worker(struct ny_pivot_worker *worker, const struct ny_columns_spec *spec)
 {
-    int err = ny_front_new(&worker->front, spec);
+    int err = ny_front_new(&worker->front, spec, front_rows(spec));
 
-    if (!err) err = ny_exact_new(&worker->exact, spec->ctx);
-    if (!err) err = ny_columns_workspace_new(&worker->workspace, spec);
+    if (!err) err = ny_exact_new(&worker->exact, spec->ctx, NY_PIVOT_STEP);
+    if (!err) err = ny_columns_workspace_new(&worker->workspace, spec, NY_FRONT_STRIP);
     if (err) return err;
     worker->again = ny_calloc(spec->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(*worker->again));
     worker->bounds = ny_calloc(spec->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(*worker->bounds));
@@ -76,8 +85,9 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
 
     return sizeof(struct ny_rpcholesky) + ny_dictionary_bytes(spec, m) +
            request->n * sizeof(float) + (ny_units_of(request->n) + 1) * sizeof(double) +
-           ny_columns_exact_bytes(spec, workers) +
-           workers * (ny_front_bytes(spec, m) + ny_columns_workspace_bytes(spec) +
+           workers * (ny_front_bytes(spec, front_rows(spec), m) +
+                      ny_exact_bytes(spec, NY_PIVOT_STEP, m) +
+                      ny_columns_workspace_bytes(spec, NY_FRONT_STRIP) +
                       sizeof(struct ny_pivot_worker) +
                       NY_UNIT_ROWS * (sizeof(bool) + sizeof(float)));
 }
@@ -134,12 +144,13 @@ static uint64_t draw(const struct ny_rpcholesky *rp, double uniform)
  * are missing will take. It decides what is read at once, not what is selected. */
 static size_t next_candidates(const struct ny_rpcholesky *rp)
 {
-    size_t left = NY_PIVOT_WINDOW - (size_t)rp->now.judged;
+    size_t room = rp->worker[0].front.rows_max, left = NY_PIVOT_WINDOW - (size_t)rp->now.judged;
     size_t missing = rp->m - ny_dictionary_count(rp->dictionary);
     double rate = ((double)rp->now.accepted + 1) / ((double)rp->now.judged + 2);
     double wanted = 1.25 * (double)missing / rate;
     size_t blocks = (size_t)(wanted / NY_FRONT_BLOCK) + 1;
 
+    if (left > room) left = room;
     return wanted < (double)left && blocks * NY_FRONT_BLOCK < left ? blocks * NY_FRONT_BLOCK : left;
 }
 

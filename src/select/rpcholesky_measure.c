@@ -24,8 +24,8 @@ static void set_diagonal(struct ny_pivot_worker *worker, uint64_t first_row)
 
     for (size_t i = 0; i < front->count; i++) {
         if (!(front->k[i] >= 0) || !isfinite(front->k[i]))
-            note_bad(worker, first_row + i, front->k[i], front->k[i]);
-        worker->bounds[i] = ny_greedy_bound(front->k[i]);
+            note_bad(worker, first_row + front->index[i], front->k[i], front->k[i]);
+        worker->bounds[front->index[i]] = ny_greedy_bound(front->k[i]);
     }
 }
 
@@ -88,11 +88,10 @@ static void leave64(const struct ny_rpcholesky *rp, struct ny_pivot_worker *work
 int ny_pivot_step(const struct ny_rpcholesky *rp, struct ny_exact *exact,
                   const struct ny_front *block, size_t from, size_t *to)
 {
-    enum { STEP = NY_PANEL / 8 };
     size_t rank = rp->dictionary->rank;
     struct ny_prefix prefix = {.tail = rp->dictionary->panels[from / NY_PANEL]->columns};
 
-    *to = prefix.rank = rank - from < STEP ? rank : from + STEP;
+    *to = prefix.rank = rank - from < NY_PIVOT_STEP ? rank : from + NY_PIVOT_STEP;
     return ny_exact_step(exact, block, rp->dictionary, &prefix, from);
 }
 
@@ -124,37 +123,31 @@ static int measure64(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker, u
     return err;
 }
 
-/* Loads the rows of `wanted`. */
+/* Loads those rows, from `first` on, that are to be measured. */
 static int load(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
-                const struct ny_tile *tile, const bool *wanted)
+                const struct ny_tile *tile, size_t first)
 {
     struct ny_front *front = &worker->front;
-    int err = ny_front_load(front, rp->dictionary, worker->workspace, tile);
+    int err = ny_front_load(front, rp->dictionary, worker->workspace, tile, first);
     size_t kept = 0;
 
     if (err) return err;
     err = ny_front_begin(front, rp->dictionary);
     for (size_t i = 0; i < front->count; i++)
-        if (wanted[i]) ny_front_move(front, kept++, i);
+        if (worker->again[first + i]) ny_front_move(front, kept++, i);
     front->count = kept;
     return err;
 }
 
-/* f32 where it can say something: its substitution needs pivots that are not small. */
-static int measure_unit(void *arg, const struct ny_tile *tile)
+/* The rows from `first` on that the front has room for: in f32 where it can say something, for its
+ * substitution needs pivots that are not small. */
+static int measure_part(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
+                        const struct ny_tile *tile, size_t first)
 {
-    struct ny_rpcholesky *rp = arg;
-    struct ny_pivot_worker *worker = &rp->worker[tile->worker];
     struct ny_prefix prefix = ny_dictionary_now(rp->dictionary);
     bool exact = rp->now.certified || rp->now.least_share < NY_EXACT_BELOW;
-    int err;
+    int err = load(rp, worker, tile, first);
 
-    worker->bad = false;
-    worker->front.flops = worker->exact.flops = 0;
-    memcpy(worker->bounds, rp->bounds + tile->first_row, tile->rows * sizeof(*worker->bounds));
-    for (size_t i = 0; i < tile->rows; i++)
-        worker->again[i] = !prefix.rank || (double)worker->bounds[i] > rp->now.enough;
-    err = load(rp, worker, tile, worker->again);
     if (err) return err;
     if (!prefix.rank) {
         set_diagonal(worker, tile->first_row);
@@ -163,8 +156,25 @@ static int measure_unit(void *arg, const struct ny_tile *tile)
     if (exact) return measure64(rp, worker, tile->first_row);
     memset(worker->again, 0, NY_UNIT_ROWS * sizeof(*worker->again));
     err = measure32(rp, worker, &prefix);
-    if (!err) err = load(rp, worker, tile, worker->again);
+    if (!err) err = load(rp, worker, tile, first);
     return err ? err : measure64(rp, worker, tile->first_row);
+}
+
+static int measure_unit(void *arg, const struct ny_tile *tile)
+{
+    struct ny_rpcholesky *rp = arg;
+    struct ny_pivot_worker *worker = &rp->worker[tile->worker];
+    size_t rank = rp->dictionary->rank;
+    int err = NY_OK;
+
+    worker->bad = false;
+    worker->front.flops = worker->exact.flops = 0;
+    memcpy(worker->bounds, rp->bounds + tile->first_row, tile->rows * sizeof(*worker->bounds));
+    for (size_t i = 0; i < tile->rows; i++)
+        worker->again[i] = !rank || (double)worker->bounds[i] > rp->now.enough;
+    for (size_t first = 0; !err && first < tile->rows; first += worker->front.rows_max)
+        err = measure_part(rp, worker, tile, first);
+    return err;
 }
 
 /* All its bounds are low enough. */

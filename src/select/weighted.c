@@ -102,7 +102,7 @@ static int open_selection(struct weighted *w)
     w->worker = ny_calloc(w->ctx, NY_MEM_TILES, w->workers, sizeof(*w->worker));
     if (!w->draws.heap || !w->worker) return NY_EBUDGET;
     for (unsigned i = 0; i < w->workers; i++) {
-        err = ny_columns_workspace_new(&w->worker[i].workspace, spec);
+        err = ny_columns_workspace_new(&w->worker[i].workspace, spec, NY_STRIP_ROWS);
         if (err) return err;
         w->worker[i].k = ny_calloc(w->ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
         if (!w->worker[i].k) return NY_EBUDGET;
@@ -135,7 +135,8 @@ static size_t bytes_of(const struct ny_selection_request *request, size_t m)
     size_t opening = pilot * (row_bytes + (square_rows + 1) * sizeof(double)) +
                      ny_columns_exact_bytes(spec, workers);
     size_t pass = workers * (NY_UNIT_ROWS * (pilot * sizeof(float) + sizeof(double)) +
-                             sizeof(struct worker) + ny_columns_workspace_bytes(spec));
+                             sizeof(struct worker) +
+                             ny_columns_workspace_bytes(spec, NY_STRIP_ROWS));
 
     return ny_columns_bytes(spec, pilot ? pilot : 1) + draws * m * sizeof(struct ny_draw) +
            (opening > pass ? opening : pass);

@@ -255,7 +255,8 @@ static inline struct tile_result tile_of(const struct ny_columns *columns, const
 
     for (size_t i = 0; i < NY_UNIT_ROWS * r.stride; i++)
         r.C[i] = NAN;
-    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns)), NY_OK);
+    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns), NY_STRIP_ROWS),
+                     NY_OK);
     assert_int_equal(ny_columns_tile(columns, workspace, &tile,
                                      (struct ny_matrix32){r.C, NY_UNIT_ROWS, m, r.stride, false},
                                      r.diagonal),

@@ -12,7 +12,8 @@ static float *base_of(const struct ny_columns *columns, const struct data *data,
     struct ny_columns_workspace *workspace;
     struct ny_strip strip;
 
-    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns)), NY_OK);
+    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns), NY_STRIP_ROWS),
+                     NY_OK);
     assert_int_equal(ny_columns_strip(columns, workspace, &tile, 0, rows, &strip), NY_OK);
     ny_strip_base(columns, &strip, first, ny_matrix32(K, NY_STRIP_ROWS, cols));
     ny_columns_workspace_free(workspace);

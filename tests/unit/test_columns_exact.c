@@ -152,7 +152,7 @@ static void a_small_budget_is_an_error(void **state)
     assert_int_equal(ny_columns_append(columns, data_row(&data, 100), 300), NY_EBUDGET);
     assert_int_equal(ny_columns_count(columns), 100);
     assert_int_equal(ny_columns_square(columns, ny_matrix(W, 100, 100)), NY_EBUDGET);
-    assert_int_equal(ny_columns_workspace_new(&workspace, &spec), NY_EBUDGET);
+    assert_int_equal(ny_columns_workspace_new(&workspace, &spec, NY_STRIP_ROWS), NY_EBUDGET);
     assert_null(workspace);
     ny_context_set_memory(ctx, 0);
     assert_int_equal(ny_columns_append(columns, data_row(&data, 100), 300), NY_OK);

@@ -100,7 +100,8 @@ static float *tile_of(const struct ny_columns *columns, double *diagonal)
     assert_non_null(C);
     assert_int_equal(ny_source_of_memory(&source, ctx, records, NY_F32, ROWS, D), NY_OK);
     ny_source_of_memory_slots(source, SLOTS, false);
-    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns)), NY_OK);
+    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns), NY_STRIP_ROWS),
+                     NY_OK);
     assert_int_equal(ny_columns_tile(columns, workspace,
                                      &(struct ny_tile){.source = source, .rows = ROWS},
                                      (struct ny_matrix32){C, NY_UNIT_ROWS, LANDMARKS, LANDMARKS,

@@ -352,7 +352,7 @@ static void check_blocks(const struct ny_kernel *kernel, enum ny_dtype dtype, si
     r = tile_of(s.columns, &s.data, 0, ROWS);
     struct data_source source = data_source(&s.data);
     struct ny_tile tile = {.source = &source.source, .rows = ROWS};
-    assert_int_equal(ny_columns_workspace_new(&workspace, &s.spec), NY_OK);
+    assert_int_equal(ny_columns_workspace_new(&workspace, &s.spec, NY_STRIP_ROWS), NY_OK);
     assert_int_equal(ny_columns_strip(s.columns, workspace, &tile, FIRST, COUNT, &strip), NY_OK);
     assert_int_equal(strip.count, COUNT);
     assert_memory_equal(strip.raw, data_row(&s.data, FIRST),
@@ -395,9 +395,10 @@ static void stated_bytes_cover_what_is_allocated(void **state)
                 stated = ny_columns_bytes(&s.spec, 97);
                 assert_true(held <= stated && stated <= held + held / 5 + 4096);
                 before = ny_memory_used(ctx);
-                assert_int_equal(ny_columns_workspace_new(&workspace, &s.spec), NY_OK);
+                assert_int_equal(ny_columns_workspace_new(&workspace, &s.spec, NY_STRIP_ROWS),
+                                 NY_OK);
                 held = ny_memory_used(ctx) - before;
-                stated = ny_columns_workspace_bytes(&s.spec);
+                stated = ny_columns_workspace_bytes(&s.spec, NY_STRIP_ROWS);
                 assert_true(held <= stated && stated <= held + held / 5 + 4096);
                 ny_columns_workspace_free(workspace);
                 end(&s);
