@@ -118,7 +118,7 @@ double ny_context_checkpoint_s(const struct ny_context *ctx)
     return ctx->checkpoint_s;
 }
 
-/* There is no context where there was no memory for one. */
+/* Accepts NULL: a caller has no context if there was no memory for one. */
 const struct ny_error *ny_context_error(const struct ny_context *ctx)
 {
     static const struct ny_error none = {.status = NY_EBUDGET,

@@ -19,21 +19,21 @@
  * concurrent errors is kept until ny_error_clear(). */
 int ny_fail(struct ny_context *ctx, int status, const char *format, ...) NY_PRINTF(3, 4);
 
-/* The same for an error in a file: `line` is 1-based for text, a 0-based row for binary files;
- * NY_NO_LINE where none applies. File and line also reach the JSON form of the error; the message
- * must name them itself, in the words of the format. */
+/* Like ny_fail(), for an error in a file. `line` is 1-based for text, a 0-based row for binary
+ * files, NY_NO_LINE where none applies. File and line also reach the JSON form of the error; the
+ * message must name them itself, in the words of the format. */
 #define NY_NO_LINE UINT64_MAX
 int ny_fail_at(struct ny_context *ctx, int status, const char *file, uint64_t line,
                const char *format, ...) NY_PRINTF(5, 6);
 
-/* errno of a failed call as a status: ENOMEM → NY_EBUDGET, all others → NY_EIO; the message reads
- * "cannot <action> <path>: <strerror>". */
+/* Sets the status for the errno of a failed call: NY_EBUDGET for ENOMEM, NY_EIO for all others. The
+ * message reads "cannot <action> <path>: <strerror>". */
 int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path);
 
-/* The message with the first `was` as `is`: what a caller calls a file that was made for it. */
+/* Replaces the first `was` in the message by `is`, the caller's name for a file made for it. */
 void ny_error_rename(struct ny_context *ctx, const char *was, const char *is);
-/* The same call would fail in the same way: what it began is forgotten. Other failures may be over
- * when there is space, memory or time. */
+/* Tells whether the same call would fail in the same way, so that what it began is dropped. Other
+ * failures may pass when there is space, memory or time. */
 bool ny_is_final(int status);
 
 void ny_error_clear(struct ny_context *ctx);
@@ -59,7 +59,7 @@ double ny_context_checkpoint_s(const struct ny_context *ctx);
 
 /* NY_OK, or NY_EINTERRUPTED / NY_ETERMINATED with the message set. Cheap: call it often. */
 int ny_check_interrupt(struct ny_context *ctx);
-/* Whether a status is one of those that ny_check_interrupt() gives. */
+/* Tells whether a status is one that ny_check_interrupt() returns for an interrupt. */
 bool ny_is_interrupt(int status);
 
 #endif

@@ -13,7 +13,7 @@ enum { NY_PATH_BYTES = 4096, NY_MESSAGE_BYTES = NY_PATH_BYTES + 1024 };
 
 enum { NY_COURSE_STAGES = 16 };
 
-/* Where a job is on its way (base/progress.h). */
+/* The progress of a job through its stages (base/progress.h). */
 struct ny_course {
     bool on, planned;                   /* a job runs; its plan is known */
     double planned_s[NY_COURSE_STAGES]; /* in the order of time */

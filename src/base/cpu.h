@@ -1,4 +1,4 @@
-/* What this CPU can do, asked at run time: the build machine's CPU is never assumed. */
+/* Asks at run time what this CPU can do: the build machine's CPU is never assumed. */
 #ifndef NY_BASE_CPU_H
 #define NY_BASE_CPU_H
 
@@ -25,7 +25,7 @@ enum ny_cpu { NY_CPU_PLAIN = 0, NY_CPU_AVX2 = 1, NY_CPU_AVX512 = 2, NY_CPU_COUNT
 #define NY_JOIN(a, b) NY_JOIN_WORDS(a, b)
 #define NY_VARIANT_NAME(name) NY_JOIN(name, NY_VARIANT)
 
-/* What the CPUs that a file is compiled for keep numbers in: bytes of a register, and registers. */
+/* Bytes of a vector register and number of registers of the CPUs that a file is compiled for. */
 #if defined(__AVX512F__)
 enum { NY_VECTOR_BYTES = 64, NY_VECTOR_REGISTERS = 32 };
 #elif defined(__AVX2__)

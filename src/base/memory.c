@@ -7,7 +7,7 @@
 
 #include "base/context_private.h"
 
-/* In front of every block: what to give back to which purpose. One alignment unit long. */
+/* The header of every block says what to give back to which purpose. It is one unit long. */
 enum { NY_ALIGNMENT = 64 };
 
 /* Larger blocks are mapped, so that their memory goes back to the system when they are freed: a

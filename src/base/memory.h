@@ -22,9 +22,9 @@
     X(NY_MEM_MODEL, "model")           /* P, q, a: what transform needs */                         \
     X(NY_MEM_OTHER, "other")
 
-/* What the process occupies before anything is charged: code and libraries (12 MiB), the heap's
- * small blocks and LMDB's pages (4), the mapped pages of the tree and of one value (2). Measured,
- * rounded up; charged by the calls of the public interface while they run. */
+/* Bytes that the process occupies before anything is charged: code and libraries (12 MiB), the
+ * heap's small blocks and LMDB's pages (4), the mapped pages of the tree and of one value (2).
+ * Measured, rounded up; charged by the calls of the public interface while they run. */
 enum { NY_PROCESS_BYTES = 18 << 20 };
 
 enum ny_purpose {
@@ -39,9 +39,9 @@ const char *ny_purpose_name(enum ny_purpose purpose);
 /* 64-byte aligned, uninitialised; NULL with the error set when it does not fit the budget or the
  * system refuses. bytes = 0 gives a valid pointer. */
 void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
-/* count × size bytes, the product checked, zeroed. */
+/* Returns count × size zeroed bytes, after checking that the product does not overflow. */
 void *ny_calloc(struct ny_context *ctx, enum ny_purpose purpose, size_t count, size_t size);
-/* Grow or shrink; the old block stays valid on failure. ptr may be NULL. */
+/* Grows or shrinks a block; the old one stays valid on failure. ptr may be NULL. */
 void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size_t bytes);
 void ny_free(struct ny_context *ctx, void *ptr);
 /* A copy of a string, charged to NY_MEM_OTHER. */
@@ -56,7 +56,7 @@ size_t ny_memory_used(const struct ny_context *ctx);
 /* The most that was charged at one time since the context began, or since the last reset. */
 size_t ny_memory_peak(const struct ny_context *ctx);
 void ny_memory_peak_reset(struct ny_context *ctx);
-/* limit − used, 0 when overdrawn */
+/* Returns limit − used, or 0 when more than the limit is used. */
 size_t ny_memory_left(const struct ny_context *ctx);
 
 /* NY_EBUDGET with the smallest budget that works where what is still to come does not fit. */

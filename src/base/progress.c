@@ -38,8 +38,8 @@ void ny_course_end(struct ny_context *ctx)
     ctx->course.on = false;
 }
 
-/* Share and seconds left of the job, of which the stage under way has a pass that is `fraction`
- * done and ends in eta_s; both negative where not known. */
+/* Computes the share and the seconds left of the job, whose stage under way has a pass that is
+ * `fraction` done and ends in eta_s; both negative where not known. */
 static void follow_course(struct ny_course *course, struct ny_progress *progress, double now_s)
 {
     const double nearly = 0.999, several = 1.5;

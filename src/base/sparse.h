@@ -20,16 +20,16 @@ enum ny_layout { NY_DENSE = 0, NY_CSR = 1 }; /* part of the store format */
 /* Bytes of a row in memory: a multiple of 8 for records. */
 size_t ny_row_bytes(enum ny_dtype dtype, size_t d, size_t slots);
 
-/* What a record holds. */
+/* The values that a record holds. */
 struct ny_sparse {
     size_t count;
     const uint32_t *index;
     const void *value;
 };
 struct ny_sparse ny_sparse_of(const void *record, size_t slots);
-/* `count` ≤ slots values into a record. */
+/* Writes row.count ≤ slots values into a record. */
 void ny_sparse_pack(void *record, size_t slots, enum ny_dtype dtype, struct ny_sparse row);
-/* The same, for another type, which holds the values of this one. */
+/* Like ny_sparse_pack(), to a dtype that can hold the values of row_dtype. */
 void ny_sparse_pack_as(void *record, size_t slots, enum ny_dtype dtype, struct ny_sparse row,
                        enum ny_dtype row_dtype);
 /* A dense row of d values; true: it has no more than `slots` that are not 0, and is in the record.

@@ -20,7 +20,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Both texts are at most LONGEST bytes. */
+/* Returns the edit distance of two texts of at most LONGEST bytes. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows[3][LONGEST + 1] = {{0}};
@@ -56,7 +56,7 @@ static bool is_near(const char *word, const char *candidate, size_t apart)
     return apart < longer && apart <= (length > 3 ? length / 3 : 1);
 }
 
-/* What ends too early is one slip. */
+/* Counts a candidate that begins with the word as one slip: the word ends too early. */
 static size_t slips(const char *word, const char *candidate)
 {
     size_t length = strlen(word);

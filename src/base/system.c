@@ -1,4 +1,4 @@
-/* What the operating system says about memory and CPUs. Linux; elsewhere the neutral answers. */
+/* Asks the operating system about memory and CPUs. Systems other than Linux get neutral answers. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>

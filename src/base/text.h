@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of ny_suggest(), for the end of a message: "; did you mean 'x'?", or "". */
+/* The result of ny_suggest() as the end of a message: "; did you mean 'x'?", or "". */
 struct ny_hint {
     char text[96];
 };
 struct ny_hint ny_hint(const char *word, const char *const *candidates, size_t count);
 /* "a|b|c"; what is longer than `bytes` is cut. */
 void ny_join(const char *const *words, size_t count, char *text, size_t bytes);
-/* Whether `text` is one of `words`, "a|b|c"; NULL is none of them, and has none. */
+/* Tells whether `text` is one of `words`, "a|b|c". If either is NULL, it is not. */
 bool ny_one_of(const char *text, const char *words);
-/* Whatever the case: "a.CSV" ends with ".csv". */
+/* Ignores case: "a.CSV" ends with ".csv". */
 bool ny_ends_with(const char *text, const char *end);
 
 /* Bytes of the UTF-8 sequence at `text` (RFC 3629), 0 when it is not one. */

@@ -151,8 +151,8 @@ struct team_job {
     struct ny_team team;
 };
 
-/* Until the round is over. Workers have equal shares: what is left to wait for is less than what
- * it takes to wake a thread that sleeps. Where it is not, other threads have the CPU. */
+/* Waits until the round is over. Workers have equal shares, so that the wait is shorter than it
+ * takes to wake a thread that sleeps. If it is not, other threads get the CPU. */
 static void await(struct ny_team *team, unsigned round)
 {
     enum { SPINS = 4096 };

@@ -14,7 +14,7 @@
 
 typedef int32_t ny_vector_bits __attribute__((vector_size(NY_VECTOR_BYTES)));
 
-/* Some bit is set. */
+/* Tells whether some bit is set. */
 static inline bool ny_vector_any(ny_vector_bits bits)
 {
 #if defined(__AVX512F__)
