@@ -1,4 +1,4 @@
-/* What the files of this folder share: the two libraries and the narrowing of sizes to theirs. */
+/* Shared by the files of this folder: the two libraries and the narrowing of sizes to theirs. */
 #ifndef NY_LINALG_BLAS_H
 #define NY_LINALG_BLAS_H
 
@@ -24,7 +24,8 @@ static inline int ny_blas_stride(size_t stride)
     return stride ? ny_blas_int(stride) : 1;
 }
 
-/* The same as an error instead, where `lwork` of a routine is `factor` times the order m. */
+/* Returns an error if a routine's `lwork`, `factor` times the order m, is more than an int
+ * holds. */
 int ny_check_order(struct ny_context *ctx, size_t m, size_t factor);
 /* NY_ENUMERIC where the lower triangle of A holds a NaN or Inf; `what` begins the sentence. */
 int ny_check_lower(struct ny_context *ctx, struct ny_matrix A, const char *what);

@@ -1,7 +1,7 @@
 /*
- * Which kernels OpenBLAS took. One that is older than the CPU may not know it, and then takes what
- * runs everywhere, at a fifth of the speed or less: 0.3.21 does so on Intel's CPUs of 2023 and
- * later.
+ * Finds out which kernels OpenBLAS took. A version older than the CPU may not know it and then
+ * takes the kernels that run everywhere, at a fifth of the speed or less: 0.3.21 does so on Intel's
+ * CPUs of 2023 and later.
  */
 #include <cblas.h>
 #include <stdlib.h>

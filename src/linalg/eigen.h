@@ -14,8 +14,8 @@ int ny_eigen_top(struct ny_context *ctx, struct ny_matrix A, size_t count, doubl
                  struct ny_matrix V);
 /* All eigenvalues, no vectors; A destroyed. */
 int ny_eigenvalues(struct ny_context *ctx, struct ny_matrix A, double *values);
-/* How many eigenvalues are below `bound`, by Sylvester's law of inertia: a quarter of the work of
- * finding any, at the rate of products. A (lower triangle) destroyed. */
+/* Counts the eigenvalues below `bound` by Sylvester's law of inertia. This is a quarter of the work
+ * of finding any, at the rate of products. A (lower triangle) destroyed. */
 int ny_eigen_count_below(struct ny_context *ctx, struct ny_matrix A, double bound, size_t *count);
 size_t ny_eigen_count_bytes(size_t m);
 /* Bytes of workspace of ny_eigen_top() for an m × m matrix. */

@@ -85,7 +85,7 @@ static void project(struct krylov *k, struct ny_matrix T)
     ny_gemm(-1, Q, T, 1, k->X);
 }
 
-/* Random directions, far below the tolerance: what a block goes on with that A maps into Q. */
+/* Adds random directions, far below the tolerance, so that a block that A maps into Q goes on. */
 static void disturb(struct krylov *k)
 {
     size_t first = k->used * k->X.rows;
@@ -100,7 +100,7 @@ static void disturb(struct krylov *k)
     }
 }
 
-/* X becomes the next columns of Q, orthonormal to those there. */
+/* Makes X the next columns of Q, orthonormal to those there. */
 static int append(struct krylov *k)
 {
     int err = NY_OK;

@@ -4,7 +4,7 @@
 
 #include "linalg/eigen.h"
 
-/* Whether `count` of m eigenpairs are few enough. */
+/* Tells whether `count` of m eigenpairs are few enough for ny_eigen_few(). */
 bool ny_eigen_is_few(size_t m, size_t count);
 /* The V.rows largest eigenpairs of A (lower triangle, kept). *found: false where they did not
  * settle, or where some may be missing. */

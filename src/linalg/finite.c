@@ -60,7 +60,7 @@ size_t ny_first_not_finite32(const float *x, size_t count)
 int ny_check_lower(struct ny_context *ctx, struct ny_matrix A, const char *what)
 {
     for (size_t i = 0; i < A.rows; i++) {
-        /* of a transposed view the lower triangle lies in the memory's upper one */
+        /* the lower triangle of a transposed view is the upper one in memory */
         const double *row = A.at + i * A.stride + (A.transposed ? i : 0);
         size_t bad = ny_first_not_finite(row, A.transposed ? A.rows - i : i + 1);
         size_t j = bad - 1 + (A.transposed ? i : 0);

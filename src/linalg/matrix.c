@@ -110,7 +110,7 @@ void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, dou
                 alpha, A.at, ny_blas_stride(A.stride), x, 1, beta, y, 1);
 }
 
-/* In square blocks, so that the strided side stays in cache. */
+/* Copies square blocks, so that the strided side stays in cache. */
 void ny_mirror_lower(struct ny_matrix A)
 {
     enum { BLOCK = 32 };

@@ -99,8 +99,9 @@ void ny_mirror_lower(struct ny_matrix A);
 /* L ← chol(A) in place: A's lower triangle in, L's out; the upper triangle is neither read nor
  * written. Returns 0, or 1 + the index of the first pivot that is not positive. */
 size_t ny_cholesky(struct ny_matrix A);
-/* The same with the largest pivot left first: A[order, order] ≈ LLᵀ, L of *rank columns, until no
- * pivot is above `tolerance`. The strict upper triangle is not touched. order: A.rows. */
+/* Like ny_cholesky(), but takes the largest remaining pivot first: A[order, order] ≈ LLᵀ with *rank
+ * columns of L, until no pivot is above `tolerance`. The strict upper triangle is not touched.
+ * order: A.rows. */
 int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double tolerance,
                         size_t *order, size_t *rank);
 /* B ← L⁻¹B, B ← L⁻ᵀB; L lower triangular, B untransposed, L.rows × B.cols. */

@@ -6,7 +6,7 @@
 #include "linalg/blas.h"
 #include "linalg/eigen.h"
 
-/* dgelqf and dorglq: 64 columns a block is above what LAPACK prefers (32). */
+/* Columns per block of dgelqf and dorglq in their workspace; LAPACK prefers 32. */
 enum { LWORK = 64 };
 
 /* Doubles of ny_orthonormalise()'s workspace: the Gram, or tau and work of LAPACK. */
@@ -20,8 +20,8 @@ size_t ny_orthonormalise_bytes(size_t r)
     return orthonormalise_size(r) * sizeof(double);
 }
 
-/* Cholesky of the Gram G of some columns, in place. Pivot i is what is left of column i's squared
- * length beside the columns before it; false where the share left is at most `share`, which
+/* Factors the Gram G of some columns by Cholesky, in place. Pivot i is what is left of column i's
+ * squared length beside the columns before it; false where the share left is at most `share`, which
  * rounding in G (≈ r·2⁻⁵³) would have eaten. */
 static bool factor_gram(struct ny_matrix G, double share)
 {
