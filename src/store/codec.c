@@ -12,7 +12,7 @@ enum { LZ4_BLOCK = 256 << 10, DECODER_BYTES = 2 * LZ4_BLOCK + (64 << 10) };
 enum { SAMPLE_BYTES = 16 << 10, SAMPLES = 3 };
 enum { ROWS_BITS = 24, CODEC_BITS = 4 };
 
-/* Of the header as it is, its checksum field taken as zero. */
+/* Computes the checksum with the header's own checksum field taken as zero. */
 static uint64_t checksum_of(const struct ny_header *header, const void *stored, size_t bytes)
 {
     struct {

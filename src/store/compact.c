@@ -17,7 +17,7 @@
 #include "store/guard.h"
 #include "store/store_private.h"
 
-/* Of 16 pages one at least has to be free: less is not worth the copy. */
+/* At least one of 16 pages has to be free for the copy to be worth it. */
 enum { WORTH = 16 };
 
 struct compaction {
@@ -153,7 +153,7 @@ static int copy_entries(struct ny_view *view, struct ny_env *fresh, struct ny_me
     return err == NY_END ? NY_OK : err;
 }
 
-/* The same entries: as many, and of one format with the same sum of their hashes. */
+/* Checks that both have as many entries and, in one format, the same sum of their hashes. */
 static int check_copy(struct ny_context *ctx, const struct ny_env *old, const struct ny_env *fresh)
 {
     struct ny_pulse was, is;
@@ -171,7 +171,7 @@ static int check_copy(struct ny_context *ctx, const struct ny_env *old, const st
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* Whoever could write the old files can write the new ones. */
+/* Gives the new files the rights of the old ones: whoever could write those can write these. */
 static int take_over_rights(struct ny_context *ctx, const char *from, const char *to)
 {
     static const char *const files[] = {"", "/data.mdb", "/lock.mdb"};

@@ -167,7 +167,7 @@ int ny_csr_read(struct ny_view *view, const struct ny_manifest *m, struct ny_key
 
 /* ---- a block in memory ---------------------------------------------------------------------- */
 
-/* Before start, values and columns. */
+/* Precedes the starts, values and columns. */
 struct room_head {
     uint32_t rows, nnz, value_bytes, reserved;
 };

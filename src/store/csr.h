@@ -1,14 +1,14 @@
 /*
- * Blocks of sparse rows. What the block's frame holds, before LZ4, is
+ * Blocks of sparse rows. Before LZ4, the block's frame holds
  *
  *   u32 values · u32 bytes of what follows up to the values
  *   for each row, how many values it has
  *   for each value, its column: the first of a row as it is, then the gap to the one before, less 1
  *   the values, in the store's dtype
  *
- * where counts and columns are in groups of seven bits, the lowest first, with the high bit on all
- * but the last. Measured, bytes a column number after LZ4, as 32 bits and as gaps: term counts of
- * TDT2 2.42 and 1.14, of 20 newsgroups 1.73 and 1.03, a9a 0.99 and 0.57.
+ * Counts and columns are in groups of seven bits, the lowest first, with the high bit on all but
+ * the last. Measured, bytes a column number after LZ4, as 32 bits and as gaps: term counts of TDT2
+ * 2.42 and 1.14, of 20 newsgroups 1.73 and 1.03, a9a 0.99 and 0.57.
  */
 #ifndef NY_STORE_CSR_H
 #define NY_STORE_CSR_H
@@ -21,7 +21,7 @@ size_t ny_csr_room_bytes(size_t rows, size_t nnz, enum ny_dtype dtype);
 /* Encodes `rows` rows from row `first` on; returns the bytes. */
 size_t ny_csr_encode(const struct ny_csr *csr, size_t first, size_t rows, void *out);
 
-/* What an image is of, and how many of its rows are wanted, from the first. */
+/* The encoded block and how many of its rows are wanted, from the first. */
 struct ny_csr_image {
     void *at;
     size_t bytes, rows, wanted;

@@ -1,5 +1,5 @@
 /*
- * LMDB environments. What LMDB asks of its user, and where it is kept here:
+ * LMDB environments. LMDB's demands on its user, and where they are met here:
  *  - one handle per process and file (a second close would drop the first one's locks): registry;
  *  - the map may move only with no transaction alive in the process: enter, leave, grow;
  *  - no handle across fork: slots carry the process' number;
@@ -16,7 +16,7 @@
 #include "store/store_private.h"
 
 enum { ENVIRONMENTS_MAX = 64, READERS_MAX = 1024 };
-/* What LMDB's lock file takes for so many readers: a cache line each, and the head. */
+/* Bytes of LMDB's lock file for so many readers: a cache line each, and the head. */
 enum { LOCK_BYTES = (READERS_MAX - 1) * 64 + 192 };
 
 static const size_t map_least = (size_t)1 << 30, map_default = (size_t)1 << 38;
@@ -231,8 +231,9 @@ static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *dir
     return code ? ny_env_fail(ctx, directory, "open", code) : NY_OK;
 }
 
-/* LMDB locks a byte of its lock file that has the number of the process. Where another process has
- * it locked, that has the same number in another pid namespace (pid 1 of every container). */
+/* LMDB locks a byte of its lock file that has the number of the process. If another process has
+ * locked it, that process has the same number in another pid namespace (pid 1 of every
+ * container). */
 static bool has_twin(struct ny_env *env, MDB_txn **txn)
 {
     int code = mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, txn);

@@ -187,8 +187,9 @@ int ny_store_accept_older(struct ny_store *store)
     return err ? err : ny_store_compare_epochs(store);
 }
 
-/* Not while an import runs, which does it itself at its next commit. What fails here is no error of
- * the call that has ended well: a part of an older copy would not be noticed, and that is all. */
+/* Does nothing while an import runs, which does it itself at its next commit. A failure here is no
+ * error of the call that has ended well: a part of an older copy would not be noticed, and that is
+ * all. */
 void ny_store_remember_results(struct ny_store *store)
 {
     struct ny_context *ctx = store->ctx;

@@ -31,8 +31,8 @@
  * Points: key = kind, number. Block b holds rows b·B … b·B + B − 1; all but the last are full.
  * Blocks of sparse rows are encoded as store/csr.h says; all else is as for dense ones.
  * Blocks whose rows were lost to damage are empty; a record lists the rows (store/repair.c).
- * What an unfinished import has staged is invisible: blocks beyond the manifest's n, and, under
- * kind | NY_STAGED, the block that was the short last one and the one being filled.
+ * Readers do not see the rows that an unfinished import has staged: blocks beyond the manifest's n,
+ * and, under kind | NY_STAGED, the block that was the short last one and the one being filled.
  */
 #ifndef NY_STORE_FORMAT_H
 #define NY_STORE_FORMAT_H
@@ -59,7 +59,7 @@ enum ny_kind {
 };
 enum { NY_STAGED = 0x40 };
 
-/* The rows in the header of a chunk that has a voucher. Those of nystream 1.0 have none, and 0. */
+/* The rows in the header of a chunk that has a voucher. Chunks of nystream 1.0 have none, and 0. */
 enum { NY_VOUCHED = 1 };
 
 enum ny_codec { NY_CODEC_RAW = 0, NY_CODEC_LZ4 = 1 };
@@ -105,7 +105,7 @@ struct ny_manifest {
     uint64_t source_from; /* first block with row numbers of the source */
     uint64_t digest;      /* chain over the checksums of the full blocks */
     uint64_t tail_digest; /* checksum of the short one */
-    /* Of sparse rows alone; the manifest of dense ones ends here. */
+    /* For sparse rows alone; the manifest of dense ones ends here. */
     uint64_t nnz, row_nnz, block_nnz; /* values in all, in the fullest row, in the fullest block */
 };
 _Static_assert(sizeof(struct ny_manifest) == 120, "part of the format");
@@ -132,7 +132,7 @@ struct ny_progress_record {
 };
 _Static_assert(sizeof(struct ny_progress_record) == 88, "part of the format");
 
-/* At the end of the progress of sparse rows, about the blocks that are full. */
+/* Totals of the full blocks, at the end of the progress record of sparse rows. */
 struct ny_sparse_progress {
     uint64_t block_rows, nnz, row_nnz, block_nnz;
 };

@@ -4,7 +4,7 @@
 
 typedef int ny_guarded_fn(void *arg);
 
-/* work(arg), or NY_EIO when a page of a map could not be read under it, which takes
+/* Runs work(arg); returns NY_EIO if a page of a map could not be read under it, which takes
  * ny_store_guard_sigbus() to find out. `work` must hold no lock and own nothing. */
 int ny_guarded(ny_guarded_fn *work, void *arg);
 

@@ -152,7 +152,7 @@ static int read_base(struct ny_ingest *ingest)
     return err ? err : end;
 }
 
-/* Where an import starts that has nothing to take up. */
+/* Starts an import that has nothing to take up, at the base. */
 static int start_anew(struct ny_ingest *ingest)
 {
     struct ny_view *view;
@@ -230,7 +230,7 @@ void ny_ingest_free(struct ny_ingest *ingest)
 {
     if (!ingest) return;
     ny_write_abort(&ingest->write);
-    /* From here on the same import means the same rows once more. */
+    /* without this record, the same import adds the same rows once more */
     if (ingest->told && ny_ingest_drop_progress(ingest)) {
         ny_write_abort(&ingest->write); /* or nobody could write any more */
         ny_error_clear(ingest->ctx);
@@ -318,7 +318,7 @@ static int take_batch(struct ny_ingest *ingest, const struct ny_rows *rows)
     if (err) return err;
     ingest->consumed = rows->consumed;
     ingest->dropped = rows->dropped;
-    /* Half, as the blocks in the buffer come on top. */
+    /* Half of the limit, as the blocks in the buffer come on top. */
     if (ingest->write.txn && ingest->write.dirty_bytes > ingest->dirty_max / 2)
         err = ny_ingest_stage(ingest);
     return err;

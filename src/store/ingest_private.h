@@ -52,8 +52,8 @@ struct ny_ingest {
 
     struct ny_moments moments; /* of the rows below first_block × block_rows, and of base */
     struct ny_stats_record *stats; /* record around moments.cells */
-    double norms;     /* Σ‖x‖ of the same rows … */
-    bool norms_known; /* … unless those of base came in before it was kept */
+    double norms;     /* Σ‖x‖ of the same rows */
+    bool norms_known; /* false: rows of base came in before it was kept */
     uint64_t full_bytes, digest, source_from;
     uint64_t consumed, dropped;
 
@@ -98,7 +98,7 @@ int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz);
 void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, size_t rows);
 /* The full block is counted in `full`, and gone. */
 void ny_ingest_sparse_clear(struct ny_ingest *ingest);
-/* What `full` is with the rows of the unfinished block. */
+/* Returns `full` with the rows of the unfinished block added. */
 struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest);
 /* Loads `rows` rows of an unfinished block, under its key, from what the manifest or the progress
  * record says; as ny_csr_read(). */
@@ -113,8 +113,8 @@ int ny_ingest_sparse_infinite(struct ny_ingest *ingest, size_t known, size_t row
 int ny_ingest_stage(struct ny_ingest *ingest);
 /* Takes up what an earlier run of the same import staged; NY_END: there is none to take up. */
 int ny_ingest_resume(struct ny_ingest *ingest);
-/* Whether the progress record is of this very import and tells that all of it is published: the run
- * that did it was killed before it could say so. *rows that it added. */
+/* Tells whether the progress record is of this very import and says that all of it is published:
+ * the run that did it was killed before it could say so. *rows: that it added. */
 int ny_ingest_finished(struct ny_ingest *ingest, bool *finished, uint64_t *rows);
 /* Deletes the progress record: whoever asked for the import knows how it ended. */
 int ny_ingest_drop_progress(struct ny_ingest *ingest);

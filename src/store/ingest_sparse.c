@@ -32,7 +32,7 @@ void ny_ingest_sparse_free(struct ny_ingest *ingest)
     ny_csr_release(&ingest->sparse, ingest->ctx);
 }
 
-/* Room for an encoded block of so many values, and beside it for what LZ4 makes of it. The last
+/* Makes room for an encoded block of so many values, and besides for its LZ4 form. The last
  * transaction writes two blocks, whatever the bound of what is dirty. */
 int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz)
 {

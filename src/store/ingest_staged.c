@@ -1,4 +1,4 @@
-/* What an unfinished import leaves in the store, and how the next run takes it up. */
+/* Keeps in the store what an unfinished import has staged, and takes it up in the next run. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -46,8 +46,9 @@ static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
                                        .digest = ingest->digest};
 }
 
-/* With so many bytes of the statistics: all of them, for sparse rows what their blocks hold, and
- * the sum of norms where it is known, where an import is to go on; none when it is published. */
+/* Bytes of the progress record with `cells` bytes of statistics. While an import can go on, it has
+ * all of them, for sparse rows the totals of their blocks, and the sum of norms where it is known;
+ * once published, none. */
 static size_t progress_bytes(const struct ny_ingest *ingest, size_t cells)
 {
     return sizeof(struct ny_progress_record) + cells +
@@ -235,7 +236,7 @@ int ny_ingest_resume(struct ny_ingest *ingest)
     return resume_as(ingest);
 }
 
-/* Lost rows that new ones share a block with: zeros, which nothing reads. */
+/* Fills with zeros, which nothing reads, the lost rows that new ones share a block with. */
 static int blank_tail(struct ny_ingest *ingest, size_t rows)
 {
     if (ingest->is_sparse) {

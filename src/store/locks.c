@@ -16,8 +16,8 @@
 
 enum { HOLDER_BYTES = 80, VERB_MAX = 16, TRIES = 100 };
 
-/* Whoever looks whether a lock is held has it, shared, for an instant: only what lasts is held. One
- * that says that it is held briefly is waited for, for three seconds. */
+/* A process that only looks at a lock holds it, shared, for an instant, so a lock counts as held
+ * only if it stays so. A lock that is marked as brief is waited for, for three seconds. */
 enum { GLANCES = 10, BRIEF_GLANCES = 1000, GLANCE_NS = 3000000 };
 static const char brief[] = "for a moment";
 
@@ -47,7 +47,7 @@ static void write_holder(const struct ny_lock *lock)
         snprintf(text, sizeof(text), "%s", brief);
     else
         who_am_i(text, sizeof(text));
-    /* For the other's message only: a disk too full for it takes nothing from the lock. */
+    /* The text is for the other's message only: the lock holds even if the disk is full. */
     if (ftruncate(fd, 0) || pwrite(fd, text, strlen(text), 0) < 0) return;
 }
 
@@ -83,7 +83,7 @@ static bool held_briefly(int fd)
     return strcmp(holder, brief) == 0;
 }
 
-/* flock that goes on after a signal, unless the signal means to stop, and outlasts a glance. */
+/* Calls flock again after a signal, unless it means to stop, and while others only look. */
 static int flock_patiently(int fd, int operation, struct ny_context *ctx)
 {
     const struct timespec glance = {.tv_nsec = GLANCE_NS};

@@ -52,7 +52,7 @@ size_t ny_manifest_bytes(uint32_t layout)
     return layout == NY_CSR ? sizeof(struct ny_manifest) : NY_DENSE_MANIFEST_BYTES;
 }
 
-/* Of sparse rows: the block's rows were chosen from the first import. */
+/* Checks the fields of sparse rows. Rows of a block were chosen from the first import. */
 static bool plausible_sparse(const struct ny_manifest *m)
 {
     return m->block_rows > 0 && m->block_rows <= NY_SPARSE_BLOCK_ROWS_MAX &&
@@ -61,7 +61,7 @@ static bool plausible_sparse(const struct ny_manifest *m)
            m->block_nnz <= m->block_rows * m->row_nnz && m->block_nnz <= NY_BLOCK_NNZ_MAX;
 }
 
-/* Checksums vouch for what was written; these bounds, for who wrote it. */
+/* A checksum shows that the bytes are as written; these bounds, that this program wrote them. */
 static bool plausible(const struct ny_manifest *m)
 {
     if (m->dtype > NY_F64 || m->layout > NY_CSR || m->d > NY_COLUMNS_MAX) return false;
@@ -190,7 +190,7 @@ bool ny_norms_read(struct ny_view *view, uint64_t n, double *sum, const char **w
     return true;
 }
 
-/* mean, M2, minimum, maximum of the record become the four arrays of the caller. */
+/* Copies mean, M2, minimum and maximum of the record to the four arrays of the caller. */
 static int unpack_stats(struct ny_points_stats *stats, const struct ny_stats_record *record,
                         struct ny_context *ctx)
 {

@@ -17,7 +17,7 @@ struct ny_page {
 };
 _Static_assert(sizeof(struct ny_page) == 16, "LMDB's page header");
 
-/* Of a branch: the child is low | high << 16 | flags << 32. Of a leaf: low | high << 16 is the size
+/* In a branch, the child is low | high << 16 | flags << 32. In a leaf, low | high << 16 is the size
  * of the value. The key follows, then the value or the number of its first page. */
 struct ny_node {
     uint16_t low, high, flags, key_bytes;

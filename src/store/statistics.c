@@ -23,7 +23,7 @@ static void finish_integers(struct strip *s, const int64_t *sum, const uint64_t 
     }
 }
 
-/* Up to PIECE rows a time, so that 32-bit sums cannot overflow: 255² · 2^16 < 2^32. */
+/* Adds up to PIECE rows at a time, so that 32-bit sums cannot overflow: 255² · 2^16 < 2^32. */
 static void strip_u8(struct strip *s, const uint8_t *x, size_t stride, size_t rows, size_t width)
 {
     enum { PIECE = 1 << 16 };

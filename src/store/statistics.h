@@ -18,15 +18,15 @@ struct ny_moments {
 
 /* Adds rows × d packed values, columns first … first+count−1 alone, without counting the rows:
  * several threads may take their share of the columns. Exact sums within the rows given for u8 and
- * i16, two passes for floats, then Chan, Golub and LeVeque's merge. What is added in one call
- * matters in the last bits: always a block of the store. False: a value is not finite. */
+ * i16, two passes for floats, then Chan, Golub and LeVeque's merge. The cut into calls matters in
+ * the last bits: each call takes one block of the store. False: a value is not finite. */
 bool ny_moments_add(struct ny_moments *moments, enum ny_dtype dtype, const void *rows,
                     size_t count_rows, size_t first, size_t count);
 
 /* *sum += ‖x‖ of each of the packed rows, in order: how they are cut into calls changes nothing. */
 void ny_norms_add(double *sum, enum ny_dtype dtype, const void *rows, size_t count, size_t d);
 
-/* What the columns of one block of sparse rows say, d of each. */
+/* Sums over the columns of one block of sparse rows, d of each. */
 struct ny_sparse_sums {
     double *mean, *m2; /* of the values that are kept */
     uint32_t *count;   /* of them */
@@ -36,7 +36,7 @@ struct ny_csr_part {
     const struct ny_csr *csr;
     size_t at, count;
 };
-/* The same for sparse rows; what a row does not keep is 0. */
+/* Like ny_norms_add(), for sparse rows; a value that a row does not keep is 0. */
 void ny_norms_add_sparse(double *sum, const struct ny_csr_part *rows);
 bool ny_moments_add_sparse(struct ny_moments *moments, const struct ny_csr_part *rows, size_t first,
                            size_t count, const struct ny_sparse_sums *sums);

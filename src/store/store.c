@@ -58,8 +58,8 @@ static int open_parts(struct ny_store *store)
     return err;
 }
 
-/* Whether there is an entry of this name in the folder. What cannot be looked at counts as there:
- * opening it tells why. */
+/* Tells whether the folder has an entry of this name. If that cannot be found out, it counts as
+ * there: opening it tells why. */
 static bool holds(const char *path, const char *name)
 {
     char entry[PATH_MAX];
@@ -264,7 +264,7 @@ int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *p
     return err;
 }
 
-/* No entry but the pulse, and what it remembers of the other table. */
+/* Tells whether it has no entry but the pulse and its memory of the other table. */
 static bool is_empty(struct ny_store *store, struct ny_env *env)
 {
     char why[NY_WHY_BYTES];

@@ -81,13 +81,13 @@ struct ny_lost {
     uint64_t rows;
 };
 int ny_points_lost(struct ny_store *store, struct ny_lost *lost);
-/* Whether the ranges are as above, and of n rows. */
+/* Tells whether the ranges are as above and within n rows. */
 bool ny_lost_plausible(const struct ny_lost *lost, uint64_t n);
 void ny_lost_release(struct ny_lost *lost, struct ny_context *ctx);
 /* The number in the store of row `row` of those that are left; *run of them lie there in a row. */
 uint64_t ny_lost_place(const struct ny_lost *lost, uint64_t row, uint64_t *run);
-/* From here on ny_points_info() of this handle counts, ny_points_gather() and ny_source_of_points()
- * number the rows that are left, as of now: 0 … n − lost − 1. */
+/* Makes this handle skip the lost rows known now: from here on ny_points_info() counts only the
+ * rows left, and ny_points_gather() and ny_source_of_points() number them 0 … n − lost − 1. */
 int ny_store_skip_lost(struct ny_store *store);
 const struct ny_lost *ny_store_skipped(const struct ny_store *store);
 
@@ -117,8 +117,8 @@ size_t ny_points_block_bytes(const struct ny_points_info *info);
  * in it, cut at the store's n. Verifies checksum, id, number, sizes: NY_ESTORE names block and
  * rows. Thread-safe. Copies; never hands out a pointer into the map. */
 int ny_points_read_block(struct ny_store *store, uint64_t block, void *rows, size_t *count);
-/* The same for sparse rows, cut at info->n, into ny_points_block_bytes() of room, where
- * ny_sparse_block_row() finds a row. */
+/* Like ny_points_read_block(), for sparse rows, cut at info->n, into ny_points_block_bytes() of
+ * room, where ny_sparse_block_row() finds a row. */
 int ny_points_read_sparse(struct ny_store *store, const struct ny_points_info *info, uint64_t block,
                           void *room, size_t *count);
 struct ny_sparse ny_sparse_block_row(const void *room, size_t i);
@@ -224,7 +224,7 @@ int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, si
 int ny_ingest_commit(struct ny_ingest *ingest);
 /* Drops what was staged: the store is as before. */
 int ny_ingest_discard(struct ny_ingest *ingest);
-/* Without a commit, what was staged stays for a resume. */
+/* Frees the import. Without a commit, the rows that were staged stay for a resume. */
 void ny_ingest_free(struct ny_ingest *ingest);
 
 /* ---- results ------------------------------------------------------------------------------ */
@@ -238,7 +238,7 @@ struct ny_name_lock;
  * are [A-Za-z0-9._-]{1,64}, not starting with a dot or dash: else NY_EUSAGE. */
 int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *name);
 void ny_name_unlock(struct ny_name_lock *lock);
-/* Whether a job holds the NAME's lock at this moment. */
+/* Tells whether a job holds the NAME's lock at this moment. */
 bool ny_name_held(struct ny_store *store, const char *name);
 
 /* A write transaction on results/: begin waits for its turn. Keep it short: at most
@@ -251,11 +251,11 @@ int ny_batch_put(struct ny_batch *batch, const char *name, const char *part, uin
                  const void *data, size_t bytes);
 /* All chunks of a part (part NULL: of the whole NAME). Absent is fine. */
 int ny_batch_delete(struct ny_batch *batch, const char *name, const char *part);
-/* On failure nothing of the batch is there. Frees the batch either way. */
+/* Commits the batch; after a failure, nothing of it is there. Frees the batch either way. */
 int ny_batch_commit(struct ny_batch *batch);
 void ny_batch_abort(struct ny_batch *batch);
 
-/* Where a chunk goes: `capacity` bytes of the caller; `bytes` is set to its size. */
+/* Room for a chunk: `capacity` bytes of the caller; `bytes` is set to the chunk's size. */
 struct ny_chunk {
     void *data;
     size_t capacity, bytes;
@@ -269,7 +269,7 @@ int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uin
  * the caller's last batch. Reads verify that exactly `bytes` bytes are there. */
 int ny_blob_put(struct ny_store *store, const char *name, const char *part, const void *data,
                 size_t bytes);
-/* The same of what is nowhere in memory as a whole. */
+/* The source of an array that is nowhere in memory as a whole. */
 struct ny_pieces {
     /* Bytes at … at + count − 1, count ≤ NY_CHUNK_BYTES; they stay until the next call. */
     const void *(*piece)(const void *arg, size_t at, size_t count);

@@ -1,5 +1,5 @@
 /*
- * What the files of this folder share. From the bottom up:
+ * Shared by the files of this folder. From the bottom up:
  *
  *   guard, codec, structure   bytes: SIGBUS, frames, the check before mapping
  *   environment, residency    an LMDB environment, one per process and directory; its mapped pages
@@ -69,7 +69,7 @@ int ny_env_remove(struct ny_context *ctx, const char *directory);
  * the store. NY_ESTORE otherwise. */
 int ny_env_entry(struct ny_context *ctx, const char *path, mode_t type, bool needed,
                  struct stat *info);
-/* Whether its file is still where it was opened: who has it removed, has a lock of its store. */
+/* Tells whether its file is still where it was opened. To remove it takes a lock of its store. */
 bool ny_env_in_place(const struct ny_env *env);
 /* Sets the error for an LMDB code: "cannot <action> <path>: <LMDB's text>; <what to do>". */
 int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, int code);
@@ -101,7 +101,7 @@ struct ny_key ny_pulse_key(void);
 struct ny_key ny_memory_key(void);
 /* `kind` may carry NY_STAGED. */
 struct ny_key ny_points_key(unsigned kind, uint64_t number);
-/* name ‖ 0 ‖ part ‖ 0 ‖ index; both at most NY_NAME_MAX bytes. */
+/* Makes the key name ‖ 0 ‖ part ‖ 0 ‖ index; name and part have at most NY_NAME_MAX bytes. */
 struct ny_key ny_chunk_key(const char *name, const char *part, uint64_t index);
 /* The key of a chunk's voucher (store/format.h): the chunk's key ‖ 1. */
 struct ny_key ny_voucher_key(const struct ny_key *chunk);
@@ -124,20 +124,20 @@ struct ny_write {
 /* Begins; `room_bytes` bounds what the transaction will write. The thread that begins must end. */
 int ny_write_begin(struct ny_write *write, struct ny_store *store, struct ny_env *env,
                    size_t room_bytes);
-/* Room for a value with this checksum, header included, in place of the one there was; to be filled
- * before the next call. */
+/* Makes room for a value with this checksum, header included, in place of an older one; to be
+ * filled before the next call. */
 int ny_write_room(struct ny_write *write, const struct ny_key *key, size_t bytes, uint64_t checksum,
                   void **room);
 /* Writes a value whose frame was sealed around `raw` (ny_frame_seal()). */
 int ny_write_sealed(struct ny_write *write, const struct ny_key *key,
                     const struct ny_header *header, const void *raw);
-/* Whether LMDB keeps a value of so many bytes, header included, on pages of its own: the check at
- * open does not read those. */
+/* Tells whether LMDB keeps a value of so many bytes, header included, on pages of its own, which
+ * the check at open does not read. */
 bool ny_write_apart(const struct ny_write *write, const struct ny_key *key, size_t bytes);
 /* A framed value around raw bytes. */
 int ny_write_record(struct ny_write *write, const struct ny_key *key, const struct ny_frame *frame,
                     const void *raw);
-/* Absent is fine. */
+/* Deletes an entry, which may be absent. */
 int ny_write_delete(struct ny_write *write, const struct ny_key *key);
 /* Bytes of a stored value, the checksum in its header; 0 where there is none. */
 int ny_write_size(struct ny_write *write, const struct ny_key *key, size_t *bytes);
@@ -153,7 +153,7 @@ void ny_write_abort(struct ny_write *write);
 
 /* ---- epochs -------------------------------------------------------------------------------- */
 
-/* How far a table is, and what it remembers. */
+/* The present epoch of a table and its memory. */
 struct ny_epoch {
     struct ny_memory memory;
     uint64_t now;
@@ -163,9 +163,9 @@ int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *e
 int ny_memory_read(struct ny_store *store, struct ny_env *env, MDB_txn *txn,
                    struct ny_memory *memory);
 int ny_memory_write(struct ny_write *write, const struct ny_memory *memory);
-/* Before a transaction begins: the epoch of the other table. */
+/* Reads the epoch of the other table, before a transaction begins. */
 int ny_epoch_of_other(struct ny_write *write);
-/* Before it ends: remembers that, where it is new. */
+/* Writes the table's memory, with that epoch where it is newer, before the transaction ends. */
 int ny_memory_renew(struct ny_write *write);
 /* Has points/ remember what results/ is now; on success of the call that wrote there alone. */
 void ny_store_remember_results(struct ny_store *store);
@@ -174,7 +174,7 @@ int ny_store_compare_epochs(struct ny_store *store);
 enum { NY_OLDER_BYTES = 200 };
 /* Writes the sentence about the older part into text and returns it; NULL if neither is older. */
 const char *ny_store_older(const struct ny_store *store, char text[NY_OLDER_BYTES]);
-/* From now on the store is taken as it is. */
+/* Has the store taken as it is from now on. */
 int ny_store_accept_older(struct ny_store *store);
 
 /* min(64 MiB, budget / 8): bytes that may be dirty at once. */
@@ -196,7 +196,7 @@ int ny_view_begin(struct ny_view **out, struct ny_store *store, struct ny_env *e
 /* NY_EBUSY: the store has no locks and was changed meanwhile; what was read may be torn. */
 int ny_view_end(struct ny_view *view);
 
-/* What a value must be. */
+/* The properties that a value must have. */
 struct ny_want {
     struct ny_key key;
     struct ny_frame frame; /* store, number, kind; rows and raw_bytes with exact */
@@ -255,13 +255,13 @@ int ny_lock_brief(struct ny_lock *lock, struct ny_store *store, const char *file
 /* Keeps writers from an environment with a twin while it is read; *fd is to be closed, or −1.
  * NY_EBUSY while an import runs. */
 int ny_twin_lock(struct ny_store *store, const struct ny_env *env, int *fd);
-/* Whether somebody holds it now; disturbs nobody who is about to take it. */
+/* Tells whether somebody holds it now; disturbs nobody who is about to take it. */
 bool ny_lock_held(struct ny_store *store, const char *file);
 /* NY_EBUSY, as of ny_lock_try(), where somebody holds it now; takes nothing. */
 int ny_lock_refuse(struct ny_store *store, const char *file, const char *what);
 /* NY_EBUSY where a job holds this NAME; takes nothing. */
 int ny_name_refuse(struct ny_store *store, const char *name);
-/* The same as ny_lock_try() in the directory `path`, waiting for it. */
+/* Takes the lock in the directory `path` like ny_lock_try(), but waits for it. */
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file);
 void ny_lock_release(struct ny_lock *lock);
 
@@ -276,7 +276,7 @@ int ny_lost_add(struct ny_lost *lost, struct ny_context *ctx, uint64_t first, ui
 
 /* The manifest as this view sees it; NULL, or what is wrong. */
 const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest);
-/* The same, setting the error. */
+/* Like ny_manifest_fetch(), but sets the error. */
 int ny_manifest_read(struct ny_view *view, struct ny_manifest *manifest);
 /* The statistics record, header and cells, into room for all of it. */
 int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *record);
@@ -284,14 +284,14 @@ int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *reco
  * not. */
 bool ny_norms_read(struct ny_view *view, uint64_t n, double *sum, const char **wrong);
 uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype);
-/* The same for sparse rows of so many values on average. */
+/* Rows of a block of sparse rows that have so many values on average. */
 uint64_t ny_sparse_block_rows_for(uint64_t row_nnz, enum ny_dtype dtype);
 /* Bytes of a manifest, which depend on the layout. */
 size_t ny_manifest_bytes(uint32_t layout);
 /* Rows of a block under this manifest. */
 uint64_t ny_rows_in_block(const struct ny_manifest *manifest, uint64_t block);
 size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype);
-/* Number of elements a row has in blocks of this kind. */
+/* Number of elements of a row in blocks of this kind. */
 uint64_t ny_elements(enum ny_kind kind, uint64_t d);
 /* A block of points, labels or source as the manifest has it, into rows × element bytes.
  * NY_ESTORE: *wrong says what is; no error is set. */

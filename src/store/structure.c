@@ -184,7 +184,7 @@ static int compare(const struct walk *w, struct span a, struct span b)
     return a.size < b.size ? -1 : a.size > b.size;
 }
 
-/* low ≤ key < high, and keys ascend. */
+/* Checks that low ≤ key < high, and low < key if `strict`. */
 static int check_order(struct walk *w, uint64_t number, struct span key, struct span low,
                        bool strict, struct span high)
 {
@@ -486,7 +486,7 @@ static int check_once(struct walk *w, uint64_t txn[2])
 }
 
 /* While transaction T + 1 is being written, the pages of T are not touched; those of T − 1 are not
- * either. So what was found wrong counts only if no transaction ended meanwhile. */
+ * either. So damage that was found counts only if no transaction ended meanwhile. */
 int ny_structure_check(struct ny_context *ctx, const char *file, struct ny_pulse *pulse, char *why)
 {
     struct walk w = {.ctx = ctx, .file = file, .why = why};

@@ -16,7 +16,7 @@ enum { NY_WHY_BYTES = 200 };
  * not be made, error set. A file that another process writes meanwhile is looked at again. */
 int ny_structure_check(struct ny_context *ctx, const char *file, struct ny_pulse *pulse, char *why);
 
-/* What an entry adds to ny_pulse.key_sum. */
+/* The parts of an entry that go into ny_pulse.key_sum. */
 struct ny_entry {
     const void *key;
     size_t key_bytes, bytes; /* of the value, header included */

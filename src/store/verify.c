@@ -34,7 +34,7 @@ struct verifying {
     size_t findings, room;
 };
 
-/* What one thread reads into: any decoded value. */
+/* The buffer of one thread, which has room for any decoded value. */
 struct reader {
     struct verifying *v;
     char *block;
@@ -103,8 +103,8 @@ static int verify_structure(struct verifying *v, const struct ny_env *env, uint6
 
 /* ---- points -------------------------------------------------------------------------------- */
 
-/* The manifest of this very view: an append that ended meanwhile has rewritten the last block. What
- * cannot be read any more is taken as it was. */
+/* The manifest of this very view: an append that ended meanwhile has rewritten the last block. If
+ * it cannot be read any more, it is taken as it was. */
 static struct ny_manifest manifest_now(const struct verifying *v, struct ny_view *view)
 {
     struct ny_manifest now;

@@ -277,8 +277,8 @@ int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_
 }
 
 /* When the write of a meta page fails, LMDB leaves there the roots of the new transaction under the
- * number of the old one: nothing that it would use, but no longer what was there, and to us damage.
- * So the page is kept before, and put back after a failure. */
+ * number of the old one. It would not use them, but the page is no longer what it was, which counts
+ * as damage here. So the page is kept before, and put back after a failure. */
 struct kept {
     int fd; /* −1: the page could not be read */
     off_t at;
@@ -297,7 +297,7 @@ static void keep_meta(struct kept *kept, const struct ny_write *write)
         kept->fd = -1;
 }
 
-/* What fails here too is for the next opening to complain about. */
+/* If this fails too, the next opening reports it. */
 static void put_meta_back(const struct kept *kept)
 {
     char now[META_BYTES_MAX];
