@@ -162,7 +162,7 @@ static int take_rows(struct ny_reader *reader, size_t rows, struct ny_row_batch 
     return NY_OK;
 }
 
-/* Whole rows straight into the caller's buffer, in pieces that the check finds in cache. */
+/* Reads whole rows straight into the caller's buffer, in pieces that the check finds in cache. */
 static int next_direct(struct ny_reader *reader, size_t rows, struct ny_row_batch *batch)
 {
     struct binary *binary = reader->state;
@@ -299,7 +299,7 @@ static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
     return NY_OK;
 }
 
-/* After the last row: the end of the file must be here. */
+/* Called after the last row: the file must end here. */
 static int at_end(struct ny_reader *reader)
 {
     int err = ny_bytes_need(reader->bytes, 1);

@@ -17,7 +17,7 @@ struct ny_bytes {
     uint64_t line;    /* of `at`, 1-based; kept by text parsers */
     const char *path; /* for messages: "standard input" for "-" */
     struct ny_context *ctx;
-    /* of bytes.c */
+    /* private to bytes.c */
     char *buffer;
     size_t capacity;
     struct ny_unpacker *unpacker; /* NULL: plain */
@@ -40,7 +40,7 @@ int ny_bytes_read(struct ny_bytes *bytes, void *to, size_t wanted, size_t *got);
 int ny_bytes_pass(struct ny_bytes *bytes, uint64_t count, uint64_t *passed);
 /* Bytes from `at` to the end; NY_BYTES_UNKNOWN for pipes and gzip. */
 uint64_t ny_bytes_left(const struct ny_bytes *bytes);
-/* Back to the first byte: regular files only (`regular`). */
+/* Goes back to the first byte; for regular files only (`regular`). */
 int ny_bytes_rewind(struct ny_bytes *bytes);
 
 /* Refuses the line at `at`, which does not fit the budget. Reads on to its end first, so that the

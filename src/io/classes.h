@@ -16,7 +16,7 @@ int ny_classes_label(struct ny_classes *classes, const char *path, uint64_t line
 /* Names that come before, in their order: words keep these numbers. They decide nothing, but a name
  * among them is a word even where it reads as a number. */
 int ny_classes_know(struct ny_classes *classes, char *const *names, size_t count);
-/* None where the labels are numbers, or there was none. */
+/* Gives no names where the labels are numbers, or where there was no label. */
 void ny_classes_names(const struct ny_classes *classes, const char *const **names, size_t *count);
 
 #endif

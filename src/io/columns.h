@@ -1,4 +1,4 @@
-/* Which columns of a file are kept: "1,3-5,name", numbers from 1. */
+/* The selection of columns that are kept of a file: "1,3-5,name", numbers from 1. */
 #ifndef NY_IO_COLUMNS_H
 #define NY_IO_COLUMNS_H
 

@@ -112,7 +112,7 @@ static void note_rounded(struct record *record, size_t column)
     if (record->rounded++ == 0) record->rounded_column = column;
 }
 
-/* Any value that is not just digits up to the delimiter: blanks, quotes, NaN, words. */
+/* Parses a value that is not just digits up to the delimiter: blanks, quotes, NaN, words. */
 static enum outcome careful_value(struct ny_reader *reader, struct record *record, size_t column,
                                   void *to, size_t place)
 {
@@ -172,7 +172,7 @@ static enum outcome ragged(struct ny_reader *reader, struct record *record, size
     return FAILED;
 }
 
-/* To the next field where blanks separate them. */
+/* Moves to the next field where blanks separate fields. */
 static enum outcome pass_blanks(struct record *record, const struct ny_bytes *bytes)
 {
     while (*record->at == ' ' || *record->at == '\t')
@@ -281,7 +281,7 @@ static void count_rounded(struct ny_csv *csv, const struct record *record, uint6
     csv->rounded += record->rounded;
 }
 
-/* Once, at the end; not where the type was asked for. */
+/* Called once, at the end; does nothing if the type was asked for. */
 static void warn_of_rounded(const struct ny_reader *reader)
 {
     const struct ny_csv *csv = reader->state;

@@ -1,4 +1,4 @@
-/* What the first lines of delimited text say: delimiter, header or none, and which columns are
+/* Learns from the first lines of delimited text: delimiter, header or none, and which columns are
  * points, label or left out. */
 #include "io/csv.h"
 
@@ -180,7 +180,7 @@ done:
     return err;
 }
 
-/* Past the byte order mark and empty lines, with the first line in the window where it is short. */
+/* Moves past the byte order mark and empty lines; a short first line is then in the window. */
 static int first_line(struct ny_reader *reader, char delimiter)
 {
     struct ny_csv *csv = reader->state;
@@ -214,7 +214,7 @@ static int first_line(struct ny_reader *reader, char delimiter)
     return NY_OK;
 }
 
-/* Whether the first line is such as "0,1,2,3", the names that pandas gives to columns. */
+/* Tells whether the first line is like "0,1,2,3", the names that pandas gives to columns. */
 static bool counts(const struct ny_reader *reader, const struct glimpse two[2])
 {
     double first, value;

@@ -9,7 +9,7 @@
 
 enum { LIST_BYTES = 600 };
 
-/* A list of columns on its way: "1-3,7". What no longer fits is not told at all. */
+/* A list of columns on its way: "1-3,7". Ranges that no longer fit are left out. */
 struct list {
     char text[LIST_BYTES];
     size_t used, ranges;
@@ -88,7 +88,7 @@ static enum ny_field_kind mark_words(const struct ny_reader *reader, bool *words
     return NY_FIELD;
 }
 
-/* How many columns hold words. The window grows until all of the record is in it. */
+/* Counts the columns that hold words. The window grows until all of the record is in it. */
 static size_t find_words(const struct ny_reader *reader, bool *words)
 {
     const struct ny_csv *csv = reader->state;
@@ -110,7 +110,7 @@ void ny_csv_without(const struct ny_reader *reader, const bool *words, char *tex
     if (kept.ranges && !kept.full) snprintf(text, size, "--columns %s", kept.text);
 }
 
-/* Several columns at once. */
+/* Reports several columns at once. */
 static void fail_columns(struct ny_reader *reader, const bool *words, uint64_t line,
                          const char *without)
 {

@@ -23,7 +23,7 @@ struct ny_draft {
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* Another name in the folder; false: the system gives no random numbers. */
+/* Makes another name in the folder; false: the system gives no random numbers. */
 static bool choose_name(struct ny_draft *draft)
 {
     uint64_t number = 0;
@@ -45,7 +45,7 @@ static const char *folder_of(struct ny_draft *draft)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Whether a file without a name can be given one: by way of /proc. */
+/* Tells whether a file without a name can be given one, which is done by way of /proc. */
 static bool can_be_linked(int fd)
 {
     char link[LINK_BYTES];
@@ -72,7 +72,7 @@ static void open_named(struct ny_draft *draft)
     }
 }
 
-/* Nobody may read the new file who could not read the old one. */
+/* Gives the new file the rights of the old one, where the file system allows it. */
 static int take_over_rights(const struct ny_draft *draft)
 {
     struct stat old;

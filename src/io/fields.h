@@ -37,7 +37,7 @@ struct ny_field {
  * the input has ended. */
 enum ny_field_kind ny_field_scan(const struct ny_dialect *dialect, const char **at, const char *end,
                                  bool ended, struct ny_field *field);
-/* From the stop byte: true with *at on the next field of the record; false at the record's end. */
+/* Steps over the stop byte: true with *at on the next field of the record; false at its end. */
 bool ny_field_follows(const struct ny_dialect *dialect, const char **at);
 /* Passes over the line end at *at. NY_FIELD_CUT when it may go on beyond the window. */
 enum ny_field_kind ny_line_end(const char **at, const char *end, bool ended);

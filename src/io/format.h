@@ -8,14 +8,14 @@
 
 /* Rows longer than any machine holds are a file that lies. */
 #define NY_COLUMNS_MAX ((uint64_t)INT32_MAX)
-/* What a probe sees of a file, where the file has so much. */
+/* The most bytes of a file that a probe sees. */
 #define NY_PROBE_BYTES ((size_t)4096)
 
 enum ny_guess { NY_GUESS_NO, NY_GUESS_MAYBE, NY_GUESS_SURE };
 
-/* What a format implements; its line in the table of formats.c gives it a name. */
+/* The functions of a format; its line in the table of formats.c gives it a name. */
 struct ny_format {
-    /* By the first bytes; NY_GUESS_MAYBE loses to a file name. NULL: by name alone. */
+    /* Guesses by the first bytes; NY_GUESS_MAYBE loses to a file name. NULL: by name alone. */
     enum ny_guess (*probe)(const char *head, size_t length);
     /* Reads the header from reader->bytes; fills reader->table (but `format`) and ->state. On
      * failure close() is called too. */
@@ -65,7 +65,7 @@ int ny_reader_start(struct ny_reader **out, struct ny_bytes *bytes,
 /* The format of some bytes and a name; *entry = NULL when nothing fits. */
 int ny_format_guess(struct ny_bytes *bytes, const struct ny_format_entry **entry);
 
-/* For the end of a message about NaN: the option that leaves such rows out, or "". */
+/* The end of a message about NaN: names the option that leaves such rows out, or is "". */
 const char *ny_reader_nan_cure(const struct ny_reader *reader);
 /* Counts a row that is left out; `line` 0: the file has no lines. */
 void ny_reader_drop(struct ny_reader *reader, uint64_t line);

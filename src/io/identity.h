@@ -1,4 +1,4 @@
-/* Whether a file is still the one that it was, without reading all of it. */
+/* Tells whether a file is still the one that it was, without reading all of it. */
 #ifndef NY_IO_IDENTITY_H
 #define NY_IO_IDENTITY_H
 

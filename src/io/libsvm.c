@@ -68,7 +68,7 @@ static enum outcome wrong(struct ny_reader *reader, const char *at, const char *
     return FAILED;
 }
 
-/* After blanks: *more = a token is there; not so at the end of the line, which is passed. */
+/* Skips blanks. *more: a token follows; false at the end of the line, which is passed. */
 static enum outcome to_token(const struct ny_bytes *bytes, struct line *line, bool *more)
 {
     const char *p = line->at;
@@ -251,7 +251,7 @@ static void pass_line(struct ny_bytes *bytes, const struct line *line)
     bytes->line++;
 }
 
-/* Which indices occur: in the whole file, or in what a pipe has sent so far. */
+/* Finds the indices that occur in the whole file, or in what a pipe has sent so far. */
 static int look(struct ny_reader *reader, uint64_t *rows)
 {
     struct libsvm *libsvm = reader->state;
@@ -277,7 +277,7 @@ static int look(struct ny_reader *reader, uint64_t *rows)
     return NY_OK;
 }
 
-/* What a pipe has not sent yet may be fuller. */
+/* Chooses by the rows seen: those that a pipe has not sent yet may be fuller. */
 static void choose_layout(const struct ny_reader *reader, struct ny_table *table)
 {
     const struct libsvm *libsvm = reader->state;

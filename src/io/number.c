@@ -10,7 +10,7 @@
 enum {
     DIGITS_EXACT = 19,  /* decimal digits that a uint64_t always holds */
     POWER_DOUBLE = 22,  /* 10^22 is the largest power of ten that is exactly a double */
-    POWER_EXTENDED = 27 /* … exactly a long double of 64 bits */
+    POWER_EXTENDED = 27 /* the same for a long double of 64 bits */
 };
 
 static const double powers[POWER_DOUBLE + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,

@@ -18,7 +18,7 @@ bool ny_number_comma(const char *text, size_t length);
 /* Digits alone: true and the value, UINT64_MAX where it is larger. */
 bool ny_number_whole(const char *text, size_t length, uint64_t *value);
 
-/* At most 40 bytes of a text, fit for a message: control bytes and broken UTF-8 become '?'. */
+/* At most 40 bytes of a text, for a message: control bytes and broken UTF-8 become '?'. */
 struct ny_shown {
     char text[48];
 };

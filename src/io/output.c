@@ -68,7 +68,7 @@ static const char *reason_of(const char *end, enum ny_output what)
     return "";
 }
 
-/* Whoever wants text, or the format of a program that reads text, is served by .csv. */
+/* Suggests .csv to those who want text or the format of a program that reads text. */
 static const char *suggested(const char *end, enum ny_output what)
 {
     bool table = what == NY_OUTPUT_TABLE || what == NY_OUTPUT_NEIGHBORS;
@@ -78,7 +78,7 @@ static const char *suggested(const char *end, enum ny_output what)
                : kinds[what].endings[0];
 }
 
-/* Whether the name is that of a file inside of a store. */
+/* Tells whether the name is that of a file inside a store. */
 static bool is_of_store(const char *name)
 {
     return ny_one_of(name, "data.mdb|lock.mdb|points.lock|commit.lock");

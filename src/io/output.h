@@ -1,14 +1,15 @@
 /*
  * Names of outputs. The end of a regular file's name says how the file is written; a name that ends
  * in anything else is refused before the work begins, so that nobody finds an npy in "map.parquet".
- * What is no regular file ("-", a pipe, /dev/null) has no ending to obey and is written as it is.
+ * An output that is no regular file ("-", a pipe, /dev/null) may have any name and is written as
+ * is.
  */
 #ifndef NY_IO_OUTPUT_H
 #define NY_IO_OUTPUT_H
 
 #include "base/context.h"
 
-/* What is written, which decides the endings that there are. */
+/* The kind of an output, which decides the endings that there are. */
 enum ny_output {
     NY_OUTPUT_TABLE,     /* npy csv csv.gz tsv */
     NY_OUTPUT_NEIGHBORS, /* those of a table; a graph's own formats are refused with their reason */
@@ -20,12 +21,12 @@ enum ny_output {
 /* NY_EUSAGE where `path` names a regular file, there or not, and does not end as `what` does. The
  * message lists the endings that do, and suggests a name. */
 int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output what);
-/* Whether `path` is the standard output, a pipe, a terminal or another device: such are written to
- * as they are, and not replaced as a whole. */
+/* Tells whether `path` is the standard output, a pipe, a terminal or another device: these are
+ * written to as they are, and not replaced as a whole. */
 bool ny_output_is_stream(const char *path);
 bool ny_output_is_stdout(const char *path);
 
-/* How a table is written by the end of its name. */
+/* The form of a text table, which the end of its name decides. */
 struct ny_table_text {
     char delimiter; /* between the numbers of a line; NUL: not text, but npy */
     bool packed;    /* by gzip */

@@ -1,10 +1,10 @@
-/* gzip on the way out, in bounded memory: what inflating does for readers (io/unpack.h). */
+/* Compresses output with gzip in bounded memory, the counterpart of io/unpack.h. */
 #ifndef NY_IO_PACK_H
 #define NY_IO_PACK_H
 
 #include "base/context.h"
 
-/* Where packed bytes go. */
+/* The receiver of packed bytes. */
 struct ny_pack_output {
     struct ny_context *ctx;
     const char *path; /* for messages */

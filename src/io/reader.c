@@ -14,7 +14,7 @@ enum { LABEL_ROWS = 4096, SKIP_BYTES = 64 * 1024 };
 #define PLY_ROWS "nystream-ply-rows FILE -o OUT.npy (data-tools/ply-rows)"
 #define ULL(x) ((unsigned long long)(x))
 
-/* What people hand over by mistake, by its first bytes. */
+/* Recognises, by its first bytes, a file that is often passed by mistake. */
 static int not_a_table(struct ny_reader *reader)
 {
     static const struct {
@@ -299,7 +299,7 @@ int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, 
                       ny_reader_nan_cure(reader));
 }
 
-/* Fewer labels than rows: how many rows there are takes reading on. */
+/* Fails because there are fewer labels than rows. To count the rows, it reads on. */
 static int labels_end_early(struct ny_reader *reader, uint64_t labels, struct ny_row_batch *rows,
                             size_t max_rows)
 {
@@ -336,7 +336,7 @@ static int join_labels(struct ny_reader *reader, struct ny_row_batch *rows, size
     return NY_OK;
 }
 
-/* After the last row: all labels must be used, and something must have been in the file. */
+/* Called after the last row: all labels must be used, and the file must have held something. */
 static int finish(struct ny_reader *reader)
 {
     while (reader->labels) {

@@ -29,8 +29,8 @@ struct ny_reader_options {
     enum ny_reading reading;  /* libsvm; auto: sparse where fewer than one in eight is not 0 */
     struct ny_classes *classes; /* numbers of label words, of the caller; NULL: the reader's own */
     bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
-    bool nan_option;          /* … as the user may ask for: said where it would help */
-    bool nan_kept;            /* … and its place in the output holds NaN, for the note about it */
+    bool nan_option;          /* the user has an option for nan_drop: messages name it */
+    bool nan_kept;            /* with nan_drop: its place in the output holds NaN */
     bool notes;               /* what was read as what, and what looks like a slip, is logged */
 };
 

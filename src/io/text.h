@@ -1,4 +1,4 @@
-/* What the text formats have in common: a value on its way into a row. For io/ alone. */
+/* Shared by the text formats: storing a value into a row. For io/ alone. */
 #ifndef NY_IO_TEXT_H
 #define NY_IO_TEXT_H
 

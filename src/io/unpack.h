@@ -6,7 +6,7 @@
 
 struct ny_unpacker;
 
-/* Where packed bytes come from; *got = 0 at the end. */
+/* The source of packed bytes; *got = 0 at the end. */
 struct ny_unpack_input {
     struct ny_context *ctx;
     const char *path;
@@ -17,7 +17,7 @@ struct ny_unpack_input {
 /* `head`: the packed bytes that were read already; copied. */
 int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *input, const void *head,
                     size_t head_bytes);
-/* At least one byte, or *got = 0 at the end. */
+/* Unpacks at least one byte; *got = 0 at the end. */
 int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got);
 void ny_unpack_end(struct ny_unpacker *unpacker);
 

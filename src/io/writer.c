@@ -289,7 +289,7 @@ static int finish(struct ny_writer *writer)
     return err ? err : flush(writer);
 }
 
-/* For whoever names the file when all is done. */
+/* Records what was written for the message at the end of the job. */
 static void note_written(const struct ny_writer *writer)
 {
     static const char *const types[] = {

@@ -22,9 +22,9 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
                    enum ny_element element, uint64_t rows, uint64_t cols);
 /* NY_EIO where the file cannot fit on its disk, beside the one that it replaces. */
 int ny_writer_fits(struct ny_writer *writer);
-/* Whether an npy there needs its number of rows beforehand: it cannot go back to its header. */
+/* Tells whether an npy there needs its number of rows first, as it cannot go back to its header. */
 bool ny_writer_needs_rows(const char *path);
-/* Whether a file can be written there, found out by beginning one and removing it. */
+/* Checks that a file can be written there by beginning one and removing it. */
 int ny_writer_check(struct ny_context *ctx, const char *path);
 /* NY_EUSAGE where a file written there would take the place of the one that is read. */
 int ny_writer_apart(struct ny_context *ctx, const char *path, const char *input);
