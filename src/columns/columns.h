@@ -20,8 +20,8 @@
 enum ny_scale { NY_SCALE_NONE, NY_SCALE_STANDARD, NY_SCALE_UNIT };
 
 /* A prepared row is (x − centre)·factor, column by column. centre is the column mean μ₀ for
- * distances and centred linear kernels (pca), 0 for other dot products unless --scale asks. Of
- * sparse rows it is 0 but for pca, as subtracting it would fill them. */
+ * distances and centred linear kernels (pca), 0 for other dot products unless --scale asks. For
+ * sparse rows it is 0 but in pca, as subtracting it would fill them. */
 struct ny_geometry {
     size_t d;
     double *centre, *factor; /* d each */
@@ -37,7 +37,7 @@ struct ny_columns_spec {
     double row_nnz;                     /* of sparse rows: values of one on average, for prices */
 };
 
-/* How a strip's base quantity is computed; a function of the spec and the CPU alone. */
+/* The way to compute a strip's base quantity: a function of the spec and the CPU alone. */
 enum ny_way {
     NY_WAY_PRODUCT, /* x·y, and ‖x−y‖² by it */
     NY_WAY_DIRECT,  /* ‖x−y‖₁, and everything in at most NY_DIRECT_COLUMNS columns */
@@ -60,19 +60,19 @@ static inline size_t ny_raw_bytes(const struct ny_columns_spec *spec)
 {
     return ny_row_bytes(spec->dtype, spec->geometry->d, spec->slots);
 }
-/* … of a landmark: none where landmarks stand for the columns of the points. */
+/* Bytes of a raw landmark. 0 where landmarks stand for the columns of the points. */
 static inline size_t ny_landmark_bytes(const struct ny_columns_spec *spec)
 {
     return spec->kernel->base == NY_BASE_COORDINATE ? 0 : ny_raw_bytes(spec);
 }
 
-/* No landmarks yet. */
+/* Makes columns without landmarks. */
 int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec);
 void ny_columns_free(struct ny_columns *columns);
-/* Adds `count` landmarks given as raw rows, packed (copied), with a shift of 0. Not while tiles are
- * computed. Room grows at least by doubling. */
+/* Adds `count` landmarks given as raw rows, packed (copied), with a shift of 0. Must not be called
+ * while tiles are computed. Room grows at least by doubling. */
 int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count);
-/* None again; room is kept. */
+/* Removes all landmarks; room is kept. */
 void ny_columns_clear(struct ny_columns *columns);
 size_t ny_columns_count(const struct ny_columns *columns);   /* m */
 const void *ny_columns_raw(const struct ny_columns *columns); /* m raw rows */
@@ -106,14 +106,14 @@ int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspac
 int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                           const struct ny_tile *tile, size_t first, struct ny_matrix32 C);
 
-/* For selection, which looks at some rows against some landmarks: */
+/* Selection needs some rows against some landmarks: */
 
 /* Prepared strip: `count` raw rows, as many as the workspace has room for → f32 rows and norms. */
 struct ny_strip {
     const void *raw; /* count raw rows */
     size_t count;
-    /* For ny_columns_block(): `count` prepared rows (in units of the kernel's width) with their
-     * norms, summed in f64; on the integer path the sums of bytes instead. */
+    /* Input of ny_columns_block(): `count` prepared rows (in units of the kernel's width) with
+     * their norms, summed in f64; on the integer path the sums of bytes instead. */
     const float *rows, *norms;
     const uint32_t *byte_terms;
 };
@@ -148,26 +148,27 @@ int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *c
 /* K (count × count, f64, both triangles) among raw rows themselves. Uses all threads. */
 int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
                             struct ny_matrix K);
-/* Base quantities of tiles, for those who compare them: ‖x−y‖² below this is exact (0: none is);
- * and the most by which one of them is off, ‖x‖² being the square norm of the prepared row. */
+/* Precision of the base quantities of tiles, for callers that compare them: ‖x−y‖² below this is
+ * exact (0: none is); and the most by which one of them is off, ‖x‖² being the square norm of the
+ * prepared row. */
 double ny_columns_whole_below(const struct ny_columns_spec *spec);
 double ny_columns_rounding(const struct ny_columns_spec *spec, double base, double x_norm);
-/* What these charge while they run, on so many threads, beside K. */
+/* Bytes that these charge while they run on so many threads, besides K. */
 size_t ny_columns_exact_bytes(const struct ny_columns_spec *spec, unsigned threads);
-/* … and the square of m rows. */
+/* Bytes that the square of m rows charges, besides K. */
 size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, unsigned threads);
 
 /* ---- geometry and width ------------------------------------------------------------------- */
 
 struct ny_store;
-/* From the store's column statistics. centred: subtract the mean, as NY_SCALE_* (per column) does
- * where rows are dense; a constant column gets factor 1 (none), 0 (standard, unit). NY_EDATA when a
- * scale overflows. */
+/* Makes the geometry from the store's column statistics. centred: subtract the mean, as NY_SCALE_*
+ * (per column) does where rows are dense; a constant column gets factor 1 (none), 0 (standard,
+ * unit). NY_EDATA when a scale overflows. */
 int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_scale scale,
                     bool centred);
-/* The centre becomes the mean of the store's first rows, which are dense. */
+/* Makes the mean of the store's first `rows` rows, which are dense, the centre. */
 int ny_geometry_centre(struct ny_geometry *geometry, struct ny_store *store, uint64_t rows);
-/* From given arrays of d (a stored model). */
+/* Makes the geometry from given arrays of d, as in a stored model. */
 int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const double *centre,
                      const double *factor, size_t d);
 void ny_geometry_free(struct ny_geometry *geometry, struct ny_context *ctx);
@@ -180,10 +181,10 @@ int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_stor
  * 40,000 rows, in pieces that fit the budget. */
 int ny_columns_auto_gamma(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
                           uint64_t seed, double *gamma);
-/* The same of so many pairs, at most 20,000. */
+/* Like ny_columns_auto_gamma(), from so many pairs, at most 20,000. */
 int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store *store, uint64_t n,
                              uint64_t seed, size_t pairs, double *gamma);
-/* … and what it charges under a budget of `limit` bytes. */
+/* Bytes that they charge under a budget of `limit` bytes. */
 size_t ny_columns_auto_gamma_bytes(size_t d, size_t row_bytes, size_t limit);
 
 #endif

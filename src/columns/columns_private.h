@@ -1,4 +1,4 @@
-/* What the files of this folder share about columns. */
+/* Shared by the files of this folder: the parts of ny_columns. */
 #ifndef NY_COLUMNS_COLUMNS_PRIVATE_H
 #define NY_COLUMNS_COLUMNS_PRIVATE_H
 
@@ -6,7 +6,7 @@
 #include "columns/sparse_index.h"
 #include "columns/vector.h"
 
-/* Up to here a sum of (x − y)² costs no more than x·y does, which the norms have to follow. */
+/* Up to so many columns, a sum of (x − y)² costs no more than x·y and the norms. */
 enum { NY_DIRECT_COLUMNS = 8 };
 
 /*
@@ -14,25 +14,25 @@ enum { NY_DIRECT_COLUMNS = 8 };
  *
  * It is the geometry, in units that suit f32, with params to match: for distances the rows are also
  * scaled by the power of two next to √γ (γ for ‖·‖₁), so that no scale of the data overflows; that
- * is exact. And where distances of unscaled integers are wanted, which do not depend on the centre,
- * the centre is rounded to whole numbers: then all rows are exact in f32.
+ * is exact. Distances of unscaled integers do not depend on the centre: it is rounded to whole
+ * numbers for them, so that all rows are exact in f32.
  */
 struct ny_frame {
     enum ny_way way;
-    double *centre, *factor;        /* d each; of sparse rows those of the geometry, times unit */
+    double *centre, *factor;        /* d each; for sparse rows those of the geometry, times unit */
     double unit;                    /* that power of two */
     struct ny_kernel_params params; /* for prepared rows */
     struct ny_kernel_params strip_params; /* for what ny_strip_base() gives */
     double centre_norm;                   /* ‖centre·factor‖², for sparse rows */
-    bool centred;                         /* … and whether that is not 0 */
+    bool centred;                         /* centre_norm is not 0 */
 };
 
 /* Below this share of ‖x‖² + ‖y‖², the ‖x − y‖² that f64 products give has lost too many digits; so
  * has 1 − cos below this. Such values are summed again from the differences of the two rows. */
 #define NY_CANCELLATION 1e-6
 
-/* True where the value of a half-chord kernel is to be summed again: it is small, and the products
- * were rounded (those of `whole` numbers are exact up to 2⁵³). */
+/* Tells whether the value of a half-chord kernel is to be summed again: it is small, and the
+ * products were rounded (those of `whole` numbers are exact up to 2⁵³). */
 static inline bool ny_chord_is_lost(double value, double x_norm, double y_norm, bool whole)
 {
     return value < NY_CANCELLATION && !(whole && x_norm * y_norm <= 0x1p53);
@@ -86,7 +86,7 @@ static inline float *ny_panel_lane(const struct ny_columns *columns, size_t j)
     return columns->panels + j / NY_PANEL * columns->spec.geometry->d * NY_PANEL + j % NY_PANEL;
 }
 
-/* What landmarks are multiplied by there. */
+/* Returns the factor of the landmarks in a panel. */
 static inline float ny_panel_factor(const struct ny_columns *columns)
 {
     bool norms =

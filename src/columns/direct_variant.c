@@ -11,15 +11,15 @@
  */
 enum { VECTORS = 2, BLOCK_ROWS = NY_VECTOR_REGISTERS * 3 / 8, BLOCK64_ROWS = 4 };
 
-/* Wherever they lie, in arrays of numbers. */
+/* Vectors at any place in arrays of numbers. */
 typedef float floats_t __attribute__((vector_size(NY_VECTOR_BYTES), aligned(4), may_alias));
 typedef double doubles_t __attribute__((vector_size(NY_VECTOR_BYTES), aligned(8), may_alias));
 typedef int32_t float_bits_t __attribute__((vector_size(NY_VECTOR_BYTES)));
 typedef int64_t double_bits_t __attribute__((vector_size(NY_VECTOR_BYTES)));
 
-/* ROWS rows of columns first … first + depth − 1 against some lanes of the panel, which begins with
- * them. Compilers unroll the loops over r and v, and keep `sum` in registers; counted to 0, k needs
- * no other register for its end, and all rows have one. */
+/* Computes ROWS rows of columns first … first + depth − 1 against some lanes of the panel, which
+ * begins with them. Compilers unroll the loops over r and v, and keep `sum` in registers; counted
+ * to 0, k needs no other register for its end, and all rows have one. */
 #define BLOCK(name, type, vector, ROWS, TERM)                                                      \
     static inline void name##_block(const type *const *rows, size_t first, size_t depth,           \
                                     const type *panel, type *out, size_t stride)                   \

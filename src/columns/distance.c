@@ -3,7 +3,7 @@
 
 #include "columns/kernels.h"
 
-/* By products values hold −2 x·y, by direct sums and of bytes d² with the norms 0. */
+/* In: −2 x·y from products; d², with the norms 0, from direct sums and from bytes. */
 static void square32(const struct ny_pointwise *how, float x_norm, float *values, size_t count)
 {
     float gamma = (float)how->params->gamma;

@@ -1,6 +1,7 @@
 /*
  * k in f64, without cancellation. Pairs of rows go in blocks of a fixed shape, cut by row number
- * alone, so that neither threads nor the other rows of a call change a bit (of a square: threads).
+ * alone, so that neither threads nor the other rows of a call change a bit (of a square, threads
+ * alone).
  */
 #include <math.h>
 #include <string.h>
@@ -12,9 +13,9 @@
  * Y, and the square of few rows, go in short blocks, which pad less. */
 enum { BLOCK_ROWS = 256, SHORT_ROWS = 32, FEW_ROWS = 4 * SHORT_ROWS };
 
-/* Where base quantities come from. PANELS: direct loops against panels of Y, where there is no
- * GEMM, or it would be narrow (up to DIRECT_D columns). PAIRS: direct sums over two long rows, for
- * a single one in Y, as of the origin of a hull. GIVEN: a row is its own kernel values. */
+/* The source of base quantities. PANELS: direct loops against panels of Y, where there is no GEMM,
+ * or it would be narrow (up to DIRECT_D columns). PAIRS: direct sums over two long rows, for a
+ * single one in Y, such as the origin of a hull. GIVEN: a row is its own kernel values. */
 enum base { GEMM, PANELS, PAIRS, GIVEN };
 enum { DIRECT_D = 2 * NY_DIRECT_COLUMNS };
 
@@ -131,7 +132,7 @@ static bool needs_norms(const struct job *job)
     return job->base == GEMM || job->columns->spec.kernel->base == NY_BASE_DOT;
 }
 
-/* Row i of those at `raw`, prepared. */
+/* Prepares row i of those at `raw`. */
 static void load_row(const struct job *job, const unsigned char *raw, size_t i, double *out,
                      double *norms)
 {
@@ -213,7 +214,7 @@ static ny_direct64_fn *direct_of(enum ny_base_quantity base)
     return base == NY_BASE_SQUARE ? ops->square64 : ops->absolute64;
 }
 
-/* Of `rows` × `cols` pairs; more are computed, up to whole groups. */
+/* Computes the base quantity of `rows` × `cols` pairs, and of more, up to whole groups. */
 static void base_panels(const struct job *job, const struct ny_columns_room *s, size_t rows,
                         size_t cols)
 {
@@ -275,7 +276,7 @@ static double half_chord(const struct job *job, const struct ny_columns_room *s,
     return sum / 2;
 }
 
-/* Row i of the block: values that dot products have lost. */
+/* Sums again the values of row i of the block that dot products have lost. */
 static void restore_chords(const struct job *job, const struct ny_columns_room *s, size_t i,
                            size_t count, double *out)
 {
@@ -329,7 +330,7 @@ static int run_blocks(const struct job *job)
     return err;
 }
 
-/* Of a square, items are the blocks of its lower triangle, row by row of blocks. */
+/* For a square, the items are the blocks of its lower triangle, row by row of blocks. */
 static int run_items(void *arg, size_t first, size_t count)
 {
     const struct job *job = arg;
@@ -360,13 +361,13 @@ static enum base base_of(const struct ny_columns *columns)
                : GEMM;
 }
 
-/* Only half chords ask. */
+/* Tells whether half chords are those of rows of whole numbers. */
 static bool chord_of_whole(const struct ny_columns *columns)
 {
     return columns->spec.kernel->half_chord && ny_unscaled_integers(&columns->spec);
 }
 
-/* On the calling thread alone: the callers are workers, one a thread. */
+/* Runs on the calling thread alone: its callers are the workers of a team. */
 int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *columns,
                         const void *rows, size_t count, size_t first, struct ny_matrix K)
 {

@@ -19,7 +19,7 @@ bool ny_unscaled_integers(const struct ny_columns_spec *spec)
 
 enum ny_way ny_way_of(const struct ny_columns_spec *spec)
 {
-    /* Up to this many columns d² of bytes is below 2³¹, so that 32-bit sums cannot wrap. */
+    /* With at most this many columns d² of bytes is below 2³¹, so that 32-bit sums cannot wrap. */
     const size_t byte_columns_max = 33000;
     size_t d = spec->geometry->d;
 
@@ -40,7 +40,7 @@ static int unit_exponent(enum ny_base_quantity base, double gamma)
     return base == NY_BASE_ABSOLUTE ? (int)lrint(log2(gamma)) : 0;
 }
 
-/* Only dot products depend on the centre. */
+/* Sets the norm of the centre, on which only dot products depend. */
 static void centre_sparse(struct ny_frame *frame, const struct ny_geometry *geometry)
 {
     for (size_t k = 0; k < geometry->d; k++) {

@@ -80,7 +80,7 @@ done:
     return err;
 }
 
-/* Row by row, so that the sum does not depend on blocks. */
+/* Adds row by row, so that the sum does not depend on blocks. */
 static int add_rows(struct ny_geometry *geometry, struct ny_source *source, void *row)
 {
     struct ny_tile tile = {.source = source};
@@ -138,7 +138,7 @@ void ny_geometry_free(struct ny_geometry *geometry, struct ny_context *ctx)
     ny_free(ctx, geometry);
 }
 
-/* What column k adds to the mean ‖x−y‖² (a multiple of it), or ‖x−y‖₁ (about). */
+/* Returns a multiple of the share of column k in the mean ‖x−y‖², or about that in ‖x−y‖₁. */
 static double spread_of(const struct ny_geometry *geometry, const struct ny_points_stats *stats,
                         size_t k, enum ny_base_quantity base)
 {

@@ -24,13 +24,13 @@ struct ny_kernel_params {
     unsigned degree;
 };
 
-/* What a pointwise step needs beside the values of one row; arrays run over the same landmarks. */
+/* Input of a pointwise step besides the values of one row; arrays run over the same landmarks. */
 struct ny_pointwise {
     const struct ny_kernel_params *params;
     bool minus_one;      /* give k − 1 − shift (trap 2); only asked when can_minus_one */
     const float *y_norm; /* ‖y_j‖² */
-    /* The shift, in two parts: rounded to f32, and what that left. Without the second all rows
-     * would carry the same rounding error, which adds up over rows instead of averaging out. */
+    /* The shift, in two parts: rounded to f32, and what that left. If the second were left out, all
+     * rows would have the same rounding error, which adds up over rows instead of averaging out. */
     const float *shift, *shift_low;
 };
 
@@ -41,13 +41,13 @@ struct ny_kernel {
     bool constant_diagonal;                    /* k(x,x) = 1 for all x */
     bool unit_rows;                            /* f32 rows are scaled to length 1 (cosine) */
     bool half_chord; /* k is ½‖x/‖x‖ − y/‖y‖‖², which f64 finds by that sum where it is small */
-    /* In place, f32: values[j] ← k − shift_j. NY_BASE_SQUARE: d² is values[j] + ‖x‖² + ‖y_j‖² (from
-     * products values hold −2 x·y; where they are d² already the norms are given as 0). Else values
-     * are the base quantity. */
+    /* Works in place in f32: values[j] ← k − shift_j. NY_BASE_SQUARE: d² is values[j] + ‖x‖² +
+     * ‖y_j‖² (values hold −2 x·y after products; if they are d² already, the norms are given as 0).
+     * Else values are the base quantity. */
     void (*apply32)(const struct ny_pointwise *how, float x_norm, float *values, size_t count);
     bool can_minus_one;
-    /* The same in f64, unshifted: values[j] ← k, from the base quantity itself and, for
-     * NY_BASE_DOT, the squared norms of both rows. */
+    /* Like apply32 in f64, but without the shift: values[j] ← k, from the base quantity itself and,
+     * for NY_BASE_DOT, the squared norms of both rows. */
     void (*apply)(const struct ny_kernel_params *params, double x_norm, const double *y_norms,
                   double *values, size_t count);
     /* γ where --gamma auto: 1/median of the base quantity over sampled pairs (SQUARE, ABSOLUTE),

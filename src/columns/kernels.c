@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* In the order of help. A new kernel is its file and a line here. */
+/* The kernels in the order of the help. A new kernel is its file and a line here. */
 #define KERNELS(X)                                                                                 \
     X(ny_kernel_rbf)                                                                               \
     X(ny_kernel_linear)                                                                            \

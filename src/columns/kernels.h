@@ -1,4 +1,4 @@
-/* What kernels share, and those that the table of kernels.c does not list. */
+/* Shared by the kernels; and the kernels that the table of kernels.c does not list. */
 #ifndef NY_COLUMNS_KERNELS_H
 #define NY_COLUMNS_KERNELS_H
 

@@ -16,7 +16,7 @@ static uint64_t tiles_outside(const struct ny_pairs *pairs)
     return (pairs->end_panel - pairs->first_panel) * pairs->first_panel;
 }
 
-/* Then those of panel q with units q …: Σ_{q = a}^{p − 1} (U − q) before panel p. */
+/* Counts the tiles of the panels q before p with units q …: Σ_{q = a}^{p − 1} (U − q). */
 static uint64_t first_of_panel(const struct ny_pairs *pairs, uint64_t panel)
 {
     uint64_t a = pairs->first_panel, p = panel;

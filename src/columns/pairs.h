@@ -1,9 +1,9 @@
 /*
  * All pairs of points, as the tiles of a pass: tile t is the rows of a unit u against those of a
- * panel p as columns, both of NY_UNIT_ROWS rows. What is symmetric serves u and p: of a range of
- * panels a … b−1 the tiles are those of each panel with units 0 … a−1, which are outside, then
- * those of each with units p … to the last. So each row of the range meets the others in ascending
- * order.
+ * panel p as columns, both of NY_UNIT_ROWS rows. As pairs are symmetric, a tile serves u and p. A
+ * range of panels a … b−1 has the tiles of each panel with units 0 … a−1, which are outside it,
+ * then those of each with units p … to the last. So each row of the range meets the others in
+ * ascending order.
  */
 #ifndef NY_COLUMNS_PAIRS_H
 #define NY_COLUMNS_PAIRS_H
@@ -17,7 +17,7 @@ struct ny_pairs {
     uint64_t first_panel, end_panel; /* a, b */
 };
 
-/* Of panels first_panel … first_panel + panels − 1. `points` outlives it. */
+/* Takes panels first_panel … first_panel + panels − 1. `points` must outlive it. */
 void ny_pairs_init(struct ny_pairs *pairs, struct ny_source *points, uint64_t first_panel,
                    uint64_t panels);
 /* Tiles of all panels of n points; of the panels of `pairs`. */

@@ -48,7 +48,7 @@ static void exponential(const struct ny_pointwise *how, float x_norm, float *res
     const float *restrict y_norm = how->y_norm;
     const float *restrict shift = how->shift, *restrict shift_low = how->shift_low;
     const float gamma = (float)how->params->gamma;
-    /* What rounding γ lost, as a share of it: like the shift's, the same error in all entries. */
+    /* The share of γ that rounding lost: like the shift's, the same error in all entries. */
     const float lost_share = (float)((how->params->gamma - (double)gamma) / (double)gamma);
     const float one = how->minus_one ? 1.0f : 0.0f;
 
@@ -72,12 +72,12 @@ static void exponential(const struct ny_pointwise *how, float x_norm, float *res
 
 /* ---- the exponential in f64 ----------------------------------------------------------------- */
 
-/* As above; the first part of ln 2 has 32 bits. */
+/* The same constants in f64; the first part of ln 2 has 32 bits. */
 #define LN2_HIGH64 0x1.62e42feep-1
 #define LN2_LOW64 0x1.a39ef35793c76p-33
 #define LOG2_E64 0x1.71547652b82fep0
 #define ROUNDER64 0x1.8p52
-/* Beyond it e^−y is 0, below half of the least number there is. */
+/* Above this y, e^−y is below half of the least number there is and becomes 0. */
 #define Y_MAX64 746.0
 
 static inline double power_of_two64(double rounded)

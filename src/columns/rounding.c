@@ -1,9 +1,9 @@
-/* How far the f32 base quantity of a distance may be from the exact one. */
+/* Bounds the error of the f32 base quantity of a distance. */
 #include <math.h>
 
 #include "columns/columns_private.h"
 
-/* Half a unit in the last place of 1. */
+/* The relative rounding error of an f32: half a unit in the last place of 1. */
 #define HALF_ULP 0x1p-24
 
 double ny_columns_whole_below(const struct ny_columns_spec *spec)

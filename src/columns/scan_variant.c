@@ -1,7 +1,7 @@
-/* Which values of a row are worth a look: those below the row's bound, or below their column's. */
+/* Finds the values of a row that are below the row's bound or below their column's. */
 #include "columns/vector.h"
 
-/* So many are compared at a time; mostly none of them is below. */
+/* Values that are compared at a time; mostly none of them is below. */
 enum { BLOCK = 64 };
 
 static inline bool any_below(const float *restrict values, float bound,

@@ -200,7 +200,7 @@ static void add_products(const struct ny_sparse_panel *panel, const struct ny_sp
     }
 }
 
-/* out += |x − y| − |x| − |y| over the columns that both have: what ‖x‖₁ + ‖y‖₁ has too much. */
+/* out += |x − y| − |x| − |y| over the columns that both have, which corrects ‖x‖₁ + ‖y‖₁. */
 static void add_differences(const struct ny_sparse_panel *panel, const struct ny_sparse_frame *in,
                             const struct ny_sparse *row, size_t first, size_t count, double *out)
 {
@@ -243,7 +243,7 @@ void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_
     }
 }
 
-/* Two rows, column by column: those that one of them has at least. */
+/* Steps through two rows, column by column, over the columns that at least one of them has. */
 struct walk {
     const struct ny_sparse_frame *in;
     struct ny_sparse x, y;

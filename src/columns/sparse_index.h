@@ -33,7 +33,7 @@ struct ny_sparse_index {
     struct ny_sparse_norms *norms; /* count */
 };
 
-/* What the index belongs to. */
+/* The spec and the frame of the index. */
 struct ny_sparse_frame {
     const struct ny_columns_spec *spec;
     const struct ny_frame *frame;
@@ -56,7 +56,7 @@ struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_frame *in, cons
  * are in one panel. Sums run over the columns in order: they depend on the two rows alone. */
 void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_frame *in,
                     const struct ny_sparse_point *x, size_t first, size_t count, double *out);
-/* Whether two raw rows have the same values. */
+/* Tells whether two raw rows have the same values. */
 bool ny_sparse_equal(const struct ny_sparse_frame *in, const void *x, const void *y);
 /* The base quantity of two raw rows, without cancellation. */
 double ny_sparse_pair(const struct ny_sparse_frame *in, const void *x, const void *y);

@@ -68,7 +68,7 @@ struct ny_byte_rows {
 typedef void ny_byte_square_fn(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
                                const uint32_t y_norms[NY_PANEL], float out[NY_BYTE_ROWS][NY_PANEL]);
 
-/* Looking for what is small. */
+/* Search for small values. */
 struct ny_scan_ops {
     /* found: the j with values[j] < bound or values[j] < bounds[j], ascending, of count ≤ 2¹⁶;
      * returns how many. Room for count + 1. */

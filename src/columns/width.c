@@ -37,7 +37,7 @@ static void pairs_release(struct pairs *pairs, struct ny_context *ctx)
     ny_free(ctx, pairs->quantity);
 }
 
-/* Of one pair: its rows, their numbers, and what a gather keeps of them. */
+/* Bytes of one pair: its rows, their numbers, and the state of a gather for them. */
 static size_t pair_bytes(size_t row_bytes)
 {
     const size_t gather_bytes = 16;
@@ -81,7 +81,7 @@ static uint64_t hashed_row(uint64_t seed, uint64_t index, uint64_t n)
     return row < n ? row : n - 1;
 }
 
-/* Base quantities of pairs first … first+count−1, those that are not 0. */
+/* Collects the base quantities of pairs first … first+count−1 that are not 0. */
 static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
                     const struct ny_frame *frame, size_t count)
 {
