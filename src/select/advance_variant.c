@@ -150,7 +150,7 @@ static void solve(const struct triangle *by, double *z, size_t stride)
         turn((double *)(turned + j), 8, z + j, stride);
 }
 
-/* Fewer than eight rows. */
+/* Solves fewer than eight rows, in a copy with zeros for the others. */
 static void solve_few(const struct triangle *by, double *z, size_t stride, size_t rows)
 {
     double copy[8][COLUMNS] = {{0}};

@@ -305,7 +305,7 @@ void ny_dictionary_coefficients(const struct ny_dictionary *dictionary, size_t f
     }
 }
 
-/* W1/m = L(Lᵀ1)/m. */
+/* Computes W1/m = L(Lᵀ1)/m. */
 void ny_dictionary_means(const struct ny_dictionary *dictionary, size_t count, double *means)
 {
     for (size_t i = 0; i < count; i++)

@@ -32,8 +32,8 @@ void ny_dictionary_free(struct ny_dictionary *dictionary);
 size_t ny_dictionary_count(const struct ny_dictionary *dictionary); /* m */
 const uint64_t *ny_dictionary_rows(const struct ny_dictionary *dictionary);
 struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary);
-/* Of the span (not affine), from L: B (first × (m − first)) = W⁻¹w_j of the landmarks from `first`
- * on over those before; and the column means of W of the first `count`. */
+/* Computes from L, for the span (not affine), B (first × (m − first)) = W⁻¹w_j of the landmarks
+ * from `first` on over those before; the second, the column means of W of the first `count`. */
 void ny_dictionary_coefficients(const struct ny_dictionary *dictionary, size_t first,
                                 struct ny_matrix B);
 void ny_dictionary_means(const struct ny_dictionary *dictionary, size_t count, double *means);

@@ -5,7 +5,7 @@
 
 #include "select/advance.h"
 
-/* Columns of Z between two rows, with room to grow. Not a multiple of a page: rows would compete
+/* Columns of Z between two rows, with room to grow. With a multiple of a page, rows would compete
  * for the same cache sets. */
 static size_t stride32(size_t columns)
 {
@@ -235,7 +235,7 @@ struct ny_front ny_front_view(const struct ny_front *front, size_t first, size_t
 
 /* ---- f32 ------------------------------------------------------------------------------------ */
 
-/* Of the kernel values of a piece of columns, and their substitution. */
+/* Flops of the kernel values of a piece of columns and of their substitution. */
 static double piece_flops(const struct ny_front *front, size_t from, size_t to)
 {
     return 2.0 * (double)front->count * (double)(to - from) *
@@ -263,7 +263,7 @@ static double square_norm(const float *z, size_t count)
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
-/* Kernel values of the columns done … to−1 into their place in Z. */
+/* Puts kernel values of the columns done … to−1 into their place in Z. */
 static void kernel_piece(struct ny_front *front, const struct ny_dictionary *dictionary,
                          const struct ny_prefix *prefix, size_t to)
 {
@@ -314,7 +314,7 @@ void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionar
 
 /* ---- f64 ------------------------------------------------------------------------------------ */
 
-/* Room for `rows` of so many columns, in *Z; what was there is lost. */
+/* Makes room for `rows` of so many columns in *Z; if it grows, its contents are lost. */
 static int reserve_exact(struct ny_context *ctx, double **Z, size_t *stride, size_t rows,
                          size_t columns)
 {
@@ -332,8 +332,8 @@ static int reserve_exact(struct ny_context *ctx, double **Z, size_t *stride, siz
     return NY_OK;
 }
 
-/* Z of a piece of kernel values: less the products of the columns before it, through the triangle.
- */
+/* Makes Z of a piece of kernel values: takes off the products of the columns before it and solves
+ * with the triangle. */
 static void substitute(struct ny_exact *exact, struct ny_matrix L, size_t from,
                        struct ny_matrix piece)
 {

@@ -75,9 +75,9 @@ int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary
                   struct ny_columns_workspace *workspace, const struct ny_tile *tile, size_t first);
 /* Sets δ to k(x,x), or k′(x,x) of the kernel translated by the first landmark. */
 int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionary);
-/* Room for Z of this many columns; what is in Z stays. */
+/* Makes room for Z of this many columns; the contents of Z stay. */
 int ny_front_reserve(struct ny_front *front, size_t columns);
-/* Row `from` takes the place of row `to` ≤ from. */
+/* Moves row `from` to the place of row `to` ≤ from. */
 void ny_front_move(struct ny_front *front, size_t to, size_t from);
 /* Rows first … first+count−1 as a front of their own, in the same memory. */
 struct ny_front ny_front_view(const struct ny_front *front, size_t first, size_t count);
@@ -88,8 +88,8 @@ void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionar
 /* The end of the panel that `done` is in, or the prefix's end. */
 size_t ny_front_next(size_t done, size_t rank);
 
-/* The same in f64, for at most NY_FRONT_BLOCK rows, with Z and δ in `exact`: begin, then a step for
- * each panel, from = 0, ny_front_next(0), … Where all rows have an early Z of `early` columns,
+/* Do the same in f64, for at most NY_FRONT_BLOCK rows, with Z and δ in `exact`: begin, then a step
+ * for each panel, from = 0, ny_front_next(0), … If all rows have an early Z of `early` columns,
  * ny_exact_resume() takes that up, and the steps start there. */
 int ny_exact_begin(struct ny_exact *exact, const struct ny_front *front,
                    const struct ny_dictionary *dictionary, size_t rank);
@@ -100,7 +100,7 @@ bool ny_exact_resume(struct ny_exact *exact, const struct ny_front *front, size_
 /* Keeps Z (`done` columns) and δ of the block's rows for later, as many as there is room for;
  * `kept` rows are there already. */
 int ny_exact_keep(struct ny_exact *exact, struct ny_front *front, size_t kept, size_t done);
-/* Row `from` takes the place of row `to`, of which `done` columns are there. */
+/* Moves row `from`, with its `done` columns, to the place of row `to`. */
 void ny_exact_move(struct ny_exact *exact, size_t to, size_t from, size_t done);
 /* S = K_BB − ZZᵀ after the last step; the lower triangle is used. */
 int ny_exact_schur(struct ny_exact *exact, const struct ny_front *front,

@@ -12,7 +12,7 @@
 
 #include "select/rules_private.h"
 
-/* Without --tolerance it is Algorithm 2. */
+/* Tells whether Algorithm 2 runs, which searches ε for a size: no tolerance is given. */
 static bool searches_size(const struct ny_selection_request *request)
 {
     return isnan(request->dictionary.tolerance);
@@ -198,7 +198,7 @@ static int certify(struct ny_greedy *greedy, struct ny_source *source)
     return err;
 }
 
-/* Where the earlier dictionary cannot be made again the selection looks at all rows. */
+/* Continues an earlier selection, or starts at the first row if its dictionary cannot be remade. */
 static int take_up(struct ny_greedy *greedy, const struct ny_selection_request *request,
                    uint64_t *first_unit)
 {

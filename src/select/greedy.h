@@ -22,7 +22,7 @@ struct ny_greedy_worker {
     struct ny_columns_workspace *workspace;
 };
 
-/* Where Algorithm 2 is: plain numbers, which its checkpoints hold. */
+/* The state of Algorithm 2 in plain numbers, which its checkpoints hold. */
 struct ny_greedy_search {
     double low, high;    /* ε⁺, ε⁻ */
     double epsilon;      /* ε of the run under way */
@@ -39,8 +39,8 @@ struct ny_greedy {
     struct ny_dictionary *dictionary;
     double tolerance;
     size_t landmarks_max;
-    bool stops;     /* a row above ε that meets a full dictionary ends the run: … */
-    bool too_large; /* … and this is set. Else it is measured */
+    bool stops;     /* a row above ε that meets a full dictionary ends the run and */
+    bool too_large; /* sets this; else the row is measured */
     uint64_t n;
     uint64_t room;    /* rows that there are bounds for, at least n */
     uint64_t decided; /* rows before this one were looked at by an earlier selection */
@@ -69,21 +69,22 @@ int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_
 int ny_greedy_begin(struct ny_greedy *greedy);
 int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit,
                   bool checkpoints);
-/* The same in batches of whole units, each followed by request->follower (greedy_online.c). */
+/* Like ny_greedy_run(), in batches of whole units, each followed by request->follower
+ * (greedy_online.c). */
 int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit);
-/* The dictionary and the bounds that an earlier selection left (greedy_extend.c); *first_unit is
- * where there are new rows. *done false: the dictionary could not be made again, to rounding; the
- * state is then as if new. */
+/* Takes up the dictionary and the bounds of an earlier selection (greedy_extend.c). *first_unit:
+ * the first unit with new rows. *done false: the dictionary could not be made again, to rounding;
+ * the state is then as if new. */
 int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done);
 /* A search that was stored can be one under way, and comes to an end. */
 bool ny_greedy_search_plausible(const struct ny_greedy_search *search);
-/* Algorithm 2 (greedy_search.c), likewise. */
+/* Runs Algorithm 2 in the same way (greedy_search.c). */
 int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit);
 
-/* m after n rows, from the rows that joined among the first `seen`. */
+/* Estimates m after n rows from the rows that joined among the first `seen`. */
 size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint64_t n);
-/* ε⁺ and ε⁻ whose dictionaries are larger, and a little smaller, than the m that is asked for, as
- * hashed rows suggest; NaN where there are too few for that. */
+/* Estimates from hashed rows ε⁺ and ε⁻ whose dictionaries are larger, and a little smaller, than
+ * the m that is asked for; NaN where there are too few rows. */
 int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon_low,
                     double *epsilon_high);
 size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t m);
@@ -101,7 +102,7 @@ int ny_greedy_fold(void *arg, const struct ny_tile *tile);
  * columns there are; `full`: nothing joins any more. */
 void ny_greedy_screen(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row,
                       const struct ny_prefix *prefix, bool full);
-/* True where the rows of this front cannot be screened in f32 at this tolerance. */
+/* Tells whether the rows of this front cannot be screened in f32 at this tolerance. */
 bool ny_greedy_needs_f64(const struct ny_greedy *greedy, const struct ny_front *front,
                          double largest);
 bool ny_greedy_rejects(const struct ny_greedy *greedy, const struct ny_front *front, size_t i,

@@ -1,4 +1,4 @@
-/* How large a dictionary will be at an ε, and which ε gives a size: from a sample. */
+/* Estimates from a sample how large a dictionary will be at an ε, and which ε gives a size. */
 #include "select/greedy.h"
 
 #include <math.h>
@@ -74,7 +74,8 @@ done:
     return err;
 }
 
-/* m that Algorithm 1 will reach at this ε on all rows. The sample's dictionary ends at `most`. */
+/* Estimates the m that Algorithm 1 will reach at this ε on all rows. The sample's dictionary ends
+ * at `most`. */
 static int expect(const struct ny_selection_request *request, const struct sample *sample,
                   double tolerance, size_t most, size_t *m)
 {
@@ -156,7 +157,7 @@ size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t 
  * asked for, and at ε⁺ a third more. */
 static const double pilot_least = 0.8, pilot_aim = 0.86, pilot_most = 0.92, pilot_plenty = 1.33;
 
-/* Between two ε, where the straight line through log m and log ε meets the m that is aimed at. */
+/* Returns the ε between two at which the straight line through log m and log ε meets `aim`. */
 static double between(double low, double low_m, double high, double high_m, double aim)
 {
     double share = log(low_m / aim) / log(low_m / fmax(high_m, 1));

@@ -1,5 +1,5 @@
-/* What happens in row order: the rows that a prefix of the dictionary did not reject are decided
- * against the whole of it, and join. Numbers in brackets are lines of Algorithm 1. */
+/* Folds rows in order: those that a prefix of the dictionary did not reject are decided against the
+ * whole of it, and may join. Numbers in brackets are lines of Algorithm 1. */
 #include "select/greedy.h"
 
 #include <math.h>
@@ -39,8 +39,8 @@ static int start(struct ny_greedy *greedy, struct ny_front *front, uint64_t firs
     return NY_OK;
 }
 
-/* In row order: each row against what the rows before it left of S. Those that join are moved to
- * the block's begin, from where their columns are added. */
+/* Decides in row order, each row against the S that the rows before it left. Rows that join are
+ * moved to the block's begin, from where their columns are added. */
 static int decide(struct ny_greedy *greedy, struct ny_exact *exact, struct ny_front *block,
                   uint64_t first_row)
 {

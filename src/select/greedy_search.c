@@ -44,7 +44,7 @@ static void start(struct ny_greedy *greedy)
     search->epsilon = search->high;
 }
 
-/* D = the dictionary of this run. */
+/* Keeps the dictionary of this run as D. */
 static void keep(struct ny_greedy *greedy)
 {
     memcpy(greedy->kept, greedy->residuals, greedy->n * sizeof(*greedy->kept));
@@ -52,7 +52,7 @@ static void keep(struct ny_greedy *greedy)
     greedy->search.largest = greedy->dictionary->largest;
 }
 
-/* Back to D. */
+/* Returns to the dictionary D. */
 static int throw_away(struct ny_greedy *greedy)
 {
     memcpy(greedy->residuals, greedy->kept, greedy->n * sizeof(*greedy->kept));
@@ -66,7 +66,7 @@ static double rounding(const struct ny_greedy *greedy)
     return ((double)greedy->dictionary->rank + 16) * 0x1p-52 * greedy->dictionary->largest;
 }
 
-/* What the run under way was good for, and ε of the next one. */
+/* Draws the conclusion of the run that has ended, and sets ε of the next one. */
 static int conclude(struct ny_greedy *greedy)
 {
     struct ny_greedy_search *search = &greedy->search;

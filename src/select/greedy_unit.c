@@ -1,4 +1,4 @@
-/* What workers do in parallel: screen the rows of a unit against a prefix of the dictionary. */
+/* Screens the rows of a unit against a prefix of the dictionary; workers do this in parallel. */
 #include "select/greedy.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ float ny_greedy_bound(double delta)
     return (double)bound < delta ? nextafterf(bound, INFINITY) : bound;
 }
 
-/* What an f64 δ may be off by. */
+/* Bounds the rounding error of an f64 δ. */
 double ny_greedy_slack(const struct ny_front *front, size_t i, size_t rank)
 {
     return ((double)rank + 16) * 0x1p-52 * front->scale[i];
@@ -42,7 +42,7 @@ static void drop_rejected(struct ny_greedy *greedy, struct ny_front *front, uint
     front->count = kept;
 }
 
-/* Nothing joins any more: what was measured is the row's bound, whether above ε or not. */
+/* Drops rows once none joins any more: the δ measured is the row's bound, above ε or not. */
 static void drop_measured(struct ny_greedy *greedy, struct ny_front *front, uint64_t first_row)
 {
     size_t kept = 0;
@@ -98,7 +98,7 @@ static void drop_exact(struct ny_greedy *greedy, struct ny_front *front, struct 
     front->count = kept;
 }
 
-/* What f64 leaves goes to the fold, which finds Z and δ of the first of them ready. */
+/* Screens in f64. The rows left go to the fold, which finds Z and δ of the first of them ready. */
 static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worker,
                         const struct ny_tile *tile, const struct ny_prefix *prefix, bool full)
 {

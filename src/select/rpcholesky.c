@@ -94,7 +94,7 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-/* Both in f64 and in row order, so that a draw finds its row by adding up again. */
+/* Adds the unit's bounds in f64 and in row order; a draw finds its row by the same additions. */
 static double unit_sum(const struct ny_rpcholesky *rp, uint64_t unit)
 {
     uint64_t first = unit * NY_UNIT_ROWS, left = rp->n - first;
@@ -140,8 +140,8 @@ static uint64_t draw(const struct ny_rpcholesky *rp, double uniform)
     return chosen;
 }
 
-/* How many candidates to look at next, up to the window's end: about as many as the landmarks that
- * are missing will take. It decides what is read at once, not what is selected. */
+/* Chooses how many candidates to look at next, up to the window's end: about as many as the missing
+ * landmarks will take. This decides what is read at once, not what is selected. */
 static size_t next_candidates(const struct ny_rpcholesky *rp)
 {
     size_t room = rp->worker[0].front.rows_max, left = NY_PIVOT_WINDOW - (size_t)rp->now.judged;
@@ -169,7 +169,7 @@ static void judged_to(struct ny_rpcholesky *rp, uint64_t end)
     rp->now.judged = end;
 }
 
-/* Row i of the block has this δ: its bound from now on, and whether a candidate with that δ may be
+/* Notes the δ of row i of the block as its bound, and tells whether a candidate with that δ may be
  * accepted. `columns` were taken off δ. */
 static int weigh(struct ny_rpcholesky *rp, const struct ny_front *block, size_t i, double delta,
                  size_t columns, bool *accepted)
@@ -207,8 +207,8 @@ static int leave_rejected(struct ny_rpcholesky *rp, struct ny_exact *exact, stru
     return NY_OK;
 }
 
-/* In order: each candidate against what those accepted before it left of S. Those accepted are
- * moved to the block's begin, from where their columns are added. */
+/* Decides in order, each candidate against the S that those accepted before it left. Accepted ones
+ * are moved to the block's begin, from where their columns are added. */
 static int decide(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_front *block)
 {
     struct ny_dictionary *dictionary = rp->dictionary;
@@ -249,7 +249,7 @@ static int decide_block(struct ny_rpcholesky *rp, struct ny_exact *exact, struct
     return err;
 }
 
-/* Between two blocks, as a pass does it between two units. */
+/* Checks for interrupts and saves between two blocks, as a pass does between two units. */
 static int rest(struct ny_rpcholesky *rp)
 {
     int interrupted = ny_check_interrupt(rp->ctx), err = NY_OK;
@@ -334,14 +334,14 @@ static bool is_pass_due(const struct ny_rpcholesky *rp)
 }
 
 /* When few were accepted, the bounds of most rows are too far above, and a pass may renew them.
- * Where rows keep bounds up to the mean of δ, which the accepted share tells, every other candidate
- * is accepted afterwards. */
+ * If rows keep bounds up to the mean of δ, which the accepted share tells, every other candidate is
+ * accepted afterwards. */
 static void end_window(struct ny_rpcholesky *rp)
 {
     bool few = rp->now.accepted < NY_PIVOT_ACCEPTED_LEAST;
     double share = (double)rp->now.accepted / NY_PIVOT_WINDOW;
 
-    /* What is left after all rows were measured to the end, and is never accepted, is rounding. */
+    /* After all rows were measured to the end, residuals that are never accepted are rounding. */
     rp->now.exhausted = rp->now.fresh && !rp->now.accepted && !(rp->now.enough > 0);
     rp->now.share = rp->now.fresh ? share : (rp->now.share + share) / 2;
     lower_bounds(rp);

@@ -24,7 +24,7 @@ struct ny_pivot_worker {
     double bad_delta, bad_k;
 };
 
-/* What is kept over a kill, beside the dictionary, the window's candidates and the bounds. */
+/* Kept over a kill, besides the dictionary, the window's candidates and the bounds. */
 struct ny_pivot_progress {
     uint64_t drawn;     /* candidates so far: the counter of their random numbers */
     uint64_t judged;    /* of them, in the present window: 0 … NY_PIVOT_WINDOW */
@@ -33,7 +33,7 @@ struct ny_pivot_progress {
     uint64_t measuring; /* a pass is under way, which sets all bounds */
     uint64_t measured;  /* how often, and how many landmarks there were last time */
     uint64_t measured_at;
-    uint64_t passes;    /* … by reading rows, and how many */
+    uint64_t passes;    /* measures that read rows, and how many rows */
     uint64_t rows_read;
     uint64_t exhausted; /* all residuals are 0: the rank of K is reached */
     uint64_t certified; /* measured, on the final dictionary and in f64 */
@@ -51,7 +51,7 @@ struct ny_pivot_pace {
     double measured_at; /* landmarks at the last pass */
     double share;       /* of the candidates that is accepted */
 };
-/* Whether a pass should be made now, and not later or never. */
+/* Tells whether a pass should be made now, and not later or never. */
 bool ny_pivot_pass_due(const struct ny_pivot_pace *pace);
 
 struct ny_rpcholesky {

@@ -17,7 +17,7 @@ static void note_bad(struct ny_pivot_worker *worker, uint64_t row, double delta,
     worker->bad_k = k;
 }
 
-/* Nothing is selected yet: δ = k(x,x). */
+/* Sets the bounds while nothing is selected yet: δ = k(x,x). */
 static void set_diagonal(struct ny_pivot_worker *worker, uint64_t first_row)
 {
     const struct ny_front *front = &worker->front;
@@ -29,7 +29,7 @@ static void set_diagonal(struct ny_pivot_worker *worker, uint64_t first_row)
     }
 }
 
-/* δ only falls with more columns: rows leave as soon as their bound is low enough. Those whose δ is
+/* δ only falls with more columns: rows leave as soon as their bound is low enough. Rows with δ
  * below NY_EXACT_BELOW·k(x,x) go on in f64: f32 cannot say how small it is. */
 static void leave32(const struct ny_rpcholesky *rp, struct ny_pivot_worker *worker)
 {
@@ -139,8 +139,8 @@ static int load(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
     return err;
 }
 
-/* The rows from `first` on that the front has room for: in f32 where it can say something, for its
- * substitution needs pivots that are not small. */
+/* Measures the rows from `first` on that the front has room for, in f32 where that tells something:
+ * its substitution needs pivots that are not small. */
 static int measure_part(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
                         const struct ny_tile *tile, size_t first)
 {

@@ -5,7 +5,7 @@
 
 #include "select/rules_private.h"
 
-/* In the order of help. A new rule is its file and a line here. */
+/* The rules in the order of the help. A new rule is its file and a line here. */
 #define RULES(X)                                                                                   \
     X(ny_rule_uniform)                                                                             \
     X(ny_rule_greedy)                                                                              \

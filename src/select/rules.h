@@ -9,10 +9,10 @@
 
 struct ny_store;
 
-/* Whose diagonal are the weights of the map's matrix: K as it is, centred, divided by degrees. */
+/* The map's matrix whose diagonal gives the weights: K as it is, centred, divided by degrees. */
 enum ny_diagonal { NY_DIAGONAL_RAW, NY_DIAGONAL_CENTRED, NY_DIAGONAL_DIVIDED };
 
-/* What an earlier selection, of the first n rows, has found. */
+/* The result of an earlier selection, of the first n rows. */
 struct ny_selected {
     uint64_t n;
     uint64_t *rows; /* m landmarks */
@@ -29,13 +29,13 @@ struct ny_selected {
 struct ny_decided {
     struct ny_dictionary *dictionary;
     uint64_t rows; /* those before are decided */
-    /* What request->checkpoint is for, to be called while the batch is followed. */
+    /* Saves the state like request->checkpoint; called while the batch is followed. */
     int (*checkpoint)(const struct ny_decided *decided);
     void *selection;
 };
 
-/* Who takes up the rows of each batch while they are in the page cache, with the landmarks that
- * there are at its end. */
+/* The follower of a selection: takes the rows of each batch while they are in the page cache, with
+ * the landmarks that there are at the end of the batch. */
 struct ny_follower {
     int (*follow)(void *arg, const struct ny_decided *decided);
     void *arg;
@@ -57,8 +57,8 @@ struct ny_selection_request {
     size_t landmarks;         /* m, or a cap for greedy with a tolerance (SIZE_MAX: none) */
     struct ny_dictionary_options dictionary; /* greedy; tolerance NaN: Algorithm 2, m landmarks */
     double tolerance_low, tolerance_high; /* greedy without a tolerance: the first bracket ε⁺, ε⁻;
-                                           * high 0: from 0 to 1, */
-    bool pilot;               /* … or chosen by a pilot on hashed rows of the store */
+                                           * high 0: from 0 to 1 */
+    bool pilot;               /* the bracket is chosen by a pilot on hashed rows */
     enum ny_diagonal diagonal; /* weighted */
     const uint64_t *given;    /* `given`: landmarks row numbers */
     bool (*valid)(const void *arg, uint64_t row); /* rows that may be chosen; NULL: all */
@@ -82,7 +82,7 @@ struct ny_selection_request {
     void **image_owner; /* NULL, or: ny_free()d and set to NULL once the image is restored */
 };
 
-/* What a rule leaves. Arrays are ny_free()d by ny_selection_release(). */
+/* The result of a rule. Arrays are ny_free()d by ny_selection_release(). */
 struct ny_selection {
     size_t m;
     uint64_t *rows;       /* m, in order of selection */
@@ -91,14 +91,15 @@ struct ny_selection {
     double residual_max, residual_mean; /* NaN where residuals is NULL */
     bool complete;        /* these represent all rows, so that fewer than wanted were taken */
     double tolerance;     /* greedy: ε that the residuals keep; else NaN */
-    double pilot_low, pilot_high; /* … and the bracket that a pilot chose for it; else NaN */
+    double pilot_low, pilot_high; /* the bracket that a pilot chose for ε; else NaN */
     double flops;
     uint64_t rows_read;
     unsigned passes;
 };
 
-/* How a kernel matrix falls, as a sample tells: after t landmarks drawn in proportion to residuals,
- * the mean residual of other rows is share[t] of that of none. count 0: nothing is known. */
+/* The decay of a kernel matrix, measured on a sample: after t landmarks drawn in proportion to
+ * residuals, the mean residual of other rows is share[t] of that before the first. count 0: nothing
+ * is known. */
 struct ny_decay {
     const double *share;
     size_t count;
@@ -107,15 +108,15 @@ struct ny_decay {
 /* Beyond the sample, the last slope goes on. */
 double ny_decay_at(const struct ny_decay *decay, double landmarks);
 
-/* Of a selection, for its price. */
+/* The work of a selection, for its price. */
 struct ny_selection_work {
-    double passes;             /* over all rows, by all workers: … */
-    double entries, exact;     /* … entries of C in f32 and in f64, … */
-    double flops, exact_flops; /* … substitutions in them, … */
-    double sums;               /* … additions of f32 values to one f64 sum, one after the other */
-    double gathered;           /* rows read one by one, … */
-    double visits;             /* … in so many turns over the blocks; … */
-    double alone, alone_flops; /* … their entries and substitutions in f64, by one worker */
+    double passes;             /* passes over all rows. By all workers: */
+    double entries, exact;     /* entries of C in f32 and in f64, */
+    double flops, exact_flops; /* substitutions in them, */
+    double sums;               /* additions of f32 values to one f64 sum, one after the other */
+    double gathered;           /* rows read one by one */
+    double visits;             /* turns over the blocks in which they are read */
+    double alone, alone_flops; /* by one worker: their entries and substitutions in f64 */
 };
 
 struct ny_rule {
@@ -125,16 +126,16 @@ struct ny_rule {
     bool by_tolerance; /* takes --tolerance, and then --landmarks is a cap */
     bool all;          /* every row, whatever --landmarks would say */
     bool measures;     /* residuals itself, where `certify` asks for them */
-    bool graph;        /* goes with maps of a graph, which have no kernel, and of rows `valid` */
-    bool paths;        /* … and with no others: it goes by `farthest` */
+    bool graph;        /* fits maps of a graph, which have no kernel, and rows `valid` */
+    bool paths;        /* fits those maps alone: it selects by `farthest` */
     bool uniform;      /* every subset equally likely: what the n/m scaling of nystrom assumes */
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
-    /* Of a rule that reads the points: memory of a selection that ends with m landmarks, and of
-     * its checkpoints. NULL: it needs the row numbers alone. */
+    /* Memory of a selection that ends with m landmarks, and of its checkpoints, for a rule that
+     * reads the points. NULL: it needs the row numbers alone. */
     size_t (*bytes)(const struct ny_selection_request *request, size_t m);
     size_t (*image_bytes)(const struct ny_selection_request *request, size_t m);
-    /* For plans: what a selection of m landmarks is likely to take, where a sample does not tell
-     * it; NULL: nothing, or it is told by a tolerance. */
+    /* Work that a selection of m landmarks is likely to take, for plans without a sample. NULL:
+     * none, or a tolerance decides it. */
     struct ny_selection_work (*work)(const struct ny_selection_request *request, size_t m,
                                      const struct ny_decay *decay);
 };
@@ -142,8 +143,9 @@ struct ny_rule {
 const struct ny_rule *ny_rule_find(const char *name);
 const struct ny_rule *ny_rule_at(size_t index);
 void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx);
-/* The residuals of all rows on the landmarks that a rule left, where it does not measure any: one
- * pass more, which is in the selection's cost. And its memory, for m landmarks. */
+/* Measures the residuals of all rows on the landmarks of a rule that does not measure any. This
+ * takes one more pass, which is in the selection's cost. The second: its memory, for m
+ * landmarks. */
 int ny_selection_certify(const struct ny_selection_request *request,
                          struct ny_selection *selection);
 size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m);
@@ -158,7 +160,7 @@ int ny_greedy_measure(const struct ny_selection_request *request, const void *la
  * growth seen on them; and the memory of a selection that ends with m landmarks. */
 int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample, size_t *m);
 size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m);
-/* Of its checkpoints. */
+/* Bytes of the checkpoints of greedy. */
 size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m);
 
 #endif

@@ -1,12 +1,12 @@
-/* What the rules share. */
+/* Shared by the rules. */
 #ifndef NY_SELECT_RULES_PRIVATE_H
 #define NY_SELECT_RULES_PRIVATE_H
 
 #include "select/rules.h"
 
-/* Nothing selected, nothing measured. */
+/* Empties the selection: nothing selected, nothing measured. */
 void ny_selection_clear(struct ny_selection *selection);
-/* The row may be chosen. */
+/* Tells whether the row may be chosen. */
 bool ny_selection_valid(const struct ny_selection_request *request, uint64_t row);
 /* Makes room for m row numbers. */
 int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m);
@@ -16,10 +16,10 @@ void ny_selection_residuals(struct ny_selection *selection, float *residuals, ui
 int ny_selection_not_psd(const struct ny_selection_request *request, uint64_t row, double delta,
                          double k);
 
-/* uniform, with which others begin. */
+/* Selects by the rule uniform, with which others begin. */
 int ny_select_uniform(const struct ny_selection_request *request, struct ny_selection *selection);
-/* Of rpcholesky, on which certify.c counts: memory of a selection that ends with m landmarks, and
- * of its checkpoints. */
+/* Memory of an rpcholesky selection that ends with m landmarks, which certify.c uses too, and of
+ * its checkpoints. */
 size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m);
 size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, size_t m);
 struct ny_selection_work ny_rpcholesky_work(const struct ny_selection_request *request, size_t m,

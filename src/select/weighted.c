@@ -1,9 +1,10 @@
 /*
  * weighted: without replacement, each next landmark with probability ∝ the weight of its row (the
- * weighted Nyström of Homrighausen & McDonald 2011, section 2.2, whose matrix is D^-½AD^-½). Those
- * are the m smallest of −ln h(row)/w (Efraimidis & Spirakis 2006), found in one pass. Weights are
- * the diagonal of the matrix that the map decomposes, whose averages a pilot of m uniform landmarks
- * tells: c − a has the row mean r_i − w̄, where a are the column means of the pilot's W.
+ * weighted Nyström of Homrighausen & McDonald 2011, section 2.2, whose matrix is D^-½AD^-½). These
+ * landmarks are the m smallest of −ln h(row)/w (Efraimidis & Spirakis 2006), found in one pass.
+ * Weights are the diagonal of the matrix that the map decomposes, whose averages a pilot of m
+ * uniform landmarks tells: c − a has the row mean r_i − w̄, where a are the column means of the
+ * pilot's W.
  */
 #include <math.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static size_t landmarks_of(const struct ny_selection_request *request)
 
 /* ---- the pilot ------------------------------------------------------------------------------ */
 
-/* a, the column means of W, in f64 and a few rows of W at a time. */
+/* Computes a, the column means of W, in f64 and from a few rows of W at a time. */
 static int set_means(struct weighted *w)
 {
     enum { ROWS = 256 };
@@ -161,7 +162,7 @@ static struct ny_selection_work work_of(const struct ny_selection_request *reque
 
 /* ---- the pass ------------------------------------------------------------------------------- */
 
-/* k(x,x) of the unit. */
+/* Computes k(x,x) of the unit. */
 static int diagonal_of(struct weighted *w, struct worker *worker, const struct ny_tile *tile)
 {
     for (size_t first = 0; first < tile->rows; first += NY_STRIP_ROWS) {
