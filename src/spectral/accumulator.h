@@ -9,7 +9,7 @@
 
 #include "linalg/matrix.h"
 
-/* Of the tile Gram; NONE: s, t and ω alone. */
+/* The precision of the tile Gram; NONE: s, t and ω alone. */
 enum ny_gram_precision { NY_GRAM_F32, NY_GRAM_F64, NY_GRAM_NONE };
 
 struct ny_accumulator {
@@ -36,7 +36,7 @@ struct ny_partial {
 };
 
 int ny_accumulator_new(struct ny_accumulator **out, struct ny_context *ctx, size_t m);
-/* Of s, t and ω alone. */
+/* Makes an accumulator of s, t and ω alone. */
 int ny_accumulator_new_sums(struct ny_accumulator **out, struct ny_context *ctx, size_t m);
 void ny_accumulator_free(struct ny_accumulator *acc);
 int ny_partial_new(struct ny_partial **out, struct ny_context *ctx, size_t m,
@@ -45,7 +45,7 @@ void ny_partial_free(struct ny_partial *partial);
 size_t ny_accumulator_bytes(size_t m);
 size_t ny_partial_bytes(size_t m, enum ny_gram_precision precision);
 
-/* What a tile brings beside C: `count` rows, k(x,x) and w of each (NULL: 0, and 1). */
+/* The rows of a tile besides C: `count` of them, with k(x,x) and w of each (NULL: 0, and 1). */
 struct ny_tile_rows {
     size_t count;
     const double *diagonal, *weights;
@@ -55,7 +55,7 @@ struct ny_tile_rows {
  * multiplied by their weights. */
 void ny_partial_set(struct ny_partial *partial, struct ny_matrix32 C,
                     const struct ny_tile_rows *rows);
-/* The same for a tile in f64; the partial is not one of NY_GRAM_F32. */
+/* Like ny_partial_set(), for a tile in f64; the partial is not one of NY_GRAM_F32. */
 void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C,
                       const struct ny_tile_rows *rows);
 /* acc += partial: one step of the left fold. */
@@ -93,11 +93,11 @@ size_t ny_accumulator_image_bytes(const struct ny_accumulator *acc);
 size_t ny_accumulator_gram_image_bytes(size_t m);
 void ny_accumulator_save(const struct ny_accumulator *acc, size_t at, size_t count, void *piece);
 void ny_accumulator_restore(struct ny_accumulator *acc, const void *image);
-/* From the image of an accumulator of m columns, of which column j is place[j] here, or SIZE_MAX:
- * none; other columns of this one stay as they are, zero. */
+/* Restores the image of an accumulator of m columns: its column j becomes column place[j] here, or
+ * none if that is SIZE_MAX. Other columns of this one stay as they are, zero. */
 void ny_accumulator_restore_placed(struct ny_accumulator *acc, const void *image, size_t m,
                                    const size_t *place);
-/* From sums of C − 1aᵀ to those of C − 1(a + delta)ᵀ; delta is 0 for columns not yet there. */
+/* Turns sums of C − 1aᵀ into those of C − 1(a + delta)ᵀ; delta is 0 for columns not yet there. */
 void ny_accumulator_shift(struct ny_accumulator *acc, const double *delta);
 
 #endif

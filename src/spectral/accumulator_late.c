@@ -1,6 +1,6 @@
 /*
- * Sums that grow in columns: landmarks that joined after rows were summed. Of such a row only the
- * entries of G in late rows and columns are missing, c_late of it times all of it, and s_late.
+ * Sums that grow in columns: landmarks that joined after rows were summed. Such a row lacks only
+ * s_late and its entries of G in late rows and columns: its c_late times all of its columns.
  */
 #include <assert.h>
 #include <stdint.h>

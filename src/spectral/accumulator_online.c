@@ -5,8 +5,8 @@
  *
  *     ĉ_tj = w_Djᵀ a_t = w_DjᵀW⁻¹c_t = b_jᵀc_t,   b_j = W⁻¹w_Dj,
  *
- * so that G_jD = b_jᵀG, G_jj = b_jᵀG b_j, s_j = b_jᵀs. Of shifted sums too: c_t = c′_t + a gives
- * ĉ_tj − b_jᵀa = b_jᵀc′_t, which is a column with the shift a_j = b_jᵀa.
+ * so that G_jD = b_jᵀG, G_jj = b_jᵀG b_j, s_j = b_jᵀs. This holds for shifted sums too: c_t = c′_t
+ * + a gives ĉ_tj − b_jᵀa = b_jᵀc′_t, which is a column with the shift a_j = b_jᵀa.
  */
 #include <string.h>
 

@@ -34,7 +34,7 @@ static struct ny_matrix translate_square(struct ny_matrix A)
     return corner;
 }
 
-/* b of the table in the header, and c; row 1 of W is still unchanged, where it counts. */
+/* Sets b of the table in the header, and c; row 1 of W is still unchanged, where it counts. */
 static void choose_b(struct ny_basis *basis, const struct ny_problem *problem)
 {
     const double *a = problem->a, *w1 = problem->W.at;
@@ -147,9 +147,9 @@ static int centred_norm(struct ny_context *ctx, struct ny_matrix A, const double
     return NY_OK;
 }
 
-/* Over the rows of a sample like D, uᵀc of an eigenvector u of W has mean square σ²/m, and errors
- * of tiles add tile_noise² to it: above this σ that is one part in a hundred. Of SWS they are
- * scaled. */
+/* Bounds σ so that the errors of tiles count little. Over rows like those of D, uᵀc of an
+ * eigenvector u of W has mean square σ²/m, and tiles add tile_noise² to it: above this σ that is
+ * one part in a hundred. For SWS the errors are scaled. */
 static double tile_cut(const struct ny_problem *problem, const double *roots)
 {
     double m = (double)problem->m, scale = 1;
@@ -344,9 +344,9 @@ static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
     return NY_OK;
 }
 
-/* From u in the basis to the averages: over D 1/m, and w̄ of a = w̄; implicitly u, and (s/n)·u of
- * s/n = a + b; on the affine hull, whose kernel is k_ij − c_i1 − c_j1 + w₁₁, e₁ + Tu, and w₁₁ +
- * (s/n + w₁)·Tu. Row 1 of W is as it was. */
+/* Takes u from the basis to the averages. Over D they are 1/m, and w̄ of a = w̄; if implicit, u,
+ * and (s/n)·u of s/n = a + b; on the affine hull, whose kernel is k_ij − c_i1 − c_j1 + w₁₁, e₁ +
+ * Tu, and w₁₁ + (s/n + w₁)·Tu. Row 1 of W is as it was. */
 static void finish_averages(const struct ny_basis *basis, const struct ny_problem *problem,
                             struct ny_solution *solution)
 {

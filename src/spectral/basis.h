@@ -47,10 +47,10 @@ struct ny_basis {
 
 /* Forms W_R and RᵀG′R in place of problem->W and problem->acc->G. */
 int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem);
-/* b, c and tr K again, of the sums that problem->acc has now: ΦᵀΦ moves with them. */
+/* Computes b, c and tr K again from the sums that problem->acc has now: ΦᵀΦ moves with them. */
 void ny_basis_use_sums(struct ny_basis *basis, const struct ny_problem *problem);
-/* A ← A − sbᵀ − bsᵀ + ωbbᵀ in the lower triangle: from RᵀG′R to ΦᵀΦ, both in whatever basis s_R and
- * b_R were taken to. And G itself, both triangles. */
+/* A ← A − sbᵀ − bsᵀ + ωbbᵀ in the lower triangle: from RᵀG′R to ΦᵀΦ, both in the basis that `s` and
+ * `b` were taken to. The second does so to G, both triangles. */
 void ny_basis_move(const struct ny_basis *basis, struct ny_matrix A, const double *s,
                    const double *b);
 void ny_basis_move_gram(struct ny_basis *basis);
@@ -64,20 +64,19 @@ void ny_basis_expand(const struct ny_basis *basis, const struct ny_problem *prob
 void ny_basis_contract(const struct ny_basis *basis, const struct ny_problem *problem,
                        struct ny_matrix X);
 
-/* From P_R (r × p, in the first r rows of solution->P) and, implicitly centred, u_R = −W_R⁺c in the
- * first r of solution->averages to the whole map: fixes the signs of its
- * columns — in each column of Û over D the entry of largest magnitude is positive; ties within
- * 1e-6: the first — then P = R·P_R and q = −Pᵀb. Restores W_R; takes r × p
- * doubles of NY_MEM_SOLVE. */
+/* Completes the map from P_R (r × p, in the first r rows of solution->P) and, if implicitly
+ * centred, u_R = −W_R⁺c in the first r of solution->averages. Fixes the signs of its columns — in
+ * each column of Û over D the entry of largest magnitude is positive; ties within 1e-6: the first —
+ * then P = R·P_R and q = −Pᵀb. Restores W_R; takes r × p doubles of NY_MEM_SOLVE. */
 int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
                     struct ny_solution *solution);
 
-/* U's rows, eigenvectors of W_R or of a block of it with σ descending: those above gram_cut become
- * u_j σ_j^-½, so that UᵀU of them is W⁺; how many. */
+/* Scales U's rows, eigenvectors of W_R or of a block of it with σ descending: those above gram_cut
+ * become u_j σ_j^-½, so that their UᵀU is W⁺. Returns how many. */
 size_t ny_basis_whiten(const struct ny_basis *basis, const double *sigma, struct ny_matrix U);
 
-/* tr A of a positive semidefinite A that was made from G, by its lower triangle; inaccurate where
- * its diagonal says that it is not. */
+/* Returns tr A of a positive semidefinite A, given by its lower triangle, that was made from G.
+ * Sets solution->inaccurate where its diagonal shows that A is not semidefinite. */
 double ny_basis_trace(struct ny_matrix A, struct ny_solution *solution);
 
 /* NY_ENUMERIC: no eigenvalue is above the cut. */

@@ -8,8 +8,8 @@
 
 #include "spectral/basis.h"
 
-/* What rounding may leave in the eigenvalues of G, of which the largest is `top`, and which had the
- * trace `before` it was moved and centred. */
+/* Bounds the rounding noise in the eigenvalues of G, the largest of which is `top`. `before` is its
+ * trace before it was moved and centred. */
 static double noise_of(const struct ny_problem *problem, double top, double before)
 {
     double share = (double)problem->m * 0x1p-53;
@@ -38,7 +38,7 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis, do
 
         solution->rank_effective = j + 1;
         solution->values[j] = sqrt(n / m) * sigma;                      /* eq. 4: λ̂ = √(n/m) σ */
-        for (size_t i = 0; i < basis->r; i++)                           /* … P = V Σ_C⁺ */
+        for (size_t i = 0; i < basis->r; i++)                           /* eq. 4: P = V Σ_C⁺ */
             solution->P.at[i * p + j] = V.at[j * basis->r + i] / sigma;
     }
     if (k > 0 && !solution->rank_effective) err = ny_basis_empty(ctx);

@@ -12,8 +12,8 @@
 
 #include "base/random.h"
 
-/* Fewer landmarks are not worth it; vectors iterated, at first one of so many, and at most; times;
- * rows of a block of W′. */
+/* The least order worth it; the share of vectors iterated at first, 1/FIRST_SHARE, and their
+ * maximum; iterations; rows of a block of W′. */
 enum { ORDER = 1024, FIRST_SHARE = 32, MOST = 512, STEPS = 3, BLOCK = 256 };
 
 static size_t most_of(size_t r)

@@ -5,8 +5,8 @@
  * K̃ = C B Cᵀ with B = blockdiag(μ_r W_{r,k}⁺) = F J Fᵀ, F = blockdiag(√|μ_r| U_rΣ_r^-½), J = ±1
  * the signs of μ. With S = FᵀGF = V_sΛ_sV_sᵀ the columns of Q = C F V_sΛ_s^-½ are orthonormal, and
  * K̃ = Q (Λ_s^½V_sᵀJV_sΛ_s^½) Qᵀ: its eigenpairs, which Li et al. call unavailable, are those of
- * the matrix in the middle, and Û = Q times its vectors. Where no weight is negative, J = I, and
- * the middle is Λ_s itself.
+ * the matrix in the middle, and Û = Q times its vectors. If no weight is negative, J = I, and the
+ * middle is Λ_s itself.
  *
  * One pass serves all experts: their columns lie side by side in C, and G holds C_rᵀC_q of each
  * pair.
@@ -165,8 +165,8 @@ static int project_gram(struct ny_context *ctx, const struct ny_basis *basis,
     return NY_OK;
 }
 
-/* What S shows of the Gram's precision: it is positive semidefinite; and where the weights are
- * averages, K̃ is below K, with implicit averages both less their means (n‖Fᵀc‖² of the trace). */
+/* Judges the Gram's precision by S, which is positive semidefinite. Where the weights are averages,
+ * K̃ is below K; with implicit averages both less their means (n‖Fᵀc‖² of the trace). */
 static void judge(const struct ny_problem *problem, const struct ny_basis *basis,
                   const struct ny_ensemble *ensemble, struct ny_matrix S,
                   struct ny_solution *solution)
@@ -263,7 +263,7 @@ static size_t keep_positive(const struct ny_problem *problem, const double *valu
     return kept;
 }
 
-/* Some weights negative: T X = X Λ̂, Y = XᵀΛ_s^-½V_sᵀ. T takes the place of G. */
+/* Solves with negative weights: T X = X Λ̂, Y = XᵀΛ_s^-½V_sᵀ. T takes the place of G. */
 static int solve_signed(struct ny_problem *problem, struct ny_basis *basis,
                         const struct ny_ensemble *ensemble, struct ny_matrix S,
                         struct ny_solution *solution)
@@ -361,7 +361,7 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
     return ny_basis_solve(problem, solution, solve_in_basis);
 }
 
-/* v = B s: then d = C v are the degrees of K̃ = C B Cᵀ. With uniform weights alone: the others are
+/* v = B s: then d = C v are the degrees of K̃ = C B Cᵀ. Weights must be uniform: the others are
  * fitted to a Gram, for which a pass would have to be made before this one. */
 static int degrees(struct ny_problem *problem, const double *s, double *v)
 {
@@ -407,7 +407,7 @@ static double flops(size_t m, size_t p, size_t k, const struct ny_problem *probl
     return (double)ensemble.experts * each + all + M * M * w + 2 * M * w * P;
 }
 
-/* Whether ridge weights are negative cannot be foreseen. */
+/* Assumes negative ridge weights, as they cannot be foreseen. */
 static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
     struct ny_ensemble ensemble = ny_ensemble_shape(problem);

@@ -1,7 +1,7 @@
 /*
  * The eigenpairs of K itself: Nyström's method with every row a landmark, in order. Then C = W = K,
  * averages over the landmarks are the true ones, Û = C U Σ⁺ = U, and new points are placed by the
- * Nyström formula over all stored ones. What is left out of K are the pairs that are not asked for.
+ * Nyström formula over all stored ones. Only the pairs that are not asked for are left out of K.
  */
 #include "spectral/nystrom.h"
 

@@ -11,7 +11,7 @@ enum { PROBES = 16 };
  * tails 5e-4 and more. Below, what f32 loses is measured (spectral/gram_noise.h). */
 static const double ETA_F32 = 2e-5;
 
-/* Of the shifted W − 1aᵀ and of W, what one reading of it tells. */
+/* Sizes of the shifted W − 1aᵀ and of W, from one reading of W. */
 struct sizes {
     double spread;         /* max_j of the mean square of the shifted columns */
     double shifted, plain; /* Frobenius norms */

@@ -62,7 +62,7 @@ static int rank_rows(struct ny_gram_meter *meter, const double *spread, struct r
     return NY_OK;
 }
 
-/* Half of the rows are the heaviest; the others stand for those that are left. */
+/* Takes the heaviest rows as one half; the other half stands for the rest. */
 static void choose_rows(struct ny_gram_meter *meter, struct ranked *ranked)
 {
     size_t m = meter->m, heavy = meter->count < m ? meter->count / 2 : m;

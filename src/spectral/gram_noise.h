@@ -1,7 +1,7 @@
 /*
- * What tile Grams in f32 lose, measured: of a few units the same Gram is made in f64 beside, for
- * some rows of it, and the difference weighed as the certificate weighs it. The caller takes units
- * that depend on the number of rows alone, so that threads, budgets and kills change nothing.
+ * Measures what tile Grams in f32 lose: for a few units some rows of the same Gram are also made in
+ * f64, and the difference is weighed as the certificate weighs it. The caller takes units that
+ * depend on the number of rows alone, so that threads, budgets and kills change nothing.
  *
  * D = G32 − G64 of one unit is rounding noise: its entries are independent of one another, and
  * nearly so from unit to unit. The certificate takes tr W⁺G, so that one unit moves it by tr W⁺D,
@@ -17,7 +17,7 @@
 
 #include "spectral/accumulator.h"
 
-/* Of one unit of NY_UNIT_ROWS rows. */
+/* The noise of one unit of NY_UNIT_ROWS rows. */
 struct ny_gram_noise {
     double trace;    /* standard deviation of tr W⁺D */
     double diagonal; /* mean of d_jj² / g_jj² */
@@ -26,7 +26,7 @@ struct ny_gram_noise {
     double residual; /* estimate of Σ w²(k(x,x) − cᵀW⁺c) over the rows of a unit */
 };
 
-/* What is compared, and the sums over the units so far. */
+/* The rows that are compared, and the sums over the units so far. */
 struct ny_gram_meter {
     struct ny_context *ctx;
     size_t m, count;
@@ -69,12 +69,12 @@ void ny_gram_sample_set(struct ny_gram_sample *sample, struct ny_matrix32 C,
 void ny_gram_meter_add(struct ny_gram_meter *meter, const struct ny_gram_sample *sample);
 struct ny_gram_noise ny_gram_meter_read(const struct ny_gram_meter *meter);
 
-/* Four standard deviations of what so many units take from tr K̃. */
+/* Four standard deviations of the noise of so many units in tr K̃. */
 double ny_gram_loss(const struct ny_gram_noise *noise, double units);
-/* Whether that is more than a hundredth of tr K − tr K̃; before the pass, of its estimate. */
+/* Tells whether that is over a hundredth of tr K − tr K̃, or of its estimate before the pass. */
 bool ny_gram_blurs(const struct ny_gram_noise *noise, double units, double unexplained);
-/* Whether four standard deviations are more than a thousandth of an eigenvalue. gram[j]: g_jj of
- * all units. */
+/* Tells whether four standard deviations are more than a thousandth of an eigenvalue. gram[j]: g_jj
+ * of all units. */
 bool ny_gram_blurs_values(const struct ny_gram_noise *noise, double units, const double *gram,
                           struct ny_matrix P);
 

@@ -6,12 +6,12 @@
 #include "base/random.h"
 #include "spectral/projected.h"
 
-/* Of a state: t, ω, the residual, the rank. */
+/* The numbers at the end of a state: t, ω, the residual, the rank. */
 enum { T_SUM, OMEGA, RESIDUAL, RANK, NUMBERS };
 
-/* A pair is found where ‖Av − λv‖ is below this share of λ: λ is then off by at most its square,
- * 1e-4, over the relative gap to the pairs that are not in Q, v by itself over that gap. What
- * landmarks leave out of K is more. */
+/* A pair is found if ‖Av − λv‖ is below this share of λ. λ is then off by at most its square, 1e-4,
+ * over the relative gap to the pairs that are not in Q, and v by the share over that gap. The error
+ * that landmarks leave in K is larger. */
 static const double tolerance = 1e-2;
 
 static size_t smaller(size_t a, size_t b)
@@ -19,7 +19,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Products with fewer columns than such a multiple take as long. */
+/* Rounds p + oversample up to a multiple of 16: products with fewer columns take as long. */
 size_t ny_krylov_width(const struct ny_problem *problem, size_t m)
 {
     const size_t columns = 16;
@@ -46,7 +46,7 @@ size_t ny_krylov_before(const struct ny_krylov *krylov, unsigned step)
     return smaller(step * krylov->width, krylov->most);
 }
 
-/* … and of that block. */
+/* Columns of that block. */
 static size_t columns_of(const struct ny_krylov *krylov, unsigned step)
 {
     return ny_krylov_before(krylov, step + 1) - ny_krylov_before(krylov, step);
@@ -190,8 +190,8 @@ static int remove_basis(const struct ny_krylov *krylov, size_t first, struct ny_
     return NY_OK;
 }
 
-/* The next block of Q from the first columns of E. Where E depends on what there is, columns are
- * made up, which may lie in Q: hence more than two rounds. */
+/* Appends the next block of Q from the first columns of E. If E depends on the blocks before,
+ * columns are made up, which may lie in Q: hence more than two rounds. */
 static int append_block(struct ny_krylov *krylov, struct ny_matrix E)
 {
     enum { ROUNDS = 3 };
@@ -262,7 +262,7 @@ static int allocate(struct ny_krylov *krylov)
     return krylov->U.at && krylov->Y.at && krylov->sums.s ? NY_OK : NY_EBUDGET;
 }
 
-/* Shapes, once the rank is known; then the state that was, or one with the first block. */
+/* Sets the shapes, once the rank is known, then takes the saved state or makes the first block. */
 static int enter(struct ny_krylov *krylov, double *image)
 {
     struct ny_problem *problem = &krylov->problem;
@@ -385,14 +385,14 @@ int ny_krylov_ritz(const struct ny_krylov *krylov, size_t known, double *values,
     return err;
 }
 
-/* What products in this precision leave of a zero eigenvalue, beside the largest. */
+/* The size, relative to the largest eigenvalue, that rounding gives to one of zero. */
 static double noise_of(const struct ny_krylov *krylov)
 {
     return krylov->problem.gram == NY_GRAM_F32 ? 1e-6 : 1e-12;
 }
 
-/* The largest of ‖Av − λv‖/λ, λ at least the noise over the tolerance: outside of Q, where alone
- * there is a residual, it is Y times the vector's part in this block. */
+/* Finds the largest ‖Av − λv‖/λ, with λ at least the noise over the tolerance. The residual lies
+ * outside of Q and is Y times the vector's part in this block. */
 static int find_residual(const struct ny_krylov *krylov, size_t known, double *residual)
 {
     struct ny_context *ctx = krylov->problem.ctx;

@@ -29,8 +29,9 @@ struct ny_krylov {
     struct ny_matrix U, Y;     /* m × width: what this pass multiplies with; workspace */
 };
 
-/* The first block, or where `image` is a state that was saved (taken over; NULL: none) the one of
- * `step`. Of `problem` W is destroyed, acc is not looked at. Release it also after an error. */
+/* Starts with the first block, or with that of `step` where `image` is a saved state (taken over;
+ * NULL: none). Destroys the problem's W and does not look at its acc. Release it also after an
+ * error. */
 int ny_krylov_new(struct ny_krylov *krylov, const struct ny_problem *problem, double *image,
                   unsigned step);
 void ny_krylov_release(struct ny_krylov *krylov);
@@ -47,7 +48,7 @@ size_t ny_krylov_state_bytes(const struct ny_problem *problem, size_t m);
 int ny_krylov_next(struct ny_krylov *krylov, bool *done);
 /* The largest residual ‖Av − λv‖/λ of the pairs that are wanted. */
 double ny_krylov_residual(const struct ny_krylov *krylov);
-/* It is as small as it has to be. */
+/* Tells whether the residual is as small as it has to be. */
 bool ny_krylov_converged(const struct ny_krylov *krylov);
 /* The map, of the blocks before `step`. */
 int ny_krylov_solve(struct ny_krylov *krylov, struct ny_solution *solution);
@@ -68,7 +69,7 @@ size_t ny_krylov_partial_bytes(size_t m, size_t width);
 /* partial = C′ᵀ(C′U) of the tile C (NY_UNIT_ROWS × m). */
 void ny_krylov_partial_set(struct ny_krylov_partial *partial, struct ny_matrix32 C,
                            struct ny_matrix U);
-/* The same of a tile in f64. */
+/* Like ny_krylov_partial_set(), for a tile in f64. */
 void ny_krylov_partial_set64(struct ny_krylov_partial *partial, struct ny_matrix C,
                              struct ny_matrix U);
 /* H += partial: one step of the left fold. */

@@ -1,4 +1,4 @@
-/* What the files of the randomized solver of projected share. */
+/* Shared by the files of the randomized solver of projected. */
 #ifndef NY_SPECTRAL_KRYLOV_PRIVATE_H
 #define NY_SPECTRAL_KRYLOV_PRIVATE_H
 

@@ -10,8 +10,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* tr K and Σλ of the pairs that are kept; implicitly centred also u = −W⁺c = −BBᵀc, which tr K
- * loses n cᵀW⁺c with. */
+/* Computes tr K and Σλ of the pairs that are kept. If implicitly centred, also u = −W⁺c = −BBᵀc,
+ * and tr K loses n cᵀW⁺c. */
 static int certify(struct ny_krylov *krylov, struct ny_solution *solution)
 {
     struct ny_context *ctx = krylov->problem.ctx;
@@ -94,8 +94,8 @@ static double flops(size_t m, size_t p, size_t k, const struct ny_problem *probl
            M * l * l * steps * (8 * steps + 8) + 6 * M * M * (double)p;
 }
 
-/* B where W is rank deficient, which cannot be foreseen; beside it first what finds it, then the
- * state with what a step or the end takes. */
+/* Assumes B of a rank deficient W, which cannot be foreseen. Besides it, memory holds first the
+ * search for it, then the state with a step or the end. */
 static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
     size_t width = ny_krylov_width(problem, m), most = ny_krylov_most(problem, width, m);

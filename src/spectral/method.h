@@ -9,9 +9,9 @@
 #include "linalg/eigen.h"
 #include "spectral/accumulator.h"
 
-/* How the map normalises K, and over what its averages run: r_i or d_i = c_i·v, with the vector v
- * of ny_problem. Centred: Ouimet & Bengio 2005, eq. 3; divided: their eq. 4, and Homrighausen &
- * McDonald 2011, eq. 2; implicit: Ouimet & Bengio, Proposition 2. */
+/* The map's normalisation of K, and the rows that its averages run over: r_i or d_i = c_i·v, with
+ * the vector v of ny_problem. Centred: Ouimet & Bengio 2005, eq. 3; divided: their eq. 4, and
+ * Homrighausen & McDonald 2011, eq. 2; implicit: Ouimet & Bengio, Proposition 2. */
 enum ny_normalisation {
     NY_RAW,               /* svd: K as it is */
     NY_CENTRED_LANDMARKS, /* kpca, averages over D: C̃ = (C − 1w̄ᵀ)H */
@@ -32,7 +32,7 @@ static inline bool ny_divided(enum ny_normalisation normalisation)
 
 enum ny_inner { NY_INNER_AUTO, NY_INNER_EXACT, NY_INNER_RANDOMIZED };
 
-/* How an ensemble weighs its experts (spectral/ensemble_weights.c). */
+/* The weights of an ensemble's experts (spectral/ensemble_weights.c). */
 enum ny_weights { NY_WEIGHTS_UNIFORM, NY_WEIGHTS_EXPONENTIAL, NY_WEIGHTS_RIDGE };
 
 struct ny_problem {
@@ -57,7 +57,7 @@ struct ny_problem {
     enum ny_weights weights;
 };
 
-/* What transform and the certificate need; arrays under NY_MEM_MODEL, ny_solution_release(). */
+/* Input of transform and of the certificate; arrays under NY_MEM_MODEL, ny_solution_release(). */
 struct ny_solution {
     size_t m, p;
     struct ny_matrix P;     /* m × p: eigenvectors Û = C′P + 1qᵀ, unscaled, orthonormal or nearly */
@@ -97,11 +97,11 @@ struct ny_method {
     /* The rank in force where W is not solved as a whole; else NULL. */
     size_t (*rank_of)(const struct ny_problem *problem);
     int (*solve)(struct ny_problem *problem, struct ny_solution *solution);
-    /* v with K̃1 = C v, from W and the unshifted s (m), for degrees that are implicit: NULL where
-     * there are none. W is destroyed. */
+    /* Finds v with K̃1 = C v from W and the unshifted s (m), for implicit degrees. NULL where there
+     * are none. W is destroyed. */
     int (*degrees)(struct ny_problem *problem, const double *s, double *v);
-    /* For plans: flops of the small problem, and its bytes beyond W and the accumulator. k: the
-     * rank in force. */
+    /* Plans use these: flops of the small problem, and its bytes beyond W and the accumulator. k:
+     * the rank in force. */
     double (*flops)(size_t m, size_t p, size_t k, const struct ny_problem *problem);
     size_t (*bytes)(size_t m, size_t p, size_t k, const struct ny_problem *problem);
 };
@@ -114,8 +114,8 @@ void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx);
 size_t ny_solution_count(struct ny_solution *solution, const double *values, size_t count,
                          double cut);
 
-/* What W says before the pass (src/README.md, trap 1):
- * η = 2⁻²⁴ max_j mean_i (w_ij − a_j)² ‖W_r⁺‖_F / mean k(x,x), and the rank cut of f32 tiles. */
+/* The choice that W allows before the pass (src/README.md, trap 1): η = 2⁻²⁴ max_j mean_i (w_ij −
+ * a_j)² ‖W_r⁺‖_F / mean k(x,x), and the rank cut of f32 tiles. */
 struct ny_gram_choice {
     enum ny_gram_precision precision; /* of the tile Gram */
     double eta;

@@ -4,7 +4,7 @@
 
 #include "spectral/method.h"
 
-/* In the order of help. A new method is its file and a line here. */
+/* The methods in the order of the help. A new method is its file and a line here. */
 #define NY_METHODS(X)                                                                              \
     X(ny_method_nystrom)                                                                           \
     X(ny_method_column)                                                                            \
@@ -18,7 +18,7 @@
 #define NY_DECLARE_METHOD(method) extern const struct ny_method method;
 NY_METHODS(NY_DECLARE_METHOD)
 
-/* In the place of a method that is listed, and so not listed themselves. */
+/* These stand in for a method that is listed, and so are not listed themselves. */
 extern const struct ny_method ny_method_krylov;  /* --approx projected --inner randomized */
 extern const struct ny_method ny_method_scatter; /* --approx exact of --map pca */
 

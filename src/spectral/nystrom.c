@@ -61,7 +61,7 @@ int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
     solution->rank_effective = ny_solution_count(solution, sigma, k, basis->cut);
     for (size_t j = 0; j < p && j < solution->rank_effective; j++) {
         solution->values[j] = n / m * sigma[j];                         /* eq. 3: λ̂ = (n/m) σ */
-        for (size_t i = 0; i < basis->r; i++)                           /* … P = √(m/n) U Σ⁺ */
+        for (size_t i = 0; i < basis->r; i++)                           /* eq. 3: P = √(m/n) U Σ⁺ */
             solution->P.at[i * p + j] = sqrt(m / n) * U.at[j * basis->r + i] / sigma[j];
     }
     return solution->rank_effective ? NY_OK : ny_basis_empty(problem->ctx);

@@ -10,9 +10,9 @@
  * above it. */
 int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
                       struct ny_solution *solution, double *sigma, struct ny_matrix U);
-/* Whether k pairs of m landmarks come from the randomized solver. */
+/* Tells whether k pairs of m landmarks come from the randomized solver. */
 bool ny_nystrom_randomized(const struct ny_problem *problem, size_t m, size_t k);
-/* As in struct ny_method. */
+/* The flops and bytes of struct ny_method. */
 double ny_nystrom_flops(size_t m, size_t p, size_t k, const struct ny_problem *problem);
 size_t ny_nystrom_bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem);
 

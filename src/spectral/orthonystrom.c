@@ -3,16 +3,16 @@
  * Nyström's method, and Q of Û_nys = QR for its eigenvectors, which alone are not orthonormal.
  *
  * Û_nys = ΦP is n × p and never stored: R comes from Cholesky of (ΦP)ᵀ(ΦP) = PᵀGP, and Q = ΦPR⁻¹.
- * Where the columns are nearly dependent the same is done once more (CholeskyQR2). What rounding
- * has left of a column must not become one of unit length: such columns are dropped.
+ * If the columns are nearly dependent, this is done once more (CholeskyQR2). The rounding noise of
+ * a column must not become one of unit length: such columns are dropped.
  */
 #include <math.h>
 #include <string.h>
 
 #include "spectral/nystrom.h"
 
-/* Of the tile Gram G's relative error 2⁻⁵³, in a pivot of PᵀGP: below it less than seven bits of
- * the column are left. */
+/* The least pivot of PᵀGP, relative to the column: G has a relative error of 2⁻⁵³, and below this
+ * less than seven bits of the column are left. */
 static const double noise = 0x1p-46;
 /* A pivot this small beside its ‖ΦP_j‖² costs three digits of orthogonality. */
 static const double ill_conditioned = 1e-3;

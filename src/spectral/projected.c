@@ -2,8 +2,8 @@
  * The projection on the span of the dictionary: the exact eigenpairs of K̃ = C W⁺ Cᵀ (Ouimet &
  * Bengio 2005, Algorithm 1, steps 17–23: A = C W⁺, AᵀA u = λ W⁻¹ u). With W = LLᵀ that is the
  * symmetric problem L⁻¹ G L⁻ᵀ V = V Λ, and Û = C L⁻ᵀ V Λ^-½ is orthonormal. Where W is rank
- * deficient, B = U_r Σ_r^-½ takes the place of L⁻ᵀ; or, of many landmarks, what is below the cut is
- * deflated (deflate.c).
+ * deficient, B = U_r Σ_r^-½ takes the place of L⁻ᵀ; or, with many landmarks, the part below the cut
+ * is deflated (deflate.c).
  */
 #include "spectral/projected.h"
 
@@ -50,8 +50,8 @@ int ny_projected_factorise(const struct ny_problem *problem, struct ny_basis *ba
     return err;
 }
 
-/* tr K̃, tr K and whether the Gram kept its precision, from A = BᵀGB (lower triangle in `A`) and
- * λ₁ ≥ max a_ii. With implicit centring tr K loses n cᵀW⁺c = n‖z‖², z = Bᵀc. */
+/* Computes tr K̃ and tr K, and judges the Gram's precision, from A = BᵀGB (lower triangle in `A`)
+ * and λ₁ ≥ max a_ii. With implicit centring tr K loses n cᵀW⁺c = n‖z‖², z = Bᵀc. */
 static void certify(const struct ny_problem *problem, const struct ny_basis *basis,
                     struct ny_matrix A, const double *z, struct ny_solution *solution)
 {
@@ -65,7 +65,7 @@ static void certify(const struct ny_problem *problem, const struct ny_basis *bas
 size_t ny_projected_scale(const struct ny_problem *problem, struct ny_solution *solution,
                           const double *lambda, struct ny_matrix V)
 {
-    /* Of tiles in f32 columns of C′P are not orthonormal to 5e-3 below m·2⁻⁴⁵λ₁. */
+    /* With f32 tiles, columns of C′P are not orthonormal to 5e-3 below m·2⁻⁴⁵λ₁. */
     double noise = problem->gram == NY_GRAM_F32 ? 1e-9
                                                 : (double)problem->m *
                                                       (problem->f32_tiles ? 0x1p-45 : 0x1p-53);
@@ -78,7 +78,7 @@ size_t ny_projected_scale(const struct ny_problem *problem, struct ny_solution *
         kept++;
     }
     if (V.rows && lambda[V.rows - 1] < -1e-6 * lambda[0]) solution->inaccurate = true;
-    /* What W has beyond that cannot be told from rounding. */
+    /* The rest of the rank of W cannot be told from rounding. */
     if (kept < V.rows) solution->rank_effective = kept;
     return kept;
 }

@@ -1,4 +1,4 @@
-/* What the two solvers of the projected problem share (projected.c; krylov.c). */
+/* Shared by the two solvers of the projected problem (projected.c; krylov.c). */
 #ifndef NY_SPECTRAL_PROJECTED_H
 #define NY_SPECTRAL_PROJECTED_H
 
@@ -8,14 +8,14 @@
 int ny_smallest_eigenvalue(struct ny_context *ctx, struct ny_matrix L, double *value);
 #define NY_CUT_MARGIN 4
 
-/* Where few eigenvalues of a large W_R are below the cut: takes their eigenvectors out of the
- * problem, and leaves L of what W_R has become in place of its lower triangle (deflate.c). *count:
- * how many; 0, and all but that triangle as it was, where it is small or indefinite, or they are
- * many. */
+/* Deflates a large W_R that has few eigenvalues below the cut (deflate.c): takes their eigenvectors
+ * out of the problem and leaves L of the new W_R in place of its lower triangle. *count: how many;
+ * 0 if W_R is small or indefinite, or they are many, and then all but that triangle is as it
+ * was. */
 int ny_deflate(struct ny_problem *problem, struct ny_basis *basis, size_t *count);
 size_t ny_deflate_bytes(size_t m);
 
-/* L of W_R in place of its lower triangle, when W_R is safely of full rank. */
+/* Puts L of W_R in place of its lower triangle, if W_R is safely of full rank. */
 int ny_projected_factorise(const struct ny_problem *problem, struct ny_basis *basis,
                            bool *full_rank);
 /* B = Σ_r^-½U_rᵀ (rows) of what is above the cut in W_R = UΣUᵀ. */

@@ -19,14 +19,14 @@ struct ny_sketch {
 struct ny_whole {
     bool landmarks; /* --landmarks is the number r of columns; else it is rank + oversample */
     unsigned (*products)(const struct ny_randomized *how);
-    /* V before the first product. */
+    /* Makes V before the first product. */
     int (*start)(struct ny_sketch *sketch);
-    /* Y = AV is there, of product `step`: V becomes what the next product takes, or after the last
-     * one the basis Q. */
+    /* Called with Y = AV of product `step`: turns V into the input of the next product, or after
+     * the last one into the basis Q. */
     int (*next)(struct ny_sketch *sketch, unsigned step);
-    /* B (r × r, symmetric, both triangles), of V = Q and the last Y; may set `noise`. */
+    /* Makes B (r × r, symmetric, both triangles) of V = Q and the last Y; may set `noise`. */
     int (*reduce)(struct ny_sketch *sketch, struct ny_matrix B);
-    /* What these charge at most, V and Y apart. */
+    /* Bytes that these charge at most, besides V and Y. */
     size_t (*bytes)(size_t r);
     double (*flops)(double n, double r, const struct ny_randomized *how);
 };
