@@ -16,24 +16,24 @@ struct ny_affinity {
     const struct ny_edges *graph;
     double gamma;
     double *weight;  /* of each edge, as graph->target */
-    double *degree;  /* n: d_i = Σ_j w_ij, … */
-    double *inverse; /* … 1/d_i, … */
-    double *outward; /* … and Σ_{j≠i} w_ij: degree, but of a coarser graph (graph/coarse.h) */
+    double *degree;  /* n: d_i = Σ_j w_ij */
+    double *inverse; /* n: 1/d_i */
+    double *outward; /* n: Σ_{j≠i} w_ij; `degree` except in a coarser graph (graph/coarse.h) */
     uint64_t far, far_row; /* nodes whose weights vanish, and the first row of theirs */
 };
 
 /* 1/median of the squared lengths that are not 0; 1 where all are. */
 int ny_affinity_gamma(const struct ny_edges *graph, double *gamma);
-/* w = exp(−γ·length²), at least NY_WEIGHT_LEAST; γ = 0: 1. Nodes that have the least alone are
- * counted: their rows of D^½ are 0 to any digit, whatever their weights are among each other.
+/* w = exp(−γ·length²), at least NY_WEIGHT_LEAST; γ = 0: 1. Nodes all of whose weights are the least
+ * are counted: their rows of D^½ are 0 to any digit, whatever their weights are among each other.
  * NY_ENUMERIC where they are more than a tenth. */
 #define NY_WEIGHT_LEAST 0x1p-960
 int ny_affinity_new(struct ny_affinity *affinity, const struct ny_edges *graph, double gamma);
 void ny_affinity_release(struct ny_affinity *affinity);
-/* Of so many nodes and undirected edges; ny_affinity_gamma() takes less. */
+/* Bytes for so many nodes and undirected edges; ny_affinity_gamma() takes less. */
 size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges);
 
-/* Products are of strips of so many columns: a row of a strip is a line of the cache. */
+/* Columns of a strip, the operand of products: a row of a strip is a line of the cache. */
 enum { NY_STRIP_COLUMNS = 8 };
 
 /* Y ← base + own·X + factor·Δ⁻¹(D − A + σD)X, n × NY_STRIP_COLUMNS each; no base: 0. Y may be the
@@ -50,10 +50,10 @@ struct ny_laplacian {
     double own, factor;
 };
 int ny_laplacian(const struct ny_laplacian *product);
-/* As a step of a team, called by all of its workers. */
+/* Runs the product as a step of a team; called by all of its workers. */
 void ny_laplacian_step(const struct ny_worker *worker, struct ny_laplacian *product);
 
-/* The same for rows first … first + count − 1, compiled once for each CPU family. */
+/* The product for rows first … first + count − 1, compiled once for each CPU family. */
 typedef void ny_laplacian_fn(const struct ny_laplacian *product, size_t first, size_t count);
 
 #endif

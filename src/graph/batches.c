@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "graph/buckets.h"
 
-/* At most: one for each batch where these are fewer. */
+/* The most pivots; with fewer batches, there is one for each. */
 enum { PIVOTS = 8 };
 
 struct place {

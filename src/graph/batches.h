@@ -5,11 +5,11 @@
 
 #include "graph/paths.h"
 
-/* order[0 … count − 1]: which source comes when, so that each NY_LANES are a batch, and the one
- * at half of a batch is in its midst. The same sources always come in the same order. */
+/* Sets order[0 … count − 1] to the sources so that each NY_LANES are a batch, and the one at half
+ * of a batch is in its midst. The same sources always come in the same order. */
 int ny_batches_form(const struct ny_edges *graph, const uint32_t *sources, size_t count,
                     uint32_t *order);
-/* What is held meanwhile. */
+/* Bytes that it holds while it runs. */
 size_t ny_batches_bytes(uint64_t nodes, size_t count);
 
 #endif

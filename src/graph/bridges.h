@@ -2,7 +2,7 @@
  * Bridges: the shortest edges that join the components of a graph, a minimum spanning tree among
  * them (Borůvka 1926). In a round each component but the largest finds its closest pair, a row of
  * it and one of another component: its rows are compared with all points, NY_COMPARE_ROWS of them a
- * pass, in f64. What is joined is one component in the next round, of at most half as many.
+ * pass, in f64. Joined components are one in the next round, which has at most half as many.
  */
 #ifndef NY_GRAPH_BRIDGES_H
 #define NY_GRAPH_BRIDGES_H
@@ -18,7 +18,7 @@ struct ny_bridging {
     size_t count;            /* found */
 };
 
-/* Nothing is known of the components of a round. */
+/* Begins a round: no pair is known yet for its components. */
 void ny_bridges_begin(struct ny_bridging *bridging);
 /* Compares the next rows outside the largest component, from *row on, which moves on; to n where
  * there are no more. */

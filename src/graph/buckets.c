@@ -67,7 +67,7 @@ static void come_nearer(struct ny_buckets *buckets, uint32_t node, float *at, fl
     *at = distance;
 }
 
-/* What the nodes that are next in the bucket of `node` will read. */
+/* Prefetches the edges of the nodes that are next in the bucket of `node`. */
 static void fetch(const struct ny_buckets *buckets, uint32_t node)
 {
     const struct ny_edges *graph = buckets->graph;

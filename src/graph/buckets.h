@@ -8,8 +8,8 @@
 
 #include "graph/edges.h"
 
-/* What a search lowers: distance[v · stride] of each node v, of those alone whose `within` is not 0
- * where there is such a list. */
+/* The distances that a search lowers: distance[v · stride] of each node v or, if `within` is given,
+ * of those alone whose `within` is not 0. */
 struct ny_reach {
     float *distance;
     size_t stride;
@@ -20,7 +20,7 @@ struct ny_buckets;
 int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph);
 void ny_buckets_free(struct ny_buckets *buckets);
 size_t ny_buckets_bytes(uint64_t nodes);
-/* Between searches: NY_LENT_BYTES for each node for something else, until they are taken back. */
+/* Lends NY_LENT_BYTES for each node between searches, until they are taken back. */
 enum { NY_LENT_BYTES = 8 };
 void *ny_buckets_lend(struct ny_buckets *buckets);
 void ny_buckets_take_back(struct ny_buckets *buckets);

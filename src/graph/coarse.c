@@ -70,7 +70,7 @@ static uint32_t strongest_aggregate(const struct ny_affinity *fine, const uint32
     return found;
 }
 
-/* In the order of the nodes, so that aggregates are as near in memory as they were. */
+/* Aggregates in the order of the nodes, so that aggregates are as near in memory as those were. */
 static uint32_t aggregate(const struct ny_affinity *fine, uint32_t *of)
 {
     uint32_t n = fine->graph->n, found[AGGREGATE], aggregates = 0;
@@ -105,7 +105,7 @@ static void sort_members(struct ny_coarse *coarse, uint32_t n)
     first[coarse->graph.n] = n;
 }
 
-/* RᵀAR row by row; `at`: where the row under way has the entry of a column, if it is there. */
+/* Forms RᵀAR row by row. `at`: where the row under way has the entry of a column, if any. */
 static void multiply_out(struct ny_coarse *coarse, const struct ny_affinity *fine, uint64_t *at)
 {
     struct ny_affinity *affinity = &coarse->affinity;
@@ -138,7 +138,7 @@ static void multiply_out(struct ny_coarse *coarse, const struct ny_affinity *fin
     }
 }
 
-/* With room for as many entries as there were; what is not needed is given back. */
+/* Fills the graph in room for as many entries as the finer one has, and gives back the rest. */
 static int fill(struct ny_coarse *coarse, const struct ny_affinity *fine, uint64_t *at)
 {
     struct ny_context *ctx = fine->ctx;

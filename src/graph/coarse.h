@@ -20,7 +20,7 @@ struct ny_coarse {
 /* Release it also after an error. */
 int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine);
 void ny_coarse_release(struct ny_coarse *coarse);
-/* Of so many nodes and entries (two an edge) of the finer graph, at most. */
+/* The most bytes for so many nodes and entries (two an edge) of the finer graph. */
 size_t ny_coarse_bytes(uint64_t nodes, uint64_t entries);
 
 #endif

@@ -78,7 +78,7 @@ size_t ny_components_bytes(uint64_t n)
     return (size_t)n * (2 * sizeof(uint32_t) + sizeof(struct size_of_root));
 }
 
-/* parent → component numbers, by way of the sizes of the roots. */
+/* Turns parents into component numbers, by way of the sizes of the roots. */
 static int number(struct ny_components *components, uint32_t *rows)
 {
     uint32_t *of = components->of;

@@ -27,7 +27,7 @@ struct ny_lists {
     size_t bridges;
 };
 
-/* i lists j. */
+/* Tells whether i lists j. */
 static inline bool ny_lists_has(const struct ny_lists *lists, uint64_t i, uint64_t j)
 {
     for (size_t k = 0; k < lists->t; k++)

@@ -51,7 +51,7 @@ static inline int walk_lists(const struct walk *walk, uint32_t *next, uint32_t b
     return NY_OK;
 }
 
-/* … and of the bridges. */
+/* Calls `each` for both directions of every bridge. */
 static inline void walk_bridges(const struct walk *walk, uint32_t *next, edge_fn *each)
 {
     for (size_t k = 0; k < walk->lists->bridges; k++) {

@@ -7,8 +7,8 @@
 
 #include "graph/components.h"
 
-/* Nodes of a patch at most: their distances from 16 sources take 64 KiB. And of a cell, of which
- * patches are made, at least, but for the only one. */
+/* The most nodes of a patch: their distances from 16 sources take 64 KiB. Patches are made of
+ * cells, which have at least NY_CELL_LEAST nodes unless there is only one. */
 enum { NY_PATCH_NODES = 1024, NY_PATCH_STEP = 64, NY_CELL_LEAST = 16 };
 
 /* Nodes first[p] to first[p + 1] - 1 are patch p; of[v / NY_PATCH_STEP] is that of the first node
@@ -24,8 +24,8 @@ struct ny_edges {
     uint32_t *target; /* nodes */
     float *length;
     double mean_length, longest;
-    uint32_t *row;    /* n: the point that a node is, … */
-    uint32_t *node;   /* … of all points: the node it is, or NY_NO_ROW */
+    uint32_t *row;    /* n: the point that a node is */
+    uint32_t *node;   /* of all points: the node it is, or NY_NO_ROW */
     struct ny_patches patches;
 };
 
@@ -38,18 +38,17 @@ static inline uint32_t ny_patch_of(const struct ny_patches *patches, uint32_t no
     return patch;
 }
 
-/* Of the points of component `component`, with all edges among them. distance of `lists` is needed,
- * whether there is a limit or not. */
+/* Makes the graph of the points of component `component`, with all edges among them. distance of
+ * `lists` is needed, whether there is a limit or not. */
 int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny_lists *lists,
                const struct ny_components *components, uint32_t component);
 void ny_edges_release(struct ny_edges *graph);
-/* The point is a node of the graph: for selections among them. */
+/* Tells whether the point is a node of the graph, for selections among nodes. */
 bool ny_edges_has(const void *graph, uint64_t row);
-/* Of a graph among n points with at most so many nodes and edges; what is held more while it is
- * made. */
+/* Bytes of a graph among n points with at most so many nodes and edges; and more, to make it. */
 size_t ny_edges_bytes(uint64_t n, uint64_t nodes, uint64_t edges);
 size_t ny_edges_building_bytes(uint64_t nodes);
-/* Patches of so many nodes at most. */
+/* The most patches that so many nodes can have. */
 uint64_t ny_patches_most(uint64_t nodes);
 
 #endif

@@ -13,7 +13,7 @@ enum { GROUP_BUCKETS = 64 };
 
 /* ---- state ---------------------------------------------------------------------------------- */
 
-/* As many of a list as make up two steps; with 10 a round compares a point with some 75 others. */
+/* Links of a list in a round of two steps; with 10, it compares a point with some 75 others. */
 static size_t links_of(const struct ny_knn *knn)
 {
     const size_t few = 10, many = 32; /* bits of `fresh` */

@@ -4,20 +4,20 @@
  *
  * A tree cuts the points by hyperplanes into leaves, in which all pairs are compared. A hyperplane
  * stands between two pivots, points drawn at random: its projection is ‖x−a‖² − ‖x−b‖², so that it
- * takes nothing but distances (columns/columns.h), which exist for all dtypes and layouts. Of a few
- * of them it is the one along which the points of the node spread most. Two kinds of nodes:
+ * takes nothing but distances (columns/columns.h), which exist for all dtypes and layouts. Among a
+ * few of them, the one is taken along which the points of the node spread most. Two kinds of nodes:
  *
  *   upper   at quantiles of a sample, without overlap, down to buckets of some leaves: points are
  *           routed in one pass over the store.
  *   lower   within a bucket, whose points are in memory: at the median of its points, those on
  *           both sides of it that are near to it going both ways (overlap τ, in ranks).
  *
- * A round of refinement compares each point with the neighbours of its neighbours, where one of the
+ * A round of refinement compares each point with the neighbours of its neighbours, if one of the
  * two links is new since the last round.
  *
- * What a list holds at the end of a tree or a round depends on neither threads, nor their order,
- * nor on whether some of it was done twice (graph/neighbors.h): so any state may be kept and gone
- * on with, and rows are held in memory as many at a time as there is room for (graph/held.h).
+ * The list at the end of a tree or a round depends on neither threads, nor their order, nor on
+ * whether some of it was done twice (graph/neighbors.h): so any state may be saved and continued,
+ * and as many rows are held in memory at a time as there is room for (graph/held.h).
  */
 #ifndef NY_GRAPH_FOREST_H
 #define NY_GRAPH_FOREST_H
@@ -42,7 +42,7 @@ struct ny_forest {
     uint32_t *row;    /* n: row numbers, bucket by bucket of the tree routed last */
     uint64_t *bucket; /* buckets + 1: where each begins */
     size_t buckets;
-    /* Of refinement: the lists as the round found them, n × links, and which links were new. */
+    /* For refinement: the lists as the round found them, n × links, and which links were new. */
     size_t links;
     uint32_t *link, *fresh;
     double pairs; /* compared so far */
@@ -57,14 +57,14 @@ size_t ny_forest_held_least(const struct ny_knn *knn, size_t leaf);
 /* All that is charged, the lists and held rows included. */
 size_t ny_forest_bytes(const struct ny_knn *knn, size_t leaf, size_t held);
 
-/* What a checkpoint needs: lists, links and which of them are new, in one piece. */
+/* The image that a checkpoint saves: lists, links and which of them are new, in one piece. */
 size_t ny_forest_image_bytes(const struct ny_forest *forest);
 const void *ny_forest_piece(const void *forest, size_t at, size_t count);
 void *ny_forest_image(struct ny_forest *forest);
-/* What an image that was read in place says of rows can be so. */
+/* Tells whether the row numbers of an image that was read in place are possible. */
 bool ny_forest_plausible(const struct ny_forest *forest);
 
-/* Between groups of buckets or rows, and when interrupted: the first `done` are done. */
+/* Called between groups of buckets or rows, and when interrupted: the first `done` are done. */
 typedef int ny_forest_checkpoint_fn(void *arg, uint64_t done);
 struct ny_forest_progress {
     uint64_t first; /* where a resumed walk goes on */
@@ -72,8 +72,9 @@ struct ny_forest_progress {
     void *arg;
 };
 
-/* After items … `done` of a walk: the checkpoint where it is time for one, or where `err` is an
- * interrupt, then of those before `first`. Returns err, or what became of the checkpoint. */
+/* Called after items first … done − 1 of a walk: makes a checkpoint if it is time for one, or if
+ * `err` is an interrupt, and then of the items before `first`. Returns err, or the checkpoint's
+ * status. */
 int ny_forest_pace(struct ny_forest *forest, const struct ny_forest_progress *progress,
                    uint64_t first, uint64_t done, int err);
 
@@ -82,14 +83,14 @@ int ny_forest_tree(struct ny_forest *forest, uint64_t tree, struct ny_forest_pro
 /* Takes the lists as links; then a round from them, by rows in the order of tree 0. */
 void ny_forest_link(struct ny_forest *forest);
 int ny_forest_round(struct ny_forest *forest, struct ny_forest_progress progress);
-/* The last walk: lists in order of exact distance, which their values then are; rows that have
- * fewer than t candidates are compared with all points. Twice is as once. */
+/* Runs the last walk, which orders lists by exact distance and makes that their values; rows with
+ * fewer than t candidates are compared with all points. Running it twice changes nothing. */
 int ny_forest_measure(struct ny_forest *forest, struct ny_forest_progress progress);
 
 /* ---- recall: the share of true neighbours that is found ------------------------------------ */
 
 /* Rows drawn by hash, one from each of as many equal stretches, and how far their t-th neighbour
- * is. What is no farther counts as found. */
+ * is. A neighbour that is no farther counts as found. */
 struct ny_recall_sample {
     struct ny_context *ctx;
     size_t count;
@@ -102,8 +103,8 @@ int ny_recall_sample_new(struct ny_recall_sample *sample, const struct ny_knn *k
 void ny_recall_sample_release(struct ny_recall_sample *sample);
 size_t ny_recall_sample_bytes(const struct ny_knn *knn);
 
-/* Of the lists as they are, with its 95 % interval: Wilson's, whose number of trials is that by
- * which independent ones would vary as the rows do. */
+/* The recall of the lists as they are, with its 95 % interval. It is Wilson's, with as many trials
+ * as would make independent ones vary as the rows do. */
 struct ny_recall {
     double share, low, high;
 };

@@ -94,7 +94,7 @@ int ny_pivots_new(struct ny_columns **pivots, const struct ny_forest *forest, co
     return err;
 }
 
-/* Some held rows as a source; only its strips are asked for. */
+/* A source of some held rows; only its strips are used. */
 struct picks {
     struct ny_source source;
     const struct ny_held *held;

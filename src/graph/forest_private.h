@@ -1,4 +1,4 @@
-/* What the files of the forest share. */
+/* Shared by the files of the forest. */
 #ifndef NY_GRAPH_FOREST_PRIVATE_H
 #define NY_GRAPH_FOREST_PRIVATE_H
 
@@ -16,7 +16,7 @@ static inline size_t ny_bucket_rows_max(size_t leaf)
     return NY_BUCKET_LEAVES_MAX * leaf;
 }
 
-/* Between pivots a and b; a row of V holds a point's values to all pivots. */
+/* The hyperplane between pivots a and b; a row of V holds a point's values to all pivots. */
 struct ny_plane {
     unsigned a, b;
 };
@@ -28,8 +28,8 @@ static inline float ny_plane_side(struct ny_plane plane, const float *v)
     return side == side ? side : 0; /* ∞ − ∞ */
 }
 
-/* Of a few planes the one along which points at[0 … count−1] of V (stride NY_PIVOTS) spread most.
- * node: which random ones. */
+/* Chooses among a few random planes, seeded by `node`, the one along which points at[0 … count−1]
+ * of V (stride NY_PIVOTS) spread most. */
 struct ny_plane ny_plane_choose(const struct ny_forest *forest, uint64_t node, const float *V,
                                 const uint32_t *at, size_t count);
 
@@ -69,7 +69,7 @@ static inline struct ny_mutex *ny_forest_lock(struct ny_forest *forest, uint64_t
 
 void ny_forest_count(struct ny_forest *forest, double pairs);
 
-/* Work that threads take one after another: item first, first + 1 … end − 1. */
+/* A queue of work that threads take one after another: items first, first + 1 … end − 1. */
 struct ny_queue {
     struct ny_mutex lock;
     uint64_t next, end;

@@ -1,4 +1,4 @@
-/* How much of the true neighbours the lists hold, from rows whose neighbours are found exactly. */
+/* Estimates the share of true neighbours in the lists from rows with exact neighbours. */
 #include <math.h>
 #include <string.h>
 
@@ -142,7 +142,8 @@ static bool want_list(struct ny_forest *forest, uint32_t row)
     return true;
 }
 
-/* Of `rows` lists of t, which have `sum` neighbours, and so many squared. */
+/* Estimates the recall of `rows` lists of t: `sum` is that of the true neighbours found in each,
+ * `squares` that of their squares. */
 static struct ny_recall recall_of(double sum, double squares, double rows, double t)
 {
     const double z = 1.96;
@@ -153,7 +154,7 @@ static struct ny_recall recall_of(double sum, double squares, double rows, doubl
     if (trials > rows * t) trials = rows * t;
     middle = (p + z * z / (2 * trials)) / (1 + z * z / trials);
     half = z / (1 + z * z / trials) * sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials));
-    /* p itself is in it, at 0 and 1 at its end */
+    /* the interval holds p itself, at its end when p is 0 or 1 */
     return (struct ny_recall){p, fmin(middle - half, p), fmax(middle + half, p)};
 }
 

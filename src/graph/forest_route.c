@@ -212,7 +212,7 @@ static int route_all(struct route *route)
 
 /* ---- buckets -------------------------------------------------------------------------------- */
 
-/* Row numbers by bucket, ascending in each. `first`: where each bucket begins, of 2^levels. */
+/* Sorts row numbers by bucket, ascending in each. first: where the 2^levels buckets begin. */
 static void sort_rows(const struct route *route, uint64_t *first)
 {
     struct ny_forest *forest = route->forest;

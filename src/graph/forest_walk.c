@@ -19,7 +19,7 @@ enum { GROUP_ROWS = 1 << 16, TAKEN_ROWS = 256, PIECE_ROWS = 32 };
 
 struct walker;
 
-/* What a walk does: which others a row has, and what comes of their values. */
+/* The kind of a walk: `others` lists the points to compare a row with, `take` uses their values. */
 struct walk_kind {
     const char *stage;
     size_t (*others)(const struct ny_forest *forest, uint64_t row, struct walker *walker);
@@ -97,7 +97,7 @@ static void walker_release(struct walker *walker, struct ny_context *ctx)
     ny_one_row_release(&walker->one, ctx);
 }
 
-/* Exact values of held rows to the walker's others. */
+/* Computes the exact values of held rows to the walker's others. */
 static int measure(struct walker *walker, const struct ny_held *held, uint64_t row, size_t count)
 {
     int err = ny_one_row_set(&walker->one, ny_held_row(held, row));
@@ -115,7 +115,7 @@ static int measure(struct walker *walker, const struct ny_held *held, uint64_t r
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
-/* True: it was not there yet. */
+/* Returns true if it was not there yet. */
 static bool see(struct walker *walker, uint32_t row)
 {
     size_t at = (row * 2654435761U) & walker->seen_mask;
@@ -127,7 +127,7 @@ static bool see(struct walker *walker, uint32_t row)
     return true;
 }
 
-/* Two steps from the row, one of them new, that end at neither the row nor one of its links. */
+/* Lists the ends of two steps from the row, one of them new, but not the row nor its links. */
 static size_t two_steps(const struct ny_forest *forest, uint64_t row, struct walker *walker)
 {
     size_t links = forest->links, count = 0;
@@ -147,7 +147,7 @@ static size_t two_steps(const struct ny_forest *forest, uint64_t row, struct wal
     return count;
 }
 
-/* What is near is so to both. */
+/* Offers the pairs to the lists of both points. */
 static void offer(struct ny_forest *forest, uint64_t row, const struct walker *walker, size_t count)
 {
     struct ny_mutex *lock = ny_forest_lock(forest, row);

@@ -14,7 +14,7 @@ static inline lanes *lanes_at(const double *x)
     return (lanes *)(void *)(uintptr_t)x;
 }
 
-/* Of columns `column` on of A, at most TILE, and so many lanes of Y from `lane` on. */
+/* Adds AᵀY for at most TILE columns of A from `column` on and some lanes of Y from `lane` on. */
 static inline __attribute__((always_inline)) void
 add_tile(const struct ny_strip_gram *gram, size_t count, size_t column, size_t columns, size_t lane)
 {

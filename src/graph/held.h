@@ -20,8 +20,8 @@ struct ny_held {
     unsigned workers;
     size_t count;                  /* of them, wanted */
     char *rows;
-    uint64_t *wanted; /* where not all are held: a bit a row, … */
-    uint32_t *before; /* … and how many are wanted before each 64 */
+    uint64_t *wanted; /* where not all are held: a bit a row */
+    uint32_t *before; /* how many are wanted before each 64 rows */
 };
 
 /* Room for at most so many of the store's first n rows; all of them are read at once where they

@@ -1,9 +1,9 @@
 /*
  * The nearest neighbours of every point, exactly: all pairs by tiles of products (columns/pairs.h),
  * in f32 or exact integers, with a list a row that keeps a few more than are wanted. The candidates
- * are measured again in f64, without cancellation, and ordered by (distance, row number). What f32
- * may have rounded away is bounded: a row whose list could have missed a neighbour is compared with
- * all points once more, in f64. So the result is that of exact arithmetic, and unique.
+ * are measured again in f64, without cancellation, and ordered by (distance, row number). The
+ * rounding of f32 is bounded: a row whose list could have missed a neighbour is compared with all
+ * points once more, in f64. So the result is that of exact arithmetic, and unique.
  */
 #ifndef NY_GRAPH_KNN_H
 #define NY_GRAPH_KNN_H
@@ -28,7 +28,7 @@ struct ny_knn {
     double checkpoint_s;
 };
 
-/* How many candidates a list keeps for t neighbours. */
+/* Number of candidates that a list keeps for t neighbours. */
 size_t ny_knn_width(const struct ny_knn *knn);
 
 /* One pass over the pairs of a range of panels, whose lists these are, from tile `first_tile` on.
@@ -59,8 +59,8 @@ struct ny_knn_query {
     bool (*takes)(const void *arg, size_t i, uint64_t row);
     const void *arg;
 };
-/* Their nearest of `points`, the first n, in f64; NY_NO_ROW where there are not as many as wanted.
- * One pass. */
+/* Finds their nearest of `points`, the first n, in f64, in one pass; NY_NO_ROW where there are not
+ * as many as wanted. */
 int ny_knn_nearest(const struct ny_knn *knn, const struct ny_knn_query *query,
                    struct ny_source *points, struct ny_measured *out);
 size_t ny_knn_compare_bytes(const struct ny_knn *knn);

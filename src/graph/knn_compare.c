@@ -70,7 +70,7 @@ size_t ny_knn_compare_bytes(const struct ny_knn *knn)
            knn->workers * ny_tiles_bytes(knn->spec, NY_COMPARE_ROWS, NY_PRECISION_F64);
 }
 
-/* Of `points`, which is read once. */
+/* Compares the query with `points`, which is read once. */
 static int compare_with(const struct ny_knn *knn, const struct ny_knn_query *query,
                         struct ny_source *points, struct ny_near *near)
 {

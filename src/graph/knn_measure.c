@@ -29,7 +29,7 @@ static void put(const struct measure *measure, size_t i, const struct ny_near *l
     }
 }
 
-/* No point that is not among the candidates can be as near as the last of `t`. */
+/* Tells whether no point that is not a candidate can be as near as the last of the t nearest. */
 static bool proved(const struct measure *measure, size_t list, size_t i, double last)
 {
     const struct ny_columns_spec *spec = measure->knn->spec;
@@ -46,7 +46,7 @@ static bool proved(const struct measure *measure, size_t list, size_t i, double 
     return bound - slack > last;
 }
 
-/* What a thread needs: one row as a landmark, and its candidates. */
+/* The workspace of a thread: one row as a landmark, and its candidates. */
 struct measurer {
     struct ny_one_row one;
     char *candidates; /* width raw rows, where points are held */

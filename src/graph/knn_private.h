@@ -1,4 +1,4 @@
-/* What the files about neighbours share: exact values, and the nearest of them. */
+/* Shared by the files about neighbours: exact values, and the nearest of them. */
 #ifndef NY_GRAPH_KNN_PRIVATE_H
 #define NY_GRAPH_KNN_PRIVATE_H
 

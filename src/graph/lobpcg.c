@@ -52,8 +52,8 @@ size_t ny_lobpcg_state_bytes(uint64_t n, size_t wanted)
     return state_bytes(n, columns_of(n, wanted));
 }
 
-/* Of the largest Gram matrix; of a small graph, whose vectors are all found at once, of residuals.
- */
+/* Doubles of the largest Gram matrix or, in a small graph, whose vectors are all found at once, of
+ * residuals. */
 static size_t sums_doubles(uint64_t n, size_t wanted, size_t columns)
 {
     return NY_LOBPCG_GROUPS * (is_small(n, wanted) ? 1 : 3 * columns) * ny_stride_of(columns);
@@ -216,8 +216,8 @@ static int fill_products(const struct ny_lobpcg *solver, struct ny_span span, st
     return err;
 }
 
-/* P: what of the new X is not of the old, made orthonormal within the vectors beyond X, so that it
- * is orthogonal to X twice over. PᵀLP. */
+/* Makes P of the part of the new X that is not in the old, orthonormal within the vectors beyond X,
+ * so that it is orthogonal to X twice over; and PᵀLP. */
 static int find_directions(struct ny_lobpcg *solver, size_t x, struct ritz *ritz)
 {
     size_t m = ritz->columns, beyond = ritz->K.rows, d = ritz->directions;
@@ -268,7 +268,7 @@ static int rayleigh_ritz(struct ny_lobpcg *solver, struct ny_span span)
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-/* Once λ_wanted has fallen below it. */
+/* Chooses the shift, and a new one once λ_wanted has fallen below it. */
 static void choose_shift(struct ny_lobpcg *solver)
 {
     double wanted = solver->value[solver->wanted - 1];
@@ -313,7 +313,7 @@ static void lay_out(struct ny_lobpcg *solver)
     solver->p = solver->x + solver->n * solver->stride;
 }
 
-/* Of a grid; image: a state that was saved (taken over), or NULL. */
+/* Makes the solver of a grid. image: a state that was saved (taken over), or NULL. */
 static int block_new(struct ny_lobpcg *solver, struct ny_multigrid *grids, size_t grid,
                      size_t wanted, size_t columns, double *image)
 {
@@ -362,7 +362,7 @@ static void block_release(struct ny_lobpcg *solver)
     solver->state = solver->w = solver->sums = NULL;
 }
 
-/* X of a small graph from all of D^-½AD^-½ − 1. */
+/* Finds X of a small graph from all of D^-½AD^-½ − 1. */
 static int solve_dense(struct ny_lobpcg *solver)
 {
     const struct ny_affinity *affinity = solver->affinity;
@@ -393,7 +393,7 @@ static int solve_dense(struct ny_lobpcg *solver)
     return err;
 }
 
-/* Random u, so that z is large where degrees are small, and the trivial one. */
+/* Starts with random u, so that z is large where degrees are small, and with the trivial one. */
 static void start_random(struct ny_lobpcg *solver, uint64_t seed)
 {
     for (size_t i = 0; i < solver->n; i++) {
@@ -407,7 +407,7 @@ static void start_random(struct ny_lobpcg *solver, uint64_t seed)
     }
 }
 
-/* Rz of the next grid's z. */
+/* Puts Rz of the next grid's z into W. */
 static void start_from(struct ny_lobpcg *solver, const struct ny_lobpcg *coarse)
 {
     const uint32_t *of = solver->grids->grid[solver->grid].coarse.of;
@@ -420,7 +420,7 @@ static void start_from(struct ny_lobpcg *solver, const struct ny_lobpcg *coarse)
 static int make_block(struct ny_lobpcg *solver, struct ny_multigrid *grids, size_t grid,
                       size_t wanted, size_t columns, uint64_t seed);
 
-/* X of the next grid, if it has nodes enough. */
+/* Finds X of the next grid, if it has nodes enough. */
 static int find_start(struct ny_lobpcg *coarse, struct ny_multigrid *grids, size_t next,
                       size_t wanted, size_t columns, uint64_t seed)
 {
@@ -453,7 +453,7 @@ static int start_block(struct ny_lobpcg *solver, const struct ny_lobpcg *coarse,
     return err ? err : rayleigh_ritz(solver, span);
 }
 
-/* X, P and R as before a step. */
+/* Makes X, P and R as they are before a step. */
 static int make_block(struct ny_lobpcg *solver, struct ny_multigrid *grids, size_t grid,
                       size_t wanted, size_t columns, uint64_t seed)
 {
@@ -527,7 +527,7 @@ static size_t step_bytes(size_t columns, unsigned threads)
            ny_orthonormalise_bytes(columns) + ny_lobpcg_rows_bytes(columns, threads);
 }
 
-/* With X of a graph of at most half of the nodes, from which it starts. */
+/* Includes X of the graph that it starts from, which has at most half of the nodes. */
 size_t ny_lobpcg_bytes(uint64_t n, uint64_t edges, size_t wanted, unsigned threads)
 {
     size_t columns = columns_of(n, wanted);

@@ -21,7 +21,7 @@
 #define NY_LOBPCG_RESIDUAL 1e-2
 #define NY_LOBPCG_ROUNDING 1e-12
 
-/* Where it stands; doubles, since they are a part of the state. */
+/* Progress of the solver, in doubles since it is a part of the state. */
 struct ny_lobpcg_place {
     double steps;      /* so far */
     double directions; /* columns of P */
@@ -37,8 +37,8 @@ struct ny_lobpcg {
     size_t n, wanted, columns, stride;
     double *state; /* what a checkpoint keeps: all of the following but w and sums */
     struct ny_lobpcg_place *at;
-    double *value;    /* columns: Ritz values, ascending, … */
-    double *residual; /* … and ‖Lu − λu‖ */
+    double *value;    /* columns: Ritz values, ascending */
+    double *residual; /* columns: ‖Lu − λu‖ */
     double *bend;     /* columns × columns: PᵀLP */
     double *x, *p;    /* n × stride: z */
     double *w;        /* n × stride: between steps the residuals R */

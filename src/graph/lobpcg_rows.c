@@ -199,7 +199,7 @@ int ny_lobpcg_rotate(const struct ny_lobpcg *solver, struct ny_span span, struct
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-/* From D⁻¹(D − A)X, in W. */
+/* Turns D⁻¹(D − A)X, which is in W, into residuals. */
 static void residual_block(const struct rows *rows, size_t first, size_t count, double *room,
                            double *sum)
 {
@@ -262,7 +262,7 @@ struct strip {
     size_t first; /* column */
 };
 
-/* b = Δ⁻¹D times the residuals, … */
+/* Loads b = Δ⁻¹D times the residuals. */
 static void load_rows(void *arg, size_t first, size_t count)
 {
     const struct strip *strip = arg;
@@ -280,7 +280,7 @@ static void load_rows(void *arg, size_t first, size_t count)
     }
 }
 
-/* … and what became of them. */
+/* Stores the solution in the place of the residuals. */
 static void store_rows(void *arg, size_t first, size_t count)
 {
     const struct strip *strip = arg;
@@ -310,7 +310,7 @@ int ny_lobpcg_precondition(struct ny_lobpcg *solver)
     return ny_parallel_team(solver->ctx, precondition, solver);
 }
 
-/* Of ny_lobpcg_rotate(). */
+/* Bytes of the workspace of ny_lobpcg_rotate(). */
 size_t ny_lobpcg_rows_bytes(size_t columns, unsigned threads)
 {
     if (threads > NY_LOBPCG_GROUPS) threads = NY_LOBPCG_GROUPS;

@@ -2,9 +2,9 @@
 
 #include "base/memory.h"
 
-/* Where relaxation takes errors away: eigenvalues of N = Δ⁻¹(D − A + σD) in [smooth, 2], by the
- * polynomial q(N) = κ₁ + κ₂N whose 1 − tq(t) = T₂((c − t)/e)/T₂(c/e) is least there, c and e the
- * middle and the half of the interval. */
+/* Relaxation reduces the errors of eigenvalues of N = Δ⁻¹(D − A + σD) in [smooth, 2] by the
+ * polynomial q(N) = κ₁ + κ₂N whose 1 − tq(t) = T₂((c − t)/e)/T₂(c/e) is least there. c and e are
+ * the middle and the half length of the interval. */
 static const double smooth = 0.3;
 
 /* Nodes from which on workers share a graph: meeting takes longer than what fewer need. */
@@ -36,7 +36,7 @@ static int grid_new(struct ny_grid *grid, const struct ny_affinity *affinity)
     return NY_OK;
 }
 
-/* Half of the nodes and edges at most, or coarser graphs cost more than they save. */
+/* Tells whether the coarser graph pays, which takes at most half of the nodes and edges. */
 static bool worth(const struct ny_coarse *coarse, const struct ny_affinity *fine)
 {
     return coarse->graph.n <= fine->graph->n / 2 &&
@@ -85,8 +85,9 @@ void ny_multigrid_release(struct ny_multigrid *grids)
     *grids = (struct ny_multigrid){0};
 }
 
-/* Half of the nodes each; and of the edges, but for the room in which the next ones are made: what
- * all grids have together is no more than that of the first. */
+/* Each grid has at most half of the nodes of the finer one, and half of its edges once it is made.
+ * The edges of all coarser grids, with room to make the next one, take no more than those of the
+ * first. */
 size_t ny_multigrid_bytes(uint64_t nodes, uint64_t edges)
 {
     size_t bytes = ny_coarse_bytes(0, 2 * edges);
@@ -132,7 +133,7 @@ static void relax(const struct cycle *cycle, const struct ny_grid *grid, bool ze
     product(cycle, grid, zero ? grid->b : grid->r, grid->x, q);
 }
 
-/* b of the next grid: Rᵀ of the residuals r, which are without Δ⁻¹ there. */
+/* Sets b of the next grid to Rᵀ of the residuals r, which have no Δ⁻¹ there. */
 static void restrict_rows(void *arg, size_t first, size_t count)
 {
     const struct ny_grid *grid = arg, *next = grid + 1;
@@ -164,7 +165,7 @@ static void prolong_rows(void *arg, size_t first, size_t count)
 
 static int run_cycle(const struct cycle *cycle, size_t at, bool zero);
 
-/* x of a grid from 0, by as many cycles as pay: one of the coarsest, which is its relaxation. */
+/* Finds x of a grid from 0 by as many cycles as pay: two, but one on the coarsest, a relaxation. */
 static int run_cycles(const struct cycle *cycle, size_t at)
 {
     int err = run_cycle(cycle, at, true);
@@ -172,7 +173,7 @@ static int run_cycles(const struct cycle *cycle, size_t at)
     return err || at + 1 == cycle->grids->count ? err : run_cycle(cycle, at, false);
 }
 
-/* The next grids: by worker 0 alone where they are small. */
+/* Corrects by the next grids, which worker 0 does alone where they are small. */
 static int correct(const struct cycle *cycle, size_t at)
 {
     struct ny_team one = {.workers = 1};

@@ -34,9 +34,9 @@ struct ny_multigrid {
 int ny_multigrid_new(struct ny_multigrid *grids, const struct ny_affinity *affinity);
 void ny_multigrid_shift(struct ny_multigrid *grids, double shift);
 void ny_multigrid_release(struct ny_multigrid *grids);
-/* x of grid `at` ← its inverse times b, which stays: Δ⁻¹ times the right side, Δ = D_out + σD.
- * Called by all workers of a team. NY_EINTERRUPTED, NY_ETERMINATED. Four products with that graph,
- * some seven with all. */
+/* Sets x of grid `at` to its inverse times b, which is kept: Δ⁻¹ times the right side, Δ = D_out +
+ * σD. Called by all workers of a team. NY_EINTERRUPTED, NY_ETERMINATED. Four products with that
+ * graph, some seven with all. */
 int ny_multigrid_solve(struct ny_multigrid *grids, size_t at, const struct ny_worker *worker);
 /* Bytes for a graph of so many nodes and undirected edges, at most. */
 size_t ny_multigrid_bytes(uint64_t nodes, uint64_t edges);

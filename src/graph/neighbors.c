@@ -74,7 +74,7 @@ void ny_neighbors_restore(struct ny_neighbors *lists, const void *image)
     memcpy(lists->bound, image, ny_neighbors_image_bytes(lists));
 }
 
-/* Behind what is as near: that came first, and has the lower number. */
+/* Inserts after entries that are as near: they came first, and have the lower number. */
 static void insert(struct ny_neighbors *lists, size_t list, float value, uint64_t row)
 {
     size_t at = lists->width - 1;
@@ -141,7 +141,7 @@ void ny_neighbors_add(struct ny_neighbors *lists, size_t list, float value, uint
     lists->bound[list] = values[last];
 }
 
-/* What is as near as the last counts where its number is lower. */
+/* Adds near rows; one as near as the last counts if its number is lower. */
 void ny_neighbors_meet(struct ny_neighbors *lists, size_t list, const float *values,
                        const uint32_t *rows, size_t count, uint16_t *found)
 {

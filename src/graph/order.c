@@ -93,7 +93,7 @@ static void list_nodes(struct order *order)
         order->node[order->start[order->cell[order->near[i]] + 1]++] = order->near[i];
 }
 
-/* What a cell borders on: no more than two for a node, which is all where there are regions. */
+/* Lists the cells that a cell borders on, at most two for a node: all, where cells are regions. */
 static void join_cells(struct order *order)
 {
     const struct ny_edges *graph = order->graph;
@@ -189,7 +189,7 @@ static void cut(struct order *order, uint32_t *set, uint32_t count, uint32_t ent
     cut(order, set + left, count - left, set[left]);
 }
 
-/* From one end of the graph: what is farthest from what is farthest from anything. */
+/* Cuts from one end of the graph: the cell farthest from the cell that is farthest from cell 0. */
 static void cut_all(struct order *order)
 {
     uint32_t last = order->cells - 1;

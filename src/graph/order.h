@@ -12,7 +12,7 @@
 
 #include "graph/edges.h"
 
-/* Of the order: one more whenever it changes, as unfinished jobs have arrays by node. */
+/* The version of the order, raised whenever it changes, as unfinished jobs have arrays by node. */
 enum { NY_NODE_ORDER = 1 };
 
 /* place[v] (graph->n) of each node; and graph->patches, of places. */

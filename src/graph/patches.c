@@ -62,7 +62,7 @@ static uint32_t heap_pop(struct ny_patch_heap *heap, float *key)
 
 /* ---- the order in a patch ------------------------------------------------------------------- */
 
-/* By counting: the order is one of distances in thousandths of what the patch has. */
+/* Sorts by counting, on distances rounded to about a thousandth of the patch's range. */
 static void order_patch(struct ny_paths *paths, uint32_t first, uint32_t count)
 {
     const float *centre = paths->centre + first;

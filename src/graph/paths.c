@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "graph/paths_private.h"
 
-/* So few sources are searched from one by one: what they would share is not worth the order. */
+/* Up to so many sources are searched from one by one: a shared search is not worth the order. */
 enum { FEW = 2 };
 
 /* Lanes of all nodes but one. */
@@ -23,8 +23,8 @@ static int search(struct ny_paths *paths, size_t lane, uint32_t source, const ui
     return ny_buckets_run(paths->buckets, &reach, source);
 }
 
-/* From each source but that of the centre's lane to the nodes within `radius`, by paths through
- * such nodes. */
+/* Searches from each source but that of the centre's lane to the nodes within `radius`, by paths
+ * through such nodes. */
 static int search_ball(struct ny_paths *paths, const uint32_t *sources, size_t count, float radius)
 {
     const size_t centre = count / 2;
@@ -37,7 +37,7 @@ static int search_ball(struct ny_paths *paths, const uint32_t *sources, size_t c
     return err;
 }
 
-/* What leads out of the ball waits: whether anything does. */
+/* Has the nodes wait that have an edge out of the ball. Tells whether there are any. */
 static bool open_ball(struct ny_paths *paths, size_t centre, float radius)
 {
     const struct ny_edges *graph = paths->graph;

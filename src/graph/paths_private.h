@@ -1,4 +1,4 @@
-/* What graph/paths.c and its search outwards share. */
+/* Shared by graph/paths.c and its search outwards. */
 #ifndef NY_GRAPH_PATHS_PRIVATE_H
 #define NY_GRAPH_PATHS_PRIVATE_H
 
@@ -19,7 +19,7 @@ struct ny_paths {
     struct ny_buckets *buckets;
     float *distance; /* n × NY_LANES */
     uint8_t *waits;  /* n: a node of the ball; then one whose edges are to be tried */
-    /* Of the search outwards, in the memory of the buckets: */
+    /* used by the search outwards, in the memory of the buckets: */
     float *centre;   /* n: distance from the source in the midst */
     uint16_t *place; /* n: in the order of these, within the patch */
     struct ny_patch_heap heap;
@@ -28,8 +28,8 @@ struct ny_paths {
 bool ny_patches_allocate(struct ny_paths *paths);
 void ny_patches_release(struct ny_paths *paths);
 size_t ny_patches_bytes(uint64_t nodes);
-/* From the nodes that wait outwards, in the order of lane `centre`, until none waits; or, *done
- * false, until that takes too long. */
+/* Searches outwards from the nodes that wait, in the order of lane `centre`, until none waits.
+ * *done false: it gave up as that took too long. */
 int ny_patches_run(struct ny_paths *paths, size_t centre, bool *done);
 
 #endif

@@ -11,8 +11,8 @@ typedef void ny_wake_fn(void *arg, uint32_t node);
 struct ny_patch {
     const struct ny_edges *graph;
     float *distance;       /* of all nodes, × NY_LANES */
-    const float *centre;   /* of all nodes: the order, … */
-    const uint16_t *place; /* … and the place in that of their patch */
+    const float *centre;   /* of all nodes: gives the order */
+    const uint16_t *place; /* the place in that order in their patch */
     uint8_t *waits;        /* of all nodes */
     uint32_t first, count;
     float from, until; /* the stretch: distances from the centre of the nodes that are relaxed */

@@ -14,7 +14,7 @@ static inline floats_t choose(ny_vector_bits where, floats_t a, floats_t b)
     return (floats_t)(((ny_vector_bits)a & where) | ((ny_vector_bits)b & ~where));
 }
 
-/* to ← min(to, from + length), lane by lane, without a branch: whether that changed it. */
+/* to ← min(to, from + length), lane by lane, without a branch. Tells whether that changed it. */
 static inline bool relax(const floats_t *from, float length, floats_t *to)
 {
     ny_vector_bits changed = {0};
@@ -48,7 +48,7 @@ static inline void wait_at(struct waiting *waiting, uint32_t place, bool waits)
     waiting->word = waits && word < waiting->word ? word : waiting->word;
 }
 
-/* Who waits; and what the stretch is about to read comes from memory. */
+/* Collects the nodes that wait, and prefetches the data that the stretch is about to read. */
 static inline void gather(const struct ny_patch *patch, struct waiting *waiting)
 {
     const struct ny_edges *graph = patch->graph;

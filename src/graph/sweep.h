@@ -24,7 +24,7 @@ struct ny_sweep {
 
 int ny_sweep_run(struct ny_sweep *sweep);
 uint64_t ny_sweep_batches(size_t sources);
-/* Of so many workers over a graph of so many nodes. */
+/* Bytes for so many workers over a graph of so many nodes. */
 size_t ny_sweep_bytes(uint64_t nodes, unsigned workers);
 
 #endif
