@@ -1,11 +1,12 @@
 /*
- * Measure against: another result of the same rows, as a reference. By buckets of eigenpairs the
- * mean cosine of the principal angles between what the two results' eigenvectors span, and the mean
- * accuracy 1 − |λ̃ − λ|/λ of the eigenvalues (Talwalkar et al. 2013, figure 1). And the embeddings
- * themselves: the mean of ‖y − f(ỹ)‖², f the linear regression of the reference's coordinates y on
- * ỹ, with the 95 % interval of that mean (Ouimet & Bengio 2005, section 5).
+ * Measure against: another result of the same rows, as a reference. It gives, by buckets of
+ * eigenpairs, the mean cosine of the principal angles between what the two results' eigenvectors
+ * span, and the mean accuracy 1 − |λ̃ − λ|/λ of the eigenvalues (Talwalkar et al. 2013, figure 1).
+ * It also compares the embeddings: the mean of ‖y − f(ỹ)‖², f the linear regression of the
+ * reference's coordinates y on ỹ, with the 95 % interval of that mean (Ouimet & Bengio 2005,
+ * section 5).
  *
- * One pass sums ZᵀZ of rows z = (û, û′, ỹ, y, 1), of which all but the interval follows.
+ * One pass sums ZᵀZ of rows z = (û, û′, ỹ, y, 1), from which all but the interval follows.
  */
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,7 @@ struct against {
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-/* Of both results, in the columns of Z. */
+/* Reads rows of both results into the columns of Z. */
 static int read_rows(struct against *run, uint64_t first, size_t count)
 {
     const struct ny_result_part *vectors = ny_part_find("eigenvectors");

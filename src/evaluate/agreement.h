@@ -1,4 +1,4 @@
-/* How well a clustering agrees with classes: from the table of how many rows each pair has. */
+/* Measures how well a clustering agrees with classes, from the table of row counts of each pair. */
 #ifndef NY_EVALUATE_AGREEMENT_H
 #define NY_EVALUATE_AGREEMENT_H
 

@@ -8,7 +8,7 @@
 
 #include "stream/pass.h"
 
-/* Where they come from: rows first … first + count − 1, one after another. */
+/* The source of the rows: reads rows first … first + count − 1, one after another. */
 struct ny_cloud_reader {
     int (*read)(void *arg, uint64_t first, size_t count, float *out);
     void *arg;
@@ -40,11 +40,12 @@ size_t ny_cloud_bytes(uint64_t n, size_t p, unsigned workers, bool hold);
 /* Rows that are asked of the reader at a time, at most. */
 size_t ny_cloud_piece(size_t p);
 
-/* In a pass over cloud->source, once a unit, by its worker: tile->rows × p. */
+/* Returns the rows of a tile, tile->rows × p. Called in a pass over cloud->source, once a unit, by
+ * its worker. */
 const float *ny_cloud_unit(const struct ny_cloud *cloud, const struct ny_tile *tile);
-/* Some rows, listed in ascending order. */
+/* Reads some rows, listed in ascending order. */
 int ny_cloud_gather(struct ny_cloud *cloud, const uint64_t *list, size_t count, float *out);
-/* All of them where there are no more than `count`, else those of the smallest hash; ascending. */
+/* Lists all rows if there are no more than `count`, else those of the smallest hash; ascending. */
 int ny_cloud_sample(struct ny_context *ctx, uint64_t n, size_t count, uint64_t seed,
                     uint64_t *list);
 

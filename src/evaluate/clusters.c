@@ -59,7 +59,7 @@ static void count_pairs(const struct ny_evaluation *run, uint64_t *counts)
             counts[run->cluster[i] * classes + run->classes.of[i]]++;
 }
 
-/* Of every initialisation; the best one comes last, so that its clusters stay. */
+/* Compares every initialisation; the best one comes last, so that its clusters stay. */
 static int compare(struct ny_evaluation *run, const struct ny_kmeans *how,
                    const struct ny_centres *centres, size_t best)
 {

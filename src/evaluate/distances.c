@@ -84,7 +84,7 @@ static void report_error(struct ny_evaluation *evaluation, const struct ny_sampl
     ny_field_set_number(evaluation->report, "distance_standard_error", error.standard_error);
 }
 
-/* Why the kernel's distances are not those that the map keeps; NULL: they are. */
+/* Tells why the kernel's distances are not those that the map keeps; NULL: they are. */
 static const char *no_distances(const struct ny_evaluation *evaluation,
                                 const struct ny_sample *sample)
 {

@@ -21,7 +21,7 @@ enum { MEASURES = sizeof(measures) / sizeof(measures[0]) };
 
 /* ---- what is asked for --------------------------------------------------------------------- */
 
-/* How a word of `measures` names a measure: not, as one that may not apply, or as one that must. */
+/* The role of a measure in `measures`: not named, named but may not apply, or must apply. */
 enum asked { NOT_ASKED, ASKED, NEEDED };
 
 static bool has_key(const struct ny_measure *measure, const char *word)
@@ -63,7 +63,7 @@ static enum asked asked_for(const struct ny_evaluation *run, const struct ny_mea
     return most;
 }
 
-/* By the names of measures, and the figures that they give. */
+/* Fails with a hint taken from the names of measures and the figures that they give. */
 static int unknown_measure(const struct ny_evaluation *run, const char *word)
 {
     const char *names[WORDS_MAX] = {"all", "labels"};
@@ -149,7 +149,7 @@ const char *ny_evaluate_no_classes(const struct ny_evaluation *run)
     return NULL;
 }
 
-/* Where a measure was asked for by name and nothing, or not what was named, came of it. */
+/* Fails if a measure was asked for by name and gave nothing, or not the figure that was named. */
 static int check_needed(const struct ny_evaluation *run, const char *word)
 {
     const struct ny_measure *measure = run->measure;
@@ -215,7 +215,7 @@ static size_t order_of(const struct ny_measure *measure, const struct ny_evaluat
     return measure->order(run);
 }
 
-/* What BLAS keeps. */
+/* Bytes that BLAS keeps. */
 static size_t blas_bytes(const struct ny_evaluation *run)
 {
     return ny_blas_bytes(run->settings->threads, run->workers, most(run, order_of));
@@ -232,7 +232,7 @@ static size_t bill(const struct ny_evaluation *run, bool hold)
            ny_cloud_piece(p) * run->result.layout.row_bytes + rows + most(run, bytes_of);
 }
 
-/* As many workers as fit, then the rows in memory. */
+/* Takes as many workers as fit, then holds the rows in memory if they fit too. */
 static int fit_in(struct ny_evaluation *run, bool *hold)
 {
     size_t left = ny_memory_left(run->ctx), held, read;

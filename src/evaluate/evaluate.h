@@ -50,13 +50,13 @@ struct ny_measure {
     const char *options;     /* that it goes by: "sample|seed" */
     bool labels;             /* some of them need labels */
     int (*run)(struct ny_evaluation *run);
-    /* What it charges beside rows and classes; `run` has the result open, and workers. */
+    /* Bytes that it charges besides rows and classes; `run` has the result open, and workers. */
     size_t (*bytes)(const struct ny_evaluation *run);
     /* Columns of its widest product, for what BLAS keeps. */
     size_t (*order)(const struct ny_evaluation *run);
 };
 
-/* In the order of reports. A new measure is its file and a line here. */
+/* The measures in the order of reports. A new measure is its file and a line here. */
 #define NY_MEASURES(X)                                                                             \
     X(ny_measure_clusters)                                                                         \
     X(ny_measure_knn)                                                                              \
@@ -68,13 +68,13 @@ struct ny_measure {
 #define NY_DECLARE_MEASURE(measure) extern const struct ny_measure measure;
 NY_MEASURES(NY_DECLARE_MEASURE)
 
-/* Why a measure, or one key of it (NULL: all), does not apply. */
+/* Records why a measure, or one key of it (NULL: all), does not apply. */
 void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)
     NY_PRINTF(3, 4);
 /* Mean of `count` values and their deviation from it, null of one. */
 void ny_evaluate_spread(json_t *report, const char *mean_key, const char *sd_key,
                         const double *values, size_t count);
-/* Why labels do not tell classes apart; NULL: they do. */
+/* Tells why labels do not tell classes apart; NULL: they do. */
 const char *ny_evaluate_no_classes(const struct ny_evaluation *run);
 
 /* Judges NAME; clusters are stored with it. *report: every key of every measure, and "reasons". */

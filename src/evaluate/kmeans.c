@@ -200,7 +200,7 @@ static double move(struct run *run, size_t r)
     return moved;
 }
 
-/* Those that move on close ranks; where[i] is the initialisation that place i is of. */
+/* Takes an initialisation out; the others close ranks. where[i]: the initialisation at place i. */
 static void retire(struct run *run, struct ny_centres *out, size_t *where, size_t r)
 {
     size_t bytes = run->k * run->p * sizeof(float);

@@ -2,9 +2,10 @@
  * k-means: Lloyd's iterations from several k-means++ initialisations, all of them in the same
  * passes over the rows.
  *
- * Of a unit Y the distances to the centres of an initialisation are a product, ‖c‖² − 2CYᵀ in f32;
- * what is nearest is a comparison along rows; sums are f64, a left fold over units: threads and
- * budget do not change a bit. The initial centres are drawn from a hashed sample of the rows.
+ * For a unit Y, the distances to the centres of an initialisation are a product, ‖c‖² − 2CYᵀ in
+ * f32. The nearest is found by a comparison along rows. Sums are f64, a left fold over units:
+ * threads and budget do not change a bit. The initial centres are drawn from a hashed sample of the
+ * rows.
  */
 #ifndef NY_EVALUATE_KMEANS_H
 #define NY_EVALUATE_KMEANS_H
@@ -25,7 +26,7 @@ struct ny_kmeans {
     uint64_t seed;
 };
 
-/* What came of each initialisation. */
+/* The results of all initialisations. */
 struct ny_centres {
     float *at;       /* inits × k × p */
     double *inertia; /* Σ‖y − c‖² of the rows as they are handed out, c the means of clusters */
@@ -35,15 +36,15 @@ struct ny_centres {
 /* centres: zeros before; released also after a failure. */
 int ny_kmeans_run(const struct ny_kmeans *how, struct ny_centres *centres);
 void ny_centres_release(struct ny_centres *centres, struct ny_context *ctx);
-/* The initial centres alone: inits × k × p. Where rows are fewer than k, as points, the first
- * centre is there again, and no row is nearest to that. */
+/* The initial centres alone: inits × k × p. If there are fewer than k different rows, the first
+ * centre is repeated, and no row is nearest to the copies. */
 int ny_kmeans_seed(const struct ny_kmeans *how, float *centres);
 
 /* cluster[i] of all rows by the centres (k × p); *inertia (may be NULL) around their means. */
 int ny_kmeans_assign(const struct ny_kmeans *how, const float *centres, uint32_t *cluster,
                      double *inertia);
 
-/* What these charge, beside the rows and the clusters. */
+/* Bytes that these charge, besides the rows and the clusters. */
 size_t ny_kmeans_bytes(const struct ny_kmeans *how, uint64_t n, size_t p);
 
 #endif

@@ -44,7 +44,7 @@ static size_t rows_of(const struct ny_evaluation *run)
     return run->n < ROWS_MAX ? (size_t)run->n : ROWS_MAX;
 }
 
-/* In any split about half of a list may be learnt from: fewer than t of these are rare. */
+/* Length of a list: a split may learn from about half of it, and rarely from fewer than t. */
 static size_t width_of(size_t n, size_t t)
 {
     size_t width = 4 * t + 24;

@@ -3,8 +3,8 @@
  * 1987 have it), in whole numbers. The lines are the shorter side of the table of counts, the
  * others its longer side. With potentials u and v, no cost −count − u_line − v_other is below 0,
  * and it is 0 where the two are matched; each line in turn is matched by the path of least cost
- * from it to an other that is free. Of equally near others the first is taken, so that ties go to
- * the smallest class.
+ * from it to an other that is free. Among equally near others the first is taken, so that ties go
+ * to the smallest class.
  */
 #include "evaluate/matching.h"
 

@@ -4,8 +4,8 @@
  *
  *   T = 1 − 2/(s t (2s − 3t − 1)) Σ_i Σ_j (r_X(i,j) − t),  j among the t nearest of i in the
  *
- * embedding but not in the inputs; continuity is the same with the two exchanged. Of what is as far
- * the first row is nearer.
+ * embedding but not in the inputs; continuity is the same with the two exchanged. Among equal
+ * distances the first row is nearer.
  */
 #include <math.h>
 

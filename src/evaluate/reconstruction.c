@@ -6,9 +6,9 @@
  * K_k the best of as many pairs (Talwalkar et al. 2013, section 3.3); distance_accuracy is that
  * of the squared distances that the matrices mean (section 4.2).
  *
- * Of a sample of the rows both K and K̃ are that part, centred over the sample where K is centred.
- * There are far fewer entries on the diagonal of K than of the part: they count as much less. K_k,
- * a projection and degrees need all rows.
+ * For a sample of the rows, K and K̃ stand for that part of them, centred over the sample where K
+ * is centred. There are far fewer entries on the diagonal of K than of the part: they count as much
+ * less. K_k, a projection and degrees need all rows.
  */
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const char *const keys[] = {"relative_error",
                                    "projection_accuracy",
                                    "distance_accuracy",
                                    NULL};
-/* Of them those that need all rows. */
+/* The keys that need all rows. */
 static const char *const exact_keys[] = {"relative_accuracy", "projection_error",
                                          "projection_accuracy", "distance_accuracy"};
 
@@ -207,7 +207,7 @@ static double norm_of(const double *rows, size_t s)
     return sqrt(squares);
 }
 
-/* How an error compares with the best, which may both be rounding of what is stored. */
+/* Reports the ratio of the best error to this one; either may be rounding of stored values. */
 static void report_accuracy(struct reconstruction *run, const char *key, double best, double error)
 {
     double rounding = (run->of->result.f64 ? 1e-12 : 1e-6) * run->norm;
@@ -215,7 +215,7 @@ static void report_accuracy(struct reconstruction *run, const char *key, double 
     ny_field_set_number(run->of->report, key, fmax(best, rounding) / fmax(error, rounding));
 }
 
-/* Where all rows are there; E is K − K̃. */
+/* Compares when the sample is all rows; E is K − K̃. */
 static int compare_whole(struct reconstruction *run, const struct ny_map *map)
 {
     double best;

@@ -4,7 +4,7 @@
 
 #include "embed/parts.h"
 
-/* More distinct labels than these are no classes, but values of something. */
+/* With more distinct labels than this, labels are taken as values, not as classes. */
 enum { NY_ROW_CLASSES_MAX = 4096 };
 #define NY_NO_CLASS UINT32_MAX
 

@@ -47,8 +47,8 @@ static int load_points(struct ny_evaluation *run, struct ny_sample *sample,
     return err;
 }
 
-/* Frozen at the fit: of a map of a graph with that, which may be another result, with a number
- * more. None where that result is gone. */
+/* Loads the geometry frozen at the fit. That of a graph's map is with its graph, which may be
+ * another result, and has one more number. None if that result is gone. */
 static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, size_t d)
 {
     struct ny_result *result = &run->result;
@@ -65,7 +65,7 @@ static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, si
     return err;
 }
 
-/* Its columns came from a file: the geometry is theirs, not that of the points. */
+/* Tells whether its columns came from a file: the geometry is theirs, not that of the points. */
 static bool is_precomputed(const struct ny_result *result)
 {
     const char *name = ny_field_text(result->report, "kernel");

@@ -16,15 +16,15 @@ struct ny_sample {
     struct ny_geometry *geometry;
     struct ny_columns_spec spec; /* of the fit; kernel NULL: it has none that is known here */
     struct ny_columns *inputs; /* the points as columns of ‖x − x′‖²; NULL: of unknown scale */
-    struct ny_columns *kernel; /* … of k(x, x′); NULL */
+    struct ny_columns *kernel; /* the points as columns of k(x, x′), or NULL */
 };
 
 /* The sample of an evaluation, taken when it is first asked for; NULL after an error. */
 struct ny_sample *ny_evaluate_sample(struct ny_evaluation *run);
-/* Whether distances of its points are known; if not, the measure under way does not apply. */
+/* Tells whether distances of its points are known; if not, the measure under way does not apply. */
 bool ny_evaluate_inputs(struct ny_evaluation *run);
 void ny_sample_free(struct ny_sample *sample);
-/* With so many rows of a block under way on each of the threads. */
+/* Bytes of the sample, with a block of rows under way on each of the threads. */
 size_t ny_sample_bytes(const struct ny_evaluation *run);
 
 /* Rows of pairs: `each` is called with rows first … first + count − 1 of the sample, from several
