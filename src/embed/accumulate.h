@@ -26,7 +26,7 @@ bool ny_job_sums_outdated(const struct ny_job *job);
 /* Forgets the checkpoint of such sums, with a note. */
 void ny_job_drop_outdated(struct ny_job *job);
 
-/* Of projected with its randomized solver: all passes of stage accumulate, one a block. */
+/* Runs all passes of stage accumulate, one a block, for projected with its randomized solver. */
 int ny_krylov_accumulate(struct ny_job *job);
 /* P, q. */
 struct ny_solution;

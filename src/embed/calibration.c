@@ -53,8 +53,8 @@ struct probe {
     double (*rates)[KINDS]; /* one a worker; operations a second */
 };
 
-/* Where a rate is kept, under which name, and what it is guessed to be for a thread where there is
- * no memory to measure it. */
+/* The key and the place of a rate, and a guess of it for one thread, used where there is no memory
+ * to measure it. */
 static const struct rate {
     const char *key;
     size_t offset;
@@ -179,7 +179,7 @@ static void run_once(int kind, double *A, double *B, double *C)
     }
 }
 
-/* Of run_once(): flops, or exponentials. */
+/* Operations of run_once(): flops, or exponentials. */
 static double operations(int kind)
 {
     double cols = TILE_COLS, depth = TILE_DEPTH;
@@ -465,7 +465,7 @@ static double share_of(const struct ny_calibration *kept, const double now[KINDS
     return sqrt(now[GEMM32] / kept->gemm32 * now[GRAM32] / kept->gram32);
 }
 
-/* Whoever else wants the machine may pause: the best of several looks, until they agree. */
+/* Takes the best of several looks until one agrees, as other users of the machine may pause. */
 static int look(struct ny_context *ctx, const struct ny_calibration *kept, unsigned at_once,
                 bool patient, double *share)
 {
@@ -502,7 +502,7 @@ int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsig
                        struct ny_calibration *calibration)
 {
     const double few = 1e9; /* 10 ms of one thread */
-    /* What a quick look leaves out, in the proportions of the machines we know. */
+    /* A quick look leaves these out; they are guessed in the proportions of known machines. */
     const double eigen_of_gemm64 = 0.11, disk_guess = 5e8;
     unsigned at_once = probes_now(ctx, workers);
     double rates[KINDS], share;
@@ -538,7 +538,7 @@ int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsig
     return NY_OK;
 }
 
-/* How many threads want each CPU, in the last minute. */
+/* Returns how many threads wanted each CPU in the last minute. */
 static double load_now(void)
 {
     double load;
@@ -546,7 +546,7 @@ static double load_now(void)
     return getloadavg(&load, 1) == 1 ? load / ny_cpu_count() : NAN;
 }
 
-/* On a busy machine several times, as its others may pause: what it can do is the best of them. */
+/* Measures several times on a busy machine, whose other users may pause, and keeps the best. */
 static int measure_best(struct ny_context *ctx, unsigned at_once, double load, double best[KINDS])
 {
     enum { ROUNDS_BUSY = 4 };

@@ -1,6 +1,6 @@
 /*
- * What this machine does in a second: measured once per CPU, threads and BLAS, kept in the user's
- * cache folder, used for the times of plans and for gemm_ratio. Never for results.
+ * The operations that this machine does in a second, measured once per CPU, threads and BLAS, kept
+ * in the user's cache folder, used for the times of plans and for gemm_ratio. Never for results.
  */
 #ifndef NY_EMBED_CALIBRATION_H
 #define NY_EMBED_CALIBRATION_H
@@ -25,15 +25,15 @@ struct ny_calibration {
     double disk_write; /* bytes/s, fsync included */
 };
 
-/* For work of about so many flop: what was kept, or that share of it which a busy machine has to
- * give, as a short look (≤ 50 ms) tells; where it was busy when it was measured, or nothing was
- * kept, a short measurement, which is not kept; or guesses, where the work takes less time than
- * that. `patient`: a look that disagrees is repeated. At most `workers` threads look, those of the
- * work to come, so that BLAS has no buffers that the work does not pay for; their rates are scaled
- * to all threads. */
+/* Gets the rates for work of about so many flop: those kept, or the share of them that a busy
+ * machine has to give, as a short look (≤ 50 ms) tells. If it was busy when they were measured, or
+ * none were kept, measures shortly and does not keep that; if the work takes less time than that,
+ * guesses. `patient`: a look that disagrees is repeated. At most `workers` threads look, those of
+ * the work to come, so that BLAS has no buffers that the work does not pay for; their rates are
+ * scaled to all threads. */
 int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsigned workers,
                        struct ny_calibration *calibration);
-/* What the short measurement charges where `room` bytes are left. */
+/* Bytes that the short measurement charges where `room` bytes are left. */
 size_t ny_calibration_bytes(unsigned workers, size_t room);
 /* Measures for about two seconds, on a busy machine for more of them, and keeps it, unless the
  * budget leaves threads out of it; a cache folder that cannot be written is only noted. */

@@ -1,4 +1,4 @@
-/* Whether f32 holds what tiles of these points need. */
+/* Checks that f32 is wide enough for tiles of these points. */
 #include "embed/job.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static int compute(struct ny_job *job, struct ny_matrix32 C, size_t rows)
     return err;
 }
 
-/* How far f32 is from W − 1aᵀ. */
+/* The distance of f32 values from W − 1aᵀ. */
 struct difference {
     double rms;   /* root of the mean square */
     double share; /* mean |f32 − f64| over the mean of the diagonal that is decomposed; not finite

@@ -38,7 +38,7 @@ void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void
         memmove(out, stored, rows * width * (f64 ? sizeof(double) : sizeof(float)));
         return;
     }
-    /* Forward, and never ahead of what is still to be read: `out` may be `stored`. */
+    /* Goes forward, and writes only behind the values still to be read: `out` may be `stored`. */
     for (size_t i = 0; i < rows; i++) {
         const double *row64 = f64 ? (const double *)stored + i * width : NULL;
         const float *row32 = f64 ? NULL : (const float *)stored + i * width;

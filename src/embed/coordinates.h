@@ -1,7 +1,7 @@
 /*
- * From what is stored of a point to its coordinates. Stored are the entries of its row of Û — all
- * eigenpairs, the trivial one of a divided kernel included, so that eigenvectors can be exported —
- * and, for asymmetric diffusion, 1/√d_i. svd, kpca and pca store Y = Û Λ̂^½ itself.
+ * Turns the stored row of a point into its coordinates. Stored are the entries of its row of Û —
+ * all eigenpairs, the trivial one of a divided kernel included, so that eigenvectors can be
+ * exported — and, for asymmetric diffusion, 1/√d_i. svd, kpca and pca store Y = Û Λ̂^½ itself.
  */
 #ifndef NY_EMBED_COORDINATES_H
 #define NY_EMBED_COORDINATES_H
@@ -29,10 +29,10 @@ static inline size_t ny_coordinates_count(const struct ny_coordinates *how)
     return how->pairs - how->skip;
 }
 
-/* Stored rows are the coordinates. */
+/* Tells whether stored rows are the coordinates. */
 bool ny_coordinates_plain(const struct ny_coordinates *how);
 
-/* rows × width, f32 or f64, to rows × count; `out` may be `stored`. */
+/* Turns rows × width stored values, f32 or f64, into rows × count; `out` may be `stored`. */
 void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void *stored,
                           size_t rows, void *out);
 
@@ -41,7 +41,7 @@ void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void
 int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
                          const void *rows, uint64_t first, size_t count);
 
-/* As the record keeps it; a record without is of plain coordinates. release() frees `scale`. */
+/* The form that the record keeps; without it, coordinates are plain. release() frees `scale`. */
 json_t *ny_coordinates_json(const struct ny_coordinates *how);
 int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, const json_t *record);
 void ny_coordinates_release(struct ny_coordinates *how, struct ny_context *ctx);

@@ -17,11 +17,10 @@ struct ny_covered {
 int ny_covered_of(struct ny_covered *covered, struct ny_store *store, const char *name,
                   const json_t *record);
 void ny_covered_release(struct ny_covered *covered);
-/* Where row `row` of those that the result numbers is in the store. */
+/* Returns the number in the store of row `row` of the result. */
 uint64_t ny_covered_place(const struct ny_covered *covered, uint64_t row);
 
-/* Of the covered rows first … first + count − 1: their numbers in the store, and what the store has
- * of them. */
+/* Numbers in the store of the covered rows first … first + count − 1; below, their labels. */
 int ny_covered_rows(const struct ny_covered *covered, uint64_t first, size_t count, uint64_t *out);
 /* *same: both cover the same rows of the store. */
 int ny_covered_same(const struct ny_covered *a, const struct ny_covered *b, bool *same);

@@ -29,7 +29,7 @@ double ny_degrees_offset(const struct ny_degrees *degrees, const double *a)
     return ny_dot(degrees->v, a, degrees->m);
 }
 
-/* c·v in f64, in eight lanes, whatever the compiler makes of them. */
+/* Sums c·v in f64, in eight lanes, so that the result does not depend on the compiler's vectors. */
 static double dot_row32(const float *restrict c, const double *restrict v, size_t m)
 {
     double lane[8] = {0}, sum = 0;

@@ -21,11 +21,11 @@ struct ny_unreached {
     uint64_t count, first;
 };
 
-/* Over D: v = (n/m)1, mean = n·ā of the column means a of W. */
+/* Sets degrees over D: v = (n/m)1, mean = n·ā of the column means a of W. */
 int ny_degrees_over_landmarks(struct ny_degrees *degrees, struct ny_context *ctx, const double *a,
                               size_t m, uint64_t n);
 void ny_degrees_release(struct ny_degrees *degrees, struct ny_context *ctx);
-/* a·v, what the shift a of a tile leaves out of c_i·v. */
+/* Returns a·v, the part of c_i·v that the shift a of a tile leaves out. */
 double ny_degrees_offset(const struct ny_degrees *degrees, const double *a);
 
 /* products[i] = c_i·v of the rows of the worker's tile, in f64; offset = a·v. */
@@ -38,7 +38,7 @@ void ny_degrees_roots(const struct ny_degrees *degrees, double offset,
                       const struct ny_tiles *tiles, const struct ny_tile *tile, double *roots,
                       struct ny_unreached *unreached);
 
-/* In row order; and to and from a checkpoint. */
+/* Adds in row order; the others write it to a checkpoint and read it. */
 void ny_unreached_add(struct ny_unreached *all, const struct ny_unreached *more);
 void ny_unreached_save(const struct ny_unreached *unreached, json_t *checkpoint);
 struct ny_unreached ny_unreached_load(const json_t *checkpoint);

@@ -2,8 +2,8 @@
  * Laplacian eigenmaps (Belkin & Niyogi 2003) of a graph of neighbours, as Talwalkar, Kumar & Rowley
  * 2008 have them in section 2.2 (their W is A, their σ² 1/γ): A = exp(−γ‖·‖²) on its edges, or 1;
  * Y = U of the smallest eigenpairs of L = I − D^-½AD^-½ (eq. 2), of which the first is trivial
- * (graph/lobpcg.h). And the diffusion map of such a graph (Homrighausen & McDonald 2011, eqs. 1 to
- * 3, ε = 1/γ): the same vectors, of D^-½AD^-½ = I − L (eq. 2), times the power t of its eigenvalues
+ * (graph/lobpcg.h). The diffusion map of such a graph (Homrighausen & McDonald 2011, eqs. 1 to 3, ε
+ * = 1/γ) takes the same vectors, of D^-½AD^-½ = I − L (eq. 2), times the power t of its eigenvalues
  * 1 − λ; asymmetric: those of the walk D⁻¹A (eq. 3), D^-½u. Stages:
  *
  *   solve       the pairs
@@ -24,8 +24,8 @@
 #include "embed/signs.h"
 #include "graph/lobpcg.h"
 
-/* Most graphs take some ten steps. Where more values are 0 to rounding than the block holds, one
- * took 300 from one start. */
+/* Most graphs take some ten steps. With more values of 0 to rounding than the block holds, one took
+ * 300 from one start. */
 enum { PATIENCE = 500 };
 
 struct eigenmaps {
@@ -62,7 +62,7 @@ static int decide_width(struct ny_graph_fit *fit, double *gamma)
     return err;
 }
 
-/* What the stage has left, of so many bytes; NULL: nothing yet. Its units are products. */
+/* Loads the stage's image of so many bytes; NULL: there is none yet. Its units are products. */
 static int load_image(const struct eigenmaps *map, size_t bytes, double **image)
 {
     const struct ny_image_shape shape = {bytes, UINT64_MAX};
@@ -190,7 +190,7 @@ static struct ny_matrix to_vectors(struct eigenmaps *map)
     return U;
 }
 
-/* Over the nodes with the smallest hash. */
+/* Fixes the signs over the nodes with the smallest hash. */
 static int fix_signs(struct eigenmaps *map, struct ny_matrix U)
 {
     struct ny_job *job = &map->fit->job;
@@ -255,7 +255,7 @@ static void report_pairs(const struct eigenmaps *map)
     ny_field_set_count(report, "products", ny_lobpcg_products(&map->solver));
 }
 
-/* As many as there are groups of nodes, but for one, that weights which vanish tie to the rest. */
+/* Zeros are as many as groups of nodes, less one, that only vanishing weights tie together. */
 static void warn_of_groups(const struct eigenmaps *map)
 {
     size_t zeros = 0;

@@ -1,4 +1,4 @@
-/* What the files of eigenmaps share: embed/eigenmaps.c says what it does. */
+/* Shared by the files of eigenmaps, which embed/eigenmaps.c describes. */
 #ifndef NY_EMBED_EIGENMAPS_PRIVATE_H
 #define NY_EMBED_EIGENMAPS_PRIVATE_H
 

@@ -4,9 +4,9 @@
  *
  *   u_k(x) = 1/(1 − λ_k) Σ_i w_i/√(d d_i) u_ki = √d/(1 − λ_k) Σ_i (w_i/d) z_ki,   z = D^-½u.
  *
- * The nodes are those that the point lists, as the graph's own rows do; that of two rows either may
- * list the other makes degrees of rows a little larger than those of new points.
- * Of the walk (asymmetric diffusion) u is divided by √d again.
+ * The nodes are those that the point lists, as the graph's own rows do. As either of two rows may
+ * list the other, degrees of rows are a little larger than those of new points. For the walk
+ * (asymmetric diffusion) u is divided by √d again.
  */
 #include <float.h>
 #include <math.h>

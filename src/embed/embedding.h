@@ -14,7 +14,7 @@ struct ny_embedding_layout {
     size_t chunk_rows;
 };
 
-/* Of the part "embedding" of a fit. */
+/* Returns the layout of the part "embedding" of a fit. */
 struct ny_embedding_layout ny_embedding_layout(uint64_t rows, size_t components, size_t element);
 
 /* Collects rows in memory, at most `bytes_max` before the caller must flush. */

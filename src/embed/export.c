@@ -11,7 +11,7 @@
 
 enum { PIECE_BYTES = 4 << 20 };
 
-/* How a part is written. */
+/* The form in which a part is written. */
 struct shape {
     const struct ny_result_part *part;
     enum ny_element element;

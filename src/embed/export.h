@@ -4,7 +4,7 @@
 
 #include "embed/parts.h"
 
-/* What an export leaves out: rows that cannot be read any more. */
+/* The rows that an export leaves out because they cannot be read any more. */
 enum { NY_SALVAGE_RANGES = 16 };
 struct ny_salvage {
     uint64_t rows;
@@ -13,10 +13,10 @@ struct ny_salvage {
     uint64_t more; /* ranges behind them */
 };
 
-/* NY_EUSAGE, with those that there are, for a name that is none of ny_parts(). */
+/* NY_EUSAGE, with the list of parts, for a name that is none of ny_parts(). */
 int ny_part_check(struct ny_context *ctx, const char *name);
-/* A part of ny_parts(). NY_EUSAGE where this result does not have it; the result must be done.
- * Where rows are damaged: NY_ESTORE; with a salvage (zeros before) they are marked, counted there
+/* Exports a part of ny_parts(). NY_EUSAGE where this result does not have it; the result must be
+ * done. Damaged rows give NY_ESTORE; with a salvage (zeros before) they are marked, counted there
  * and warned of, unless no row is left. */
 int ny_part_export(struct ny_store *store, const char *name, const char *part, const char *output,
                    struct ny_salvage *salvage);

@@ -41,7 +41,7 @@ static size_t peak_of(const struct ny_footprint *f, unsigned workers, size_t lim
     return ny_bill_total(largest(bills));
 }
 
-/* Beside what BLAS keeps of so many workers the later stages still have room. */
+/* Tells whether the later stages fit besides the bytes that BLAS keeps for so many workers. */
 static bool goes_on(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct ny_footprint later = *f;
@@ -77,7 +77,7 @@ unsigned ny_footprint_stage_workers(const struct ny_footprint *f, enum ny_stage 
     return most_workers(f, bill, ny_memory_limit(f->ctx));
 }
 
-/* Beside so many workers of pass 1. */
+/* Tells whether W fits besides so many workers of pass 1. */
 static bool square_fits(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill bill = ny_accumulate_bill(f, workers, limit);
@@ -101,7 +101,7 @@ static struct bill grown_pass(struct ny_footprint *f, pass_bill *bill, unsigned 
     return bill(f, workers, limit);
 }
 
-/* What pass 1 comes to hold with tile Grams of a precision, and W where it still fits. */
+/* Bytes of pass 1 with tile Grams of a precision, and of W where it still fits. */
 static struct bill grown_accumulate(struct ny_footprint *f, enum ny_gram_precision gram,
                                     unsigned workers, size_t limit)
 {

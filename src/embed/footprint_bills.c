@@ -1,4 +1,4 @@
-/* What each stage of a fit allocates. */
+/* The memory that each stage of a fit allocates. */
 #include "embed/embedding.h"
 #include "embed/footprint_private.h"
 #include "embed/gram_noise.h"
@@ -60,7 +60,7 @@ static size_t arrays_bytes(const struct ny_footprint *f, size_t count)
     return count * (size_t)f->points->d * sizeof(double);
 }
 
-/* What all stages hold: the process, BLAS, decoders and the geometry. */
+/* Bytes that all stages hold: the process, BLAS, decoders and the geometry. */
 static struct bill common(const struct ny_footprint *f, unsigned workers, unsigned readers)
 {
     struct bill bill = {{0}};
@@ -71,7 +71,7 @@ static struct bill common(const struct ny_footprint *f, unsigned workers, unsign
     return bill;
 }
 
-/* What a pass over the points holds; over given columns, the reader's buffers too. */
+/* Bytes of the source of a pass over the points; for given columns, with the reader's buffers. */
 static size_t source_bytes(const struct ny_footprint *f, unsigned workers)
 {
     const size_t reader_bytes = (size_t)2 << 20;
@@ -109,7 +109,7 @@ struct bill ny_stats_bill(const struct ny_footprint *f, unsigned workers, size_t
     return bill;
 }
 
-/* Of an update: which landmarks are new, and those of before. */
+/* Bytes of an update's list of new landmarks and of the landmarks before it. */
 static size_t earlier_bytes(const struct ny_footprint *f)
 {
     return f->settings->updates ? f->m * (6 * sizeof(uint64_t) + row_bytes(f)) : 0;
@@ -207,13 +207,13 @@ static struct bill write_bill(const struct ny_footprint *f, unsigned workers, si
 
 /* ---- methods with landmarks ---------------------------------------------------------------- */
 
-/* Of W. */
+/* Bytes of W. */
 static size_t square_bytes(const struct ny_footprint *f)
 {
     return f->settings->method->whole ? 0 : f->m * f->m * sizeof(double);
 }
 
-/* … and where pass 1 can do without it. */
+/* Bytes that pass 1 saves when W is dropped and computed again for stage solve. */
 size_t ny_footprint_spare_bytes(const struct ny_footprint *f)
 {
     return f->settings->method->krylov ? 0 : square_bytes(f);
@@ -252,7 +252,7 @@ static size_t pass_tiles_bytes(const struct ny_footprint *f, unsigned workers)
                       NY_UNIT_ROWS * sizeof(double));
 }
 
-/* Of the small problem, beyond W and the accumulator. */
+/* Bytes of the small problem beyond W and the accumulator. */
 static size_t problem_bytes(const struct ny_footprint *f)
 {
     struct ny_problem problem = ny_settings_problem(f->settings, f->m);
@@ -274,7 +274,7 @@ static void add_products(const struct ny_footprint *f, unsigned workers, size_t 
         workers * (ny_partial_bytes(f->m, NY_GRAM_NONE) + ny_krylov_partial_bytes(f->m, width));
 }
 
-/* What f32 Grams lose is measured before the sums are there, and each worker's share of them. */
+/* The loss of f32 Grams is measured before the sums and the workers' shares of them exist. */
 static void add_measure(const struct ny_footprint *f, unsigned workers, struct bill *bill)
 {
     size_t bytes = ny_job_measure_bytes(f->m) + workers * ny_job_measure_worker_bytes(f->m);
@@ -283,7 +283,7 @@ static void add_measure(const struct ny_footprint *f, unsigned workers, struct b
     if (bill->by_purpose[NY_MEM_GRAM] < bytes) bill->by_purpose[NY_MEM_GRAM] = bytes;
 }
 
-/* Without W, which is made again for solve where it would cost a worker. */
+/* The bill of pass 1 without W, which is made again for solve where it would cost a worker. */
 struct bill ny_accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill bill = common(f, workers, workers);
@@ -305,7 +305,7 @@ struct bill ny_accumulate_bill(const struct ny_footprint *f, unsigned workers, s
     return bill;
 }
 
-/* Of an import that goes on meanwhile: what it reads ahead, a block as it is, packed, written. */
+/* Bytes of an import under way: its read-ahead, and a block as it is, packed, written. */
 static size_t arrivals_bytes(const struct ny_footprint *f)
 {
     const size_t reader_bytes = (size_t)8 << 20;
@@ -313,8 +313,9 @@ static size_t arrivals_bytes(const struct ny_footprint *f)
     return reader_bytes + 4 * ny_points_block_bytes(f->points);
 }
 
-/* Beside the selection: the sums, of now and of before the landmarks that join, whose coefficients
- * are at most m²/4; and the pass that adds a batch. Then W, beside the sums alone. */
+/* The selection comes with the sums of now and of before the landmarks that join, whose
+ * coefficients are at most m²/4, and the pass that adds a batch. After it come W and the sums
+ * alone. */
 struct bill ny_online_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct bill bill = ny_select_bill(f, workers, limit), prepare = ny_prepare_bill(f, workers);

@@ -23,7 +23,7 @@ pass_bill ny_plan_bill, ny_stats_bill, ny_select_bill, ny_online_bill, ny_degree
     ny_accumulate_bill, ny_solve_bill, ny_project_bill, ny_probe_bill;
 struct bill ny_prepare_bill(const struct ny_footprint *f, unsigned workers);
 
-/* What BLAS keeps; W, where pass 1 can do without it. */
+/* Bytes that BLAS keeps; bytes of W, where pass 1 can do without it. */
 size_t ny_footprint_blas_bytes(const struct ny_footprint *f, unsigned workers);
 size_t ny_footprint_spare_bytes(const struct ny_footprint *f);
 

@@ -59,7 +59,7 @@ static size_t choose_crew(struct ny_context *ctx, size_t m)
     return ny_blas_bytes(threads, crew, m);
 }
 
-/* As many rows as the budget holds, in the same proportion. */
+/* Takes as many rows as the budget holds, in about the same proportion. */
 static void choose_sizes(struct sample *s, const struct ny_columns_spec *spec, size_t wanted,
                          uint64_t n)
 {
@@ -208,8 +208,8 @@ static void centre(struct ny_matrix A, double *mean)
             A.at[i * A.stride + j] += grand - mean[i] - mean[j];
 }
 
-/* How fast the λ fall; negative ones, of a kernel that is not PSD, and the trivial one of degrees
- * are dropped. */
+/* Measures how fast the λ fall; negative ones, of a kernel that is not PSD, and the trivial one of
+ * degrees are dropped. */
 static int measure_spectrum(struct sample *s, struct ny_grid_row *row)
 {
     size_t first = s->settings->map->divided ? 1 : 0, count = first;
@@ -311,7 +311,7 @@ static int measure(struct sample *s, double gamma, struct ny_grid_row *row)
     err = measure_spectrum(s, row);
     if (err == NY_OK) err = measure_residual(s, &residual);
     if (err) return err;
-    /* tr K/n of what the map decomposes: K's mean is taken off where it centres. */
+    /* tr K/n of the matrix that the map decomposes, less K's mean where it centres. */
     if (map->additive) trace = (n - 1) / n * (diagonal - row->mean_kernel);
     row->trace_error = trace > 0 ? (n - (double)s->m) / n * residual / trace : NAN;
 done:

@@ -1,6 +1,6 @@
 /*
- * What a kernel's width does, before a fit: for several widths the certificate to expect and how
- * fast the spectrum falls, all from one hashed sample of the points.
+ * Shows the effect of a kernel's width before a fit: for several widths, the certificate to expect
+ * and how fast the spectrum falls, all from one hashed sample of the points.
  */
 #ifndef NY_EMBED_GAMMA_GRID_H
 #define NY_EMBED_GAMMA_GRID_H
@@ -12,8 +12,9 @@
 
 enum { NY_GRID_WIDTHS_MAX = 64 };
 
-/* Of one width. λ are the eigenvalues of the sample's K as the map normalises it: centred, or
- * divided by degrees and without the trivial one. NaN where kernel values overflow or vanish. */
+/* The figures of one width. λ are the eigenvalues of the sample's K as the map normalises it:
+ * centred, or divided by degrees and without the trivial one. NaN where kernel values overflow or
+ * vanish. */
 struct ny_grid_row {
     double gamma;
     double trace_error;    /* expected of `landmarks` uniform ones */

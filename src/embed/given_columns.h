@@ -7,8 +7,8 @@
 
 #include "embed/job.h"
 
-/* What a pass reads, as points->d, dtype and block_rows say it: unchanged for other kernels.
- * NY_EDATA when the file does not have n rows and m columns. */
+/* Sets points->d, dtype and block_rows to those of the rows that a pass reads; does not change them
+ * for other kernels. NY_EDATA when the file does not have n rows and m columns. */
 int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings *settings,
                            struct ny_points_info *points);
 /* The landmarks' rows of C, that is W, in the order of job->rows: one pass over the file. */

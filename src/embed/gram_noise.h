@@ -1,8 +1,8 @@
 /*
- * What f32 tile Grams of a job lose, measured before pass 1 on a few of its units
- * (spectral/gram_noise.h). The units follow from the number of rows alone. What was measured stays
- * in the record, as "gram_noise", so that a resumed job decides the same way; stage solve compares
- * it with the certificate that came out.
+ * Measures what f32 tile Grams of a job lose, before pass 1, on a few of its units
+ * (spectral/gram_noise.h). The units follow from the number of rows alone. The result stays in the
+ * record, as "gram_noise", so that a resumed job decides the same way; stage solve compares it with
+ * the certificate that came out.
  */
 #ifndef NY_EMBED_GRAM_NOISE_H
 #define NY_EMBED_GRAM_NOISE_H
@@ -11,7 +11,7 @@
 
 /* Units that are looked at, of so many. */
 uint64_t ny_gram_noise_units(uint64_t units);
-/* Measures, where the Gram is to be f32 and the record has nothing yet; a loss of more than a
+/* Measures if the Gram is to be f32 and the record has no measure yet; a loss of more than a
  * hundredth of what is foreseen to be left of the trace makes the Gram f64. The job is prepared. */
 int ny_job_measure_gram(struct ny_job *job);
 /* The measured loss is too much for this solution. gram[j]: g_jj of all rows; without a measurement

@@ -1,5 +1,5 @@
-/* --connect: bridges between the components, before the graph is described (graph/bridges.h). What
- * a kill leaves of a round is in the checkpoint: the bridges so far, and the pairs of the round. */
+/* --connect: bridges between the components, before the graph is described (graph/bridges.h). After
+ * a kill, the checkpoint has the bridges so far and the pairs of the round. */
 #include <math.h>
 #include <string.h>
 

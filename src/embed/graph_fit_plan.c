@@ -26,7 +26,7 @@ size_t ny_graph_put_bytes(size_t limit, size_t bytes)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Of a stage of the map's own; of the others 0. */
+/* Bills a stage of the map's own; any other has 0. */
 static void bill_stage(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
                        size_t limit, size_t by_purpose[NY_PURPOSES])
 {
@@ -97,7 +97,7 @@ static void plan_memory(const struct ny_graph_shape *shape, struct ny_plan *plan
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Before there is a graph: one component, and no edge that is in two lists. */
+/* Assumes, before there is a graph, one component and no edge that is in two lists. */
 static int shape_of(struct ny_store *store, const struct ny_fit_settings *settings,
                     struct ny_graph_shape *shape)
 {

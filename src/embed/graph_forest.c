@@ -12,7 +12,7 @@
 enum step { TREE, ROUND, MEASURE, WRITE };
 static const char *const step_names[] = {"tree", "round", "measure", "write"};
 
-/* What two or three rounds leave of the neighbours that are missing. A round takes as long as some
+/* Share of the missing neighbours that two or three rounds leave. A round takes as long as some
  * three trees, and half as many distances as one. */
 static const double rounds_leave = 0.2;
 /* A round that finds less than this share of what is missing is the last before more trees. */
@@ -20,7 +20,7 @@ static const double round_finds = 0.1;
 /* Buckets of a tree do not overlap: with the edges of one alone they would be components of the
  * graph, whatever the recall is. */
 enum { TREES_LEAST = 3 };
-/* So little more of all neighbours is not worth another step where enough were found. */
+/* A gain of less than this share of all neighbours is not worth a step where enough were found. */
 static const double settled = 0.002;
 
 struct grow {

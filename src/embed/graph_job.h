@@ -46,15 +46,15 @@ size_t ny_graph_batch_bytes(size_t limit);
  * caller holds the NAME's lock. */
 int ny_graph_job_run(struct ny_store *store, const char *name,
                      const struct ny_graph_settings *settings, json_t *record, enum ny_stage end);
-/* What is known of the graph that a NAME has made: in the report of a graph itself, in "graph" of
- * that of a fit. */
+/* Facts about the graph that a NAME has made: in the report of a graph itself, in "graph" of that
+ * of a fit. */
 json_t *ny_graph_facts(const json_t *record);
-/* Before anything is known: what was asked for, and null. */
+/* Fills the facts before anything is known: the settings asked for, and null. */
 void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings);
 
-/* Edges end at some distance. */
+/* Tells whether edges end at some distance. */
 bool ny_graph_limited(const struct ny_graph_settings *settings);
-/* Where neighbours are stored, and which columns of them: for export. */
+/* Returns the layout of a part of stored neighbours, for export. */
 struct ny_embedding_layout;
 struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t stored);
 

@@ -1,7 +1,7 @@
 /*
  * Maps of a graph of neighbours: the fit first has its graph (that of --graph, or stages stats,
  * neighbors and graph of its own NAME: embed/graph_job.h), opens the largest component of it in
- * memory, and then runs the map's own stages. What is embedded are the nodes of that component.
+ * memory, and then runs the map's own stages. Only the nodes of that component are embedded.
  *
  * One file a map with a struct ny_graph_map and the struct ny_map that names it, one line in
  * embed/maps.c. Parts of the NAME beside those of the graph and the map's own:
@@ -22,7 +22,7 @@ struct ny_graph_fit {
     struct ny_edges edges;  /* of the largest component */
 };
 
-/* What a plan goes by: the graph as it is where it is there, else the most there may be. */
+/* The sizes that a plan goes by: those of the graph if it exists, else the largest possible. */
 struct ny_graph_shape {
     struct ny_context *ctx;
     const struct ny_fit_settings *settings;
@@ -40,7 +40,7 @@ struct ny_new_rows {
 
 struct ny_graph_map {
     const char *methods; /* "a|b|c" of --approx, the first by default; NULL: it has none */
-    const char *options; /* … of the options of kernels' maps those that this one takes too */
+    const char *options; /* options of kernels' maps that this one takes too */
     enum ny_stage first; /* after the graph */
     /* Runs the stage fit->job.stage to its end; the record then has the next. */
     int (*stage)(struct ny_graph_fit *fit);
@@ -54,20 +54,20 @@ struct ny_graph_map {
     void (*work)(const struct ny_graph_shape *shape, struct ny_plan *plan);
 };
 
-/* What the map diffusion is of a graph (embed/eigenmaps.c). */
+/* The map diffusion of a graph (embed/eigenmaps.c). */
 extern const struct ny_map ny_map_graph_diffusion;
 
-/* The map that has made a result: where two have its name, the record says whether it is of a
+/* Returns the map that has made a result. If two have its name, the record says whether it is of a
  * graph. NULL: the record names none. */
 const struct ny_map *ny_map_of(const json_t *record);
 /* The one that has made a result; NULL: its map is of a kernel. */
 const struct ny_graph_map *ny_graph_map_of(const json_t *record);
 
-/* As ny_job_run(), of such a map. */
+/* Runs a fit of such a map, as ny_job_run() does for others. */
 int ny_graph_fit_run(struct ny_store *store, const char *name,
                      const struct ny_fit_settings *settings, json_t *record,
                      const struct ny_plan *plan);
-/* As ny_plan_make(). */
+/* Plans a fit of such a map, as ny_plan_make() does for others. */
 int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings,
                       struct ny_plan *plan);
 

@@ -63,7 +63,7 @@ static int by_row(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What is stored of a node. */
+/* Reads the stored row of a node. */
 static int copy_node(const struct placing *placing, uint32_t node, double *y)
 {
     const struct ny_job *job = &placing->fit->job;

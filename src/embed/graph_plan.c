@@ -19,7 +19,7 @@ struct sizes {
     size_t held_rows; /* exact: all points, or 0 */
 };
 
-/* As the store decides it (store.h: ny_batch_bytes_max). */
+/* Returns the bytes of ny_batch_bytes_max() (store.h) for a budget of `limit`. */
 size_t ny_graph_batch_bytes(size_t limit)
 {
     const size_t most = (size_t)64 << 20, least = 2 * NY_CHUNK_BYTES;
@@ -41,7 +41,7 @@ static size_t stats_bytes(const struct sizes *s, unsigned workers)
     return common(s, workers) + 2 * NY_CHUNK_BYTES;
 }
 
-/* Of lists and of the two parts that are made of them; a forest has its links beside. */
+/* Batch for the lists and for the two parts that are made of them; a forest also has its links. */
 static size_t neighbors_batch(const struct sizes *s)
 {
     size_t n = (size_t)s->points->n, lists = ny_neighbors_bytes(n, ny_knn_width(&s->knn));
@@ -89,7 +89,7 @@ static size_t forest_bytes(const struct sizes *s, unsigned workers, size_t held)
            ny_forest_bytes(&knn, s->settings->leaf, held) + (sample > writing ? sample : writing);
 }
 
-/* As many components as rows, if need be. */
+/* Bytes of stage connect, which may have as many components as rows. */
 static size_t connect_bytes(const struct sizes *s, unsigned workers)
 {
     struct ny_knn knn = s->knn;
@@ -137,7 +137,7 @@ static uint64_t least_part(const struct sizes *s)
     return s->settings->forest ? ny_forest_held_least(&s->knn, s->settings->leaf) : 1;
 }
 
-/* With one worker and the least part. A few points take less than a block of them that is read. */
+/* Peak with one worker and the least part. A few points take less held than a block read. */
 static size_t least_peak(struct sizes *s)
 {
     uint64_t part = least_part(s);
@@ -167,9 +167,9 @@ static size_t least(struct sizes *s)
     return low;
 }
 
-/* As many workers as fit, then as large a part: two ranges of panels cost half as much again as
- * one, and a forest whose points are not all held reads them several times for each tree. Then the
- * points, which the pass over pairs would decode again for each panel. */
+/* Takes as many workers as fit, then as large a part: two ranges of panels cost half as much again
+ * as one, and a forest whose points are not all held reads them several times for each tree. Then
+ * holds the points, which the pass over pairs would decode again for each panel. */
 static void fit_in(struct sizes *s, size_t limit, struct ny_graph_plan *plan)
 {
     uint64_t n = s->points->n, low = least_part(s), high = s->settings->forest ? n : ny_units_of(n);
@@ -247,9 +247,9 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     return NY_OK;
 }
 
-/* What a pair takes beside its products, in exponentials: its place in a list, of all pairs by a
- * comparison of vectors. A forest's rows are gathered from all over the memory, and sorted into
- * its trees. */
+/* Seconds that pairs take besides their products, counted in exponentials: finding the place in a
+ * list, and for all pairs comparisons of vectors. A forest's rows are gathered from all over the
+ * memory, and sorted into its trees. */
 static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
 {
     const double compare = 6, list = 40, gather = 8, scattered = 150, exact_ns = 3, byte_ns = 0.6;

@@ -1,4 +1,4 @@
-/* What the files of the graph job share. */
+/* Shared by the files of the graph job. */
 #ifndef NY_EMBED_GRAPH_PRIVATE_H
 #define NY_EMBED_GRAPH_PRIVATE_H
 

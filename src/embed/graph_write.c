@@ -9,7 +9,7 @@ struct writers {
     float *narrow;
 };
 
-/* What was measured, with the record that says so. */
+/* Commits the measured lists, together with the record that says so. */
 static int commit(struct ny_graph_job *g, struct writers *out, uint64_t measured)
 {
     struct ny_job *job = &g->job;

@@ -55,7 +55,7 @@ static int check_selection(const struct ny_graph_fit *fit, const struct ny_selec
     return NY_OK;
 }
 
-/* What maxmin goes by: which landmarks there are, and paths from the nearest of them. */
+/* The state of maxmin: which nodes are landmarks, and the paths from the nearest of them. */
 struct spread {
     const struct ny_edges *edges;
     struct ny_buckets *buckets;
@@ -77,7 +77,7 @@ static int open_spread(struct spread *spread, struct ny_graph_fit *fit)
     return NY_OK;
 }
 
-/* Of equally far ones the first row; landmarks are not taken again where all are at distance 0. */
+/* Returns the first of equally far rows; never a landmark, even if all distances are 0. */
 static uint64_t farthest(void *arg, uint64_t landmark)
 {
     const struct spread *spread = arg;
@@ -98,7 +98,7 @@ static uint64_t farthest(void *arg, uint64_t landmark)
     return row;
 }
 
-/* By the rule; and their number is one that can be done with. */
+/* Selects landmarks by the rule, and checks that their number can be used. */
 static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selection)
 {
     struct ny_job *job = &fit->job;
@@ -125,7 +125,7 @@ static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selecti
     return err ? err : check_selection(fit, selection);
 }
 
-/* order: that of the sweeps over the landmarks of these rows. */
+/* Sets the order of the sweeps over the landmarks of these rows. */
 static int form_batches(struct ny_graph_fit *fit, const uint64_t *rows, size_t m, uint32_t *order)
 {
     struct ny_context *ctx = fit->job.ctx;
@@ -309,7 +309,7 @@ static int save_distances(void *arg, uint64_t batches)
                                    ny_isomap_state_bytes(map->m), batches);
 }
 
-/* Sweep 1 as the last checkpoint has it. */
+/* Loads sweep 1 as the last checkpoint has it. */
 static int load_state(struct ny_isomap *map, uint64_t *batches)
 {
     struct ny_job *job = &map->fit->job;

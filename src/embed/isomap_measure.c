@@ -1,9 +1,9 @@
 /*
- * How well isomap's distances are those of the paths, over pairs of nodes that are drawn at random,
- * whatever the landmarks are: pairs with a landmark are placed better than others, and those that
- * --select maxmin takes are the outermost points. Called at the end of stage project, when Y is
- * whole; paths come from a sweep of its own, of a few batches. Where all nodes are landmarks the
- * sample of sweep 1, each node with hashed ones, is drawn at random already.
+ * Measures how well isomap's distances keep those of the paths, over pairs of nodes that are drawn
+ * at random, whatever the landmarks are: pairs with a landmark are placed better than others, and
+ * those that --select maxmin takes are the outermost points. Called at the end of stage project,
+ * when Y is whole; paths come from a sweep of its own, of a few batches. If all nodes are
+ * landmarks, the sample of sweep 1, each node with hashed ones, is drawn at random already.
  */
 #include <math.h>
 
@@ -84,8 +84,8 @@ static uint32_t hashed_node(const struct ny_isomap *map, uint64_t index)
                       map->fit->edges.n);
 }
 
-/* Four batches of a sweep, which cost little beside those of the landmarks; more of a small graph,
- * where they cost nothing and each is a larger share of all. */
+/* Takes four batches of a sweep, which cost little besides those of the landmarks; more in a small
+ * graph, where they cost nothing and each is a larger share of all. */
 size_t ny_isomap_sources(uint64_t nodes)
 {
     const uint64_t small = 4096;
@@ -94,7 +94,7 @@ size_t ny_isomap_sources(uint64_t nodes)
     return nodes < sources ? (size_t)nodes : sources;
 }
 
-/* Different nodes, by hash, in an order in which those of a batch are near one another. */
+/* Draws different nodes, by hash, in an order in which those of a batch are near one another. */
 static int draw_sources(struct measure *run)
 {
     const struct ny_isomap *map = run->map;

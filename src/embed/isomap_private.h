@@ -1,4 +1,4 @@
-/* What the files of isomap share: embed/isomap.c says what it does. */
+/* Shared by the files of isomap, which embed/isomap.c describes. */
 #ifndef NY_EMBED_ISOMAP_PRIVATE_H
 #define NY_EMBED_ISOMAP_PRIVATE_H
 
@@ -8,8 +8,8 @@
 struct ny_isomap {
     struct ny_graph_fit *fit;
     size_t m, p, samples; /* samples: pairs of each landmark with a hashed node */
-    uint32_t *landmark;   /* m: which one is source i, … */
-    uint32_t *nodes;      /* … and its node */
+    uint32_t *landmark;   /* m: the landmark that is source i */
+    uint32_t *nodes;      /* m: the node of source i */
     float *state; /* sweep 1: m × (m + samples), a row a source: Δ to the sources, and to the hashed
                    * nodes */
     double *map;        /* (m + 1) × p: part "map" */
@@ -18,13 +18,12 @@ struct ny_isomap {
     double *tile;       /* NY_UNIT_ROWS × NY_LANES, and NY_LANES × p */
 };
 
-/* What stages after select begin with, and what is done with a result that is finished: then the
- * order of the sweeps, of which nothing is kept, is found again. ny_isomap_close() it after a
- * failure, too. */
+/* Opens the state that stages after select begin with. For a finished result, of whose sweeps
+ * nothing is kept, their order is found again. ny_isomap_close() it after a failure, too. */
 int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finished);
 void ny_isomap_close(struct ny_isomap *map);
 
-/* Part "map". */
+/* Loads the part "map". */
 int ny_isomap_load_map(struct ny_isomap *map);
 
 size_t ny_isomap_samples(size_t m);
@@ -36,9 +35,9 @@ int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
                     int (*fold)(void *map, size_t first, size_t count, const float *distances),
                     int (*checkpoint)(void *map, uint64_t batches));
 
-/* Of column sampling, which keeps Δ (embed/isomap_columns.c): what it takes on disk, and NY_EBUDGET
- * where that does not fit; a batch of it; all of it again as a sweep has it; G′ into the
- * job, begun or gone on with. */
+/* Column sampling keeps Δ (embed/isomap_columns.c). In order: whether it does; its bytes on disk;
+ * NY_EBUDGET where those do not fit; keeps a batch; replays all of it as a sweep would; adds up G′
+ * into the job, begun or resumed. */
 bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings);
 uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m);
 int ny_isomap_check_room(const struct ny_isomap *map);
@@ -50,7 +49,7 @@ size_t ny_isomap_gram_bytes(size_t m, unsigned workers);
 /* Sources of the pairs that distances are compared over, at most, and how many they are. */
 enum { NY_ISOMAP_SOURCES = 16 * NY_LANES };
 size_t ny_isomap_sources(uint64_t nodes);
-/* How well Y, which is whole, keeps the paths, into the report (embed/isomap_measure.c). */
+/* Reports how well Y, which is whole, keeps the paths (embed/isomap_measure.c). */
 int ny_isomap_measure(const struct ny_isomap *map);
 
 int ny_isomap_solve(struct ny_graph_fit *fit);

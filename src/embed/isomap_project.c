@@ -45,7 +45,7 @@ int ny_isomap_load_map(struct ny_isomap *map)
     return ny_job_get_part(job, "map", map->map, (map->m + 1) * p * sizeof(double));
 }
 
-/* Y as the last checkpoint has it, or before the first batch: the constant row of the map. */
+/* Loads Y from the last checkpoint, or before the first batch sets it to the map's constant row. */
 static int open_columns(struct ny_isomap *map, uint64_t *batches)
 {
     struct ny_job *job = &map->fit->job;
@@ -65,7 +65,7 @@ static int open_columns(struct ny_isomap *map, uint64_t *batches)
     return map->Y.at ? NY_OK : NY_EBUDGET;
 }
 
-/* Where every node is a landmark Y = UΛ^½ = P·Λ, P = UΛ^-½ being scaled. */
+/* Fills Y when every node is a landmark: Y = UΛ^½ = P·Λ, as P = UΛ^-½ is scaled. */
 static void take_all(struct ny_isomap *map)
 {
     const json_t *values =

@@ -64,7 +64,7 @@ static int make_square(const struct ny_isomap *map)
     return NY_OK;
 }
 
-/* Of the whole spectrum of HWH, which the solver has left in W: its own top says nothing of it. */
+/* Sums up the whole spectrum of HWH, left in W by the solver, whose own pairs do not tell it. */
 static int sum_up_spectrum(const struct ny_isomap *map, double cut, struct ny_solution *solution)
 {
     struct ny_job *job = &map->fit->job;
@@ -76,8 +76,8 @@ static int sum_up_spectrum(const struct ny_isomap *map, double cut, struct ny_so
     return err;
 }
 
-/* What is negative beyond rounding: the count alone where few pairs of many were found, as the
- * spectrum would then take several times as long as they. */
+/* Counts the eigenvalues that are negative beyond rounding. If few pairs of many were found, there
+ * is only the count, as the spectrum would take several times as long as they did. */
 static int count_negative(const struct ny_isomap *map, struct ny_solution *solution)
 {
     struct ny_job *job = &map->fit->job;
@@ -89,7 +89,7 @@ static int count_negative(const struct ny_isomap *map, struct ny_solution *solut
     return ny_eigen_count_below(job->ctx, job->W, -cut, &solution->negative);
 }
 
-/* P, scaled to coordinates, in order of selection, behind the row that the shift a becomes. */
+/* Saves P, scaled to coordinates, in order of selection, after the row that the shift a becomes. */
 static int save_map(const struct ny_isomap *map, const struct ny_solution *solution)
 {
     struct ny_job *job = &map->fit->job;

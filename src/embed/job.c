@@ -183,7 +183,7 @@ void ny_job_mark_time(struct ny_job *job)
         ny_field_set_count(memory, stage, ny_memory_peak(job->ctx));
 }
 
-/* Of all runs that made the result what it is; an update's report begins with those before it. */
+/* Adds up the totals of all runs that made the result; an update begins with those before it. */
 static void add_totals(json_t *report)
 {
     uint64_t rows = ny_field_count(report, "total_rows_read", 0);
@@ -374,7 +374,7 @@ void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, dou
     ny_job_count_flops(job, flops);
 }
 
-/* Once, when an update begins. */
+/* Called once, when an update begins. */
 static int check_drift(struct ny_job *job)
 {
     int err;
@@ -465,7 +465,7 @@ int ny_job_reserve_blas(struct ny_job *job, size_t m)
     return err;
 }
 
-/* What a record says of rows is what later stages go by. */
+/* Checks the row counts of a record, since later stages rely on them. */
 static int check_rows(const struct ny_job *job)
 {
     const struct ny_update *update = &job->update;

@@ -102,7 +102,7 @@ struct ny_job {
  * taken over. */
 json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind);
 
-/* Version, BLAS and CPU of this run, into a report. */
+/* Puts version, BLAS and CPU of this run into a report. */
 void ny_job_describe_machine(json_t *report);
 
 /* Runs from the record's stage to the end; the caller holds the NAME's lock. `record` is brought up
@@ -125,7 +125,7 @@ void ny_job_mark_time(struct ny_job *job);
 /* Puts the record, with the stage that comes next, in a batch, and commits it. */
 int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage);
 int ny_job_save(struct ny_job *job, enum ny_stage stage);
-/* The same without parts that served the stages before; the list of them ends with NULL. */
+/* Like ny_job_save(), and drops parts that served the stages before; their list ends with NULL. */
 int ny_job_save_without(struct ny_job *job, enum ny_stage stage, const char *const *parts);
 /* Stages from the record's on to `end`: `run` does job->stage and moves the record on. */
 int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *arg), void *arg);
@@ -135,7 +135,7 @@ int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char 
                             const void *image, size_t bytes, uint64_t units);
 int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage stage, const char *part,
                              const struct ny_pieces *image, uint64_t units);
-/* What an image must be to be read as one: its size, and the most units that it may be of. */
+/* The size that an image must have, and the most units that it may cover. */
 struct ny_image_shape {
     size_t bytes;
     uint64_t units;
@@ -144,13 +144,13 @@ struct ny_image_shape {
  * after an error. NY_ESTORE where it has another shape: what is stored may be anybody's. */
 int ny_job_load_image(struct ny_job *job, const char *part, const struct ny_image_shape *shape,
                       void **image, uint64_t *units);
-/* The same of an image that says itself what it is; its reader checks that. */
+/* Loads the current image of `part` without checking its size: its format carries its own. */
 int ny_job_load_any_image(struct ny_job *job, const char *part, void **image, size_t *bytes);
 /* NY_ESTORE: the record is not one of such a job. */
 int ny_job_no_such_stage(const struct ny_job *job);
-/* NY_ESTORE: what the checkpoint says is nothing that the stage under way has written. */
+/* NY_ESTORE: the stage under way cannot have written this checkpoint. */
 int ny_job_not_its_checkpoint(const struct ny_job *job);
-/* The same into room for exactly that image; false: there is none. */
+/* Loads an image of exactly `bytes` bytes into `image`. *found false: there is none. */
 int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size_t bytes,
                          bool *found);
 /* A second image of the same checkpoint: put before the other one, in its slot. */
@@ -158,18 +158,18 @@ int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_piec
 int ny_job_get_beside(struct ny_job *job, const char *part, void *image, size_t bytes);
 void ny_job_count_flops(struct ny_job *job, double flops);
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
-/* … of several, in which so many rows were read in all. */
+/* Counts several passes, in which so many rows were read in all. */
 void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, double flops);
 
 int ny_stage_stats(struct ny_job *job);
 /* γ, in all of its spellings. */
 void ny_job_report_width(struct ny_job *job, double gamma);
-/* Geometry and width, which stage stats froze; and the kernel with them. */
+/* Loads the geometry and width, which stage stats froze, and makes the kernel with them. */
 int ny_job_load_frozen(struct ny_job *job);
 struct ny_columns_spec ny_job_spec(const struct ny_job *job);
 int ny_stage_select(struct ny_job *job);
-/* W, the shift a, the tile Gram's precision: recomputed from the landmarks, not stored; W again
- * where a pass had no room for it. */
+/* Computes W, the shift a and the tile Gram's precision again from the landmarks, as they are not
+ * stored; also W where a pass had no room for it. */
 int ny_job_prepare(struct ny_job *job);
 /* Measures f32 tiles on the landmarks (tile_noise). NY_ENUMERIC where they are not W − 1aᵀ: huge
  * offsets, outliers, underflow. */
@@ -184,7 +184,7 @@ int ny_job_reserve_blas(struct ny_job *job, size_t m);
 int ny_job_fit_workers(struct ny_job *job);
 int ny_stage_degrees(struct ny_job *job);
 int ny_stage_accumulate(struct ny_job *job);
-/* job->acc from the last checkpoint, where the job has a pass 1. */
+/* Loads job->acc from the last checkpoint, if the job has a pass 1. */
 int ny_job_load_accumulator(struct ny_job *job);
 /* The small problem of the job as it is prepared. */
 struct ny_problem ny_job_problem(const struct ny_job *job);
@@ -192,14 +192,15 @@ struct ny_problem ny_job_problem(const struct ny_job *job);
 void ny_job_drop_problem(struct ny_job *job);
 int ny_stage_solve(struct ny_job *job);
 int ny_stage_project(struct ny_job *job);
-/* What follows project: the probe where one is asked for, or nothing. */
+/* Returns the stage after project: the probe if one is asked for, else the end. */
 enum ny_stage ny_job_after_project(const struct ny_job *job);
 int ny_stage_probe(struct ny_job *job);
 /* Eigenvalues and certificate; what is known when the last stage ends. */
 struct ny_solution;
 void ny_job_report_solution(struct ny_job *job, const struct ny_solution *solution);
-/* What follows Û in the map: Λ̂^½ goes into the stored rows themselves, diffusion's λ̂^t into the
- * coordinates, which then hold *scale. ny_free() that; NULL: 1. */
+/* Computes the factors of Û in the map: Λ̂^½ goes into the stored rows themselves, diffusion's λ̂^t
+ * into the coordinates. *scale: the factors, which `coordinates` borrows for diffusion; ny_free()
+ * it; NULL: 1. */
 struct ny_coordinates;
 int ny_job_scale(const struct ny_job *job, const struct ny_solution *solution, double **scale,
                  struct ny_coordinates *coordinates);

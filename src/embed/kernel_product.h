@@ -4,7 +4,7 @@
  *
  * Kernel values of a panel p and a unit u (columns/pairs.h) serve both Y_u += K_up V_p and, K being
  * symmetric, Y_p += K_upᵀ V_u. Y is a left fold over these tiles: neither threads nor the budget
- * change a bit of it. As in columns.h, a tile is K_up − 1aᵀ where it is f32; what a adds is f64.
+ * change a bit of it. As in columns.h, an f32 tile is K_up − 1aᵀ; the part of a is added in f64.
  */
 #ifndef NY_EMBED_KERNEL_PRODUCT_H
 #define NY_EMBED_KERNEL_PRODUCT_H
@@ -25,7 +25,7 @@ struct ny_kernel_product {
     struct ny_matrix Y;  /* n × w; holds what tiles < first_tile gave */
     uint64_t first_tile;
     double checkpoint_s;
-    /* Between two tiles: Y holds tiles < tiles_done (not yet scaled by N from the left). */
+    /* Called between two tiles: Y holds tiles < tiles_done (not yet scaled by N from the left). */
     int (*checkpoint)(void *arg, uint64_t tiles_done);
     void *checkpoint_arg;
 };
@@ -36,7 +36,7 @@ int ny_kernel_product_run(const struct ny_kernel_product *product);
 
 /* flop of the products that one run makes, d columns of points. */
 double ny_kernel_product_flops(uint64_t n, double d, size_t w);
-/* What a run charges beside V, Y, the source, and exact values in f64. */
+/* Bytes that a run charges besides V, Y, the source, and exact values in f64. */
 size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t w,
                                enum ny_precision precision, unsigned workers);
 

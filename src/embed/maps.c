@@ -4,7 +4,7 @@
 
 #include "embed/graph_map.h"
 
-/* In the order of help. A new map is a struct ny_map, of a graph in its file, and a line here. */
+/* The maps in the order of the help. A new map is a struct ny_map and a line here. */
 #define MAPS(X)                                                                                    \
     X(ny_map_svd)                                                                                  \
     X(ny_map_pca)                                                                                  \

@@ -24,7 +24,7 @@ struct image_map {
     double mean_degree;
 };
 
-/* What an image says about itself. */
+/* The parts of an image that describe it. */
 struct image_parts {
     struct image_header header;
     struct image_map map;
@@ -317,7 +317,7 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
     return NY_OK;
 }
 
-/* What is to be allocated; arrays that are there point to `present`. */
+/* Returns the sizes to allocate; arrays that the image has point to `present`. */
 static struct ny_model sizes_of(const struct image_parts *parts, struct ny_context *ctx,
                                 double *present)
 {

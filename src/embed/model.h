@@ -46,8 +46,8 @@ int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *ima
                   const char *where);
 
 /* Columns with the model's landmarks and shift, for raw rows of `dtype`, to which the landmarks are
- * widened; NY_DTYPE_NONE: the landmarks' own. Of a sparse model: for records of `slots`, at least
- * the model's own; 0: those. */
+ * widened; NY_DTYPE_NONE: the landmarks' own. For a sparse model, records have `slots`, at least
+ * the model's own; 0: the model's. */
 int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t slots,
                      struct ny_columns **out);
 

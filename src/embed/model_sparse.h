@@ -5,7 +5,7 @@
 
 #include "columns/columns.h"
 
-/* What such an image is of. */
+/* The shape of such an image. */
 struct ny_sparse_image {
     size_t m, d, slots, nnz;
     enum ny_dtype dtype;

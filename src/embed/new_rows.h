@@ -5,7 +5,7 @@
 #include "columns/columns.h"
 #include "io/reader.h"
 
-/* What they are to be like. */
+/* The form that the new rows must have. */
 struct ny_points_like {
     uint64_t d;
     enum ny_dtype dtype;
@@ -20,8 +20,8 @@ int ny_new_rows_open(struct ny_reader **out, struct ny_context *ctx, const char 
                      const struct ny_reader_options *given, const struct ny_points_like *like);
 /* Slots for the rows of both: those of a file may be full where they are dense. */
 size_t ny_new_rows_slots(size_t own, const struct ny_table *table);
-/* The same beside the points of a store, as a source: of the type, and with the slots, that hold
- * both, which *spec takes. Close the reader after the source. */
+/* Opens new rows as a source next to the points of a store, with a type and slots that hold both,
+ * which *spec takes. Close the reader after the source. */
 int ny_new_rows_beside(struct ny_reader **reader, struct ny_source **rows,
                        const struct ny_points_info *points, struct ny_columns_spec *spec,
                        const char *input, const struct ny_reader_options *given);

@@ -10,7 +10,7 @@
 /* Units of a batch, so that whoever goes over the graph for each batch seldom has to. */
 enum { BATCH_UNITS = 32 };
 
-/* Of the graph: how its rows were scaled and compared. */
+/* Loads the geometry of the graph: how its rows were scaled and compared. */
 static int load_geometry(struct ny_newcomers *new)
 {
     const struct ny_job *job = &new->fit->job;
@@ -53,7 +53,7 @@ static int allocate(struct ny_newcomers *new)
                : NY_EBUDGET;
 }
 
-/* As many as fit what is left of the budget. */
+/* Takes as many workers as fit what is left of the budget. */
 static void decide_workers(struct ny_newcomers *new)
 {
     const struct ny_points_info *points = &new->fit->job.points;

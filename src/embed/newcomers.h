@@ -33,7 +33,7 @@ int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const 
 void ny_newcomers_close(struct ny_newcomers *new);
 /* The next batch of rows; NY_END after the last. */
 int ny_newcomers_next(struct ny_newcomers *new);
-/* How many rows the file has; NY_ROWS_COUNTED where only its end tells. */
+/* Number of rows of the file; NY_ROWS_COUNTED where only its end tells. */
 uint64_t ny_newcomers_rows(const struct ny_newcomers *new);
 
 #endif

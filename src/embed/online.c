@@ -1,9 +1,9 @@
 /*
  * Option online: one pass selects and accumulates. The selection works in batches of whole units;
  * after each, its rows are still in the page cache and are added to G′, s′ and t against the
- * landmarks that there are then. What joins later gets its column over rows that are gone from
- * their projection (spectral/accumulator_online.c), so that K̃ is below that of two passes: its
- * trace error bounds theirs.
+ * landmarks that there are then. A landmark that joins later gets its column over rows that are
+ * gone from their projection (spectral/accumulator_online.c), so that K̃ is below that of two
+ * passes: its trace error bounds theirs.
  *
  * The shift is that of the landmarks so far; sums follow it as those of an update do. W is not
  * known before the pass, so the tile Gram is f64.
@@ -23,7 +23,7 @@ static int save_piecewise(struct ny_job *job, enum ny_stage next, uint64_t units
     return online->batch->checkpoint(online->batch);
 }
 
-/* a of the first m landmarks, and what it has grown by for the columns of the sums. */
+/* Moves the sums to the shift a of the landmarks so far, by what it has grown. */
 static int shift_to(struct ny_online *online, const struct ny_dictionary *dictionary)
 {
     struct ny_accumulator *acc = online->job->acc;

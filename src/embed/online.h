@@ -18,7 +18,7 @@ void ny_online_release(struct ny_online *online);
 int ny_online_follow(void *arg, const struct ny_decided *decided);
 /* Puts the sums beside the image of the selection, into the checkpoint that comes next. */
 int ny_online_put(struct ny_online *online);
-/* When the selection is over: the sums take the shift of W and are saved; stage solve is next. */
+/* Ends the selection: the sums take the shift of W and are saved; stage solve is next. */
 int ny_online_finish(struct ny_online *online);
 
 #endif

@@ -98,7 +98,7 @@ static int fill_source(struct ny_result *result, uint64_t first, size_t count, v
     return ny_covered_source(&result->covered, first, count, out);
 }
 
-/* Those that are covered; of a graph those of the largest component, which come in order. */
+/* Fills in the rows covered; for a graph, those of the largest component, which come in order. */
 static int fill_rows(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
     if (result->bare) return ny_stored_largest(&result->graph, &result->next, count, out);

@@ -42,14 +42,14 @@ struct ny_result_part {
 
 /* NULL-terminated names, "model" among them, which is no table of rows. */
 const char *const *ny_parts(void);
-/* NULL: no part is called so. */
+/* Finds a part by its name; NULL: there is none. */
 const struct ny_result_part *ny_part_find(const char *name);
 
 /* The result must be done: else NY_EUSAGE. Close it after a failure, too. */
 int ny_result_open(struct ny_result *result, struct ny_store *store, const char *name);
 void ny_result_close(struct ny_result *result);
-/* Before the first fill of a part: room for at most `rows` at a time. NY_EUSAGE where the result
- * has no such part. */
+/* Makes room for at most `rows` rows at a time, before the first fill of a part. NY_EUSAGE where
+ * the result has no such part. */
 int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows);
 /* f32, or f64 where the fit is. */
 enum ny_element ny_result_element(const struct ny_result *result,

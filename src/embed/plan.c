@@ -22,7 +22,7 @@ static size_t most_landmarks(const struct ny_fit_settings *settings,
     return products && ends && rank ? rank : m;
 }
 
-/* m of the plan: what was asked for, or for greedy what a sample says. */
+/* Decides m of the plan: the number asked for, or for greedy the estimate from a sample. */
 static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings *settings,
                             const struct ny_points_info *points, struct ny_columns_spec spec,
                             struct ny_plan *plan)
@@ -83,7 +83,7 @@ static void plan_memory(const struct ny_footprint *footprint, struct ny_plan *pl
     plan->memory_min_bytes = ny_footprint_minimum(footprint);
 }
 
-/* Of tiles and their Gram, or of all of K and its products, about. */
+/* Rough flops of tiles and their Gram, or of all of K and its products. */
 static double rough_flops(const struct ny_footprint *footprint, size_t m)
 {
     const struct ny_points_info *points = footprint->points;
@@ -185,7 +185,7 @@ json_t *ny_plan_json(const struct ny_plan *plan)
     return json;
 }
 
-/* What the products of a pass take at their rates, and nothing beside them. */
+/* The time of the products of a pass at their rates, and of nothing besides. */
 struct ideal {
     const struct ny_calibration *rate;
     enum ny_way way;

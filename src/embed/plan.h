@@ -31,9 +31,9 @@ struct ny_plan {
     size_t stage_bytes[NY_STAGE_DONE];
 };
 
-/* What a fit of n × d points holds at its peak, with at least `workers` workers under a budget of
- * `limit` bytes (dirty pages and output buffers grow with the budget; each pass takes as many
- * workers as fit then); by purpose of the peak's stage. */
+/* The memory that a fit of n × d points holds at its peak, with at least `workers` workers under a
+ * budget of `limit` bytes (dirty pages and output buffers grow with the budget; each pass takes as
+ * many workers as fit then); by purpose of the peak's stage. */
 struct ny_footprint {
     struct ny_context *ctx;
     const struct ny_fit_settings *settings;
@@ -46,14 +46,14 @@ struct ny_footprint {
 size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
                          size_t by_purpose[NY_PURPOSES]);
 
-/* The same, of each stage. */
+/* Bytes of each stage under the same conditions. */
 void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers, size_t limit,
                          size_t stage_bytes[NY_STAGE_DONE]);
 
 /* The most workers, at most `threads`, with which it fits; 0 when not even one does. */
 unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned threads);
-/* The most with which one pass fits: degrees, accumulate, project or probe. And whether W has room
- * beside so many workers of accumulate. */
+/* The most with which one pass fits: degrees, accumulate, project or probe. The second tells
+ * whether W has room besides so many workers of accumulate. */
 unsigned ny_footprint_stage_workers(const struct ny_footprint *footprint, enum ny_stage stage);
 bool ny_footprint_keeps_square(const struct ny_footprint *footprint, unsigned workers);
 size_t ny_footprint_minimum(const struct ny_footprint *footprint);

@@ -1,11 +1,11 @@
-/* What the files of the plan share. */
+/* Shared by the files of the plan. */
 #ifndef NY_EMBED_PLAN_PRIVATE_H
 #define NY_EMBED_PLAN_PRIVATE_H
 
 #include "embed/plan.h"
 #include "embed/prices.h"
 
-/* Forecast from a sample of the rows. */
+/* A forecast from a sample of the rows. */
 struct ny_look {
     bool gram_f64; /* pass 1 sums up in f64 */
     struct ny_decay decay;

@@ -97,7 +97,7 @@ static int choose_width(struct sample *sample)
     return NY_OK;
 }
 
-/* Whether η of m landmarks, which grows faster than they do, is too large for f32. */
+/* Finds out whether η of m landmarks, which grows faster than they do, is too large for f32. */
 static int look_at_gram(struct sample *sample, size_t m, bool *f64)
 {
     const double growth = 1.8;
@@ -131,8 +131,8 @@ static double rank_of(const struct ny_columns_spec *spec, uint64_t n)
     return products && d < rows ? d : rows;
 }
 
-/* Randomly pivoted Cholesky on the first half; what is left of the second. Rows of L are columns of
- * the factor. */
+/* Runs randomly pivoted Cholesky on the first half and measures the residual of the second. Rows of
+ * L are columns of the factor. */
 static void look_at_residuals(struct sample *sample, struct ny_look *look)
 {
     size_t rows = sample->rows, half = rows / 2;

@@ -9,7 +9,7 @@
 #include "spectral/krylov.h"
 #include "spectral/nystrom.h"
 
-/* What a stage of a fit is priced by. */
+/* The quantities by which a stage of a fit is priced. */
 struct timing {
     const struct ny_footprint *footprint;
     const struct ny_fit_settings *settings;
@@ -49,8 +49,8 @@ static void time_stats(const struct timing *t)
 /* ---- select --------------------------------------------------------------------------------- */
 
 /* A kernel block and a substitution a row, most of them left early: 40 % of the work is left, as
- * measured on images. Without a tolerance: dozens of runs, most of which skip nearly all rows; but
- * where the rank of K is below the size, all halvings look at all rows, in f64. */
+ * measured on images. A search for a size makes dozens of runs, most of which skip nearly all rows;
+ * but if the rank of K is below the size, all halvings look at all rows, in f64. */
 static void time_greedy(const struct timing *t)
 {
     const double rank_reached = 1e-11;
@@ -103,7 +103,7 @@ static void time_rule(const struct timing *t)
             ny_price_gather(&t->price, work.gathered / work.visits, t->settings->threads);
 }
 
-/* Exact values of all columns, and a substitution a row. */
+/* Times exact values of all columns, and a substitution a row. */
 static void time_certify(const struct timing *t)
 {
     struct ny_prices exact = t->price;
@@ -141,7 +141,8 @@ static double prepare_s(const struct timing *t)
            (chooses ? choose * t->m * t->m * t->m / t->price.rate->gemm64 : 0);
 }
 
-/* What f32 tile Grams lose: some rows of them for a few units (embed/gram_noise.h), and W = LLᵀ. */
+/* Seconds to measure the loss of f32 tile Grams: some of their rows for a few units
+ * (embed/gram_noise.h), and W = LLᵀ. */
 static double measure_s(const struct timing *t)
 {
     double rows = (double)ny_gram_noise_units(ny_units_of((uint64_t)t->n)) * NY_UNIT_ROWS;
@@ -246,8 +247,8 @@ static void time_project(const struct timing *t)
     t->plan->disk_bytes = (uint64_t)(out_bytes + gram_bytes);
 }
 
-/* Exact values of some columns, and of K̃ beside them. What is stored is read by chunks, of each
- * column and of each unit. */
+/* Times exact values of some columns, and of K̃ besides them. Stored rows are read by chunks, of
+ * each column and of each unit. */
 static void time_probe(const struct timing *t)
 {
     const double chunk_byte_beats = 1.2;

@@ -4,7 +4,7 @@
 
 #include "base/cpu.h"
 
-/* Of a thread of the machine whose nanoseconds are beats. */
+/* Exponentials per second of a thread of the machine whose nanoseconds are beats. */
 static const double exponentials_then = 3.27e9;
 
 struct ny_prices ny_prices_of(const struct ny_calibration *rate,
@@ -53,7 +53,7 @@ double ny_price_share(uint64_t n, unsigned workers, unsigned threads)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Decompressed, and their checksums looked at. */
+/* Seconds to decompress rows and check their checksums. */
 static double decode_beats(const struct ny_prices *prices)
 {
     const double row = 30, byte = 0.7, sparse = 6;
@@ -82,7 +82,7 @@ double ny_price_gather(const struct ny_prices *prices, double rows, unsigned thr
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-/* Of exact values, blocks are small and are loaded again and again: about half the rate of large
+/* Blocks of exact values are small and are loaded again and again: about half the rate of large
  * products is left, and less where a block of landmarks is not in the cache. */
 static double exact_products_s(const struct ny_prices *prices, double entries)
 {

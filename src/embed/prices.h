@@ -25,23 +25,23 @@ struct ny_prices ny_prices_of(const struct ny_calibration *rate,
                               const struct ny_points_info *points,
                               const struct ny_columns_spec *spec, bool f64);
 
-/* So many beats of one thread, shared by all; and by one alone of `threads`. */
+/* Seconds of so many beats of one thread, shared by all. */
 double ny_price_beats(const struct ny_prices *prices, double beats);
 
-/* What a pass over n rows takes longer with so many workers than with all threads at once: units go
- * to one worker each, so that a few rows keep few workers busy. */
+/* The factor by which a pass over n rows takes longer with so many workers than with all threads:
+ * units go to one worker each, so that a few rows keep few workers busy. */
 double ny_price_share(uint64_t n, unsigned workers, unsigned threads);
 /* Threads that work at a time. */
 unsigned ny_price_threads(unsigned threads);
 
-/* To decode and prepare rows of a pass; to read rows one by one, each from its block, on one of
- * `threads` threads. */
+/* Seconds to decode and prepare rows of a pass; and to read rows one by one, each from its block,
+ * on one of `threads` threads. */
 double ny_price_rows(const struct ny_prices *prices, double rows);
 double ny_price_gather(const struct ny_prices *prices, double rows, unsigned threads);
 /* Entries of C: their products alone, and with all that follows. */
 double ny_price_products(const struct ny_prices *prices, double entries);
 double ny_price_tile(const struct ny_prices *prices, double entries);
-/* Of n rows: CᵀC, and C with p columns. */
+/* Seconds of CᵀC of n rows; and of C times p columns, by entries of C. */
 double ny_price_gram(const struct ny_prices *prices, bool f64, double n, double m);
 double ny_price_map(const struct ny_prices *prices, double entries, double p);
 /* W: half of it is computed, in f64. */

@@ -1,7 +1,7 @@
 /*
  * Fits of methods that work on all of K (spectral/whole.h): stages accumulate (the products, one
- * after the other), solve and project. What they hold is one block of doubles, which is their
- * checkpoint too:
+ * after the other), solve and project. They hold one block of doubles, which is their checkpoint
+ * too:
  *
  *   V   n × w   what is multiplied; in the end the basis Q
  *   Y   n × w   the product so far
@@ -29,8 +29,8 @@ struct ny_products {
 
 struct ny_products ny_products_of(const struct ny_fit_settings *settings, uint64_t n);
 size_t ny_products_state_bytes(const struct ny_products *products);
-/* Of all products together: entries of K that are computed; columns that all of K is multiplied
- * with; flop, d columns of points. */
+/* Totals of all products: entries of K that are computed; columns that all of K is multiplied with;
+ * flop, with d columns of points. */
 double ny_products_entries(const struct ny_products *products);
 double ny_products_columns(const struct ny_products *products);
 double ny_products_flops(const struct ny_products *products, double d);

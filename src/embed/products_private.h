@@ -1,4 +1,4 @@
-/* What the stages of methods on all of K share: the state, as views of job->state. */
+/* Shared by the stages of methods on all of K: the state, as views of job->state. */
 #ifndef NY_EMBED_PRODUCTS_PRIVATE_H
 #define NY_EMBED_PRODUCTS_PRIVATE_H
 

@@ -85,7 +85,7 @@ size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p
                       NY_UNIT_ROWS * ((p + 1) * element + sizeof(double)));
 }
 
-/* In sixteen lanes, whatever the compiler makes of them. */
+/* Sums in sixteen lanes, so that the result does not depend on the compiler's vectors. */
 static float dot32(const float *restrict x, const float *restrict y, size_t count)
 {
     float lane[16] = {0}, sum = 0;

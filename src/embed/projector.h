@@ -23,11 +23,11 @@ struct ny_projector {
 
 enum { NY_SUM_SQUARES, NY_SUM_DIAGONAL, NY_SUM_ENTRIES, NY_SUMS };
 
-/* For raw rows of `dtype`. `model` outlives it. */
+/* Makes a projector for raw rows of `dtype`. `model` must outlive it. */
 int ny_projector_new(struct ny_projector *projector, const struct ny_model *model,
                      enum ny_dtype dtype, size_t slots, unsigned workers);
 void ny_projector_release(struct ny_projector *projector);
-/* For p eigenpairs. */
+/* Bytes of a projector for p eigenpairs. */
 size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p,
                           enum ny_precision precision, unsigned workers);
 

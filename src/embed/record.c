@@ -20,7 +20,7 @@ static int no_memory(struct ny_context *ctx)
                                     "some and run the same command again");
 }
 
-/* Of a format and stage that this version knows. */
+/* Checks that the record's format and stage are known to this version. */
 static int check_record(struct ny_store *store, const char *name, const json_t *record)
 {
     struct ny_context *ctx = ny_store_context(store);
@@ -55,7 +55,7 @@ static int load(struct ny_store *store, const char *name, const char *part, json
     err = ny_chunk_get(store, name, part, 0, &text);
     if (err) goto done;
     *out = json_loadb(text.data, text.bytes, 0, &error);
-    /* jansson has a reason for what it cannot read, but not always for what it cannot hold. */
+    /* jansson gives a reason if it cannot read a text, but not always if it lacks the memory. */
     if (!*out && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
         err = no_memory(ctx);
     else

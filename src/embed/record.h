@@ -39,7 +39,7 @@ struct ny_part {
 struct ny_part ny_part_of(const char *part, uint64_t generation);
 struct ny_part ny_record_part(const json_t *record, const char *part);
 uint64_t ny_record_generation(const json_t *record);
-/* From now on the part is one of the record's generation. */
+/* Makes the part one of the record's generation. */
 void ny_record_renew(json_t *record, const char *part);
 
 /* NY_ESTORE when it is damaged or of a later format; *out = NULL and NY_OK when NAME does not
@@ -49,19 +49,19 @@ int ny_record_load(struct ny_store *store, const char *name, json_t **out);
 int ny_record_load_update(struct ny_store *store, const char *name, json_t **out);
 /* NY_EUSAGE with the nearest NAME when it does not exist. */
 int ny_record_need(struct ny_store *store, const char *name, json_t **out);
-/* The same, and it must be done: NY_EUSAGE with its progress otherwise. */
+/* Like ny_record_need(), and the result must be done: NY_EUSAGE with its progress otherwise. */
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
-/* At the last checkpoint; false where the stage under way does not go by rows, or not once: a map
- * of a graph goes by sources or steps. */
+/* Rows done at the last checkpoint. False if the stage under way does not go by rows, or not once:
+ * a map of a graph goes by sources or steps. */
 bool ny_record_rows_done(const json_t *record, uint64_t *rows);
 /* "fit", "dictionary", "graph". */
 const char *ny_record_kind(const json_t *record);
-/* As part "update" where one is under way. */
+/* Stores the record; as part "update" if an update is under way. */
 int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record);
-/* A batch of its own. */
+/* Stores the record in a batch of its own. */
 int ny_record_save(struct ny_store *store, const char *name, const json_t *record);
 
-/* What the record says of lost rows; ny_lost_release() it. */
+/* Store and read the lost rows of the record; ny_lost_release() them. */
 void ny_record_set_lost(json_t *record, const struct ny_lost *lost);
 int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost *lost);
 /* NY_ESTORE when rows that it covers were lost since: its numbers are then not those of a handle
@@ -72,7 +72,7 @@ int ny_record_check_lost(struct ny_store *store, const char *name, const json_t 
 uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback);
 double ny_field_number(const json_t *object, const char *key, double fallback);
 const char *ny_field_text(const json_t *object, const char *key);
-/* It is there, and this text. */
+/* Tells whether the field is there and is this text. */
 bool ny_field_is(const json_t *object, const char *key, const char *text);
 /* jansson allocates for each of these, and may be refused. A setter that fails notes it for its
  * thread; ny_record_put() and ny_fields_check() then return NY_EBUDGET. _begin, at the start of a

@@ -1,4 +1,4 @@
-/* What a fit is to do, decided: options turned into table entries and numbers. */
+/* The decided settings of a fit: options turned into table entries and numbers. */
 #ifndef NY_EMBED_SETTINGS_H
 #define NY_EMBED_SETTINGS_H
 
@@ -27,7 +27,7 @@ struct ny_graph_settings {
     unsigned threads;
 };
 
-/* Of edges: exp(−γ·length²), or 1. */
+/* Weights of edges: exp(−γ·length²), or 1. */
 enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };
 
 struct ny_graph_map;
@@ -52,7 +52,7 @@ struct ny_map {
 const struct ny_map *ny_map_find(const char *name); /* NULL: there is none, or no name */
 const struct ny_map *ny_map_at(size_t index);
 
-/* Of an element of tiles and of what is stored of them. */
+/* Bytes of an element of tiles, and of the rows stored from them. */
 static inline size_t ny_precision_bytes(enum ny_precision precision)
 {
     return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
@@ -71,14 +71,14 @@ struct ny_fit_settings {
     enum ny_inner inner;
     struct ny_randomized randomized;
     struct ny_dictionary_options dictionary; /* tolerance NaN: --landmarks exactly */
-    bool pilot;                              /* … beginning near the tolerance of a sample */
+    bool pilot;                              /* Algorithm 2 starts near a sample's ε */
     bool affine; /* of the approximation: --affine typed with projected */
     bool certify;
     bool online; /* one pass selects and accumulates (embed/online.h) */
-    const struct ny_arrivals *arrivals; /* … rows that come while it does; NULL: all are there */
+    const struct ny_arrivals *arrivals; /* rows that arrive meanwhile; NULL: all are there */
     size_t probes;            /* columns of K that measure the error; 0: none */
     size_t landmarks;         /* m wanted */
-    bool landmarks_typed;     /* … by the user: fewer are worth a warning */
+    bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
     const uint64_t *given;    /* `landmarks` row numbers for rule `given` */
     const char *columns_file; /* precomputed: C */
     size_t components;        /* p */
@@ -93,7 +93,7 @@ struct ny_fit_settings {
     unsigned threads;
     struct ny_graph_settings graph; /* of a graph's map */
     bool largest_alone; /* of a graph's map: though its component has less than half of the rows */
-    const char *graph_name;         /* … whose graph is stored under this NAME; NULL: it is made */
+    const char *graph_name;         /* NAME of the stored graph; NULL: it is made */
     bool updates; /* a result that is there takes in what was appended */
     bool patient; /* only a plan is wanted: the machine may be looked at for longer */
 };
@@ -111,16 +111,17 @@ size_t ny_settings_pairs(const struct ny_fit_settings *settings);
 bool ny_settings_needs_degrees(const struct ny_fit_settings *settings);
 /* The rank in force with m landmarks: --rank, or the method's default. */
 size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
-/* What the options say of the small problem; for plans, and the beginning of a job's. */
+/* Returns the small problem as far as the options define it, for plans and as the beginning of a
+ * job's. */
 struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m);
-/* The tile Gram of n rows is f64 whatever W says: the method needs it, or there are so few rows
- * that what f32 loses in each unit does not average out. */
+/* Tells whether the tile Gram of n rows is f64 whatever W says: the method needs it, or rows are so
+ * few that the loss of f32 in each unit does not average out. */
 bool ny_settings_gram_f64(const struct ny_fit_settings *settings, uint64_t n);
 /* The weights of weighted selection: the diagonal of the matrix that the map decomposes. */
 enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings);
 /* A pass after the selection measures the residuals of all rows, which the rule does not. */
 bool ny_settings_certifies(const struct ny_fit_settings *settings);
-/* What a probe needs of each row to normalise K: its average or 1/√d_i. */
+/* Tells whether a probe needs a number of each row to normalise K: its average or 1/√d_i. */
 bool ny_settings_probe_averages(const struct ny_fit_settings *settings);
 /* Columns of K itself: where those of C are the points' own, the linear kernel's. */
 struct ny_columns_spec ny_settings_probe_spec(const struct ny_columns_spec *spec);

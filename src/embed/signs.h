@@ -7,12 +7,12 @@
 #include "graph/edges.h"
 
 int ny_signs_fix(struct ny_job *job, struct ny_solution *solution);
-/* Those rows, of all, or of the nodes of a graph; ny_selection_release() them. */
+/* Chooses those rows among all, or among the nodes of a graph; ny_selection_release() them. */
 int ny_signs_rows(const struct ny_job *job, const struct ny_edges *graph,
                   struct ny_selection *chosen);
-/* The entry that decides the sign of column k of Û over them is negative. */
+/* Tells whether the entry that decides the sign of column k of Û over them is negative. */
 bool ny_signs_negative(struct ny_matrix U, size_t k);
-/* What that takes, beside a gather of so many rows. */
+/* Bytes that ny_signs_fix() takes, besides a gather of so many rows. */
 enum { NY_SIGN_ROWS = 1000 };
 size_t ny_signs_bytes(const struct ny_columns_spec *spec, size_t m, size_t p);
 

@@ -1,9 +1,9 @@
 /*
  * Stage accumulate, pass 1: s = Cᵀ1, G = CᵀC, t = Σ k(x_i,x_i) over all points, each weighted by
  * 1/d_i where the kernel is divided (G gives the AᵀA of Ouimet & Bengio 2005, Algorithm 1, steps 17
- * to 21, as A = C W⁺, and the SVD of C of Talwalkar et al. 2013, eq. 4). Where degrees are implicit
+ * to 21, as A = C W⁺, and the SVD of C of Talwalkar et al. 2013, eq. 4). With implicit degrees
  * (Ouimet & Bengio, Proposition 2) s has to be known first: stage degrees is the same pass without
- * G, and its end is v with d_i = c_i·v.
+ * G, and ends with v, for which d_i = c_i·v.
  */
 #include "embed/accumulate.h"
 
@@ -19,8 +19,8 @@ struct accumulate {
     const struct ny_accumulate *pass;
     struct ny_tiles tiles;
     struct ny_partial **partial;         /* one a worker */
-    struct ny_late_partial **late;       /* … of columns that joined */
-    struct ny_krylov_partial **products; /* … where the pass makes products */
+    struct ny_late_partial **late;       /* for columns that joined */
+    struct ny_krylov_partial **products; /* where the pass makes products */
     double *roots;                       /* divided: workers × NY_UNIT_ROWS, d_i^-½ */
     double degree_offset;
     struct ny_unreached unreached, *of_tile; /* in all, and in each worker's last tile */
@@ -160,7 +160,7 @@ static int checkpoint(void *arg, uint64_t units_done)
     return run->pass->save(run->job, run->job->stage, units_done);
 }
 
-/* Into job->acc what the last checkpoint holds of it, if it holds that part. */
+/* Loads job->acc from the last checkpoint, if it has that part. */
 static int load(struct ny_job *job, const char *part, uint64_t *units, bool *found)
 {
     const struct ny_image_shape shape = {ny_accumulator_image_bytes(job->acc),
@@ -236,7 +236,7 @@ static void release(struct accumulate *run)
     ny_tiles_release(&run->tiles);
 }
 
-/* Of a row, beside its products with the landmarks. */
+/* Flops of a row, besides its products with the landmarks. */
 static double sum_flops(const struct ny_job *job, const struct ny_accumulate *pass)
 {
     double m = (double)job->m;
@@ -283,7 +283,7 @@ done:
     return err;
 }
 
-/* v of the implicit degrees, from the sums of the pass: it destroys W. */
+/* Saves v of the implicit degrees, from the sums of the pass; destroys W. */
 static int save_degrees(struct ny_job *job)
 {
     size_t m = job->m;
@@ -372,7 +372,7 @@ static int add_columns(struct ny_job *job, const struct ny_matched *matched)
     return save(job, NY_STAGE_ACCUMULATE, job->update.rows / NY_UNIT_ROWS);
 }
 
-/* Of an update whose sums are kept: those columns, then all columns over the new rows. */
+/* Updates sums that are kept: adds the new columns, then all columns over the new rows. */
 static int accumulate_new(struct ny_job *job, const struct ny_matched *matched)
 {
     struct ny_accumulate pass = {.gram = job->gram, .first_row = job->update.rows, .save = save};

@@ -9,10 +9,10 @@
  *   Var R ≈ (1 − r/n) · r/(r − 1) · Σ_S ((e_s − R f_s)/g_s)² / (Σ_S f_s/g_s)²,
  *   SE √R = √(Var R)/(2√R)
  *
- * (ratio estimator; Cochran, Sampling Techniques, 6.4; the delta method for the root). Of all
- * columns, r = n, it is exact. How the columns S are drawn:
+ * (ratio estimator; Cochran, Sampling Techniques, 6.4; the delta method for the root). From all
+ * columns, r = n, it is exact. The columns S are drawn in one of two ways:
  *
- *   each as likely as any other, by hash, without replacement; g_s = 1
+ *   uniformly, by hash, without replacement; g_s = 1
  *   where K is divided by degrees and k(x,x) is the same of all rows, column i with probability
  *   p_i = (1/n + (1/d_i)/Σ(1/d))/2, with replacement; g_s = n p_s, and 1 − r/n is left out: a row
  *   that no other is near holds a large share of the norm in its own diagonal entry, k_ii/d_i, and
@@ -50,7 +50,7 @@ struct probe {
     struct ny_coordinates coordinates;              /* of a stored row */
     struct ny_embedding_layout embedding, averages; /* no part: K is neither centred nor divided */
     uint64_t *rows;                                 /* S */
-    bool by_diagonal; /* … drawn by the diagonal, else each as likely as any other */
+    bool by_diagonal; /* S is drawn by the diagonal, else uniformly */
     double *weights;  /* r: g_s */
     struct ny_columns *columns;
     double *shift;                 /* r, zero */
@@ -195,8 +195,8 @@ static int ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* S, ascending, one row perhaps more than once: r points of (0, 1) fall into the p_i side by side.
- */
+/* Draws S, ascending, with one row perhaps more than once: r points of (0, 1) fall into the p_i
+ * side by side. */
 static int draw_by_diagonal(struct probe *run)
 {
     const struct ny_job *job = run->job;
@@ -231,7 +231,7 @@ static int draw_by_diagonal(struct probe *run)
     return err;
 }
 
-/* S: the r rows of smallest hash. */
+/* Sets S to the r rows of smallest hash. */
 static int draw(struct probe *run)
 {
     enum { CHECK_ROWS = 1 << 20 };
@@ -267,7 +267,7 @@ static int make_columns(struct probe *run)
     return err;
 }
 
-/* Z: what is stored of S, Y itself, or Û Λ̂; and the averages of S. */
+/* Loads Z, the stored rows of S, as Y itself or as Û Λ̂, and the averages of S. */
 static int load_columns(struct probe *run)
 {
     struct ny_job *job = run->job;
@@ -449,7 +449,7 @@ static int finish(struct probe *run)
     return ny_job_save_without(job, NY_STAGE_DONE, parts);
 }
 
-/* What the stages before have left in memory. */
+/* Frees what the stages before have left in memory. */
 static void drop_fit(struct ny_job *job)
 {
     ny_model_free(job->model);
@@ -458,7 +458,7 @@ static void drop_fit(struct ny_job *job)
     job->state = NULL;
 }
 
-/* m, or what stands for it: BLAS keeps its buffers. */
+/* Returns m or the size in its place, for the buffers that BLAS keeps. */
 static size_t order_of_fit(const struct ny_job *job)
 {
     const struct ny_method *method = job->settings->method;

@@ -12,7 +12,7 @@
 
 /* ---- solve: B → eigenpairs, and the map ---------------------------------------------------- */
 
-/* What the stage finds: Û = Q U, what is stored Q P, and for new points the offset of k(x,X)ÛΛ^-½.
+/* The result of the stage: Û = Q U, stored rows Q P, and for new points the offset of k(x,X)ÛΛ^-½.
  */
 struct pairs {
     size_t count;       /* that are kept: the components, and a trivial one */
@@ -22,7 +22,7 @@ struct pairs {
     double *offset;     /* count */
 };
 
-/* Below it an eigenvalue is what rounding of tiles, or of B, leaves of 0. */
+/* The bound below which an eigenvalue is 0 but for the rounding of tiles, or of B. */
 static double cut_of(const struct ny_products_state *state, double largest)
 {
     const double f32_tiles = 0x1p-22 / sqrt((double)state->shape.n);
@@ -58,7 +58,7 @@ static double entry(const struct ny_products_state *state, const struct pairs *p
                   state->shape.r);
 }
 
-/* Decided over the rows of smallest hash: the signs of Û, and *trivial, the mean of g_i û_i1. */
+/* Decides the signs of Û, and *trivial, the mean of g_i û_i1, over the rows of smallest hash. */
 static int fix_signs(const struct ny_products_state *state, struct pairs *pairs, double *trivial)
 {
     struct ny_job *job = state->job;
@@ -170,7 +170,7 @@ static int save_map(struct ny_products_state *state, const struct pairs *pairs)
     return err;
 }
 
-/* What a probe centres K with: r = K1/n, and its mean. */
+/* Saves the averages with which a probe centres K: r = K1/n, and its mean. */
 static int save_averages(const struct ny_products_state *state)
 {
     struct ny_job *job = state->job;
@@ -191,7 +191,7 @@ static int save_averages(const struct ny_products_state *state)
     return err;
 }
 
-/* P = U·scale, the coordinates into the record, and all of it into the store. */
+/* Makes P = U·scale, puts the coordinates into the record, and saves all of it. */
 static int make_map(struct ny_products_state *state, struct pairs *pairs,
                     struct ny_solution *solution)
 {
@@ -299,7 +299,7 @@ static void add_unit(struct ny_products_state *state, struct output *out, size_t
     ny_embedding_add(&out->writer, f64 ? (void *)out->Y : (void *)out->narrow, rows);
 }
 
-/* What is in the writer; with the last of it the record, and no products any more. */
+/* Commits the rows in the writer; with the last, also commits the record and drops the products. */
 static int flush(struct ny_products_state *state, struct output *out, bool last)
 {
     struct ny_job *job = state->job;
@@ -317,7 +317,7 @@ static int flush(struct ny_products_state *state, struct output *out, bool last)
     return ny_job_commit(job, batch, last ? ny_job_after_project(job) : NY_STAGE_PROJECT);
 }
 
-/* Begun anew when it is interrupted: it is short. */
+/* Begins anew after an interrupt, as it is short. */
 static int write_embedding(struct ny_products_state *state, struct output *out)
 {
     size_t n = (size_t)state->shape.n;

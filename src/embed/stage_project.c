@@ -22,7 +22,7 @@ struct project {
 
 static const char *const sum_keys[NY_SUMS] = {"sum_squares", "sum_diagonal", "sum_entries"};
 
-/* What is in the writer, with the record that says so. */
+/* Commits the rows in the writer, together with the record that says so. */
 static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
 {
     struct ny_job *job = run->job;
@@ -126,15 +126,15 @@ static int restore_sums(struct project *run, uint64_t *units)
     return ny_job_not_its_checkpoint(run->job);
 }
 
-/* This pass is the only one, and its sums are the certificate. */
+/* Tells whether this pass is the only one, so that its sums are the certificate. */
 static bool certifies(const struct ny_job *job)
 {
     return !ny_settings_needs_gram(job->settings) && job->settings->method->trace_below &&
            !ny_divided(job->settings->normalisation);
 }
 
-/* nystrom without a pass 1: the rank-p trace error from Σ‖y_i‖², with tr K of the matrix that was
- * decomposed: t, or centred over D t − 2·1ᵀs/m + n·w̄. */
+/* Computes, for nystrom without a pass 1, the rank-p trace error from Σ‖y_i‖² and tr K of the
+ * matrix that was decomposed: t, or if centred over D, t − 2·1ᵀs/m + n·w̄. */
 static void certify_projection(struct project *run)
 {
     struct ny_job *job = run->job;
@@ -206,14 +206,14 @@ enum ny_stage ny_job_after_project(const struct ny_job *job)
                                                                          : NY_STAGE_DONE;
 }
 
-/* For the probe that follows. */
+/* Tells whether averages are stored for a probe that follows. */
 static bool wants_averages(const struct ny_job *job)
 {
     return ny_settings_probe_averages(job->settings) &&
            ny_job_after_project(job) == NY_STAGE_PROBE;
 }
 
-/* Where what is computed goes, from unit `units` on. */
+/* Opens the writers of the results, from unit `units` on. */
 static int open_writers(struct project *run, uint64_t units)
 {
     struct ny_job *job = run->job;

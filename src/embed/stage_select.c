@@ -50,7 +50,7 @@ static int await_rows(void *arg, uint64_t rows, uint64_t *n)
     return err;
 }
 
-/* Of an update: what of the landmarks is new. */
+/* Reports how many landmarks of an update are new. */
 static int compare_selection(struct ny_job *job, const struct ny_selection *selection)
 {
     struct ny_matched matched;
@@ -67,7 +67,7 @@ static int compare_selection(struct ny_job *job, const struct ny_selection *sele
     return err;
 }
 
-/* What the selection found, into the store and the report. */
+/* Saves the selection into the store and the report. */
 static int save_selection(struct ny_job *job, const struct ny_selection *selection)
 {
     json_t *report = ny_job_report(job);
@@ -117,7 +117,7 @@ static int load_residuals(void *arg, float *residuals)
                          (size_t)job->update.selected * sizeof(float));
 }
 
-/* What an update need not look at again. */
+/* Describes the earlier selection, whose rows an update need not look at again. */
 static int describe_earlier(struct ny_job *job, struct ny_selected *earlier)
 {
     size_t bytes = job->update.landmarks * sizeof(uint64_t);
@@ -132,7 +132,7 @@ static int describe_earlier(struct ny_job *job, struct ny_selected *earlier)
     return ny_update_get(job, "landmarks", earlier->rows, bytes);
 }
 
-/* What the rule is asked for, but for what this run brings. */
+/* Makes the request to the rule, without the parts that this run adds. */
 static struct ny_selection_request request_of(struct ny_job *job,
                                               const struct ny_columns_spec *spec)
 {
@@ -235,7 +235,7 @@ done:
     return err;
 }
 
-/* Shift a = column means of W (trap 1); the precision of the tile Gram from both. */
+/* Sets the shift a = column means of W (trap 1), and chooses the tile Gram's precision by both. */
 static int choose_shift(struct ny_job *job)
 {
     double mean_diagonal = 0;
@@ -285,7 +285,7 @@ static int make_square(struct ny_job *job)
                    "(--scale standard) or choose another width");
 }
 
-/* v of the degrees d_i = c_i·v: over D, or what stage degrees left, once it has run. */
+/* Loads v of the degrees d_i = c_i·v: over D, or as stage degrees left it, once it has run. */
 static int load_degrees(struct ny_job *job)
 {
     enum ny_normalisation normalisation = job->settings->normalisation;

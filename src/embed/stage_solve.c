@@ -195,7 +195,7 @@ static int save_model(struct ny_job *job)
     return err;
 }
 
-/* What a probe normalises K with, where it is not divided. */
+/* Saves the averages with which a probe normalises K, where it is not divided. */
 static int save_averages(struct ny_job *job, const struct ny_solution *solution)
 {
     if (!ny_settings_probe_averages(job->settings) || job->degrees.v) return NY_OK;
@@ -211,7 +211,7 @@ void ny_job_drop_problem(struct ny_job *job)
     ny_job_drop_landmarks(job);
 }
 
-/* In f64 too G has rounded away what W still tells apart: the next solve leaves that out. */
+/* Called if even an f64 G has lost to rounding what W tells apart: the next solve omits that. */
 static int solve_again(struct ny_job *job)
 {
     if (job->coarse)

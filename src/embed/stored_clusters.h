@@ -4,12 +4,12 @@
 
 #include "embed/parts.h"
 
-/* Those of the rows that the result has now; not of what it had before an update. */
+/* Tells whether there are clusters of the rows that the result has now, after any update. */
 bool ny_stored_clusters(const struct ny_result *result);
-/* Of rows first … first + count − 1, as u64. */
+/* Gets the clusters of rows first … first + count − 1, as u64. */
 int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t count, void *out);
-/* Replaces them. Where the store is not to be written, or the result is in other hands, or has been
- * changed since it was opened, it is warned of and nothing is stored. */
+/* Replaces them. If the store is not to be written, or the result is in other hands or was changed
+ * since it was opened, warns and stores nothing. */
 int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *cluster, size_t count);
 
 #endif

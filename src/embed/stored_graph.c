@@ -132,8 +132,8 @@ size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph)
            NY_CHUNK_BYTES + ny_edges_building_bytes(graph->n);
 }
 
-/* What is stored may be anybody's: lists of rows that there are, at lengths, joining what is of one
- * component. */
+/* Checks stored lists, which anybody may have written: rows exist, lengths are valid, and edges
+ * stay within a component. */
 static int check_lists(const struct ny_stored_graph *graph, const struct ny_lists *lists,
                        const struct ny_components *components)
 {
@@ -155,7 +155,7 @@ static int check_lists(const struct ny_stored_graph *graph, const struct ny_list
     return NY_OK;
 }
 
-/* It has rows, and the largest one as many as the record says. */
+/* Checks that it has rows, and the largest one as many as the record says. */
 static int check_component(const struct ny_stored_graph *graph,
                            const struct ny_components *components, uint32_t component)
 {
@@ -170,7 +170,7 @@ static int check_component(const struct ny_stored_graph *graph,
                    component, graph->name, ny_store_path(graph->store), (unsigned long long)rows);
 }
 
-/* Checked as lists are. */
+/* Checks bridges as lists are checked. */
 static int load_bridges(const struct ny_stored_graph *graph, const struct ny_components *components,
                         struct ny_bridge *bridges)
 {

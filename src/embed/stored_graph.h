@@ -1,4 +1,4 @@
-/* What a graph job has stored, read in pieces or as a whole. */
+/* Reads the lists that a graph job has stored, in pieces or as a whole. */
 #ifndef NY_EMBED_STORED_GRAPH_H
 #define NY_EMBED_STORED_GRAPH_H
 
@@ -17,8 +17,8 @@ struct ny_stored_graph {
     size_t bridges; /* edges beside those of the lists */
 };
 
-/* From the record of a graph, or of a fit that made its own; false, and neighbors = 0, where it is
- * neither. */
+/* Sets it from the record of a graph, or of a fit that made its own; false, and neighbors = 0, for
+ * any other record. */
 bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, const char *name,
                         const json_t *record);
 
@@ -38,7 +38,8 @@ int ny_stored_components(const struct ny_stored_graph *graph, uint64_t first, si
 int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_t count,
                       uint64_t *out);
 
-/* A component of it in memory; ny_edges_release(). And what is held beside it meanwhile. */
+/* Loads a component into memory; ny_edges_release() it. The second: bytes held besides
+ * meanwhile. */
 int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
                     struct ny_edges *edges);
 size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph);

@@ -156,7 +156,7 @@ static int rows_of(const struct ny_model *model, const char *input,
     return count_rows(model, input, options, rows);
 }
 
-/* In the type that the rows came in, to which the projector has widened the landmarks. */
+/* Measures in the type of the new rows, to which the projector has widened the landmarks. */
 static int measure_drift(struct transform *run, const struct ny_source *source,
                          struct ny_placed *placed)
 {
@@ -284,7 +284,7 @@ done:
     return err;
 }
 
-/* The size of a model's file. What is none is not read into memory. */
+/* The size of a model's file. A file that is no model is not read into memory. */
 static int check_file(struct ny_context *ctx, const char *path, int fd, size_t *bytes)
 {
     char head[sizeof(NY_MODEL_MAGIC) - 1];

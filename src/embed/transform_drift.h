@@ -1,6 +1,6 @@
 /*
- * How much of new rows the landmarks of a model leave out: Σδ/Σk(x,x) over a sample of them, as an
- * update measures the rows that were appended (embed/update_drift.c). Rows on another scale than
+ * Measures how much of new rows the landmarks of a model leave out: Σδ/Σk(x,x) over a sample of
+ * them, as an update does for appended rows (embed/update_drift.c). Rows on another scale than
  * those of the fit, or in another order of columns, are left out nearly wholly.
  */
 #ifndef NY_EMBED_TRANSFORM_DRIFT_H
@@ -17,7 +17,7 @@ struct ny_drift_sample {
     char *rows; /* raw; NULL: nothing is measured */
 };
 
-/* For rows of `row_bytes`. A budget that has no room for the sample leaves it empty. */
+/* Begins a sample of rows of `row_bytes`. A budget that has no room for it leaves it empty. */
 void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx,
                            size_t row_bytes);
 int ny_drift_sample_take(struct ny_drift_sample *sample, const struct ny_tile *tile);

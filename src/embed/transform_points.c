@@ -166,8 +166,8 @@ static double root_of(struct transform *run, const double *sum, uint64_t row)
     return 0;
 }
 
-/* y = Σ_j k̃(x,x_j) y_j/λ. Where K is centred the y_j add up to 0, so that a, whatever it is, takes
- * the part of the new row's own average. */
+/* y = Σ_j k̃(x,x_j) y_j/λ. If K is centred, the y_j add up to 0, so that any a takes the part of
+ * the new row's own average. */
 static int finish(struct transform *run, uint64_t first_row)
 {
     size_t width = ny_coordinates_width(&run->coordinates);
@@ -280,7 +280,7 @@ static int load_extension(struct transform *run, const json_t *record)
     return NY_OK;
 }
 
-/* That it is of the points there are. */
+/* Checks that the result is of the points in the store. */
 static int check_result(const struct transform *run, const json_t *report)
 {
     const char *kernel = ny_field_text(report, "kernel");
@@ -341,7 +341,7 @@ static size_t worker_bytes(const struct transform *run)
            NY_STRIP_ROWS * ny_raw_bytes(&run->spec);
 }
 
-/* As many as fit what is left of the budget. */
+/* Takes as many workers as fit what is left of the budget. */
 static int decide_workers(struct transform *run, const struct ny_points_info *points)
 {
     unsigned workers = ny_context_threads(run->ctx);

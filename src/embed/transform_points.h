@@ -1,6 +1,6 @@
 /*
  * Placing new points by all stored points: for maps of graphs (embed/graph_map.h), and for results
- * of methods that work on all of K, which have no landmarks. Of these by the Nyström formula
+ * of methods that work on all of K, which have no landmarks. The latter use the Nyström formula
  * (Ouimet & Bengio 2005, eq. 1): y(x) = k̃(x,X) Û Λ⁻¹, scaled as the map; the points and Û come
  * from the store, once for every batch of new rows.
  */
@@ -11,7 +11,7 @@
 #include "io/reader.h"
 #include "stream/source.h"
 
-/* Whether the result of this record is of such a method. */
+/* Tells whether the result of this record is of such a method. */
 bool ny_result_needs_points(const json_t *record);
 /* NY_EUSAGE where it is: there is no model apart from the store. */
 int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record);
@@ -26,7 +26,7 @@ struct ny_extension {
 };
 size_t ny_extension_bytes(size_t pairs);
 
-/* As ny_transform_file(), of a finished result. */
+/* Does the work of ny_transform_file() for a finished result of this kind. */
 int ny_transform_points(struct ny_store *store, const char *name, const char *input,
                         const struct ny_reader_options *options, const char *output);
 

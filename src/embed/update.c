@@ -120,7 +120,7 @@ static void clear_report(json_t *report, enum ny_update_mode mode)
     ny_field_set_text(report, "mode", mode_names[mode]);
 }
 
-/* Where the result has what the update reads of it. */
+/* Describes the earlier result: its sizes, and the names of the parts that the update reads. */
 static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
 {
     static const char *const parts[] = {"landmarks", "residuals", "model"};

@@ -44,7 +44,7 @@ struct ny_update {
 struct ny_job;
 struct ny_plan;
 
-/* Of a record; mode NONE where it is not one of an update. */
+/* Reads the update of a record; mode NONE if it has none. */
 struct ny_update ny_update_of(const json_t *record);
 const char *ny_update_mode_name(enum ny_update_mode mode);
 
@@ -56,24 +56,26 @@ int ny_update_begin(struct ny_store *store, const char *name, const json_t *resu
                     enum ny_update_mode mode, json_t **record);
 /* Forgets an update under way, with all that it has made. */
 int ny_update_discard(struct ny_store *store, const char *name, const json_t *update);
-/* In the batch of the last commit: the update's record becomes that of the result. */
+/* Makes the update's record that of the result, in the batch of the last commit. */
 int ny_update_finish(struct ny_job *job, struct ny_batch *batch);
 
-/* Makes of the plan of a fit that of the update, and says what of it looks at new rows alone. */
+/* Makes of the plan of a fit that of the update, and marks the parts of it that look at new rows
+ * alone. */
 void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
                     const struct ny_fit_settings *settings, const json_t *result, uint64_t n,
                     enum ny_update_mode mode);
 /* Warns where γ, mean or scale of all rows are 10 % away from those of the model. */
 int ny_update_warn_drift(const struct ny_job *job);
 
-/* Selection with the landmarks of before gives those of all rows. */
+/* Tells whether a selection that starts with the earlier landmarks gives those of all rows. */
 bool ny_update_selects_new(const struct ny_fit_settings *settings);
 /* The sums of accumulate are sums over rows that do not depend on later ones. */
 bool ny_update_adds_sums(const struct ny_fit_settings *settings);
 /* Rows of the embedding that stay as they are: all of before, or none. */
 uint64_t ny_update_kept_rows(const struct ny_job *job);
 
-/* Frozen, in the place of stage solve: how far the new rows are from what the landmarks span. */
+/* Measures in a frozen update, in the place of stage solve, how far new rows are from the span of
+ * the landmarks. */
 int ny_update_drift(struct ny_job *job);
 
 #endif

@@ -1,5 +1,5 @@
-/* What of a frozen model fits the rows that were appended: residuals of new rows, and how far γ,
- * mean and scale of all rows are from those that the model has. */
+/* Measures how well a frozen model fits the rows that were appended: residuals of new rows, and how
+ * far γ, mean and scale of all rows are from those that the model has. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 /* ---- residuals ----------------------------------------------------------------------------- */
 
-/* New rows that are measured: all of them, or so many that are drawn, one of each slice. Of many an
- * eighth, up to ROWS_MAX: what is told of a few thousand is told as well by a thousand. */
+/* New rows that are measured: all of them, or so many that are drawn, one of each slice. Many rows
+ * give an eighth, up to ROWS_MAX; for a few thousand rows, a thousand tell as much. */
 enum { ROWS_MIN = 1024, ROWS_SHARE = 8, ROWS_MAX = 4096, BYTES_MAX = 16 << 20 };
 
 struct sample {
@@ -183,8 +183,8 @@ static int warn_of_width(const struct ny_job *job)
     return err;
 }
 
-/* Of one column: how far its mean is from the centre, in standard deviations; and by how much its
- * scale is off. */
+/* The drift of one column: how far its mean is from the centre, in standard deviations, and by how
+ * much its scale is off. */
 static double drift_of(const struct ny_job *job, const struct ny_points_stats *stats, size_t k)
 {
     const struct ny_geometry *geometry = job->geometry;

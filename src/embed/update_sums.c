@@ -157,7 +157,7 @@ size_t ny_update_partial_bytes(const struct ny_fit_settings *settings, size_t m,
     return late > all ? late : all;
 }
 
-/* What the shift of each of the `before` columns that were there has grown by. */
+/* Sets delta to the growth of the shift of each of the `before` columns that were there. */
 static int shift_of(struct ny_job *job, const struct ny_matched *matched, size_t before,
                     double *delta)
 {

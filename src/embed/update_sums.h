@@ -20,18 +20,19 @@ int ny_update_match(struct ny_matched *matched, struct ny_job *job, const uint64
                     size_t m);
 void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx);
 
-/* Whether the sums of before serve: they are there, of the precision that is asked for now, and no
- * more than half of the landmarks joined since, which would cost as much as all of them. Columns
- * that join meet f32 tiles that were rounded about another shift: what that takes from G is no more
- * than an f32 tile Gram does, and serves where that would (trap 1). */
+/* Tell whether the earlier sums can be used: they exist, have the precision that is asked for now,
+ * and no more than half of the landmarks joined since, which would cost as much as all of them.
+ * Columns that join meet f32 tiles that were rounded about another shift. G loses no more by that
+ * than by an f32 tile Gram, and it is allowed where that is (trap 1). */
 bool ny_update_has_sums(const struct ny_job *job);
 bool ny_update_keeps_sums(const struct ny_job *job, const struct ny_matched *matched);
-/* job->acc from them: columns to their places, and to the shift of now. */
+/* Loads job->acc from them: moves columns to their places, and to the present shift. */
 int ny_update_load_sums(struct ny_job *job, const struct ny_matched *matched);
-/* What a worker sums in a unit: all columns, or of an update up to half of them that joined. */
+/* Bytes of a worker's sums of a unit: over all columns, or in an update over up to half of them,
+ * which joined. */
 size_t ny_update_partial_bytes(const struct ny_fit_settings *settings, size_t m,
                                enum ny_gram_precision gram);
-/* The image that the checkpoint holds stays with the model. */
+/* Keeps the image that the checkpoint holds with the model. */
 void ny_job_keep_sums(struct ny_job *job);
 
 #endif
