@@ -68,7 +68,7 @@ static int make_folder(struct ny_context *ctx, const char *output, const struct 
 
 static const char result[] = "embedding";
 
-/* Whether a fit can begin with the first rows: it is online, and nothing needs all of them. */
+/* Tells whether a fit can begin with the first rows: it is online and does not need all. */
 static bool takes_arrivals(const struct ny_options *options)
 {
     static const char *const counts[] = {"landmarks", "probe"};

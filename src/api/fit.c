@@ -96,7 +96,7 @@ static int take_settings(struct ny_request *request)
     return err;
 }
 
-/* What was asked for of a kernel. */
+/* Puts the settings of a kernel into the report. */
 static void put_kernel(json_t *report, const struct ny_fit_settings *fit, bool embeds)
 {
     if (!embeds || (!fit->method->whole && !fit->method->coordinates))
@@ -105,7 +105,7 @@ static void put_kernel(json_t *report, const struct ny_fit_settings *fit, bool e
                       fit->kernel->base == NY_BASE_COORDINATE ? "linear" : fit->kernel->name);
 }
 
-/* … and of a graph, which the fit makes, or which replaces what is put here. */
+/* Puts those of the graph that the fit makes; the facts of a stored graph replace them later. */
 static void put_graph(json_t *report, const struct ny_fit_settings *fit)
 {
     json_t *graph = json_object();
@@ -120,7 +120,7 @@ static void put_graph(json_t *report, const struct ny_fit_settings *fit)
                       fit->edge_weights == NY_EDGES_BINARY ? "binary" : "heat");
 }
 
-/* What was asked for, into the report: the keys that do not wait for a stage. */
+/* Makes the record, with the keys of the report that do not wait for a stage. */
 static json_t *record_of(const struct ny_request *request, const struct ny_points_info *points,
                          json_t *options)
 {
@@ -153,7 +153,7 @@ static void set_digest(json_t *inputs, const char *key, uint64_t digest)
     ny_field_set_text(inputs, key, text);
 }
 
-/* What the files hold that the options only name: a digest of the landmarks, and one of pieces of
+/* Describes the files that the options only name: a digest of the landmarks, and one of pieces of
  * the columns, which may be as large as the points. */
 static int inputs_of(const struct ny_request *request, json_t **out)
 {
@@ -173,7 +173,7 @@ static int inputs_of(const struct ny_request *request, json_t **out)
     return err;
 }
 
-/* Refused here is only what cannot fit whatever else is given up for it. */
+/* Refuses here only a plan that cannot fit, whatever else is given up for it. */
 int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan)
 {
     uint64_t room = ny_results_room(store, replaced);
@@ -185,7 +185,7 @@ int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struc
                    (double)plan->result_bytes / 1048576.0, (double)room / 1048576.0);
 }
 
-/* What takes less memory with the data as they are. */
+/* Names a choice that takes less memory with the same data. */
 static const char *instead_of(const struct ny_fit_settings *settings)
 {
     if (!settings->rule->all) return "fewer landmarks";

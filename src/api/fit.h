@@ -1,4 +1,4 @@
-/* What a fit and an update of it share. */
+/* Shared by a fit and an update of it. */
 #ifndef NY_API_FIT_H
 #define NY_API_FIT_H
 
@@ -14,13 +14,13 @@ int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struc
 int ny_plan_announce(struct ny_store *store, const char *replaced, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings);
 
-/* ny_fit() with option online, of rows that `arrivals` (NULL: none) waits for. */
+/* Runs ny_fit() with option online on rows that `arrivals` (NULL: none) waits for. */
 int ny_fit_arriving(struct ny_context *context, const char *path, const struct ny_options *options,
                     const struct ny_arrivals *arrivals, const char *name,
                     struct ny_report **report);
 
-/* ny_fit() with option update, under the NAME's lock: *record is that of the result afterwards,
- * json_decref() it. */
+/* Runs ny_fit() with option update, under the NAME's lock: *record is that of the result
+ * afterwards, json_decref() it. */
 int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
                   json_t **record);
 

@@ -23,7 +23,7 @@ int ny_given_rows(struct ny_context *context, uint64_t rows, uint64_t columns)
 {
     uint64_t bytes;
 
-    /* No array in memory is larger, so whoever says so has miscounted. */
+    /* No array in memory is larger than this, so larger counts are a mistake of the caller. */
     if (!__builtin_mul_overflow(rows, columns ? columns : 1, &bytes) &&
         bytes <= PTRDIFF_MAX / sizeof(double))
         return NY_OK;

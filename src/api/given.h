@@ -1,4 +1,4 @@
-/* What a caller of the public functions must give, and what NULL stands for. */
+/* Checks of the arguments of public functions, NULL among them. */
 #ifndef NY_API_GIVEN_H
 #define NY_API_GIVEN_H
 

@@ -37,8 +37,8 @@ int ny_import_allocate(struct ny_import *import, const struct ny_table *table)
     return import->values && import->labels && import->source ? NY_OK : NY_EBUDGET;
 }
 
-/* The layout of a store that holds no points yet. Of rows that came dense, nobody knows how few are
- * not 0. */
+/* The layout of a store that holds no points yet. For rows that came dense, the number of values
+ * that are not 0 is not known. */
 static void choose_layout(struct ny_import *import, const struct ny_table *table)
 {
     const uint64_t expected_share = 16;
@@ -192,7 +192,7 @@ void ny_import_release(struct ny_import *import)
     ny_store_close(import->store);
 }
 
-/* What makes it the same import: the options, and each file's name, size and time. */
+/* Identifies an import by the options and each file's name, size and time. */
 static uint64_t fingerprint_of(const struct ny_options *options, const char *const *files,
                                size_t count)
 {

@@ -29,7 +29,7 @@ const struct ny_import_dropped *ny_import_left_out(const struct ny_import *impor
 /* "dropped" and "dropped_rows" of a report. */
 void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped);
 
-/* Of one file into a new store, in the order of the file; nothing of it is read yet. */
+/* Begins the import of one file into a new store, in the order of the file; reads no row yet. */
 int ny_import_begin(struct ny_import **out, struct ny_context *context, const char *path,
                     const char *file, const struct ny_options *options);
 /* Reads on until the store has `rows` rows, and its last block is full, or the file ends. *n: how

@@ -1,5 +1,5 @@
-/* What the files of an import share: api/import.c is of all files in one call, api/import_steps.c
- * of one in steps, and api/import_rows.c moves the rows of both. */
+/* Shared by the files of an import: api/import.c imports all files in one call, api/import_steps.c
+ * one in steps, and api/import_rows.c moves the rows of both. */
 #ifndef NY_API_IMPORT_PRIVATE_H
 #define NY_API_IMPORT_PRIVATE_H
 
@@ -33,14 +33,14 @@ struct ny_import {
     uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
     struct ny_import_dropped left_out;
     struct ny_reader *reader;   /* in steps: the file, */
-    struct ny_row_batch last;   /* … how far it is read, */
-    struct ny_row_batch before; /* … and was when the step began */
+    struct ny_row_batch last;   /* in steps: how far it is read, */
+    struct ny_row_batch before; /* and was when the step began */
     struct ny_meter meter;
 };
 
 /* ---- api/import.c -------------------------------------------------------------------------- */
 
-/* From options; NY_EUSAGE. */
+/* Prepares an import from its options; NY_EUSAGE. */
 int ny_import_prepare(struct ny_import *import, const struct ny_options *options,
                       const char *const *files, size_t count);
 /* Opens a file as the store's rows are. */
@@ -56,12 +56,12 @@ void ny_import_release(struct ny_import *import);
 
 /* ---- api/import_rows.c --------------------------------------------------------------------- */
 
-/* So many rows of the file; NY_END after its last. */
+/* Imports so many rows of the file; NY_END after its last. */
 int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
                    struct ny_row_batch *last);
-/* All rows of the file but those that an earlier run committed. */
+/* Imports all rows of the file but those that an earlier run committed. */
 int ny_import_file(struct ny_import *import, struct ny_reader *reader);
-/* Of ny_shuffle_drain(). */
+/* Takes a record from ny_shuffle_drain(). */
 int ny_import_shuffled(void *import, const void *record, size_t bytes);
 
 #endif

@@ -81,7 +81,7 @@ static int shuffle_batch(struct ny_import *import, const struct ny_row_batch *ba
     return err;
 }
 
-/* At most so many rows, and as many as there is room for. */
+/* Reads at most so many rows, and no more than there is room for. */
 static int read_batch(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
                       struct ny_row_batch *batch)
 {
@@ -118,7 +118,7 @@ static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct 
     return err;
 }
 
-/* Bytes, for the progress. */
+/* Returns the bytes of the rows, for the progress. */
 static double batch_size(const struct ny_import *import, const struct ny_row_batch *batch)
 {
     size_t value_bytes = sizeof(uint32_t) + ny_dtype_size(import->spec.dtype);

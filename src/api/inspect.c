@@ -38,7 +38,7 @@ static int describe_unfinished(struct ny_store *store, const char *name, const j
     return err;
 }
 
-/* Of an online selection under way at its last checkpoint. */
+/* Landmarks of an online selection under way, at its last checkpoint. */
 static double landmarks_done(const json_t *record)
 {
     return ny_field_number(json_object_get(record, "checkpoint"), "sums_columns", NAN);

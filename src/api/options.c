@@ -225,7 +225,7 @@ static int check_width(const struct ny_options *options, const char *name)
     return NY_OK;
 }
 
-/* memory and threads belong to the context. */
+/* Applies the options memory and threads, which belong to the context. */
 static int apply_to_context(struct ny_context *ctx, const char *name, const char *value)
 {
     uint64_t number = 0;

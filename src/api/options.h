@@ -22,15 +22,16 @@ struct ny_options {
     char **typed; /* ny_option_count() texts; NULL where the user set nothing */
 };
 
-/* What a public function was given, or for NULL options of which none is set, in *none. */
+/* Returns the options that a public function was given, or for NULL options of which none is set,
+ * in *none. */
 const struct ny_options *ny_options_given(const struct ny_options *options,
                                           struct ny_context *context, struct ny_options *none);
 
-/* True when the user set it, whatever to. */
+/* Tells whether the user set it, to any value. */
 bool ny_options_is_set(const struct ny_options *options, const char *name);
 /* The value in force; NULL when there is none. The same as ny_options_get(). */
 const char *ny_options_text(const struct ny_options *options, const char *name);
-/* The value in force is "yes". */
+/* Tells whether the value in force is "yes". */
 bool ny_options_flag(const struct ny_options *options, const char *name);
 /* The number in force; false, and *value untouched, when there is none or it is "auto". */
 bool ny_options_number(const struct ny_options *options, const char *name, double *value);

@@ -1,4 +1,4 @@
-/* What makes two sets of options the same job: names and values in force, in one spelling. */
+/* The identity of a job's options: names and values in force, in one spelling. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

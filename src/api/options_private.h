@@ -1,11 +1,11 @@
-/* For api/options*.c alone. */
+/* Shared by api/options*.c. */
 #ifndef NY_API_OPTIONS_PRIVATE_H
 #define NY_API_OPTIONS_PRIVATE_H
 
 #include "api/option_table.h"
 #include "api/options.h"
 
-/* Whether the map in force has anything to do with an option of graphs; true of others. */
+/* Tells whether the map in force takes an option of graphs; true for other options. */
 bool ny_options_of_map(const struct ny_options *options, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What options mean together: the defaults that others imply, and which cannot act beside which.
+ * The rules of options together: defaults that others imply, and options that exclude each other.
  * An option that would be accepted and ignored is refused instead.
  */
 #include <limits.h>
@@ -59,7 +59,7 @@ static const struct condition {
 
 enum { CONDITIONS = sizeof(conditions) / sizeof(conditions[0]) };
 
-/* Name and options of an entry in the table of methods or of rules; no name past the last. */
+/* Finds name and options of an entry in the table of methods or rules; no name past the last. */
 struct entry {
     const char *name, *options;
 };
@@ -111,7 +111,7 @@ static const struct ny_kernel *kernel_of(const struct ny_options *options)
     return ny_kernel_find(ny_options_get(options, "kernel"));
 }
 
-/* NULL: a graph's map has none. */
+/* Returns the method in force; NULL for a graph's map without one. */
 static const struct ny_method *method_of(const struct ny_options *options)
 {
     const char *name = ny_options_get(options, "approx");
@@ -119,7 +119,7 @@ static const struct ny_method *method_of(const struct ny_options *options)
     return name ? ny_method_find(name) : NULL;
 }
 
-/* Of a method without landmarks, which takes none, the first. */
+/* Returns the rule in force; the first one for a method without landmarks, which takes none. */
 static const struct ny_rule *rule_of(const struct ny_options *options)
 {
     const char *name = ny_options_get(options, "select");
@@ -127,7 +127,7 @@ static const struct ny_rule *rule_of(const struct ny_options *options)
     return name ? ny_rule_find(name) : ny_rule_at(0);
 }
 
-/* Whether `name` is a parameter that the kernel in force has, or not one of a kernel at all. */
+/* Tells whether `name` is a parameter of the kernel in force, or not one of a kernel at all. */
 static bool kernel_takes(const struct ny_options *options, const char *name)
 {
     const struct ny_kernel *kernel;
@@ -140,14 +140,14 @@ static bool kernel_takes(const struct ny_options *options, const char *name)
     return gamma ? kernel->has_gamma : width ? kernel->has_sigma : kernel->has_polynomial;
 }
 
-/* Without a tolerance, greedy finds the one that gives --landmarks. */
+/* Tells whether the rule takes the option. greedy finds its tolerance if none is given. */
 static bool rule_takes(const struct ny_options *options, const char *name)
 {
     if (is(name, "pilot")) return rule_of(options)->by_tolerance && !typed(options, "tolerance");
     return !is(name, "tolerance") || rule_of(options)->by_tolerance;
 }
 
-/* The solver of projected is randomized where that is typed. */
+/* Tells whether the solver takes the option. That of projected does if typed as randomized. */
 static bool solver_takes(const struct ny_options *options, const char *name)
 {
     return !ny_one_of(name, "oversample|power") ||
@@ -176,7 +176,7 @@ const struct ny_map *ny_options_map(const struct ny_options *options)
     return map->of_graph && graph ? map->of_graph : map;
 }
 
-/* What fits of a graph's map have of the verb graph, and beside it. */
+/* Options of fits of a graph's map: those of the verb graph, and others. */
 static const char graph_options[] =
     "graph|neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual|connect|"
     "largest|edge-weights";
@@ -208,7 +208,7 @@ bool ny_options_of_map(const struct ny_options *options, const char *name)
     return !ny_one_of(name, graph_options) || ny_options_map(options)->graph;
 }
 
-/* What the method in force makes the best of. */
+/* Returns the rule that suits the method in force best. */
 static const char *default_rule(const struct ny_options *options)
 {
     const struct ny_method *method = method_of(options);
@@ -295,7 +295,7 @@ static int check_conditions(const struct ny_options *options, unsigned groups)
     return NY_OK;
 }
 
-/* Behind the name of a map that is one of a graph here, and need not be. */
+/* Text after the name of a map that is one of a graph here, and need not be. */
 static const char *of_graph(const struct ny_map *map)
 {
     return map == ny_map_find(map->name) ? "" : " of a graph";
@@ -325,7 +325,7 @@ static int refuse_for_map(const struct ny_options *options, unsigned groups, con
                    map->name, graphs);
 }
 
-/* Of a graph's map, and of the others. */
+/* Refuses options that the map in force does not take, be it one of a graph or not. */
 static int check_map(const struct ny_options *options, unsigned groups)
 {
     const struct ny_option_info *option;
@@ -369,7 +369,7 @@ static int check_method(const struct ny_options *options)
     return NY_OK;
 }
 
-/* Typed parameters that the kernel or the rule in force does not have. */
+/* Refuses typed parameters that the kernel or the rule in force does not have. */
 static int check_tables(const struct ny_options *options)
 {
     const struct ny_option_info *option;

@@ -13,7 +13,7 @@
 
 /* ---- the command that makes a result ------------------------------------------------------ */
 
-/* As a shell reads it. */
+/* Writes a word as a shell reads it. */
 static void put_word(struct ny_sink *sink, const char *word)
 {
     static const char plain[] =
@@ -50,7 +50,7 @@ static void put_option(struct ny_sink *sink, const struct ny_option_info *info, 
     if (info->argument) put_word(sink, value);
 }
 
-/* What was typed; of a result that has no command of its own, one that makes the same. */
+/* Writes the command as it was typed; for a result without one, a command that makes the same. */
 static void put_command(const json_t *record, const char *store, const char *name,
                         struct ny_sink *sink)
 {
@@ -85,7 +85,7 @@ struct names {
     size_t count;
 };
 
-/* Those that are done. */
+/* Adds a name if its result is done. */
 static int add_name(void *user, const char *name)
 {
     struct names *names = user;

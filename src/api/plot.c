@@ -58,7 +58,7 @@ static int check_scree(struct ny_context *ctx, const struct ny_options *options)
     return NY_OK;
 }
 
-/* Of a call: what options ask for, and an open store. */
+/* The state of a call: what options ask for, and an open store. */
 struct plot {
     struct ny_picture_spec spec;
     char axes[2][64];

@@ -16,7 +16,7 @@ static int inputs_of(const struct ny_request *request, json_t **inputs)
     return request->kind->inputs ? request->kind->inputs(request, inputs) : NY_OK;
 }
 
-/* The same options do not make the same job where a file has changed since. */
+/* Checks that the files are those of the job: with a changed file, it is another job. */
 static int check_inputs(const struct ny_request *request)
 {
     json_t *inputs, *stored = json_object_get(request->record, "inputs");
@@ -61,7 +61,7 @@ static int refuse(const struct ny_request *request, const char *what)
                    what, ny_resume_words(request->store, request->name, request->record).text);
 }
 
-/* NAME exists: it is resumed when it was made with the same options, else refused. */
+/* Called if NAME exists: resumes it if it was made with the same options, else refuses. */
 static int check_existing(const struct ny_request *request)
 {
     const char *kind = ny_field_text(request->record, "kind");
@@ -157,7 +157,7 @@ static void note_done(const struct ny_request *request)
                                             : "--restart makes it again with them");
 }
 
-/* After the plan: of a budget below even this it says which one works. */
+/* Called after the plan, which for a budget below even this says which one works. */
 static int reserve_process(struct ny_request *request)
 {
     int err = ny_reserve(request->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);

@@ -369,7 +369,7 @@ static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
     return err ? err : check_randomized(ctx, options, fit);
 }
 
-/* Of a map of a graph: landmarks, where it has some, are averaged over. */
+/* Decides the settings of a map of a graph. Averages run over its landmarks, if it has any. */
 static int decide_graph_fit(struct ny_store *store, const struct ny_options *options, uint64_t n,
                             struct ny_fit_settings *fit)
 {
@@ -410,9 +410,9 @@ static bool affine_selection(const struct ny_options *options)
     return !ny_options_flag(options, "online") && (is(map, "kpca") || is(map, "pca"));
 }
 
-/* With k(x,x) at most 1 the first landmark leaves a residual of at most 1 to any row, or 2 where it
- * is the distance to an affine hull: a tolerance that large is a slip. Other kernels have no such
- * bound. */
+/* If k(x,x) is at most 1, the first landmark leaves a residual of at most 1 to any row, or 2 where
+ * it is the distance to an affine hull: a tolerance that large is a slip. Other kernels have no
+ * such bound. */
 static int check_tolerance(struct ny_context *ctx, const struct ny_fit_settings *fit, bool affine)
 {
     double tolerance = fit->dictionary.tolerance, most = affine ? 2 : 1;

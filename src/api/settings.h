@@ -1,4 +1,4 @@
-/* From options to what a fit is to do. */
+/* Turns options into the settings of a fit. */
 #ifndef NY_API_SETTINGS_H
 #define NY_API_SETTINGS_H
 
@@ -17,8 +17,7 @@ struct ny_owned_settings {
  * the store's n and d; reads landmarks from their file or result. */
 int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
                     const struct ny_options *options, unsigned groups, const char *updated);
-/* Of calls that take the options of a fit as they are and have no result of a name: a note where
- * one is to be replaced. */
+/* Logs a note, for calls with the options of a fit but no result, if --restart was given. */
 void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx);
 /* The options of a graph: of the verb graph, or of a fit of a graph's map. */
 int ny_graph_settings_of(struct ny_graph_settings *graph, struct ny_store *store,

@@ -50,7 +50,7 @@ static int by_model(struct run *run, const struct ny_model *model)
                              &run->placed);
 }
 
-/* By the result's model; by all points where it has none. */
+/* Transforms by the result's model, or by all points where it has none. */
 static int by_result(struct run *run, struct ny_store *store)
 {
     const struct ny_placing *placing = run->placing;
