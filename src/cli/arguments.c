@@ -96,7 +96,7 @@ static bool find_long(const struct verb *verb, const char *name, struct option_v
            !view->argument && !view->own;
 }
 
-/* Whether "S" or "S=VALUE" names an option: `name` is then S. */
+/* Tells whether "S" or "S=VALUE" names an option: `name` is then S. */
 static bool names_option(const struct verb *verb, const char *word, char name[NAME_BYTES])
 {
     struct option_view view;
@@ -184,7 +184,7 @@ static void operand_name(const struct verb *verb, size_t index, char *name, size
     snprintf(name, size, "%.*s", (int)length, word);
 }
 
-/* What looks like an operand may be an option without its dashes, or a file without -o. */
+/* Fails with a hint: the operand may be an option without its dashes, or a file without -o. */
 static int too_many_operands(struct command *command)
 {
     const struct verb *verb = command->verb;

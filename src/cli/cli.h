@@ -131,14 +131,13 @@ int cli_fail_verb(struct command *command, const char *word);
 #define CLI_PRINTF(text_index, first) __attribute__((format(printf, text_index, first)))
 /* One sentence on the standard error, or one JSON object; returns `status`. */
 int cli_fail(struct command *command, int status, const char *format, ...) CLI_PRINTF(3, 4);
-/* The same with the verb's usage line below (not in JSON). */
+/* Like cli_fail(), with the verb's usage line below (not in JSON). */
 int cli_fail_usage(struct command *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* The error of the context; returns `status`. */
 int cli_fail_library(struct command *command, int status);
-/* The same for a verb that can be resumed: with the line that goes on, where something waits. */
+/* Like cli_fail_library(), for a verb that can be resumed: adds the line that goes on, if any. */
 int cli_fail_resumable(struct command *command, int status);
-/* What is printed for an interruption that cannot wait, made beforehand; what does not fit is cut.
- */
+/* The text printed for an interruption that cannot wait, made beforehand and cut if too long. */
 struct cli_last_words {
     const char *message;
     bool resumable; /* the same command goes on */
@@ -162,8 +161,8 @@ void cli_use_all_cpus(void);
  * pipe is an error of write(), not a signal. */
 void cli_prepare_output(void);
 void cli_write_json_string(FILE *file, const char *text);
-/* With ? for control characters: a terminal obeys them, and what files and stores say is not to be
- * obeyed. */
+/* Prints text with ? for control characters, as a terminal would obey those that files and stores
+ * hold. */
 void cli_print_text(FILE *file, const char *text);
 
 /* ---- resume.c ----------------------------------------------------------------------------- */
@@ -173,8 +172,8 @@ void cli_remember_command(struct command *command);
 /* The command line that goes on after a failure with `status`; NULL where there is none. It lives
  * as long as the command's context and *own, which is to be freed. */
 const char *cli_find_resume(const struct command *command, int status, struct ny_context **own);
-/* Whether the command has no options that choose anything, and NAME is there, of this kind: then it
- * is for ny_resume(). */
+/* Tells whether the command has no options that choose anything, and NAME is there, of this kind:
+ * then it is for ny_resume(). */
 bool cli_goes_on(const struct command *command, const char *kind);
 
 /* ---- signals.c ---------------------------------------------------------------------------- */
@@ -187,11 +186,11 @@ void cli_watch_signals(struct command *command);
 
 /* Sends progress and log of the context to the standard error. */
 void cli_display_start(struct command *command);
-/* What the command took, where --verbose asks. */
+/* Prints the time and memory that the command took, if --verbose asks. */
 void cli_display_end(struct command *command);
 /* Takes the line off the screen. */
 void cli_display_clear(struct display *display);
-/* Of the terminal, else by COLUMNS and LINES, else 80 and 24. */
+/* The size of the terminal, else by COLUMNS and LINES, else 80 and 24. */
 int cli_terminal_width(void);
 int cli_terminal_lines(void);
 
@@ -206,7 +205,7 @@ struct words cli_bytes_option(double bytes);         /* 143M: rounded up, for --
 struct words cli_duration(double seconds);           /* 3 min 20 s */
 struct words cli_count(double count);                /* 60,000 */
 struct words cli_scaled(double x, const char *unit); /* 446 GF/s; for "rows/s" 1.2 M rows/s */
-/* Whatever the case: "a.NYM" ends with ".nym". */
+/* Ignores case: "a.NYM" ends with ".nym". */
 bool cli_ends_with(const char *text, const char *end);
 /* Columns of a text on a terminal: characters, not bytes. */
 int cli_columns(const char *text);
@@ -241,7 +240,7 @@ void cli_print_overview(FILE *file);
 void cli_print_usage(FILE *file, const struct verb *verb);
 /* "fit STORE NAME [options]" */
 void cli_synopsis(const struct verb *verb, char *text, size_t bytes);
-/* Of common options the first sentence; of `all` options all there is to say. */
+/* Prints the first sentence of common options, or with `all` the full text of all options. */
 void cli_print_help(FILE *file, const struct verb *verb, bool all);
 void cli_print_man(FILE *file);
 void cli_print_bash_completion(FILE *file);

@@ -26,7 +26,7 @@ static bool is_file(const struct option_view *view)
                               strstr(view->argument, ".npy") || strcmp(view->argument, "DIR") == 0);
 }
 
-/* What stands for the value of an option, beside words and files. */
+/* Kinds of option values besides words and files. */
 enum values { VALUES_OTHER, VALUES_NAMES, VALUES_COLORS, VALUES_COLUMNS };
 
 static enum values values_of(const struct option_view *view)
@@ -54,7 +54,7 @@ static void put_verbs(FILE *file)
         fprintf(file, "%s%s", i ? " " : "", verb->name);
 }
 
-/* What may follow an option that takes a value. */
+/* Writes the words that may follow an option that takes a value. */
 static void put_bash_values(FILE *file)
 {
     struct option_view view;

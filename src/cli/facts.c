@@ -329,7 +329,7 @@ static bool print_probe(FILE *file, const char *label, const json_t *facts)
     return true;
 }
 
-/* Of a map of a graph: how well distances are those of the paths. */
+/* Prints, for a map of a graph, how well distances keep those of the paths. */
 static bool print_preservation(FILE *file, const json_t *facts)
 {
     double variance, preserved, pairs;
@@ -345,7 +345,7 @@ static bool print_preservation(FILE *file, const json_t *facts)
     return true;
 }
 
-/* Of eigenmaps, and of the diffusion map of a graph, whose eigenvalues are 1 − λ. */
+/* Prints the residuals of eigenmaps and of a graph's diffusion map, whose eigenvalues are 1 − λ. */
 static bool print_residuals(FILE *file, const json_t *facts)
 {
     const json_t *values = json_object_get(facts, "eigenvalues"), *residual;
@@ -382,7 +382,7 @@ static void print_negative(FILE *file, const json_t *facts)
                          : "K is not positive semidefinite");
 }
 
-/* What is done, and could have been measured: --probe is of fits, by a kernel that is known. */
+/* Tells whether a finished result lacks a certificate that --probe could have measured. */
 static bool lacks_certificate(const json_t *facts)
 {
     return is(facts, "kind", "fit") && is(facts, "status", "done") &&
@@ -390,7 +390,7 @@ static bool lacks_certificate(const json_t *facts)
            !json_is_object(json_object_get(facts, "graph"));
 }
 
-/* What the components hold of the matrix, which is no error: the rest is left out on purpose. */
+/* Prints the components' share of the matrix. The rest is no error: it is left out on purpose. */
 static bool print_kept(FILE *file, const json_t *facts, bool exact, bool certified)
 {
     const json_t *values = json_object_get(facts, "eigenvalues");

@@ -1,4 +1,4 @@
-/* plan --gamma-grid: a table of widths. */
+/* Prints the table of widths of plan --gamma-grid. */
 #include "cli/cli.h"
 
 #include <math.h>

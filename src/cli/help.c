@@ -118,7 +118,7 @@ static void print_description(FILE *file, const char *text, bool all, int width)
     } while (all && *text);
 }
 
-/* Option `index` is the first of its section that is shown. */
+/* Tells whether option `index` is the first of its section that is shown. */
 static bool begins_section(const struct verb *verb, size_t index, const char *section, bool all)
 {
     struct option_view earlier;

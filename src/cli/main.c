@@ -35,7 +35,7 @@ static _Noreturn void end(int status)
     NY_EXIT_BY(status);
 }
 
-/* Once more, where OpenBLAS has to be told which CPU this is; goes on where that fails. */
+/* Starts again if OpenBLAS has to be told which CPU this is; goes on if that fails. */
 static void tell_openblas(void)
 {
     const char *core = ny_blas_coretype();

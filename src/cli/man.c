@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Code point of the UTF-8 sequence at *text, which moves past it; *text is from our tables. */
+/* Reads the code point of the UTF-8 sequence at *text, which moves past it; *text is our own. */
 static unsigned next_character(const char **text)
 {
     const unsigned char *bytes = (const unsigned char *)*text;
@@ -17,7 +17,7 @@ static unsigned next_character(const char **text)
     return point;
 }
 
-/* Text of a table, escaped; a line never begins with a control character because of \&. */
+/* Writes text of a table, escaped; a line never begins with a control character because of \&. */
 static void put(FILE *file, const char *text)
 {
     if (*text == '.' || *text == '\'') fputs("\\&", file);

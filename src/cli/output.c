@@ -1,4 +1,4 @@
-/* What the command writes: text on streams that may fail, errors as sentences or as JSON. */
+/* Writes the command's output: text on streams that may fail, errors as sentences or as JSON. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -190,7 +190,7 @@ int cli_fail_usage(struct command *command, const char *format, ...)
     return print_error(command, &failure, message);
 }
 
-/* Whether the standard output is a pipe that nobody reads any more, as in "export -o - | head". */
+/* Tells whether standard output is a pipe that nobody reads any more ("export -o - | head"). */
 static bool reader_is_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO};
@@ -198,7 +198,7 @@ static bool reader_is_gone(void)
     return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
 }
 
-/* Whoever closed the pipe has had enough and does not want a message about it. */
+/* Tells whether the reader closed the pipe, and so does not want a message about it. */
 static bool nobody_listens(const struct command *command)
 {
     const char *output = command->output;

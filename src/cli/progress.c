@@ -30,7 +30,7 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* By the terminal, else by the environment, else `unknown`. */
+/* Asks the terminal, else the environment, else returns `unknown`. */
 static int terminal_extent(bool lines, const char *variable, int unknown)
 {
     const char *told = getenv(variable);
@@ -60,7 +60,7 @@ void cli_display_clear(struct display *display)
     display->width = 0;
 }
 
-/* What is said beside the stage, in the order of the line; "" where not known. */
+/* The parts of the line after the stage, in order; "" where not known. */
 struct parts {
     struct words percent, rows, bytes, flops, eta;
 };
@@ -186,7 +186,7 @@ void cli_display_start(struct command *command)
 
     display->terminal = isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
     display->color = display->terminal && !(no_color && no_color[0]);
-    /* With --json a program reads the standard error too. */
+    /* a program that asks for --json reads the standard error too */
     display->quiet = command->quiet || command->json;
     display->verbose = command->verbose && !display->quiet;
     display->json = command->json;

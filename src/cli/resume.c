@@ -76,7 +76,7 @@ static bool wanted_memory(const struct command *command, char *size, size_t byte
     return true;
 }
 
-/* Asked with a context of its own, so that the error of the command's stays. */
+/* Asks with a context of its own, so that the error in the command's context stays. */
 static bool is_interrupted(const struct command *command, struct ny_context *context)
 {
     struct ny_report *report = NULL;

@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* What a call may take to make its checkpoint and return. */
+/* The time that a call may take to make its checkpoint and return. */
 static const struct itimerval patience = {.it_value = {.tv_sec = 1, .tv_usec = 600000}};
 
 static struct ny_context *volatile watched;
@@ -82,7 +82,7 @@ static bool is_ignored(int signal)
 
 void cli_watch_signals(struct command *command)
 {
-    /* No SA_RESTART: a read that waits for a pipe must notice. */
+    /* SA_RESTART is not set: a read that waits for a pipe must notice. */
     struct sigaction action = {.sa_handler = stop}, alarm = {.sa_handler = lose_patience};
     struct itimerval never = {0};
 

@@ -93,7 +93,7 @@ static const char *reason_of(const json_t *facts, const char *key)
     return json_string_value(json_object_get(json_object_get(facts, "reasons"), key));
 }
 
-/* Whether result `r` is the first of all whose figure `key` is not there for this reason. */
+/* Tells whether result `r` is the first of all whose figure `key` is missing for this reason. */
 static bool is_first(const json_t *results, size_t r, const char *key)
 {
     const char *reason = reason_of(json_array_get(results, r), key), *other;
@@ -147,7 +147,7 @@ static void print_reason(const json_t *results, size_t r, const char *reason, js
     putchar('\n');
 }
 
-/* Why figures are not there, a line for each reason, but for those that were not asked for. */
+/* Prints why figures are missing, a line for each reason, except "not asked for". */
 static void print_reasons(const json_t *results)
 {
     for (size_t r = 0; r < json_array_size(results); r++) {
@@ -166,7 +166,7 @@ static void print_reasons(const json_t *results)
     }
 }
 
-/* What there is a number of for each bucket of eigenpairs. */
+/* Prints a line with a number for each bucket of eigenpairs. */
 static void print_buckets(const json_t *facts, const char *key, const char *label)
 {
     const json_t *buckets = json_object_get(facts, "buckets");

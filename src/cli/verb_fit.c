@@ -161,7 +161,7 @@ static void print_eigenvalues(FILE *file, const json_t *facts)
     fputs(shown < count ? " …\n" : "\n", file);
 }
 
-/* Of a forest: what it found, and what that took. */
+/* Prints the recall of a forest, and the work that it took. */
 static void print_recall(FILE *file, const json_t *facts)
 {
     const json_t *interval = json_object_get(facts, "recall_interval");
@@ -178,7 +178,7 @@ static void print_recall(FILE *file, const json_t *facts)
                        rounds, distances);
 }
 
-/* Of a graph: its size, how it hangs together, and other graphs that were tried. */
+/* Prints a graph's size, its components, and other graphs that were tried. */
 static void print_graph(FILE *file, const json_t *facts)
 {
     const json_t *line, *sweep, *graph = json_object_get(facts, "graph");

@@ -5,7 +5,7 @@
 
 /* ---- info --------------------------------------------------------------------------------- */
 
-/* Where a job stands that is not done. */
+/* Prints the progress of a job that is not done. */
 static void print_progress(FILE *file, const json_t *facts)
 {
     const char *stage = cli_fact_text(facts, "stage");

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the environment, whatever the locale of the process is. */
+/* Asks the environment, whatever the locale of the process is. */
 static bool speaks_utf8(void)
 {
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);

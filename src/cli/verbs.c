@@ -255,7 +255,7 @@ const char *cli_verb_suggest(const char *name)
     return ny_suggest(name, names, count);
 }
 
-/* Of a switch that is on, or whose default depends, --no-S has to be seen too. */
+/* Makes the view of an option. A switch that is on, or whose default depends, shows --no-S too. */
 static struct option_view view_of(const struct ny_option_info *info)
 {
     bool off = !info->argument && info->fallback && strcmp(info->fallback, "no") == 0;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Three significant digits. */
+/* Writes three significant digits. */
 static void put_scaled(struct words *words, double value, const char *unit)
 {
     int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;

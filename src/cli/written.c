@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 
-/* Decimal units, in which file managers show sizes: 51.6 kB. */
+/* Writes a size in decimal units, as file managers show it: 51.6 kB. */
 static struct words size_words(double bytes)
 {
     struct words words;
