@@ -13,13 +13,13 @@
 #include "stream/source.h"
 
 struct ny_pass_work {
-    /* In parallel: reads the tile with ny_tile_strip(), writes into buffers of tile->worker. */
+    /* Runs in parallel: reads the tile with ny_tile_strip(), fills buffers of tile->worker. */
     int (*unit)(void *arg, const struct ny_tile *tile);
-    /* In unit order, one at a time, on the worker that did the unit; NY_END: the pass has seen
+    /* Runs in unit order, one at a time, on the worker that did the unit; NY_END: the pass has seen
      * enough. May be NULL. */
     int (*fold)(void *arg, const struct ny_tile *tile);
-    /* Between two folds, at least every checkpoint_s seconds and before an interrupt is obeyed:
-     * units < units_done are folded. May be NULL. */
+    /* Runs between two folds, at least every checkpoint_s seconds and before an interrupt is
+     * obeyed: units < units_done are folded. May be NULL. */
     int (*checkpoint)(void *arg, uint64_t units_done);
 };
 
@@ -33,8 +33,8 @@ struct ny_pass {
     double checkpoint_s;
     double flops_per_row; /* for the progress */
     uint64_t rows_total;  /* for the progress, where the source is a part of them; 0: its n */
-    /* True where nothing has to be read of a unit: it goes to `fold` at once, tile->skipped. Asked
-     * in unit order, before any row of the unit is read. May be NULL. */
+    /* Tells whether nothing has to be read of a unit: it goes to `fold` at once, tile->skipped.
+     * Asked in unit order, before any row of the unit is read. May be NULL. */
     bool (*skip)(void *arg, uint64_t unit);
 };
 

@@ -110,7 +110,7 @@ static int spill(struct ny_shuffle *shuffle, struct bucket *bucket, char *piece)
     return NY_OK;
 }
 
-/* Before each record, which is padded to a multiple of 8 bytes. */
+/* Precedes each record, which is padded to a multiple of 8 bytes. */
 struct head {
     uint64_t hash, bytes;
 };
@@ -120,7 +120,7 @@ static size_t padded(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
-/* More of a record, which may go on in the next piece. */
+/* Appends bytes of a record, which may go on in the next piece. */
 static int put(struct ny_shuffle *shuffle, size_t number, const void *data, size_t bytes)
 {
     struct bucket *bucket = &shuffle->bucket[number];
@@ -152,7 +152,7 @@ int ny_shuffle_add(struct ny_shuffle *shuffle, uint64_t row, const void *record,
     return err;
 }
 
-/* Where a record of the bucket is, with its hash: what is sorted. */
+/* The hash and the place of a record of the bucket, for sorting. */
 struct entry {
     uint64_t hash;
     size_t at, bytes;

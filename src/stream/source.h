@@ -1,4 +1,4 @@
-/* Where the rows of a pass come from, and the tile: one unit of them in a worker's hands. */
+/* The source of the rows of a pass, and the tile: one unit of them in a worker's hands. */
 #ifndef NY_STREAM_SOURCE_H
 #define NY_STREAM_SOURCE_H
 
@@ -39,7 +39,7 @@ struct ny_source_ops {
     void (*free)(struct ny_source *source);
 };
 
-/* What every source starts with. */
+/* The part that every source starts with. */
 struct ny_source {
     const struct ny_source_ops *ops;
     struct ny_context *ctx;
