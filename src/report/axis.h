@@ -10,8 +10,8 @@ struct ny_axis {
     double low, high; /* low < high */
 };
 
-/* What shows the values: all of them, or the middle 99.8 % and, beside it, what is not far off.
- * With a margin. Values that are not finite are left out; `values` is sorted. */
+/* Makes the axis that shows the values: all of them, or the middle 99.8 % and those not far off,
+ * with a margin. Values that are not finite are left out; `values` is sorted. */
 struct ny_axis ny_axis_of(double *values, size_t count, bool all);
 
 /* 0 at low, 1 at high. */

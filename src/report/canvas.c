@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "io/writer.h"
 
-/* What svg and pdf keep of a picture until they are complete, for each pixel that it may have: an
+/* Bytes that svg and pdf keep until they are complete, for each pixel that the picture may have: an
  * image, a copy, and its compressed form in letters. */
 enum { PAGE_BYTES_A_PIXEL = 12 };
 
@@ -297,7 +297,7 @@ double ny_frame_y(const struct ny_plot_frame *frame, double value)
     return frame->bottom - ny_axis_place(&frame->y, value) * (frame->bottom - frame->top);
 }
 
-/* Where the numbers leave it out. */
+/* Returns the power of ten that the numbers leave out, or "". */
 static const char *power_text(int exponent, char text[32])
 {
     return exponent ? ny_power_of_ten(exponent, text) : "";

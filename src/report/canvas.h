@@ -28,7 +28,7 @@ struct ny_canvas {
     int failed; /* status of the writer */
 };
 
-/* libpng says no more of a lack of memory than that it failed. */
+/* Returns the error of a cairo call. libpng reports a lack of memory only as a failure. */
 int ny_cairo_error(struct ny_context *ctx, cairo_status_t status);
 
 /* White paper. */

@@ -193,7 +193,7 @@ static int fill_rows(struct ny_frame *frame, uint64_t first, size_t count)
     return ny_part_find("rows")->fill(&frame->result, first, count, frame->rows);
 }
 
-/* What another result has of the rows of this piece, run by run. */
+/* Reads another result's values of the rows of this piece, run by run. */
 static int read_other(struct ny_frame *frame, struct ny_frame_column *column, size_t count)
 {
     struct ny_result *other = &frame->other[column->other - 1];

@@ -41,13 +41,13 @@ int ny_frame_open(struct ny_frame *frame, struct ny_store *store, const char *na
 void ny_frame_close(struct ny_frame *frame);
 /* *column: its place. NY_EUSAGE where there is no such column. */
 int ny_frame_add(struct ny_frame *frame, const char *name, size_t *column);
-/* Whether the result has such a part itself. */
+/* Tells whether the result has such a part itself. */
 bool ny_frame_has(const struct ny_frame *frame, const char *name);
 /* Rows first … first + count − 1 of all columns; count ≤ piece. */
 int ny_frame_read(struct ny_frame *frame, uint64_t first, size_t count);
-/* The same of one column alone. */
+/* Like ny_frame_read(), for one column alone. */
 int ny_frame_read_column(struct ny_frame *frame, size_t column, uint64_t first, size_t count);
-/* Its values are numbers of classes, not quantities. */
+/* Tells whether its values are numbers of classes, not quantities. */
 bool ny_frame_is_class(const struct ny_frame_column *column);
 
 /* Calls `each` for pieces of all rows, in order: one pass. */

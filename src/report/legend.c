@@ -90,7 +90,7 @@ static void value_ticks(struct bar_ticks *ticks, const struct ny_axis *range, in
     }
 }
 
-/* Its lower end at the pen. */
+/* Draws the ramp with its upper end at the pen. */
 static void draw_ramp(struct pen *pen, double height, uint32_t (*color)(double))
 {
     enum { STOPS = 32 };
@@ -214,7 +214,7 @@ static void place_name(const struct ny_plot_frame *frame, const struct ny_sample
     }
 }
 
-/* From top to bottom: a label that would cover an earlier one moves below it. */
+/* Goes from top to bottom: a label that would cover an earlier one moves below it. */
 static void separate(struct label *labels, size_t count, double line)
 {
     qsort(labels, count, sizeof(*labels), compare_heights);

@@ -1,4 +1,4 @@
-/* What colours mean, at the right of the axes, and the names of classes among their points. */
+/* The legend of colours at the right of the axes, and the names of classes among their points. */
 #ifndef NY_REPORT_LEGEND_H
 #define NY_REPORT_LEGEND_H
 

@@ -4,13 +4,13 @@
 
 #include "report/sink.h"
 
-/* With &lt; and so on: for elements and quoted attributes. What is not UTF-8, and control
- * characters, become ?. */
+/* Writes text with &lt; and so on, for elements and quoted attributes. Control characters and bytes
+ * that are not UTF-8 become ?. */
 void ny_put_html(struct ny_sink *sink, const char *text);
 /* A JSON string with its quotes, for a script element: < > & are escaped, so that no text ends it.
  */
 void ny_put_json(struct ny_sink *sink, const char *text);
-/* null where it is not finite. */
+/* Writes a number; null where it is not finite. */
 void ny_put_number(struct ny_sink *sink, double number);
 /* RFC 4648. */
 void ny_put_base64(struct ny_sink *sink, const void *data, size_t bytes);

@@ -11,7 +11,7 @@
 #include "report/page_summary.h"
 #include "report/words.h"
 
-/* Of all results together. */
+/* Limits of all results together. */
 enum {
     POINTS = 12000,
     POINTS_LEAST = 300,
@@ -176,7 +176,7 @@ static int put_store(const struct page *page, struct ny_sink *sink)
     return sink->err;
 }
 
-/* Where there are several results. */
+/* Writes links to the results, if there are several. */
 static void put_links(const struct page *page, struct ny_sink *sink)
 {
     if (page->spec->count < 2) return;

@@ -171,7 +171,7 @@ static void put_kept(struct ny_sink *sink, const json_t *report)
             ny_field_is(report, "trace_of", "centred") ? "variance" : "trace");
 }
 
-/* Of K̃, where landmarks or a probe tell it. */
+/* Writes the error of K̃, if landmarks or a probe tell it. */
 static bool put_error(struct ny_sink *sink, const json_t *report)
 {
     double trace = ny_field_number(report, "trace_error", NAN);
@@ -203,8 +203,8 @@ static bool put_error(struct ny_sink *sink, const json_t *report)
     return isfinite(trace) || isfinite(residual) || isfinite(probe);
 }
 
-/* Of a map of a graph: how well distances are those of the paths, or the residuals of eigenvectors.
- */
+/* Writes, for a map of a graph, how well distances keep the paths, or the residuals of
+ * eigenvectors. */
 static bool put_graph_error(struct ny_sink *sink, const json_t *report)
 {
     double variance = ny_field_number(report, "residual_variance", NAN);

@@ -5,10 +5,10 @@
 #include "report/markup.h"
 #include "report/page_points.h"
 
-/* Of `count` records, those that have it, a column each: what one compares. */
+/* Writes a table that compares `count` records, a column each; nothing for fewer than two. */
 void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const char *const *names,
                        size_t count);
-/* Of an embedding, or a dictionary whose residuals are known. */
+/* Writes the certificate of an embedding, or of a dictionary whose residuals are known. */
 void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result);
 /* Time and memory of each stage, against the budget. */
 void ny_put_cost(struct ny_sink *sink, const json_t *report);

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "report/markup.h"
 
-/* Grey levels of all images from the least value to the most; of bytes as they are. */
+/* Scales grey levels from the least value of all images to the most; bytes above 1 keep theirs. */
 static void to_grey(struct ny_page_images *images, const double *values, size_t count,
                     enum ny_dtype dtype)
 {

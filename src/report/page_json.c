@@ -100,8 +100,8 @@ static void put_classes(struct json *json, const struct ny_tint *tint)
     ny_put(json->sink, "\"");
 }
 
-/* Of each cluster the class that most of its rows have; how many rows have that of their cluster,
- * and how many another. */
+/* Writes for each cluster the class that most of its rows have; then how many rows have the class
+ * of their cluster, and how many another. */
 static void put_majorities(struct json *json)
 {
     const struct ny_page_points *p = json->points;
@@ -177,8 +177,8 @@ static cairo_status_t encode(void *user, const unsigned char *data, unsigned byt
     return e->sink->err ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
-/* Of a cell: how many points on a logarithmic scale, 1 … 255; or 1 + the colour most of them have.
- * 0 where there is none. */
+/* Returns the number of points of a cell on a logarithmic scale, 1 … 255, or 1 + the colour that
+ * most of them have; 0 if it has none. */
 static unsigned char grey_of(const struct ny_raster *raster, size_t cell, bool colors,
                              uint64_t most)
 {

@@ -10,7 +10,7 @@
 
 enum { ROWS_SHOWN = 400, IMAGES_SHOWN = 40 };
 
-/* Number k of `count` that are spread evenly over `all`, both ends among them. */
+/* Returns number k of `count` that are spread evenly over `all`, both ends among them. */
 static size_t spread(size_t k, size_t count, size_t all)
 {
     return count < 2 ? 0 : k * (all - 1) / (count - 1);

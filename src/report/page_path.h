@@ -15,8 +15,8 @@ struct ny_page_path {
     struct ny_page_images images;
 };
 
-/* In the graph that made a result, or else in `graph`, which may be NULL. images: height, width,
- * and bytes of all. Release it after a failure, too. */
+/* Finds the path in the graph that made a result, or else in `graph`, which may be NULL. images:
+ * height, width, and bytes of all. Release it after a failure, too. */
 int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
                      const struct ny_result *graph, const uint64_t ends[2], const size_t images[3]);
 void ny_page_path_release(struct ny_page_path *path);

@@ -1,6 +1,6 @@
 /*
- * What a report shows of the points of a result, gathered in one pass: rasters of all points over
- * pairs of components, and a sample of rows with their coordinates, colours, and images.
+ * The points of a result in a report, gathered in one pass: rasters of all points over pairs of
+ * components, and a sample of rows with their coordinates, colours, and images.
  */
 #ifndef NY_REPORT_PAGE_POINTS_H
 #define NY_REPORT_PAGE_POINTS_H

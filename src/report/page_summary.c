@@ -23,7 +23,7 @@ void ny_put_headline(struct ny_sink *sink, const struct ny_result *result)
         ny_put(sink, result->bare ? "Graph of neighbours" : "Landmarks");
 }
 
-/* What is left of 1 after `error`, as a percentage with as many digits as tell it from 100. */
+/* Writes 1 − error as a percentage, with as many digits as tell it from 100. */
 static const char *rest_words(double error, char text[32])
 {
     int digits = error > 0 && error < 0.1 ? (int)floor(-log10(error)) : 1;

@@ -12,7 +12,7 @@ enum ny_shape ny_class_shape(size_t number)
     return (enum ny_shape)((number + number / NY_CLASS_COLORS) % NY_SHAPES);
 }
 
-/* Of matplotlib's table, at fifteenths. */
+/* Colours of matplotlib's table, at fifteenths. */
 static const uint32_t viridis[] = {0x440154, 0x481a6c, 0x472f7d, 0x414487, 0x39568c, 0x31688e,
                                    0x2a788e, 0x23888e, 0x1f988b, 0x22a884, 0x35b779, 0x54c568,
                                    0x7ad151, 0xa5db36, 0xd2e21b, 0xfde725};

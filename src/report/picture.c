@@ -53,7 +53,7 @@ static int take_landmarks(struct picture *p)
 
 /* ---- points ------------------------------------------------------------------------------- */
 
-/* Both come in ascending order of rows. */
+/* Notes the landmarks of a piece; both come in ascending order of rows. */
 static void note_landmarks(struct picture *p, const struct ny_frame *frame, size_t count)
 {
     size_t next = 0;

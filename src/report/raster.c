@@ -12,7 +12,7 @@ static size_t slots_of(enum ny_raster_kind kind)
     return kind == NY_RASTER_CLASSES ? NY_CLASS_COLORS + 1 : 1;
 }
 
-/* So that discs would cover three fifths of the picture if they lay evenly and apart. */
+/* Chooses the radius so that discs, spread evenly, would cover three fifths of the picture. */
 static size_t radius_of(size_t width, size_t height, uint64_t points)
 {
     double cells = 0.6 * (double)width * (double)height / (double)(points ? points : 1);
@@ -132,7 +132,7 @@ double ny_raster_level(uint64_t here, uint64_t most)
     return most > 1 ? log((double)here) / log((double)most) : 1;
 }
 
-/* The class that most points of a cell have. Where several have as many, the first after a place
+/* The class that most points of a cell have. If several have as many, it is the first after a place
  * that differs from cell to cell, so that no class is preferred. */
 static size_t largest_slot(const struct ny_raster *raster, size_t cell)
 {

@@ -7,7 +7,7 @@
 
 #include "base/context.h"
 
-/* What the colour of a cell stands for. */
+/* The meaning of a cell's colour. */
 enum ny_raster_kind { NY_RASTER_AMOUNT, NY_RASTER_CLASSES, NY_RASTER_VALUES };
 
 struct ny_raster {
@@ -31,13 +31,13 @@ void ny_raster_release(struct ny_raster *raster);
  * value in 0 … 1, NaN where it has none. */
 void ny_raster_add(struct ny_raster *raster, double x, double y, double tint);
 
-/* How many points the cell at x, y in 0 … 1 counts; 0 beyond the edges. */
+/* Number of points in the cell at x, y in 0 … 1; 0 beyond the edges. */
 uint64_t ny_raster_count(const struct ny_raster *raster, double x, double y);
 /* The most points that one cell counts. */
 uint64_t ny_raster_most(const struct ny_raster *raster);
-/* As premultiplied ARGB, `stride` pixels a line, top line first; empty cells are transparent. */
+/* Paints premultiplied ARGB, `stride` pixels a line, top first; empty cells are transparent. */
 void ny_raster_paint(const struct ny_raster *raster, uint32_t *argb, size_t stride);
-/* Where on its scale a count is: logarithmic, 0 … 1. */
+/* The place of a count on its logarithmic scale, 0 … 1. */
 double ny_raster_level(uint64_t count, uint64_t most);
 
 #endif

@@ -1,4 +1,4 @@
-/* Some rows of a frame, spread over all of them: groups of neighbours at hashed places. */
+/* A sample of rows, spread over all of a frame: groups of neighbours at hashed places. */
 #ifndef NY_REPORT_SAMPLE_H
 #define NY_REPORT_SAMPLE_H
 

@@ -34,7 +34,7 @@ static int find_ranges(struct ny_scene *scene, const struct ny_scene_spec *spec)
     return NY_OK;
 }
 
-/* Whether both axes are components of a map whose coordinates are distances. */
+/* Tells whether both axes are components of a map whose coordinates keep distances. */
 static bool wants_one_scale(const struct ny_scene *scene)
 {
     const struct ny_frame *frame = &scene->frame;

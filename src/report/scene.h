@@ -1,4 +1,4 @@
-/* What a picture shows: two columns of a result, its colours, and how far the axes go. */
+/* The contents of a picture: two columns of a result, its colours, and the range of the axes. */
 #ifndef NY_REPORT_SCENE_H
 #define NY_REPORT_SCENE_H
 
@@ -26,10 +26,10 @@ int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *na
                   const struct ny_scene_spec *spec);
 void ny_scene_close(struct ny_scene *scene);
 /* Widens the shorter of the axes so that, where the scene is `equal`, a step along x and the same
- * step along y are equally long on a rectangle of this width and height (in one unit of length).
- */
+ * step along y are equally long on a rectangle of this width and height (in one unit of length). */
 void ny_scene_fit(struct ny_scene *scene, double width, double height);
-/* For ny_raster_add(): of entry i of the values of the tint's column, of a piece or the sample. */
+/* The tint for ny_raster_add() of entry i of `values`, those of the tint's column in a piece or the
+ * sample. */
 double ny_scene_tint(const struct ny_scene *scene, const double *values, size_t i);
 /* The `count` points of the piece that was read. */
 void ny_scene_count(const struct ny_scene *scene, struct ny_raster *raster, size_t count);

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "report/words.h"
 
-/* What the record says of all components, in a sentence. */
+/* Describes all components of the record in a sentence. */
 static void describe(const struct ny_result *result, size_t count, char text[NY_WORDS_BYTES])
 {
     const char *trace_of = ny_field_text(result->report, "trace_of");
@@ -39,7 +39,7 @@ static void draw_values(struct ny_canvas *canvas, const struct ny_plot_frame *f,
     }
 }
 
-/* Both axes begin where nothing is. */
+/* Sets the frame; both axes begin where nothing is. */
 static void set_frame(struct ny_canvas *canvas, struct ny_plot_frame *f,
                       const struct ny_result *result, size_t count)
 {

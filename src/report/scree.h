@@ -5,7 +5,7 @@
 #include "report/canvas.h"
 #include "store/store.h"
 
-/* title NULL: the NAME. NY_EUSAGE where it has no eigenvalues. */
+/* Draws the eigenvalues of a result. title NULL: the NAME. NY_EUSAGE where it has none. */
 int ny_scree_draw(struct ny_canvas *canvas, struct ny_store *store, const char *name,
                   const char *title);
 

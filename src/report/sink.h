@@ -12,7 +12,7 @@ struct ny_sink {
 
 void ny_put(struct ny_sink *sink, const char *text);
 void ny_put_bytes(struct ny_sink *sink, const char *text, size_t bytes);
-/* At most 1023 bytes. */
+/* Writes at most 1023 bytes. */
 void ny_putf(struct ny_sink *sink, const char *format, ...) NY_PRINTF(2, 3);
 
 #endif

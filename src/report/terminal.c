@@ -48,7 +48,7 @@ static bool is_raised(const char *text, size_t bytes)
                          strncmp(text, "³", bytes) == 0);
 }
 
-/* As it is, or in ASCII: 10⁻⁷ becomes 10^-7. Columns that it takes. */
+/* Writes text as it is, or in ASCII: 10⁻⁷ becomes 10^-7. Returns the columns that it takes. */
 static size_t put_words(struct page *page, const char *text)
 {
     bool raised = false;
@@ -197,7 +197,7 @@ static int color_of(const struct page *page, const struct cell *cell)
     return color_number(ny_viridis(darkest + (1 - darkest) * level));
 }
 
-/* More of the dots are set where more points lie; one at least. */
+/* Writes a cell in braille: more dots are set where more points lie, and at least one. */
 static void put_braille(struct page *page, const struct cell *cell)
 {
     static const unsigned char bit[] = {0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80};

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Its place in the order of values: where it is, or where it belongs. */
+/* Returns the place of a value in their order: where it is, or where it belongs. */
 static size_t place_of(const struct ny_tint *tint, double value)
 {
     size_t low = 0, high = tint->count;

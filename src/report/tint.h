@@ -1,6 +1,6 @@
 /*
- * What a column says by colour: classes (labels, clusters, components of a graph) or a quantity.
- * Classes are known before points are drawn, so that colours do not depend on the order of rows.
+ * The colours of a column: classes (labels, clusters, components of a graph) or a quantity. Classes
+ * are known before points are drawn, so that colours do not depend on the order of rows.
  */
 #ifndef NY_REPORT_TINT_H
 #define NY_REPORT_TINT_H
@@ -33,7 +33,7 @@ struct ny_tint {
  * column of all rows, where it may be classes. */
 int ny_tint_new(struct ny_tint *tint, struct ny_frame *frame, const char *name);
 void ny_tint_release(struct ny_tint *tint);
-/* For ny_raster_add(): the class of a value, −1 for none; or where it is in the range. */
+/* The tint for ny_raster_add(): the class of a value, −1 for none, or its place in the range. */
 double ny_tint_of(const struct ny_tint *tint, double value);
 
 #endif

@@ -43,8 +43,8 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
     add(words, "", ny_grouped(rows, number), " points");
 }
 
-/* Of a component's eigenvalue among those of the record: divided kernels have a trivial one before
- * them. */
+/* The place of a component's eigenvalue among those of the record: divided kernels have a trivial
+ * one before them. */
 static size_t eigenvalue_place(const struct ny_result *result, size_t component)
 {
     return component - 1 + result->coordinates.skip;

@@ -1,4 +1,4 @@
-/* What pictures say of a result, in words. */
+/* The words of pictures about a result. */
 #ifndef NY_REPORT_WORDS_H
 #define NY_REPORT_WORDS_H
 
