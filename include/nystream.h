@@ -42,11 +42,11 @@
  * Errors. Every function that can fail returns a status, 0 or one of enum ny_status, equal to the
  * exit codes of the command; the sentence that explains it is ny_context_message().
  *
- * Ownership. What a function makes, the caller frees, the context last; free() functions accept
+ * Ownership. The caller frees what a function makes, the context last; free() functions accept
  * NULL. Arguments are read during the call, and copied where they are kept. Texts live as long as
- * the handle that returned them, those of an error until the next call with its context. Where a
- * call fails and has nothing to report, its *report or *out is NULL. Structs are handed out by
- * pointer alone: later versions of 1.x may add fields at their ends.
+ * the handle that returned them, those of an error until the next call with its context. If a call
+ * fails and has nothing to report, its *report or *out is NULL. Structs are handed out by pointer
+ * alone: later versions of 1.x may add fields at their ends.
  *
  * Arguments. Matrices are row-major and packed, rows are numbered from 0. `options` may be NULL for
  * all defaults, `report` where none is wanted. Any other pointer that is NULL is NY_EUSAGE, unless
@@ -103,10 +103,11 @@ enum ny_status {
 /* "bad-input" for NY_EDATA, and so on; "unknown" for any other number. */
 NY_API const char *ny_status_kind(int status);
 NY_API const char *ny_status_meaning(int status);
-/* "1.0.0", of the library that runs (the macros are those of the header compiled against). */
+/* The version of the library that runs, such as "1.0.0" (the macros are those of the header
+ * compiled against). */
 NY_API const char *ny_version(void);
-/* What the environment variable OPENBLAS_CORETYPE should be when a program starts, where OpenBLAS
- * does not know this CPU and multiplies at a fraction of its speed; NULL where it does, or where
+/* The value that the environment variable OPENBLAS_CORETYPE should have when a program starts, if
+ * OpenBLAS does not know this CPU and multiplies at a fraction of its speed; NULL if it does, or if
  * the variable is set. OpenBLAS reads it when it is loaded: set it and start again (execv()), as
  * the command nystream does. */
 NY_API const char *ny_blas_coretype(void);
@@ -130,8 +131,8 @@ struct ny_progress {
     double rows_per_s, bytes_per_s, flops_per_s;
     double eta_s;        /* seconds to the end of this stage; negative where not known */
     uint64_t rows_done, rows_total;
-    /* Of the whole call, by the plan of its job and by what its stages took so far; never less than
-     * before. Negative where not known; those of the stage where a call has no plan. */
+    /* Progress of the whole call, by the plan of its job and the time of its stages so far; never
+     * less than before. Negative where not known; those of the stage where a call has no plan. */
     double job_fraction, job_eta_s;
 };
 
@@ -160,7 +161,7 @@ NY_API uint64_t ny_context_memory(const struct ny_context *context);
 NY_API void ny_context_set_threads(struct ny_context *context, unsigned threads);
 NY_API unsigned ny_context_threads(const struct ny_context *context);
 /* Callbacks run on the calling thread or on a worker, never two at a time; what they are handed is
- * there until they return, and a plan is read as any report. Of this context they call
+ * there until they return, and a plan is read as any report. With this context they may call
  * ny_context_interrupt(), ny_context_memory() and ny_context_threads() alone. NULL for silence. */
 NY_API void ny_context_set_log(struct ny_context *context, ny_log_fn *log, void *user);
 NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *fn, void *user);
@@ -175,17 +176,17 @@ NY_API int ny_context_set_command(struct ny_context *context, const char *const 
                                   size_t count);
 /* That line as one text, which lives until it is set again; NULL: there is none. */
 NY_API const char *ny_context_command(const struct ny_context *context);
-/* What the file holds that a call with this context wrote last; NULL: there is none. */
+/* Contents of the file that a call with this context wrote last; NULL: there is none. */
 NY_API const struct ny_written *ny_context_written(const struct ny_context *context);
 /* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED, or NY_EHUNGUP for
  * signal 1 and NY_ETERMINATED for signal 15. The request holds for later calls, too, where they
  * take long, until 0 withdraws it. Async-signal-safe. */
 NY_API void ny_context_interrupt(struct ny_context *context, int signal);
-/* From now on, for the whole process, a bad sector or a cut-short file below the memory map of a
- * store is NY_ESTORE of the call that met it, instead of the signal SIGBUS. */
+/* From the call on, for the whole process, makes a bad sector or a cut-short file below the memory
+ * map of a store NY_ESTORE of the call that met it, instead of the signal SIGBUS. */
 NY_API void ny_guard_sigbus(void);
-/* The last error of this context; the strings live until the next call with this context. Of a NULL
- * context: what ny_context_new() failed with. */
+/* The last error of this context; the strings live until the next call with this context. For a
+ * NULL context: the error that ny_context_new() failed with. */
 NY_API const struct ny_error *ny_context_error(const struct ny_context *context);
 NY_API const char *ny_context_message(const struct ny_context *context);
 
@@ -284,8 +285,8 @@ NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_rep
 /* Sets aside what ny_verify() finds damaged, after reading all of it. Rows of points are then lost:
  * they keep their numbers; what is fitted from then on covers the others, and its part "rows" lists
  * them. Damaged labels are missing (NaN), row numbers of the source 2^64−1; a result with a damaged
- * chunk is removed (ny_export_undamaged() first). Where points/ or results/ is from an older copy
- * of the store, it is taken as it is from now on. *report: lost[], labels[], source[] of {first_row
+ * chunk is removed (ny_export_undamaged() first). If points/ or results/ is from an older copy of
+ * the store, it is taken as it is from then on. *report: lost[], labels[], source[] of {first_row
  * rows}, removed[] of names, rows_lost, older_accepted. NY_ESTORE, and nothing has changed, where
  * the trees, the manifest or the statistics are damaged; NY_EBUSY while an import or a job runs.
  * Points change in one transaction, results in another. */
@@ -303,11 +304,11 @@ NY_API int ny_remove(struct ny_context *context, const char *path, const char *n
  * when it does not fit ("fits" is false and memory_min_bytes says what would). */
 NY_API int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
                    struct ny_report **report);
-/* What the kernel's width does: for each of several widths, all from one sample of a few thousand
- * rows, the trace_error to expect of a fit with these options and uniform landmarks, and how fast
- * the spectrum falls: "grid", an array of {gamma sigma epsilon trace_error top_share rank_90
- * effective_rank mean_kernel reading}. Option gamma-grid is the list of widths; without it, or
- * "auto", they go around gamma. No pass over the points. */
+/* Reports the effect of the kernel's width: for each of several widths, all from one sample of a
+ * few thousand rows, the trace_error to expect of a fit with these options and uniform landmarks,
+ * and how fast the spectrum falls: "grid", an array of {gamma sigma epsilon trace_error top_share
+ * rank_90 effective_rank mean_kernel reading}. Option gamma-grid is the list of widths; without it,
+ * or "auto", they go around gamma. No pass over the points. */
 NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
                          const struct ny_options *options, struct ny_report **report);
 /* Runs a fit, or resumes it from its last checkpoint; the result is stored under `name`. Before
@@ -346,9 +347,9 @@ NY_API int ny_select(struct ny_context *context, const char *path, const char *n
  * NY_EDATA when no two rows are joined. With option knn=forest also recall, recall_interval (95 %),
  * trees, rounds, distances_per_point (pairs compared by n; those of the recall's sample, 512 rows
  * with all points, are not counted). Memory of exact: the tiles, and about 12 bytes a neighbour and
- * row; with less room for these, ranges of rows follow one another, at more passes. Of a forest:
- * about 100 bytes and 10 a neighbour for each row, and the points; with less room for these, they
- * are read again for each tree and round. */
+ * row; with less room for these, ranges of rows follow one another, at more passes. Memory of a
+ * forest: about 100 bytes and 10 a neighbour for each row, and the points; with less room for
+ * these, they are read again for each tree and round. */
 NY_API int ny_graph(struct ny_context *context, const char *path, const char *name,
                     const struct ny_options *options, struct ny_report **report);
 /* A shortest path between rows `from` and `to` of a stored graph: *report has length, and the
@@ -373,11 +374,11 @@ NY_API int ny_transform(struct ny_context *context, const char *path, const char
 /* A model exported as one file needs no store. */
 NY_API int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                               const char *output, const struct ny_options *import);
-/* Both of these, with a report: rows (null where the map has no model), seconds, and
- * drift_trace_error, the share of the trace of the new rows that the landmarks leave out, measured
- * on drift_rows of them and null where there are no landmarks. The log warns where it is more than
- * ten times drift_trace_error_fitted, that of the rows of the fit (null where it was not needed).
- */
+/* Does the work of both of these, with a report: rows (null where the map has no model), seconds,
+ * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out,
+ * measured on drift_rows of them and null where there are no landmarks. The log warns where it is
+ * more than ten times drift_trace_error_fitted, that of the rows of the fit (null where it was not
+ * needed). */
 struct ny_placing {
     const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
     const char *input, *output;
@@ -391,9 +392,10 @@ NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing
  * result has no such part. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
-/* The same where chunks of the part are damaged: rows that cannot be read are NaN in the output
- * (numbers: 2^64−1), so that all others keep their place; the log warns of them, *missing (may be
- * NULL) counts them. NY_ESTORE only where no row is left, or the result's own record is damaged. */
+/* Exports like ny_export() where chunks of the part are damaged: rows that cannot be read are NaN
+ * in the output (numbers: 2^64−1), so that all others keep their place; the log warns of them,
+ * *missing (may be NULL) counts them. NY_ESTORE only where no row is left, or the result's own
+ * record is damaged. */
 NY_API int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                                const char *part, const char *output, uint64_t *missing);
 /* Draws a result as png, svg or pdf, by the end of `output` ("-": a png to standard output; another
@@ -402,8 +404,9 @@ NY_API int ny_export_undamaged(struct ny_context *context, const char *path, con
  * or other classes that give the colours; memory: about 60 bytes a pixel, whatever the rows. */
 NY_API int ny_plot(struct ny_context *context, const char *path, const char *name,
                    const char *output, const struct ny_options *options);
-/* The same in letters, handed to `write` piece by piece; what it returns, if not 0, is returned.
- * Classes beyond ten share colours. NY_EUSAGE for options size, scree and mark-landmarks. */
+/* Draws it in letters, handed to `write` piece by piece; if that returns a value other than 0, so
+ * does this. Classes beyond ten share colours. NY_EUSAGE for options size, scree and
+ * mark-landmarks. */
 struct ny_screen {
     unsigned columns, lines;
     int utf8, colors; /* whether it shows them; colours by the sequences of ECMA-48 */
