@@ -120,7 +120,7 @@ static double grams(int n, int m, int f64)
     return start;
 }
 
-/* What is done for each row, and what once. */
+/* Measures the seconds of the work for all rows, and of the work done once. */
 static void measure(const char *method, const int size[5], double *rows_s, double *once_s)
 {
     int n = size[0], d = size[1], m = size[2], p = size[3];

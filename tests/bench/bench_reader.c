@@ -1,6 +1,6 @@
 /*
- * How fast files become rows, on one thread, from the page cache: megabytes of the file per second of
- * processor time, which other programs disturb less than the clock on the wall.
+ * Measures how fast files become rows, on one thread, from the page cache: megabytes of the file
+ * per second of processor time, which other programs disturb less than wall time.
  *
  *   bench_reader          files made for it in TMPDIR, every format, MB/s
  *   bench_reader FILE…    those files

@@ -22,7 +22,7 @@ static void die(struct ny_context *ctx)
     exit(1);
 }
 
-/* Of 784 pixels four in five are dark, as in handwritten digits. */
+/* Fills values; four in five u8 pixels are dark, as in handwritten digits. */
 static void fill(enum ny_dtype dtype, void *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,7 +1,8 @@
 /*
- * What a fit pays for being trusted: its wall with checkpoints and checksums over its wall without,
- * pair by pair. Without: no checkpoint but at the ends of stages, and what is longer than a page
- * has no checksum, in a store that was written so (the Makefile wraps ny_checksum()).
+ * Measures the price of safety in a fit: its wall time with checkpoints and checksums over that
+ * without, pair by pair. Without them, there are checkpoints only at the ends of stages, and values
+ * longer than a page have no checksum, in a store that was written so (the Makefile wraps
+ * ny_checksum()).
  *
  *   bench_trust FILE DIRECTORY LANDMARKS COMPONENTS PAIRS      the points; where the stores go
  */

@@ -30,13 +30,13 @@ enum { ROWS = 2500, MORE = 700, D = 4, POINTS_MAX = 60000 };
 struct work {
     const char *name;
     int (*run)(struct ny_context *ctx);
-    /* What it leaves is right: called after a run that returned NY_OK. */
+    /* Checks the result of a run that returned NY_OK. */
     void (*check)(void);
     void (*undo)(void); /* what it did */
     long stride; /* of its allocations, every which is tried in the short form */
 };
 
-/* What a program makes fail. */
+/* The calls that a program makes fail. */
 static const struct suite {
     const char *name;
     const struct work *works;
@@ -51,7 +51,7 @@ static const struct suite {
  * or to a store `fresh`. */
 static char directory[128], table[160], more[160], store[160], fresh[160], output[160];
 
-/* What a call wrote that is made again. */
+/* The output of a call, to be compared with that of the next. */
 struct bytes {
     char *data;
     size_t count;
@@ -173,7 +173,7 @@ static void check_old(void)
     check_output(&whole);
 }
 
-/* What a result that is made afresh is compared with: the first of its kind. */
+/* Compares a result that is made afresh with the first of its kind. */
 static inline void check_first(struct bytes *first, const char *path, const char *name,
                                const char *part)
 {
@@ -261,7 +261,7 @@ static bool run_with_fault(const struct work *work, enum kind kind, long k, int 
     return hit;
 }
 
-/* Where it was left it goes on. */
+/* Runs the work again, which continues where it was left. */
 static void run_again(const struct work *work, enum kind kind, long k)
 {
     struct ny_context *ctx = new_context();

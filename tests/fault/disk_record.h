@@ -101,7 +101,7 @@ static ino_t folder_of(const char *path)
     return stat(folder, &info) == 0 ? info.st_ino : 0;
 }
 
-/* Of names below the root; lock files come and go without anybody's trust. */
+/* Tells whether a path below the root is recorded; lock files are not, as nobody relies on them. */
 static bool is_recorded(const char *path)
 {
     size_t length = strlen(record->root);
@@ -264,7 +264,7 @@ int rename(const char *from, const char *to)
     return err;
 }
 
-/* Only ever of two folders of one store. */
+/* Used only to exchange two folders of one store. */
 int renameat2(int at, const char *one, int other_at, const char *other, unsigned flags)
 {
     NEXT(renameat2);
@@ -296,7 +296,7 @@ int rmdir(const char *path)
 
 /* ---- images -------------------------------------------------------------------------------- */
 
-/* How the disk treats what was not synced. */
+/* The way in which the disk treats writes that were not synced. */
 enum disk {
     IN_ORDER,  /* all of it is there */
     TORN_LAST, /* but for the end of the last write */

@@ -9,7 +9,7 @@ static int import_fresh(struct ny_context *ctx)
     return import_as(ctx, fresh);
 }
 
-/* Of a copy from which the result is gone. */
+/* Compacts a copy from which the result is gone. */
 static int compact_fresh(struct ny_context *ctx)
 {
     int err = NY_OK;

@@ -14,7 +14,7 @@ static void check_new(void)
     check_first(&whole, store, "new", "embedding");
 }
 
-/* Of a copy of a store that has grown since its result was made. */
+/* Updates a copy of a store that has grown since its result was made. */
 static int update_as(struct ny_context *ctx, const char *mode)
 {
     if (access(fresh, F_OK) != 0) case_copy(grown, fresh);

@@ -6,7 +6,7 @@ enum { NODES = 300 };
 static struct bytes exact, forest, eigenmaps, placed;
 static double length; /* of the path */
 
-/* With a limit, so that distances are read, too; and in parts, which are joined. */
+/* The graph has a limit, so that distances are read, too; its parts are joined. */
 #define GRAPH "neighbors", "3", "max-distance", "9", "connect", "yes"
 
 static int graph_with(struct ny_context *ctx, const char *name, const char *const *set)

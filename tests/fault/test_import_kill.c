@@ -80,8 +80,8 @@ static uint64_t rows_of(const char *path)
     return info.n;
 }
 
-/* Into a new store, or onto a copy of `base`. Readers of that see its rows, or all of them. An append
- * that was killed when it had just ended would add its rows again. */
+/* Tells whether an append to a copy of `base` is complete; its readers see the rows of `base` or
+ * all. An append that was killed when it had just ended would add its rows again. */
 static bool is_complete(const char *broken, const char *base, uint64_t whole_rows)
 {
     uint64_t rows;

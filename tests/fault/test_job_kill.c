@@ -18,7 +18,7 @@ static int call_graph(struct ny_context *ctx, const struct run *run, const char 
     return ny_graph(ctx, path, name, options, NULL);
 }
 
-/* What a probe found of two results is the same, or neither had one. */
+/* Checks that the probes of two results found the same, or that neither had one. */
 static void same_probes(struct ny_context *ctx, const char *one, const char *other)
 {
     static const char *const keys[] = {"probe_columns", "probe_error", "probe_standard_error"};
@@ -311,7 +311,7 @@ static void select_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
-/* Of a graph that is there, whose stages would take most of the kills. */
+/* Kills maps of a stored graph, as the stages of the graph would take most of the kills. */
 static void kill_maps_of_graph(const char *approx)
 {
     const struct run graph = {.call = call_graph, .name = "graph", .option = {"neighbors", "4"}};
@@ -337,7 +337,7 @@ static void isomap_by_columns_goes_on_as_if_unbroken(void **state)
     kill_maps_of_graph("column");
 }
 
-/* Of all pairs; its parts are joined. */
+/* Kills a graph of all pairs, whose parts are joined. */
 static void graph_goes_on_as_if_unbroken(void **state)
 {
     const struct run run = {.call = call_graph,
@@ -348,7 +348,7 @@ static void graph_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
-/* Half of the rows fit in memory: killed between groups of them, too. */
+/* Half of the rows fit in memory, so that kills come between groups of them, too. */
 static void forest_goes_on_as_if_unbroken(void **state)
 {
     const struct run run = {.call = call_graph,

@@ -164,7 +164,7 @@ static int perform(const char *path)
 static struct ny_context *ctx;
 static char trial[160]; /* the store of an image */
 
-/* What the children found, for the parent. */
+/* Counts of the children, read by the parent. */
 static struct tally {
     unsigned images, absent, newer, repeated;
 } *tally;
@@ -239,7 +239,7 @@ static bool is_done(unsigned result)
     return done;
 }
 
-/* After `returned` calls and within the next one. */
+/* Checks the results after `returned` calls and within the next one. */
 static void check_results(unsigned returned)
 {
     const struct state *before = &states[returned];

@@ -209,7 +209,7 @@ static int tear_down(void **state)
 
 /* ---- damage -------------------------------------------------------------------------------- */
 
-/* Half of the time a page of a tree or a meta page, where damage is most dangerous. */
+/* Chooses, half of the time, a page of a tree or a meta page, where damage is most dangerous. */
 static size_t choose_page(const struct file *file)
 {
     bool tree = draw(2);
@@ -364,7 +364,7 @@ static int count_damage(void *user, const struct ny_damage *damage)
     return NY_OK;
 }
 
-/* What reads noticed, verify lists. */
+/* Checks that verify lists damage exactly if reads noticed some. */
 static void check_verify(struct ny_store *store)
 {
     unsigned damages = 0, before = noticed;
@@ -373,7 +373,7 @@ static void check_verify(struct ny_store *store)
         right((damages > 0) == (before > 0), "verify");
 }
 
-/* Whether it succeeds or not, it comes back. */
+/* Writes to the damaged store: that may succeed or fail, but has to return. */
 static void write_something(struct ny_store *store)
 {
     struct ny_batch *batch;

@@ -37,7 +37,7 @@ static struct case_import import_of(uint64_t first, uint64_t count)
                                          .fingerprint = first + 1}};
 }
 
-/* In a process of its own, with a budget so small that it commits every few MiB. */
+/* Imports in a process of its own, with a budget so small that it commits every few MiB. */
 static int import_alone(const struct case_import *import)
 {
     struct ny_context *its;

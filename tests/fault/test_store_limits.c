@@ -53,7 +53,7 @@ static void check_rows(struct ny_store *store, uint64_t n)
     free(got);
 }
 
-/* No file may grow beyond this: what a full disk looks like to a writer. */
+/* Stops files from growing beyond this, which to a writer looks like a full disk. */
 static void limit_files(rlim_t bytes)
 {
     struct rlimit limit;

@@ -1,5 +1,5 @@
 /*
- * What the fuzzers share. Each is one function of some bytes, called by libFuzzer (`make fuzz`) and,
+ * Shared by the fuzzers. Each is one function of some bytes, called by libFuzzer (`make fuzz`) and,
  * with every file of corpus/ and regressions/, by replay.c (`make check`). FUZZ_CHECK is what must
  * hold beyond "no crash".
  */
@@ -39,7 +39,8 @@ static inline struct ny_context *fuzz_context(size_t memory)
     return ctx;
 }
 
-/* What hostile bytes may end in, and that the context says the same. */
+/* Checks that the status is one that hostile bytes may end in, and that the context has the
+ * same. */
 static inline int fuzz_status(const struct ny_context *ctx, int status)
 {
     FUZZ_CHECK(status == NY_OK || ny_context_error(ctx)->status == status);

@@ -32,7 +32,7 @@ static void check_refusal(const struct command *command, int status, const char 
     }
 }
 
-/* What a verb does with its options before anything else. */
+/* Uses the options as a verb does before anything else. */
 static void use(const struct ny_options *options, unsigned groups, struct ny_context *ctx)
 {
     const struct ny_option_info *info;

@@ -4,7 +4,7 @@
 
 enum { MEMORY = 8 << 20, RAW_MAX = 1 << 20 };
 
-/* Into exactly the room that the header claims. */
+/* Unpacks into exactly the room that the header claims. */
 static void unpack(struct ny_context *ctx, struct fuzz_bytes bytes)
 {
     struct ny_frame frame = {.store = 1, .number = 2, .kind = NY_KIND_POINTS,

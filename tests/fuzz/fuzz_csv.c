@@ -1,4 +1,4 @@
-/* csv and tsv files. */
+/* Fuzzes the reader of csv and tsv files. */
 #include "fuzz/fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

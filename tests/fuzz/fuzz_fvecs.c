@@ -1,4 +1,4 @@
-/* fvecs and bvecs files. */
+/* Fuzzes the reader of fvecs and bvecs files. */
 #include "fuzz/fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

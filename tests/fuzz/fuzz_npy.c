@@ -1,4 +1,4 @@
-/* npy files. */
+/* Fuzzes the reader of npy files. */
 #include "fuzz/fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 /*
- * What the fuzzers of readers share: the input as a file and as a pipe, read to its end. Beyond
- * "no crash": both ways end alike, every value that is delivered is finite, counts add up, and all
+ * Shared by the fuzzers of readers: the input as a file and as a pipe, read to its end. Beyond "no
+ * crash": both ways end alike, every value that is delivered is finite, counts add up, and all
  * memory is given back.
  */
 #ifndef NY_TESTS_FUZZ_READER_H

@@ -144,7 +144,7 @@ static bool is_in(const struct dictionary *D, size_t i)
     return false;
 }
 
-/* What rounding may leave of a δ that is 0: that lets no row in. */
+/* Bounds the rounding error of a δ that is 0: no row joins by it. */
 static double zero(const struct dictionary *D, const struct kind *kind, const struct rows *r,
                    double k)
 {
@@ -303,7 +303,7 @@ static void check_workers(const struct kind *kind, const struct rows *r)
     ny_selection_release(&a, ctx);
 }
 
-/* From every `step`th image. */
+/* Checks that runs resumed from every `step`th image end alike. */
 static void check_resumes(const struct kind *kind, const struct rows *r, size_t step)
 {
     struct images images = {0}, rest = {0};

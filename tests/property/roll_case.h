@@ -36,7 +36,7 @@ static double distance(size_t i, size_t j)
     return sqrt(sum);
 }
 
-/* j is among the T nearest of i, ties by number. */
+/* Tells whether j is among the T nearest of i, ties by number. */
 static bool lists(size_t i, size_t j)
 {
     size_t before = 0;
@@ -122,7 +122,7 @@ static void fit(const char *name, const char *const *settings, double *Y)
     free(rows);
 }
 
-/* What is in `out` behind the header of an npy file; it is removed. */
+/* Reads the values of the npy file `out` and removes it. */
 static void read_out(void *values, size_t bytes)
 {
     FILE *npy = fopen(out, "rb");

@@ -138,8 +138,8 @@ static void assert_same_selection(const struct ny_selection *a, const struct ny_
     assert_true(a->passes == b->passes && a->rows_read == b->rows_read);
 }
 
-/* With images kept between any two steps: other workers and budgets leave the same, and each image
- * leads to the end of the unbroken run. */
+/* Keeps images between any two steps, and checks that other workers and budgets leave the same
+ * ones, and that each image leads to the end of the unbroken run. */
 static void check_bytes(const char *rule, const struct kind *kind, const struct rows *r,
                         struct ny_selection_request request)
 {

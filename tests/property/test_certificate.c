@@ -443,8 +443,8 @@ static void try_wide(struct grid *grid, const struct data *data, size_t n, size_
     }
 }
 
-/* Of 8-bit values and columns of mixed scale, wide kernels lost up to two thirds of the certificate
- * to f32. */
+/* With 8-bit values and columns of mixed scale, wide kernels lost up to two thirds of the
+ * certificate to f32. */
 static void wide_kernels_of_centred_maps(void **state)
 {
     struct grid grid = {0};
@@ -509,7 +509,7 @@ static void few_rows(void **state)
     finish(&grid);
 }
 
-/* More than 16 units: what f32 loses is measured. */
+/* With more than 16 units, the loss of f32 is measured. */
 static void many_rows(void **state)
 {
     struct grid grid = {0};

@@ -1,4 +1,4 @@
-/* graph --connect against Kruskal's minimum spanning tree of all pairs of components. */
+/* Tests graph --connect against Kruskal's minimum spanning tree of all pairs of components. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,8 @@ static size_t root(const size_t *of, size_t i)
     return i;
 }
 
-/* Of all pairs in order of length those that join two components: all the graph's edges first. */
+/* Takes, of all pairs in order of length, those that join two components, after all the graph's
+ * edges. */
 static size_t kruskal(size_t components, double limit, struct pair *tree)
 {
     static struct pair pairs[N * (N - 1) / 2];

@@ -1,6 +1,6 @@
-/* What every map of the table promises, of a kernel and of a graph, and with each method that a
- * graph's map has: a plan, finite coordinates of as many columns as asked for, the same bytes by
- * any number of threads, and a place for new rows. */
+/* Tests the promises of every map of the table, of a kernel and of a graph, and with each method
+ * that a graph's map has: a plan, finite coordinates of as many columns as asked for, the same
+ * bytes by any number of threads, and a place for new rows. */
 #include "judged_case.h"
 
 #include "base/text.h"

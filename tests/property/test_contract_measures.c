@@ -1,6 +1,6 @@
-/* What every measure of the table promises: a finite figure or a reason for each of its keys, the
- * same by any number of threads, a refusal where it was asked for by name and cannot act, and no
- * option that is ignored. */
+/* Tests the promises of every measure of the table: a finite figure or a reason for each of its
+ * keys, the same by any number of threads, a refusal where it was asked for by name and cannot act,
+ * and no option that is ignored. */
 #include "judged_case.h"
 
 #include <jansson.h>

@@ -1,5 +1,5 @@
-/* What every selection rule of the table promises: distinct rows that are there, as many as asked
- * for, the same by any number of threads and after a kill, and clean failures. */
+/* Tests the promises of every selection rule of the table: distinct rows that exist, as many as
+ * asked for, the same by any number of threads and after a kill, and clean failures. */
 #include <math.h>
 
 #include "property/selection_case.h"
@@ -291,7 +291,7 @@ static void too_little_memory_is_an_error(void **state)
     }
 }
 
-/* Those that only copy what they were given may be done before they look. */
+/* Rules that only copy the rows they were given may be done before they look for an interrupt. */
 static void interrupts_end_a_selection(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * projected with more landmarks than all eigenvectors of W are worth: what is below the rank cut is
- * deflated. Every point is a landmark, so that K̃ is K: its eigenpairs are K's own.
+ * Tests projected with more landmarks than all eigenvectors of W are worth: the part below the rank
+ * cut is deflated. Every point is a landmark, so that K̃ is K: its eigenpairs are K's own.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { N = 1300, COPIES = 60, NEAR = 60, P = 8 };
 
 static double *K;
 
-/* Some points are there twice, others nearly. */
+/* Makes the points, some of them twice and others nearly so. */
 static void point(size_t i, double x[4])
 {
     size_t of = i < COPIES ? N - 1 - i : i;

@@ -1,4 +1,4 @@
-/* fit --map eigenmaps, and --map diffusion of a graph, and what they make of new points, against the
+/* Tests fit --map eigenmaps, --map diffusion of a graph, and new points in both, against the
  * definition: D^-½AD^-½ of a graph found by sorting all distances, Jacobi's eigenpairs of it, and
  * Nyström's formula. */
 #include "roll_case.h"
@@ -28,7 +28,8 @@ static void decompose(void)
     free(A);
 }
 
-/* From entries u of a point with degree d to its coordinates: μ^t u, or μ^t ψ with ψ_0 = 1. */
+/* Turns the entries u of a point with degree d into its coordinates: μ^t u, or μ^t ψ with ψ_0 =
+ * 1. */
 struct how {
     double time;
     bool walk;

@@ -164,7 +164,7 @@ static void make_weights(struct experts *e)
     assert_true(sqrt(fmax(error_of(e, &fit, e->weight), 0)) <= mean);
 }
 
-/* w becomes what is wanted of Σ μ_r K̃_r, implicit averages taken. */
+/* Sets w to the result wanted of Σ μ_r K̃_r, with implicit averages taken. */
 static void sum_up(struct wanted *w, const struct experts *e)
 {
     double degree[N] = {0};
@@ -246,7 +246,7 @@ static void uniform_weights(void **state)
                     struct experts e = {.count = counts[k], .rank = rank};
 
                     if (rank * counts[k] < P && rank) continue;
-                    /* degrees of values of either sign, or of K̃ where it is far from K */
+                    /* skips degrees of values of either sign, or of K̃ where it is far from K */
                     if (ny_divided(normalisations[c]) && kernel != SMALL_RBF &&
                         kernel != SMALL_WIDE && kernel != SMALL_DUPLICATES)
                         continue;

@@ -94,7 +94,7 @@ static void distances(void **state)
     }
 }
 
-/* Whether the split learns from the row: the one thing that is taken from the code. */
+/* Tells whether the split learns from the row: the one thing that is taken from the code. */
 static bool learns(size_t row, unsigned split)
 {
     return ny_hash01(0, NY_STREAM_SPLITS, row * 10 + split) < 0.5;

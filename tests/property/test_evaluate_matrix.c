@@ -138,8 +138,8 @@ static void reconstructions(void **state)
     free(values);
 }
 
-/* Of a sample the error is near that of all rows, as the standard error says; in the mean over many
- * samples the more so. */
+/* The error of a sample is as near that of all rows as the standard error says, and the mean over
+ * many samples is nearer. */
 static void samples(void **state)
 {
     enum { SAMPLES = 300 };
@@ -245,7 +245,7 @@ static void buckets(void **state)
     forget(&of);
 }
 
-/* What is left of y when ỹ and 1 have been taken out of it, by Gram–Schmidt. */
+/* Compares with the rest of y when ỹ and 1 have been taken out of it, by Gram–Schmidt. */
 static void alignment(void **state)
 {
     struct judged of = {.report = NULL};

@@ -104,7 +104,7 @@ static void eigenpairs_of_k(void **state)
     }
 }
 
-/* Nothing is left out: nothing is lost. */
+/* At full rank no pair is left out, so that there is no error. */
 static void no_error_at_full_rank(void **state)
 {
     struct ny_problem problem = {.ctx = ctx, .normalisation = NY_RAW, .components = N};
@@ -175,7 +175,8 @@ static double error_of(const double *K, const double *U, const double *values)
     return sqrt(error);
 }
 
-/* None is below the best of rank P, which exact has; with most rows landmarks none is far above. */
+/* No error is below the best of rank P, which exact has; with most rows as landmarks none is far
+ * above. */
 static void errors_against_exact(void **state)
 {
     static const size_t sizes[] = {20, 50};

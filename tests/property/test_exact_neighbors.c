@@ -1,7 +1,8 @@
 /*
- * graph --knn exact against long-double distances of all pairs, for each metric, type and number of
- * columns, on rows where f32 has little to say: normal noise far from the origin, whose directions
- * agree in six digits, and clouds far apart, whose products dwarf the distances within each.
+ * Tests graph --knn exact against long-double distances of all pairs, for each metric, type and
+ * number of columns, on rows where f32 tells little: normal noise far from the origin, whose
+ * directions agree in six digits, and clouds far apart, whose products dwarf the distances within
+ * each.
  */
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +92,7 @@ static void write_rows(struct rows *rows, const char *path)
     assert_int_equal(fclose(file), 0);
 }
 
-/* t row numbers a row, as the command finds and exports them. */
+/* Returns t row numbers a row, as the command finds and exports them. */
 static uint64_t *found(const struct rows *rows, const char *input)
 {
     char store[160], output[160];
@@ -142,7 +143,7 @@ static long double apart(const struct rows *rows, size_t i, size_t j)
     return rows->cosine ? sum / 2 : sum;
 }
 
-/* What f64 may have of one: of directions 1e-15 of their difference is lost. */
+/* The error that f64 may have in a distance: directions lose 1e-15 of their difference. */
 static long double tolerance(long double want)
 {
     return 1e-9L * want + 1e-14L * sqrtl(want) + 1e-29L;

@@ -232,7 +232,7 @@ static void the_plan_of_sparse_points(void **state)
         check(&sparse[i], path, check(&sparse[i], path, (uint64_t)1 << 30));
 }
 
-/* Where every row is a landmark there have to be few of them. */
+/* If every row is a landmark, rows have to be few. */
 static void the_plan_of_few_points(void **state)
 {
     static const struct fit few[] = {

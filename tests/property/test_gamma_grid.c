@@ -1,6 +1,6 @@
 /*
- * plan --gamma-grid: each figure recomputed by brute force from the same sample; and the
- * trace_error that it expects, against the one that a fit certifies.
+ * Tests plan --gamma-grid: each figure against brute force on the same sample, and the expected
+ * trace_error against the one that a fit certifies.
  */
 #include <math.h>
 #include <setjmp.h>

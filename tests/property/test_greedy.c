@@ -12,7 +12,8 @@ static struct dictionary algorithm1(const struct kind *kind, const struct rows *
     return D;
 }
 
-/* Same rows, same order; bounds above the truth, and not far above ε where the row was rejected. */
+/* Checks for the same rows in the same order, and for bounds above the truth and not far above ε
+ * where the row was rejected. */
 static void check(const struct kind *kind, const struct rows *r, size_t m_least, size_t m_most)
 {
     struct dictionary D = algorithm1(kind, r, m_most + 1);

@@ -49,8 +49,8 @@ static struct dictionary algorithm2(const struct kind *kind, const struct rows *
     return D;
 }
 
-/* Same rows in the same order, same ε; every bound above the brute-force δ on the dictionary, and
- * no residual above ε. */
+/* Checks for the same rows in the same order, the same ε, every bound above the brute-force δ on
+ * the dictionary, and no residual above ε. */
 static void check_search(const struct kind *kind, const struct rows *r)
 {
     double epsilon, *z = malloc((kind->cap + 1) * sizeof(*z));
@@ -123,7 +123,7 @@ static void finds_it_where_halving_does_not(void **state)
     free(r.x);
 }
 
-/* Fewer directions than landmarks: all of them, and no row twice. */
+/* With fewer directions than landmarks, all of them are taken, and no row twice. */
 static void ends_at_the_rank_of_the_kernel_matrix(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void reads_only_what_may_join(void **state)
     struct rows r = blobs(4000, 6, 0.3, 0), more = {40000, 6, malloc(40000 * 6 * sizeof(float))};
     struct ny_selection selection;
 
-    /* After the first 4,000 rows come their copies. */
+    /* copies follow the first 4,000 rows */
     for (size_t i = 0; i < more.n; i++)
         memcpy(more.x + i * 6, r.x + i % 4000 * 6, 6 * sizeof(float));
     run(&kind, &more, 2, NULL, &selection);

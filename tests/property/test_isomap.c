@@ -1,4 +1,4 @@
-/* fit --map isomap against the definition: neighbours by sorting all distances, components by
+/* Tests fit --map isomap against the definition: neighbours by sorting all distances, components by
  * spreading, Dijkstra's paths, and Jacobi's eigenpairs of the centred matrix. */
 #include "roll_case.h"
 
@@ -119,8 +119,8 @@ static void column(const size_t *D, size_t m, double *want)
     free(values);
 }
 
-/* What is reported of a sample of pairs of nodes is near that of all: Tenenbaum's 1 − ρ² of paths and
- * distances, and 1 − √(Σ(d − δ)²/Σδ²). */
+/* Checks that the figures of a sample of pairs of nodes are near those of all: Tenenbaum's 1 − ρ²
+ * of paths and distances, and 1 − √(Σ(d − δ)²/Σδ²). */
 static void check_distances(const char *name, const double *Y)
 {
     double x = 0, y = 0, xx = 0, yy = 0, xy = 0, pairs = (double)(count * count);

@@ -38,7 +38,7 @@ static int read_case(void *arg, uint64_t first, size_t count, float *out)
     return NY_OK;
 }
 
-/* The same rows as the measures see them, in double. */
+/* Returns the rows in double, as the measures see them. */
 static double *rows_of(struct ny_cloud *cloud)
 {
     size_t values = (size_t)cloud->n * cloud->p;
@@ -204,7 +204,7 @@ static void same_bytes_any_way(void **state)
     free(cluster);
 }
 
-/* Fewer different rows than clusters: each is one, and the other clusters are empty. */
+/* With fewer different rows than clusters, each row is one, and the other clusters are empty. */
 static void repeated_rows(void **state)
 {
     const struct cloud_case of = {1000, 4, 3, 0, 1, true};

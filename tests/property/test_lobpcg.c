@@ -35,7 +35,7 @@ static void solve(struct ny_lobpcg *solver, const struct made *made, size_t want
     }
 }
 
-/* Of u = D^½z. */
+/* Returns the entry of u = D^½z. */
 static double vector(const struct ny_lobpcg *solver, size_t i, size_t k)
 {
     return sqrt(solver->affinity->degree[i]) * solver->x[i * solver->stride + k];
@@ -237,7 +237,7 @@ static void test_vanishing(void **state)
     check_pairs(OUTLIER, 801, 3, 40, 1e-3);
 }
 
-/* The same by any number of threads, and from a state that was put aside at any place. */
+/* The bytes are the same for any number of threads, and from a state that was saved at any step. */
 static void test_bytes(void **state)
 {
     struct ny_lobpcg solver, other;
@@ -271,8 +271,8 @@ static void test_bytes(void **state)
     net_free(&net);
 }
 
-/* Of W less some columns, as where it depended on X and P: sums of rows of five are not those of
- * rows of eight. */
+/* Tests the Gram with W less some columns, as if it depended on X and P: sums of rows of five
+ * differ from those of rows of eight. */
 static void test_gram(void **state)
 {
     enum { N = 3000, W = 5 };

@@ -12,7 +12,7 @@
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-/* Of every second strip of a wider block, with a base and without. */
+/* Checks the product of every second strip of a wider block, with a base and without. */
 static void check_product(const struct made *made, const double *A, double shift, bool based)
 {
     enum { STRIDE = 3 * NY_STRIP_COLUMNS, FIRST = NY_STRIP_COLUMNS };

@@ -45,7 +45,7 @@ struct literal {
     double *early, *late; /* ROWS × M_MAX */
 };
 
-/* z of row i over the first m landmarks; returns δ. */
+/* Computes z of row i over the first m landmarks; returns δ. */
 static double substitute(const struct literal *set, size_t i, size_t m, double *z)
 {
     double delta = 1;
@@ -103,7 +103,7 @@ static void free_literal(struct literal *set)
     free(set);
 }
 
-/* tr K − Σ‖z‖². */
+/* Returns tr K − Σ‖z‖². */
 static double lost_trace(const double *Z, size_t m)
 {
     double sum = ROWS;
@@ -333,7 +333,7 @@ static void test_threads(void **state)
 
 static int ends_left;
 
-/* At the end of a pass over a batch. */
+/* Ends the process at the end of a pass over a batch. */
 static void end_there(void *user, const struct ny_progress *progress)
 {
     bool over = progress->rows_done % BATCH_ROWS == 0 || progress->rows_done == ROWS;

@@ -1,7 +1,7 @@
 /*
- * fit --probe: ‖K − K̃‖_F/‖K‖_F of every method and map. Of all columns it is that, by plain loops
- * over K, normalised here with the averages that the fit is to use, and the pairs that are exported;
- * of some of them it is as near as its standard error says.
+ * Tests fit --probe: ‖K − K̃‖_F/‖K‖_F of every method and map. From all columns it is exact,
+ * compared with plain loops over K, normalised here with the averages that the fit is to use, and
+ * with the exported pairs; from some columns it is as near as its standard error says.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -151,7 +151,7 @@ static bool divided(const struct fit *fit)
     return is(fit->map, "laplacian") || is(fit->map, "diffusion");
 }
 
-/* Of a linear kernel about the mean, or rbf. */
+/* Returns K of a linear kernel about the mean, or of rbf. */
 static double *kernel_of(const struct fit *fit, double gamma, size_t n)
 {
     double *K = malloc(n * n * sizeof(*K)), mean[D] = {0};
@@ -218,7 +218,7 @@ static void implicit_sums(const double *K, size_t n, const double *landmarks, si
     }
 }
 
-/* Of each row of K: its sum over all points, as the fit is to know it. */
+/* Sums each row of K over all points, as the fit is to know it. */
 static void sums_of(const struct fit *fit, const double *K, size_t n, const double *landmarks,
                     double *sums)
 {
@@ -354,7 +354,7 @@ static void sums_go_over_units(void **state)
         check(many, MANY, &fits[i], "f32");
 }
 
-/* Over seeds, each with its own landmarks and columns. */
+/* Tests over seeds, each with its own landmarks and columns. */
 static void the_standard_error_covers(void **state)
 {
     enum { SEEDS = 20 };

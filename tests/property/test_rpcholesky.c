@@ -29,7 +29,7 @@ static double substitute(const struct factor *f, const struct kind *kind, const 
     return delta;
 }
 
-/* Of those rows that are not in the span of the ones before. */
+/* Factors the rows that are not in the span of the ones before. */
 static struct factor factor_of(const struct kind *kind, const struct rows *r, const uint64_t *rows,
                                size_t m)
 {
@@ -186,7 +186,7 @@ static void landmarks_have_the_papers_distribution(void **state)
     }
 }
 
-/* Of a large set: landmarks are drawn across units. */
+/* Uses a large set, so that landmarks are drawn across units. */
 static void the_first_landmark_follows_the_diagonal(void **state)
 {
     enum { N = 10000, DRAWS = 600, PARTS = 10 };
@@ -292,7 +292,7 @@ static void any_landmarks_can_be_certified(void **state)
     free_rows(&r);
 }
 
-/* Where k(x,x) is all that is known, there is nothing to say about residuals. */
+/* If only k(x,x) is known, residuals are not. */
 static void residuals_are_not_known_without_a_pass(void **state)
 {
     const struct kind kind = {"rbf", {.gamma = 3}};

@@ -4,7 +4,7 @@
 
 #include "embed/embedding.h"
 
-/* Of the first rows, in a store whose path it makes. */
+/* Fits the first rows, in a store whose path it makes. */
 static void new_result(const struct update_case *test, char store[200])
 {
     path_of(store, "grown.nys");
@@ -198,7 +198,8 @@ static void nothing_new_changes_nothing(void **state)
     case_remove(store);
 }
 
-/* Who has read the record before an update reads its rows after it; those of two updates ago go. */
+/* A reader of the record from before an update can read its rows after it; rows of two updates ago
+ * go. */
 static void parts_of_the_old_record_stay_for_one_update(void **state)
 {
     const struct update_case test = {"kpca", {"landmarks", "30", "select", "uniform"}, 0, 0, false,

@@ -24,7 +24,7 @@ static void check_stages(const struct update_case *test, const struct ny_report 
         double most = json_number_value(value);
         double bill = json_number_value(json_object_get(planned, stage));
 
-        /* what a frozen update measures instead of solving takes what the budget leaves */
+        /* a frozen update measures instead of solving, with the memory that the budget leaves */
         if (strcmp(stage, "solve") == 0 && strcmp(mode, "frozen") == 0) continue;
         if (most > bill)
             fail_msg("%s, %s, %s: %.0f bytes planned, %.0f charged", test->name, mode, stage, bill,

@@ -21,7 +21,7 @@
 #include "support/files.h"
 #include "support/store_case.h"
 
-/* None of them a multiple of a unit of 2,048 rows, nor of a block. */
+/* None of these row counts is a multiple of a unit of 2,048 rows, nor of a block. */
 enum { D = 6, FIRST = 3000, SECOND = 4500, THIRD = 7300, OPTIONS = 20 };
 
 static const uint64_t ends[] = {FIRST, SECOND, THIRD};
@@ -54,7 +54,7 @@ static void append(const char *store, uint64_t first, uint64_t end)
     free(values);
 }
 
-/* The same as LIBSVM text, without what is below the middle. */
+/* Appends the same rows as LIBSVM text, without values below the middle. */
 static void append_sparse(const char *store, uint64_t first, uint64_t end)
 {
     char path[200];
@@ -233,7 +233,7 @@ static int start(void **state)
     return ny_context_new(&ctx);
 }
 
-/* What a test that failed has left. */
+/* Removes the stores that a failed test has left. */
 static int clear(void **state)
 {
     static const char *const names[] = {"grown.nys", "fresh.nys"};

@@ -1,5 +1,5 @@
-/* What tests of the public interface share: a context, a folder of its own, and a store in it,
- * which the tests make. */
+/* Shared by tests of the public interface: a context, a folder of its own, and a store in it, which
+ * the tests make. */
 #ifndef TESTS_SUPPORT_API_CASE_H
 #define TESTS_SUPPORT_API_CASE_H
 

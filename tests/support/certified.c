@@ -79,7 +79,7 @@ void certified_eigen(real *A, size_t n, real *values, real *V)
 
 /* ---- columns of the kernel ---------------------------------------------------------------- */
 
-/* What the loops below share. */
+/* The data that the loops below share. */
 struct work {
     const struct certified_fit *fit;
     size_t m;       /* columns of C̃: one less where the kernel is translated */
@@ -127,7 +127,8 @@ static const double *row_of(const struct work *work, size_t i)
     return work->fit->X + i * work->fit->d;
 }
 
-/* c (m) and k(x,x) of one row, of the translated kernel where it is that. */
+/* Computes c (m) of one row and returns k(x,x), both of the translated kernel if the fit is
+ * affine. */
 static real raw_row(const struct work *work, const double *x, real *c)
 {
     const struct certified_fit *fit = work->fit;

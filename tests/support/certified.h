@@ -23,7 +23,7 @@ enum certified_averages {
     CERTIFIED_DIVIDED_IMPLICIT
 };
 
-/* How eigenvalues follow: those of K̃; (n/m)σ; √(n/m) times the singular values of C̃. */
+/* Formulas of the eigenvalues: those of K̃; (n/m)σ; √(n/m) times the singular values of C̃. */
 enum certified_values { CERTIFIED_OF_SPAN, CERTIFIED_OF_NYSTROM, CERTIFIED_OF_COLUMN };
 
 struct certified_fit {

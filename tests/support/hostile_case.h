@@ -1,5 +1,5 @@
-/* What tests of forged results share: a store of 600 rows, results "r" of it, and their records.
- * For one test program each: it includes cmocka before. */
+/* Shared by tests of forged results: a store of 600 rows, results "r" of it, and their records. For
+ * one test program each: it includes cmocka before. */
 #ifndef TESTS_SUPPORT_HOSTILE_CASE_H
 #define TESTS_SUPPORT_HOSTILE_CASE_H
 

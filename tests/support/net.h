@@ -11,7 +11,7 @@ struct net {
     struct ny_lists lists;
 };
 
-/* n nodes without edges, with room for t of each; net_link() adds one. */
+/* Makes n nodes without edges, with room for t of each; net_link() adds one. */
 void net_new(struct net *net, size_t n, size_t t);
 void net_free(struct net *net);
 void net_link(struct net *net, size_t from, size_t to, double distance);

@@ -85,7 +85,7 @@ static double root_of(const struct small *set, size_t i, const double *v)
     return 1 / sqrt(d);
 }
 
-/* What is summed up of the tiles, as a fit does: a NULL is left out. */
+/* The sums over tiles that a fit makes; those that are NULL are left out. */
 struct sums {
     struct ny_partial *part;
     struct ny_accumulator *acc;
@@ -142,7 +142,7 @@ static void square_of(const struct small *set, double *W)
             W[i * set->m + j] = set->K[set->D[i] * set->n + set->D[j]];
 }
 
-/* v of a divided kernel, as a fit finds it. */
+/* Finds v of a divided kernel, as a fit does. */
 static int find_v(const struct small *set, const struct ny_method *method,
                   struct ny_problem *problem, double *v)
 {

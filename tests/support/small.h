@@ -27,7 +27,7 @@ struct small {
 void small_new(struct small *set, enum small_kernel kernel, size_t n, size_t d, size_t m);
 void small_free(struct small *set);
 
-/* How tiles are held and their Gram summed. */
+/* The precision of tiles and of the sums of their Gram. */
 enum small_tiles { SMALL_F32, SMALL_F32_GRAM64, SMALL_F64, SMALL_TILES };
 
 /* Runs the method as a fit does, from tiles shifted by `a`; problem->ctx, centring, components and
@@ -35,7 +35,7 @@ enum small_tiles { SMALL_F32, SMALL_F32_GRAM64, SMALL_F64, SMALL_TILES };
 int small_solve(const struct small *set, const struct ny_method *method, enum small_tiles tiles,
                 struct ny_problem *problem, struct ny_solution *solution, double *U);
 
-/* Of the last solution by blocks: the residual that it reports, and its passes. */
+/* The residual that the last solution by blocks reports, and its passes. */
 extern double small_residual;
 extern unsigned small_steps;
 

@@ -1,4 +1,4 @@
-/* What tests of the store share: a directory of its own, made-up rows, and plain imports. */
+/* Shared by tests of the store: a directory of its own, made-up rows, and plain imports. */
 #ifndef TESTS_SUPPORT_STORE_CASE_H
 #define TESTS_SUPPORT_STORE_CASE_H
 

@@ -1,5 +1,6 @@
-/* What tests of a store begin with: a context, a folder of its own and the path of a store in it,
- * which the tests make. In the end all that was charged to the context has been given back. */
+/* Set-up of the tests of a store: a context, a folder of its own and the path of a store in it,
+ * which the tests make. In the end all memory that was charged to the context has been given
+ * back. */
 #ifndef TESTS_SUPPORT_STORE_FOLDER_H
 #define TESTS_SUPPORT_STORE_FOLDER_H
 

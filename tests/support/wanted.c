@@ -19,9 +19,9 @@ static void divide(double *K, size_t n, const double *d)
             K[i * n + j] /= sqrt(d[i] * d[j]);
 }
 
-/* What K becomes, entry by entry: translated by the first landmark x₁, k(x,y) − k(x,x₁) − k(x₁,y)
- * + k(x₁,x₁); or less its averages over D, k(x,y) − r(x) − r(y) + w̄; or divided by degrees over
- * D, d(x) = (n/m) Σ_D k(x,y). */
+/* Normalises K entry by entry: translated by the first landmark x₁, k(x,y) − k(x,x₁) − k(x₁,y) +
+ * k(x₁,x₁); or less its averages over D, k(x,y) − r(x) − r(y) + w̄; or divided by degrees over D,
+ * d(x) = (n/m) Σ_D k(x,y). */
 static double *normalised(const struct small *set, enum ny_normalisation centring, bool affine)
 {
     size_t n = set->n, m = set->m;
@@ -172,7 +172,7 @@ void check_column(const struct small *set, const double *U, size_t k, const doub
     if (!(sqrt(error) <= tolerance)) fail_msg("column %zu: %g > %g", k, sqrt(error), tolerance);
 }
 
-/* How much noise the Gram's relative error may leave in eigenvector k. */
+/* The noise that the Gram's relative error may leave in eigenvector k, relative to the first. */
 static double noise_of(const struct wanted *w, size_t k)
 {
     return sqrt(w->values[0] / w->values[k]);

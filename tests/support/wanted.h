@@ -1,5 +1,5 @@
-/* What the methods of spectral/ are to find, by brute force — the n × n matrix K̃ itself and its
- * eigenpairs by Jacobi —, and the checks against it. */
+/* Finds by brute force the results that the methods of spectral/ must have — the n × n matrix K̃
+ * itself and its eigenpairs by Jacobi — and checks against them. */
 #ifndef NY_TESTS_WANTED_H
 #define NY_TESTS_WANTED_H
 
@@ -38,7 +38,7 @@ void check_orthonormal(const struct wanted *w, const double *U, size_t n, size_t
 /* Eigenpairs of K̃: λ as Jacobi's, K̃u = λu, and where λ stands apart u itself, with its sign. */
 void check_pairs(const struct small *set, const struct wanted *w, const double *values,
                  const double *U, size_t count, double tolerance);
-/* tr K and tr K̃, and that their difference bounds ‖K − K̃‖_F. */
+/* Checks tr K and tr K̃, and that their difference bounds ‖K − K̃‖_F. */
 void check_trace(const struct wanted *w, const struct ny_solution *solution,
                  enum ny_normalisation centring, double tolerance);
 

@@ -1,4 +1,4 @@
-/* What the tests of columns share: data of every type, and kernels by plain loops in double. */
+/* Shared by the tests of columns: data of every type, and kernels by plain loops in double. */
 #ifndef TESTS_UNIT_COLUMNS_CASE_H
 #define TESTS_UNIT_COLUMNS_CASE_H
 

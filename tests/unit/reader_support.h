@@ -84,7 +84,7 @@ static inline const char *support_gzip(const char *name, const void *bytes, size
     return path;
 }
 
-/* npy 1.0 with the header text given, padded as numpy does. Returns the length. */
+/* Writes an npy 1.0 with the header text given, padded as numpy does. Returns the length. */
 static inline size_t support_npy(unsigned char *to, const char *header, const void *data,
                                  size_t bytes)
 {

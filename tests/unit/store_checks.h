@@ -1,4 +1,4 @@
-/* What the tests of one store share: set-up, checks, and comparing rows with the generator's. */
+/* Shared by the tests of one store: set-up, checks, and comparing rows with the generator's. */
 #ifndef TESTS_UNIT_STORE_CHECKS_H
 #define TESTS_UNIT_STORE_CHECKS_H
 

@@ -14,7 +14,7 @@ struct walk {
     uint32_t *from, *to; /* items each: how often it was met, in the previous step and this one */
 };
 
-/* What another worker has done in the step before is seen by all. */
+/* Reads items of another worker: all workers see the results of the step before. */
 static void count_beside(void *arg, size_t first, size_t count)
 {
     const struct walk *walk = arg;
@@ -62,7 +62,7 @@ static void interrupt(void *arg, size_t first, size_t count)
     if (first + count == ITEMS) ny_context_interrupt(ctx, SIGINT);
 }
 
-/* In the midst of a step, by one worker: all of them stop after it. */
+/* One worker interrupts in the midst of a step, and all of them stop after it. */
 static int walk_on(void *arg, const struct ny_worker *worker)
 {
     size_t *steps = arg;

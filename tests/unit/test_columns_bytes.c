@@ -81,7 +81,7 @@ static void distances_are_the_integers(void **state)
     check_integers(512, 65, true);
 }
 
-/* As far apart as rows can be: d² next to 2³¹. */
+/* The rows are as far apart as they can be: d² is next to 2³¹. */
 static void the_largest_distance_does_not_wrap(void **state)
 {
     enum { D = 33000 };
@@ -109,7 +109,7 @@ static void the_largest_distance_does_not_wrap(void **state)
     data_release(&data);
 }
 
-/* The same tile by bytes and by GEMM; scaled bytes take the GEMM. */
+/* Compares the same tile by bytes and by GEMM; scaled bytes take the GEMM. */
 static void floats_agree(void **state)
 {
     struct tile_result bytes, floats;

@@ -1,4 +1,4 @@
-/* k in f64 is exact. What else holds of every kernel: test_contract_kernels.c. */
+/* k in f64 is exact. Other promises of every kernel are tested in test_contract_kernels.c. */
 #include <stdio.h>
 
 #include "unit/columns_case.h"
@@ -137,7 +137,7 @@ static void exact_square_is_among_the_rows_given(void **state)
     data_release(&data);
 }
 
-/* No memory: a clean error, nothing left behind (checked when the context goes). */
+/* Without memory there is a clean error, and nothing is left (checked when the context goes). */
 static void a_small_budget_is_an_error(void **state)
 {
     struct data data = data_random(NY_F64, 400, 300, 19);

@@ -5,8 +5,8 @@
 
 enum { LANDMARKS = 37, ROWS = 701 };
 
-/* What f32 may lose: a sum of d terms is good to about √d·2⁻²⁴ of the norms (or magnitudes) it is
- * made of, and the kernel passes that on with its slope. */
+/* The error allowed to f32: a sum of d terms is good to about √d·2⁻²⁴ of the norms (or magnitudes)
+ * it is made of, and the kernel passes that on with its slope. */
 static double tolerance_of(const char *name, const struct ny_kernel_params *params, struct pair p,
                            size_t d)
 {

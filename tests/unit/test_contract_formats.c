@@ -1,5 +1,5 @@
-/* What every file format of the table promises: its names, a clean error or a clean table from any
- * bytes, and, for those that there is a small file of below, the same rows however it comes. */
+/* Tests the promises of every file format of the table: its names, a clean error or a clean table
+ * from any bytes, and, for formats with a small file below, the same rows however it comes. */
 #include "reader_support.h"
 
 #include "base/random.h"
@@ -12,7 +12,7 @@ static const double wanted[ROWS * COLUMNS] = {1, 2, 3, 4, 50, 6, 7, 8, 9, 10, 11
 
 #define BYTES(s) s, sizeof(s) - 1
 
-/* The same rows in each format. */
+/* Files of the same rows, one in each format. */
 static const struct sample {
     const char *format, *bytes;
     size_t length;
@@ -73,7 +73,7 @@ static void entries_are_whole(void **state)
     }
 }
 
-/* Where the content tells nothing, the name does. */
+/* The name tells the format if the content does not. */
 static void names_tell_the_format(void **state)
 {
     const struct ny_format_entry *entry;
@@ -192,7 +192,7 @@ static void files_have_their_rows(void **state)
     }
 }
 
-/* What is cut off is missed; of text, which may end anywhere, whole rows are. */
+/* A cut file is refused; text, which may end anywhere, is read up to whole rows. */
 static void cut_files_are_refused(void **state)
 {
     const struct ny_format_entry *entry;
@@ -248,7 +248,7 @@ static void options_are_those_of_the_entry(void **state)
     }
 }
 
-/* Of formats that can be written, what is written is read. */
+/* Formats that can be written can be read again. */
 static void what_is_written_is_read(void **state)
 {
     static const char *const names[] = {"written.npy", "written.csv"};

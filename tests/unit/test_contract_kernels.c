@@ -1,6 +1,6 @@
-/* What every kernel of the table promises, whatever its formula: squares that are symmetric and
- * positive semi-definite, values that do not depend on what else is asked, tiles that are the exact
- * values to rounding, the options that its entry names, and a fit. */
+/* Tests the promises of every kernel of the table, whatever its formula: squares that are symmetric
+ * and positive semi-definite, values that do not depend on what else is asked, tiles that are the
+ * exact values to rounding, the options that its entry names, and a fit. */
 #include <stdio.h>
 
 #include "api/options.h"
@@ -36,7 +36,7 @@ static bool given(const struct ny_kernel *kernel)
     return kernel->base == NY_BASE_GIVEN;
 }
 
-/* Where rows hold their kernel values: those of points on a line, at distances of 1. */
+/* Makes rows that hold their kernel values: those of points on a line, at distances of 1. */
 static struct data values_of_rows(enum ny_dtype dtype, size_t rows, size_t m)
 {
     struct data data = data_empty(dtype, rows, m);

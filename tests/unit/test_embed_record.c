@@ -87,7 +87,7 @@ static void a_record_comes_back(void **state)
     ny_store_close(store);
 }
 
-/* What a stage counts that goes by rows once; others are not told as if they did. */
+/* A stage that goes by rows once tells its share of them; other stages tell none. */
 static void a_record_says_how_far_its_job_is(void **state)
 {
     static const struct {

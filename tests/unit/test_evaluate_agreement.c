@@ -102,7 +102,7 @@ static double entropy(const unsigned *a, const unsigned *b)
     return sum / N;
 }
 
-/* Over all pairs of rows: a together, b together, both. */
+/* Counts over all pairs of rows those together in a, in b, and in both. */
 static double adjusted(const unsigned *a, const unsigned *b)
 {
     double in_a = 0, in_b = 0, in_both = 0, pairs = N * (N - 1) / 2.0;

@@ -59,7 +59,7 @@ static int end(void **state)
         if (!strstr(ny_context_message(ctx), "NULL as its " argument ","))                         \
             fail_msg("%s says: %s", #call, ny_context_message(ctx));                               \
     } while (0)
-/* Without a context there is nobody to say it to. */
+/* Without a context there is no place for a message. */
 #define REFUSES_SILENTLY(call) assert_int_equal(call, NY_EUSAGE)
 #define ACCEPTS(call)                                                                              \
     do {                                                                                           \
@@ -123,7 +123,7 @@ static void options_and_reports_may_be_left_out(void **state)
     assert_int_equal(ny_import(ctx, store, one, 1, NULL, NULL), NY_EUSAGE); /* without append */
 }
 
-/* Of a graph that is there, and of columns that are, there is nothing to say. */
+/* Options that name a stored graph, or given columns, do not make a graph. */
 static void options_of_fits_do_not_make_a_graph(void **state)
 {
     static const char *const fits[][2] = {{"graph", "g"}, {"kernel", "precomputed"}};

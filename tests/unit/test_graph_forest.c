@@ -79,7 +79,7 @@ static void check_leaves(enum kind kind, size_t n, size_t d)
         for (size_t i = 0; i < n; i++)
             assert_int_not_equal(
                 grown.forest.lists.row[i * grown.forest.lists.width + LEAF / 2 - 2], NY_NO_ROW);
-        /* rows of all leaves, at least: of those with LEAF rows each has so many pairs */
+        /* at least the rows of all leaves: each row of a leaf of LEAF rows has so many pairs */
         leaves = (grown.forest.pairs - before) / ((LEAF - 1) / 2.0);
         assert_true(leaves > 0.4 * (double)n && leaves < 2 * (double)n);
     }
@@ -129,7 +129,7 @@ static void check_list(const struct cloud *cloud, const struct ny_forest *forest
     }
 }
 
-/* How far the t-th neighbour of a row is. */
+/* Returns the distance of the t-th neighbour of a row. */
 static double plain_last(const struct cloud *cloud, size_t i, size_t t)
 {
     double last[T + 1];
@@ -167,7 +167,7 @@ static double plain_recall(const struct cloud *cloud, const struct ny_forest *fo
     return (double)count / (double)(cloud->n * t);
 }
 
-/* Of some twenty intervals of 95 % one is missed: 99.7 % are asked for. */
+/* One in twenty intervals of 95 % misses, so the interval is widened to 99.7 %. */
 static void check_interval(const struct ny_recall *recall, double plain)
 {
     const double wider = 3 / 1.96;
@@ -241,8 +241,8 @@ static void a_leaf_of_all_rows_finds_all_neighbours(void **state)
     cloud_free(&cloud);
 }
 
-/* Of the planes that a node may choose from, sixteen of a few hundred, it takes one with a spread that
- * few of all have. */
+/* A node chooses among sixteen of a few hundred planes and takes one with a spread that few of all
+ * have. */
 static void planes_are_chosen_by_their_spread(void **state)
 {
     enum { NODES = 20, POINTS = 50, ALL = NY_PIVOTS * (NY_PIVOTS - 1) };
@@ -292,7 +292,7 @@ static void rounds_find_what_a_tree_has_missed(void **state)
     cloud_free(&cloud);
 }
 
-/* As none would be where trees leave a row alone. */
+/* Rows get no candidates here, as if the trees had left each of them alone. */
 static void rows_without_candidates_meet_all(void **state)
 {
     enum { N = 600 };
@@ -311,7 +311,8 @@ static void rows_without_candidates_meet_all(void **state)
     cloud_free(&cloud);
 }
 
-/* Neither threads, nor how many rows are in memory, nor walks that are done twice in part. */
+/* Neither threads, nor the number of rows in memory, nor walks done twice in part change the
+ * bytes. */
 static void bytes_are_the_same_by_any_way(void **state)
 {
     enum { N = 6000 };

@@ -14,8 +14,8 @@ NY_CPU_VARIANTS(DECLARE)
 
 enum { ROWS = 37, STRIDE = 48, SUM_STRIDE = 3 * NY_STRIP_COLUMNS };
 
-/* What must not be read is NaN: columns of A that do not take part, and other strips; what must not
- * be written is 7: rows and strips of the sum beyond. */
+/* Values that must not be read are NaN: columns of A that do not take part, and other strips.
+ * Values that must not be written are 7: rows and strips of the sum beyond. */
 static void check(ny_strip_gram_fn *add, size_t columns)
 {
     static double a[ROWS * STRIDE], y[ROWS * STRIDE], weight[ROWS], sum[(STRIDE + 1) * SUM_STRIDE];

@@ -15,7 +15,7 @@
  * anywhere. */
 enum { SIDE = 256, SPOKES = 5000, LINE = 5000, ANYWHERE = 30000, STORED = 6 };
 
-/* What allocations are rounded up by, together. */
+/* Bytes by which all allocations together are rounded up. */
 enum { SLACK_BYTES = 4096 };
 
 struct made {
@@ -119,7 +119,7 @@ static void grid_new(struct made *grid)
     build(grid);
 }
 
-/* Of `count` patches from p on: the area of the rectangle around them over that of theirs. */
+/* The area of the rectangle around `count` patches from p on, over that of the patches. */
 static double spread(const struct made *grid, uint32_t p, uint32_t count)
 {
     const struct ny_edges *graph = &grid->graph;

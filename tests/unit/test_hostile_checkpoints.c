@@ -50,7 +50,7 @@ static void forge(struct ny_store *store, const json_t *done, const struct forge
     free(image);
 }
 
-/* What stages that come later have deleted is there again: all zeros. */
+/* Puts back, as zeros, a part that later stages have deleted. */
 static void put_back(struct ny_store *store, const char *part, size_t bytes)
 {
     char *zeros = calloc(bytes, 1);
@@ -118,7 +118,7 @@ static void check_sizes(const struct kind *kind, const json_t *done)
     assert_int_equal(resume(done, kind, forgery), NY_ESTORE);
 }
 
-/* Whatever is in them, images of the right size are gone on with to some end. */
+/* Jobs resumed from images of the right size come to some end, whatever the images hold. */
 static void check_contents(const struct kind *kind, json_t *done)
 {
     static const int fills[] = {0, 1, 0x7f, 0xff};
@@ -217,7 +217,7 @@ static void images_that_name_no_rows_are_refused(void **state)
     json_decref(done);
 }
 
-/* What an older version has left of a graph's map is of nodes in another order. */
+/* Images of a graph's map from an older version have the nodes in another order. */
 static void images_of_another_order_of_nodes_are_refused(void **state)
 {
     static const char isomap[] = FIT GRAPH "map=isomap approx=nystrom";

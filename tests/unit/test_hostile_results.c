@@ -138,7 +138,7 @@ static void rows_that_the_store_has_not_are_refused(void **state)
     is(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
 }
 
-/* From row 0 to one that was of another component. */
+/* Asks for the path from row 0 to one that was of another component. */
 static int path_to(const char *row)
 {
     struct ny_options *options;
@@ -278,7 +278,7 @@ static void a_model_of_other_columns_is_refused(void **state)
 
 enum { BEFORE = 5000, MORE = 100 };
 
-/* Of `BEFORE` rows; "r" is fitted, and `MORE` are appended. */
+/* Makes a store of `BEFORE` rows, fits "r", and appends `MORE`. */
 static json_t *grown(const char *store)
 {
     static float rows[BEFORE * COLUMNS];

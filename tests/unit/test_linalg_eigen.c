@@ -84,7 +84,7 @@ static void assert_eigenpairs(const double *a, size_t m, const double *values, s
     }
 }
 
-/* Only the lower triangle counts; V in a wider buffer, whose rest stays. */
+/* Checks that only the lower triangle is read, with V in a wider buffer, whose rest stays. */
 static void check_top(const double *spectrum, size_t m, size_t count)
 {
     size_t stride = m + 2;
@@ -142,7 +142,7 @@ static void top_eigenpairs_of_clustered_spectra(void **state)
     check_top(spectrum, M, 130);
 }
 
-/* Of so many as this the first are found from a basis of them, unless the spectrum forbids it. */
+/* With so many pairs, the first are found from a basis of them, unless the spectrum forbids it. */
 static void a_few_of_many_eigenpairs(void **state)
 {
     enum { M = 2100, FEW = 20 };
@@ -171,7 +171,7 @@ static void a_few_of_many_eigenpairs(void **state)
     free(a), free(v);
 }
 
-/* More copies than a block has columns: one may be missed at first, with rounding's help. */
+/* There are more copies than a block has columns, so that rounding may hide one at first. */
 static void copies_of_an_eigenvalue_are_all_found(void **state)
 {
     enum { M = 2049, FEW = 18, COPIES = 17 };
@@ -210,7 +210,7 @@ static void all_eigenvalues_from_the_lower_triangle(void **state)
     free(a);
 }
 
-/* As many as were put in, those next to the bound told apart; 1 and 1 to each pivot of order 2. */
+/* The count is that of the values put in, next to the bound too; a pivot of order 2 has 1 and 1. */
 static void eigenvalues_below_a_bound_are_counted(void **state)
 {
     enum { M = 150 };
@@ -269,7 +269,8 @@ static void bad_numbers_are_an_error(void **state)
     free(v);
 }
 
-/* What plans promise is what a call takes: it fits a budget of that size, and not half of it. */
+/* The bytes announced are those that a call takes: it fits a budget of that size, and not half of
+ * it. */
 static void workspace_is_what_was_announced(void **state)
 {
     enum { M = 300, COUNT = 20 };
@@ -365,7 +366,7 @@ static void randomized_on_a_singular_indefinite_matrix(void **state)
     free(a), free(v);
 }
 
-/* Same numbers for any number of threads that fill Ω; other numbers for another seed. */
+/* Numbers are the same for any number of threads that fill Ω, and others for another seed. */
 static void randomized_depends_on_the_seed_alone(void **state)
 {
     enum { M = 120, COUNT = 6 };

@@ -112,7 +112,7 @@ static void single_precision_products(void **state)
     free(x), free(y), free(a), free(b), free(c);
 }
 
-/* Both precisions, both storages, new and added; the upper triangle keeps its NaN. */
+/* Tests both precisions, both storages, new and added; the upper triangle keeps its NaN. */
 static void gram_fills_the_lower_triangle_only(void **state)
 {
     enum { N = 300, M = 70 };
@@ -328,7 +328,7 @@ static void inverse_from_cholesky(void **state)
     free(a), free(v);
 }
 
-/* At every position of a long array, past whole lanes and scan blocks too. */
+/* Puts it at several places of a long array, past whole lanes and scan blocks too. */
 static void the_first_bad_number_is_found(void **state)
 {
     enum { COUNT = 2500 };
@@ -385,7 +385,8 @@ static int gram_of_worker(void *arg, unsigned worker)
     return NY_OK;
 }
 
-/* As in a pass: several threads, each with a BLAS of one thread. The bits are those of one alone. */
+/* Runs several threads, each with a BLAS of one thread, as a pass does. The bits are those of one
+ * alone. */
 static void workers_do_not_disturb_each_other(void **state)
 {
     double *x = numbers(GRAM_ROWS * GRAM_COLS, 20);

@@ -542,7 +542,7 @@ static void reports_are_read_as_they_were_filled(void **state)
     ny_report_free(report);
 }
 
-/* jansson refuses a field, as it does without memory: the report is not made. */
+/* If jansson refuses a field, as it does without memory, the report is not made. */
 static void reports_without_memory_are_refused(void **state)
 {
     struct ny_report *report = NULL;

@@ -45,7 +45,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What would break out of a script, an attribute, an element, a template. */
+/* Texts that would break out of a script, an attribute, an element, a template. */
 static const char *const evil[] = {"</script><script>alert(1)</script>",
                                    "<img src=x onerror=alert(2)>", "\"'><svg/onload=alert(3)>",
                                    "{{data}}<!--", "na\xc3\xafve & \x01"};

@@ -83,8 +83,8 @@ static uint32_t pixel(cairo_surface_t *image, double x, double y)
     return pixels[(size_t)y * stride + (size_t)x] & 0xffffff;
 }
 
-/* Where a row of two columns should be: the axes reach 4 % beyond the farthest; where both are
- * components of pca (`equal`), the shorter axis is widened about its middle to the scale of the
+/* Computes where a row of two columns should be. The axes reach 4 % beyond the farthest; if both
+ * are components of pca (`equal`), the shorter axis is widened about its middle to the scale of the
  * longer. */
 static void place_in(const float *y, size_t count, size_t row, bool equal, double at[2])
 {

@@ -20,7 +20,7 @@ struct bad_case {
 };
 
 static const struct bad_case cases[] = {
-    /* what is no table at all */
+    /* files that are no tables */
     {"empty.csv", TEXT(""), .status = NY_EDATA, .words = {"is empty"}},
     {"empty.npy", TEXT(""), .status = NY_EDATA, .words = {"is empty"}},
     {"x.bin", TEXT("\1\2\3\4"), .status = NY_EDATA, .words = {"--format", "npy", "csv"}},
@@ -281,7 +281,7 @@ static const struct bad_case cases[] = {
      .status = NY_EDATA, .words = {"row 2", "3 columns", "row 0 has 2"}, .line = 2},
     {"x.fvecs", TEXT("\1\0\0\0\0\0\x80\x7f"), OPTIONS(.format = "fvecs"), .status = NY_EDATA,
      .words = {"row 0", "column 1", "Inf"}},
-    /* labels of their own */
+    /* labels in a file of their own */
     {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n2\n",
      .status = NY_EDATA, .words = {"holds 2 labels", "3 rows"}},
     {"x.csv", TEXT("1,2\n3,4\n5,6\n"), OPTIONS(.format = "csv"), .labels = "1\n2\n3\n4\n5\n",
@@ -422,8 +422,8 @@ static void test_gzip_cut_or_damaged_anywhere(void **state)
         assert_non_null(strstr(ny_context_message(ctx), "truncated"));
         support_free(&table);
     }
-    /* From byte 10 on stand the data and their checksum; a flip there is never silent, but in the
-     * few bits that pad the data to a byte. */
+    /* The data and their checksum begin at byte 10; a flip there is never silent, except in the few
+     * bits that pad the data to a byte. */
     for (size_t bit = 80; bit < 8 * length; bit++) {
         int status;
 
@@ -485,7 +485,7 @@ static void test_endless_line(void **state)
     free(text);
 }
 
-/* Whatever allocation the budget cuts off, the reader says so and gives everything back. */
+/* The reader reports any allocation that the budget refuses, and gives everything back. */
 static void test_every_budget(void **state)
 {
     static const char csv[] = "kind,x,y\na,1,2\nb,3,4\na,5,6\n", svm[] = "1 1:2\n2 3:4\n3 2:1\n";

@@ -424,7 +424,7 @@ static void test_skip(void **state)
     check_skip(*state, support_file("x.bvecs", "\1\0\0\0a\1\0\0\0b\1\0\0\0c", 15), NULL);
 }
 
-/* More than one window and one direct read; the bytes of a file against their formula. */
+/* Reads more than one window and one direct read, and compares the bytes with their formula. */
 static void test_large(void **state)
 {
     const size_t rows = 3000, d = 300;

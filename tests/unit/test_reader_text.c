@@ -5,7 +5,7 @@
 #include "io/classes.h"
 #include "io/number.h"
 
-/* What a text must be read as. */
+/* A text and the table that it must be read as. */
 struct text_case {
     const char *text;
     struct ny_reader_options options;
@@ -252,7 +252,7 @@ static void test_known_classes(void **state)
     ny_classes_free(options.classes);
 }
 
-/* As many words as there may be, and then one of them again, and one more. */
+/* Reads the most words that there may be, then one of them again, then one more. */
 static void test_most_classes(void **state)
 {
     enum { MOST = 65536, BYTES = 10 };

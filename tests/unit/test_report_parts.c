@@ -1,4 +1,4 @@
-/* What pictures are made of: axes and ticks, numbers in words, colours, rasters, clean text. */
+/* Tests the parts of pictures: axes and ticks, numbers in words, colours, rasters, clean text. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

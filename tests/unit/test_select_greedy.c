@@ -200,13 +200,13 @@ static void growth_is_carried_on(void **state)
     size_t m = 0;
 
     (void)state;
-    /* As many at each doubling: logarithmic. */
+    /* as many rows join at each doubling: growth is logarithmic */
     for (uint64_t i = 1; i < 1024; i *= 2)
         for (size_t j = 0; j < 16 && j < i; j++)
             rows[m++] = i + i * j / 16;
     assert_in_range(ny_greedy_extrapolate(rows, m, 1024, 1024), m, m);
     assert_in_range(ny_greedy_extrapolate(rows, m, 1024, 1024 * 16), m + 60, m + 68);
-    /* Every second row: linear, and never more than there are. */
+    /* every second row joins: growth is linear, and never more than there are rows */
     for (m = 0; m < 2048; m++)
         rows[m] = 2 * m;
     assert_in_range(ny_greedy_extrapolate(rows, m, 4096, 65536), 32000, 33500);
@@ -271,7 +271,7 @@ static void pilot_grows_with_the_points(void **state)
     assert_int_equal(ny_greedy_pilot_bytes(&request, 500), (16 << 20) / 64 * row);
 }
 
-/* What was said to suffice does, and a fifth of it does not. */
+/* The memory that was announced suffices, and a fifth of it does not. */
 static void needs_the_memory_that_it_says(void **state)
 {
     double *x = numbers();

@@ -42,7 +42,7 @@ static double *points(size_t m, size_t d)
     return x;
 }
 
-/* a = column means; checks that W is kept. */
+/* Chooses with a = column means, and checks that W is kept. */
 static struct ny_gram_choice choose(double *w, size_t m, double mean_diagonal)
 {
     double *a = calloc(m, sizeof(*a)), *before = malloc(m * m * sizeof(*before));

@@ -72,7 +72,7 @@ static void fill(const struct setting *set, size_t u, bool equal, float *C)
     }
 }
 
-/* tr W⁺(G32 − G64) of a whole unit, as a pass has it. */
+/* Returns tr W⁺(G32 − G64) of a whole unit, as a pass has it. */
 static double loss_of(const struct setting *set, const float *C)
 {
     size_t m = set->m;

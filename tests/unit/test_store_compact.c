@@ -65,7 +65,7 @@ __attribute__((visibility("default"))) int renameat2(int from, const char *one, 
     return (int)syscall(SYS_renameat2, from, one, to, other, flags);
 }
 
-/* Half of what there was is removed. */
+/* Fills the store, and removes half of the values. */
 static void fill(void)
 {
     char data[CHUNK_BYTES] = "kept";

@@ -92,7 +92,8 @@ static int lock_now(const char *file)
     return fd;
 }
 
-/* Who waited for a lock and gets it when its file has been replaced has locked nothing. */
+/* A process that waited for a lock and gets it when its file has been replaced has locked
+ * nothing. */
 static void a_lock_whose_file_was_replaced(void **state)
 {
     char file[256];

@@ -184,7 +184,7 @@ static void parts_of_two_stores(void **state)
     refused(ny_store_open(&store, ctx, path), NY_ESTORE, "the other folder");
 }
 
-/* Whoever may plant a link in the store does not get us to write elsewhere. */
+/* A link that somebody has planted in the store does not make us write elsewhere. */
 static void links_are_refused(void **state)
 {
     struct ny_store *store;
@@ -412,7 +412,7 @@ static void what_another_process_writes_is_seen(void **state)
 
 /* ---- other circumstances ------------------------------------------------------------------- */
 
-/* As somebody who may not write; returns the exit status of `work`. */
+/* Runs `work` as a user who may not write; returns its exit status. */
 static int as_nobody(int (*work)(void))
 {
     pid_t child = fork();

@@ -362,7 +362,7 @@ static void statistics_of_every_type(void **state)
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
         struct case_import import = import_of((enum ny_dtype)dtype, 300, 0);
 
-        /* In three imports, whose ends fall inside blocks. */
+        /* three imports, whose ends fall inside blocks */
         for (int part = 0; part < 3; part++) {
             import.first += import.count;
             import.count = 1111;

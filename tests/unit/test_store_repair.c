@@ -61,7 +61,7 @@ static int open_file(const char *part)
     return fd;
 }
 
-/* Where the frame of a block lies; its last version, as an append leaves older ones behind. */
+/* Finds the frame of a block, in its last version, as an append leaves older ones behind. */
 static off_t find_block(int fd, unsigned kind, uint64_t number, uint32_t rows)
 {
     struct ny_header header;
@@ -297,7 +297,7 @@ static uint64_t hash_of(const char *part)
     return hash;
 }
 
-/* While a job runs, and where it would not help, nothing changes. */
+/* A repair changes nothing while a job runs, nor if it would not help. */
 static void refusals_change_nothing(void **state)
 {
     struct ny_name_lock *job;

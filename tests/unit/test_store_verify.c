@@ -442,7 +442,7 @@ static void watch(void *user, const struct ny_progress *progress)
     assert_true(progress->fraction <= 1 && (progress->fraction < 1 || progress->eta_s <= 0));
 }
 
-/* With any number of threads, and any budget that has room for one of them: the same list. */
+/* The list is the same for any number of threads and any budget that has room for one of them. */
 static void threads_find_the_same(void **state)
 {
     static const struct {

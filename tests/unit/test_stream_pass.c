@@ -52,7 +52,7 @@ static void sleep_s(double seconds)
 
 enum event { NEVER, IN_UNIT, IN_FOLD, IN_CHECKPOINT };
 
-/* What is summed, in double so that another order gives other bits; copied by checkpoints. */
+/* The sums, in double so that another order gives other bits; checkpoints copy them. */
 struct sums {
     double column[D], chain;
     uint64_t rows, units, bytes_hash;
@@ -65,7 +65,7 @@ struct watch {
         double column[D];
         uint64_t hash;
     } part[WORKERS_MAX];
-    /* what is asked for */
+    /* settings */
     unsigned workers;
     uint64_t first_unit, ahead_max;
     double checkpoint_s, slow_s;  /* slow_s: of unit first_unit, which also waits until … */
@@ -74,7 +74,7 @@ struct watch {
     uint64_t at;
     int status;                   /* the error to return; NY_OK: interrupt with `signal` */
     int signal;
-    /* what is seen */
+    /* observations */
     atomic_int folding, violations;
     atomic_uint_fast64_t started, folded; /* units begun; first unit not folded */
     atomic_uint_fast64_t ahead;           /* largest distance of a beginning unit */
@@ -235,7 +235,7 @@ static int run(struct watch *watch)
     return err;
 }
 
-/* The same by plain loops: columns per unit, then unit after unit. */
+/* Computes the sums by plain loops: columns per unit, then unit after unit. */
 static struct sums expected(void)
 {
     struct sums sums = {0};
@@ -404,7 +404,7 @@ static void checkpoints_come_between_folds_and_resume(void **state)
         }
 }
 
-/* At least every checkpoint_s seconds, but not at every fold. */
+/* Checkpoints come at least every checkpoint_s seconds, but not at every fold. */
 static void checkpoints_keep_their_interval(void **state)
 {
     struct watch watch = {.workers = 2, .checkpoint_s = 0.02, .slow_s = 0.05};
@@ -465,7 +465,7 @@ static void progress_ends_at_one(void **state)
     assert_int_equal(rest.rows_done, N);
     assert_int_equal(rest.started, UNITS - 20);
 
-    /* Nothing left to do: the last unit was short, but not more than all is done. */
+    /* With nothing left to do, no more than all is done, though the last unit was short. */
     none = (struct watch){.workers = 2, .first_unit = UNITS, .sums = {.units = UNITS}};
     assert_int_equal(run(&none), NY_OK);
     assert_int_equal(none.started, 0);

@@ -219,7 +219,7 @@ struct rush {
     int wrong[WORKERS_MAX];
 };
 
-/* More often than there are slots: a failed one must come free again. */
+/* Reads more often than there are slots: a failed one must come free again. */
 static int read_damaged(void *arg, unsigned worker)
 {
     struct rush *rush = arg;

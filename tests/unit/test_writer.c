@@ -228,7 +228,7 @@ static void test_bytes(void **state)
     unlink(path);
 }
 
-/* Until the commit the old file stands; without one it stays. */
+/* The old file stands until the commit, and stays without one. */
 static void test_nothing_is_left_behind(void **state)
 {
     const char *path = support_text("old.npy", "old");

@@ -41,7 +41,7 @@ static void fit(struct ny_context *context, const char *store)
     ny_options_free(options);
 }
 
-/* What the model says of the rows is what the fit said of them. */
+/* Checks that the model places the rows where the fit placed them. */
 static void compare(struct ny_context *context, const char *store, const float *x)
 {
     static float fitted[ROWS * P], placed[ROWS * P];
