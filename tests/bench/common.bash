@@ -1,4 +1,4 @@
-# What the benchmarks share: medians and ratios, walls, rows of the table, a folder for the data.
+# Shared by the benchmarks: medians and ratios, walls, rows of the table, a folder for the data.
 set -eu
 build=$(realpath "${BUILD:-build}")
 here=$(mktemp -d "${TMPDIR:-/tmp}/nystream-bench-XXXXXX")
@@ -29,7 +29,7 @@ wall() {
     awk -v a="$start" -v b="$(now)" 'BEGIN {print b - a}'
 }
 
-# held MIB COMMAND…: in a memory cgroup for that budget where one can be made.
+# held MIB COMMAND…: runs it in a memory cgroup for that budget, if one can be made.
 held() {
     local budget=$(($1 << 20)) status=0
     shift
@@ -41,5 +41,5 @@ held() {
 }
 confined() { if new_cgroup; then remove_cgroup; echo "in a cgroup"; else echo "no cgroup here"; fi; }
 
-# of FILE KEY: a number of a JSON report.
+# of FILE KEY: prints a number of a JSON report.
 of() { awk -F'[:,]' -v key="\"$2\"" '$1 ~ key && $2 ~ /^ *[0-9]/ {print $2 + 0; exit}' CONVFMT=%.17g OFMT=%.17g "$1"; }

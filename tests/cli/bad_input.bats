@@ -36,7 +36,7 @@ teardown_file() {
     echo "# bad input: $(wc -l <"$BATS_FILE_TMPDIR/cases") cases" >&3
 }
 
-# put FILE FORMAT: the bytes of printf FORMAT
+# put FILE FORMAT: writes the bytes of printf FORMAT.
 put() {
     printf "$2" >"$1"
 }
@@ -49,7 +49,7 @@ npy() { # FILE TYPE SHAPE BYTES
     npy_of "$1" "{'descr': '$2', 'fortran_order': False, 'shape': $3, }" "$4"
 }
 
-# long FILE BEFORE BYTES CHARACTER AFTER
+# long FILE BEFORE BYTES CHARACTER AFTER: writes so many bytes of a character between two texts.
 long() {
     { printf "$2"; head -c "$3" /dev/zero | tr '\0' "$4"; printf "$5"; } >"$1"
 }
@@ -58,14 +58,14 @@ zip_csv() { # FILE ROWS
     table "$2" 4 | gzip -n >"$1"
 }
 
-# flip FILE OFFSET: all bits of one byte
+# flip FILE OFFSET: inverts all bits of one byte.
 flip() {
     local byte
     byte=$(od -An -tu1 -j "$2" -N 1 "$1")
     printf "\\$(printf %o $((255 - byte)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
-# What readers see of the store s.
+# Prints what readers see of the store s.
 seen() {
     nystream info s --json | sed -E 's/"store_bytes": *[0-9]+//'
     nystream export s r --part labels -o -
@@ -829,7 +829,7 @@ lines_of_verbs() {
 END
 }
 
-# What looks odd and is fine:  files | the import | n, d and how many rows are dropped | labels
+# Checks odd but valid imports: files | the import | n, d and how many rows are dropped | labels
 fine() {
     local make command facts labels got
     while IFS='|' read -r make command facts labels; do

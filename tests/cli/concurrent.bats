@@ -36,7 +36,7 @@ start_fit() { # NAME
     exits 6
     says "process $pid (nystream import)"
     [ $((SECONDS - from)) -le 1 ]
-    # readers are not in its way, and see what was there
+    # readers are not in its way, and see the rows from before it
     ny info s --json
     [ "$(field "$output" n)" -eq 1000 ]
     ny verify s

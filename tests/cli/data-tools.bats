@@ -26,7 +26,7 @@ refute() {
     ! "$@"
 }
 
-# bytes FILE SKIP COUNT: as numbers, on one line
+# bytes FILE SKIP COUNT: prints bytes as numbers, on one line
 bytes() {
     od -An -v -tu1 -w"$3" -j "$2" -N "$3" "$1"
 }
@@ -113,7 +113,7 @@ bytes() {
         END { if (NR != 500) exit 1 }'
 }
 
-# rows FILE COLUMNS: the float32 values of an npy file
+# rows FILE COLUMNS: prints the float32 values of an npy file
 rows() {
     od -An -v -tf4 -w$((4 * $2)) -j 128 "$1"
 }
@@ -224,7 +224,7 @@ make_series() {
     done
 }
 
-# points FILE: the int16 values of an npy file, three on a line
+# points FILE: prints the int16 values of an npy file, three on a line
 points() {
     tail -c +129 "$1" | od -An -v -td2 -w6 | awk '{print $1, $2, $3}'
 }
@@ -273,7 +273,7 @@ points() {
     [ "$status" -eq 2 ]
 }
 
-# an HDF5 file t.h5, where hdf5-rows is built
+# makes an HDF5 file t.h5, if hdf5-rows is built
 make_hdf5() {
     [ -x "$NYSTREAM_BUILD/data-tools/hdf5-rows" ] || skip "hdf5-rows is not built: no libhdf5"
     export ASAN_OPTIONS=detect_leaks=0 # what libhdf5 keeps when the tool ends with an error
@@ -284,7 +284,7 @@ make_hdf5() {
     "$BATS_FILE_TMPDIR/make_hdf5" t.h5
 }
 
-# refused STATUS TEXT COMMAND…: that exit, that sentence, and no output
+# refused STATUS TEXT COMMAND…: checks for that exit, that sentence, and no output
 refused() {
     local wanted=$1 text=$2
     shift 2
@@ -395,14 +395,14 @@ make_image() {
     refused 2 "not both" image-rows set --gray --color
 }
 
-# ply FORMAT: the header of three points with a colour, after one camera
+# ply FORMAT: prints the header of three points with a colour, after one camera
 ply() {
     printf '%s\n' ply "format $1 1.0" 'comment by hand' 'element camera 1' 'property short id' \
         'element vertex 3' 'property float x' 'property float y' 'property float z' \
         'property uchar red' 'element face 1' 'property list uchar int vertex_indices' end_header
 }
 
-# the same points in binary: a float of 1.5 or -2, then the others
+# prints the same points in binary: a float of 1.5 or -2, then the others
 binary_ply() {
     ply binary_little_endian
     printf '\7\0'

@@ -24,7 +24,7 @@ made() {
     grep "/$1_" "$BATS_FILE_TMPDIR/made"
 }
 
-# dpkg of the folder alone; what the packages depend on is not in it
+# runs dpkg on the folder alone, which does not hold the dependencies of the packages
 in_target() {
     dpkg --root="$TARGET" --force-depends --force-bad-path --log=/dev/null "$@" 2>&1
 }

@@ -1,5 +1,5 @@
-# The same seed gives the same bytes of every export, whatever the threads and the budget are, killed
-# in between or not.
+# The same seed gives the same bytes of every export, for any threads and budget, killed in between
+# or not.
 load helper
 
 setup_file() {

@@ -1,4 +1,4 @@
-# fit --map eigenmaps: parts, weights, components, what is refused, bytes.
+# Tests fit --map eigenmaps: parts, weights, components, refusals, bytes.
 load helper
 
 # A path of 30 points, each a neighbour of the next, and three points far away.
@@ -144,7 +144,7 @@ same_part() { # NAME NAME PART
     paste -d, u.csv y.csv | awk -F, '{ for (k = 1; k <= 3; k++) {
             d = $(k + 4) - $(k + 1) * cos(k * 3.14159265358979 / 29) ^ 2
             if (d * d > 1e-24) exit 1 } }'
-    # of the walk: cosines of length √2 beside 1
+    # vectors of the walk: cosines of length √2 beside 1
     ny fit p.nys w --map diffusion --graph g --components 3 --normalize asymmetric
     exits 0
     says "residuals |Lu - lambda u| of at most"
@@ -175,7 +175,7 @@ same_part() { # NAME NAME PART
     exits 0
 }
 
-# a chain of 60 clusters of 9, with links of exp(-0.64 gamma)
+# makes a chain of 60 clusters of 9, with links of exp(-0.64 gamma)
 chain() {
     awk 'BEGIN { for (k = 0; k < 60; k++) for (i = 0; i < 9; i++)
         printf "%.1f,%.1f\n", k + (i % 3 - 1) / 10, int(i / 3) / 10 }' >chain.csv

@@ -50,7 +50,7 @@ setup() {
     [ "$(gzip -dc piped.csv.gz | wc -l)" -eq 1 ]
 }
 
-# refused FILE WORDS COMMAND…: exit 2, nothing is written.
+# refused FILE WORDS COMMAND…: checks for exit 2, and that nothing is written.
 refused() {
     local file=$1 words=$2
     shift 2

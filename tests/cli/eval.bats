@@ -48,7 +48,7 @@ groups() {
     exits 0
     nystream export g.nys f --part clusters -o c.csv
     [ "$(sort -u c.csv | wc -l)" -eq 5 ]
-    # of rows that the result had before, they are not its clusters any more
+    # clusters of the rows before an update are not those of the result any more
     nystream import g.nys g.csv --label-column 4 --append -q
     nystream fit g.nys f2 --landmarks 20 -q
     nystream eval g.nys f2 -q >out

@@ -436,8 +436,8 @@ t.csv" ]
     [[ $output == "{"*"}" ]]
 }
 
-# expect JSON STAGE FORMULA: its seconds are at least those of its products, from the rates that the
-# plan was made with, and at most that and what small stages take beside them.
+# expect JSON STAGE FORMULA: checks that its seconds are at least those of its products, by the
+# rates of the plan, and at most that plus the time of small stages.
 expect() {
     local rates
     rates=$(sed -nE 's/^ *"([a-z0-9_]+)": ([0-9.e+-]+),?$/-v \1=\2/p' <<<"$1" | grep -E 'flops=|exp(32|64)=|write')
@@ -585,7 +585,7 @@ expect() {
     exits 0
     [ "$(field "$output" landmarks)" = 200 ]
     [ "$(field "$output" pilot_tolerance_high)" = null ]
-    # and where the first row represents all of them, to a tolerance of 1
+    # both work if the first row represents all of them, to a tolerance of 1
     head -n 300 t.csv >few.csv
     nystream import few few.csv -q
     ny select few a --select greedy --landmarks 50 --affine --gamma 1e-4 --no-pilot --json -q

@@ -73,7 +73,7 @@ larger() { # SIZE
     says "the result takes 15.3 MiB, and the disk of the store has room for "
     ny list disk/s
     [ "$output" = "old	done" ]
-    # What is there in the end, but not what leads to it, nor the pages that LMDB leaves free.
+    # There is room for the final result, but not for the steps to it, nor for LMDB's free pages.
     larger $(($(du -sB1 disk/s | cut -f 1) + 16150000))
     ny fit disk/s a --landmarks 50 --components 40 --memory 64M
     exits 4

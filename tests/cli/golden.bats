@@ -287,7 +287,7 @@ same_ends() { # STORE NAME OTHER
     exits 0
 }
 
-# Whether some part of a store has format N: its pulse begins so.
+# Tells whether some part of a store has format N: its pulse begins so.
 has_format() { # STORE N
     LC_ALL=C grep -qaP "nystream\\x0$2\\x00\\x00\\x00" "$1"/{points,results}/data.mdb
 }

@@ -229,7 +229,7 @@ line() {
     says "is no graph"
 }
 
-# Where rows are equal, edges have no length, and a path must not go round among them.
+# Edges between equal rows have no length, and a path must not go round among them.
 @test "a path through equal rows" {
     printf '0,0\n0,0\n0,0\n0,0\n1,0\n1,0\n1,0\n' >t.csv
     nystream import s t.csv -q
@@ -239,7 +239,7 @@ line() {
     [[ $output == *'"length": 1.0'* ]]
 }
 
-# share EXACT FOREST: of the forest's neighbours, those no farther than the last true one.
+# share EXACT FOREST: prints the share of the forest's neighbours no farther than the last true one.
 share() {
     paste -d, "$1" "$2" | awk -F, '{
         t = NF / 2

@@ -1,4 +1,4 @@
-# What the command's tests share. Each test runs in a folder of its own; `nystream` is on PATH.
+# Shared by the tests of the command. Each test runs in a folder of its own; `nystream` is on PATH.
 bats_require_minimum_version 1.5.0
 
 setup() {
@@ -19,7 +19,7 @@ exits() {
     return 1
 }
 
-# says TEXT: it is part of stderr. prints TEXT: it is part of stdout.
+# says TEXT: checks that it is part of stderr. prints TEXT: checks that it is part of stdout.
 says() {
     [[ $stderr == *"$1"* ]] && return
     printf 'not said: %s\nstderr: %s\n' "$1" "$stderr" >&2
@@ -38,7 +38,7 @@ silent() {
     return 1
 }
 
-# usage TEXT: the last run was refused as a usage error, in one sentence with TEXT in it.
+# usage TEXT: checks that the last run was refused as a usage error, in one sentence with TEXT.
 usage() {
     exits 2 && says "$1" && [ -z "$output" ] && [[ $stderr == nystream:\ * ]]
 }
@@ -54,12 +54,12 @@ has_keys() {
     done
 }
 
-# field JSON KEY: the scalar after a key.
+# field JSON KEY: prints the scalar after a key.
 field() {
     sed -nE "s/.*\"$2\": *\"?([^\",}]*)\"?.*/\1/p" <<<"$1" | head -n 1
 }
 
-# table ROWS COLUMNS [SEED]: numbers in [0,1) as CSV, the same ones each time.
+# table ROWS COLUMNS [SEED]: prints numbers in [0,1) as CSV, the same ones each time.
 table() {
     awk -v n="$1" -v d="$2" -v x="${3-1}" 'BEGIN {
         for (i = 0; i < n; i++)
@@ -83,7 +83,7 @@ npy_header() {
     head -c 256 "$1" | tr -d '\0' | grep -aoE "\{'descr'[^}]*\}" | head -n 1
 }
 
-# store NAME [ROWS [COLUMNS]]: a store with a table in it.
+# store NAME [ROWS [COLUMNS]]: makes a store with a table in it.
 store() {
     table "${2-300}" "${3-4}" >"$1.csv"
     nystream import "$1" "$1.csv" --quiet

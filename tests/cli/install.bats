@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What is installed works without the source tree, and goes away without a trace.
+# The installed files work without the source tree, and go away without a trace.
 
 load helper
 
@@ -20,7 +20,7 @@ setup() {
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an instrumented library does not link by itself"
 }
 
-# compile OUT FLAG…: the external program, against the stage alone
+# compile OUT FLAG…: compiles the external program against the stage alone
 compile() {
     local out=$1
     shift

@@ -1,4 +1,4 @@
-# fit --map isomap: graphs made or named, components, landmarks, and what is refused.
+# Tests fit --map isomap: graphs made or named, components, landmarks, and refusals.
 load helper
 
 # A ring of 40 points, ten points in a line far away, and one alone.
@@ -127,7 +127,7 @@ same_part() { # NAME NAME PART
     usage "more than the 2 landmarks"
 }
 
-# On the ring the second landmark is opposite to the first, the third and fourth between them.
+# On the ring, the second landmark is opposite to the first, and the next two lie between them.
 @test "landmarks as far from one another as can be" {
     ring
     local threads

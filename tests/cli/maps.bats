@@ -1,4 +1,4 @@
-# laplacian and diffusion: kernels divided by their degrees.
+# Tests laplacian and diffusion: kernels divided by their degrees.
 load helper
 
 # Two clouds of 150 points, 12 apart.
@@ -35,7 +35,7 @@ largest_difference() {
         [ "$(head -n 1 y.csv | tr ',' '\n' | wc -l)" = 3 ]
         cut -d, -f2-4 u.csv >rest.csv
         cmp rest.csv y.csv
-        # the trivial one has one sign, the next tells the clouds apart
+        # the trivial vector has one sign, the next tells the clouds apart
         awk -F, 'NR == 1 {s = $1 > 0} ($1 > 0) != s {exit 1}' u.csv
         awk -F, 'NR == 1 {s = $1 > 0} ($1 > 0) != (NR <= 150 ? s : !s) {exit 1}' y.csv
     done

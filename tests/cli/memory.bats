@@ -35,7 +35,7 @@ fits_within() {
     echo "$least" >>least
 }
 
-# The same for both stores: the plan does not grow with n, but by `growth` bytes a row.
+# Checks both stores: the plan grows with n by no more than `growth` bytes a row.
 fits_both() {
     local growth=$1 least
     shift

@@ -1,4 +1,4 @@
-# What every approximation does as a user types it: fit, plan, resume, transform, certificate.
+# Tests every approximation as a user types it: fit, plan, resume, transform, certificate.
 load helper
 
 setup_file() {
@@ -88,7 +88,7 @@ fits_and_places() { # OPTION…
     [[ $output != *b* ]]
 }
 
-# worst A.csv B.csv: the largest relative difference.
+# worst A.csv B.csv: prints the largest relative difference.
 worst() {
     paste -d, "$1" "$2" | awk -F, '{e = ($1 - $2) / $2; e = e < 0 ? -e : e; if (e > w) w = e} END {print w + 0}'
 }
@@ -116,7 +116,7 @@ below() { # VALUE BOUND
         nystream export s e --part eigenvalues -o e.csv
         below "$(worst a.csv e.csv)" 3e-4
     done
-    # the state is gone, and the exact solver is what there is without a word
+    # the state is gone, and the exact solver runs without a message
     nystream fit s f --landmarks 250 --select uniform --components 4 --map diffusion \
         --averages landmarks --inner exact -q
     nystream export s f -o f.npy
@@ -168,7 +168,7 @@ below() { # VALUE BOUND
     nystream export s b -o b.npy
     nystream export s c -o c.npy
     cmp b.npy c.npy
-    # killed on the way, it goes on to the same
+    # a fit that is killed on the way goes on to the same result
     local moment pid
     for moment in 0.02 0.05 0.1; do
         nystream fit s e --approx exact --threads 2 -q 2>/dev/null &
@@ -180,7 +180,7 @@ below() { # VALUE BOUND
     nystream fit s e --approx exact -q
     nystream export s e -o e.npy
     cmp b.npy e.npy
-    # the whole of projected is that too
+    # projected with all rows gives the same
     nystream fit s d --select all -q
     nystream export s d -o d.csv
     nystream export s b -o b.csv
@@ -201,7 +201,7 @@ below() { # VALUE BOUND
     usage "has no landmarks"
     ny fit s c --approx exact --map pca --components 6
     usage "--components 6 is more than the 5 columns"
-    # its model has no landmarks: d² is more than its bytes where there are many columns
+    # its model has no landmarks: with many columns, d² is more than its bytes
     rm -r s
     table 300 120 >wide.csv
     nystream import s wide.csv -q
@@ -212,7 +212,7 @@ below() { # VALUE BOUND
     cmp b.csv c.csv
 }
 
-# kept SKIP: variance_kept is the sum of the p eigenvalues of the components, over the trace.
+# kept SKIP: checks that variance_kept is the sum of the components' eigenvalues over the trace.
 kept() {
     nystream export small f --part eigenvalues -o l.csv
     awk -v t="$(field "$output" trace)" -v v="$(field "$output" variance_kept)" -v skip="$1" '

@@ -1,8 +1,8 @@
-# What the tests of options share: a folder of files and stores that each command finds as it was,
-# and what is to be seen of a command.
+# Shared by the tests of options: a folder of files and stores that each command finds unchanged,
+# and a record of all that a command shows.
 load helper
 
-# points COUNT [SEED]: rows of a, b, c, d and class.
+# points COUNT [SEED]: prints rows of a, b, c, d and class.
 points() {
     echo a,b,c,d,class
     table "$1" 5 "${2-1}" | awk -F, -v OFS=, '{ $5 = NR % 3 } 1'
@@ -55,7 +55,8 @@ options_of() {
     nystream help "$1" --all | sed -nE 's/^  (-., )?--([a-z0-9-]+).*/\2/p'
 }
 
-# Of a store that a command has made or changed: its points, and parts and figures of the result.
+# Prints, of a store that a command has made or changed, its points, and the parts and figures of
+# the result.
 contents() {
     case $1 in
     import)
@@ -75,8 +76,8 @@ contents() {
 figures="n|d|dtype|layout|labels|mean_norm|compressed_bytes|trace_error|residual_max|probe_error"
 figures+="|passes|edges|components|trees|recall"
 
-# see COMMAND…: its exit code, what it says, and what is in the files and the store that it makes;
-# without what it took, which is never the same.
+# see COMMAND…: prints its exit code, its messages, and the contents of the files and the store that
+# it makes, but not its time and memory, which are never the same.
 see() (
     set +e
     mkdir work.$BASHPID && cd work.$BASHPID && ln -s "$files"/*.* . || exit
@@ -90,7 +91,7 @@ see() (
     rm -r "$PWD"
 )
 
-# look WHICH COMMAND: sees it, in the background, into the file $WHICH.N, N=${number[COMMAND]}.
+# look WHICH COMMAND: runs `see`, in the background, into the file $WHICH.N, N=${number[COMMAND]}.
 look() {
     number[$2]=${number[$2]-${#number[@]}}
     [ ! -e "$seen/$1.${number[$2]}" ] || return 0
@@ -99,7 +100,7 @@ look() {
     eval "see $2" >"$seen/$1.${number[$2]}" 3>&- &
 }
 
-# Of a row: $option, $command, the $whole, and $words of its refusal.
+# Splits a row into $option, $command, the $whole, and $words of its refusal.
 split() {
     local added
     IFS='|' read -r option command added <<<"$1"

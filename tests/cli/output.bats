@@ -1,4 +1,4 @@
-# Where words and data go, and what happens when they cannot go there.
+# Tests where messages and data go, and what happens when they cannot go there.
 load helper
 
 @test "data to stdout, words to stderr; quiet when asked" {

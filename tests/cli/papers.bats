@@ -5,7 +5,7 @@ load helper
 setup_file() {
     export NYSTREAM="$NYSTREAM_BUILD/nystream" TMPDIR=$BATS_FILE_TMPDIR
     export PATH="$BATS_TEST_DIRNAME/../../data-tools/papers:$PATH"
-    # Of MNIST's form: smooth patterns of ten classes, bent and noisy; half of them are 0 or 1.
+    # Data of MNIST's form: smooth patterns of ten classes, bent and noisy; half of them are 0 or 1.
     mkdir -p "$BATS_FILE_TMPDIR/data/mnist"
     /usr/bin/python3 - "$BATS_FILE_TMPDIR/data/mnist" <<'END' || true
 import gzip, struct, sys
@@ -31,14 +31,14 @@ setup() {
     export NYSTREAM_DATA=$BATS_FILE_TMPDIR/data OPENBLAS_NUM_THREADS=1
 }
 
-# paper NAME FIGURE…: the tables of a small run.
+# paper NAME FIGURE…: makes the tables of a small run.
 paper() {
     run --separate-stderr "$1" --quick -o pictures "${@:2}"
     exits 0
 }
 
-# column TITLE NAME…: of the first table with this in its title, row by row what is in these columns;
-# of a number with its interval the number.
+# column TITLE NAME…: prints these columns of the first table with this in its title, row by row,
+# without the intervals of numbers.
 column() {
     /usr/bin/python3 - "$@" <<'END'
 import glob, json, sys
@@ -105,7 +105,7 @@ END
     column 'Nearest neighbours' 'K = 1' | awk '$1 < 0 || $1 > 60 {exit 1} END {exit NR != 5}'
 }
 
-# ids FILE: fails unless the page is closed in itself: each id once, nothing from elsewhere.
+# closed FILE: fails unless the page is closed in itself: each id once, nothing from elsewhere.
 closed() {
     /usr/bin/python3 - "$1" <<'END'
 import collections, html.parser, sys

@@ -3,7 +3,7 @@ load helper
 
 export ASAN_OPTIONS=detect_leaks=0 # fontconfig keeps what it has read
 
-# made STORE: 60 rows with labels, fitted as "a".
+# made STORE: makes a store of 60 rows with labels, fitted as "a".
 made() {
     table 60 3 | awk -F, '{printf "%s,%s\n", $0, NR % 3 ? "left" : "<b>&right"}' >"$1.csv"
     nystream import "$1" "$1.csv" --label-column 4 --quiet
@@ -14,7 +14,7 @@ begins() { # FILE BYTES
     head -c ${#2} "$1" | cmp - <(printf %s "$2")
 }
 
-# size FILE.png: "WIDTH HEIGHT", from its header.
+# size FILE.png: prints "WIDTH HEIGHT" from its header.
 size() {
     od -An -tu1 -j16 -N8 "$1" | awk '{print $3 * 256 + $4, $7 * 256 + $8}'
 }

@@ -1,4 +1,4 @@
-# fit --probe: the error of any fit, from some columns of K.
+# Tests fit --probe: the error of any fit, from some columns of K.
 load helper
 
 # bats test_tags=slow

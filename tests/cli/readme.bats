@@ -6,7 +6,7 @@ export ASAN_OPTIONS=detect_leaks=0 # fontconfig keeps what it has read
 
 page=$BATS_TEST_DIRNAME/../../README.md
 
-# block KIND NUMBER: the NUMBERth block of that kind.
+# block KIND NUMBER: prints the NUMBERth block of that kind.
 block() {
     awk -v kind="$1" -v wanted="$2" '
         /^```/ && inside { inside = 0; next }

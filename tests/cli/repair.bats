@@ -1,4 +1,4 @@
-# What is damaged is named, what is not can be saved: verify, export --skip-damaged, repair.
+# Damaged data is named, and the rest can be saved: verify, export --skip-damaged, repair.
 load helper
 
 # A store whose values are kept as they are, so that bytes of a row are found in the file.

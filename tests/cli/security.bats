@@ -1,5 +1,5 @@
-# What others put in the way — links in shared folders, hostile stores — leads neither to a write
-# elsewhere nor to a command that hangs; and the binaries are hardened.
+# Traps of others — links in shared folders, hostile stores — lead neither to a write elsewhere nor
+# to a command that hangs; and the binaries are hardened.
 load helper
 
 # A store with a result, and what an attacker would have written to.

@@ -144,7 +144,7 @@ interrupt() { # SIGNAL STORE COMMAND…
     exits 0
 }
 
-# In milliseconds.
+# Prints the time in milliseconds.
 now() {
     echo $(($(date +%s%N) / 1000000))
 }

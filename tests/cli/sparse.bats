@@ -6,7 +6,7 @@ text() {
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n "${2:-600}" --terms 2000 --length 25 --topics 2 --seed "${3:-1}" -o "$1"
 }
 
-# near A.npy B.npy [SHARE]: equal to so much of the largest value (1e-5).
+# near A.npy B.npy [SHARE]: checks that they differ by at most so much of the largest value (1e-5).
 near() {
     python3 - "$1" "$2" "${3:-1e-5}" <<'PY'
 import struct, sys

@@ -15,7 +15,7 @@ load helper
 sessions=$BATS_TEST_DIRNAME/transcripts
 verbs=$(nystream help | sed -nE 's/^  ([a-z]+)  .*/\1/p')
 
-# What is to be seen of a command.
+# Prints all that a command shows.
 say() {
     local status=0
     bash -c "$1" >../out 2>../err </dev/null || status=$?

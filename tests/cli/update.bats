@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# fit --update: a store that grows, and a result that follows it.
+# Tests fit --update: a store that grows, and a result that follows it.
 load helper
 
 # grown: a.nys with a result r of 300 rows, and 200 more rows.

@@ -1,4 +1,4 @@
-# What the tests of src/guide/walk-throughs.md share. A test's name begins with a section's number:
+# Shared by the tests of src/guide/walk-throughs.md. A test's name begins with a section's number:
 # its blocks are then files in the test's folder.
 load ../cli/helper
 
@@ -10,7 +10,7 @@ setup() {
     "$BATS_TEST_DIRNAME/../walk-through" "${BATS_TEST_DESCRIPTION%%.*}" .
 }
 
-# flattened LEAST: the correlation of the first component with the length along the spiral.
+# flattened LEAST: checks the correlation of the first component with the length along the spiral.
 flattened() {
     paste <(od -An -v -tf4 -w8 -j 128 map.npy) <(od -An -v -tf4 -w8 -j 128 flat.npy) | awk -v least="$1" '
         { x += $1; y += $3; xx += $1 * $1; yy += $3 * $3; xy += $1 * $3 }

@@ -1,4 +1,4 @@
-# randomized and gaussian: approximations by products with all of K, as a user types them.
+# Tests randomized and gaussian: approximations by products with all of K, as a user types them.
 load helper
 
 setup_file() {
@@ -15,7 +15,7 @@ setup() {
     ln -s "$BATS_FILE_TMPDIR/t.csv" .
 }
 
-# near TOLERANCE A.csv B.csv: all within it, of the largest.
+# near TOLERANCE A.csv B.csv: checks that all values differ by at most this share of the largest.
 near() {
     paste -d, "$2" "$3" | awk -F, -v tolerance="$1" '{
         for (j = 1; j <= NF / 2; j++) {
@@ -26,7 +26,7 @@ near() {
     } END { if (!(NR > 1 && top > 0 && worst <= tolerance * top)) { print worst, top; exit 1 } }'
 }
 
-# places TOLERANCE OPTION…: a fit, whose training rows come back to where they were.
+# places TOLERANCE OPTION…: fits, and checks that training rows are placed where they were.
 places() {
     local tolerance=$1
     shift
@@ -52,7 +52,7 @@ places() {
     [ "$(field "$output" rank)" = 12 ]
     [ "$(field "$output" passes)" = 5 ]
     [ "$(field "$output" trace_of)" = centred ]
-    # without a product the range would be that of random numbers
+    # with no product, the range would be that of random numbers
     ny fit s b --approx randomized --power 0
     usage "--power is a whole number, at least 1"
 }

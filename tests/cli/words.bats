@@ -1,5 +1,5 @@
-# What is said by default: where the result is, one line of plan, and no word of the trade; more with
-# -v, nothing with -q.
+# Tests the messages: by default the place of the result, one line of plan, and no technical terms;
+# more with -v, none with -q.
 load helper
 
 @test "verbs that write a file end with its name and shape" {

@@ -1,4 +1,4 @@
-# What `make check-faults` tries a few hundred times is tried here thousands of times.
+# The tests that `make check-faults` tries a few hundred times are tried here thousands of times.
 load ../cli/helper
 
 # counted PROGRAM: runs a program of tests/fault, and passes on what it counted.

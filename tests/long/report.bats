@@ -1,4 +1,4 @@
-# What a browser makes of a report: it is drawn, can be pointed at, moved and zoomed, without errors.
+# Tests a report in a browser: it is drawn, can be pointed at, moved and zoomed, without errors.
 load helper
 
 browse() { # FILE.html OPTION…: headless, in a profile of its own
@@ -8,7 +8,7 @@ browse() { # FILE.html OPTION…: headless, in a profile of its own
         --user-data-dir="$BATS_TEST_TMPDIR/profile" --virtual-time-budget=60000 "$@" "file://$PWD/$file"
 }
 
-# probed FILE.html: what tests/long/report_probe.js saw, as JSON in seen.json.
+# probed FILE.html: writes what tests/long/report_probe.js saw to seen.json.
 probed() {
     command -v chromium >/dev/null || skip "no chromium"
     {
@@ -25,7 +25,7 @@ probed() {
     grep -q '"ready": true' seen.json
 }
 
-# ink NAME: how many pixels of points were seen.
+# ink NAME: prints how many pixels of points were seen.
 ink() {
     sed -nE "/^ \"$1\": \{/,/\}/s/.*\"count\": ([0-9]+).*/\1/p" seen.json
 }

@@ -1,7 +1,7 @@
 # The same sources give the same bytes, wherever and however they are built.
 load helper
 
-# build FOLDER MAKE-OPTION…: the sources as they are, built and packed in a folder
+# build FOLDER MAKE-OPTION…: builds and packs the sources as they are, in a folder
 build() {
     mkdir -p "$1"
     (cd "$BATS_TEST_DIRNAME/../.." && git ls-files -z | xargs -0 cp --parents -t "$1")
