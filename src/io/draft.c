@@ -55,40 +55,41 @@ static bool can_be_linked(int fd)
     return lstat(link, &info) == 0;
 }
 
-static void open_unnamed(struct ny_draft *draft)
+static void open_unnamed(struct ny_draft *draft, mode_t rights)
 {
-    draft->fd = open(folder_of(draft), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    draft->fd = open(folder_of(draft), O_TMPFILE | O_WRONLY | O_CLOEXEC, rights);
     if (draft->fd < 0 || can_be_linked(draft->fd)) return;
     close(draft->fd);
     draft->fd = -1;
 }
 
-static void open_named(struct ny_draft *draft)
+static void open_named(struct ny_draft *draft, mode_t rights)
 {
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+
     for (int try = 0; try < NAME_TRIES && choose_name(draft); try++) {
-        draft->fd = open(draft->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        draft->fd = open(draft->name, flags, rights);
         draft->named = draft->fd >= 0;
         if (draft->named || errno != EEXIST) return;
     }
 }
 
-/* Gives the new file the rights of the old one, where the file system allows it. */
-static int take_over_rights(const struct ny_draft *draft)
-{
-    struct stat old;
-
-    if (lstat(draft->path, &old) || !S_ISREG(old.st_mode)) return NY_OK;
-    if (fchmod(draft->fd, old.st_mode & 0777) == 0 || errno == EPERM || errno == ENOTSUP)
-        return NY_OK;
-    return ny_fail_errno(draft->ctx, "give the rights of the file that it replaces to",
-                         draft->path);
-}
-
+/* The rights of the file that is replaced: the new one is opened with no more than these, less the
+ * umask, and has all of them where the file system allows it. */
 static int open_draft(struct ny_draft *draft)
 {
-    open_unnamed(draft);
-    if (draft->fd < 0) open_named(draft);
-    if (draft->fd >= 0) return take_over_rights(draft);
+    struct stat old;
+    bool replaces = lstat(draft->path, &old) == 0 && S_ISREG(old.st_mode);
+    mode_t rights = replaces ? old.st_mode & 0777 : 0666;
+
+    open_unnamed(draft, rights);
+    if (draft->fd < 0) open_named(draft, rights);
+    if (draft->fd >= 0 && (!replaces || fchmod(draft->fd, rights) == 0 || errno == EPERM ||
+                           errno == ENOTSUP))
+        return NY_OK;
+    if (draft->fd >= 0)
+        return ny_fail_errno(draft->ctx, "give the rights of the file that it replaces to",
+                             draft->path);
     if (errno == ENOENT)
         return ny_fail_at(draft->ctx, NY_EIO, draft->path, NY_NO_LINE,
                           "the folder of %s is not there; make it first", draft->path);
