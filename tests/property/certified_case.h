@@ -1,12 +1,16 @@
-/* The rows that certificates are tried on: made up, each of them a trap for rounding. */
+/* What certificates are tried on: made-up rows, each of them a trap for rounding, and the kernels,
+ * widths, maps and approximations that a grid is made of. */
 #ifndef TESTS_PROPERTY_CERTIFIED_CASE_H
 #define TESTS_PROPERTY_CERTIFIED_CASE_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/random.h"
+#include "support/certified.h"
 #include "support/store_folder.h"
 
 static double uniform(size_t row, size_t column, uint64_t purpose)
@@ -92,6 +96,93 @@ static void write_npy(const char *file, const char *dtype, const double *X, size
         if (dtype[2] == '8') assert_int_equal(fwrite(&X[i], 8, 1, out), 1);
     }
     assert_int_equal(fclose(out), 0);
+}
+
+/* ---- the grid ----------------------------------------------------------------------------- */
+
+static const struct kernel {
+    const char *name;
+    enum certified_kernel kernel;
+    bool width, positive;
+} kernels[] = {
+    {"rbf", CERTIFIED_RBF, true, true},
+    {"laplacian", CERTIFIED_LAPLACIAN, true, true},
+    {"polynomial", CERTIFIED_POLYNOMIAL, true, false},
+    {"cosine", CERTIFIED_COSINE, false, false},
+    {"linear", CERTIFIED_LINEAR, false, false},
+};
+enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
+
+static const double widths[] = {1, 1e-4, 1e-3, 1e-2, 0.1, 10};
+enum { WIDTHS = sizeof(widths) / sizeof(widths[0]) };
+
+static const struct map {
+    const char *name;
+    bool centred, divided;
+} maps[] = {
+    {"svd", false, false},      {"kpca", true, false},      {"pca", true, false},
+    {"laplacian", false, true}, {"diffusion", false, true},
+};
+enum { MAPS = sizeof(maps) / sizeof(maps[0]) };
+
+enum { OPTIONS_MAX = 16 };
+static const struct way {
+    const char *name;
+    const char *options[OPTIONS_MAX];
+    enum certified_values values;
+    bool landmarks; /* averages are those over the landmarks */
+    bool affine;
+    bool bound;   /* trace_error is an upper bound */
+    bool updated; /* the second half of the rows comes with --update full */
+    bool leading; /* K̃ is its leading eigenpairs alone */
+    size_t experts;
+} ways[] = {
+    {.name = "projected", .options = {"approx", "projected"}},
+    {.name = "projected f64", .options = {"approx", "projected", "precision", "f64"}},
+    {.name = "projected, uniform", .options = {"approx", "projected", "select", "uniform"}},
+    {.name = "projected over D",
+     .options = {"approx", "projected", "averages", "landmarks"},
+     .landmarks = true},
+    {.name = "projected, rank 9", .options = {"approx", "projected", "rank", "9"}},
+    {.name = "affine", .options = {"approx", "projected", "affine", "yes"}, .affine = true},
+    {.name = "krylov",
+     .options = {"approx", "projected", "inner", "randomized", "oversample", "12", "power", "4"},
+     .leading = true},
+    {.name = "online",
+     .options = {"approx", "projected", "online", "yes", "select", "greedy", "tolerance", "1e-3",
+                 "affine", "no"},
+     .bound = true},
+    {.name = "updated", .options = {"approx", "projected", "select", "uniform"}, .updated = true},
+    {.name = "nystrom",
+     .options = {"approx", "nystrom", "inner", "exact"},
+     .values = CERTIFIED_OF_NYSTROM,
+     .landmarks = true},
+    {.name = "nystrom, certified",
+     .options = {"approx", "nystrom", "inner", "exact", "rank", "12", "certify", "yes"},
+     .values = CERTIFIED_OF_NYSTROM,
+     .landmarks = true},
+    {.name = "column",
+     .options = {"approx", "column"},
+     .values = CERTIFIED_OF_COLUMN,
+     .landmarks = true},
+    {.name = "ensemble", .options = {"approx", "ensemble", "experts", "2"}, .experts = 2},
+};
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+
+static const struct kernel *kernel_named(const char *name)
+{
+    for (size_t i = 0; i < KERNELS; i++)
+        if (strcmp(kernels[i].name, name) == 0) return &kernels[i];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+static const struct way *way_named(const char *name)
+{
+    for (size_t i = 0; i < WAYS; i++)
+        if (strcmp(ways[i].name, name) == 0) return &ways[i];
+    fail_msg("no way %s", name);
+    return NULL;
 }
 
 #endif

@@ -27,7 +27,7 @@
 #include "support/store_folder.h"
 #include "certified_case.h"
 
-enum { P = 4, OPTIONS_MAX = 16, SHARE = 97 };
+enum { P = 4 };
 
 /* A store of n rows; what it holds. */
 static double *import_data(const struct data *data, size_t n, const char *store)
@@ -50,74 +50,6 @@ static double *import_data(const struct data *data, size_t n, const char *store)
 }
 
 /* ---- what is tried ------------------------------------------------------------------------ */
-
-static const struct kernel {
-    const char *name;
-    enum certified_kernel kernel;
-    bool width, positive;
-} kernels[] = {
-    {"rbf", CERTIFIED_RBF, true, true},
-    {"laplacian", CERTIFIED_LAPLACIAN, true, true},
-    {"polynomial", CERTIFIED_POLYNOMIAL, true, false},
-    {"cosine", CERTIFIED_COSINE, false, false},
-    {"linear", CERTIFIED_LINEAR, false, false},
-};
-enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
-
-static const double widths[] = {1, 1e-4, 1e-3, 1e-2, 0.1, 10};
-enum { WIDTHS = sizeof(widths) / sizeof(widths[0]) };
-
-static const struct map {
-    const char *name;
-    bool centred, divided;
-} maps[] = {
-    {"svd", false, false},      {"kpca", true, false},      {"pca", true, false},
-    {"laplacian", false, true}, {"diffusion", false, true},
-};
-enum { MAPS = sizeof(maps) / sizeof(maps[0]) };
-
-static const struct way {
-    const char *name;
-    const char *options[OPTIONS_MAX];
-    enum certified_values values;
-    bool landmarks; /* averages are those over the landmarks */
-    bool affine;
-    bool bound;   /* trace_error is an upper bound */
-    bool updated; /* the second half of the rows comes with --update full */
-    bool leading; /* K̃ is its leading eigenpairs alone */
-    size_t experts;
-} ways[] = {
-    {.name = "projected", .options = {"approx", "projected"}},
-    {.name = "projected f64", .options = {"approx", "projected", "precision", "f64"}},
-    {.name = "projected, uniform", .options = {"approx", "projected", "select", "uniform"}},
-    {.name = "projected over D",
-     .options = {"approx", "projected", "averages", "landmarks"},
-     .landmarks = true},
-    {.name = "projected, rank 9", .options = {"approx", "projected", "rank", "9"}},
-    {.name = "affine", .options = {"approx", "projected", "affine", "yes"}, .affine = true},
-    {.name = "krylov",
-     .options = {"approx", "projected", "inner", "randomized", "oversample", "12", "power", "4"},
-     .leading = true},
-    {.name = "online",
-     .options = {"approx", "projected", "online", "yes", "select", "greedy", "tolerance", "1e-3",
-                 "affine", "no"},
-     .bound = true},
-    {.name = "updated", .options = {"approx", "projected", "select", "uniform"}, .updated = true},
-    {.name = "nystrom",
-     .options = {"approx", "nystrom", "inner", "exact"},
-     .values = CERTIFIED_OF_NYSTROM,
-     .landmarks = true},
-    {.name = "nystrom, certified",
-     .options = {"approx", "nystrom", "inner", "exact", "rank", "12", "certify", "yes"},
-     .values = CERTIFIED_OF_NYSTROM,
-     .landmarks = true},
-    {.name = "column",
-     .options = {"approx", "column"},
-     .values = CERTIFIED_OF_COLUMN,
-     .landmarks = true},
-    {.name = "ensemble", .options = {"approx", "ensemble", "experts", "2"}, .experts = 2},
-};
-enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 struct tried {
     const struct data *data;
@@ -417,14 +349,6 @@ static size_t every_case(size_t otherwise)
     return all ? strtoull(all, NULL, 10) : otherwise;
 }
 
-static const struct kernel *kernel_named(const char *name)
-{
-    for (size_t i = 0; i < KERNELS; i++)
-        if (strcmp(kernels[i].name, name) == 0) return &kernels[i];
-    fail_msg("no kernel %s", name);
-    return NULL;
-}
-
 /* One way through the grid: these rows, these kernels and widths, kpca, f32. */
 static void try_wide(struct grid *grid, const struct data *data, size_t n, size_t m,
                      const double *X, const char *store)
@@ -509,6 +433,49 @@ static void few_rows(void **state)
     finish(&grid);
 }
 
+/* Values of a wide polynomial are close to one another: a tile errs by more than small eigenvalues
+ * of W are, and the rank cut has to go by what was measured. */
+static void tiles_that_err_by_more_than_small_eigenvalues(void **state)
+{
+    static const struct {
+        double width;
+        const char *way;
+    } hard[] = {{1e-4, "krylov"}, {1e-3, "projected"}, {1e-3, "affine"}};
+    struct grid grid = {0};
+    char store[160];
+    double *X;
+
+    (void)state;
+    snprintf(store, sizeof(store), "%s/noisy.nys", directory);
+    X = import_data(&datas[1], 600, store);
+    for (size_t i = 0; i < sizeof(hard) / sizeof(hard[0]); i++) {
+        struct tried t = {&datas[1], kernel_named("polynomial"), &maps[1], way_named(hard[i].way),
+                          hard[i].width, 600, 36};
+        struct outcome outcome = try_case(&t, store, X, auto_gamma(&t, store));
+
+        note(&grid, &t, &outcome);
+    }
+    free(X);
+    assert_int_equal(grid.refused, 0);
+    finish(&grid);
+}
+
+/* About their mean, values of a kernel that grows with its rows are lost in f32. */
+static void points_far_from_the_origin_are_refused(void **state)
+{
+    struct tried t = {&datas[4], kernel_named("polynomial"), &maps[1], way_named("nystrom"), 1, 600,
+                      36};
+    char store[160];
+    double *X;
+
+    (void)state;
+    snprintf(store, sizeof(store), "%s/far.nys", directory);
+    X = import_data(t.data, t.n, store);
+    refused(try_case(&t, store, X, auto_gamma(&t, store)).status, NY_ENUMERIC,
+            "f32 cannot tell these points apart");
+    free(X);
+}
+
 /* With more than 16 units, the loss of f32 is measured. */
 static void many_rows(void **state)
 {
@@ -546,6 +513,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wide_kernels_of_centred_maps),
         cmocka_unit_test(letters),
+        cmocka_unit_test(tiles_that_err_by_more_than_small_eigenvalues),
+        cmocka_unit_test(points_far_from_the_origin_are_refused),
         cmocka_unit_test(few_rows),
         cmocka_unit_test(many_rows),
         cmocka_unit_test(all_of_many_rows),
