@@ -45,6 +45,19 @@ at_least() { awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN {exit !(a >= f * b)}'; }
     at_least "$(cat project.2)" 0.7 "$(cat project.1)"
 }
 
+@test "where the rank ends a selection, all rows are read to see it" {
+    npy_u8 20000 600 >rank.npy
+    nystream import rank.nys rank.npy -q
+    for rule in greedy rpcholesky; do
+        for landmarks in 500 600; do
+            ny plan rank.nys --kernel linear --select $rule --landmarks $landmarks --json
+            exits 0
+            field "$output" passes >passes.$landmarks
+        done
+        [ "$(cat passes.600)" -gt "$(cat passes.500)" ]
+    done
+}
+
 # bats test_tags=slow
 @test "rates are kept with their date and the load of the machine" {
     ny bench --threads 1 --json -q

@@ -360,6 +360,34 @@ static void ends_at_the_rank_of_K(void **state)
     free_rows(&r);
 }
 
+/* What a plan counts: shares that a sample tells go on by their slope, but not past the rank. */
+static void no_residual_is_foretold_past_the_rank(void **state)
+{
+    enum { RANK = 40, KNOWN = 30, WANTED = 400 };
+    const struct ny_geometry geometry = {.d = RANK};
+    const struct ny_columns_spec spec = {.kernel = ny_kernel_find("linear"), .geometry = &geometry};
+    const struct ny_selection_request request = {.n = 1000000, .spec = &spec};
+    const struct ny_rule *rule = ny_rule_find("rpcholesky");
+    double share[KNOWN];
+    struct ny_decay any = {.share = share, .count = KNOWN}, ends = any;
+
+    (void)state;
+    for (int i = 0; i < KNOWN; i++)
+        share[i] = 1 / (1.0 + i);
+    assert_true(ny_decay_at(&any, WANTED) > 0);
+    for (ends.rank = RANK; ends.rank > 5; ends.rank /= 2) { /* of the sample and beyond it */
+        assert_true(ny_decay_at(&ends, ends.rank - 1) > 0);
+        assert_true(ny_decay_at(&ends, ends.rank) == 0);
+        assert_true(ny_decay_at(&ends, WANTED) == 0);
+    }
+    ends = (struct ny_decay){.share = share, .count = KNOWN, .rank = RANK};
+    assert_true(rule->work(&request, WANTED, &any).passes == 0);
+    assert_true(rule->work(&request, WANTED, &ends).passes == 2); /* they show that it is reached */
+    ends.count = any.count = 0;
+    assert_true(ny_decay_at(&any, RANK) > 0);
+    assert_true(ny_decay_at(&ends, RANK) == 0);
+}
+
 static void selects_all_rows_when_asked_for_more(void **state)
 {
     const struct kind kind = {"rbf", {.gamma = 2}};
@@ -419,6 +447,7 @@ int main(void)
         cmocka_unit_test(residuals_are_not_known_without_a_pass),
         cmocka_unit_test(same_bytes_for_any_workers_budget_and_kill),
         cmocka_unit_test(ends_at_the_rank_of_K),
+        cmocka_unit_test(no_residual_is_foretold_past_the_rank),
         cmocka_unit_test(selects_all_rows_when_asked_for_more),
         cmocka_unit_test(refuses_what_it_cannot_select_from),
     };
