@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +18,8 @@
 
 #include "base/memory.h"
 #include "store/codec.h"
+#include "store/store_private.h"
 #include "support/store_folder.h"
-
 
 static const struct case_import small = {
     .seed = 1, .count = 3000, .batch = 1000, .spec = {.d = 784, .dtype = NY_U8, .fingerprint = 1}};
@@ -211,8 +212,8 @@ static void links_are_refused(void **state)
     ny_store_close(store);
 }
 
-/* Every pulse of the file says the version after ours, with a right checksum. */
-static void age(const char *file)
+/* Every pulse of the file says this version, with a right checksum. */
+static void set_version(const char *file, uint32_t version)
 {
     enum { BYTES = 1 << 22 };
     char *bytes = calloc(1, BYTES);
@@ -229,7 +230,7 @@ static void age(const char *file)
 
         if (memcmp(at, NY_FORMAT_MAGIC, 8) != 0) continue;
         memcpy(&pulse, at, sizeof(pulse));
-        pulse.version = NY_FORMAT_VERSION + 1;
+        pulse.version = version;
         memcpy(&frame.store, pulse.id, sizeof(frame.store));
         header = ny_frame_seal(&frame, &pulse, sizeof(pulse));
         memcpy(at, &pulse, sizeof(pulse));
@@ -249,8 +250,40 @@ static void a_newer_format_is_named(void **state)
     (void)state;
     CHECK(ny_store_create(&store, ctx, path));
     ny_store_close(store);
-    age(in_store("points/data.mdb"));
+    set_version(in_store("points/data.mdb"), NY_FORMAT_VERSION + 1);
     refused(ny_store_open(&store, ctx, path), NY_ESTORE, "format 4");
+}
+
+/* What is written to a store of this version: whether it has norms and memories. */
+static void check_version(uint32_t version, bool has)
+{
+    struct ny_epoch points, results;
+    struct ny_points_stats stats;
+    struct ny_store *store;
+
+    CHECK(ny_store_create(&store, ctx, path));
+    ny_store_close(store);
+    set_version(in_store("points/data.mdb"), version);
+    set_version(in_store("results/data.mdb"), version);
+    CHECK(ny_store_open(&store, ctx, path));
+    CHECK(case_import(store, &small));
+    CHECK(ny_blob_put(store, "fit", "x", "x", 1));
+    CHECK(ny_points_stats(store, &stats));
+    assert_int_equal(isfinite(stats.mean_norm) != 0, has);
+    CHECK(ny_epoch_read(store, store->points, &points));
+    CHECK(ny_epoch_read(store, store->results, &results));
+    assert_int_equal(points.memory.own > 0, has);
+    assert_int_equal(results.memory.own > 0, has);
+    ny_points_stats_release(&stats, ctx);
+    ny_store_close(store);
+    case_remove(path);
+}
+
+static void what_1_0_does_not_know_stays_out_of_its_stores(void **state)
+{
+    (void)state;
+    check_version(NY_FORMAT_VERSION, true);
+    check_version(NY_FORMAT_OF_1_0, false);
 }
 
 /* ---- sharing ------------------------------------------------------------------------------- */
@@ -549,6 +582,7 @@ int main(void)
         TEST(parts_of_two_stores),
         TEST(links_are_refused),
         TEST(a_newer_format_is_named),
+        TEST(what_1_0_does_not_know_stays_out_of_its_stores),
         TEST(handles_share_an_environment),
         TEST(a_second_import_is_refused_at_once),
         TEST(a_name_is_held_by_one),
