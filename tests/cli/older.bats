@@ -45,37 +45,40 @@ refused_to_write() { # FOLDER
     says "warning"
 }
 
+# The file of an older part, then its folder.
+is_noticed() { # PART
+    cp "old/$1/data.mdb" "s/$1/data.mdb"
+    refused_to_write "$1"
+    rm -r "s/$1"
+    cp -r "old/$1" "s/$1"
+    refused_to_write "$1"
+}
+
+# An old copy that got the newer file of the other part.
+is_noticed_below() { # PART OTHER
+    cp "new/$2/data.mdb" "old/$2/data.mdb"
+    rm -r s
+    mv old s
+    refused_to_write "$1"
+}
+
 @test "older points are noticed, by the file or by the folder" {
-    cp old/points/data.mdb s/points/data.mdb
-    refused_to_write points
-    rm -r s/points
-    cp -r old/points s/points
-    refused_to_write points
+    is_noticed points
     ny export s b -o b.npy
     exits 5
     says "points/ is from an older copy"
 }
 
 @test "older points below newer results are noticed in an old copy as well" {
-    cp new/results/data.mdb old/results/data.mdb
-    rm -r s
-    mv old s
-    refused_to_write points
+    is_noticed_below points results
 }
 
 @test "older results are noticed, by the file or by the folder" {
-    cp old/results/data.mdb s/results/data.mdb
-    refused_to_write results
-    rm -r s/results
-    cp -r old/results s/results
-    refused_to_write results
+    is_noticed results
 }
 
 @test "older results below newer points are noticed in an old copy as well" {
-    cp new/points/data.mdb old/points/data.mdb
-    rm -r s
-    mv old s
-    refused_to_write results
+    is_noticed_below results points
 }
 
 @test "a result alone that went back is noticed: nothing was imported since" {

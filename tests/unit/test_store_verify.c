@@ -221,6 +221,13 @@ static int results_file(void)
     return fd;
 }
 
+static int closed_results(void)
+{
+    ny_store_close(store);
+    store = NULL;
+    return results_file();
+}
+
 /* The newest meta page, dated back, would make the one before it the newest. */
 static void an_older_state_does_not_come_back(void **state)
 {
@@ -230,9 +237,7 @@ static void an_older_state_does_not_come_back(void **state)
     (void)state;
     for (int i = 0; i < 20; i++) /* until the file has stopped growing */
         CHECK(ny_blob_put(store, "fit", "x", "abc", 3));
-    ny_store_close(store);
-    store = NULL;
-    fd = results_file();
+    fd = closed_results();
     for (int i = 0; i < 2; i++)
         assert_int_equal(pread(fd, &txn[i], 8, i * PAGE + META_TXN), 8);
     newest = txn[1] > txn[0];
@@ -289,9 +294,7 @@ static void two_values_on_one_page(void **state)
 
     (void)state;
     put_three();
-    ny_store_close(store);
-    store = NULL;
-    fd = results_file();
+    fd = closed_results();
     find_big(fd, 0, &first);
     at = find_big(fd, 1, &second);
     assert_true(first != second);
@@ -321,9 +324,7 @@ static void a_page_of_the_tree_among_the_free(void **state)
 
     (void)state;
     put_three();
-    ny_store_close(store);
-    store = NULL;
-    fd = results_file();
+    fd = closed_results();
     meta = newest_meta(fd);
     at = (off_t)meta.free.root * PAGE;
     assert_int_equal(meta.free.depth, 1);
@@ -352,9 +353,7 @@ static void a_page_of_a_value_in_the_tree_of_the_free(void **state)
     (void)state;
     CHECK(ny_blob_put(store, "fit", "x", data, sizeof(data)));
     CHECK(ny_blob_put(store, "fit", "y", data, sizeof(data)));
-    ny_store_close(store);
-    store = NULL;
-    fd = results_file();
+    fd = closed_results();
     meta = newest_meta(fd);
     at = find_big(fd, 0, &page);
     assert_int_equal(at / PAGE, meta.main.root);
