@@ -24,9 +24,10 @@ static void finish_integers(struct strip *s, const int64_t *sum, const uint64_t 
 }
 
 /* Adds up to PIECE rows at a time, so that 32-bit sums cannot overflow: 255² · 2^16 < 2^32. */
-static void strip_u8(struct strip *s, const uint8_t *x, size_t stride, size_t rows, size_t width)
+static void strip_u8(struct strip *s, const void *values, size_t stride, size_t rows, size_t width)
 {
     enum { PIECE = 1 << 16 };
+    const uint8_t *x = values;
     int64_t sum[STRIP] = {0};
     uint64_t squares[STRIP] = {0};
     uint8_t least[STRIP], most[STRIP];
@@ -61,8 +62,9 @@ static void strip_u8(struct strip *s, const uint8_t *x, size_t stride, size_t ro
     finish_integers(s, sum, squares, rows, width);
 }
 
-static void strip_i16(struct strip *s, const int16_t *x, size_t stride, size_t rows, size_t width)
+static void strip_i16(struct strip *s, const void *values, size_t stride, size_t rows, size_t width)
 {
+    const int16_t *x = values;
     int64_t sum[STRIP] = {0};
     uint64_t squares[STRIP] = {0};
     int16_t least[STRIP], most[STRIP];
@@ -88,8 +90,10 @@ static void strip_i16(struct strip *s, const int16_t *x, size_t stride, size_t r
 
 /* The second pass sums x − mean as well: what rounding left there corrects both (Chan 1983). */
 #define STRIP_OF_FLOATS(name, type)                                                                \
-    static void name(struct strip *s, const type *x, size_t stride, size_t rows, size_t width)     \
+    static void name(struct strip *s, const void *values, size_t stride, size_t rows,              \
+                     size_t width)                                                                 \
     {                                                                                              \
+        const type *x = values;                                                                    \
         double sum[STRIP] = {0}, rest[STRIP] = {0};                                                \
                                                                                                    \
         for (size_t j = 0; j < width; j++) {                                                       \
@@ -121,6 +125,10 @@ static void strip_i16(struct strip *s, const int16_t *x, size_t stride, size_t r
 
 STRIP_OF_FLOATS(strip_f32, float)
 STRIP_OF_FLOATS(strip_f64, double)
+
+static void (*const strip_of[])(struct strip *s, const void *values, size_t stride, size_t rows,
+                                size_t width) = {
+    [NY_U8] = strip_u8, [NY_I16] = strip_i16, [NY_F32] = strip_f32, [NY_F64] = strip_f64};
 
 /* Chan, Golub & LeVeque 1979: M2 = M2_a + M2_b + δ²·n_a·n_b/n, δ = mean_b − mean_a. */
 static bool merge(struct ny_moments *m, const struct strip *s, size_t rows, size_t first,
@@ -159,22 +167,8 @@ bool ny_moments_add(struct ny_moments *m, enum ny_dtype dtype, const void *rows,
     for (size_t at = first; at < first + count; at += STRIP) {
         size_t width = first + count - at < STRIP ? first + count - at : STRIP;
 
-        switch (dtype) {
-        case NY_U8:
-            strip_u8(&strip, (const uint8_t *)rows + at, m->d, count_rows, width);
-            break;
-        case NY_I16:
-            strip_i16(&strip, (const int16_t *)rows + at, m->d, count_rows, width);
-            break;
-        case NY_F32:
-            strip_f32(&strip, (const float *)rows + at, m->d, count_rows, width);
-            break;
-        case NY_F64:
-            strip_f64(&strip, (const double *)rows + at, m->d, count_rows, width);
-            break;
-        case NY_DTYPE_NONE:
-            return false;
-        }
+        strip_of[dtype](&strip, (const char *)rows + at * ny_dtype_size(dtype), m->d, count_rows,
+                        width);
         finite = merge(m, &strip, count_rows, at, width) && finite;
     }
     return finite;
@@ -183,8 +177,9 @@ bool ny_moments_add(struct ny_moments *m, enum ny_dtype dtype, const void *rows,
 /* ---- norms of rows ------------------------------------------------------------------------- */
 
 #define SQUARES_OF(name, type, wide)                                                               \
-    static double name(const type *x, size_t d)                                                    \
+    static double name(const void *values, size_t d)                                               \
     {                                                                                              \
+        const type *x = values;                                                                    \
         wide sum = 0;                                                                              \
                                                                                                    \
         for (size_t j = 0; j < d; j++)                                                             \
@@ -197,27 +192,15 @@ SQUARES_OF(squares_i16, int16_t, int64_t)
 SQUARES_OF(squares_f32, float, double)
 SQUARES_OF(squares_f64, double, double)
 
-static double squares_of(enum ny_dtype dtype, const void *rows, size_t first, size_t d)
-{
-    switch (dtype) {
-    case NY_U8:
-        return squares_u8((const uint8_t *)rows + first, d);
-    case NY_I16:
-        return squares_i16((const int16_t *)rows + first, d);
-    case NY_F32:
-        return squares_f32((const float *)rows + first, d);
-    case NY_F64:
-        return squares_f64((const double *)rows + first, d);
-    case NY_DTYPE_NONE:
-        break;
-    }
-    return 0;
-}
+static double (*const squares_of[])(const void *values, size_t d) = {
+    [NY_U8] = squares_u8, [NY_I16] = squares_i16, [NY_F32] = squares_f32, [NY_F64] = squares_f64};
 
 void ny_norms_add(double *sum, enum ny_dtype dtype, const void *rows, size_t count, size_t d)
 {
+    size_t row_bytes = d * ny_dtype_size(dtype);
+
     for (size_t i = 0; i < count; i++)
-        *sum += sqrt(squares_of(dtype, rows, i * d, d));
+        *sum += sqrt(squares_of[dtype]((const char *)rows + i * row_bytes, d));
 }
 
 void ny_norms_add_sparse(double *sum, const struct ny_csr_part *rows)
@@ -225,7 +208,7 @@ void ny_norms_add_sparse(double *sum, const struct ny_csr_part *rows)
     for (size_t i = rows->at; i < rows->at + rows->count; i++) {
         struct ny_sparse row = ny_csr_row(rows->csr, i);
 
-        *sum += sqrt(squares_of(rows->csr->dtype, row.value, 0, row.count));
+        *sum += sqrt(squares_of[rows->csr->dtype](row.value, row.count));
     }
 }
 
