@@ -31,6 +31,8 @@ static struct ny_context *ctx;
 
 /* ---- the points ---------------------------------------------------------------------------- */
 
+static double turned = 1; /* −1: all rows are those of 1, negated */
+
 /* Clusters; one of them, and a direction in all, comes with the rows that are appended. */
 static float value_of(uint64_t row, uint64_t column)
 {
@@ -38,7 +40,8 @@ static float value_of(uint64_t row, uint64_t column)
     double noise = ny_hash01(3, NY_STREAM_DATA, row * D + column) - 0.5;
     double later = row < FIRST ? 0 : 0.3 * (double)(column == 2);
 
-    return (float)(3 * ny_hash01(4, NY_STREAM_DATA, cluster * D + column) + noise + later);
+    return (float)(turned *
+                   (3 * ny_hash01(4, NY_STREAM_DATA, cluster * D + column) + noise + later));
 }
 
 static void append(const char *store, uint64_t first, uint64_t end)
@@ -239,6 +242,7 @@ static int clear(void **state)
     static const char *const names[] = {"grown.nys", "fresh.nys"};
 
     (void)state;
+    turned = 1;
     for (int i = 0; i < 2; i++) {
         char path[200];
 
