@@ -1,4 +1,5 @@
-/* Compaction: its copy is looked at before it takes the store's place, and is on the disk by then. */
+/* Compaction: its copy is looked at before it takes the store's place, is on the disk by then, and
+ * goes on counting epochs. */
 #include "store_checks.h"
 
 #include <fcntl.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "store/page.h"
+#include "store/store_private.h"
 
 enum { CHUNKS = 300, CHUNK_BYTES = 3000, PAGE = 4096 };
 
@@ -129,11 +131,46 @@ static void a_bad_copy_does_not_take_the_place(void **state)
     check_kept();
 }
 
+/* Neither part looks like an older copy to the other, however often they are compacted. */
+static void epochs_go_on_over_compactions(void **state)
+{
+    struct case_import staged = import_of(NY_U8, 784, 6000), few = import_of(NY_U8, 784, 100);
+
+    (void)state;
+    ny_context_set_memory(ctx, 32 << 20);
+    staged.spec.append = few.spec.append = true;
+    staged.no_commit = 1;
+    staged.spec.fingerprint++;
+    for (int i = 0; i < 3; i++) {
+        struct ny_epoch before[2], after[2];
+        char text[NY_OLDER_BYTES];
+
+        CHECK(case_import(store, &staged));
+        CHECK(case_import(store, &few)); /* gives up what was staged */
+        fill();
+        CHECK(ny_epoch_read(store, store->points, &before[0]));
+        CHECK(ny_epoch_read(store, store->results, &before[1]));
+        exchanges = 0;
+        CHECK(ny_store_compact(store));
+        assert_int_equal(exchanges, 2);
+        reopen();
+        CHECK(ny_epoch_read(store, store->points, &after[0]));
+        CHECK(ny_epoch_read(store, store->results, &after[1]));
+        for (int part = 0; part < 2; part++) {
+            assert_int_equal(after[part].memory.base, before[part].now);
+            assert_true(after[part].now > before[part].now);
+            assert_int_equal(after[part].memory.other, before[part].memory.other);
+        }
+        assert_null(ny_store_older(store, text));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_copy_is_on_the_disk_before_it_takes_the_place),
         TEST(a_bad_copy_does_not_take_the_place),
+        TEST(epochs_go_on_over_compactions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
