@@ -10,15 +10,15 @@
 #include "columns/kernels.h"
 #include "embed/plan_private.h"
 
-/* Rows of a sample, of which half are landmarks; units that they are read from; and multiply-adds
- * that it may take. */
+/* Rows of a sample, of which half are landmarks, and the others left out where nobody asks for
+ * residuals; units that they are read from; and multiply-adds that it may take. */
 enum { ROWS = 768, ROWS_LEAST = 64, UNITS = 24 };
 static const double most_products = 6e8;
 
 struct sample {
     struct ny_context *ctx;
     struct ny_columns_spec spec;
-    size_t rows;
+    size_t rows, landmarks; /* the first of them */
     void *raw;
     struct ny_matrix K, L; /* rows × rows */
 };
@@ -60,24 +60,26 @@ done:
     return err;
 }
 
-static int square(struct sample *sample, const struct ny_columns_spec *spec)
+/* K of the first rows. */
+static int square(struct sample *sample, const struct ny_columns_spec *spec, size_t rows)
 {
     struct ny_columns *columns;
     int err = ny_columns_new(&columns, spec);
 
-    if (!err) err = ny_columns_exact_square(columns, sample->raw, sample->rows, sample->K);
+    sample->K = ny_matrix(sample->K.at, rows, rows);
+    if (!err) err = ny_columns_exact_square(columns, sample->raw, rows, sample->K);
     ny_columns_free(columns);
     return err;
 }
 
-/* --gamma auto of the sample's own distances. */
+/* Chooses --gamma auto by the distances between the landmarks. */
 static int choose_width(struct sample *sample)
 {
     const struct ny_kernel *kernel = sample->spec.kernel;
     const struct ny_kernel base = {.base = kernel->base, .apply = ny_kernel_identity};
     struct ny_columns_spec plain = sample->spec;
     double *values = sample->L.at;
-    size_t count = 0;
+    size_t rows = sample->landmarks, count = 0;
     int err = NY_OK;
 
     if (!kernel->auto_gamma) return NY_OK;
@@ -86,11 +88,10 @@ static int choose_width(struct sample *sample)
         return NY_OK;
     }
     plain.kernel = &base;
-    err = square(sample, &plain);
-    for (size_t i = 0; !err && i < sample->rows; i++)
+    err = square(sample, &plain, rows);
+    for (size_t i = 0; !err && i < rows; i++)
         for (size_t j = 0; j < i; j++)
-            if (sample->K.at[i * sample->rows + j] > 0)
-                values[count++] = sample->K.at[i * sample->rows + j];
+            if (sample->K.at[i * rows + j] > 0) values[count++] = sample->K.at[i * rows + j];
     if (err || !count) return err;
     qsort(values, count, sizeof(double), ny_compare_doubles);
     sample->spec.params.gamma = kernel->auto_gamma(values[count / 2], plain.geometry->d);
@@ -101,7 +102,7 @@ static int choose_width(struct sample *sample)
 static int look_at_gram(struct sample *sample, size_t m, bool *f64)
 {
     const double growth = 1.8;
-    size_t rows = sample->rows / 2 < m ? sample->rows / 2 : m;
+    size_t rows = sample->landmarks < m ? sample->landmarks : m;
     struct ny_matrix W = ny_matrix(sample->L.at, rows, rows);
     double *a = ny_calloc(sample->ctx, NY_MEM_SOLVE, rows, sizeof(*a)), diagonal = 0;
     struct ny_gram_choice choice;
@@ -109,7 +110,7 @@ static int look_at_gram(struct sample *sample, size_t m, bool *f64)
 
     for (size_t i = 0; !err && i < rows; i++) {
         for (size_t j = 0; j < rows; j++) {
-            W.at[i * rows + j] = sample->K.at[i * sample->rows + j];
+            W.at[i * rows + j] = sample->K.at[i * sample->K.stride + j];
             a[j] += W.at[i * rows + j] / (double)rows;
         }
         diagonal += W.at[i * rows + i] / (double)rows;
@@ -135,7 +136,7 @@ static double rank_of(const struct ny_columns_spec *spec, uint64_t n)
  * L are columns of the factor. */
 static void look_at_residuals(struct sample *sample, struct ny_look *look)
 {
-    size_t rows = sample->rows, half = rows / 2;
+    size_t rows = sample->rows, half = sample->landmarks;
     double *delta = sample->L.at + half * rows, total = 0;
 
     for (size_t i = 0; i < rows; i++)
@@ -178,11 +179,13 @@ int ny_plan_look(struct ny_look *look, struct ny_store *store,
 {
     struct ny_context *ctx = footprint->ctx;
     struct sample sample = {.ctx = ctx, .spec = footprint->spec};
+    bool residuals = settings->rule->bytes != NULL; /* the rule looks at them */
     size_t bytes;
     int err = NY_OK;
 
-    sample.rows = rows_of(ctx, &sample.spec, footprint->points->n);
-    if (sample.rows < 2) return NY_OK;
+    sample.landmarks = rows_of(ctx, &sample.spec, footprint->points->n) / 2;
+    sample.rows = residuals ? 2 * sample.landmarks : sample.landmarks;
+    if (!sample.rows) return NY_OK;
     look->decay.rank = rank_of(&sample.spec, footprint->points->n);
     bytes = sample.rows * sample.rows * sizeof(double);
     sample.K = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample.rows, sample.rows);
@@ -191,10 +194,10 @@ int ny_plan_look(struct ny_look *look, struct ny_store *store,
     if (!sample.K.at || !sample.L.at || !look->share) err = NY_EBUDGET;
     if (!err) err = gather(&sample, store, footprint->points->n, settings->seed);
     if (!err && settings->gamma_auto) err = choose_width(&sample);
-    if (!err) err = square(&sample, &sample.spec);
+    if (!err) err = square(&sample, &sample.spec, sample.rows);
     if (!err && !ny_first_not_finite(sample.K.at, sample.rows * sample.rows)) {
         err = look_at_gram(&sample, footprint->m, &look->gram_f64);
-        if (!err) look_at_residuals(&sample, look);
+        if (!err && residuals) look_at_residuals(&sample, look);
     }
     ny_free(ctx, sample.raw);
     ny_free(ctx, sample.K.at);

@@ -26,26 +26,47 @@ static void stop(struct run *run)
     ny_mutex_unlock(&run->lock);
 }
 
-/* The next unit for this worker; NY_END when there is none, or none any more. */
-static int take(struct run *run, struct ny_tile *tile)
+static bool may_start(const struct run *run)
+{
+    const struct ny_pass *pass = run->pass;
+
+    return !pass->ahead_max || run->next < run->folded + pass->ahead_max;
+}
+
+/* Takes the unit run->next. */
+static int take_one(struct run *run, struct ny_tile *tile)
 {
     const struct ny_pass *pass = run->pass;
     int err;
 
-    ny_mutex_lock(&run->lock);
-    for (;;) {
-        if (run->stop) {
-            ny_mutex_unlock(&run->lock);
-            return NY_END;
-        }
-        if (!pass->ahead_max || run->next < run->folded + pass->ahead_max) break;
-        ny_cond_wait(&run->changed, &run->lock);
-    }
     tile->unit = run->next;
     tile->first_row = run->next * NY_UNIT_ROWS;
     tile->skipped = pass->skip && pass->skip(run->arg, tile->unit);
     err = pass->source->ops->take(pass->source, tile);
     if (err == NY_OK) run->next++;
+    return err;
+}
+
+/* Takes the next unit for this worker, and the skipped units before it, from *first on: if other
+ * workers took these, they would only wait for their turn. Returns NY_END when there is none, or
+ * none any more. */
+static int take(struct run *run, struct ny_tile *tile, uint64_t *first)
+{
+    int err = NY_OK;
+
+    ny_mutex_lock(&run->lock);
+    while (!run->stop && !may_start(run))
+        ny_cond_wait(&run->changed, &run->lock);
+    *first = run->next;
+    if (run->stop) err = NY_END;
+    if (!err) err = take_one(run, tile);
+    while (!err && tile->skipped && may_start(run)) {
+        struct ny_tile next = *tile;
+
+        err = take_one(run, &next);
+        if (!err) *tile = next;
+    }
+    if (err == NY_END && run->next > *first) err = NY_OK;
     ny_mutex_unlock(&run->lock);
     return err;
 }
@@ -100,16 +121,33 @@ static int fold(struct run *run, const struct ny_tile *tile)
     return NY_OK;
 }
 
+/* Folds the skipped units from `first` on, then the tile. */
+static int fold_all(struct run *run, uint64_t first, const struct ny_tile *tile)
+{
+    struct ny_tile skipped = *tile;
+    int err = NY_OK;
+
+    skipped.skipped = true;
+    skipped.rows = NY_UNIT_ROWS;
+    for (uint64_t unit = first; unit < tile->unit && !err; unit++) {
+        skipped.unit = unit;
+        skipped.first_row = unit * NY_UNIT_ROWS;
+        err = fold(run, &skipped);
+    }
+    return err ? err : fold(run, tile);
+}
+
 static int work(void *arg, unsigned worker)
 {
     struct run *run = arg;
     struct ny_tile tile = {.source = run->pass->source, .worker = worker};
+    uint64_t first;
     int err;
 
-    while ((err = take(run, &tile)) == NY_OK) {
+    while ((err = take(run, &tile, &first)) == NY_OK) {
         if (!tile.skipped) err = run->work->unit(run->arg, &tile);
         if (err) break;
-        err = fold(run, &tile);
+        err = fold_all(run, first, &tile);
         if (err) break;
     }
     if (err != NY_END) stop(run);

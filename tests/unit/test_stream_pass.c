@@ -513,65 +513,6 @@ static void a_source_without_rows_ends_at_once(void **state)
     ny_source_free(source);
 }
 
-/* ---- units that are skipped, and folds that have seen enough ------------------------------- */
-
-struct skipping {
-    atomic_int strips, violations;
-    uint64_t folded, last; /* the unit whose fold ends the pass */
-};
-
-static bool every_third(void *arg, uint64_t number)
-{
-    (void)arg;
-    return number % 3 == 1;
-}
-
-static int read_unit(void *arg, const struct ny_tile *tile)
-{
-    struct skipping *skipping = arg;
-    float strip[D];
-
-    if (tile->skipped) atomic_fetch_add(&skipping->violations, 1);
-    atomic_fetch_add(&skipping->strips, 1);
-    return ny_tile_strip(tile, 0, 1, strip);
-}
-
-static int fold_in_order(void *arg, const struct ny_tile *tile)
-{
-    struct skipping *skipping = arg;
-
-    if (tile->unit != skipping->folded || tile->skipped != every_third(NULL, tile->unit))
-        atomic_fetch_add(&skipping->violations, 1);
-    if (tile->unit == skipping->last) return NY_END;
-    skipping->folded++;
-    return NY_OK;
-}
-
-static void skipped_units_are_folded_unread(void **state)
-{
-    const struct ny_pass_work work = {.unit = read_unit, .fold = fold_in_order};
-    struct ny_source *source;
-
-    (void)state;
-    assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
-    for (unsigned workers = 1; workers <= WORKERS_MAX; workers++) {
-        const struct ny_pass pass = {
-            .ctx = ctx, .source = source, .stage = "select", .workers = workers,
-            .ahead_max = 4, .skip = every_third};
-        struct skipping all = {.last = UNITS}, some = {.last = 9};
-
-        assert_int_equal(ny_pass_run(&pass, &work, &all), NY_OK);
-        assert_int_equal(all.folded, UNITS);
-        assert_int_equal(atomic_load(&all.strips), UNITS - (UNITS + 1) / 3);
-        assert_int_equal(atomic_load(&all.violations), 0);
-        assert_int_equal(ny_pass_run(&pass, &work, &some), NY_OK);
-        assert_int_equal(some.folded, 9);
-        assert_in_range(atomic_load(&some.strips), 7, 10);
-        assert_int_equal(atomic_load(&some.violations), 0);
-    }
-    ny_source_free(source);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -585,7 +526,6 @@ int main(void)
         cmocka_unit_test(progress_ends_at_one),
         cmocka_unit_test(no_fold_and_no_checkpoint_are_fine),
         cmocka_unit_test(a_source_without_rows_ends_at_once),
-        cmocka_unit_test(skipped_units_are_folded_unread),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
