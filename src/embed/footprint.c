@@ -3,7 +3,20 @@
 
 enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, PROBE, BILLS };
 
-/* All of them with the same workers; tile Grams are taken to be f64, until W tells. */
+/* Pass 1 with tile Grams in the precision that takes more, as W tells only later. */
+static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+{
+    struct ny_footprint coarse = *f, fine = *f;
+    struct bill in_f32, in_f64;
+
+    coarse.gram = NY_GRAM_F32;
+    fine.gram = NY_GRAM_F64;
+    in_f32 = ny_accumulate_bill(&coarse, workers, limit);
+    in_f64 = ny_accumulate_bill(&fine, workers, limit);
+    return ny_bill_total(&in_f32) > ny_bill_total(&in_f64) ? in_f32 : in_f64;
+}
+
+/* All of them with the same workers. */
 static void all_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
                       struct bill bills[BILLS])
 {
@@ -16,7 +29,7 @@ static void all_bills(const struct ny_footprint *f, unsigned workers, size_t lim
         ny_settings_needs_degrees(f->settings) ? ny_degrees_bill(f, workers, limit) : bills[STATS];
     bills[ACCUMULATE] = f->settings->online ? bills[SELECT]
                         : f->settings->method->whole || ny_settings_needs_gram(f->settings)
-                            ? ny_accumulate_bill(f, workers, limit)
+                            ? accumulate_bill(f, workers, limit)
                             : bills[PREPARE];
     bills[SOLVE] = ny_solve_bill(f, workers, limit);
     bills[PROJECT] = ny_project_bill(f, workers, limit);

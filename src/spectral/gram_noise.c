@@ -8,14 +8,18 @@
 #include "base/random.h"
 #include "stream/source.h"
 
-/* ROWS: the standard deviation of tr W⁺D from 128 rows of the Gram is within a tenth of that from
+/* MOST: the standard deviation of tr W⁺D from 128 rows of the Gram is within a tenth of that from
  * a thousand, on images, normal and sparse rows, for widths 1e-8 … 1e-6 and m from 1,000 to 3,000;
  * the rule leaves four of them. */
-enum { STRIP = NY_STRIP_ROWS, PROBES = 16, ROWS = 128, RESIDUAL_STEP = 32 };
+enum { STRIP = NY_STRIP_ROWS, PROBES = 16, LEAST = 64, MOST = 128, SHARE = 8, RESIDUAL_STEP = 32 };
 
 size_t ny_gram_meter_rows(size_t m)
 {
-    return m < ROWS ? m : ROWS;
+    size_t rows = m / SHARE;
+
+    if (rows < LEAST) rows = LEAST;
+    if (rows > MOST) rows = MOST;
+    return rows < m ? rows : m;
 }
 
 /* ---- what is compared --------------------------------------------------------------------- */
