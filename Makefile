@@ -241,8 +241,9 @@ papers papers-quick:
 
 # check is what a change is tried with, in three minutes; what takes long runs with the faults: tests
 # of the command line with the tag slow, and these programs.
-SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/,property/test_footprint property/test_lobpcg \
-                 property/test_numerics property/test_probe property/test_update_memory unit/test_linalg_eigen)
+SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/,property/test_deflate property/test_ensemble \
+                 property/test_footprint property/test_lobpcg property/test_numerics property/test_probe \
+                 property/test_update_memory unit/test_linalg_eigen)
 QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
 FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,api_faults fit_faults graph_faults import_kill power_cut \
                 store_damage store_kill store_limits)

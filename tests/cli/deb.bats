@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The Debian packages: installed into a folder they work, removed they leave nothing.
+# bats file_tags=slow
 
 setup_file() {
     local tool

@@ -4,7 +4,8 @@
  * Whatever is read is right, or the call says NY_ESTORE; nothing crashes and nothing hangs. Writing
  * to a damaged store does not crash either.
  *
- * NYSTREAM_DAMAGES: how many times as many as are made by default; NYSTREAM_FEW_FAULTS: a tenth.
+ * NYSTREAM_DAMAGES: how many times as many as are made by default; NYSTREAM_FEW_FAULTS: a twentieth
+ * of them.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -442,7 +443,7 @@ static void run_groups(unsigned first, unsigned groups, unsigned kind_first, uns
 {
     unsigned total = 0;
 
-    groups = few ? groups / 10 + 1 : groups * times;
+    groups = few ? groups / 20 + 1 : groups * times;
     for (unsigned group = first; group < first + groups; group++) {
         int ends[2], status;
         pid_t child;
