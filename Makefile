@@ -245,8 +245,8 @@ SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/,property/test_deflate property/test
                  property/test_footprint property/test_lobpcg property/test_numerics property/test_probe \
                  property/test_update_memory unit/test_linalg_eigen)
 QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
-FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,api_faults fit_faults graph_faults import_kill power_cut \
-                store_damage store_kill store_limits)
+FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults import_kill power_cut store_damage \
+                store_kill store_limits)
 SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_KILLS=1 NYSTREAM_POWER_CUTS=40
 SLOW_TESTS   := $(shell grep -lE '^. bats (test|file)_tags=slow' $(CLI_TESTS))
 

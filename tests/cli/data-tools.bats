@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The generators and judges of data-tools, against answers known from elsewhere.
+# bats file_tags=slow
 
 setup() {
     PATH=$NYSTREAM_BUILD/data-tools:$PATH
