@@ -239,7 +239,7 @@ papers papers-quick:
 	  nice data-tools/papers/$$paper $(PAPERS_FLAGS) -o $(BUILD)/papers || failed=1; done; \
 	  data-tools/papers/page $(BUILD)/papers $(BUILD)/papers.html && [ -z "$$failed" ]
 
-# check is what a change is tried with, in three minutes; what takes long runs with the faults: tests
+# check is what a change is tried with, in three to four minutes; what takes long runs with the faults: tests
 # of the command line with the tag slow, and these programs.
 SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/,property/test_deflate property/test_ensemble \
                  property/test_footprint property/test_lobpcg property/test_numerics property/test_probe \
@@ -250,7 +250,7 @@ FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults import_kill po
 SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_KILLS=1 NYSTREAM_POWER_CUTS=40
 SLOW_TESTS   := $(shell grep -lE '^. bats (test|file)_tags=slow' $(CLI_TESTS))
 
-check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) ## the tests, in three minutes: units, properties, the command, some faults
+check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) ## the tests, in three to four minutes: units, properties, the command, some faults
 	@$(SLICED) TAGS='!slow' $(RUN_TESTS) $(QUICK_TESTS) $(FAULT_SLICE) $(CLI_TESTS)
 
 check-faults: all tools docs $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) | $(filter check,$(MAKECMDGOALS)) ## kills, power cuts, damages, failed calls, and what takes long
