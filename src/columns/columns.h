@@ -117,6 +117,8 @@ struct ny_strip {
     const float *rows, *norms;
     const uint32_t *byte_terms;
 };
+/* The bytes of one row of a strip beside its raw row. */
+size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec);
 int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                      const struct ny_tile *tile, size_t first, size_t count,
                      struct ny_strip *strip);

@@ -53,15 +53,20 @@ void ny_columns_workspace_free(struct ny_columns_workspace *workspace)
     ny_free(ctx, workspace);
 }
 
+size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec)
+{
+    if (spec->slots) return sizeof(float);
+    return sizeof(float) + (ny_way_of(spec) == NY_WAY_BYTES
+                                ? sizeof(uint32_t)
+                                : spec->geometry->d * sizeof(float));
+}
+
 size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec, size_t rows)
 {
-    size_t d = spec->geometry->d, each = ny_raw_bytes(spec) + sizeof(float);
+    size_t scratch = spec->slots ? 0 : spec->geometry->d * sizeof(double);
 
-    if (spec->slots)
-        return rows * each + sizeof(struct ny_columns_workspace) + 6 * 128;
-    each += ny_way_of(spec) == NY_WAY_BYTES ? sizeof(uint32_t) : d * sizeof(float);
-    return rows * each + d * sizeof(double) + sizeof(struct ny_columns_workspace) +
-           6 * 128;
+    return rows * (ny_raw_bytes(spec) + ny_columns_strip_bytes(spec)) + scratch +
+           sizeof(struct ny_columns_workspace) + 6 * 128;
 }
 
 static void prepare_bytes(const struct ny_columns *columns, struct ny_columns_workspace *workspace,

@@ -72,10 +72,12 @@ size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m)
     size_t dpstrf = 2 * sizeof(double) + sizeof(int), blocks = 5 * 128;
     unsigned workers = request->workers ? request->workers : 1;
     size_t square = ny_columns_square_bytes(request->spec, m, workers);
+    size_t factor = square + blocks +
+                    m * (m * sizeof(double) + ny_raw_bytes(request->spec) + sizeof(size_t) +
+                         sizeof(uint64_t) + dpstrf);
+    size_t pass = ny_pivot_later_bytes(request, m); /* after the factor is freed */
 
-    return ny_rpcholesky_bytes(request, m) + square + blocks +
-           m * (m * sizeof(double) + ny_raw_bytes(request->spec) + sizeof(size_t) +
-                sizeof(uint64_t) + dpstrf);
+    return ny_rpcholesky_bytes(request, m) + (factor > pass ? factor - pass : 0);
 }
 
 int ny_selection_certify(const struct ny_selection_request *request,

@@ -56,14 +56,17 @@ void ny_front_free(struct ny_front *front)
     ny_free(front->ctx, front->Z);
 }
 
+size_t ny_front_later_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns)
+{
+    return rows * (ny_columns_strip_bytes(spec) + stride32(columns) * sizeof(float));
+}
+
 size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns)
 {
-    size_t prepared = spec->slots ? 0 : spec->geometry->d;
     size_t numbers = 4 * sizeof(double) + 2 * sizeof(uint32_t);
 
-    return rows * (ny_raw_bytes(spec) + numbers +
-                   (prepared + 1 + stride32(columns)) * sizeof(float)) +
-           sizeof(uint64_t);
+    return rows * (ny_raw_bytes(spec) + numbers) + sizeof(uint64_t) +
+           ny_front_later_bytes(spec, rows, columns);
 }
 
 int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width)
@@ -78,12 +81,17 @@ int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width)
     return exact->S && exact->V && exact->delta && exact->early_delta ? NY_OK : NY_EBUDGET;
 }
 
+size_t ny_exact_later_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns)
+{
+    return (NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS) * stride64(columns) * sizeof(double) +
+           ny_columns_room_bytes(spec, width);
+}
+
 size_t ny_exact_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns)
 {
-    size_t Z = (NY_FRONT_BLOCK + NY_ADVANCE_COLUMNS) * stride64(columns);
     size_t square = 2 * NY_FRONT_BLOCK * NY_FRONT_BLOCK, deltas = NY_FRONT_BLOCK + NY_EARLY_ROWS;
 
-    return (Z + square + deltas) * sizeof(double) + ny_columns_room_bytes(spec, width) +
+    return (square + deltas) * sizeof(double) + ny_exact_later_bytes(spec, width, columns) +
            ny_columns_square_bytes(spec, NY_FRONT_BLOCK, 1);
 }
 

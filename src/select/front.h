@@ -62,11 +62,14 @@ struct ny_exact {
 int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows);
 void ny_front_free(struct ny_front *front);
 size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns);
+/* The part of these bytes that the first rows and columns bring. */
+size_t ny_front_later_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns);
 /* A work space for steps of at most `width` columns; its bytes, with Z of so many columns, and
  * those of the early Z, where rows are kept. */
 int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width);
 void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx);
 size_t ny_exact_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns);
+size_t ny_exact_later_bytes(const struct ny_columns_spec *spec, size_t width, size_t columns);
 size_t ny_early_bytes(size_t columns);
 
 /* Fills the front with the rows of a tile from `first` on: as many as it has room for. δ is not

@@ -92,6 +92,15 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
                       NY_UNIT_ROWS * (sizeof(bool) + sizeof(float)));
 }
 
+size_t ny_pivot_later_bytes(const struct ny_selection_request *request, size_t m)
+{
+    const struct ny_columns_spec *spec = request->spec;
+
+    return (request->workers ? request->workers : 1) *
+           (ny_front_later_bytes(spec, front_rows(spec), m) +
+            ny_exact_later_bytes(spec, NY_PIVOT_STEP, m));
+}
+
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 /* Adds the unit's bounds in f64 and in row order; a draw finds its row by the same additions. */
