@@ -824,7 +824,7 @@ lines_of_verbs() {
         [ -z "$option" ] || echo ": | $line --$option | 2 | --$option needs a value"
     done >rows
     cases <rows
-    [ "$(wc -l <../rows)" -gt 100 ]
+    [ "$(wc -l <rows)" -gt 100 ]
 }
 
 @test "what a command line cannot do without" {
