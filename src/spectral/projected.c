@@ -286,11 +286,11 @@ static double flops(size_t m, size_t p, size_t k, const struct ny_problem *probl
 /* The rank-cut branch, which cannot be foreseen, holds one more square. */
 static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
-    size_t square = m * (k ? k : m) * sizeof(double);
+    size_t rank = k ? k : m, deflate = ny_deflate_bytes(m); /* freed before the cut */
+    size_t cut = m * (rank + 2 * BLOCK) * sizeof(double) + ny_eigen_top_bytes(m, rank);
 
     (void)problem;
-    return square + BLOCK * 2 * m * sizeof(double) + p * (m + 1) * sizeof(double) +
-           ny_eigen_top_bytes(m, k ? k : m) + 8 * m * sizeof(double) + ny_deflate_bytes(m);
+    return (cut > deflate ? cut : deflate) + (p * (m + 1) + 8 * m) * sizeof(double);
 }
 
 const struct ny_method ny_method_projected = {
