@@ -84,7 +84,7 @@ TESTS        := $(UNIT_TESTS) $(call programs,property) $(FAULT_PROGRAMS) $(REPL
 CLI_TESTS    := $(wildcard tests/cli/*.bats)
 SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
 TEST_SUPPORT := $(BUILD)/tests/support.a
-# What the data-tools share is data-tools/tool.c.
+# The data-tools share data-tools/tool.c.
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
 # A tool that needs more libraries is built where they are (data-tools/setup tools).
 PACKAGES_hdf5-rows  := hdf5
@@ -97,7 +97,7 @@ TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c \
 RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(MAKEOVERRIDES))' \
                 tests/run
 
-# What the goals need that is not installed: a first step installs it, a second make goes on.
+# A first step installs what the goals need and is not there; a second make goes on.
 ifndef SETUP_DONE
 SETUP   := $(if $(filter check check-% asan ubsan tsan coverage lint,$(MAKECMDGOALS)),check) \
            $(if $(filter check-long check-all,$(MAKECMDGOALS)),browser) \

@@ -66,7 +66,7 @@ def arguments(description, experiments, seeds, quick_seeds=1):
     return options
 
 
-# Of the experiment under way: tables, pictures, claims; table(), figure() and claim() add to it.
+# The tables, pictures and claims of the experiment under way; table(), figure() and claim() add to it.
 record = {}
 
 

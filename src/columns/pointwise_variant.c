@@ -72,7 +72,7 @@ static void exponential(const struct ny_pointwise *how, float x_norm, float *res
 
 /* ---- the exponential in f64 ----------------------------------------------------------------- */
 
-/* The same constants in f64; the first part of ln 2 has 32 bits. */
+/* These are the constants above in f64; the first part of ln 2 has 32 bits. */
 #define LN2_HIGH64 0x1.62e42feep-1
 #define LN2_LOW64 0x1.a39ef35793c76p-33
 #define LOG2_E64 0x1.71547652b82fep0

@@ -7,13 +7,11 @@ enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, PROBE,
 static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
 {
     struct ny_footprint coarse = *f, fine = *f;
-    struct bill in_f32, in_f64;
 
     coarse.gram = NY_GRAM_F32;
     fine.gram = NY_GRAM_F64;
-    in_f32 = ny_accumulate_bill(&coarse, workers, limit);
-    in_f64 = ny_accumulate_bill(&fine, workers, limit);
-    return ny_bill_total(&in_f32) > ny_bill_total(&in_f64) ? in_f32 : in_f64;
+    return ny_bill_larger(ny_accumulate_bill(&coarse, workers, limit),
+                          ny_accumulate_bill(&fine, workers, limit));
 }
 
 /* All of them with the same workers. */
@@ -143,7 +141,7 @@ static void grown_bills(const struct ny_footprint *f, unsigned workers, size_t l
         struct bill coarse = grown_accumulate(&coarse_known, NY_GRAM_F32, workers, limit);
         struct bill fine = grown_accumulate(&known, NY_GRAM_F64, workers, limit);
 
-        bills[ACCUMULATE] = ny_bill_total(&coarse) > ny_bill_total(&fine) ? coarse : fine;
+        bills[ACCUMULATE] = ny_bill_larger(coarse, fine);
         if (coarse_known.blas_bytes > known.blas_bytes) known = coarse_known;
     }
     bills[SOLVE] = ny_solve_bill(&known, workers, limit);

@@ -330,7 +330,7 @@ struct bill ny_online_bill(const struct ny_footprint *f, unsigned workers, size_
     if (f->settings->arrivals) bill.by_purpose[NY_MEM_IO] += arrivals_bytes(f);
     prepare.by_purpose[NY_MEM_GRAM] += sums + NY_CHUNK_BYTES;
     prepare.by_purpose[NY_MEM_DICTIONARY] += f->points->n * sizeof(float); /* residuals */
-    return ny_bill_total(&prepare) > ny_bill_total(&bill) ? prepare : bill;
+    return ny_bill_larger(prepare, bill);
 }
 
 /* A pass for s beside W, then the problem that gives v = B s. */
@@ -346,7 +346,7 @@ struct bill ny_degrees_bill(const struct ny_footprint *f, unsigned workers, size
         NY_CHUNK_BYTES + 2 * f->m * sizeof(double) + workers * ny_partial_bytes(f->m, NY_GRAM_NONE);
     pass.by_purpose[NY_MEM_TILES] = pass_tiles_bytes(f, workers);
     solve.by_purpose[NY_MEM_SOLVE] += problem_bytes(f);
-    return ny_bill_total(&pass) > ny_bill_total(&solve) ? pass : solve;
+    return ny_bill_larger(pass, solve);
 }
 
 struct bill ny_solve_bill(const struct ny_footprint *f, unsigned workers, size_t limit)

@@ -17,6 +17,11 @@ static inline size_t ny_bill_total(const struct bill *bill)
     return sum;
 }
 
+static inline struct bill ny_bill_larger(struct bill a, struct bill b)
+{
+    return ny_bill_total(&a) > ny_bill_total(&b) ? a : b;
+}
+
 typedef struct bill pass_bill(const struct ny_footprint *f, unsigned workers, size_t limit);
 
 pass_bill ny_plan_bill, ny_stats_bill, ny_select_bill, ny_online_bill, ny_degrees_bill,

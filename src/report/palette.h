@@ -19,7 +19,7 @@ enum ny_shape ny_class_shape(size_t number);
 
 /* Viridis at t in 0 … 1, dark to light. */
 uint32_t ny_viridis(double t);
-/* The same colours for amounts on white paper: little is light, much is dark. */
+/* Returns these colours for amounts on white paper: little is light, much is dark. */
 uint32_t ny_amount_color(double t);
 
 #endif

@@ -74,7 +74,7 @@ struct ny_rpcholesky {
 /* An empty dictionary, bounds and workers; to be closed also where it fails. */
 int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *request);
 void ny_pivot_close(struct ny_rpcholesky *rp);
-/* Of the bytes of a selection, those that ny_pivot_open() leaves to the first pass. */
+/* Returns those bytes of a selection that ny_pivot_open() leaves to the first pass. */
 size_t ny_pivot_later_bytes(const struct ny_selection_request *request, size_t m);
 /* A pass that measures δ of all rows on the present dictionary (rpcholesky_measure.c). */
 int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit);

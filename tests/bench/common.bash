@@ -41,5 +41,5 @@ held() {
 }
 confined() { if new_cgroup; then remove_cgroup; echo "in a cgroup"; else echo "no cgroup here"; fi; }
 
-# of FILE KEY: prints a number of a JSON report.
+# Prints a number of a JSON report: of FILE KEY.
 of() { awk -F'[:,]' -v key="\"$2\"" '$1 ~ key && $2 ~ /^ *[0-9]/ {print $2 + 0; exit}' CONVFMT=%.17g OFMT=%.17g "$1"; }

@@ -1,4 +1,4 @@
-# The same seed gives the same bytes of every export, for any threads and budget, killed in between
+# One seed gives the same bytes of every export, for any threads and budget, killed in between
 # or not.
 load helper
 

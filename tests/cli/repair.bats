@@ -101,7 +101,7 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     ny fit s new $fit_options --restart
     exits 0
     says "are lost"
-    # The same rows in a store of their own give the same bytes.
+    # These rows in a store of their own give the same bytes.
     sed "$((first + 1)),$((last + 1))d" "$BATS_FILE_TMPDIR/all.csv" >rest.csv
     nystream import rest rest.csv --label-column 65 --dtype f32 -q
     nystream fit rest new $fit_options -q

@@ -1,4 +1,4 @@
-# The same sources give the same bytes, wherever and however they are built.
+# Equal sources give equal bytes, wherever and however they are built.
 load helper
 
 # build FOLDER MAKE-OPTION…: builds and packs the sources as they are, in a folder

@@ -1,5 +1,5 @@
-/* What certificates are tried on: made-up rows, each of them a trap for rounding, and the kernels,
- * widths, maps and approximations that a grid is made of. */
+/* Certificates are tried on made-up rows, each of them a trap for rounding, and on a grid of
+ * kernels, widths, maps and approximations. */
 #ifndef TESTS_PROPERTY_CERTIFIED_CASE_H
 #define TESTS_PROPERTY_CERTIFIED_CASE_H
 

@@ -360,7 +360,7 @@ static void ends_at_the_rank_of_K(void **state)
     free_rows(&r);
 }
 
-/* What a plan counts: shares that a sample tells go on by their slope, but not past the rank. */
+/* A plan counts with shares that go on by the slope of the sample, but not past the rank. */
 static void no_residual_is_foretold_past_the_rank(void **state)
 {
     enum { RANK = 40, KNOWN = 30, WANTED = 400 };

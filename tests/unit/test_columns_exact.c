@@ -137,7 +137,7 @@ static void exact_square_is_among_the_rows_given(void **state)
     data_release(&data);
 }
 
-/* Without memory there is a clean error, and nothing is left (checked when the context goes). */
+/* A lack of memory is a clean error, and nothing is left (checked when the context goes). */
 static void a_small_budget_is_an_error(void **state)
 {
     struct data data = data_random(NY_F64, 400, 300, 19);

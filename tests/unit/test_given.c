@@ -59,7 +59,7 @@ static int end(void **state)
         if (!strstr(ny_context_message(ctx), "NULL as its " argument ","))                         \
             fail_msg("%s says: %s", #call, ny_context_message(ctx));                               \
     } while (0)
-/* Without a context there is no place for a message. */
+/* A call without a context has no place for a message. */
 #define REFUSES_SILENTLY(call) assert_int_equal(call, NY_EUSAGE)
 #define ACCEPTS(call)                                                                              \
     do {                                                                                           \

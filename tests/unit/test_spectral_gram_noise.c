@@ -189,7 +189,7 @@ static void a_thousandth_of_an_eigenvalue_is_too_much(void **state)
 
     (void)state; /* p² g = 1: each unit of 100 moves it by 1e-4 / 100, all of them by 1e-5 */
     assert_false(ny_gram_blurs_values(&noise, 100, gram, ny_matrix(p, 2, 2)));
-    noise.diagonal = 1e-4; /* … by 1e-3, four times which is too much */
+    noise.diagonal = 1e-4; /* all of them move it by 1e-3: four times that is too much */
     assert_true(ny_gram_blurs_values(&noise, 100, gram, ny_matrix(p, 2, 2)));
     noise = (struct ny_gram_noise){.others = 1};
     assert_false(ny_gram_blurs_values(&noise, 100, gram, ny_matrix(p, 2, 2)));

@@ -254,7 +254,7 @@ static void a_newer_format_is_named(void **state)
     refused(ny_store_open(&store, ctx, path), NY_ESTORE, "format 4");
 }
 
-/* What is written to a store of this version: whether it has norms and memories. */
+/* Writes to a store of this version and checks whether it has norms and memories. */
 static void check_version(uint32_t version, bool has)
 {
     struct ny_epoch points, results;

@@ -2,51 +2,10 @@
  * wherever it stops. Violations seen by workers are counted and asserted afterwards:
  * an assertion of cmocka must not jump out of a thread. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <cmocka.h>
-
-#include "base/clock.h"
-#include "base/memory.h"
-#include "base/random.h"
-#include "stream/pass.h"
-
-enum { D = 3, UNITS = 23, N = (UNITS - 1) * NY_UNIT_ROWS + 137, WORKERS_MAX = 5 };
-
-static struct ny_context *ctx;
-static float *rows;
-
-static int start(void **state)
-{
-    (void)state;
-    rows = malloc(N * D * sizeof(*rows));
-    for (size_t i = 0; i < N * D; i++)
-        rows[i] = (float)(ny_hash64(2, NY_STREAM_DATA, i) % 2000) / 8 - 100;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_int_equal(ny_memory_used(ctx), 0);
-    ny_context_free(ctx);
-    free(rows);
-    return 0;
-}
-
-static void sleep_s(double seconds)
-{
-    struct timespec t = {0, (long)(1e9 * seconds)};
-
-    nanosleep(&t, NULL);
-}
+#include "unit/stream_case.h"
 
 /* ---- a pass that is watched ----------------------------------------------------------------- */
 
@@ -68,8 +27,8 @@ struct watch {
     /* settings */
     unsigned workers;
     uint64_t first_unit, ahead_max;
-    double checkpoint_s, slow_s;  /* slow_s: of unit first_unit, which also waits until … */
-    uint64_t until_ahead;         /* … another has begun so far ahead of it */
+    double checkpoint_s, slow_s;  /* slow_s: of unit first_unit */
+    uint64_t until_ahead;         /* how far ahead of it another has to begin */
     enum event event;             /* where something happens, and at which unit */
     uint64_t at;
     int status;                   /* the error to return; NY_OK: interrupt with `signal` */

@@ -1,38 +1,6 @@
 /* stream/pass.h where units are skipped, and where folds have seen enough. Violations seen by workers
  * are counted and asserted afterwards: an assertion of cmocka must not jump out of a thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <time.h>
-
-#include <cmocka.h>
-
-#include "base/clock.h"
-#include "base/memory.h"
-#include "stream/pass.h"
-
-enum { D = 3, UNITS = 23, N = (UNITS - 1) * NY_UNIT_ROWS + 137, WORKERS_MAX = 5 };
-
-static struct ny_context *ctx;
-static float *rows;
-
-static int start(void **state)
-{
-    (void)state;
-    rows = calloc(N * D, sizeof(*rows));
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_int_equal(ny_memory_used(ctx), 0);
-    ny_context_free(ctx);
-    free(rows);
-    return 0;
-}
+#include "unit/stream_case.h"
 
 struct skipping {
     atomic_int strips, violations;
@@ -106,7 +74,7 @@ static int wait_for_both(void *arg, const struct ny_tile *tile)
     (void)tile;
     atomic_fetch_add(&skipping->strips, 1);
     while (atomic_load(&skipping->strips) < 2 && ny_now() < end_s)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        sleep_s(1e-3);
     if (atomic_load(&skipping->strips) < 2) atomic_fetch_add(&skipping->violations, 1);
     return NY_OK;
 }

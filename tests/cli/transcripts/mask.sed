@@ -1,4 +1,4 @@
-# What is never the same twice: times, rates, memory that was measured, and what the machine, its
+# Masks what is never the same twice: times, rates, memory that was measured, and what the machine, its
 # BLAS and the version are called. All else in a transcript is to the letter.
 s/[0-9.]+ (ms|s)\b/# s/g
 s/[0-9.]+ [kMGT]?([FB]?)\/s/# \1\/s/g
