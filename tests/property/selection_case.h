@@ -30,10 +30,10 @@ struct rows {
 static struct rows blobs(size_t n, size_t d, double spread, double offset)
 {
     struct rows r = {.n = n, .d = d, .x = malloc(n * d * sizeof(float))};
+    double *centre = malloc(2 * d * sizeof(double)), *noise = centre + d;
 
     for (size_t i = 0; i < n; i++) {
         size_t cluster = ny_hash64(2, NY_STREAM_DATA, i) % 64;
-        double centre[16], noise[16];
 
         ny_gaussian(1, NY_STREAM_DATA, cluster * d, centre, d);
         ny_gaussian(3, NY_STREAM_DATA, i * d, noise, d);
@@ -41,6 +41,7 @@ static struct rows blobs(size_t n, size_t d, double spread, double offset)
             r.x[i * d + k] = (float)(offset + centre[k] + spread * noise[k]);
         if (i % 7 == 6) memcpy(r.x + i * d, r.x + i / 2 * d, d * sizeof(float));
     }
+    free(centre);
     return r;
 }
 
@@ -91,7 +92,7 @@ static inline double plain_kernel(const struct kind *kind, const struct rows *r,
 static int run_rule(const char *rule, const struct kind *kind, const struct rows *r,
                     struct ny_selection_request request, struct ny_selection *selection)
 {
-    double centre[16] = {0}, factor[16];
+    double *centre = calloc(2 * r->d, sizeof(double)), *factor = centre + r->d;
     struct ny_geometry *geometry;
     struct ny_columns_spec spec;
     int err;
@@ -99,6 +100,7 @@ static int run_rule(const char *rule, const struct kind *kind, const struct rows
     for (size_t k = 0; k < r->d; k++)
         factor[k] = 1;
     assert_int_equal(ny_geometry_copy(&geometry, ctx, centre, factor, r->d), NY_OK);
+    free(centre);
     spec = (struct ny_columns_spec){.ctx = ctx,
                                     .kernel = ny_kernel_find(kind->kernel),
                                     .params = kind->params,

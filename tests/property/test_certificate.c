@@ -29,9 +29,10 @@
 
 enum { P = 4 };
 
-/* A store of n rows; what it holds. */
-static double *import_data(const struct data *data, size_t n, const char *store)
+/* Makes a store of n rows, whose path it writes to `store`, and returns what it holds. */
+static double *import_data(const struct data *data, size_t n, const char *name, char store[160])
 {
+    static unsigned number;
     char file[192];
     const char *files[] = {file};
     double *X = malloc(n * data->d * sizeof(*X));
@@ -41,6 +42,7 @@ static double *import_data(const struct data *data, size_t n, const char *store)
         X[i] = data->value(i / data->d, i % data->d);
         if (data->dtype[2] == '4') X[i] = (double)(float)X[i];
     }
+    snprintf(store, 160, "%s/%s-%u.nys", directory, name, number++);
     snprintf(file, sizeof(file), "%s/rows.npy", directory);
     write_npy(file, data->dtype, X, n, data->d);
     CHECK(ny_options_new(&options, ctx));
@@ -310,8 +312,7 @@ static void try_data(struct grid *grid, const struct data *data, size_t n, size_
     double *X, gamma[KERNELS];
     size_t number = 0;
 
-    snprintf(store, sizeof(store), "%s/%s-%zu.nys", directory, data->name, n);
-    X = import_data(data, n, store);
+    X = import_data(data, n, data->name, store);
     for (size_t k = 0; k < KERNELS; k++) {
         struct tried t = {data, &kernels[k], &maps[0], &ways[0], 1, n, m};
 
@@ -378,8 +379,7 @@ static void wide_kernels_of_centred_maps(void **state)
         char store[160];
         double *X;
 
-        snprintf(store, sizeof(store), "%s/wide-%zu.nys", directory, i);
-        X = import_data(&datas[i], 600, store);
+        X = import_data(&datas[i], 600, "wide", store);
         try_wide(&grid, &datas[i], 600, 36, X, store);
         free(X);
     }
@@ -446,8 +446,7 @@ static void tiles_that_err_by_more_than_small_eigenvalues(void **state)
     double *X;
 
     (void)state;
-    snprintf(store, sizeof(store), "%s/noisy.nys", directory);
-    X = import_data(&datas[1], 600, store);
+    X = import_data(&datas[1], 600, "noisy", store);
     for (size_t i = 0; i < sizeof(hard) / sizeof(hard[0]); i++) {
         struct tried t = {&datas[1], kernel_named("polynomial"), &maps[1], way_named(hard[i].way),
                           hard[i].width, 600, 36};
@@ -469,8 +468,7 @@ static void points_far_from_the_origin_are_refused(void **state)
     double *X;
 
     (void)state;
-    snprintf(store, sizeof(store), "%s/far.nys", directory);
-    X = import_data(t.data, t.n, store);
+    X = import_data(t.data, t.n, "far", store);
     refused(try_case(&t, store, X, auto_gamma(&t, store)).status, NY_ENUMERIC,
             "f32 cannot tell these points apart");
     free(X);
@@ -484,8 +482,7 @@ static void many_rows(void **state)
     double *X;
 
     (void)state;
-    snprintf(store, sizeof(store), "%s/many.nys", directory);
-    X = import_data(&datas[0], 34000, store);
+    X = import_data(&datas[0], 34000, "many", store);
     try_wide(&grid, &datas[0], 34000, 24, X, store);
     free(X);
     finish(&grid);
