@@ -250,6 +250,7 @@ chain() {
     [ "$(field "$output" landmarks)" = null ]
 }
 
+# bats test_tags=slow
 @test "interrupted and gone on with, as often as it takes: the same bytes" {
     table 20000 2 >t.csv
     nystream import p.nys t.csv -q

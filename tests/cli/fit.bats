@@ -152,6 +152,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     [ "$(field "$output" gram_precision)" = f64 ]
 }
 
+# bats test_tags=slow
 @test "every option of fit acts: the bytes or the figures differ, or it is refused" {
     store s
     nystream fit s base --landmarks 40 -q

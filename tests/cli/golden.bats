@@ -139,6 +139,7 @@ compare_columns() {
     done <parts
 }
 
+# bats test_tags=slow
 @test "jobs of version 1.0.0 are listed, and told in full" {
     local store verb name options
     old_jobs
@@ -178,6 +179,7 @@ same_ends() { # STORE NAME OTHER
     compare_columns 2e-3 "$2.csv" "$3.csv"
 }
 
+# bats test_tags=slow
 @test "what version 1.0.0 was interrupted in goes on, to the same end" {
     local store verb name words options ended=0
     old_jobs

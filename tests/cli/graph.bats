@@ -336,6 +336,7 @@ share() {
     [ "$(field "$output" largest_edges)" = 5 ]
 }
 
+# bats test_tags=slow
 @test "a forest of few or equal rows is exact" {
     line
     for t in 2 7; do

@@ -197,6 +197,7 @@ same_part() { # NAME NAME PART
     prints "negative eigenvalues were dropped: no flat space"
 }
 
+# bats test_tags=slow
 @test "paths along a line have no negative eigenvalues: of few landmarks, and of many" {
     seq 2200 >t.csv
     nystream import t.nys t.csv -q

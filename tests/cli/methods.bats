@@ -52,6 +52,7 @@ fits_and_places() { # OPTION…
     usage "--averages implicit"
 }
 
+# bats test_tags=slow
 @test "ensemble" {
     local weights
     for weights in uniform exponential ridge; do
@@ -97,6 +98,7 @@ below() { # VALUE BOUND
     awk -v a="$1" -v b="$2" 'BEGIN {exit !(a != "" && a + 0 <= b)}'
 }
 
+# bats test_tags=slow
 @test "projected with its randomized solver" {
     local map by trace
     for map in svd "kpca --averages implicit" "kpca --averages landmarks" pca laplacian \
@@ -133,6 +135,7 @@ below() { # VALUE BOUND
     [ "$(field "$output" passes)" = 5 ]
 }
 
+# bats test_tags=slow
 @test "exact" {
     head -n 600 t.csv >few.csv
     rm -r s

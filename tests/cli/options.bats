@@ -110,6 +110,7 @@ zsh-completion  | help                 | --zsh-completion
 END
 }
 
+# bats test_tags=slow
 @test "points: import, transform, embed" {
     acts --quiet <<'END'
 format       | import new t.csv                          | --format npy ! t.csv
@@ -149,6 +150,7 @@ END
     acts --quiet < <(embedded_rows)
 }
 
+# bats test_tags=slow
 @test "fit: what every map has" {
     acts --quiet <<'END'
 map            | fit s r --landmarks 9                    | --map svd
@@ -202,6 +204,7 @@ largest           | fit s r --map isomap --neighbors 1    | --largest
 END
 }
 
+# bats test_tags=slow
 @test "select, graph, path" {
     acts --quiet <<'END'
 select            | select s r --landmarks 9              | --select uniform
@@ -237,6 +240,7 @@ to                | path s g --from 0 --to 1              | --to 2
 END
 }
 
+# bats test_tags=slow
 @test "eval, export, plot, report" {
     acts --quiet <<'END'
 measures       | eval s f                                 | --measures knn

@@ -55,6 +55,7 @@ size() {
     grep -q '<image' 1.svg
 }
 
+# bats test_tags=slow
 @test "an svg or pdf stays small: 2,000 marks of 26 classes, or an image of many points" {
     table 2000 2 | awk -F, '{printf "%s,%c\n", $0, 65 + NR % 26}' >few.csv
     table 60000 2 | awk -F, '{print $0 "," "name-of-class-" NR % 10}' >many.csv
@@ -101,6 +102,7 @@ size() {
     prints "l=left  o=lower"
 }
 
+# bats test_tags=slow
 @test "columns, colours and the other pictures" {
     made s
     for options in "--axes 1,3" "--axes row,2" "--color 3" "--color row" "--color density" "--all" \

@@ -190,6 +190,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     [ ! -e page.html ]
 }
 
+# bats test_tags=slow
 @test "a budget too small: the smallest one that works, for report, plot and eval" {
     made s
     table 300 64 >t.csv

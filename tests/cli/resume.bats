@@ -37,6 +37,7 @@ setup() {
 
 resume_f="nystream fit 'my store' f $fit_options -q"
 
+# bats test_tags=slow
 @test "fit STORE NAME without options goes on with the options it was begun with" {
     ny fit "my store" f --json
     exits 0
@@ -58,6 +59,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [ "$(field "$output" landmarks)" = 700 ]
 }
 
+# bats test_tags=slow
 @test "graph and select without options go on as well" {
     ny graph "my store" g --json
     exits 0

@@ -131,6 +131,7 @@ interrupt() { # SIGNAL STORE COMMAND…
     grep -q "^resume with: nystream import s - --format csv" err
 }
 
+# bats test_tags=slow
 @test "a second signal ends it at once, and the store is safe" {
     big_store
     start nystream fit s a $slow -q 2>err &
@@ -172,6 +173,7 @@ now() {
     exits 0
 }
 
+# bats test_tags=slow
 @test "embed is left within two seconds too, and says what it leaves" {
     cp "$BATS_FILE_TMPDIR/big.csv" .
     start nystream embed big.csv -o e.npy --approx nystrom --inner exact --landmarks 3500 --kernel linear \
