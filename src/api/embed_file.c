@@ -15,7 +15,7 @@
 #include "api/report.h"
 #include "base/memory.h"
 #include "base/progress.h"
-#include "embed/export.h"
+#include "results/export.h"
 #include "io/output.h"
 #include "io/writer.h"
 

@@ -4,7 +4,7 @@
 #include "api/given.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "embed/export.h"
+#include "results/export.h"
 #include "io/output.h"
 #include "nystream.h"
 

@@ -9,9 +9,9 @@
 #include "api/settings.h"
 #include "base/checksum.h"
 #include "base/memory.h"
-#include "embed/gamma_grid.h"
-#include "embed/graph_map.h"
-#include "embed/plan.h"
+#include "fit/gamma_grid.h"
+#include "maps/graph_map.h"
+#include "job/plan.h"
 #include "io/identity.h"
 
 int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,

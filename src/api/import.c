@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "embed/record.h"
+#include "results/record.h"
 
 static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
 

@@ -7,8 +7,8 @@
 #include "api/given.h"
 #include "api/report.h"
 #include "base/memory.h"
-#include "embed/job.h"
-#include "embed/resume.h"
+#include "job/job.h"
+#include "results/resume.h"
 
 /* A job that is not done is running when somebody holds its lock. */
 static const char *status_of(struct ny_store *store, const char *name, const json_t *record)

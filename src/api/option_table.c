@@ -6,7 +6,7 @@
 
 #include "base/thread.h"
 #include "columns/kernel.h"
-#include "embed/settings.h"
+#include "fit/settings.h"
 #include "io/reader.h"
 
 #define IMPORT NY_GROUP_IMPORT

@@ -8,7 +8,7 @@
 
 #include "api/options_private.h"
 #include "base/text.h"
-#include "embed/graph_map.h"
+#include "maps/graph_map.h"
 #include "spectral/whole.h"
 
 static const char *typed(const struct ny_options *options, const char *name)

@@ -6,7 +6,7 @@
 #include "api/option_table.h"
 #include "api/options.h"
 #include "base/memory.h"
-#include "embed/record.h"
+#include "results/record.h"
 #include "io/output.h"
 #include "report/markup.h"
 #include "report/page.h"

@@ -3,8 +3,8 @@
 #include "api/report.h"
 #include "api/options.h"
 #include "base/memory.h"
-#include "embed/graph_map.h"
-#include "embed/stored_path.h"
+#include "maps/graph_map.h"
+#include "results/path.h"
 
 static int describe(const struct ny_stored_path *path, struct ny_report **report)
 {

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "embed/record.h"
+#include "results/record.h"
 
 struct ny_report {
     struct ny_context *ctx;

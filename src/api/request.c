@@ -8,7 +8,7 @@
 #include "api/inspect.h"
 #include "base/memory.h"
 #include "base/progress.h"
-#include "embed/resume.h"
+#include "results/resume.h"
 
 static int inputs_of(const struct ny_request *request, json_t **inputs)
 {

@@ -7,8 +7,8 @@
 #define NY_API_REQUEST_H
 
 #include "api/settings.h"
-#include "embed/graph_job.h"
-#include "embed/plan.h"
+#include "neighbors/job.h"
+#include "job/plan.h"
 
 struct ny_request;
 

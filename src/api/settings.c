@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "embed/record.h"
+#include "results/record.h"
 #include "spectral/ensemble.h"
 #include "spectral/methods.h"
 #include "spectral/nystrom.h"

@@ -3,7 +3,7 @@
 #define NY_API_SETTINGS_H
 
 #include "api/options.h"
-#include "embed/settings.h"
+#include "fit/settings.h"
 #include "io/reader.h"
 #include "store/store.h"
 

@@ -1,9 +1,9 @@
 /* ny_transform*, ny_model_*. */
 #include <math.h>
 
-#include "embed/transform.h"
-#include "embed/transform_drift.h"
-#include "embed/transform_points.h"
+#include "place/transform.h"
+#include "place/drift.h"
+#include "place/points.h"
 
 #include "api/given.h"
 #include "api/report.h"

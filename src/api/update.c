@@ -6,8 +6,8 @@
 #include "api/settings.h"
 #include "base/memory.h"
 #include "base/progress.h"
-#include "embed/job.h"
-#include "embed/update.h"
+#include "job/job.h"
+#include "update/update.h"
 
 struct update {
     struct ny_context *ctx;

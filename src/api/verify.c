@@ -5,7 +5,7 @@
 #include "api/given.h"
 #include "api/report.h"
 #include "base/memory.h"
-#include "embed/export.h"
+#include "results/export.h"
 
 struct finding {
     struct ny_store *store;

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "embed/settings.h"
+#include "fit/settings.h"
 #include "evaluate/sample.h"
 
 static const char *const keys[] = {"residual_variance", "distance_error", "distance_standard_error",

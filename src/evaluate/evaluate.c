@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "embed/stored_clusters.h"
+#include "results/clusters.h"
 #include "evaluate/sample.h"
 #include "linalg/matrix.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "embed/settings.h"
+#include "fit/settings.h"
 #include "evaluate/sample.h"
 #include "evaluate/vectors.h"
 #include "linalg/eigen.h"

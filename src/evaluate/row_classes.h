@@ -2,7 +2,7 @@
 #ifndef NY_EVALUATE_ROW_CLASSES_H
 #define NY_EVALUATE_ROW_CLASSES_H
 
-#include "embed/parts.h"
+#include "results/parts.h"
 
 /* With more distinct labels than this, labels are taken as values, not as classes. */
 enum { NY_ROW_CLASSES_MAX = 4096 };

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "columns/kernels.h"
-#include "embed/graph_map.h"
-#include "embed/stored_geometry.h"
+#include "maps/graph_map.h"
+#include "results/geometry.h"
 
 enum { BLOCK_ROWS = 64 };
 

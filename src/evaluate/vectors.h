@@ -2,7 +2,7 @@
 #ifndef NY_EVALUATE_VECTORS_H
 #define NY_EVALUATE_VECTORS_H
 
-#include "embed/parts.h"
+#include "results/parts.h"
 #include "linalg/matrix.h"
 
 /* Rows that are read at a time. */

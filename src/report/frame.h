@@ -10,7 +10,7 @@
 #ifndef NY_REPORT_FRAME_H
 #define NY_REPORT_FRAME_H
 
-#include "embed/parts.h"
+#include "results/parts.h"
 
 enum { NY_FRAME_COLUMNS = 16, NY_FRAME_NAME_BYTES = 96 };
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "embed/graph_map.h"
-#include "embed/stored_path.h"
+#include "maps/graph_map.h"
+#include "results/path.h"
 #include "report/axis.h"
 #include "report/markup.h"
 

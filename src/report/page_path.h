@@ -2,7 +2,7 @@
 #ifndef NY_REPORT_PAGE_PATH_H
 #define NY_REPORT_PAGE_PATH_H
 
-#include "embed/parts.h"
+#include "results/parts.h"
 #include "report/page_images.h"
 
 struct ny_page_path {

@@ -2,7 +2,7 @@
 #ifndef NY_REPORT_PAGE_SUMMARY_H
 #define NY_REPORT_PAGE_SUMMARY_H
 
-#include "embed/parts.h"
+#include "results/parts.h"
 #include "report/markup.h"
 
 /* "Kernel PCA of 4,435 rows"; a graph or a dictionary alone are called that. */

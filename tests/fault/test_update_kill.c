@@ -5,7 +5,7 @@
  */
 #include "fault/job_kill.h"
 
-#include "embed/record.h"
+#include "results/record.h"
 
 enum { MORE = 9000 };
 

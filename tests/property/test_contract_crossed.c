@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "embed/settings.h"
+#include "fit/settings.h"
 #include "evaluate/evaluate.h"
 #include "support/brute.h"
 

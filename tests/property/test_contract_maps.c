@@ -4,7 +4,7 @@
 #include "judged_case.h"
 
 #include "base/text.h"
-#include "embed/graph_map.h"
+#include "maps/graph_map.h"
 #include "support/files.h"
 
 /* One way to fit a map. */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "embed/signs.h"
+#include "fit/signs.h"
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"

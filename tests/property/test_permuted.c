@@ -4,7 +4,7 @@
 #include "judged_case.h"
 
 #include "base/text.h"
-#include "embed/graph_map.h"
+#include "maps/graph_map.h"
 #include "spectral/method.h"
 
 enum { M = 40, PRIME = 7 };

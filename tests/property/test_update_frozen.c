@@ -2,7 +2,7 @@
  * update reads of the points. */
 #include "property/update_case.h"
 
-#include "embed/embedding.h"
+#include "results/embedding.h"
 
 /* Fits the first rows, in a store whose path it makes. */
 static void new_result(const struct update_case *test, char store[200])

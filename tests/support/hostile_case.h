@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "embed/record.h"
+#include "results/record.h"
 #include "support/api_case.h"
 
 enum { ROWS = 600, COLUMNS = 3 };

@@ -13,8 +13,8 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
-#include "embed/record.h"
-#include "embed/model.h"
+#include "results/record.h"
+#include "results/model.h"
 #include "store/store_private.h"
 #include "support/store_case.h"
 
@@ -45,7 +45,7 @@ static int stop(void **state)
 
 /* ---- models -------------------------------------------------------------------------------- */
 
-/* The header as embed/model.c writes it. */
+/* The header as results/model.c writes it. */
 struct claim {
     char magic[16];
     uint32_t version, dtype, precision, degree;

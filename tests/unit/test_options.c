@@ -14,8 +14,8 @@
 #include "api/report.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "embed/record.h"
-#include "embed/settings.h"
+#include "results/record.h"
+#include "fit/settings.h"
 
 static struct ny_context *ctx;
 static struct ny_options *options;

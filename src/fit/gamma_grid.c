@@ -1,0 +1,464 @@
+#include "fit/gamma_grid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/progress.h"
+#include "columns/kernels.h"
+#include "results/record.h"
+#include "linalg/eigen.h"
+#include "store/store.h"
+
+enum {
+    LANDMARKS_MAX = 2000, /* of a sample: a plan has to be quick */
+    TESTED_MAX = 2000,    /* rows that are not landmarks */
+    SPECTRUM_MAX = 1000,
+    ROWS_MIN = 32
+};
+
+/* The hashed sample: m uniform landmarks first — those of a fit with --select uniform —, then rows
+ * that are none, on which the error is measured. */
+struct sample {
+    struct ny_context *ctx;
+    const struct ny_fit_settings *settings;
+    double n;
+    size_t m, tested, rows, spectrum;
+    struct ny_matrix base; /* rows × rows: x·y, ‖x−y‖² or ‖x−y‖₁ */
+    struct ny_matrix K, A; /* of one width; A: spectrum × spectrum */
+    double *values;        /* spectrum: λ, descending */
+    double *weight;        /* rows: 1/d_i where the map divides by degrees, else 1 */
+    double *row;           /* rows */
+    size_t *order;         /* m */
+};
+
+static size_t min_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- the sample --------------------------------------------------------------------------- */
+
+static double sample_bytes(const struct sample *s, const struct ny_columns_spec *spec)
+{
+    double rows = (double)s->rows, spectrum = (double)min_of(s->rows, SPECTRUM_MAX);
+
+    return 8 * (2 * rows * rows + spectrum * spectrum + 40 * spectrum) +
+           rows * (double)(ny_raw_bytes(spec) + 64);
+}
+
+/* Uses as many BLAS threads as have their buffers in a quarter of the budget. Returns the bytes of
+ * these buffers. */
+static size_t choose_crew(struct ny_context *ctx, size_t m)
+{
+    unsigned threads = ny_context_threads(ctx), crew = threads;
+
+    while (crew > 1 && ny_blas_bytes(threads, crew, m) > ny_memory_left(ctx) / 4)
+        crew--;
+    ny_context_set_crew(ctx, crew);
+    return ny_blas_bytes(threads, crew, m);
+}
+
+/* Takes as many rows as the budget holds, in about the same proportion. */
+static void choose_sizes(struct sample *s, const struct ny_columns_spec *spec, size_t wanted,
+                         uint64_t n)
+{
+    double room = 0.75 * (double)ny_memory_left(s->ctx) -
+                  (double)ny_columns_square_bytes(spec, wanted, ny_context_crew(s->ctx));
+
+    s->m = min_of(wanted, LANDMARKS_MAX);
+    s->tested = (size_t)(n - s->m < TESTED_MAX ? n - s->m : TESTED_MAX);
+    s->rows = s->m + s->tested;
+    while (s->rows > ROWS_MIN && sample_bytes(s, spec) > room) {
+        s->m = s->m > 1 ? s->m - (s->m + 3) / 4 : 1;
+        s->tested -= s->tested / 4;
+        s->rows = s->m + s->tested;
+    }
+    s->spectrum = min_of(s->rows, SPECTRUM_MAX);
+}
+
+static int allocate(struct sample *s)
+{
+    struct ny_context *ctx = s->ctx;
+    size_t square, spectrum;
+    int err = ny_product(ctx, &square, s->rows, s->rows, sizeof(double));
+
+    if (err == NY_OK) err = ny_product(ctx, &spectrum, s->spectrum, s->spectrum, sizeof(double));
+    if (err) return err;
+    s->base = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, square), s->rows, s->rows);
+    s->K = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, square), s->rows, s->rows);
+    s->A = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, spectrum), s->spectrum, s->spectrum);
+    s->values = ny_calloc(ctx, NY_MEM_SOLVE, s->spectrum, sizeof(double));
+    s->weight = ny_calloc(ctx, NY_MEM_SOLVE, s->rows, sizeof(double));
+    s->row = ny_calloc(ctx, NY_MEM_SOLVE, s->rows, sizeof(double));
+    s->order = ny_calloc(ctx, NY_MEM_SOLVE, s->m, sizeof(size_t));
+    return s->base.at && s->K.at && s->A.at && s->values && s->weight && s->row && s->order
+               ? NY_OK
+               : NY_EBUDGET;
+}
+
+static void release(struct sample *s)
+{
+    ny_free(s->ctx, s->base.at);
+    ny_free(s->ctx, s->K.at);
+    ny_free(s->ctx, s->A.at);
+    ny_free(s->ctx, s->values);
+    ny_free(s->ctx, s->weight);
+    ny_free(s->ctx, s->row);
+    ny_free(s->ctx, s->order);
+}
+
+/* The base quantity does not depend on the width: once for all of them. */
+static int measure_base(struct sample *s, const struct ny_columns_spec *spec, const void *raw)
+{
+    const struct ny_kernel base = {.base = spec->kernel->base, .apply = ny_kernel_identity};
+    struct ny_columns_spec plain = *spec;
+    struct ny_columns *columns;
+    int err;
+
+    plain.kernel = &base;
+    err = ny_columns_new(&columns, &plain);
+    if (err == NY_OK) err = ny_columns_exact_square(columns, raw, s->rows, s->base);
+    ny_columns_free(columns);
+    return err;
+}
+
+static int take_sample(struct sample *s, struct ny_store *store, const struct ny_columns_spec *spec,
+                       uint64_t n)
+{
+    struct ny_selection_request request = {.ctx = s->ctx,
+                                           .store = store,
+                                           .n = n,
+                                           .seed = s->settings->seed,
+                                           .landmarks = s->rows};
+    struct ny_selection selection = {0};
+    void *raw = NULL;
+    int err = ny_rule_find("uniform")->select(&request, &selection);
+
+    if (err) goto done;
+    raw = ny_calloc(s->ctx, NY_MEM_TILES, s->rows,
+                    ny_raw_bytes(spec));
+    err = NY_EBUDGET;
+    if (!raw) goto done;
+    err = ny_points_gather(store, spec->slots, selection.rows, s->rows, raw);
+    if (err == NY_OK) err = measure_base(s, spec, raw);
+done:
+    ny_free(s->ctx, raw);
+    ny_selection_release(&selection, s->ctx);
+    return err;
+}
+
+/* ---- one width ---------------------------------------------------------------------------- */
+
+/* K of the sample; its mean over the diagonal and over pairs. */
+static void fill_kernel(struct sample *s, double gamma, double *diagonal, double *pairs)
+{
+    const struct ny_kernel *kernel = s->settings->kernel;
+    struct ny_kernel_params params = s->settings->params;
+    double off = 0, on = 0, rows = (double)s->rows;
+
+    params.gamma = gamma;
+    for (size_t i = 0; i < s->rows; i++) {
+        double *k = s->K.at + i * s->rows, sum = 0;
+
+        memcpy(k, s->base.at + i * s->rows, (i + 1) * sizeof(*k));
+        kernel->apply(&params, 0, NULL, k, i + 1);
+        for (size_t j = 0; j < i; j++)
+            sum += k[j];
+        off += sum;
+        on += k[i];
+    }
+    ny_mirror_lower(s->K);
+    *diagonal = on / rows;
+    *pairs = s->rows > 1 ? 2 * off / (rows * (rows - 1)) : 0;
+}
+
+/* 1/d_i, d_i the mean of row i of K over all n rows, of which the sample is one; false where a row
+ * sees no other and not itself. */
+static bool weigh(struct sample *s)
+{
+    bool divided = s->settings->map->divided, positive = true;
+
+    for (size_t i = 0; i < s->rows; i++) {
+        const double *k = s->K.at + i * s->rows;
+        double others = 0, degree;
+
+        for (size_t j = 0; j < s->rows && divided; j++)
+            others += j == i ? 0 : k[j];
+        degree = (others * (s->n - 1) / (double)(s->rows > 1 ? s->rows - 1 : 1) + k[i]) / s->n;
+        s->weight[i] = divided ? 1 / degree : 1;
+        positive = positive && s->weight[i] > 0 && isfinite(s->weight[i]);
+    }
+    return positive;
+}
+
+/* A ← HAH */
+static void centre(struct ny_matrix A, double *mean)
+{
+    double grand = 0, m = (double)A.rows;
+
+    for (size_t i = 0; i < A.rows; i++) {
+        mean[i] = 0;
+        for (size_t j = 0; j < A.rows; j++)
+            mean[i] += A.at[i * A.stride + j] / m;
+        grand += mean[i] / m;
+    }
+    for (size_t i = 0; i < A.rows; i++)
+        for (size_t j = 0; j < A.rows; j++)
+            A.at[i * A.stride + j] += grand - mean[i] - mean[j];
+}
+
+/* Measures how fast the λ fall; negative ones, of a kernel that is not PSD, and the trivial one of
+ * degrees are dropped. */
+static int measure_spectrum(struct sample *s, struct ny_grid_row *row)
+{
+    size_t first = s->settings->map->divided ? 1 : 0, count = first;
+    double sum = 0, squares = 0, top = 0, held = 0;
+    int err;
+
+    for (size_t i = 0; i < s->spectrum; i++)
+        for (size_t j = 0; j < s->spectrum; j++)
+            s->A.at[i * s->spectrum + j] =
+                s->K.at[i * s->rows + j] * sqrt(s->weight[i] * s->weight[j]);
+    if (s->settings->map->additive) centre(s->A, s->row);
+    err = ny_eigenvalues(s->ctx, s->A, s->values);
+    if (err) return err;
+    for (; count < s->spectrum && s->values[count] > 0; count++) {
+        sum += s->values[count];
+        squares += s->values[count] * s->values[count];
+        if (count < first + s->settings->components) top = sum;
+    }
+    row->top_share = top / sum;
+    row->effective_rank = sum * sum / squares;
+    for (size_t k = first; k < count && held < 0.9 * sum; k++) {
+        held += s->values[k];
+        row->rank_90++;
+    }
+    return NY_OK;
+}
+
+/* Columns of X in another order. */
+static void reorder(struct ny_matrix X, const size_t *order, double *row)
+{
+    for (size_t i = 0; i < X.rows; i++) {
+        double *x = X.at + i * X.stride;
+
+        memcpy(row, x, X.cols * sizeof(double));
+        for (size_t j = 0; j < X.cols; j++)
+            x[j] = row[order[j]];
+    }
+}
+
+/* Weighted mean of δ(x) = k(x,x) − ‖L⁻¹k_D(x)‖², W = LLᵀ, over the rows that are not landmarks. W
+ * is cut where pivots are rounding. */
+static int measure_residual(struct sample *s, double *residual)
+{
+    size_t m = s->m, rank;
+    struct ny_matrix W = ny_rows(s->K, 0, m), X = ny_rows(s->K, m, s->tested), L;
+    double largest = 0;
+    int err;
+
+    *residual = 0;
+    if (!s->tested) return NY_OK;
+    W.cols = X.cols = m;
+    for (size_t i = 0; i < s->rows; i++)
+        largest = fmax(largest, s->K.at[i * s->rows + i]);
+    err = ny_cholesky_pivoted(s->ctx, W, (double)m * 0x1p-53 * largest, s->order, &rank);
+    if (err) return err;
+    reorder(X, s->order, s->row);
+    L = W;
+    L.rows = L.cols = X.cols = rank;
+    ny_solve_rows(L, X);
+    for (size_t i = 0; i < s->tested; i++) {
+        const double *x = X.at + i * X.stride;
+        double delta = s->K.at[(m + i) * (s->rows + 1)] - ny_dot(x, x, rank);
+
+        *residual += s->weight[m + i] * fmax(delta, 0) / (double)s->tested;
+    }
+    return NY_OK;
+}
+
+static const char *reading_of(const struct ny_grid_row *row, const struct ny_kernel *kernel)
+{
+    const double alike = 0.9, apart = 0.1, much = 0.5, little = 0.1;
+
+    if (!isfinite(row->mean_kernel)) return "kernel values overflow";
+    if (!isfinite(row->trace_error)) return "nothing is left of K";
+    if (kernel->constant_diagonal && row->mean_kernel > alike)
+        return "very wide: all rows look alike, nearly a linear method";
+    if (row->trace_error <= little) return "good: the landmarks hold nearly all of K";
+    if (row->trace_error <= much) return "usable: more landmarks or a wider kernel lower the error";
+    return kernel->constant_diagonal && row->mean_kernel < apart
+               ? "narrow: few rows see one another, and the landmarks miss most"
+               : "the landmarks miss most of K: more of them, or a wider kernel";
+}
+
+static int measure(struct sample *s, double gamma, struct ny_grid_row *row)
+{
+    const struct ny_map *map = s->settings->map;
+    double diagonal, residual, n = s->n, trace = 0;
+    int err;
+
+    *row = (struct ny_grid_row){.gamma = gamma,
+                                .trace_error = NAN,
+                                .top_share = NAN,
+                                .effective_rank = NAN,
+                                .mean_kernel = NAN};
+    fill_kernel(s, gamma, &diagonal, &row->mean_kernel);
+    if (!isfinite(diagonal) || !isfinite(row->mean_kernel) || !weigh(s)) goto done;
+    for (size_t i = 0; i < s->rows; i++)
+        trace += s->weight[i] * s->K.at[i * (s->rows + 1)] / (double)s->rows;
+    err = measure_spectrum(s, row);
+    if (err == NY_OK) err = measure_residual(s, &residual);
+    if (err) return err;
+    /* tr K/n of the matrix that the map decomposes, less K's mean where it centres. */
+    if (map->additive) trace = (n - 1) / n * (diagonal - row->mean_kernel);
+    row->trace_error = trace > 0 ? (n - (double)s->m) / n * residual / trace : NAN;
+done:
+    row->reading = reading_of(row, s->settings->kernel);
+    return NY_OK;
+}
+
+/* ---- the grid ----------------------------------------------------------------------------- */
+
+static int default_widths(struct ny_gamma_grid *grid)
+{
+    enum { STEPS = 3 };
+
+    for (int step = -STEPS; step <= STEPS; step++)
+        grid->row[grid->count++].gamma = grid->centre * pow(10, 0.5 * step);
+    return NY_OK;
+}
+
+static int parse_widths(struct ny_context *ctx, const char *text, struct ny_gamma_grid *grid)
+{
+    const char *at = text;
+    char *end;
+
+    do {
+        double gamma = strtod(at, &end);
+
+        if (end == at || (*end && *end != ',') || !(gamma > 0 && isfinite(gamma)))
+            return ny_fail(ctx, NY_EUSAGE,
+                           "--gamma-grid is auto or a list of positive numbers such as "
+                           "0.01,0.1,1, not '%s'",
+                           text);
+        if (grid->count == NY_GRID_WIDTHS_MAX)
+            return ny_fail(ctx, NY_EUSAGE, "--gamma-grid takes %d widths at most",
+                           NY_GRID_WIDTHS_MAX);
+        grid->row[grid->count++].gamma = gamma;
+        at = end + 1;
+    } while (*end);
+    return NY_OK;
+}
+
+static int choose_widths(struct ny_store *store, const struct ny_fit_settings *settings,
+                         const struct ny_columns_spec *spec, const char *widths,
+                         struct ny_gamma_grid *grid)
+{
+    struct ny_points_info points;
+    int err = ny_points_info(store, &points);
+
+    grid->centre = settings->params.gamma;
+    if (err == NY_OK && settings->gamma_auto)
+        err = ny_columns_auto_gamma(spec, store, points.n, settings->seed, &grid->centre);
+    if (err) return err;
+    return strcmp(widths, "auto") == 0 ? default_widths(grid)
+                                       : parse_widths(ny_store_context(store), widths, grid);
+}
+
+static int measure_all(struct sample *s, struct ny_gamma_grid *grid)
+{
+    int err = NY_OK;
+
+    ny_blas_parallel(s->ctx, s->rows);
+    for (size_t i = 0; i < grid->count && err == NY_OK; i++) {
+        err = ny_check_interrupt(s->ctx);
+        if (err == NY_OK) err = measure(s, grid->row[i].gamma, &grid->row[i]);
+    }
+    ny_blas_serial();
+    return err;
+}
+
+int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *settings,
+                       const char *widths, struct ny_gamma_grid *grid)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct sample s = {.ctx = ctx, .settings = settings};
+    struct ny_geometry *geometry = NULL;
+    struct ny_columns_spec spec;
+    struct ny_points_info points;
+    size_t blas = 0;
+    int err;
+
+    *grid = (struct ny_gamma_grid){0};
+    err = ny_points_info(store, &points);
+    if (err) return err;
+    err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d);
+    if (err) goto done;
+    err = ny_geometry_warn_dominant(geometry, store, settings->kernel->base);
+    if (err) goto done;
+    spec = ny_settings_spec(settings, ctx, &points, geometry);
+    err = choose_widths(store, settings, &spec, widths, grid);
+    if (err) goto done;
+    s.n = (double)points.n;
+    grid->wanted = settings->landmarks < points.n ? settings->landmarks : (size_t)points.n;
+    blas = choose_crew(ctx, min_of(grid->wanted, LANDMARKS_MAX));
+    err = ny_reserve(ctx, NY_MEM_PROCESS, blas);
+    if (err) blas = 0;
+    if (err) goto done;
+    choose_sizes(&s, &spec, grid->wanted, points.n);
+    grid->landmarks = s.m;
+    grid->rows = s.rows;
+    grid->spectrum_rows = s.spectrum;
+    err = allocate(&s);
+    if (err == NY_OK) err = take_sample(&s, store, &spec, points.n);
+    if (err == NY_OK) err = measure_all(&s, grid);
+done:
+    release(&s);
+    ny_context_set_crew(ctx, 0);
+    ny_unreserve(ctx, NY_MEM_PROCESS, blas);
+    ny_geometry_free(geometry, ctx);
+    return err;
+}
+
+static json_t *row_json(const struct ny_grid_row *row, const struct ny_kernel *kernel)
+{
+    json_t *object = json_object();
+
+    ny_field_set_number(object, "gamma", row->gamma);
+    ny_field_set_number(object, "sigma", kernel->has_sigma ? sqrt(0.5 / row->gamma) : NAN);
+    ny_field_set_number(object, "epsilon", kernel->has_sigma ? 1 / row->gamma : NAN);
+    ny_field_set_number(object, "trace_error", row->trace_error);
+    ny_field_set_number(object, "top_share", row->top_share);
+    ny_field_set_number(object, "rank_90", row->rank_90 ? (double)row->rank_90 : NAN);
+    ny_field_set_number(object, "effective_rank", row->effective_rank);
+    ny_field_set_number(object, "mean_kernel", row->mean_kernel);
+    ny_field_set_text(object, "reading", row->reading);
+    return object;
+}
+
+json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid,
+                           const struct ny_fit_settings *settings,
+                           const struct ny_points_info *points)
+{
+    json_t *json = json_object(), *rows = json_array();
+
+    ny_field_set_count(json, "n", points->n);
+    ny_field_set_count(json, "d", points->d);
+    ny_field_set_text(json, "kernel", settings->kernel->name);
+    ny_field_set_text(json, "map", settings->map->name);
+    ny_field_set_text(json, "trace_of", settings->map->additive  ? "centred"
+                                          : settings->map->divided ? "normalised"
+                                                                   : "raw");
+    ny_field_set_count(json, "components", settings->components);
+    ny_field_set_count(json, "landmarks", grid->landmarks);
+    ny_field_set_count(json, "landmarks_wanted", grid->wanted);
+    ny_field_set_count(json, "sample_rows", grid->rows);
+    ny_field_set_count(json, "spectrum_rows", grid->spectrum_rows);
+    ny_field_set_number(json, "centre", grid->centre);
+    for (size_t i = 0; i < grid->count; i++)
+        ny_field_append(rows, row_json(&grid->row[i], settings->kernel));
+    ny_field_set_json(json, "grid", rows);
+    return json;
+}

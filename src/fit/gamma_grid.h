@@ -1,0 +1,44 @@
+/*
+ * Shows the effect of a kernel's width before a fit: for several widths, the certificate to expect
+ * and how fast the spectrum falls, all from one hashed sample of the points.
+ */
+#ifndef NY_FIT_GAMMA_GRID_H
+#define NY_FIT_GAMMA_GRID_H
+
+#include <jansson.h>
+
+#include "fit/settings.h"
+#include "store/store.h"
+
+enum { NY_GRID_WIDTHS_MAX = 64 };
+
+/* The figures of one width. λ are the eigenvalues of the sample's K as the map normalises it:
+ * centred, or divided by degrees and without the trivial one. NaN where kernel values overflow or
+ * vanish. */
+struct ny_grid_row {
+    double gamma;
+    double trace_error;    /* expected of `landmarks` uniform ones */
+    double top_share;      /* of the p largest λ in Σλ */
+    double effective_rank; /* (Σλ)²/Σλ² */
+    size_t rank_90;        /* λ that hold 90 % of Σλ */
+    double mean_kernel;    /* of k(x,y), x ≠ y */
+    const char *reading;   /* what that means, in a line */
+};
+
+struct ny_gamma_grid {
+    size_t landmarks, wanted; /* in the sample; what the options say, where that is more */
+    size_t rows, spectrum_rows; /* of the sample, landmarks included; of them, for the λ */
+    double centre;            /* auto, or --gamma: what the default grid goes around */
+    size_t count;
+    struct ny_grid_row row[NY_GRID_WIDTHS_MAX];
+};
+
+/* widths: "auto", √10 apart around the centre; or a list such as "0.01,0.1,1". Reads a few thousand
+ * rows, less where the budget is small; O(m³) a width. */
+int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *settings,
+                       const char *widths, struct ny_gamma_grid *grid);
+json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid,
+                           const struct ny_fit_settings *settings,
+                           const struct ny_points_info *points);
+
+#endif

@@ -1,0 +1,214 @@
+/* A sample of the rows foretells two things of the kernel matrix: whether pass 1 will sum up in
+ * f64, and how residuals fall with the landmarks. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "columns/kernels.h"
+#include "job/plan_private.h"
+
+/* Rows of a sample, of which half are landmarks, and the others left out where nobody asks for
+ * residuals; units that they are read from; and multiply-adds that it may take. */
+enum { ROWS = 768, ROWS_LEAST = 64, UNITS = 24 };
+static const double most_products = 6e8;
+
+struct sample {
+    struct ny_context *ctx;
+    struct ny_columns_spec spec;
+    size_t rows, landmarks; /* the first of them */
+    void *raw;
+    struct ny_matrix K, L; /* rows × rows */
+};
+
+static size_t rows_of(struct ny_context *ctx, const struct ny_columns_spec *spec, uint64_t n)
+{
+    size_t rows = n < ROWS ? (size_t)n : ROWS, room = ny_memory_left(ctx) / 8;
+    double d = (double)spec->geometry->d;
+
+    while (rows > ROWS_LEAST &&
+           ((double)rows * (double)rows * d > most_products ||
+            rows * (2 * rows * sizeof(double) + ny_raw_bytes(spec) + 64) +
+                    ny_columns_square_bytes(spec, rows, ny_context_threads(ctx)) >
+                room))
+        rows -= rows / 8;
+    return rows / 2 * 2;
+}
+
+/* A few units, so that no more blocks are read; numbers may come more than once. */
+static int gather(struct sample *sample, struct ny_store *store, uint64_t n, uint64_t seed)
+{
+    uint64_t *rows = ny_calloc(sample->ctx, NY_MEM_DICTIONARY, sample->rows, sizeof(*rows));
+    uint64_t units = ny_units_of(n);
+    int err = NY_EBUDGET;
+
+    sample->raw = ny_calloc(sample->ctx, NY_MEM_TILES, sample->rows, ny_raw_bytes(&sample->spec));
+    if (!rows || !sample->raw) goto done;
+    for (size_t i = 0; i < sample->rows; i++) {
+        double unit = ny_hash01(seed, NY_STREAM_SAMPLE, i % UNITS);
+        double place = ny_hash01(seed, NY_STREAM_SAMPLE, UNITS + i);
+        uint64_t first = (uint64_t)(unit * (double)units) * NY_UNIT_ROWS;
+
+        rows[i] = first + (uint64_t)(place * fmin(NY_UNIT_ROWS, (double)(n - first)));
+        if (n <= ROWS) rows[i] = i;
+    }
+    err = ny_points_gather(store, sample->spec.slots, rows, sample->rows, sample->raw);
+done:
+    ny_free(sample->ctx, rows);
+    return err;
+}
+
+/* K of the first rows. */
+static int square(struct sample *sample, const struct ny_columns_spec *spec, size_t rows)
+{
+    struct ny_columns *columns;
+    int err = ny_columns_new(&columns, spec);
+
+    sample->K = ny_matrix(sample->K.at, rows, rows);
+    if (!err) err = ny_columns_exact_square(columns, sample->raw, rows, sample->K);
+    ny_columns_free(columns);
+    return err;
+}
+
+/* Chooses --gamma auto by the distances between the landmarks. */
+static int choose_width(struct sample *sample)
+{
+    const struct ny_kernel *kernel = sample->spec.kernel;
+    const struct ny_kernel base = {.base = kernel->base, .apply = ny_kernel_identity};
+    struct ny_columns_spec plain = sample->spec;
+    double *values = sample->L.at;
+    size_t rows = sample->landmarks, count = 0;
+    int err = NY_OK;
+
+    if (!kernel->auto_gamma) return NY_OK;
+    if (kernel->base == NY_BASE_DOT) {
+        sample->spec.params.gamma = kernel->auto_gamma(0, plain.geometry->d);
+        return NY_OK;
+    }
+    plain.kernel = &base;
+    err = square(sample, &plain, rows);
+    for (size_t i = 0; !err && i < rows; i++)
+        for (size_t j = 0; j < i; j++)
+            if (sample->K.at[i * rows + j] > 0) values[count++] = sample->K.at[i * rows + j];
+    if (err || !count) return err;
+    qsort(values, count, sizeof(double), ny_compare_doubles);
+    sample->spec.params.gamma = kernel->auto_gamma(values[count / 2], plain.geometry->d);
+    return NY_OK;
+}
+
+/* Finds out whether η of m landmarks, which grows faster than they do, is too large for f32. */
+static int look_at_gram(struct sample *sample, size_t m, bool *f64)
+{
+    const double growth = 1.8;
+    size_t rows = sample->landmarks < m ? sample->landmarks : m;
+    struct ny_matrix W = ny_matrix(sample->L.at, rows, rows);
+    double *a = ny_calloc(sample->ctx, NY_MEM_SOLVE, rows, sizeof(*a)), diagonal = 0;
+    struct ny_gram_choice choice;
+    int err = a ? NY_OK : NY_EBUDGET;
+
+    for (size_t i = 0; !err && i < rows; i++) {
+        for (size_t j = 0; j < rows; j++) {
+            W.at[i * rows + j] = sample->K.at[i * sample->K.stride + j];
+            a[j] += W.at[i * rows + j] / (double)rows;
+        }
+        diagonal += W.at[i * rows + i] / (double)rows;
+    }
+    if (!err) err = ny_gram_choose(sample->ctx, W, a, diagonal, &choice);
+    if (!err)
+        *f64 =
+            ny_gram_precision_of(choice.eta * pow((double)m / (double)rows, growth)) == NY_GRAM_F64;
+    ny_free(sample->ctx, a);
+    return err;
+}
+
+/* The largest rank that the kernel matrix of n rows can have: dot products have at most d. */
+static double rank_of(const struct ny_columns_spec *spec, uint64_t n)
+{
+    bool products = spec->kernel->base == NY_BASE_DOT && !spec->kernel->has_polynomial;
+    double d = (double)spec->geometry->d, rows = (double)n;
+
+    return products && d < rows ? d : rows;
+}
+
+/* Runs randomly pivoted Cholesky on the first half and measures the residual of the second. Rows of
+ * L are columns of the factor. */
+static void look_at_residuals(struct sample *sample, struct ny_look *look)
+{
+    size_t rows = sample->rows, half = sample->landmarks;
+    double *delta = sample->L.at + half * rows, total = 0;
+
+    for (size_t i = 0; i < rows; i++)
+        delta[i] = sample->K.at[i * rows + i];
+    for (size_t i = half; i < rows; i++)
+        total += delta[i];
+    look->decay.count = 0;
+    for (size_t t = 0; t < half * 3 / 4; t++) {
+        double sum = 0, left = 0, target, *row = sample->L.at + t * rows;
+        size_t pivot = half;
+
+        for (size_t i = half; i < rows; i++)
+            left += fmax(delta[i], 0);
+        look->share[look->decay.count++] = left / total;
+        for (size_t i = 0; i < half; i++)
+            sum += fmax(delta[i], 0);
+        target = sum * ny_hash01(1, NY_STREAM_SAMPLE, t);
+        for (size_t i = 0; i < half && target >= 0; i++)
+            if (delta[i] > 0) target -= delta[pivot = i];
+        if (pivot == half || !(delta[pivot] > 1e-14 * total / (double)half)) break;
+        memcpy(row, sample->K.at + pivot * rows, rows * sizeof(*row));
+        for (size_t s = 0; s < t; s++) {
+            const double *before = sample->L.at + s * rows;
+            double factor = before[pivot];
+
+            for (size_t i = 0; i < rows; i++)
+                row[i] -= factor * before[i];
+        }
+        for (size_t i = 0; i < rows; i++) {
+            row[i] /= sqrt(delta[pivot] > 0 ? delta[pivot] : 1);
+            if (i != pivot) delta[i] -= row[i] * row[i];
+        }
+        delta[pivot] = 0;
+    }
+    look->decay.share = look->share;
+}
+
+int ny_plan_look(struct ny_look *look, struct ny_store *store,
+                 const struct ny_fit_settings *settings, const struct ny_footprint *footprint)
+{
+    struct ny_context *ctx = footprint->ctx;
+    struct sample sample = {.ctx = ctx, .spec = footprint->spec};
+    bool residuals = settings->rule->bytes != NULL; /* the rule looks at them */
+    size_t bytes;
+    int err = NY_OK;
+
+    sample.landmarks = rows_of(ctx, &sample.spec, footprint->points->n) / 2;
+    sample.rows = residuals ? 2 * sample.landmarks : sample.landmarks;
+    if (!sample.rows) return NY_OK;
+    look->decay.rank = rank_of(&sample.spec, footprint->points->n);
+    bytes = sample.rows * sample.rows * sizeof(double);
+    sample.K = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample.rows, sample.rows);
+    sample.L = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample.rows, sample.rows);
+    look->share = ny_calloc(ctx, NY_MEM_SOLVE, sample.rows, sizeof(double));
+    if (!sample.K.at || !sample.L.at || !look->share) err = NY_EBUDGET;
+    if (!err) err = gather(&sample, store, footprint->points->n, settings->seed);
+    if (!err && settings->gamma_auto) err = choose_width(&sample);
+    if (!err) err = square(&sample, &sample.spec, sample.rows);
+    if (!err && !ny_first_not_finite(sample.K.at, sample.rows * sample.rows)) {
+        err = look_at_gram(&sample, footprint->m, &look->gram_f64);
+        if (!err && residuals) look_at_residuals(&sample, look);
+    }
+    ny_free(ctx, sample.raw);
+    ny_free(ctx, sample.K.at);
+    ny_free(ctx, sample.L.at);
+    if (err == NY_EINTERRUPTED || err == NY_ETERMINATED) return err;
+    ny_error_clear(ctx); /* the fit says what is wrong */
+    return NY_OK;
+}
+
+void ny_look_release(struct ny_look *look, struct ny_context *ctx)
+{
+    ny_free(ctx, look->share);
+    *look = (struct ny_look){0};
+}

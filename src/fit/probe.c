@@ -1,0 +1,506 @@
+/*
+ * Stage probe: ‖K − K̃‖_F/‖K‖_F from r columns of K, in one more pass.
+ *
+ * K is the matrix that the map decomposes, with the averages of the fit itself: as it is, or
+ * k_ij − ρ_i − ρ_j + ρ̄, or k_ij/√(d_i d_j). K̃ = ÛΛ̂Ûᵀ of the eigenpairs that the result keeps.
+ * With e_s = Σ_i (k_is − k̃_is)², f_s = Σ_i k_is² and weights g_s the squared ratio is
+ * R = Σ_S e_s/g_s / Σ_S f_s/g_s, and
+ *
+ *   Var R ≈ (1 − r/n) · r/(r − 1) · Σ_S ((e_s − R f_s)/g_s)² / (Σ_S f_s/g_s)²,
+ *   SE √R = √(Var R)/(2√R)
+ *
+ * (ratio estimator; Cochran, Sampling Techniques, 6.4; the delta method for the root). From all
+ * columns, r = n, it is exact. The columns S are drawn in one of two ways:
+ *
+ *   uniformly, by hash, without replacement; g_s = 1
+ *   where K is divided by degrees and k(x,x) is the same of all rows, column i with probability
+ *   p_i = (1/n + (1/d_i)/Σ(1/d))/2, with replacement; g_s = n p_s, and 1 − r/n is left out: a row
+ *   that no other is near holds a large share of the norm in its own diagonal entry, k_ii/d_i, and
+ *   few probes would meet it (Hansen & Hurwitz 1943). Half of p_i is uniform, so that no column
+ *   weighs more than twice as much as it would there.
+ *
+ * ρ_i and 1/√d_i are those that stage project wrote, or stage solve of a method on all of K.
+ */
+#include "job/job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "results/coordinates.h"
+#include "results/embedding.h"
+#include "results/model.h"
+#include "whole/products.h"
+#include "select/draws.h"
+#include "stream/pass.h"
+
+/* One worker's. */
+struct side {
+    void *stored;             /* NY_UNIT_ROWS rows of the embedding, as they are stored */
+    struct ny_matrix Y;       /* NY_UNIT_ROWS × p, zero beyond the tile's rows */
+    double *averages;         /* NY_UNIT_ROWS */
+    double *errors, *squares; /* r each: e_s and f_s of the tile */
+};
+
+struct probe {
+    struct ny_job *job;
+    size_t r, p;
+    bool f64;                                       /* what is stored */
+    struct ny_coordinates coordinates;              /* of a stored row */
+    struct ny_embedding_layout embedding, averages; /* no part: K is neither centred nor divided */
+    uint64_t *rows;                                 /* S */
+    bool by_diagonal; /* S is drawn by the diagonal, else uniformly */
+    double *weights;  /* r: g_s */
+    struct ny_columns *columns;
+    double *shift;                 /* r, zero */
+    struct ny_tiles tiles;         /* f64: exact values */
+    struct ny_matrix Z;            /* r × p: K̃ = Y Zᵀ */
+    double *column_averages, mean; /* of S; ρ̄ */
+    struct side *side;             /* one a worker */
+    double *sums;                  /* 2r: Σ e_s, then Σ f_s, over the units that are done */
+};
+
+/* ---- one unit ------------------------------------------------------------------------------ */
+
+/* Rows of the embedding as f64: Y = ÛΛ̂^½, or Û where K is divided. */
+static void widen(const struct probe *run, const void *stored, size_t rows, struct ny_matrix Y)
+{
+    size_t width = ny_coordinates_width(&run->coordinates);
+
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < run->p; k++)
+            Y.at[i * Y.stride + k] = run->f64 ? ((const double *)stored)[i * width + k]
+                                              : (double)((const float *)stored)[i * width + k];
+}
+
+static int load_rows(const struct probe *run, const struct side *side, const struct ny_tile *tile)
+{
+    struct ny_job *job = run->job;
+    int err = ny_embedding_rows(job->store, job->name, &run->embedding, tile->first_row, tile->rows,
+                                side->stored);
+
+    if (err) return err;
+    widen(run, side->stored, tile->rows, side->Y);
+    memset(side->Y.at + tile->rows * run->p, 0,
+           (NY_UNIT_ROWS - tile->rows) * run->p * sizeof(double));
+    if (!run->averages.part.name[0]) return NY_OK;
+    return ny_embedding_rows(job->store, job->name, &run->averages, tile->first_row, tile->rows,
+                             side->averages);
+}
+
+static void normalise(const struct probe *run, const double *averages, struct ny_matrix K)
+{
+    bool divided = run->job->settings->map->divided;
+
+    for (size_t i = 0; i < K.rows && run->averages.part.name[0]; i++)
+        for (size_t s = 0; s < K.cols; s++) {
+            double *k = K.at + i * K.stride + s;
+
+            if (divided)
+                *k *= averages[i] * run->column_averages[s];
+            else
+                *k += run->mean - averages[i] - run->column_averages[s];
+        }
+}
+
+static void column_squares(struct ny_matrix K, double *squares)
+{
+    memset(squares, 0, K.cols * sizeof(double));
+    for (size_t i = 0; i < K.rows; i++)
+        for (size_t s = 0; s < K.cols; s++)
+            squares[s] += K.at[i * K.stride + s] * K.at[i * K.stride + s];
+}
+
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct probe *run = arg;
+    const struct side *side = &run->side[tile->worker];
+    struct ny_matrix tile_K = ny_tiles_c64(&run->tiles, tile->worker);
+    struct ny_matrix K = ny_rows(tile_K, 0, tile->rows);
+    int err = ny_tiles_compute(&run->tiles, tile); /* k(tile, S) */
+
+    if (err == NY_OK) err = load_rows(run, side, tile);
+    if (err) return err;
+    normalise(run, side->averages, K);
+    column_squares(K, side->squares);              /* f_s */
+    ny_gemm(-1, side->Y, ny_t(run->Z), 1, tile_K); /* K − K̃ */
+    column_squares(K, side->errors);               /* e_s */
+    return NY_OK;
+}
+
+static int fold(void *arg, const struct ny_tile *tile)
+{
+    struct probe *run = arg;
+    const struct side *side = &run->side[tile->worker];
+
+    for (size_t s = 0; s < run->r; s++) {
+        run->sums[s] += side->errors[s];
+        run->sums[run->r + s] += side->squares[s];
+    }
+    return NY_OK;
+}
+
+/* Sums of one draw are none of the other: version 1.0 drew all columns alike. */
+static const char *image_of(const struct probe *run)
+{
+    return run->by_diagonal ? "drawn" : "probe";
+}
+
+static int checkpoint(void *arg, uint64_t units_done)
+{
+    struct probe *run = arg;
+
+    return ny_job_checkpoint_image(run->job, NY_STAGE_PROBE, image_of(run), run->sums,
+                                   2 * run->r * sizeof(double), units_done);
+}
+
+/* ---- the columns --------------------------------------------------------------------------- */
+
+/* The next 1/d_i, from the stored 1/√d_i. */
+struct diagonal {
+    const struct probe *run;
+    uint64_t row;
+    size_t at, count;
+};
+
+static int next_diagonal(struct diagonal *diagonal, double *value)
+{
+    const struct probe *run = diagonal->run;
+    const struct ny_job *job = run->job;
+    double *piece = run->side[0].averages;
+    int err = NY_OK;
+
+    if (diagonal->at == diagonal->count) {
+        uint64_t left = job->points.n - diagonal->row;
+
+        diagonal->at = 0;
+        diagonal->count = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
+        err = ny_check_interrupt(job->ctx);
+        if (err == NY_OK)
+            err = ny_embedding_rows(job->store, job->name, &run->averages, diagonal->row,
+                                    diagonal->count, piece);
+        if (err) return err;
+        diagonal->row += diagonal->count;
+    }
+    *value = piece[diagonal->at] * piece[diagonal->at];
+    diagonal->at++;
+    return NY_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Draws S, ascending, with one row perhaps more than once: r points of (0, 1) fall into the p_i
+ * side by side. */
+static int draw_by_diagonal(struct probe *run)
+{
+    const struct ny_job *job = run->job;
+    struct diagonal diagonal = {.run = run};
+    double total = 0, sum = 0, value, n = (double)job->points.n;
+    double *point = ny_calloc(job->ctx, NY_MEM_DICTIONARY, run->r, sizeof(*point));
+    size_t drawn = 0;
+    int err = point ? NY_OK : NY_EBUDGET;
+
+    for (uint64_t row = 0; row < job->points.n && err == NY_OK; row++) {
+        err = next_diagonal(&diagonal, &value);
+        total += err == NY_OK ? value : 0;
+    }
+    for (size_t s = 0; s < run->r && err == NY_OK; s++)
+        point[s] = ny_hash01(job->settings->seed, NY_STREAM_PROBES, s);
+    if (err == NY_OK) qsort(point, run->r, sizeof(*point), ascending);
+    diagonal = (struct diagonal){.run = run};
+    for (uint64_t row = 0; row < job->points.n && drawn < run->r && err == NY_OK; row++) {
+        double share;
+
+        err = next_diagonal(&diagonal, &value);
+        if (err) break;
+        share = (1 / n + value / total) / 2;
+        sum += share;
+        /* Rounding may leave a point above the whole sum: it falls to the last row. */
+        while (drawn < run->r && (point[drawn] < sum || row + 1 == job->points.n)) {
+            run->weights[drawn] = n * share;
+            run->rows[drawn++] = row;
+        }
+    }
+    ny_free(job->ctx, point);
+    return err;
+}
+
+/* Sets S to the r rows of smallest hash. */
+static int draw(struct probe *run)
+{
+    enum { CHECK_ROWS = 1 << 20 };
+    const struct ny_job *job = run->job;
+    struct ny_draws draws = {.m = run->r};
+    int err = NY_OK;
+
+    draws.heap = ny_calloc(job->ctx, NY_MEM_DICTIONARY, run->r, sizeof(*draws.heap));
+    if (!draws.heap) err = NY_EBUDGET;
+    for (uint64_t row = 0; row < job->points.n && err == NY_OK; row++) {
+        double hash = ny_hash01(job->settings->seed, NY_STREAM_PROBES, row);
+
+        ny_draws_offer(&draws, (struct ny_draw){hash, row});
+        if (row % CHECK_ROWS == 0) err = ny_check_interrupt(job->ctx);
+    }
+    if (err == NY_OK) ny_draws_take(&draws, run->rows);
+    ny_free(job->ctx, draws.heap);
+    return err;
+}
+
+static int make_columns(struct probe *run)
+{
+    struct ny_job *job = run->job;
+    struct ny_columns_spec of_fit = ny_job_spec(job), spec = ny_settings_probe_spec(&of_fit);
+    void *raw = ny_calloc(job->ctx, NY_MEM_DICTIONARY, run->r, ny_points_row_bytes(&job->points));
+    int err = raw ? NY_OK : NY_EBUDGET;
+
+    if (err == NY_OK)
+        err = ny_points_gather(job->store, (size_t)job->points.row_slots, run->rows, run->r, raw);
+    if (err == NY_OK) err = ny_columns_new(&run->columns, &spec);
+    if (err == NY_OK) err = ny_columns_append(run->columns, raw, run->r);
+    ny_free(job->ctx, raw);
+    return err;
+}
+
+/* Loads Z, the stored rows of S, as Y itself or as Û Λ̂, and the averages of S. */
+static int load_columns(struct probe *run)
+{
+    struct ny_job *job = run->job;
+    const json_t *values = json_object_get(ny_job_report(job), "eigenvalues");
+    int err = NY_OK;
+
+    for (size_t s = 0; s < run->r && err == NY_OK; s++) {
+        struct ny_matrix z = ny_rows(run->Z, s, 1);
+        void *stored = run->side[0].stored;
+
+        err = ny_embedding_rows(job->store, job->name, &run->embedding, run->rows[s], 1, stored);
+        if (err == NY_OK && run->averages.part.name[0])
+            err = ny_embedding_rows(job->store, job->name, &run->averages, run->rows[s], 1,
+                                    &run->column_averages[s]);
+        if (err) return err;
+        widen(run, stored, 1, z);
+        for (size_t k = 0; k < run->p && run->coordinates.skip; k++)
+            z.at[k] *= json_number_value(json_array_get(values, k));
+        if (s % NY_UNIT_ROWS == 0) err = ny_check_interrupt(job->ctx);
+    }
+    return err;
+}
+
+/* ---- the stage ----------------------------------------------------------------------------- */
+
+static int describe(struct probe *run)
+{
+    const struct ny_job *job = run->job;
+    const struct ny_fit_settings *settings = job->settings;
+    size_t element = ny_precision_bytes(settings->precision);
+    int err = ny_coordinates_parse(&run->coordinates, job->ctx, job->record);
+
+    if (err) return err;
+    run->r = settings->probes < job->points.n ? settings->probes : (size_t)job->points.n;
+    run->p = run->coordinates.pairs;
+    if (!run->p)
+        return ny_fail(job->ctx, NY_ESTORE,
+                       "'%s' has no components to measure; fit it again with --restart", job->name);
+    run->f64 = settings->precision == NY_PRECISION_F64;
+    run->embedding =
+        ny_embedding_layout(job->points.n, ny_coordinates_width(&run->coordinates), element);
+    run->embedding.part = ny_record_part(job->record, "embedding");
+    run->mean = ny_field_number(job->record, "averages_mean", 0);
+    if (!ny_settings_probe_averages(settings)) return NY_OK;
+    run->by_diagonal = settings->map->divided && run->r < job->points.n &&
+                       (settings->kernel->constant_diagonal || settings->kernel->unit_rows);
+    run->averages = ny_embedding_layout(job->points.n, 1, sizeof(double));
+    run->averages.part = ny_record_part(
+        job->record, settings->method->whole && settings->map->divided ? "roots" : "averages");
+    return NY_OK;
+}
+
+static int allocate_side(struct probe *run, struct side *side)
+{
+    struct ny_context *ctx = run->job->ctx;
+    double *Y = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, run->p * sizeof(double));
+
+    side->Y = ny_matrix(Y, NY_UNIT_ROWS, run->p);
+    side->stored = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, run->embedding.row_bytes);
+    side->averages = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    side->errors = ny_calloc(ctx, NY_MEM_TILES, run->r, sizeof(double));
+    side->squares = ny_calloc(ctx, NY_MEM_TILES, run->r, sizeof(double));
+    return Y && side->stored && side->averages && side->errors && side->squares ? NY_OK
+                                                                                : NY_EBUDGET;
+}
+
+static int allocate(struct probe *run)
+{
+    struct ny_context *ctx = run->job->ctx;
+    double *Z = ny_calloc(ctx, NY_MEM_SOLVE, run->r, run->p * sizeof(double));
+    int err;
+
+    run->Z = ny_matrix(Z, run->r, run->p);
+    run->shift = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
+    run->column_averages = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
+    run->side = ny_calloc(ctx, NY_MEM_TILES, run->job->workers, sizeof(*run->side));
+    if (!Z || !run->shift || !run->column_averages || !run->side) return NY_EBUDGET;
+    for (unsigned w = 0; w < run->job->workers; w++)
+        if (allocate_side(run, &run->side[w])) return NY_EBUDGET;
+    run->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, run->r, sizeof(uint64_t));
+    run->weights = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
+    if (!run->rows || !run->weights) return NY_EBUDGET;
+    for (size_t s = 0; s < run->r; s++)
+        run->weights[s] = 1;
+    err = run->by_diagonal ? draw_by_diagonal(run) : draw(run);
+    if (err == NY_OK) err = make_columns(run);
+    if (err == NY_OK) err = load_columns(run);
+    if (err) return err;
+    return ny_tiles_new(&run->tiles, run->columns, run->shift, NY_PRECISION_F64, run->job->workers);
+}
+
+static void release(struct probe *run)
+{
+    struct ny_context *ctx = run->job->ctx;
+
+    ny_tiles_release(&run->tiles);
+    ny_columns_free(run->columns);
+    for (unsigned w = 0; run->side && w < run->job->workers; w++) {
+        ny_free(ctx, run->side[w].stored);
+        ny_free(ctx, run->side[w].Y.at);
+        ny_free(ctx, run->side[w].averages);
+        ny_free(ctx, run->side[w].errors);
+        ny_free(ctx, run->side[w].squares);
+    }
+    ny_free(ctx, run->side);
+    ny_free(ctx, run->rows);
+    ny_free(ctx, run->weights);
+    ny_free(ctx, run->shift);
+    ny_free(ctx, run->Z.at);
+    ny_free(ctx, run->column_averages);
+    ny_free(ctx, run->sums);
+    ny_coordinates_release(&run->coordinates, ctx);
+}
+
+static int run_pass(struct probe *run, uint64_t first_unit)
+{
+    static const struct ny_pass_work work = {unit, fold, checkpoint};
+    struct ny_job *job = run->job;
+    double flops = 2 * (double)run->r * (double)(job->points.d + run->p);
+    struct ny_source *source = NULL;
+    int err = ny_source_of_points(&source, job->store, job->points.n, (size_t)job->points.row_slots,
+                                  job->workers);
+
+    if (err == NY_OK)
+        err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
+                                            .source = source,
+                                            .stage = "probe",
+                                            .workers = job->workers,
+                                            .first_unit = first_unit,
+                                            .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                                            .flops_per_row = flops},
+                          &work, run);
+    ny_source_free(source);
+    if (err == NY_OK) ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
+    return err;
+}
+
+/* √R and its standard error; of one column there is none. */
+static void report(const struct probe *run)
+{
+    json_t *report = ny_job_report(run->job);
+    const double *e = run->sums, *f = run->sums + run->r;
+    double n = (double)run->job->points.n, r = (double)run->r;
+    const double *g = run->weights, rest = run->by_diagonal ? 1 : 1 - r / n;
+    double E = 0, F = 0, spread = 0, most = 0, R, variance;
+
+    for (size_t s = 0; s < run->r; s++) {
+        E += e[s] / g[s];
+        F += f[s] / g[s];
+        most = fmax(most, f[s] / g[s]);
+    }
+    R = E / F;
+    for (size_t s = 0; s < run->r; s++)
+        spread += (e[s] - R * f[s]) * (e[s] - R * f[s]) / (g[s] * g[s]);
+    variance = r < n ? rest * r / (r - 1) * spread / (F * F) : 0;
+    if (r < n && r > 2 && most > F / 2)
+        ny_log(
+            run->job->ctx, NY_LOG_WARNING,
+            "one of the %zu columns of the probe holds %.0f %% of their norm, and others like it "
+            "may have been missed: the standard error of probe_error says little; measure more "
+            "columns with --probe",
+            run->r, 100 * most / F);
+    ny_field_set_count(report, "probe_columns", run->r);
+    ny_field_set_number(report, "probe_error", sqrt(R));
+    ny_field_set_number(report, "probe_standard_error",
+                        variance > 0 ? sqrt(variance) / (2 * sqrt(R)) : variance);
+}
+
+/* The result, with what served the probe alone. */
+static int finish(struct probe *run)
+{
+    static const char *const parts[] = {"averages", "centring", "probe.0", "probe.1",
+                                        "drawn.0",  "drawn.1",  NULL};
+    struct ny_job *job = run->job;
+
+    ny_job_mark_time(job);
+    report(run);
+    ny_job_report_resources(job);
+    return ny_job_save_without(job, NY_STAGE_DONE, parts);
+}
+
+/* Frees what the stages before have left in memory. */
+static void drop_fit(struct ny_job *job)
+{
+    ny_model_free(job->model);
+    ny_free(job->ctx, job->state);
+    job->model = NULL;
+    job->state = NULL;
+}
+
+/* Returns m or the size in its place, for the buffers that BLAS keeps. */
+static size_t order_of_fit(const struct ny_job *job)
+{
+    const struct ny_method *method = job->settings->method;
+
+    if (method->whole) return ny_products_of(job->settings, job->points.n).order;
+    if (method->coordinates) return job->settings->landmarks;
+    return (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
+}
+
+int ny_stage_probe(struct ny_job *job)
+{
+    struct probe run = {.job = job};
+    struct ny_image_shape shape = {.units = ny_units_of(job->points.n)};
+    void *image = NULL;
+    uint64_t units;
+    int err;
+
+    drop_fit(job);
+    err = describe(&run);
+    if (err) goto done;
+    job->m = order_of_fit(job);
+    err = ny_job_fit_workers(job);
+    if (err == NY_OK) err = ny_job_reserve_blas(job, run.r);
+    if (err) goto done;
+    shape.bytes = 2 * run.r * sizeof(double);
+    if (run.by_diagonal && ny_field_is(ny_job_checkpoint(job), "part", "probe"))
+        ny_log(
+            job->ctx, NY_LOG_NOTE,
+            "version 1.0 drew other columns for the probe of '%s': it is measured from the first "
+            "row on again",
+            job->name);
+    err = ny_job_load_image(job, image_of(&run), &shape, &image, &units);
+    if (err) goto done;
+    run.sums = image ? image : ny_calloc(job->ctx, NY_MEM_OTHER, 1, shape.bytes);
+    if (!run.sums) err = NY_EBUDGET;
+    if (err) goto done;
+    err = allocate(&run);
+    if (err) goto done;
+    err = run_pass(&run, units);
+    if (err) goto done;
+    err = finish(&run);
+done:
+    release(&run);
+    return err;
+}

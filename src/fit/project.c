@@ -1,0 +1,278 @@
+/* Stage project, pass 2: Y = C′P + 1qᵀ for all points, into the store: the vectors of Talwalkar et
+ * al. 2013, eqs. 3 and 4, and of Ouimet & Bengio 2005, Algorithm 1, step 23, by the P of each. */
+#include "job/job.h"
+
+#include "results/embedding.h"
+#include "fit/given_columns.h"
+#include "job/plan.h"
+#include "whole/products.h"
+#include "fit/projector.h"
+#include "stream/pass.h"
+
+struct project {
+    struct ny_job *job;
+    struct ny_projector projector;
+    struct ny_embedding_writer out;
+    struct ny_embedding_writer averages; /* for a probe: of each row, or 1/√d_i */
+    double *u, offset;                   /* c_i·u are those averages; NULL: not needed */
+    double sums[NY_SUMS];
+    struct ny_unreached unreached;
+    uint64_t kept; /* rows before this one stay as they are */
+};
+
+static const char *const sum_keys[NY_SUMS] = {"sum_squares", "sum_diagonal", "sum_entries"};
+
+/* Commits the rows in the writer, together with the record that says so. */
+static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
+{
+    struct ny_job *job = run->job;
+    json_t *checkpoint = ny_job_checkpoint(job);
+    uint64_t rows = units_done * NY_UNIT_ROWS;
+    struct ny_batch *batch;
+    int err;
+
+    ny_field_set_text(checkpoint, "part", "embedding");
+    ny_field_set_count(checkpoint, "units", units_done);
+    ny_field_set_count(checkpoint, "rows", rows < job->points.n ? rows : job->points.n);
+    for (int k = 0; k < NY_SUMS; k++)
+        ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
+    ny_unreached_save(&run->unreached, checkpoint);
+    ny_job_mark_time(job);
+    err = ny_batch_begin(&batch, job->store);
+    if (err) return err;
+    err = ny_embedding_flush(&run->out, batch);
+    if (err == NY_OK && run->averages.rows) err = ny_embedding_flush(&run->averages, batch);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_job_commit(job, batch, next);
+}
+
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct project *run = arg;
+    struct ny_projector *projector = &run->projector;
+    int err = ny_projector_tile(projector, tile); /* Y = C′P + 1qᵀ */
+
+    if (err == NY_OK && run->u)
+        ny_tile_products(&projector->tiles, tile, run->u, run->offset,
+                         projector->roots + (size_t)tile->worker * NY_UNIT_ROWS);
+    return err;
+}
+
+static int fold(void *arg, const struct ny_tile *tile)
+{
+    struct project *run = arg;
+    const double *sums = ny_projector_sums(&run->projector, tile->worker);
+    const char *rows = ny_projector_rows(&run->projector, tile->worker);
+    size_t kept = run->kept > tile->first_row ? (size_t)(run->kept - tile->first_row) : 0;
+
+    for (int k = 0; k < NY_SUMS; k++)
+        run->sums[k] += sums[k];
+    ny_unreached_add(&run->unreached, &run->projector.unreached[tile->worker]);
+    ny_embedding_add(&run->out, rows + kept * run->out.layout.row_bytes, tile->rows - kept);
+    if (run->averages.rows)
+        ny_embedding_add(&run->averages,
+                         run->projector.roots + (size_t)tile->worker * NY_UNIT_ROWS, tile->rows);
+    if (!ny_embedding_full(&run->out) &&
+        !(run->averages.rows && ny_embedding_full(&run->averages)))
+        return NY_OK;
+    return commit(run, tile->unit + 1, NY_STAGE_PROJECT);
+}
+
+static int checkpoint(void *arg, uint64_t units_done)
+{
+    return commit(arg, units_done, NY_STAGE_PROJECT);
+}
+
+static int load_model(struct ny_job *job)
+{
+    size_t bytes = (size_t)ny_field_count(job->record, "model_bytes", 0);
+    void *image;
+    int err;
+
+    if (job->model) return NY_OK;
+    image = ny_alloc(job->ctx, NY_MEM_MODEL, bytes);
+    if (!image) return NY_EBUDGET;
+    err = ny_job_get_part(job, "model", image, bytes);
+    if (err == NY_OK) err = ny_model_load(&job->model, job->ctx, image, bytes, job->name);
+    ny_free(job->ctx, image);
+    if (err || (job->model->d == job->points.d && job->model->spec.dtype == job->points.dtype))
+        return err;
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the model of '%s' is not one of the points of %s; fit it again with --restart",
+                   job->name, ny_store_path(job->store));
+}
+
+/* Sums and units of the checkpoint, or of the rows that stay as they are. */
+static int restore_sums(struct project *run, uint64_t *units)
+{
+    const json_t *checkpoint = ny_job_checkpoint(run->job);
+    const char *saved = ny_field_text(checkpoint, "part");
+    bool begun = saved && saved[0] == 'e';
+
+    run->kept = ny_update_kept_rows(run->job);
+    *units = run->kept / NY_UNIT_ROWS;
+    if (!begun && !run->kept) return NY_OK;
+    if (!begun) checkpoint = json_object_get(run->job->update.stored, "checkpoint");
+    for (int k = 0; k < NY_SUMS; k++)
+        run->sums[k] = ny_field_number(checkpoint, sum_keys[k], 0);
+    if (!begun) return NY_OK;
+    run->unreached = ny_unreached_load(checkpoint);
+    *units = ny_field_count(checkpoint, "units", 0);
+    if (*units >= run->kept / NY_UNIT_ROWS && *units <= ny_units_of(run->job->points.n))
+        return NY_OK;
+    return ny_job_not_its_checkpoint(run->job);
+}
+
+/* Tells whether this pass is the only one, so that its sums are the certificate. */
+static bool certifies(const struct ny_job *job)
+{
+    return !ny_settings_needs_gram(job->settings) && job->settings->method->trace_below &&
+           !ny_divided(job->settings->normalisation);
+}
+
+/* Computes, for nystrom without a pass 1, the rank-p trace error from Σ‖y_i‖² and tr K of the
+ * matrix that was decomposed: t, or if centred over D, t − 2·1ᵀs/m + n·w̄. */
+static void certify_projection(struct project *run)
+{
+    struct ny_job *job = run->job;
+    const struct ny_model *model = job->model;
+    json_t *report = ny_job_report(job);
+    double n = (double)job->points.n, m = (double)model->m, shift = 0;
+    double trace = run->sums[NY_SUM_DIAGONAL];
+
+    if (!certifies(job) || json_is_number(json_object_get(report, "trace_error"))) return;
+    for (size_t j = 0; j < model->m; j++)
+        shift += model->a[j];
+    if (job->settings->normalisation == NY_CENTRED_LANDMARKS)
+        trace += -2 * (run->sums[NY_SUM_ENTRIES] + n * shift) / m + n * shift / m;
+    ny_field_set_number(report, "trace", trace);
+    ny_field_set_number(report, "trace_error", (trace - run->sums[NY_SUM_SQUARES]) / trace);
+}
+
+void ny_job_report_end(struct ny_job *job)
+{
+    json_t *report = ny_job_report(job);
+
+    if (!job->update.mode) /* of whole passes */
+        ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&job->plan->rates, job));
+    ny_job_report_resources(job);
+}
+
+void ny_job_report_resources(struct ny_job *job)
+{
+    json_t *report = ny_job_report(job);
+
+    ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
+    ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
+    ny_field_set_count(report, "store_bytes", ny_store_bytes(job->store));
+}
+
+static int run_pass(struct project *run, uint64_t first_unit)
+{
+    static const struct ny_pass_work work = {unit, fold, checkpoint};
+    struct ny_job *job = run->job;
+    const struct ny_model *model = job->model;
+    const struct ny_columns_spec spec = ny_job_spec(job);
+    double flops = 2 * (double)model->m * (ny_entry_products(&spec) + (double)model->p);
+    uint64_t rows = job->points.n - run->kept;
+    struct ny_source *source = NULL;
+    int err;
+
+    err = ny_job_open_source(job, first_unit, job->points.n, &source);
+    if (err) goto done;
+    err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
+                                        .source = source,
+                                        .stage = "project",
+                                        .workers = job->workers,
+                                        .first_unit = first_unit,
+                                        .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                                        .flops_per_row = flops},
+                      &work, run);
+    if (err) goto done;
+    err = ny_unreached_check(&run->unreached, job->ctx, job->points.n);
+    if (err) goto done;
+    ny_job_count_pass(job, rows, flops * (double)rows);
+done:
+    ny_job_close_source(job, source);
+    return err;
+}
+
+enum ny_stage ny_job_after_project(const struct ny_job *job)
+{
+    return job->settings->probes && job->update.mode != NY_UPDATE_FROZEN ? NY_STAGE_PROBE
+                                                                         : NY_STAGE_DONE;
+}
+
+/* Tells whether averages are stored for a probe that follows. */
+static bool wants_averages(const struct ny_job *job)
+{
+    return ny_settings_probe_averages(job->settings) &&
+           ny_job_after_project(job) == NY_STAGE_PROBE;
+}
+
+/* Opens the writers of the results, from unit `units` on. */
+static int open_writers(struct project *run, uint64_t units)
+{
+    struct ny_job *job = run->job;
+    const struct ny_model *model = job->model;
+    size_t element = ny_precision_bytes(job->settings->precision);
+    struct ny_embedding_layout layout =
+        ny_embedding_layout(job->points.n, run->projector.width, element);
+    uint64_t row = units * NY_UNIT_ROWS < job->points.n ? units * NY_UNIT_ROWS : job->points.n;
+    int err;
+
+    if (row < run->kept) row = run->kept;
+    if (!run->kept) ny_record_renew(job->record, "embedding");
+    layout.part = ny_record_part(job->record, "embedding");
+    err = ny_embedding_writer_new(&run->out, job->store, job->name, layout, row);
+    if (err || !wants_averages(job)) return err;
+    layout = ny_embedding_layout(job->points.n, 1, sizeof(double));
+    ny_record_renew(job->record, "averages");
+    layout.part = ny_record_part(job->record, "averages");
+    err = ny_embedding_writer_new(&run->averages, job->store, job->name, layout, row);
+    if (err || model->degrees.v) return err;
+    run->u = ny_calloc(job->ctx, NY_MEM_MODEL, model->m, sizeof(double));
+    if (!run->u) return NY_EBUDGET;
+    err = ny_job_get_part(job, "centring", run->u, model->m * sizeof(double));
+    if (err == NY_OK) run->offset = ny_dot(run->u, model->a, model->m);
+    return err;
+}
+
+int ny_stage_project(struct ny_job *job)
+{
+    struct project run = {.job = job};
+    uint64_t units;
+    int err;
+
+    if (job->settings->method->whole) return ny_products_project(job);
+    err = load_model(job);
+    if (err) goto done;
+    job->m = job->model->m;
+    err = ny_job_fit_workers(job);
+    if (err) goto done;
+    err = ny_projector_new(&run.projector, job->model, NY_DTYPE_NONE,
+                           (size_t)job->points.row_slots, job->workers);
+    if (err) goto done;
+    run.projector.wants_entries =
+        certifies(job) && job->settings->normalisation == NY_CENTRED_LANDMARKS;
+    err = restore_sums(&run, &units);
+    if (err) goto done;
+    run.projector.kept = run.kept;
+    err = open_writers(&run, units);
+    if (err) goto done;
+    err = run_pass(&run, units);
+    if (err) goto done;
+    ny_job_mark_time(job);
+    certify_projection(&run);
+    ny_job_report_end(job);
+    err = commit(&run, ny_units_of(job->points.n), ny_job_after_project(job));
+done:
+    ny_embedding_writer_release(&run.averages);
+    ny_free(job->ctx, run.u);
+    ny_embedding_writer_release(&run.out);
+    ny_projector_release(&run.projector);
+    return err;
+}

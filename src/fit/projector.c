@@ -1,0 +1,246 @@
+#include "fit/projector.h"
+
+/* A GEMM of few columns packs the whole tile for hardly any work: up to here rows are multiplied as
+ * they are. */
+enum { NARROW = 4 };
+
+static bool is_narrow(const struct ny_model *model)
+{
+    return model->p <= NARROW;
+}
+
+static int allocate(struct ny_projector *projector, unsigned workers)
+{
+    const struct ny_model *model = projector->model;
+    struct ny_context *ctx = model->ctx;
+    bool f64 = model->precision == NY_PRECISION_F64;
+    size_t entries, element = f64 ? sizeof(double) : sizeof(float);
+    void *Y;
+    int err = ny_product(ctx, &entries, (size_t)workers * NY_UNIT_ROWS, projector->width, element);
+
+    if (err) return err;
+    Y = ny_alloc(ctx, NY_MEM_TILES, entries);
+    if (!Y) return NY_EBUDGET;
+    if (f64)
+        projector->Y64 = Y;
+    else
+        projector->Y32 = Y;
+    projector->sums = ny_calloc(ctx, NY_MEM_TILES, workers, NY_SUMS * sizeof(double));
+    projector->unreached = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*projector->unreached));
+    projector->roots = ny_calloc(ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * sizeof(double));
+    if (!projector->sums || !projector->unreached || !projector->roots) return NY_EBUDGET;
+    if (f64) return NY_OK;
+    projector->P32 = ny_calloc(ctx, NY_MEM_MODEL, model->m, model->p * sizeof(float));
+    if (!projector->P32) return NY_EBUDGET;
+    for (size_t i = 0; i < model->m; i++)
+        for (size_t k = 0; k < model->p; k++)
+            projector->P32[is_narrow(model) ? k * model->m + i : i * model->p + k] =
+                (float)model->P[i * model->p + k];
+    return NY_OK;
+}
+
+int ny_projector_new(struct ny_projector *projector, const struct ny_model *model,
+                     enum ny_dtype dtype, size_t slots, unsigned workers)
+{
+    int err;
+
+    *projector = (struct ny_projector){.model = model,
+                                       .width = ny_coordinates_width(&model->coordinates)};
+    if (model->degrees.v) projector->degree_offset = ny_degrees_offset(&model->degrees, model->a);
+    err = ny_model_columns(model, dtype, slots, &projector->columns);
+    if (err) goto done;
+    err = ny_tiles_new(&projector->tiles, projector->columns, model->a, model->precision, workers);
+    if (err) goto done;
+    err = allocate(projector, workers);
+done:
+    if (err) ny_projector_release(projector);
+    return err;
+}
+
+void ny_projector_release(struct ny_projector *projector)
+{
+    struct ny_context *ctx;
+
+    if (!projector->model) return;
+    ctx = projector->model->ctx;
+    ny_tiles_release(&projector->tiles);
+    ny_columns_free(projector->columns);
+    ny_free(ctx, projector->P32);
+    ny_free(ctx, projector->Y32);
+    ny_free(ctx, projector->Y64);
+    ny_free(ctx, projector->sums);
+    ny_free(ctx, projector->unreached);
+    ny_free(ctx, projector->roots);
+    *projector = (struct ny_projector){0};
+}
+
+size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p,
+                          enum ny_precision precision, unsigned workers)
+{
+    size_t element = precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    size_t P32 = precision == NY_PRECISION_F64 ? 0 : m * p * sizeof(float);
+
+    return ny_columns_bytes(spec, m) + P32 +
+           workers * (ny_tiles_bytes(spec, m, precision) +
+                      NY_UNIT_ROWS * ((p + 1) * element + sizeof(double)));
+}
+
+/* Sums in sixteen lanes, so that the result does not depend on the compiler's vectors. */
+static float dot32(const float *restrict x, const float *restrict y, size_t count)
+{
+    float lane[16] = {0}, sum = 0;
+    size_t j = 0;
+
+    for (; j + 16 <= count; j += 16)
+        for (size_t l = 0; l < 16; l++)
+            lane[l] += x[j + l] * y[j + l];
+    for (; j < count; j++)
+        lane[0] += x[j] * y[j];
+    for (size_t l = 0; l < 16; l++)
+        sum += lane[l];
+    return sum;
+}
+
+/* Y = C′P of few columns. */
+static void multiply_narrow(const struct ny_projector *projector, const struct ny_tile *tile,
+                            float *Y)
+{
+    const struct ny_model *model = projector->model;
+    struct ny_matrix32 C = ny_tiles_c32(&projector->tiles, tile->worker);
+
+    for (size_t i = 0; i < tile->rows; i++)
+        for (size_t k = 0; k < model->p; k++)
+            Y[i * projector->width + k] =
+                dot32(C.at + i * C.stride, projector->P32 + k * model->m, model->m);
+}
+
+/* Rows of the tile that are left out of the sums. */
+static size_t kept_of(const struct ny_projector *projector, const struct ny_tile *tile)
+{
+    return projector->kept > tile->first_row ? (size_t)(projector->kept - tile->first_row) : 0;
+}
+
+/* Y = C′P, then to each row q, 1/√d_i, and that root itself where it is stored. */
+static int project32(struct ny_projector *projector, const struct ny_tile *tile,
+                     const double *roots, double *squares)
+{
+    const struct ny_model *model = projector->model;
+    size_t width = projector->width, p = model->p, kept = kept_of(projector, tile);
+    float *at = projector->Y32 + (size_t)tile->worker * NY_UNIT_ROWS * width;
+
+    if (is_narrow(model))
+        multiply_narrow(projector, tile, at);
+    else
+        ny_gemm32(1, ny_tiles_c32(&projector->tiles, tile->worker),
+                  ny_matrix32(projector->P32, model->m, p), 0,
+                  ny_cols32(ny_matrix32(at, NY_UNIT_ROWS, width), 0, p));
+    for (size_t i = 0; i < tile->rows; i++) {
+        float *row = at + i * width;
+        double root = roots ? roots[i] : 1;
+
+        for (size_t k = 0; k < p; k++) {
+            double y = ((double)row[k] + model->q[k]) * root;
+
+            row[k] = (float)y;
+            if (i >= kept) *squares += y * y;
+        }
+        if (width > p) row[p] = (float)root;
+    }
+    return ny_first_not_finite32(at, tile->rows * width) ? NY_ENUMERIC : NY_OK;
+}
+
+static int project64(struct ny_projector *projector, const struct ny_tile *tile,
+                     const double *roots, double *squares)
+{
+    const struct ny_model *model = projector->model;
+    size_t width = projector->width, p = model->p, kept = kept_of(projector, tile);
+    double *at = projector->Y64 + (size_t)tile->worker * NY_UNIT_ROWS * width;
+
+    ny_gemm(1, ny_tiles_c64(&projector->tiles, tile->worker), ny_matrix(model->P, model->m, p), 0,
+            ny_cols(ny_matrix(at, NY_UNIT_ROWS, width), 0, p));
+    for (size_t i = 0; i < tile->rows; i++) {
+        double *row = at + i * width, root = roots ? roots[i] : 1;
+
+        for (size_t k = 0; k < p; k++) {
+            row[k] = (row[k] + model->q[k]) * root;
+            if (i >= kept) *squares += row[k] * row[k];
+        }
+        if (width > p) row[p] = root;
+    }
+    return ny_first_not_finite(at, tile->rows * width) ? NY_ENUMERIC : NY_OK;
+}
+
+/* Σ_ij c′_ij: what the trace of a kernel centred over D needs. */
+static double sum_entries(const struct ny_projector *projector, const struct ny_tile *tile)
+{
+    const struct ny_tiles *tiles = &projector->tiles;
+    size_t entries = tile->rows * tiles->m, kept = kept_of(projector, tile);
+    double sum = 0;
+
+    if (tiles->precision == NY_PRECISION_F64) {
+        const double *c = ny_tiles_c64(tiles, tile->worker).at;
+
+        for (size_t i = kept * tiles->m; i < entries; i++)
+            sum += c[i];
+        return sum;
+    }
+    for (size_t i = kept; i < tile->rows; i++) {
+        const float *c = ny_tiles_c32(tiles, tile->worker).at + i * tiles->m;
+        double lane[8] = {0};
+        size_t j = 0;
+
+        for (; j + 8 <= tiles->m; j += 8)
+            for (size_t l = 0; l < 8; l++)
+                lane[l] += (double)c[j + l];
+        for (; j < tiles->m; j++)
+            lane[0] += (double)c[j];
+        for (size_t l = 0; l < 8; l++)
+            sum += lane[l];
+    }
+    return sum;
+}
+
+int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile)
+{
+    const double *diagonal = ny_tiles_diagonal(&projector->tiles, tile->worker);
+    const struct ny_model *model = projector->model;
+    double *sums = projector->sums + (size_t)tile->worker * NY_SUMS, *roots = NULL;
+    int err;
+
+    err = ny_tiles_compute(&projector->tiles, tile); /* C′ = k(rows, D) − 1aᵀ */
+    if (err) return err;
+    for (int k = 0; k < NY_SUMS; k++)
+        sums[k] = 0;
+    if (model->degrees.v) { /* d = C v */
+        roots = projector->roots + (size_t)tile->worker * NY_UNIT_ROWS;
+        ny_degrees_roots(&model->degrees, projector->degree_offset, &projector->tiles, tile, roots,
+                         &projector->unreached[tile->worker]);
+    }
+    if (model->precision == NY_PRECISION_F64) /* Y = 𝒟^-½(C′P + 1qᵀ) */
+        err = project64(projector, tile, roots, &sums[NY_SUM_SQUARES]);
+    else
+        err = project32(projector, tile, roots, &sums[NY_SUM_SQUARES]);
+    if (err)
+        return ny_fail(model->ctx, NY_ENUMERIC,
+                       "the embedding of rows %llu to %llu is not finite; rescale the data "
+                       "(--scale standard) or choose another width",
+                       (unsigned long long)tile->first_row,
+                       (unsigned long long)(tile->first_row + tile->rows - 1));
+    for (size_t i = kept_of(projector, tile); i < tile->rows; i++)
+        sums[NY_SUM_DIAGONAL] += diagonal[i];
+    if (projector->wants_entries) sums[NY_SUM_ENTRIES] = sum_entries(projector, tile);
+    return NY_OK;
+}
+
+void *ny_projector_rows(const struct ny_projector *projector, unsigned worker)
+{
+    size_t first = (size_t)worker * NY_UNIT_ROWS * projector->width;
+
+    if (projector->Y64) return projector->Y64 + first;
+    return projector->Y32 + first;
+}
+
+const double *ny_projector_sums(const struct ny_projector *projector, unsigned worker)
+{
+    return projector->sums + (size_t)worker * NY_SUMS;
+}

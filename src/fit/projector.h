@@ -1,0 +1,40 @@
+/* Pass 2 on one tile: Y = C′P + 1qᵀ, divided by √d_i where the kernel is, in f32, or f64 where the
+ * model is: stored rows (results/coordinates.h). */
+#ifndef NY_FIT_PROJECTOR_H
+#define NY_FIT_PROJECTOR_H
+
+#include "results/model.h"
+
+struct ny_projector {
+    const struct ny_model *model;
+    struct ny_columns *columns;
+    struct ny_tiles tiles;
+    size_t width; /* of a stored row */
+    double degree_offset;
+    uint64_t kept; /* rows before this one are left out of the sums */
+    bool wants_entries; /* NY_SUM_ENTRIES is asked for: one more look at the whole tile */
+    float *P32; /* m × p; narrow: its transpose */
+    float *Y32; /* workers × NY_UNIT_ROWS × width */
+    double *Y64;
+    double *roots; /* workers × NY_UNIT_ROWS, divided: d_i^-½ */
+    struct ny_unreached *unreached; /* one a worker, of its last tile */
+    double *sums; /* workers × 3: Σ‖y‖², Σ k(x,x), Σ_ij c′_ij of the worker's last tile */
+};
+
+enum { NY_SUM_SQUARES, NY_SUM_DIAGONAL, NY_SUM_ENTRIES, NY_SUMS };
+
+/* Makes a projector for raw rows of `dtype`. `model` must outlive it. */
+int ny_projector_new(struct ny_projector *projector, const struct ny_model *model,
+                     enum ny_dtype dtype, size_t slots, unsigned workers);
+void ny_projector_release(struct ny_projector *projector);
+/* Bytes of a projector for p eigenpairs. */
+size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p,
+                          enum ny_precision precision, unsigned workers);
+
+/* Computes the tile's stored rows; NY_ENUMERIC when one is not finite. The result: tile->rows ×
+ * width elements, packed, float or double; with its sums, and the rows that no landmark reaches. */
+int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile);
+void *ny_projector_rows(const struct ny_projector *projector, unsigned worker);
+const double *ny_projector_sums(const struct ny_projector *projector, unsigned worker);
+
+#endif

@@ -1,0 +1,147 @@
+#include "fit/settings.h"
+
+#include "base/memory.h"
+#include "store/store.h"
+#include "stream/source.h"
+
+/* The centre is subtracted where differences are taken, and for maps that say so. */
+static bool centres_rows(const struct ny_fit_settings *settings, bool sparse)
+{
+    if (sparse) return settings->map->centred_rows; /* else as they are */
+    return settings->kernel->base == NY_BASE_SQUARE || settings->kernel->base == NY_BASE_ABSOLUTE ||
+           settings->map->centred_rows || settings->scale != NY_SCALE_NONE;
+}
+
+static bool freezes_first(const struct ny_fit_settings *settings,
+                          const struct ny_points_info *points)
+{
+    return settings->online && settings->scale == NY_SCALE_NONE && !points->row_slots;
+}
+
+uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
+                                 const struct ny_points_info *points)
+{
+    return freezes_first(settings, points) && points->n > NY_ONLINE_ROWS ? NY_ONLINE_ROWS
+                                                                         : points->n;
+}
+
+int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
+                         const struct ny_fit_settings *settings, size_t d)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_info points;
+    double *neutral;
+    bool centred;
+    int err;
+
+    if (!settings->columns_file) {
+        err = ny_points_info(store, &points);
+        if (err) return err;
+        centred = centres_rows(settings, points.row_slots > 0);
+        err = ny_geometry_new(out, store, settings->scale, centred);
+        if (err || !centred || !freezes_first(settings, &points)) return err;
+        err = ny_geometry_centre(*out, store, ny_settings_frozen_rows(settings, &points));
+        if (err) ny_geometry_free(*out, ctx);
+        if (err) *out = NULL;
+        return err;
+    }
+    neutral = ny_calloc(ctx, NY_MEM_OTHER, 2 * d, sizeof(double));
+    if (!neutral) return NY_EBUDGET;
+    for (size_t j = 0; j < d; j++)
+        neutral[d + j] = 1;
+    err = ny_geometry_copy(out, ctx, neutral, neutral + d, d);
+    ny_free(ctx, neutral);
+    return err;
+}
+
+size_t ny_settings_pairs(const struct ny_fit_settings *settings)
+{
+    return settings->components + settings->map->divided;
+}
+
+bool ny_settings_needs_degrees(const struct ny_fit_settings *settings)
+{
+    return settings->normalisation == NY_DIVIDED_IMPLICIT && !settings->method->whole;
+}
+
+struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m)
+{
+    return (struct ny_problem){.m = m,
+                               .normalisation = settings->normalisation,
+                               .affine = settings->affine,
+                               .f32_tiles = settings->precision == NY_PRECISION_F32,
+                               .components = ny_settings_pairs(settings),
+                               .rank = settings->rank,
+                               .inner = settings->inner,
+                               .randomized = settings->randomized,
+                               .experts = settings->experts,
+                               .weights = settings->weights};
+}
+
+size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m)
+{
+    struct ny_problem problem = ny_settings_problem(settings, m);
+    size_t rank = settings->method->all_ranks ? m : ny_settings_pairs(settings);
+
+    if (settings->method->rank_of) return settings->method->rank_of(&problem);
+    if (settings->rank) rank = settings->rank;
+    return rank < m ? rank : m;
+}
+
+bool ny_settings_gram_f64(const struct ny_fit_settings *settings, uint64_t n)
+{
+    const uint64_t few_units = 16;
+
+    return ny_units_of(n) <= few_units || settings->precision == NY_PRECISION_F64 ||
+           settings->method->gram_f64 || settings->method->krylov || settings->columns_file ||
+           settings->weights != NY_WEIGHTS_UNIFORM || settings->online;
+}
+
+enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings)
+{
+    if (settings->map->divided) return NY_DIAGONAL_DIVIDED;
+    return settings->map->additive ? NY_DIAGONAL_CENTRED : NY_DIAGONAL_RAW;
+}
+
+bool ny_settings_certifies(const struct ny_fit_settings *settings)
+{
+    return settings->certify && !settings->rule->measures &&
+           settings->kernel->base != NY_BASE_GIVEN; /* which does not say k(x,x) */
+}
+
+bool ny_settings_probe_averages(const struct ny_fit_settings *settings)
+{
+    return settings->probes && (settings->normalisation != NY_RAW || settings->affine);
+}
+
+struct ny_columns_spec ny_settings_probe_spec(const struct ny_columns_spec *spec)
+{
+    struct ny_columns_spec own = *spec;
+
+    if (own.kernel->base == NY_BASE_COORDINATE) own.kernel = ny_kernel_find("linear");
+    return own;
+}
+
+bool ny_settings_needs_gram(const struct ny_fit_settings *settings)
+{
+    return settings->method->needs_gram || settings->certify;
+}
+
+bool ny_settings_forms_gram(const struct ny_fit_settings *settings)
+{
+    return ny_settings_needs_gram(settings) && !settings->method->krylov;
+}
+
+struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
+                                        struct ny_context *ctx, const struct ny_points_info *points,
+                                        const struct ny_geometry *geometry)
+{
+    return (struct ny_columns_spec){.ctx = ctx,
+                                    .kernel = settings->kernel,
+                                    .params = settings->params,
+                                    .geometry = geometry,
+                                    .dtype = points->dtype,
+                                    .slots = (size_t)points->row_slots,
+                                    .row_nnz =
+                                        (double)points->nnz / (double)(points->n ? points->n : 1)};
+}

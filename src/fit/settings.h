@@ -1,0 +1,136 @@
+/* The decided settings of a fit: options turned into table entries and numbers. */
+#ifndef NY_FIT_SETTINGS_H
+#define NY_FIT_SETTINGS_H
+
+#include "columns/columns.h"
+#include "columns/tiles.h"
+#include "select/rules.h"
+#include "spectral/method.h"
+
+enum { NY_SWEEP_MAX = 32 };
+
+/* A graph of neighbours. */
+struct ny_graph_settings {
+    const struct ny_kernel *metric; /* euclidean or angular */
+    enum ny_scale scale;
+    size_t neighbors;         /* t */
+    size_t sweep[NY_SWEEP_MAX]; /* other t to try */
+    size_t sweeps, stored;    /* stored: the largest of all */
+    double max_distance;      /* ∞: none */
+    double distance_quantile; /* the limit is this quantile of all distances; NaN: none */
+    bool mutual;
+    bool connect;  /* components are joined */
+    bool forest;   /* nearly all neighbours: graph/forest.h */
+    size_t leaf;   /* rows of its leaves, at most */
+    double recall; /* share of the true neighbours that it is to find */
+    uint64_t seed;
+    unsigned threads;
+};
+
+/* Weights of edges: exp(−γ·length²), or 1. */
+enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };
+
+struct ny_graph_map;
+
+/* A map: which matrix is decomposed, and how its eigenvectors become coordinates. */
+struct ny_map {
+    const char *name, *summary;
+    const char *title;  /* of pictures and pages: the name that a reader knows it by */
+    bool metric;        /* coordinates have the unit of distances between rows: pictures give all of
+                         * them one scale */
+    bool additive;      /* K is centred (over D or implicitly) */
+    const char *kernel; /* the only kernel it makes sense with; NULL: any */
+    bool centred_rows;  /* the linear kernel is taken of rows less their mean */
+    bool divided;       /* K is divided by degrees; the first eigenpair is trivial */
+    bool in_time;       /* coordinates are multiplied by λ̂^t */
+    const struct ny_graph_map *graph; /* made of a graph of neighbours (maps/graph_map.h), not of
+                                       * a kernel: NULL */
+    const struct ny_map *of_graph; /* what it is where a graph takes the place of the kernel; NULL:
+                                    * it is that already, or never */
+};
+
+const struct ny_map *ny_map_find(const char *name); /* NULL: there is none, or no name */
+const struct ny_map *ny_map_at(size_t index);
+
+/* Bytes of an element of tiles, and of the rows stored from them. */
+static inline size_t ny_precision_bytes(enum ny_precision precision)
+{
+    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+}
+
+struct ny_fit_settings {
+    const struct ny_map *map;
+    const struct ny_method *method; /* NULL: a graph's map has none */
+    const struct ny_rule *rule;
+    const struct ny_kernel *kernel;
+    struct ny_kernel_params params;
+    bool gamma_auto; /* params.gamma is to be found */
+    enum ny_scale scale;
+    enum ny_normalisation normalisation;
+    enum ny_precision precision;
+    enum ny_inner inner;
+    struct ny_randomized randomized;
+    struct ny_dictionary_options dictionary; /* tolerance NaN: --landmarks exactly */
+    bool pilot;                              /* Algorithm 2 starts near a sample's ε */
+    bool affine; /* of the approximation: --affine typed with projected */
+    bool certify;
+    bool online; /* one pass selects and accumulates (fit/online.h) */
+    const struct ny_arrivals *arrivals; /* rows that arrive meanwhile; NULL: all are there */
+    size_t probes;            /* columns of K that measure the error; 0: none */
+    size_t landmarks;         /* m wanted */
+    bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
+    const uint64_t *given;    /* `landmarks` row numbers for rule `given` */
+    const char *columns_file; /* precomputed: C */
+    size_t components;        /* p */
+    size_t rank;              /* k; 0: the method's default */
+    bool asymmetric;          /* diffusion: eigenvectors of 𝒟⁻¹K */
+    double time;              /* diffusion: t */
+    bool row_normalize;
+    size_t experts;           /* of an ensemble; 0: by the rank */
+    enum ny_weights weights;
+    enum ny_edge_weights edge_weights; /* eigenmaps */
+    uint64_t seed;
+    unsigned threads;
+    struct ny_graph_settings graph; /* of a graph's map */
+    bool largest_alone; /* of a graph's map: though its component has less than half of the rows */
+    const char *graph_name;         /* NAME of the stored graph; NULL: it is made */
+    bool updates; /* a result that is there takes in what was appended */
+    bool patient; /* only a plan is wanted: the machine may be looked at for longer */
+};
+
+/* Rows of n whose mean and distances are those of the model: the first ones where later ones are
+ * looked at once, all where a scale is made from all. */
+uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
+                                 const struct ny_points_info *points);
+/* The geometry of the store's points; of precomputed columns (d = m): none. */
+int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
+                         const struct ny_fit_settings *settings, size_t d);
+/* Eigenpairs that the solver finds: the components, and a trivial one for divided maps. */
+size_t ny_settings_pairs(const struct ny_fit_settings *settings);
+/* Degrees come from a pass of their own. */
+bool ny_settings_needs_degrees(const struct ny_fit_settings *settings);
+/* The rank in force with m landmarks: --rank, or the method's default. */
+size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
+/* Returns the small problem as far as the options define it, for plans and as the beginning of a
+ * job's. */
+struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m);
+/* Tells whether the tile Gram of n rows is f64 whatever W says: the method needs it, or rows are so
+ * few that the loss of f32 in each unit does not average out. */
+bool ny_settings_gram_f64(const struct ny_fit_settings *settings, uint64_t n);
+/* The weights of weighted selection: the diagonal of the matrix that the map decomposes. */
+enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings);
+/* A pass after the selection measures the residuals of all rows, which the rule does not. */
+bool ny_settings_certifies(const struct ny_fit_settings *settings);
+/* Tells whether a probe needs a number of each row to normalise K: its average or 1/√d_i. */
+bool ny_settings_probe_averages(const struct ny_fit_settings *settings);
+/* Columns of K itself: where those of C are the points' own, the linear kernel's. */
+struct ny_columns_spec ny_settings_probe_spec(const struct ny_columns_spec *spec);
+/* Pass 1 there is, whose products have the tile Gram's precision; and it forms G. */
+bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
+bool ny_settings_forms_gram(const struct ny_fit_settings *settings);
+struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
+                                        struct ny_context *ctx,
+                                        const struct ny_points_info *points,
+                                        const struct ny_geometry *geometry);
+
+#endif

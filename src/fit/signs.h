@@ -1,0 +1,19 @@
+/* The sign rule where there are no landmarks: in each column of Û over the 1,000 rows with the
+ * smallest hash the entry of largest magnitude is positive; ties within 1e-6: the first. */
+#ifndef NY_FIT_SIGNS_H
+#define NY_FIT_SIGNS_H
+
+#include "job/job.h"
+#include "graph/edges.h"
+
+int ny_signs_fix(struct ny_job *job, struct ny_solution *solution);
+/* Chooses those rows among all, or among the nodes of a graph; ny_selection_release() them. */
+int ny_signs_rows(const struct ny_job *job, const struct ny_edges *graph,
+                  struct ny_selection *chosen);
+/* Tells whether the entry that decides the sign of column k of Û over them is negative. */
+bool ny_signs_negative(struct ny_matrix U, size_t k);
+/* Bytes that ny_signs_fix() takes, besides a gather of so many rows. */
+enum { NY_SIGN_ROWS = 1000 };
+size_t ny_signs_bytes(const struct ny_columns_spec *spec, size_t m, size_t p);
+
+#endif

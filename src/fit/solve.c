@@ -1,0 +1,306 @@
+/* Stage solve: the small dense problem, W, s, G → P, q; then the model and the certificate. */
+#include "fit/sums.h"
+
+#include <math.h>
+
+#include "fit/gram_noise.h"
+#include "results/model.h"
+#include "whole/products.h"
+#include "fit/signs.h"
+#include "update/sums.h"
+
+struct ny_problem ny_job_problem(const struct ny_job *job)
+{
+    struct ny_problem problem = ny_settings_problem(job->settings, job->m);
+
+    problem.ctx = job->ctx;
+    problem.n = job->points.n;
+    problem.W = job->W;
+    problem.a = job->a;
+    problem.v = job->degrees.v;
+    problem.acc = job->acc;
+    problem.gram = job->gram;
+    problem.coarse = job->coarse;
+    problem.tile_noise = job->tile_noise;
+    return problem;
+}
+
+static json_t *json_of_values(const double *values, size_t count, double factor)
+{
+    json_t *array = json_array();
+
+    for (size_t k = 0; k < count; k++)
+        ny_field_append(array, json_real(values[k] * factor));
+    return array;
+}
+
+/* The paper's tolerance is a bound for rows, so that one that all rows meet is met by anything. */
+static void warn_of_tolerance(const struct ny_job *job, double trace_error)
+{
+    const double most = 0.5;
+    double tolerance = job->settings->dictionary.tolerance;
+
+    if (job->settings->rule->by_tolerance && tolerance > 0 && trace_error > most)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "%s up to --tolerance %g leave%s %.0f %% of the trace out, as most rows are within "
+               "that: give a smaller --tolerance, such as %.1g",
+               job->m == 1 ? "one landmark" : "the landmarks", tolerance, job->m == 1 ? "s" : "",
+               100 * trace_error, fmin(tolerance, 1) / 10);
+}
+
+/* (tr K − tr K̃)/tr K. The sum of the residuals bounds tr K − tr K̃ too where no direction of the
+ * landmarks is left out, and is not rounded to what is left of a difference of traces. A negative
+ * value of the size of rounding is 0. */
+static double trace_error_of(const struct ny_job *job, const struct ny_solution *solution)
+{
+    const double rounding = 1e-6;
+    const struct ny_fit_settings *settings = job->settings;
+    double error = (solution->trace - solution->trace_approx) / solution->trace;
+    double residual = ny_field_number(ny_job_report(job), "residual_mean", NAN);
+    bool whole = settings->method->all_ranks && !settings->method->krylov && !settings->rank &&
+                 solution->rank_effective == job->m - settings->affine;
+
+    if (error < 0 && error >= -rounding) error = 0;
+    if (whole && !settings->affine && !(residual < 0) &&
+        (settings->normalisation == NY_RAW || settings->normalisation == NY_CENTRED_IMPLICIT))
+        error = fmin(error, residual * (double)job->points.n / solution->trace);
+    return error;
+}
+
+/* Landmarks that the rank cut leaves out are wasted, and what they alone hold is not in the map. */
+static void warn_rank_cut(const struct ny_job *job, const struct ny_solution *solution)
+{
+    const struct ny_fit_settings *settings = job->settings;
+    size_t most = ny_settings_rank(settings, job->m), rank = solution->rank_effective;
+    bool dot, chosen = settings->rule && settings->rule->measures;
+
+    if (settings->map->graph || settings->method->coordinates) return;
+    dot = settings->kernel->base == NY_BASE_DOT;
+    if (dot && job->points.d < most) most = (size_t)job->points.d;
+    if (rank >= most - most / 4) return;
+    if (dot && settings->scale == NY_SCALE_NONE)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "only %zu of %zu directions of the landmarks are above rounding: the columns may "
+               "differ in scale so much that small ones are lost; --scale standard keeps them",
+               rank, most);
+    else if (!dot && !chosen && settings->precision == NY_PRECISION_F32)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "only %zu of %zu landmarks count, the others are as good as equal to them in f32; "
+               "--select rpcholesky chooses others, --precision f64 tells more apart",
+               rank, most);
+}
+
+void ny_job_report_solution(struct ny_job *job, const struct ny_solution *solution)
+{
+    json_t *report = ny_job_report(job);
+    double trace_error = trace_error_of(job, solution);
+    size_t kept = 0;
+
+    ny_field_set_json(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
+    if (job->settings->map->centred_rows)
+        ny_field_set_json(
+            report, "variance",
+            json_of_values(solution->values, solution->p, 1 / ((double)job->points.n - 1)));
+    ny_field_set_count(report, "rank", ny_settings_rank(job->settings, job->m));
+    ny_field_set_count(report, "rank_effective", solution->rank_effective);
+    ny_field_set_count(report, "negative_eigenvalues", solution->negative);
+    ny_field_set_number(report, "negative_share", solution->negative_share);
+    ny_field_set_text(report, "trace_of", solution->trace_of);
+    ny_field_set_number(report, "trace", solution->trace);
+    ny_field_set_number(report, "trace_error", trace_error);
+    warn_of_tolerance(job, trace_error);
+    for (size_t k = 0; k < solution->p; k++)
+        kept += solution->values[k] > 0;
+    if (job->settings->normalisation == NY_DIVIDED_IMPLICIT && fabs(solution->values[0] - 1) > 1e-3)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "the first eigenvalue is %.4f where a kernel divided by its own degrees has 1: some "
+               "rows hardly reach a landmark, and their rounding counts; take more landmarks, a "
+               "wider kernel or --precision f64",
+               solution->values[0]);
+    warn_rank_cut(job, solution);
+    if (kept < solution->p)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "only %zu of %zu components are above rounding: the others are zero", kept,
+               solution->p);
+    if (solution->negative && !job->settings->map->graph) /* of paths it is no wonder */
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "%zu negative eigenvalues of %s were dropped (%.2g of the sum of magnitudes): %s",
+               solution->negative, solution->negative_weights ? "the ensemble" : "W",
+               solution->negative_share,
+               solution->negative_weights
+                   ? "weights of some experts are negative"
+                   : "the kernel is not positive semidefinite on these points");
+}
+
+int ny_job_scale(const struct ny_job *job, const struct ny_solution *solution, double **scale,
+                 struct ny_coordinates *coordinates)
+{
+    const struct ny_fit_settings *settings = job->settings;
+
+    *scale = NULL;
+    *coordinates = (struct ny_coordinates){.pairs = solution->p,
+                                           .skip = settings->map->divided,
+                                           .asymmetric = settings->asymmetric,
+                                           .normalize = settings->row_normalize};
+    if (settings->map->divided && !settings->map->in_time) return NY_OK;
+    *scale = ny_calloc(job->ctx, NY_MEM_MODEL, solution->p, sizeof(double));
+    if (!*scale) return NY_EBUDGET;
+    for (size_t k = 0; k < solution->p && !settings->map->divided; k++)
+        (*scale)[k] = sqrt(solution->values[k]);
+    if (!settings->map->divided) return NY_OK;
+    coordinates->scale = *scale;
+    for (size_t k = 0; k + 1 < solution->p; k++) {
+        (*scale)[k] = pow(solution->values[k + 1], settings->time);
+        if (settings->asymmetric) (*scale)[k] /= solution->trivial_mean; /* ψ = 𝒟^-½Û/c₀ */
+    }
+    return NY_OK;
+}
+
+static int make_model(struct ny_job *job, const struct ny_solution *solution)
+{
+    struct ny_coordinates coordinates;
+    double *scale;
+    struct ny_model_parts parts = {.spec = ny_columns_of(job->columns),
+                                   .precision = job->settings->precision,
+                                   .m = job->m,
+                                   .p = solution->p,
+                                   .landmarks = ny_columns_raw(job->columns),
+                                   .a = job->a,
+                                   .P = solution->P.at,
+                                   .q = solution->q,
+                                   .degrees = job->degrees.v ? &job->degrees : NULL,
+                                   .coordinates = &coordinates};
+    int err = ny_job_scale(job, solution, &scale, &coordinates);
+
+    if (err) return err;
+    parts.scale = coordinates.scale ? NULL : scale;
+    if (!ny_coordinates_plain(&coordinates))
+        ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
+    err = ny_model_new(&job->model, &parts);
+    ny_free(job->ctx, scale);
+    return err;
+}
+
+static int save_model(struct ny_job *job)
+{
+    size_t bytes = ny_model_image_bytes(job->model);
+    void *image = ny_alloc(job->ctx, NY_MEM_MODEL, bytes);
+    int err;
+
+    if (!image) return NY_EBUDGET;
+    ny_model_save(job->model, image);
+    err = ny_job_put_part(job, "model", image, bytes);
+    ny_free(job->ctx, image);
+    ny_field_set_count(job->record, "model_bytes", bytes);
+    return err;
+}
+
+/* Saves the averages with which a probe normalises K, where it is not divided. */
+static int save_averages(struct ny_job *job, const struct ny_solution *solution)
+{
+    if (!ny_settings_probe_averages(job->settings) || job->degrees.v) return NY_OK;
+    ny_field_set_number(job->record, "averages_mean", solution->averages_mean);
+    return ny_job_put_part(job, "centring", solution->averages, job->m * sizeof(double));
+}
+
+void ny_job_drop_problem(struct ny_job *job)
+{
+    ny_accumulator_free(job->acc);
+    job->acc = NULL;
+    ny_krylov_close(job);
+    ny_job_drop_landmarks(job);
+}
+
+/* Called if even an f64 G has lost to rounding what W tells apart: the next solve omits that. */
+static int solve_again(struct ny_job *job)
+{
+    if (job->coarse)
+        return ny_fail(job->ctx, NY_ENUMERIC,
+                       "the projected problem has a negative eigenvalue even in f64: the kernel is "
+                       "not positive semidefinite on these points, or so wide that only rounding "
+                       "is left of it; choose another kernel or width");
+    job->coarse = true;
+    ny_job_drop_problem(job);
+    if (!job->settings->method->krylov) return NY_OK;
+    ny_field_set_json(job->record, "coarse", json_true());
+    json_object_clear(ny_job_checkpoint(job));
+    return ny_job_save(job, NY_STAGE_ACCUMULATE);
+}
+
+/* The tile Gram lost what matters (trap 1): once more, in f64. */
+static int accumulate_again(struct ny_job *job)
+{
+    if (job->gram == NY_GRAM_F64 && !ny_job_sums_outdated(job)) return solve_again(job);
+    ny_log(job->ctx, NY_LOG_DETAIL,
+           "the sums of pass 1 in f32 are too coarse for this result; they are made again in f64");
+    ny_field_set_json(job->record, "gram_f64", json_true());
+    json_object_clear(ny_job_checkpoint(job));
+    ny_job_drop_problem(job);
+    ny_job_mark_time(job);
+    return ny_job_save(job, NY_STAGE_ACCUMULATE);
+}
+
+/* g_jj, as they are before the solution takes G. */
+static int keep_diagonal(const struct ny_job *job, double **diagonal)
+{
+    size_t m = job->m;
+
+    if (!job->acc || !job->acc->G.at || job->gram == NY_GRAM_F64) return NY_OK;
+    *diagonal = ny_alloc(job->ctx, NY_MEM_SOLVE, m * sizeof(double));
+    if (!*diagonal) return NY_EBUDGET;
+    for (size_t j = 0; j < m; j++)
+        (*diagonal)[j] = job->acc->G.at[j * job->acc->G.stride + j];
+    return NY_OK;
+}
+
+/* *diagonal: of the Gram, where it is f32. */
+static int solve_problem(struct ny_job *job, struct ny_solution *solution, double **diagonal)
+{
+    struct ny_problem problem;
+    int err = ny_job_prepare(job);
+
+    if (err == NY_OK) err = ny_job_load_accumulator(job);
+    if (err == NY_OK) err = keep_diagonal(job, diagonal);
+    if (err) return err;
+    problem = ny_job_problem(job);
+    ny_blas_parallel(job->ctx, job->m);
+    err = job->settings->method->solve(&problem, solution); /* W, s, G → P, q */
+    ny_blas_serial();
+    return err;
+}
+
+int ny_stage_solve(struct ny_job *job)
+{
+    struct ny_solution solution = {0};
+    const struct ny_method *method = job->settings->method;
+    double *diagonal = NULL;
+    int err;
+
+    if (method->whole) return ny_products_solve(job);
+    if (job->update.mode == NY_UPDATE_FROZEN) return ny_update_drift(job);
+    err = method->krylov ? ny_krylov_finish(job, &solution)
+                         : solve_problem(job, &solution, &diagonal);
+    if (err) goto done;
+    if (solution.inaccurate || ny_job_sums_outdated(job) ||
+        (diagonal && ny_job_gram_blurs(job, &solution, diagonal))) {
+        err = accumulate_again(job);
+        goto done;
+    }
+    if (method->coordinates) err = ny_signs_fix(job, &solution);
+    if (err) goto done;
+    ny_job_report_solution(job, &solution);
+    err = save_averages(job, &solution);
+    if (err) goto done;
+    err = make_model(job, &solution);
+    if (err) goto done;
+    err = save_model(job);
+    if (err) goto done;
+    ny_job_drop_problem(job);
+    ny_job_keep_sums(job);
+    ny_job_mark_time(job);
+    err = method->krylov ? ny_krylov_leave(job) : ny_job_save(job, NY_STAGE_PROJECT);
+done:
+    ny_free(job->ctx, diagonal);
+    ny_solution_release(&solution, job->ctx);
+    return err;
+}

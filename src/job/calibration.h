@@ -1,0 +1,45 @@
+/*
+ * The operations that this machine does in a second, measured once per CPU, threads and BLAS, kept
+ * in the user's cache folder, used for the times of plans and for gemm_ratio. Never for results.
+ */
+#ifndef NY_JOB_CALIBRATION_H
+#define NY_JOB_CALIBRATION_H
+
+#include <jansson.h>
+
+#include "columns/columns.h"
+
+struct ny_calibration {
+    char key[256]; /* CPU family, threads, BLAS */
+    bool guessed;  /* for work that takes less time than to measure, or where memory is short */
+    double gemm32; /* flop/s of C tiles and projections: all threads, one strip each */
+    double gram32; /* flop/s (m² a row) of f32 tile Grams */
+    double gemm64; /* flop/s of f64 products: W, the small problem */
+    double gram64;
+    double bytes, direct; /* flop/s (2d an entry) of tiles by NY_WAY_BYTES and NY_WAY_DIRECT */
+    double exp32, exp64;  /* exponentials/s in tiles, and of exact values */
+    double date, load; /* when they were measured, seconds since 1970; how many threads wanted each
+                        * CPU then, others' included. NaN: not known */
+    double now;        /* share of the kept rates that the machine has to give: these are that */
+    double eigen;      /* flop/s of dsyevr on (4/3)m³ */
+    double disk_write; /* bytes/s, fsync included */
+};
+
+/* Gets the rates for work of about so many flop: those kept, or the share of them that a busy
+ * machine has to give, as a short look (≤ 50 ms) tells. If it was busy when they were measured, or
+ * none were kept, measures shortly and does not keep that; if the work takes less time than that,
+ * guesses. `patient`: a look that disagrees is repeated. At most `workers` threads look, those of
+ * the work to come, so that BLAS has no buffers that the work does not pay for; their rates are
+ * scaled to all threads. */
+int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsigned workers,
+                       struct ny_calibration *calibration);
+/* Bytes that the short measurement charges where `room` bytes are left. */
+size_t ny_calibration_bytes(unsigned workers, size_t room);
+/* Measures for about two seconds, on a busy machine for more of them, and keeps it, unless the
+ * budget leaves threads out of it; a cache folder that cannot be written is only noted. */
+int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
+/* flop/s of what a tile takes before its exponentials, by the way and the precision used. */
+double ny_calibration_tile(const struct ny_calibration *calibration, enum ny_way way, bool f64);
+json_t *ny_calibration_json(const struct ny_calibration *calibration);
+
+#endif

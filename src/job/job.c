@@ -1,0 +1,532 @@
+#include "job/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/progress.h"
+#include "results/figures.h"
+#include "fit/given_columns.h"
+#include "results/model.h"
+#include "job/plan.h"
+#include "spectral/krylov.h"
+
+static const char *const stage_names[] = {"stats",   "select", "degrees",   "accumulate", "solve",
+                                          "project", "probe",  "neighbors", "graph",      "done"};
+
+/* Keys of the report that `info --json` prints as null until they are known. */
+static const char *const report_keys[] = {"map",
+                                          "approx",
+                                          "select",
+                                          "kernel",
+                                          "gamma",
+                                          "sigma",
+                                          "epsilon",
+                                          "seed",
+                                          "precision",
+                                          "online",
+                                          "threads",
+                                          "n",
+                                          "lost",
+                                          "d",
+                                          "landmarks",
+                                          "components",
+                                          "embedded",
+                                          "graph",
+                                          "paths",
+                                          "edge_weights",
+                                          "products",
+                                          "eigenvector_residuals",
+                                          "rank",
+                                          "rank_effective",
+                                          "eigenvalues",
+                                          "variance",
+                                          "trace",
+                                          "trace_of",
+                                          "trace_error",
+                                          "variance_kept",
+                                          "probe_columns",
+                                          "probe_error",
+                                          "probe_standard_error",
+                                          "residual_max",
+                                          "residual_mean",
+                                          "tolerance",
+                                          "drift_trace_error",
+                                          "drift_residual_share",
+                                          "drift_rows",
+                                          "pilot_tolerance_low",
+                                          "pilot_tolerance_high",
+                                          "negative_eigenvalues",
+                                          "negative_share",
+                                          "residual_variance",
+                                          "distance_preservation",
+                                          "sampled_pairs",
+                                          "gram_precision",
+                                          "inner_passes",
+                                          "inner_residual",
+                                          "passes",
+                                          "rows_read",
+                                          "bytes_read",
+                                          "flops",
+                                          "seconds",
+                                          "gemm_ratio",
+                                          "mode",
+                                          "landmarks_added",
+                                          "total_rows_read",
+                                          "total_flops",
+                                          "total_seconds",
+                                          "peak_rss_bytes",
+                                          "memory_budget_bytes",
+                                          "store_bytes",
+                                          "blas",
+                                          "cpu"};
+
+/* Stages in the order of time, which for those of a graph is not that of their names. */
+static size_t rank_of(enum ny_stage stage)
+{
+    static const size_t ranks[NY_STAGE_DONE] = {
+        [NY_STAGE_STATS] = 0,  [NY_STAGE_NEIGHBORS] = 1, [NY_STAGE_GRAPH] = 2,
+        [NY_STAGE_SELECT] = 3, [NY_STAGE_DEGREES] = 4,   [NY_STAGE_ACCUMULATE] = 5,
+        [NY_STAGE_SOLVE] = 6,  [NY_STAGE_PROJECT] = 7,   [NY_STAGE_PROBE] = 8};
+
+    return ranks[stage];
+}
+
+void ny_job_course(struct ny_context *ctx, const struct ny_plan *plan)
+{
+    double planned_s[NY_STAGE_DONE];
+
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        planned_s[rank_of((enum ny_stage)stage)] = plan->stage_s[stage];
+    ny_course_begin(ctx, planned_s, NY_STAGE_DONE);
+}
+
+const char *ny_stage_name(enum ny_stage stage)
+{
+    return stage_names[stage];
+}
+
+enum ny_stage ny_stage_parse(const char *name)
+{
+    for (int stage = NY_STAGE_STATS; name && stage < NY_STAGE_DONE; stage++)
+        if (strcmp(name, stage_names[stage]) == 0) return (enum ny_stage)stage;
+    return NY_STAGE_DONE;
+}
+
+void ny_job_describe_machine(json_t *report)
+{
+    ny_field_set_text(report, "version", ny_version());
+    ny_field_set_text(report, "blas", ny_blas_name());
+    ny_field_set_text(report, "cpu", ny_cpu_name(ny_cpu_family()));
+}
+
+json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind)
+{
+    json_t *record = json_object(), *report = json_object();
+
+    for (size_t i = 0; i < sizeof(report_keys) / sizeof(report_keys[0]); i++)
+        ny_field_set_json(report, report_keys[i], json_null());
+    ny_field_set_json(report, "stages", json_object());
+    ny_field_set_json(report, "stage_memory_bytes", json_object());
+    ny_field_set_count(report, "n", points->n);
+    ny_field_set_count(report, "d", points->d);
+    ny_field_set_count(report, "updates", 0);
+    ny_job_describe_machine(report);
+    ny_field_set_json(record, "format", json_integer(NY_RECORD_FORMAT));
+    ny_field_set_text(record, "kind", kind);
+    ny_field_set_text(record, "stage", stage_names[NY_STAGE_STATS]);
+    ny_field_set_json(record, "options", options);
+    ny_field_set_json(record, "checkpoint", json_object());
+    ny_field_set_json(record, "report", report);
+    return record;
+}
+
+json_t *ny_job_report(const struct ny_job *job)
+{
+    return json_object_get(job->record, "report");
+}
+
+json_t *ny_job_checkpoint(const struct ny_job *job)
+{
+    return json_object_get(job->record, "checkpoint");
+}
+
+int ny_job_put_part(struct ny_job *job, const char *part, const void *data, size_t bytes)
+{
+    ny_record_renew(job->record, part);
+    return ny_blob_put(job->store, job->name, ny_record_part(job->record, part).name, data, bytes);
+}
+
+int ny_job_get_part(const struct ny_job *job, const char *part, void *data, size_t bytes)
+{
+    return ny_blob_get(job->store, job->name, ny_record_part(job->record, part).name, data, bytes);
+}
+
+int ny_job_delete_part(const struct ny_job *job, struct ny_batch *batch, const char *part)
+{
+    return ny_batch_delete(batch, job->name, ny_record_part(job->record, part).name);
+}
+
+void ny_job_mark_time(struct ny_job *job)
+{
+    const char *stage = stage_names[job->stage];
+    json_t *report = ny_job_report(job), *stages = json_object_get(report, "stages");
+    json_t *memory = json_object_get(report, "stage_memory_bytes");
+    double now_s = ny_now(), elapsed_s = now_s - job->marked_s;
+
+    job->marked_s = now_s;
+    ny_field_set_number(stages, stage,
+                        ny_field_number(stages, stage, 0) + elapsed_s);
+    ny_field_set_number(report, "seconds", ny_field_number(report, "seconds", 0) + elapsed_s);
+    if (ny_field_count(memory, stage, 0) < ny_memory_peak(job->ctx))
+        ny_field_set_count(memory, stage, ny_memory_peak(job->ctx));
+}
+
+/* Adds up the totals of all runs that made the result; an update begins with those before it. */
+static void add_totals(json_t *report)
+{
+    uint64_t rows = ny_field_count(report, "total_rows_read", 0);
+
+    ny_field_set_count(report, "total_rows_read", rows + ny_field_count(report, "rows_read", 0));
+    ny_field_set_number(report, "total_flops",
+                        ny_field_number(report, "total_flops", 0) +
+                            ny_field_number(report, "flops", 0));
+    ny_field_set_number(report, "total_seconds",
+                        ny_field_number(report, "total_seconds", 0) +
+                            ny_field_number(report, "seconds", 0));
+}
+
+int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage)
+{
+    int err = NY_OK;
+
+    ny_field_set_text(job->record, "stage", stage_names[stage]);
+    if (stage == NY_STAGE_DONE) add_totals(ny_job_report(job));
+    if (stage == NY_STAGE_DONE) ny_figures_derive(job->record);
+    if (stage == NY_STAGE_DONE && job->update.mode) err = ny_update_finish(job, batch);
+    if (err == NY_OK) err = ny_record_put(batch, job->name, job->record);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_batch_commit(batch);
+}
+
+int ny_job_save(struct ny_job *job, enum ny_stage stage)
+{
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, job->store);
+
+    return err ? err : ny_job_commit(job, batch, stage);
+}
+
+int ny_job_save_without(struct ny_job *job, enum ny_stage stage, const char *const *parts)
+{
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, job->store);
+
+    if (err) return err;
+    for (; *parts && err == NY_OK; parts++)
+        err = ny_job_delete_part(job, batch, *parts);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_job_commit(job, batch, stage);
+}
+
+static void slot_name(char *text, size_t size, const char *part, uint64_t slot)
+{
+    snprintf(text, size, "%s.%llu", part, (unsigned long long)slot);
+}
+
+int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char *part,
+                            const void *image, size_t bytes, uint64_t units)
+{
+    struct ny_pieces pieces = ny_pieces_of(image, bytes);
+
+    return ny_job_checkpoint_pieces(job, stage, part, &pieces, units);
+}
+
+int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage stage, const char *part,
+                             const struct ny_pieces *image, uint64_t units)
+{
+    json_t *checkpoint = ny_job_checkpoint(job);
+    uint64_t slot = 1 - ny_field_count(checkpoint, "slot", 1);
+    char name[32];
+    int err;
+
+    slot_name(name, sizeof(name), part, slot);
+    ny_record_renew(job->record, name);
+    err = ny_blob_put_pieces(job->store, job->name, ny_record_part(job->record, name).name, image);
+    if (err) return err;
+    ny_field_set_text(checkpoint, "part", part);
+    ny_field_set_count(checkpoint, "slot", slot);
+    ny_field_set_count(checkpoint, "bytes", image->bytes);
+    ny_field_set_count(checkpoint, "units", units);
+    ny_field_set_count(checkpoint, "rows", units * NY_UNIT_ROWS);
+    ny_job_mark_time(job);
+    return ny_job_save(job, stage);
+}
+
+int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size_t bytes,
+                         bool *found)
+{
+    json_t *checkpoint = ny_job_checkpoint(job);
+    const char *saved = ny_field_text(checkpoint, "part");
+    char name[32];
+
+    *found = saved && strcmp(saved, part) == 0;
+    if (!*found) return NY_OK;
+    slot_name(name, sizeof(name), part, ny_field_count(checkpoint, "slot", 0));
+    return ny_job_get_part(job, name, image, bytes);
+}
+
+int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_pieces *image)
+{
+    char name[32];
+
+    slot_name(name, sizeof(name), part, 1 - ny_field_count(ny_job_checkpoint(job), "slot", 1));
+    ny_record_renew(job->record, name);
+    return ny_blob_put_pieces(job->store, job->name, ny_record_part(job->record, name).name, image);
+}
+
+int ny_job_get_beside(struct ny_job *job, const char *part, void *image, size_t bytes)
+{
+    char name[32];
+
+    slot_name(name, sizeof(name), part, ny_field_count(ny_job_checkpoint(job), "slot", 0));
+    return ny_job_get_part(job, name, image, bytes);
+}
+
+int ny_job_not_its_checkpoint(const struct ny_job *job)
+{
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the checkpoint of '%s' in %s is not one of its stage %s; begin it anew with "
+                   "--restart",
+                   job->name, ny_store_path(job->store), stage_names[job->stage]);
+}
+
+int ny_job_no_such_stage(const struct ny_job *job)
+{
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the record of '%s' in %s is at a stage that it has not; begin it anew with "
+                   "--restart",
+                   job->name, ny_store_path(job->store));
+}
+
+int ny_job_load_any_image(struct ny_job *job, const char *part, void **image, size_t *bytes)
+{
+    bool found;
+    int err;
+
+    *image = NULL;
+    *bytes = (size_t)ny_field_count(ny_job_checkpoint(job), "bytes", 0);
+    if (!ny_field_is(ny_job_checkpoint(job), "part", part)) return NY_OK;
+    *image = ny_alloc(job->ctx, NY_MEM_OTHER, *bytes);
+    if (!*image) return NY_EBUDGET;
+    err = ny_job_load_image_at(job, part, *image, *bytes, &found);
+    if (err == NY_OK) return NY_OK;
+    ny_free(job->ctx, *image);
+    *image = NULL;
+    return err;
+}
+
+int ny_job_load_image(struct ny_job *job, const char *part, const struct ny_image_shape *shape,
+                      void **image, uint64_t *units)
+{
+    const json_t *checkpoint = ny_job_checkpoint(job);
+    size_t bytes;
+
+    *image = NULL;
+    *units = 0;
+    if (!ny_field_is(checkpoint, "part", part)) return NY_OK;
+    *units = ny_field_count(checkpoint, "units", 0);
+    if (ny_field_count(checkpoint, "bytes", 0) != shape->bytes || *units > shape->units)
+        return ny_job_not_its_checkpoint(job);
+    return ny_job_load_any_image(job, part, image, &bytes);
+}
+
+void ny_job_count_flops(struct ny_job *job, double flops)
+{
+    json_t *report = ny_job_report(job);
+
+    ny_field_set_number(report, "flops", ny_field_number(report, "flops", 0) + flops);
+}
+
+void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
+{
+    ny_job_count_passes(job, 1, rows, flops);
+}
+
+void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, double flops)
+{
+    json_t *report = ny_job_report(job);
+    double row_bytes =
+        (double)job->points.stored_bytes / (double)(job->points.n ? job->points.n : 1);
+
+    ny_field_set_count(report, "passes", ny_field_count(report, "passes", 0) + passes);
+    ny_field_set_count(report, "rows_read", ny_field_count(report, "rows_read", 0) + rows);
+    ny_field_set_count(report, "bytes_read",
+                       ny_field_count(report, "bytes_read", 0) +
+                           (uint64_t)(row_bytes * (double)rows));
+    ny_job_count_flops(job, flops);
+}
+
+/* Called once, when an update begins. */
+static int check_drift(struct ny_job *job)
+{
+    int err;
+
+    if (!job->update.mode || json_object_size(ny_job_checkpoint(job)) > 0) return NY_OK;
+    err = ny_job_load_frozen(job);
+    return err ? err : ny_update_warn_drift(job);
+}
+
+/* A result computed half with one BLAS and half with another is right, but not to the last bit. */
+static void warn_of_other_machine(const struct ny_job *job)
+{
+    const char *blas = ny_field_text(ny_job_report(job), "blas");
+
+    if (blas && strcmp(blas, ny_blas_name()) != 0)
+        ny_log(job->ctx, NY_LOG_WARNING,
+               "'%s' was begun with %s and goes on with %s: its last bits may differ from an "
+               "unbroken run's",
+               job->name, blas, ny_blas_name());
+}
+
+void ny_job_drop_landmarks(struct ny_job *job)
+{
+    ny_columns_free(job->columns);
+    ny_degrees_release(&job->degrees, job->ctx);
+    ny_free(job->ctx, job->W.at);
+    ny_free(job->ctx, job->a);
+    ny_free(job->ctx, job->rows);
+    job->columns = NULL;
+    job->W = (struct ny_matrix){0};
+    job->a = NULL;
+    job->rows = NULL;
+}
+
+static void release(struct ny_job *job)
+{
+    ny_model_free(job->model);
+    ny_free(job->ctx, job->state);
+    ny_job_drop_problem(job);
+    ny_geometry_free(job->geometry, job->ctx);
+    ny_unreserve(job->ctx, NY_MEM_PROCESS, job->blas_bytes);
+}
+
+int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *arg), void *arg)
+{
+    int err = NY_OK;
+
+    while (err == NY_OK) {
+        const char *stage = ny_field_text(job->record, "stage");
+
+        job->stage = ny_stage_parse(stage);
+        if (job->stage == NY_STAGE_DONE && strcmp(stage, stage_names[NY_STAGE_DONE]) != 0)
+            return ny_job_no_such_stage(job);
+        if (job->stage == end) break;
+        ny_course_stage(job->ctx, rank_of(job->stage));
+        err = ny_check_interrupt(job->ctx);
+        ny_memory_peak_reset(job->ctx);
+        ny_blas_serial(); /* but around small problems, whatever ran before in this process */
+        ny_context_set_crew(job->ctx, job->workers);
+        if (err == NY_OK) err = run(arg);
+    }
+    ny_context_set_crew(job->ctx, 0);
+    return err;
+}
+
+static int run_stage(void *arg)
+{
+    static int (*const run[])(struct ny_job *) = {
+        ny_stage_stats, ny_stage_select,  ny_stage_degrees, ny_stage_accumulate,
+        ny_stage_solve, ny_stage_project, ny_stage_probe};
+    struct ny_job *job = arg;
+    enum ny_stage last = job->settings->probes ? NY_STAGE_PROBE : NY_STAGE_PROJECT;
+
+    if (job->until != NY_STAGE_DONE) last = job->until;
+    if (job->stage > last) return ny_job_no_such_stage(job);
+    return run[job->stage](job);
+}
+
+int ny_job_reserve_blas(struct ny_job *job, size_t m)
+{
+    size_t bytes = ny_blas_bytes(job->settings->threads, job->workers, m), more;
+    int err;
+
+    if (bytes <= job->blas_bytes) return NY_OK;
+    more = bytes - job->blas_bytes;
+    err = ny_reserve(job->ctx, NY_MEM_PROCESS, more);
+    if (err == NY_OK) job->blas_bytes = bytes;
+    return err;
+}
+
+/* Checks the row counts of a record, since later stages rely on them. */
+static int check_rows(const struct ny_job *job)
+{
+    const struct ny_update *update = &job->update;
+    uint64_t landmarks = ny_field_count(ny_job_report(job), "landmarks", 1), n = job->points.n;
+    bool arriving = json_is_true(json_object_get(job->record, "arriving"));
+
+    if ((n || arriving) && landmarks && update->rows <= n && update->selected <= n &&
+        (update->landmarks <= n || update->landmarks <= job->points.d))
+        return NY_OK;
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the record of '%s' in %s counts rows or landmarks that it cannot have; begin "
+                   "it anew with --restart",
+                   job->name, ny_store_path(job->store));
+}
+
+int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
+               json_t *record, const struct ny_plan *plan)
+{
+    struct ny_job job = {.ctx = ny_store_context(store),
+                         .store = store,
+                         .name = name,
+                         .settings = settings,
+                         .until = plan ? NY_STAGE_DONE : NY_STAGE_SELECT,
+                         .plan = plan,
+                         .record = record,
+                         .update = ny_update_of(record),
+                         .workers = plan ? plan->workers : settings->threads,
+                         .params = settings->params,
+                         .marked_s = ny_now()};
+    uint64_t n;
+    int err;
+
+    err = ny_points_info(store, &job.points);
+    if (err == NY_OK) err = ny_record_check_lost(store, name, record);
+    if (err) goto done;
+    if (json_is_true(json_object_get(record, "arriving"))) /* those that are there now */
+        ny_field_set_count(ny_job_report(&job), "n", job.points.n);
+    n = ny_field_count(ny_job_report(&job), "n", 0);
+    if (job.points.n < n) {
+        err = ny_fail(job.ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",
+                      ny_store_path(store), (unsigned long long)job.points.n, name,
+                      (unsigned long long)n);
+        goto done;
+    }
+    if (job.points.n > n)
+        ny_log(job.ctx, NY_LOG_NOTE,
+               "%llu rows were appended since %s'%s' began; they are not in it",
+               (unsigned long long)(job.points.n - n), job.update.mode ? "the update of " : "",
+               name);
+    job.points.n = n;
+    err = check_rows(&job);
+    if (err) goto done;
+    err = ny_given_columns_shape(job.ctx, settings, &job.points);
+    if (err) goto done;
+    warn_of_other_machine(&job);
+    err = ny_job_reserve_blas(&job, (size_t)ny_field_count(ny_job_report(&job), "landmarks", 0));
+    if (err) goto done;
+    err = check_drift(&job);
+    if (err) goto done;
+    err = ny_job_run_stages(&job, NY_STAGE_DONE, run_stage, &job);
+done:
+    release(&job);
+    return err;
+}

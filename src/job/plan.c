@@ -1,0 +1,271 @@
+#include "job/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fit/given_columns.h"
+#include "maps/graph_map.h"
+#include "job/plan_private.h"
+#include "whole/products.h"
+#include "spectral/krylov.h"
+
+/* Rules that look at residuals end at the rank of K, which of plain products is that of the
+ * rows. */
+static size_t most_landmarks(const struct ny_fit_settings *settings,
+                             const struct ny_points_info *points, size_t m)
+{
+    const struct ny_kernel *kernel = settings->kernel;
+    bool products = kernel->base == NY_BASE_DOT && !kernel->has_gamma;
+    bool ends = settings->rule->by_tolerance || settings->rule->measures;
+    size_t rank = points->d < m ? (size_t)points->d : m;
+
+    return products && ends && rank ? rank : m;
+}
+
+/* Decides m of the plan: the number asked for, or for greedy the estimate from a sample. */
+static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings *settings,
+                            const struct ny_points_info *points, struct ny_columns_spec spec,
+                            struct ny_plan *plan)
+{
+    enum { SAMPLE_ROWS = 20000, SAMPLE_LEAST = 500, SAMPLE_VALUES = 10000000, PAIRS = 1000 };
+    size_t rows = SAMPLE_VALUES / (points->d ? (size_t)points->d : 1);
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_selection_request request = {.ctx = ctx,
+                                           .store = store,
+                                           .n = points->n,
+                                           .spec = &spec,
+                                           .seed = settings->seed,
+                                           .landmarks = settings->landmarks,
+                                           .dictionary = settings->dictionary,
+                                           .workers = 1};
+    int err = NY_OK;
+
+    if (settings->method->whole) {
+        plan->whole = true;
+        plan->m = ny_products_of(settings, points->n).order;
+        return NY_OK;
+    }
+    plan->m = settings->landmarks;
+    if (settings->method->coordinates) return NY_OK;
+    if (plan->m > points->n) plan->m = (size_t)points->n;
+    plan->m = most_landmarks(settings, points, plan->m);
+    if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
+    if (settings->gamma_auto)
+        err = ny_columns_auto_gamma_of(&spec, store, ny_settings_frozen_rows(settings, points),
+                                       settings->seed, PAIRS, &spec.params.gamma);
+    if (points->row_slots || rows > SAMPLE_ROWS) rows = SAMPLE_ROWS;
+    if (rows < SAMPLE_LEAST) rows = SAMPLE_LEAST;
+    if (err == NY_OK) err = ny_greedy_estimate(&request, rows, &plan->m);
+    plan->m_estimated = true;
+    if (plan->m > settings->landmarks) plan->m = settings->landmarks;
+    return err;
+}
+
+/* An estimate may be too low: memory is planned for a quarter more. */
+static size_t with_margin(size_t m, size_t cap, uint64_t n)
+{
+    size_t more = m + m / 4;
+
+    if (more > cap) more = cap;
+    return more < n ? more : (size_t)n;
+}
+
+static void plan_memory(const struct ny_footprint *footprint, struct ny_plan *plan)
+{
+    struct ny_context *ctx = footprint->ctx;
+
+    plan->workers = ny_footprint_workers(footprint, footprint->settings->threads);
+    plan->fits = plan->workers > 0;
+    if (!plan->fits) plan->workers = 1;
+    plan->memory_bytes =
+        ny_footprint_peak(footprint, plan->workers, ny_memory_limit(ctx), plan->by_purpose);
+    ny_footprint_stages(footprint, plan->workers, ny_memory_limit(ctx), plan->stage_bytes);
+    plan->memory_min_bytes = ny_footprint_minimum(footprint);
+}
+
+/* Rough flops of tiles and their Gram, or of all of K and its products. */
+static double rough_flops(const struct ny_footprint *footprint, size_t m)
+{
+    const struct ny_points_info *points = footprint->points;
+    double n = (double)points->n, d = (double)points->d;
+
+    if (footprint->settings->method->whole)
+        return 2 * n * n * (d + (double)ny_settings_pairs(footprint->settings));
+    return 2 * n * (double)m * (d + (double)m);
+}
+
+/* A sample is worth its time where the fit takes seconds. */
+static bool is_looked_at(const struct ny_footprint *footprint, size_t m)
+{
+    const double much = 2e10;
+    const struct ny_fit_settings *settings = footprint->settings;
+
+    return !settings->method->whole && !settings->method->coordinates && !settings->columns_file &&
+           rough_flops(footprint, m) > much;
+}
+
+int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
+                 struct ny_plan *plan)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_footprint footprint = {.ctx = ctx, .settings = settings, .gram = NY_GRAM_F64};
+    struct ny_geometry *geometry = NULL;
+    struct ny_look look = {0};
+    struct ny_points_info points;
+    int err;
+
+    *plan = (struct ny_plan){0};
+    if (settings->map->graph) return ny_graph_fit_plan(store, settings, plan);
+    err = ny_points_info(store, &points);
+    if (err) goto done;
+    if (points.n == 0) {
+        err = ny_fail(ctx, NY_EDATA, "%s holds no points; import some first with 'nystream import'",
+                      ny_store_path(store));
+        goto done;
+    }
+    err = ny_given_columns_shape(ctx, settings, &points);
+    if (err) goto done;
+    err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d);
+    if (err) goto done;
+    footprint.points = &points;
+    footprint.spec = ny_settings_spec(settings, ctx, &points, geometry);
+    plan->m = m;
+    ny_blas_serial();
+    ny_context_set_crew(ctx, 1); /* as no plan has told of more */
+    if (!m) err = decide_landmarks(store, settings, &points, footprint.spec, plan);
+    if (err) goto done;
+    footprint.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
+    plan_memory(&footprint, plan);
+    err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), settings->patient,
+                             plan->workers, &plan->rates);
+    if (err) goto done;
+    plan->loose = settings->rule->by_tolerance && !settings->method->whole;
+    if (is_looked_at(&footprint, plan->m)) err = ny_plan_look(&look, store, settings, &footprint);
+    if (err) goto done;
+    plan->gram_f64 = ny_settings_gram_f64(settings, points.n) || look.gram_f64;
+    ny_plan_time(&footprint, &look, plan);
+done:
+    ny_context_set_crew(ctx, 0);
+    ny_look_release(&look, ctx);
+    ny_geometry_free(geometry, ctx);
+    return err;
+}
+
+json_t *ny_plan_json(const struct ny_plan *plan)
+{
+    json_t *json = json_object(), *memory = json_object(), *stages = json_object();
+    json_t *bytes = json_object();
+
+    ny_field_set_json(json, "fits", json_boolean(plan->fits));
+    ny_field_set_count(json, "memory_min_bytes", plan->memory_min_bytes);
+    for (int p = 0; p < NY_PURPOSES; p++)
+        ny_field_set_count(memory, ny_purpose_name((enum ny_purpose)p), plan->by_purpose[p]);
+    ny_field_set_json(json, "memory_bytes", memory);
+    ny_field_set_count(json, "disk_bytes", plan->disk_bytes);
+    ny_field_set_number(json, "flops", plan->flops);
+    ny_field_set_count(json, "passes", plan->passes);
+    ny_field_set_number(json, "seconds", plan->seconds);
+    ny_field_set_number(json, "seconds_low", plan->seconds_low);
+    ny_field_set_number(json, "seconds_high", plan->seconds_high);
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++) {
+        const char *name = ny_stage_name((enum ny_stage)stage);
+
+        ny_field_set_number(stages, name, plan->stage_s[stage]);
+        ny_field_set_count(bytes, name, plan->stage_bytes[stage]);
+    }
+    ny_field_set_json(json, "stages", stages);
+    ny_field_set_json(json, "stage_memory_bytes", bytes);
+    if (plan->whole)
+        ny_field_set_json(json, "landmarks", json_null());
+    else
+        ny_field_set_count(json, "landmarks", plan->m);
+    ny_field_set_json(json, "landmarks_estimated", json_boolean(plan->m_estimated));
+    ny_field_set_count(json, "workers", plan->workers);
+    ny_field_set_json(json, "rates", ny_calibration_json(&plan->rates));
+    return json;
+}
+
+/* The time of the products of a pass at their rates, and of nothing besides. */
+struct ideal {
+    const struct ny_calibration *rate;
+    enum ny_way way;
+    bool f64;
+    double d;
+};
+
+static double product_s(const struct ideal *ideal, double entries)
+{
+    return 2 * entries * ideal->d / ny_calibration_tile(ideal->rate, ideal->way, ideal->f64);
+}
+
+static double map_s(const struct ideal *ideal, double entries, double p)
+{
+    return 2 * entries * p / (ideal->f64 ? ideal->rate->gemm64 : ideal->rate->gemm32);
+}
+
+double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct ny_job *job)
+{
+    static const char *const passes[] = {"degrees", "accumulate", "project"};
+    const json_t *report = ny_job_report(job), *stages = json_object_get(report, "stages");
+    const char *gram = ny_field_text(report, "gram_precision");
+    const struct ny_fit_settings *settings = job->settings;
+    struct ny_columns_spec spec = ny_job_spec(job);
+    const struct ideal price = {.rate = calibration,
+                                .way = ny_way_of(&spec),
+                                .f64 = settings->precision == NY_PRECISION_F64,
+                                .d = ny_entry_products(&spec)};
+    struct ny_problem problem = ny_settings_problem(settings, job->m);
+    double n = (double)job->points.n, m = (double)job->m, wall_s = 0;
+    double width = (double)ny_krylov_width(&problem, job->m);
+    double ideal_s =
+        product_s(&price, n * m) + map_s(&price, n * m, (double)ny_settings_pairs(settings));
+
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++)
+        wall_s += ny_field_number(stages, passes[i], 0);
+    if (ny_settings_needs_degrees(settings)) ideal_s += product_s(&price, n * m);
+    if (settings->method->krylov)
+        ideal_s += ny_field_number(report, "inner_passes", 0) *
+                   (product_s(&price, n * m) + map_s(&price, n * m, 2 * width));
+    else if (gram)
+        ideal_s += product_s(&price, n * m) +
+                   n * m * m / (gram[1] == '6' ? calibration->gram64 : calibration->gram32);
+    if (settings->method->whole) {
+        struct ny_products products = ny_products_of(settings, job->points.n);
+
+        ideal_s = product_s(&price, ny_products_entries(&products)) +
+                  map_s(&price, n * n, ny_products_columns(&products));
+    }
+    /* Products of sparse rows are no GEMM. */
+    return ideal_s > 0 && price.way != NY_WAY_SPARSE ? wall_s / ideal_s : NAN;
+}
+
+int ny_job_fit_workers(struct ny_job *job)
+{
+    struct ny_footprint footprint = {.ctx = job->ctx,
+                                     .settings = job->settings,
+                                     .points = &job->points,
+                                     .m = job->m,
+                                     .gram = job->gram,
+                                     .blas_bytes = job->blas_bytes};
+    unsigned workers;
+    int err = ny_job_load_frozen(job);
+
+    if (err) return err;
+    footprint.spec = ny_job_spec(job);
+    workers = ny_footprint_stage_workers(&footprint, job->stage);
+    if (!workers)
+        return ny_fail(job->ctx, NY_EBUDGET,
+                       "this fit needs a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; "
+                       "give --memory %zuM or fewer %s",
+                       ny_footprint_minimum(&footprint),
+                       (double)ny_footprint_minimum(&footprint) / 1048576.0,
+                       (double)ny_memory_limit(job->ctx) / 1048576.0,
+                       (ny_footprint_minimum(&footprint) >> 20) + 1,
+                       job->settings->method->whole ? "components" : "landmarks");
+    job->workers = workers;
+    if (job->stage == NY_STAGE_ACCUMULATE && !ny_footprint_keeps_square(&footprint, workers)) {
+        ny_free(job->ctx, job->W.at);
+        job->W.at = NULL;
+    }
+    return ny_job_reserve_blas(job, job->m);
+}

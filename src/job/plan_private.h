@@ -1,0 +1,22 @@
+/* Shared by the files of the plan. */
+#ifndef NY_JOB_PLAN_PRIVATE_H
+#define NY_JOB_PLAN_PRIVATE_H
+
+#include "job/plan.h"
+#include "job/prices.h"
+
+/* A forecast from a sample of the rows. */
+struct ny_look {
+    bool gram_f64; /* pass 1 sums up in f64 */
+    struct ny_decay decay;
+    double *share;
+};
+int ny_plan_look(struct ny_look *look, struct ny_store *store,
+                 const struct ny_fit_settings *settings, const struct ny_footprint *footprint);
+void ny_look_release(struct ny_look *look, struct ny_context *ctx);
+
+/* Passes, flops, disk and seconds, with plan->m and plan->rates. */
+void ny_plan_time(const struct ny_footprint *footprint, const struct ny_look *look,
+                  struct ny_plan *plan);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * Seconds of pieces of the work, with all threads: products at their measured rates, and what comes
+ * beside them. The latter is counted in beats, nanoseconds of a thread of the machine that they
+ * were measured on, and as long on another as an exponential says.
+ */
+#ifndef NY_JOB_PRICES_H
+#define NY_JOB_PRICES_H
+
+#include "job/calibration.h"
+#include "store/store.h"
+
+struct ny_prices {
+    const struct ny_calibration *rate;
+    const struct ny_columns_spec *spec;
+    enum ny_way way;
+    bool f64;                    /* tiles are */
+    double d;                    /* products that an entry takes */
+    double values;               /* that a row holds, and the bytes that they are read as */
+    double row_bytes, raw_bytes; /* raw: in memory, where a sparse one has room for the fullest */
+    double blocks;               /* of the points */
+    double block_rows;
+};
+
+struct ny_prices ny_prices_of(const struct ny_calibration *rate,
+                              const struct ny_points_info *points,
+                              const struct ny_columns_spec *spec, bool f64);
+
+/* Seconds of so many beats of one thread, shared by all. */
+double ny_price_beats(const struct ny_prices *prices, double beats);
+
+/* The factor by which a pass over n rows takes longer with so many workers than with all threads:
+ * units go to one worker each, so that a few rows keep few workers busy. */
+double ny_price_share(uint64_t n, unsigned workers, unsigned threads);
+/* Threads that work at a time. */
+unsigned ny_price_threads(unsigned threads);
+
+/* Seconds to decode and prepare rows of a pass; and to read rows one by one, each from its block,
+ * on one of `threads` threads. */
+double ny_price_rows(const struct ny_prices *prices, double rows);
+double ny_price_gather(const struct ny_prices *prices, double rows, unsigned threads);
+/* Entries of C: their products alone, and with all that follows. */
+double ny_price_products(const struct ny_prices *prices, double entries);
+double ny_price_tile(const struct ny_prices *prices, double entries);
+/* Seconds of CᵀC of n rows; and of C times p columns, by entries of C. */
+double ny_price_gram(const struct ny_prices *prices, bool f64, double n, double m);
+double ny_price_map(const struct ny_prices *prices, double entries, double p);
+/* W: half of it is computed, in f64. */
+double ny_price_square(const struct ny_prices *prices, double m);
+/* --gamma auto: distances of pairs, on one of `threads` threads. */
+double ny_price_pairs(const struct ny_prices *prices, double pairs, unsigned threads);
+/* A commit of so many bytes at the end of a stage. */
+double ny_price_commit(const struct ny_prices *prices, double bytes);
+
+#endif

@@ -1,0 +1,430 @@
+/*
+ * Laplacian eigenmaps (Belkin & Niyogi 2003) of a graph of neighbours, as Talwalkar, Kumar & Rowley
+ * 2008 have them in section 2.2 (their W is A, their σ² 1/γ): A = exp(−γ‖·‖²) on its edges, or 1;
+ * Y = U of the smallest eigenpairs of L = I − D^-½AD^-½ (eq. 2), of which the first is trivial
+ * (graph/lobpcg.h). The diffusion map of such a graph (Homrighausen & McDonald 2011, eqs. 1 to 3, ε
+ * = 1/γ) takes the same vectors, of D^-½AD^-½ = I − L (eq. 2), times the power t of its eigenvalues
+ * 1 − λ; asymmetric: those of the walk D⁻¹A (eq. 3), D^-½u. Stages:
+ *
+ *   solve       the pairs
+ *   project     their rows, as embedding; that of the trivial pair, too, so that it can be exported
+ *
+ * Parts of the NAME beside those of maps/graph_map.h:
+ *
+ *   eigenpairs.0/1  the solver's state, two slots in turn; gone when done
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/progress.h"
+#include "results/coordinates.h"
+#include "maps/eigenmaps_private.h"
+#include "maps/graph_map.h"
+#include "fit/signs.h"
+#include "graph/lobpcg.h"
+
+/* Most graphs take some ten steps. With more values of 0 to rounding than the block holds, one took
+ * 300 from one start. */
+enum { PATIENCE = 500 };
+
+struct eigenmaps {
+    struct ny_graph_fit *fit;
+    size_t pairs;
+    struct ny_affinity affinity;
+    struct ny_lobpcg solver;
+};
+
+/* ---- what both stages begin with ------------------------------------------------------------ */
+
+static int check_size(const struct ny_graph_fit *fit, size_t pairs)
+{
+    if (pairs <= fit->edges.n) return NY_OK;
+    return ny_fail(fit->job.ctx, NY_EUSAGE,
+                   "--components %zu and the trivial one are more than the %u rows of the largest "
+                   "component of the graph",
+                   pairs - 1, fit->edges.n);
+}
+
+/* γ, in the report once it is known; 0: weights are 1. */
+static int decide_width(struct ny_graph_fit *fit, double *gamma)
+{
+    struct ny_job *job = &fit->job;
+    json_t *report = ny_job_report(job);
+    int err = NY_OK;
+
+    *gamma = 0;
+    if (job->settings->edge_weights == NY_EDGES_BINARY) return NY_OK;
+    *gamma = ny_field_number(report, "gamma", job->settings->params.gamma);
+    if (json_is_number(json_object_get(report, "gamma"))) return NY_OK;
+    if (job->settings->gamma_auto) err = ny_affinity_gamma(&fit->edges, gamma);
+    if (err == NY_OK) ny_job_report_width(job, *gamma);
+    return err;
+}
+
+/* Loads the stage's image of so many bytes; NULL: there is none yet. Its units are products. */
+static int load_image(const struct eigenmaps *map, size_t bytes, double **image)
+{
+    const struct ny_image_shape shape = {bytes, UINT64_MAX};
+    void *loaded;
+    uint64_t products;
+    int err = ny_job_load_image(&map->fit->job, "eigenpairs", &shape, &loaded, &products);
+
+    *image = loaded;
+    return err;
+}
+
+static void warn_of_far_rows(const struct eigenmaps *map)
+{
+    const struct ny_affinity *affinity = &map->affinity;
+
+    if (affinity->far && map->fit->job.stage == NY_STAGE_SOLVE)
+        ny_log(affinity->ctx, NY_LOG_WARNING,
+               "%llu rows, row %llu the first of them, are so far from all of their neighbours "
+               "that the weights exp(-%g d^2) vanish: they are placed at 0; a smaller --gamma "
+               "gives them a place, a --max-distance leaves them out",
+               (unsigned long long)affinity->far, (unsigned long long)affinity->far_row,
+               affinity->gamma);
+}
+
+static int open_map(struct eigenmaps *map, struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    double gamma;
+    int err;
+
+    *map = (struct eigenmaps){.fit = fit, .pairs = ny_settings_pairs(job->settings)};
+    err = check_size(fit, map->pairs);
+    if (err == NY_OK) err = ny_graph_fit_workers(fit);
+    if (err == NY_OK) err = decide_width(fit, &gamma);
+    if (err == NY_OK) err = ny_affinity_new(&map->affinity, &fit->edges, gamma);
+    if (err == NY_OK) warn_of_far_rows(map);
+    return err;
+}
+
+static int open_solver(struct eigenmaps *map)
+{
+    struct ny_job *job = &map->fit->job;
+    double *image = NULL;
+    int err = ny_job_reserve_blas(job, map->pairs);
+
+    if (err == NY_OK)
+        err = load_image(map, ny_lobpcg_state_bytes(map->fit->edges.n, map->pairs), &image);
+    if (err) return err;
+    return ny_lobpcg_new(&map->solver, &map->affinity, map->pairs, job->settings->seed, image);
+}
+
+static void close_map(struct eigenmaps *map)
+{
+    ny_lobpcg_release(&map->solver);
+    ny_affinity_release(&map->affinity);
+}
+
+/* ---- solve ---------------------------------------------------------------------------------- */
+
+static int save(struct eigenmaps *map)
+{
+    return ny_job_checkpoint_image(&map->fit->job, NY_STAGE_SOLVE, "eigenpairs", map->solver.state,
+                                   ny_lobpcg_state_bytes(map->solver.n, map->pairs),
+                                   ny_lobpcg_products(&map->solver));
+}
+
+/* A product counts as a pass over the nodes. How many are to come is not known before residuals
+ * have begun to fall. */
+static void report_progress(const struct eigenmaps *map, struct ny_meter *meter)
+{
+    const struct ny_lobpcg *solver = &map->solver;
+    uint64_t rows = (uint64_t)NY_LOBPCG_STEP_PRODUCTS * solver->n;
+    double edges = (double)map->fit->edges.head[solver->n], columns = (double)solver->columns;
+    double ahead = ny_lobpcg_ahead(solver);
+
+    meter->rows_total =
+        ahead < INFINITY ? meter->rows_done + (uint64_t)(1 + ahead) * rows : 0;
+    ny_meter_add(meter, rows, 0, 3 * NY_LOBPCG_STEP_PRODUCTS * edges * columns);
+}
+
+static int give_up(const struct eigenmaps *map)
+{
+    return ny_fail(map->fit->job.ctx, NY_ENUMERIC,
+                   "after %.0f steps the residuals of the eigenvectors are still %.3g times as "
+                   "large as they may be; fewer --components, more --neighbors or a smaller "
+                   "--gamma make it easier",
+                   map->solver.at->steps, ny_lobpcg_excess(&map->solver));
+}
+
+static int run_solver(struct eigenmaps *map)
+{
+    struct ny_job *job = &map->fit->job;
+    struct ny_lobpcg *solver = &map->solver;
+    double saved_s = ny_now();
+    struct ny_meter meter;
+    int err = NY_OK;
+
+    ny_meter_start(&meter, job->ctx, ny_stage_name(job->stage), 0, 0);
+    while (err == NY_OK && !ny_lobpcg_converged(solver)) {
+        if (solver->at->steps >= PATIENCE) return give_up(map);
+        err = ny_lobpcg_step(solver);
+        report_progress(map, &meter);
+        if (err == NY_OK && ny_now() - saved_s < ny_context_checkpoint_s(job->ctx)) continue;
+        if (err == NY_OK || ny_is_interrupt(err)) {
+            int late = save(map);
+
+            if (late) err = late;
+        }
+        saved_s = ny_now();
+    }
+    if (err == NY_OK) ny_meter_finish(&meter);
+    return err;
+}
+
+/* The vectors u = D^½z, n × pairs, in place of z. */
+static struct ny_matrix to_vectors(struct eigenmaps *map)
+{
+    const struct ny_lobpcg *solver = &map->solver;
+    struct ny_matrix U = ny_matrix(solver->x, solver->n, map->pairs);
+
+    for (size_t i = 0; i < solver->n; i++)
+        for (size_t k = 0; k < map->pairs; k++)
+            U.at[i * map->pairs + k] =
+                sqrt(map->affinity.degree[i]) * solver->x[i * solver->stride + k];
+    return U;
+}
+
+/* Fixes the signs over the nodes with the smallest hash. */
+static int fix_signs(struct eigenmaps *map, struct ny_matrix U)
+{
+    struct ny_job *job = &map->fit->job;
+    struct ny_selection chosen = {0};
+    double *at = NULL;
+    int err = ny_signs_rows(job, &map->fit->edges, &chosen);
+
+    if (err) goto done;
+    at = ny_calloc(job->ctx, NY_MEM_SOLVE, chosen.m, U.cols * sizeof(double));
+    if (!at) err = NY_EBUDGET;
+    if (err) goto done;
+    for (size_t i = 0; i < chosen.m; i++)
+        memcpy(at + i * U.cols, U.at + map->fit->edges.node[chosen.rows[i]] * U.cols,
+               U.cols * sizeof(double));
+    for (size_t k = 0; k < U.cols; k++)
+        if (ny_signs_negative(ny_matrix(at, chosen.m, U.cols), k))
+            for (size_t i = 0; i < U.rows; i++)
+                U.at[i * U.cols + k] *= -1;
+done:
+    ny_free(job->ctx, at);
+    ny_selection_release(&chosen, job->ctx);
+    return err;
+}
+
+/* (1 − λ)^t of the coordinates; and ψ = D^-½u/c₀, where c₀ = 1/√(Σd) is the trivial vector. */
+static int report_scale(const struct eigenmaps *map)
+{
+    const struct ny_job *job = &map->fit->job;
+    struct ny_coordinates coordinates = {
+        .pairs = map->pairs, .skip = 1, .asymmetric = job->settings->asymmetric};
+    double *scale = NULL, volume = 0;
+
+    if (job->settings->map->in_time) {
+        scale = ny_calloc(job->ctx, NY_MEM_SOLVE, map->pairs, sizeof(double));
+        if (!scale) return NY_EBUDGET;
+    }
+    for (size_t i = 0; i < map->solver.n; i++)
+        volume += map->affinity.degree[i];
+    for (size_t k = 0; k + 1 < map->pairs && scale; k++) {
+        scale[k] = pow(1 - map->solver.value[k + 1], job->settings->time);
+        if (job->settings->asymmetric) scale[k] *= sqrt(volume);
+    }
+    coordinates.scale = scale;
+    ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
+    ny_free(job->ctx, scale);
+    return NY_OK;
+}
+
+static void report_pairs(const struct eigenmaps *map)
+{
+    struct ny_job *job = &map->fit->job;
+    json_t *report = ny_job_report(job), *values = json_array(), *residuals = json_array();
+
+    for (size_t k = 0; k < map->pairs; k++) {
+        double value = fmax(map->solver.value[k], 0);
+
+        ny_field_append(values, json_real(job->settings->map->in_time ? 1 - value : value));
+        ny_field_append(residuals, json_real(map->solver.residual[k]));
+    }
+    ny_field_set_json(report, "eigenvalues", values);
+    ny_field_set_json(report, "eigenvector_residuals", residuals);
+    ny_field_set_count(report, "products", ny_lobpcg_products(&map->solver));
+}
+
+/* Zeros are as many as groups of nodes, less one, that only vanishing weights tie together. */
+static void warn_of_groups(const struct eigenmaps *map)
+{
+    size_t zeros = 0;
+
+    for (size_t k = 1; k < map->pairs; k++)
+        zeros += map->solver.value[k] < NY_LOBPCG_ROUNDING;
+    if (zeros)
+        ny_log(map->fit->job.ctx, NY_LOG_WARNING,
+               "%zu of the %zu eigenvalues are 0 to rounding: weights that vanish tie groups of "
+               "rows to the rest, and these vectors tell the groups apart, not how rows lie in "
+               "them; --edge-weights binary or a smaller --gamma sees the whole",
+               zeros, map->pairs - 1);
+}
+
+/* Powers of a negative number. */
+static int check_time(const struct eigenmaps *map)
+{
+    const struct ny_job *job = &map->fit->job;
+    double last = 1 - map->solver.value[map->pairs - 1];
+
+    if (!job->settings->map->in_time || !isnan(pow(last, job->settings->time))) return NY_OK;
+    return ny_fail(job->ctx, NY_ENUMERIC,
+                   "the last eigenvalue of the walk is %.3g, and has no power --time %g; give a "
+                   "whole --time, or fewer --components",
+                   last, job->settings->time);
+}
+
+static int solve(struct ny_graph_fit *fit)
+{
+    struct eigenmaps map;
+    struct ny_matrix U;
+    int err = open_map(&map, fit);
+
+    if (err == NY_OK) err = open_solver(&map);
+    if (err == NY_OK) err = run_solver(&map);
+    if (err == NY_OK) err = check_time(&map);
+    if (err == NY_OK) err = report_scale(&map);
+    if (err) goto done;
+    report_pairs(&map);
+    warn_of_groups(&map);
+    U = to_vectors(&map);
+    err = fix_signs(&map, U);
+    if (err == NY_OK)
+        err = ny_job_checkpoint_image(&fit->job, NY_STAGE_PROJECT, "eigenpairs", U.at,
+                                      U.rows * U.cols * sizeof(double),
+                                      ny_lobpcg_products(&map.solver));
+done:
+    close_map(&map);
+    return err;
+}
+
+/* ---- project -------------------------------------------------------------------------------- */
+
+static int finish(struct ny_job *job)
+{
+    static const char *const parts[] = {"eigenpairs.0", "eigenpairs.1", NULL};
+
+    ny_job_report_resources(job);
+    ny_job_mark_time(job);
+    json_object_clear(ny_job_checkpoint(job));
+    return ny_job_save_without(job, NY_STAGE_DONE, parts);
+}
+
+/* Rows of Û, and 1/√d_i behind them where coordinates are those of the walk. */
+static int embed(struct eigenmaps *map, struct ny_matrix U)
+{
+    struct ny_job *job = &map->fit->job;
+    struct ny_matrix wide;
+    int err;
+
+    if (!job->settings->asymmetric) return ny_graph_embed(map->fit, U);
+    wide = ny_matrix(ny_calloc(job->ctx, NY_MEM_SOLVE, U.rows, (U.cols + 1) * sizeof(double)),
+                     U.rows, U.cols + 1);
+    if (!wide.at) return NY_EBUDGET;
+    for (size_t i = 0; i < U.rows; i++) {
+        memcpy(wide.at + i * wide.stride, U.at + i * U.stride, U.cols * sizeof(double));
+        wide.at[i * wide.stride + U.cols] = sqrt(map->affinity.inverse[i]);
+    }
+    err = ny_graph_embed(map->fit, wide);
+    ny_free(job->ctx, wide.at);
+    return err;
+}
+
+static int project(struct ny_graph_fit *fit)
+{
+    struct eigenmaps map;
+    double *U = NULL;
+    size_t n = fit->edges.n;
+    int err = open_map(&map, fit);
+
+    if (err == NY_OK) err = load_image(&map, n * map.pairs * sizeof(double), &U);
+    if (err == NY_OK && !U)
+        err = ny_fail(fit->job.ctx, NY_ESTORE,
+                      "the eigenvectors of '%s' are missing; fit it again with --restart",
+                      fit->job.name);
+    if (err == NY_OK) err = embed(&map, ny_matrix(U, n, map.pairs));
+    if (err == NY_OK) err = finish(&fit->job);
+    ny_free(fit->job.ctx, U);
+    close_map(&map);
+    return err;
+}
+
+static int stage(struct ny_graph_fit *fit)
+{
+    return fit->job.stage == NY_STAGE_SOLVE ? solve(fit) : project(fit);
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static void bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+                 size_t limit, size_t by_purpose[NY_PURPOSES])
+{
+    size_t pairs = ny_settings_pairs(shape->settings);
+    size_t vectors = (size_t)shape->nodes * pairs * sizeof(double);
+    size_t state = ny_lobpcg_state_bytes(shape->nodes, pairs);
+    size_t wide = shape->settings->asymmetric
+                      ? (size_t)shape->nodes * (pairs + 1) * sizeof(double)
+                      : 0;
+
+    if (stage != NY_STAGE_SOLVE && stage != NY_STAGE_PROJECT) return;
+    by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, workers, pairs);
+    by_purpose[NY_MEM_DICTIONARY] += ny_affinity_bytes(shape->nodes, shape->edges);
+    by_purpose[NY_MEM_SOLVE] +=
+        stage == NY_STAGE_SOLVE
+            ? ny_lobpcg_bytes(shape->nodes, shape->edges, pairs, shape->settings->threads) +
+                  NY_SIGN_ROWS * (pairs + 3) * sizeof(double)
+            : vectors + wide;
+    by_purpose[NY_MEM_STORE] += stage == NY_STAGE_SOLVE ? ny_graph_put_bytes(limit, state)
+                                                        : ny_graph_embed_bytes(shape, limit);
+}
+
+/* A product goes at the speed of memory. Steps depend on the data, and hardly on how many they
+ * are. */
+static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
+{
+    const double steps = 20, coarse = 1.7, flops_per_s = 3e9; /* of a thread, measured */
+    size_t pairs = ny_settings_pairs(shape->settings);
+    double flops = steps * coarse * NY_LOBPCG_STEP_PRODUCTS * 6 * (double)shape->edges * 1.5 *
+                   (double)pairs;
+
+    plan->loose = true;
+    plan->flops += flops;
+    plan->stage_s[NY_STAGE_SOLVE] += flops / (flops_per_s * shape->settings->threads);
+    plan->disk_bytes += 2 * ny_lobpcg_state_bytes(shape->nodes, pairs);
+}
+
+static const struct ny_graph_map graph_map = {
+    .options = "kernel|gamma|sigma|epsilon|normalize|time",
+    .first = NY_STAGE_SOLVE,
+    .stage = stage,
+    .transform = ny_eigenmaps_transform,
+    .bill = bill,
+    .work = work,
+};
+
+const struct ny_map ny_map_eigenmaps = {
+    .name = "eigenmaps",
+    .summary = "Laplacian eigenmaps: smoothest functions on a graph of neighbours",
+    .title = "Laplacian eigenmaps",
+    .kernel = "rbf",
+    .divided = true,
+    .graph = &graph_map,
+};
+
+const struct ny_map ny_map_graph_diffusion = {
+    .name = "diffusion",
+    .title = "Diffusion map",
+    .kernel = "rbf",
+    .divided = true,
+    .in_time = true,
+    .graph = &graph_map,
+};

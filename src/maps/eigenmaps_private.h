@@ -1,0 +1,9 @@
+/* Shared by the files of eigenmaps, which maps/eigenmaps.c describes. */
+#ifndef NY_MAPS_EIGENMAPS_PRIVATE_H
+#define NY_MAPS_EIGENMAPS_PRIVATE_H
+
+#include "maps/graph_map.h"
+
+int ny_eigenmaps_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
+
+#endif

@@ -1,0 +1,302 @@
+/* The job of a fit of a graph's map: the graph, then the map's stages on its largest component. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "results/embedding.h"
+#include "maps/graph_map.h"
+#include "graph/order.h"
+
+/* ---- the graph ------------------------------------------------------------------------------ */
+
+int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,
+                  json_t **record)
+{
+    int err = ny_record_need_done(store, name, record);
+
+    if (err) return err;
+    if (ny_stored_graph_of(graph, store, name, *record)) return ny_stored_graph_check(graph);
+    return ny_fail(ny_store_context(store), NY_EUSAGE,
+                   "'%s' is no graph; make one with 'nystream graph %s NAME'", name,
+                   ny_store_path(store));
+}
+
+/* The graph of a fit that is done, or under way. */
+static int open_graph(struct ny_store *store, const char *name, const json_t *record,
+                      struct ny_edges *edges)
+{
+    const char *other = ny_field_text(ny_graph_facts(record), "name");
+    uint64_t largest = ny_field_count(ny_graph_facts(record), "largest", 0);
+    struct ny_stored_graph graph;
+    json_t *of_graph = NULL;
+    int err = NY_OK;
+
+    *edges = (struct ny_edges){0};
+    if (ny_stored_graph_of(&graph, store, name, record))
+        err = ny_stored_graph_check(&graph);
+    else
+        err = ny_graph_need(store, other ? other : name, &graph, &of_graph);
+    if (err == NY_OK &&
+        (graph.n != ny_field_count(json_object_get(record, "report"), "n", 0) ||
+         graph.largest != largest))
+        err = ny_fail(ny_store_context(store), NY_EUSAGE,
+                      "graph '%s' is not the one any more that '%s' was made with; fit it again "
+                      "with --restart",
+                      graph.name, name);
+    if (err == NY_OK) err = ny_stored_edges(&graph, 0, edges);
+    json_decref(of_graph);
+    return err;
+}
+
+/* The graph of another NAME becomes that of this fit, with the rows it has. */
+static int adopt_graph(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    json_t *graph_record = NULL, *facts = ny_graph_facts(job->record);
+    struct ny_stored_graph graph;
+    int err = ny_graph_need(job->store, job->settings->graph_name, &graph, &graph_record);
+
+    if (err) goto done;
+    json_object_update_existing(facts, ny_graph_facts(graph_record));
+    ny_field_set_text(facts, "name", graph.name);
+    ny_field_set_count(ny_job_report(job), "n", graph.n);
+    if (job->points.n > graph.n)
+        ny_log(job->ctx, NY_LOG_NOTE,
+               "%llu rows were appended since graph '%s' was made; they are not in '%s'",
+               (unsigned long long)(job->points.n - graph.n), graph.name, job->name);
+    ny_job_mark_time(job);
+    err = ny_job_save(job, job->settings->map->graph->first);
+done:
+    json_decref(graph_record);
+    return err;
+}
+
+static int have_graph(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    enum ny_stage stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+    enum ny_stage first = job->settings->map->graph->first;
+    int err;
+
+    if (stage != NY_STAGE_STATS && stage != NY_STAGE_NEIGHBORS && stage != NY_STAGE_GRAPH)
+        return NY_OK;
+    if (job->settings->graph_name) return adopt_graph(fit);
+    err = ny_graph_job_run(job->store, job->name, &job->settings->graph, job->record, first);
+    job->marked_s = ny_now();
+    return err;
+}
+
+/* Images and parts of the stages of a map are by node: another order of these is of no use. */
+static int check_order(const struct ny_graph_fit *fit)
+{
+    static const char field[] = "node_order";
+    const struct ny_job *job = &fit->job;
+
+    if (ny_field_is(job->record, "stage", ny_stage_name(job->settings->map->graph->first)) &&
+        !json_object_size(ny_job_checkpoint(job))) {
+        ny_field_set_count(job->record, field, NY_NODE_ORDER); /* nothing is by node so far */
+        return NY_OK;
+    }
+    if (ny_field_count(job->record, field, 0) == NY_NODE_ORDER) return NY_OK;
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "'%s' in %s was begun by a version of nystream that has the nodes of a graph in "
+                   "another order; begin it anew with --restart",
+                   job->name, ny_store_path(job->store));
+}
+
+/* Says, when the map begins, which rows the largest component leaves out, and refuses where these
+ * are most of them: NY_EDATA. A job of 1.0, which has no option `largest`, goes on. */
+static int check_component(const struct ny_graph_fit *fit)
+{
+    const struct ny_job *job = &fit->job;
+    const json_t *options = json_object_get(job->record, "options");
+    uint64_t n = job->points.n, kept = fit->edges.n, left = n - kept;
+
+    ny_field_set_count(ny_job_report(job), "embedded", kept);
+    if (!left || ny_stage_parse(ny_field_text(job->record, "stage")) !=
+                     job->settings->map->graph->first)
+        return NY_OK;
+    if (kept < left && !job->settings->largest_alone && json_object_get(options, "largest"))
+        return ny_fail(job->ctx, NY_EDATA,
+                       "the largest component of the graph holds %llu of %llu rows (%.2f %%), and "
+                       "the map leaves the others out: raise --neighbors, give --connect to join "
+                       "the components, or --largest to go on with these rows alone",
+                       (unsigned long long)kept, (unsigned long long)n,
+                       100 * (double)kept / (double)n);
+    ny_log(job->ctx, NY_LOG_WARNING,
+           "%llu of %llu rows (%.2f %%) are not in the largest component of the graph and not in "
+           "'%s'; raise --neighbors or give --connect to have them in it; 'nystream export --part "
+           "rows' lists those that are",
+           (unsigned long long)left, (unsigned long long)n, 100 * (double)left / (double)n,
+           job->name);
+    return NY_OK;
+}
+
+/* ---- the embedding -------------------------------------------------------------------------- */
+
+enum { PIECE_ROWS = NY_UNIT_ROWS };
+
+struct output {
+    struct ny_embedding_writer rows, embedding;
+    uint32_t row[PIECE_ROWS];
+    void *values; /* PIECE_ROWS × p */
+};
+
+size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit)
+{
+    size_t p = ny_settings_pairs(shape->settings) + shape->settings->asymmetric;
+    size_t batch = ny_graph_batch_bytes(limit);
+    struct ny_embedding_layout rows = ny_graph_layout("rows", shape->nodes, 1);
+    struct ny_embedding_layout values = ny_embedding_layout(shape->nodes, p, sizeof(double));
+
+    return 2 * (ny_embedding_writer_bytes(&rows, batch) +
+                ny_embedding_writer_bytes(&values, batch)) +
+           sizeof(struct output) + PIECE_ROWS * p * sizeof(double);
+}
+
+static int open_output(struct ny_graph_fit *fit, struct output *out, size_t p)
+{
+    struct ny_job *job = &fit->job;
+    size_t element = ny_precision_bytes(job->settings->precision);
+    int err = ny_embedding_writer_new(&out->rows, job->store, job->name,
+                                      ny_graph_layout("rows", fit->edges.n, 1), 0);
+
+    if (err == NY_OK)
+        err = ny_embedding_writer_new(&out->embedding, job->store, job->name,
+                                      ny_embedding_layout(fit->edges.n, p, element), 0);
+    if (err) return err;
+    out->values = ny_calloc(job->ctx, NY_MEM_STORE, PIECE_ROWS, p * element);
+    return out->values ? NY_OK : NY_EBUDGET;
+}
+
+static void close_output(struct ny_context *ctx, struct output *out)
+{
+    ny_embedding_writer_release(&out->rows);
+    ny_embedding_writer_release(&out->embedding);
+    ny_free(ctx, out->values);
+    ny_free(ctx, out);
+}
+
+static int flush(struct ny_graph_fit *fit, struct output *out)
+{
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, fit->job.store);
+
+    if (err) return err;
+    err = ny_embedding_flush(&out->rows, batch);
+    if (err == NY_OK) err = ny_embedding_flush(&out->embedding, batch);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_batch_commit(batch);
+}
+
+static int add_piece(struct ny_graph_fit *fit, struct output *out, struct ny_matrix Y, size_t count)
+{
+    bool f64 = fit->job.settings->precision == NY_PRECISION_F64;
+
+    for (size_t i = 0; i < count; i++) {
+        const double *y = Y.at + (size_t)fit->edges.node[out->row[i]] * Y.stride;
+
+        for (size_t k = 0; k < Y.cols && f64; k++)
+            ((double *)out->values)[i * Y.cols + k] = y[k];
+        for (size_t k = 0; k < Y.cols && !f64; k++)
+            ((float *)out->values)[i * Y.cols + k] = (float)y[k];
+    }
+    ny_embedding_add(&out->rows, out->row, count);
+    ny_embedding_add(&out->embedding, out->values, count);
+    if (!ny_embedding_full(&out->rows) && !ny_embedding_full(&out->embedding)) return NY_OK;
+    return flush(fit, out);
+}
+
+int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y)
+{
+    struct ny_context *ctx = fit->job.ctx;
+    struct output *out = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*out));
+    size_t count = 0;
+    int err = out ? open_output(fit, out, Y.cols) : NY_EBUDGET;
+
+    for (uint64_t row = 0; row < fit->job.points.n && err == NY_OK; row++) {
+        if (fit->edges.node[row] != NY_NO_ROW) out->row[count++] = (uint32_t)row;
+        if (count < PIECE_ROWS && row + 1 < fit->job.points.n) continue;
+        err = ny_check_interrupt(ctx);
+        if (err == NY_OK) err = add_piece(fit, out, Y, count);
+        count = 0;
+    }
+    if (err == NY_OK) err = flush(fit, out);
+    if (out) close_output(ctx, out);
+    return err;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int run_stage(void *arg)
+{
+    struct ny_graph_fit *fit = arg;
+
+    return fit->job.settings->map->graph->stage(fit);
+}
+
+int ny_graph_fit_run(struct ny_store *store, const char *name,
+                     const struct ny_fit_settings *settings, json_t *record,
+                     const struct ny_plan *plan)
+{
+    struct ny_graph_fit fit = {.job = {.ctx = ny_store_context(store),
+                                       .store = store,
+                                       .name = name,
+                                       .settings = settings,
+                                       .until = NY_STAGE_DONE,
+                                       .plan = plan,
+                                       .record = record,
+                                       .workers = plan->workers,
+                                       .marked_s = ny_now()}};
+    struct ny_job *job = &fit.job;
+    int err = ny_points_info(store, &job->points);
+
+    if (err == NY_OK) err = have_graph(&fit);
+    if (err) return err;
+    job->points.n = ny_field_count(ny_job_report(job), "n", 0);
+    err = open_graph(store, name, record, &fit.edges);
+    if (err == NY_OK) err = check_order(&fit);
+    if (err == NY_OK) err = check_component(&fit);
+    if (err) goto done;
+    err = ny_job_run_stages(job, NY_STAGE_DONE, run_stage, &fit);
+done:
+    ny_edges_release(&fit.edges);
+    ny_job_drop_problem(job);
+    ny_unreserve(job->ctx, NY_MEM_PROCESS, job->blas_bytes);
+    return err;
+}
+
+const struct ny_map *ny_map_of(const json_t *record)
+{
+    const json_t *report = json_object_get(record, "report");
+    const struct ny_map *map = ny_map_find(ny_field_text(report, "map"));
+
+    if (map && map->of_graph && json_is_object(json_object_get(report, "graph")))
+        return map->of_graph;
+    return map;
+}
+
+const struct ny_graph_map *ny_graph_map_of(const json_t *record)
+{
+    const struct ny_map *map = ny_map_of(record);
+
+    return map ? map->graph : NULL;
+}
+
+int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
+                       const struct ny_new_rows *rows)
+{
+    struct ny_graph_fit fit = {
+        .job = {.ctx = ny_store_context(store), .store = store, .name = name, .record = record}};
+    struct ny_job *job = &fit.job;
+    int err = ny_points_info(store, &job->points);
+
+    job->points.n = ny_field_count(ny_job_report(job), "n", 0);
+    job->workers = ny_context_threads(job->ctx);
+    if (err == NY_OK) err = open_graph(store, name, record, &fit.edges);
+    if (err == NY_OK) err = ny_graph_map_of(record)->transform(&fit, rows);
+    ny_edges_release(&fit.edges);
+    return err;
+}

@@ -1,0 +1,92 @@
+/*
+ * Maps of a graph of neighbours: the fit first has its graph (that of --graph, or stages stats,
+ * neighbors and graph of its own NAME: neighbors/job.h), opens the largest component of it in
+ * memory, and then runs the map's own stages. Only the nodes of that component are embedded.
+ *
+ * One file a map with a struct ny_graph_map and the struct ny_map that names it, one line in
+ * maps/maps.c. Parts of the NAME beside those of the graph and the map's own:
+ *
+ *   rows         the row numbers of the component, ascending (u32)
+ *   embedding    their coordinates, in that order
+ */
+#ifndef NY_MAPS_GRAPH_MAP_H
+#define NY_MAPS_GRAPH_MAP_H
+
+#include "job/plan.h"
+#include "results/graph.h"
+
+struct ny_reader_options;
+
+struct ny_graph_fit {
+    struct ny_job job;      /* its record, checkpoints and times; what else a map wants of it */
+    struct ny_edges edges;  /* of the largest component */
+};
+
+/* The sizes that a plan goes by: those of the graph if it exists, else the largest possible. */
+struct ny_graph_shape {
+    struct ny_context *ctx;
+    const struct ny_fit_settings *settings;
+    uint64_t n, nodes, edges;
+    size_t m;              /* landmarks, of maps that have some */
+    size_t opening_bytes;  /* held beside the edges while they are opened */
+};
+
+/* Files of a transform. */
+struct ny_new_rows {
+    const char *input;
+    const struct ny_reader_options *options;
+    const char *output;
+};
+
+struct ny_graph_map {
+    const char *methods; /* "a|b|c" of --approx, the first by default; NULL: it has none */
+    const char *options; /* options of kernels' maps that this one takes too */
+    enum ny_stage first; /* after the graph */
+    /* Runs the stage fit->job.stage to its end; the record then has the next. */
+    int (*stage)(struct ny_graph_fit *fit);
+    /* Adds what a stage holds at most beside the edges, by purpose, with `workers` workers under a
+     * budget of `limit` bytes; 0 of stages that it does not have. */
+    void (*bill)(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+                 size_t limit, size_t by_purpose[NY_PURPOSES]);
+    /* Places new rows by a fit that is done, whose edges are open. */
+    int (*transform)(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
+    /* Adds passes, flops and seconds of its stages, and its disk space beside the embedding's. */
+    void (*work)(const struct ny_graph_shape *shape, struct ny_plan *plan);
+};
+
+/* The map diffusion of a graph (maps/eigenmaps.c). */
+extern const struct ny_map ny_map_graph_diffusion;
+
+/* Returns the map that has made a result. If two have its name, the record says whether it is of a
+ * graph. NULL: the record names none. */
+const struct ny_map *ny_map_of(const json_t *record);
+/* The one that has made a result; NULL: its map is of a kernel. */
+const struct ny_graph_map *ny_graph_map_of(const json_t *record);
+
+/* Runs a fit of such a map, as ny_job_run() does for others. */
+int ny_graph_fit_run(struct ny_store *store, const char *name,
+                     const struct ny_fit_settings *settings, json_t *record,
+                     const struct ny_plan *plan);
+/* Plans a fit of such a map, as ny_plan_make() does for others. */
+int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings,
+                      struct ny_plan *plan);
+
+/* Places new rows by a result that is done. */
+int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
+                       const struct ny_new_rows *rows);
+
+/* Sets fit->job.workers to the most with which the stage fits the budget; NY_EBUDGET when not even
+ * one does. */
+int ny_graph_fit_workers(struct ny_graph_fit *fit);
+/* The embedding: Y (nodes × p, in the order of the nodes), as parts rows and embedding. Begun anew
+ * where it is interrupted. Takes NY_MEM_STORE: ny_graph_embed_bytes(). */
+int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y);
+size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit);
+/* NY_MEM_STORE of putting a part of so many bytes. */
+size_t ny_graph_put_bytes(size_t limit, size_t bytes);
+
+/* The graph under NAME, and its record: json_decref() it. */
+int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,
+                  json_t **record);
+
+#endif

@@ -1,0 +1,376 @@
+/*
+ * Isomap (Tenenbaum, de Silva & Langford 2000) with landmarks (Talwalkar, Kumar & Rowley 2008,
+ * sections 2.1, 4.3 and 4.4, whose equations are meant below). K = −½HΔ²H, H = I − 11ᵀ/n, Δ the
+ * lengths of shortest paths between the nodes of the graph, and Y = Λ^½Uᵀ of its largest eigenpairs
+ * (eq. 1). These are approximated from the columns of the landmarks D: Λ̂ and Û by eqs. 6 and 7
+ * (nystrom) or 8 and 9 (column), of W = −½HΔ(D, D)²H, H = I − 11ᵀ/m, and C centred over D likewise
+ * (section 4.4). Stages:
+ *
+ *   select      landmarks among the nodes
+ *   accumulate  sweep 1: paths from each landmark → Δ(D, D), and Δ of a sample of pairs
+ *   solve       W → P: its negative eigenvalues are dropped and counted
+ *   project     sweep 2: the same paths again → Y += C′P, a batch of columns at a time, so that C,
+ *               nodes × m, is never there; nothing of that where all nodes are landmarks
+ *
+ * Landmarks are sources in an order in which those of a batch are near one another.
+ * Parts of the NAME beside those of maps/graph_map.h:
+ *
+ *   landmarks     m row numbers, in order of selection
+ *   sources       m indices of them: their order in the sweeps; gone when done
+ *   geodesics.0/1 image of sweep 1, two slots in turn; geodesics: the whole; gone when done
+ *   sample        m × q distances of the sample: pairs of nodes, where all are landmarks
+ *   map           q, then P, in order of selection: y = Σ_j k(x, j) P_j + q
+ *   columns.0/1   image of Y in sweep 2, two slots in turn; gone when done
+ *   paths         Δ(nodes, D) of --approx column (maps/isomap_columns.c); gone when done
+ *   gram.0/1      its G, as long as it is summed; gone when done
+ */
+#include "maps/graph_map.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "maps/isomap_private.h"
+#include "graph/batches.h"
+#include "graph/buckets.h"
+
+/* Pairs of a landmark and a hashed node, at least so many. */
+enum { SAMPLE_PAIRS = 20000 };
+
+/* ---- select --------------------------------------------------------------------------------- */
+
+static int check_selection(const struct ny_graph_fit *fit, const struct ny_selection *selection)
+{
+    const struct ny_fit_settings *settings = fit->job.settings;
+
+    if (selection->m < settings->components)
+        return ny_fail(fit->job.ctx, NY_EUSAGE,
+                       "--components %zu is more than the %zu landmarks that the largest component "
+                       "of the graph has", settings->components, selection->m);
+    if (selection->m < settings->landmarks && !settings->rule->all)
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
+               "--landmarks %zu is more than the %u rows of the largest component; all of them are "
+               "taken",
+               settings->landmarks, fit->edges.n);
+    return NY_OK;
+}
+
+/* The state of maxmin: which nodes are landmarks, and the paths from the nearest of them. */
+struct spread {
+    const struct ny_edges *edges;
+    struct ny_buckets *buckets;
+    float *near; /* nodes */
+    bool *taken; /* nodes */
+};
+
+static int open_spread(struct spread *spread, struct ny_graph_fit *fit)
+{
+    int err = ny_buckets_new(&spread->buckets, &fit->edges);
+
+    spread->edges = &fit->edges;
+    if (err) return err;
+    spread->near = ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(float));
+    spread->taken = ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(bool));
+    if (!spread->near || !spread->taken) return NY_EBUDGET;
+    for (uint32_t v = 0; v < fit->edges.n; v++)
+        spread->near[v] = INFINITY;
+    return NY_OK;
+}
+
+/* Returns the first of equally far rows; never a landmark, even if all distances are 0. */
+static uint64_t farthest(void *arg, uint64_t landmark)
+{
+    const struct spread *spread = arg;
+    const struct ny_edges *edges = spread->edges;
+    const struct ny_reach reach = {.distance = spread->near, .stride = 1};
+    const float *near = spread->near;
+    float most = -1;
+    uint32_t row = 0;
+
+    if (ny_buckets_run(spread->buckets, &reach, edges->node[landmark])) return 0;
+    spread->taken[edges->node[landmark]] = true;
+    for (uint32_t v = 0; v < edges->n; v++) {
+        if (spread->taken[v] || near[v] < most || (near[v] <= most && edges->row[v] > row))
+            continue;
+        most = near[v];
+        row = edges->row[v];
+    }
+    return row;
+}
+
+/* Selects landmarks by the rule, and checks that their number can be used. */
+static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selection)
+{
+    struct ny_job *job = &fit->job;
+    const struct ny_fit_settings *settings = job->settings;
+    size_t m = settings->landmarks < fit->edges.n || settings->given ? settings->landmarks
+                                                                     : fit->edges.n;
+    struct spread spread = {0};
+    const struct ny_selection_request request = {.ctx = job->ctx,
+                                                 .store = job->store,
+                                                 .n = job->points.n,
+                                                 .seed = settings->seed,
+                                                 .landmarks = m,
+                                                 .given = settings->given,
+                                                 .valid = ny_edges_has,
+                                                 .valid_arg = &fit->edges,
+                                                 .farthest = farthest,
+                                                 .farthest_arg = &spread};
+    int err = settings->rule->paths ? open_spread(&spread, fit) : NY_OK;
+
+    if (err == NY_OK) err = settings->rule->select(&request, selection);
+    ny_free(job->ctx, spread.taken);
+    ny_free(job->ctx, spread.near);
+    ny_buckets_free(spread.buckets);
+    return err ? err : check_selection(fit, selection);
+}
+
+/* Sets the order of the sweeps over the landmarks of these rows. */
+static int form_batches(struct ny_graph_fit *fit, const uint64_t *rows, size_t m, uint32_t *order)
+{
+    struct ny_context *ctx = fit->job.ctx;
+    uint32_t *nodes = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
+    int err;
+
+    if (!nodes) return NY_EBUDGET;
+    for (size_t j = 0; j < m; j++)
+        nodes[j] = fit->edges.node[rows[j]];
+    err = ny_batches_form(&fit->edges, nodes, m, order);
+    ny_free(ctx, nodes);
+    return err;
+}
+
+static int put_sources(struct ny_graph_fit *fit, const struct ny_selection *selection)
+{
+    struct ny_job *job = &fit->job;
+    size_t m = selection->m;
+    uint32_t *order = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
+    int err = order ? form_batches(fit, selection->rows, m, order) : NY_EBUDGET;
+
+    if (err == NY_OK) err = ny_job_put_part(job, "sources", order, m * sizeof(uint32_t));
+    ny_free(job->ctx, order);
+    return err;
+}
+
+static int select_landmarks(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    struct ny_selection selection = {0};
+    int err = select_by_rule(fit, &selection);
+
+    if (err == NY_OK)
+        err = ny_job_put_part(job, "landmarks", selection.rows, selection.m * sizeof(uint64_t));
+    if (err == NY_OK) err = put_sources(fit, &selection);
+    if (err) goto done;
+    ny_field_set_count(ny_job_report(job), "landmarks", selection.m);
+    json_object_clear(ny_job_checkpoint(job));
+    ny_job_mark_time(job);
+    err = ny_job_save(job, NY_STAGE_ACCUMULATE);
+done:
+    ny_selection_release(&selection, job->ctx);
+    return err;
+}
+
+/* ---- what the other stages begin with ------------------------------------------------------- */
+
+static int load_landmarks(const struct ny_isomap *map, uint64_t *rows)
+{
+    const struct ny_job *job = &map->fit->job;
+    int err = ny_job_get_part(job, "landmarks", rows, map->m * sizeof(uint64_t));
+
+    for (size_t j = 0; j < map->m && err == NY_OK; j++)
+        if (rows[j] >= job->points.n || map->fit->edges.node[rows[j]] == NY_NO_ROW)
+            err = ny_fail(job->ctx, NY_ESTORE,
+                          "the landmarks of '%s' are not in its graph; fit it again with --restart",
+                          job->name);
+    return err;
+}
+
+static int load_order(struct ny_isomap *map)
+{
+    const struct ny_job *job = &map->fit->job;
+    int err = ny_job_get_part(job, "sources", map->landmark, map->m * sizeof(uint32_t));
+
+    for (size_t i = 0; i < map->m && err == NY_OK; i++)
+        if (map->landmark[i] >= map->m)
+            err = ny_fail(job->ctx, NY_ESTORE,
+                          "the sources of '%s' are not its landmarks; fit it again with --restart",
+                          job->name);
+    return err;
+}
+
+int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finished)
+{
+    struct ny_job *job = &fit->job;
+    size_t m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
+    uint64_t *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
+    int err = NY_EBUDGET;
+
+    *map = (struct ny_isomap){.fit = fit,
+                              .m = m,
+                              .p = (size_t)ny_field_count(ny_job_report(job), "components", 0)};
+    job->m = m;
+    if (!m || m > fit->edges.n || !map->p || map->p > m) {
+        err = ny_fail(job->ctx, NY_ESTORE,
+                      "'%s' cannot have %zu landmarks and %zu components; fit it again with "
+                      "--restart",
+                      job->name, m, map->p);
+        goto done;
+    }
+    map->samples = ny_isomap_samples(m);
+    map->landmark = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
+    map->nodes = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
+    if (!rows || !map->landmark || !map->nodes) goto done;
+    err = load_landmarks(map, rows);
+    if (err == NY_OK)
+        err = finished ? form_batches(fit, rows, m, map->landmark) : load_order(map);
+    for (size_t i = 0; i < m && err == NY_OK; i++)
+        map->nodes[i] = fit->edges.node[rows[map->landmark[i]]];
+done:
+    ny_free(job->ctx, rows);
+    return err;
+}
+
+void ny_isomap_close(struct ny_isomap *map)
+{
+    struct ny_context *ctx = map->fit->job.ctx;
+
+    ny_free(ctx, map->landmark);
+    ny_free(ctx, map->nodes);
+    ny_free(ctx, map->state);
+    ny_free(ctx, map->map);
+    ny_free(ctx, map->Y.at);
+    ny_free(ctx, map->tile);
+}
+
+size_t ny_isomap_samples(size_t m)
+{
+    return (SAMPLE_PAIRS + m - 1) / m;
+}
+
+/* The s-th node that is paired with source i. */
+uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s)
+{
+    return (uint32_t)(ny_hash64(map->fit->job.settings->seed, NY_STREAM_PAIRS,
+                                map->landmark[i] * map->samples + s) %
+                      map->fit->edges.n);
+}
+
+int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
+                     int (*fold)(void *, size_t, size_t, const float *),
+                     int (*checkpoint)(void *, uint64_t))
+{
+    struct ny_job *job = &map->fit->job;
+    struct ny_sweep sweep = {.graph = &map->fit->edges,
+                             .sources = map->nodes,
+                             .count = map->m,
+                             .stage = ny_stage_name(job->stage),
+                             .workers = job->workers,
+                             .first_batch = first_batch,
+                             .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                             .fold = fold,
+                             .checkpoint = checkpoint,
+                             .arg = map};
+
+    return ny_sweep_run(&sweep);
+}
+
+/* ---- accumulate: sweep 1 -------------------------------------------------------------------- */
+
+static int take_distances(void *arg, size_t first, size_t count, const float *distances)
+{
+    struct ny_isomap *map = arg;
+    size_t width = map->m + map->samples;
+
+    for (size_t l = 0; l < count; l++) {
+        float *row = map->state + (first + l) * width;
+
+        for (size_t j = 0; j < map->m; j++)
+            row[j] = distances[(size_t)map->nodes[j] * NY_LANES + l];
+        for (size_t s = 0; s < map->samples; s++)
+            row[map->m + s] =
+                distances[(size_t)ny_isomap_sampled(map, first + l, s) * NY_LANES + l];
+    }
+    if (ny_isomap_keeps_columns(map->fit->job.settings))
+        return ny_isomap_keep(map, first / NY_LANES, distances);
+    return NY_OK;
+}
+
+size_t ny_isomap_state_bytes(size_t m)
+{
+    return m * (m + ny_isomap_samples(m)) * sizeof(float);
+}
+
+static int save_distances(void *arg, uint64_t batches)
+{
+    struct ny_isomap *map = arg;
+
+    return ny_job_checkpoint_image(&map->fit->job, NY_STAGE_ACCUMULATE, "geodesics", map->state,
+                                   ny_isomap_state_bytes(map->m), batches);
+}
+
+/* Loads sweep 1 as the last checkpoint has it. */
+static int load_state(struct ny_isomap *map, uint64_t *batches)
+{
+    struct ny_job *job = &map->fit->job;
+    const struct ny_image_shape shape = {ny_isomap_state_bytes(map->m), ny_sweep_batches(map->m)};
+    void *image;
+    int err = ny_job_load_image(job, "geodesics", &shape, &image, batches);
+
+    map->state = image;
+    if (err || image) return err;
+    map->state = ny_calloc(job->ctx, NY_MEM_OTHER, 1, shape.bytes);
+    return map->state ? NY_OK : NY_EBUDGET;
+}
+
+static int accumulate(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    struct ny_isomap map;
+    uint64_t batches;
+    int err = ny_isomap_open(&map, fit, false);
+
+    if (err == NY_OK) err = ny_graph_fit_workers(fit);
+    if (err == NY_OK) err = load_state(&map, &batches);
+    if (err == NY_OK && batches == 0 && ny_isomap_keeps_columns(job->settings))
+        err = ny_isomap_check_room(&map);
+    if (err == NY_OK) err = ny_isomap_sweep(&map, batches, take_distances, save_distances);
+    if (err == NY_OK)
+        err = ny_job_put_part(job, "geodesics", map.state, ny_isomap_state_bytes(map.m));
+    ny_isomap_close(&map);
+    if (err) return err;
+    json_object_clear(ny_job_checkpoint(job));
+    ny_job_mark_time(job);
+    return ny_job_save(job, NY_STAGE_SOLVE);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int stage(struct ny_graph_fit *fit)
+{
+    switch (fit->job.stage) {
+    case NY_STAGE_SELECT: return select_landmarks(fit);
+    case NY_STAGE_ACCUMULATE: return accumulate(fit);
+    case NY_STAGE_SOLVE: return ny_isomap_solve(fit);
+    default: return ny_isomap_project(fit);
+    }
+}
+
+static const struct ny_graph_map graph_map = {
+    .methods = "nystrom|column|exact",
+    .options = "approx|select|landmarks|landmarks-file|landmarks-from",
+    .first = NY_STAGE_SELECT,
+    .stage = stage,
+    .transform = ny_isomap_transform,
+    .bill = ny_isomap_bill,
+    .work = ny_isomap_work,
+};
+
+const struct ny_map ny_map_isomap = {
+    .name = "isomap",
+    .summary = "isometric map: shortest paths in a graph of neighbours, centred",
+    .title = "Isomap",
+    .metric = true,
+    .additive = true,
+    .graph = &graph_map,
+};

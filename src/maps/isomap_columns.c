@@ -1,0 +1,240 @@
+/*
+ * Column sampling in isomap (Talwalkar, Kumar & Rowley 2008, eqs. 8 and 9, from CᵀC): C = −½Δ²,
+ * nodes × m, is kept in the store as Δ, so that G = C′ᵀC′ can be summed by rows and Y = C′P be
+ * added up without finding the paths again. Part "paths": of each
+ * batch of sources its units of nodes one after the other, NY_UNIT_ROWS × NY_LANES f32 each.
+ */
+#include "fit/sums.h"
+#include "maps/isomap_private.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "stream/pass.h"
+
+enum { NODE_BYTES = NY_LANES * sizeof(float), UNIT_BYTES = NY_UNIT_ROWS * NODE_BYTES };
+
+static size_t nodes_of(const struct ny_isomap *map, uint64_t unit)
+{
+    uint64_t left = map->fit->edges.n - unit * NY_UNIT_ROWS;
+
+    return left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
+}
+
+uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m)
+{
+    return ny_sweep_batches(m) * nodes * NODE_BYTES;
+}
+
+bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings)
+{
+    return settings->method->needs_gram;
+}
+
+int ny_isomap_check_room(const struct ny_isomap *map)
+{
+    const struct ny_job *job = &map->fit->job;
+    uint64_t needed = ny_isomap_columns_bytes(map->fit->edges.n, map->m);
+    uint64_t room = ny_results_room(job->store, NULL);
+
+    if (needed <= room) return NY_OK;
+    return ny_fail(job->ctx, NY_EBUDGET,
+                   "--approx column keeps %llu bytes (%.1f MiB) of path lengths in %s, whose disk "
+                   "has room for %.1f MiB; make space, take fewer landmarks, or --approx nystrom",
+                   (unsigned long long)needed, (double)needed / 1048576.0,
+                   ny_store_path(job->store), (double)room / 1048576.0);
+}
+
+int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances)
+{
+    const struct ny_job *job = &map->fit->job;
+    uint64_t units = ny_units_of(map->fit->edges.n), unit = 0;
+    int err = NY_OK;
+
+    while (unit < units && err == NY_OK) {
+        size_t most = ny_batch_bytes_max(job->store) / UNIT_BYTES, put = 0;
+        struct ny_batch *commit;
+
+        err = ny_batch_begin(&commit, job->store);
+        if (err) break;
+        do {
+            err = ny_batch_put(commit, job->name, "paths", batch * units + unit,
+                               distances + unit * NY_UNIT_ROWS * NY_LANES,
+                               nodes_of(map, unit) * NODE_BYTES);
+            unit++;
+        } while (err == NY_OK && ++put < most && unit < units);
+        if (err)
+            ny_batch_abort(commit);
+        else
+            err = ny_batch_commit(commit);
+    }
+    return err;
+}
+
+static int load_unit(const struct ny_isomap *map, uint64_t batch, uint64_t unit, float *out)
+{
+    const struct ny_job *job = &map->fit->job;
+    struct ny_chunk chunk = {.data = out, .capacity = nodes_of(map, unit) * NODE_BYTES};
+    uint64_t index = batch * ny_units_of(map->fit->edges.n) + unit;
+    int err = ny_chunk_get(job->store, job->name, "paths", index, &chunk);
+
+    if (err != NY_END && (err || chunk.bytes == chunk.capacity)) return err;
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "chunk %llu of part paths of '%s' in %s is missing or short; fit it again with "
+                   "--restart",
+                   (unsigned long long)index, job->name, ny_store_path(job->store));
+}
+
+int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, const float *))
+{
+    struct ny_context *ctx = map->fit->job.ctx;
+    uint64_t units = ny_units_of(map->fit->edges.n);
+    float *distances = ny_calloc(ctx, NY_MEM_TILES, map->fit->edges.n, NODE_BYTES);
+    int err = distances ? NY_OK : NY_EBUDGET;
+
+    for (size_t first = 0; first < map->m && err == NY_OK; first += NY_LANES) {
+        size_t count = map->m - first < NY_LANES ? map->m - first : NY_LANES;
+
+        for (uint64_t unit = 0; unit < units && err == NY_OK; unit++)
+            err = load_unit(map, first / NY_LANES, unit,
+                            distances + unit * NY_UNIT_ROWS * NY_LANES);
+        if (err == NY_OK) err = ny_check_interrupt(ctx);
+        if (err == NY_OK) err = fold(map, first, count, distances);
+    }
+    ny_free(ctx, distances);
+    return err;
+}
+
+/* ---- G: a pass over the rows of C′ ---------------------------------------------------------- */
+
+struct gram {
+    struct ny_isomap *map;
+    struct ny_source source; /* what the pass reads: units of nodes */
+    float *lanes;            /* workers × batches × NY_UNIT_ROWS × NY_LANES: Δ of a unit */
+    double *C;               /* workers × NY_UNIT_ROWS × m */
+    struct ny_partial **partial;
+};
+
+size_t ny_isomap_gram_bytes(size_t m, unsigned workers)
+{
+    size_t lanes = (size_t)ny_sweep_batches(m) * UNIT_BYTES;
+    size_t tile = lanes + NY_UNIT_ROWS * m * sizeof(double);
+
+    return workers * (tile + ny_partial_bytes(m, NY_GRAM_F64) + sizeof(struct ny_partial *)) +
+           ny_accumulator_bytes(m);
+}
+
+static int take(struct ny_source *source, struct ny_tile *tile)
+{
+    tile->rows = NY_UNIT_ROWS;
+    return tile->first_row < source->n ? NY_OK : NY_END;
+}
+
+/* C′ = C − 1aᵀ of a unit, zero behind its last row. */
+static int make_tile(const struct gram *gram, const struct ny_tile *tile, struct ny_matrix C)
+{
+    const struct ny_isomap *map = gram->map;
+    const double *a = map->fit->job.a;
+    const size_t batch_floats = NY_UNIT_ROWS * NY_LANES;
+    size_t m = map->m, nodes = nodes_of(map, tile->unit), batches = (size_t)ny_sweep_batches(m);
+    float *lanes = gram->lanes + tile->worker * batches * batch_floats;
+
+    for (size_t batch = 0; batch < batches; batch++) {
+        int err = load_unit(map, batch, tile->unit, lanes + batch * batch_floats);
+
+        if (err) return err;
+    }
+    for (size_t i = 0; i < nodes; i++)
+        for (size_t j = 0; j < m; j++) {
+            double d = (double)lanes[j / NY_LANES * batch_floats + i * NY_LANES + j % NY_LANES];
+
+            C.at[i * m + j] = -0.5 * d * d - a[j];
+        }
+    memset(C.at + nodes * m, 0, (NY_UNIT_ROWS - nodes) * m * sizeof(double));
+    return NY_OK;
+}
+
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct gram *gram = arg;
+    size_t m = gram->map->m;
+    struct ny_matrix C = ny_matrix(gram->C + tile->worker * NY_UNIT_ROWS * m, NY_UNIT_ROWS, m);
+    const struct ny_tile_rows rows = {.count = nodes_of(gram->map, tile->unit)};
+    int err = make_tile(gram, tile, C);
+
+    if (err == NY_OK) ny_partial_set64(gram->partial[tile->worker], C, &rows);
+    return err;
+}
+
+static int fold(void *arg, const struct ny_tile *tile)
+{
+    const struct gram *gram = arg;
+
+    ny_accumulator_fold(gram->map->fit->job.acc, gram->partial[tile->worker]);
+    return NY_OK;
+}
+
+static int checkpoint(void *arg, uint64_t units_done)
+{
+    const struct gram *gram = arg;
+
+    return ny_job_save_sums(&gram->map->fit->job, "gram", NY_STAGE_SOLVE, units_done);
+}
+
+static int allocate(struct gram *gram)
+{
+    struct ny_job *job = &gram->map->fit->job;
+    size_t m = gram->map->m;
+    int err = NY_OK;
+
+    gram->lanes = ny_calloc(job->ctx, NY_MEM_TILES, job->workers * ny_sweep_batches(m), UNIT_BYTES);
+    gram->C = ny_calloc(job->ctx, NY_MEM_TILES, job->workers, NY_UNIT_ROWS * m * sizeof(double));
+    gram->partial = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*gram->partial));
+    if (!gram->lanes || !gram->C || !gram->partial) return NY_EBUDGET;
+    for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
+        err = ny_partial_new(&gram->partial[w], job->ctx, m, NY_GRAM_F64);
+    return err;
+}
+
+static void release(struct gram *gram)
+{
+    struct ny_job *job = &gram->map->fit->job;
+
+    for (unsigned w = 0; w < job->workers && gram->partial; w++)
+        ny_partial_free(gram->partial[w]);
+    ny_free(job->ctx, gram->partial);
+    ny_free(job->ctx, gram->C);
+    ny_free(job->ctx, gram->lanes);
+}
+
+static int run_pass(struct gram *gram, uint64_t first_unit)
+{
+    static const struct ny_source_ops ops = {.take = take};
+    static const struct ny_pass_work work = {unit, fold, checkpoint};
+    struct ny_job *job = &gram->map->fit->job;
+    double m = (double)gram->map->m;
+
+    gram->source = (struct ny_source){.ops = &ops, .ctx = job->ctx, .n = gram->map->fit->edges.n};
+    return ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
+                                         .source = &gram->source,
+                                         .stage = ny_stage_name(job->stage),
+                                         .workers = job->workers,
+                                         .first_unit = first_unit,
+                                         .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                                         .flops_per_row = m * m},
+                       &work, gram);
+}
+
+int ny_isomap_gram(struct ny_isomap *map)
+{
+    struct gram gram = {.map = map};
+    uint64_t first_unit, units = ny_units_of(map->fit->edges.n);
+    int err = ny_job_load_sums(&map->fit->job, "gram", &first_unit);
+
+    if (err || first_unit == units) return err;
+    err = allocate(&gram);
+    if (err == NY_OK) err = run_pass(&gram, first_unit);
+    if (err == NY_OK) err = checkpoint(&gram, units);
+    release(&gram);
+    return err;
+}

@@ -1,0 +1,62 @@
+/* Shared by the files of isomap, which maps/isomap.c describes. */
+#ifndef NY_MAPS_ISOMAP_PRIVATE_H
+#define NY_MAPS_ISOMAP_PRIVATE_H
+
+#include "maps/graph_map.h"
+#include "graph/sweep.h"
+
+struct ny_isomap {
+    struct ny_graph_fit *fit;
+    size_t m, p, samples; /* samples: pairs of each landmark with a hashed node */
+    uint32_t *landmark;   /* m: the landmark that is source i */
+    uint32_t *nodes;      /* m: the node of source i */
+    float *state; /* sweep 1: m × (m + samples), a row a source: Δ to the sources, and to the hashed
+                   * nodes */
+    double *map;        /* (m + 1) × p: part "map" */
+    struct ny_matrix P; /* m × p: all of it but the first row */
+    struct ny_matrix Y; /* nodes × p */
+    double *tile;       /* NY_UNIT_ROWS × NY_LANES, and NY_LANES × p */
+};
+
+/* Opens the state that stages after select begin with. For a finished result, of whose sweeps
+ * nothing is kept, their order is found again. ny_isomap_close() it after a failure, too. */
+int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finished);
+void ny_isomap_close(struct ny_isomap *map);
+
+/* Loads the part "map". */
+int ny_isomap_load_map(struct ny_isomap *map);
+
+size_t ny_isomap_samples(size_t m);
+/* The s-th node that is paired with source i. */
+uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s);
+size_t ny_isomap_state_bytes(size_t m);
+/* The paths from all landmarks, from a batch on. */
+int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
+                    int (*fold)(void *map, size_t first, size_t count, const float *distances),
+                    int (*checkpoint)(void *map, uint64_t batches));
+
+/* Column sampling keeps Δ (maps/isomap_columns.c). In order: whether it does; its bytes on disk;
+ * NY_EBUDGET where those do not fit; keeps a batch; replays all of it as a sweep would; adds up G′
+ * into the job, begun or resumed. */
+bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings);
+uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m);
+int ny_isomap_check_room(const struct ny_isomap *map);
+int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances);
+int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, const float *));
+int ny_isomap_gram(struct ny_isomap *map);
+size_t ny_isomap_gram_bytes(size_t m, unsigned workers);
+
+/* Sources of the pairs that distances are compared over, at most, and how many they are. */
+enum { NY_ISOMAP_SOURCES = 16 * NY_LANES };
+size_t ny_isomap_sources(uint64_t nodes);
+/* Reports how well Y, which is whole, keeps the paths (maps/isomap_measure.c). */
+int ny_isomap_measure(const struct ny_isomap *map);
+
+int ny_isomap_solve(struct ny_graph_fit *fit);
+int ny_isomap_project(struct ny_graph_fit *fit);
+int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
+void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+                    size_t limit, size_t by_purpose[NY_PURPOSES]);
+void ny_isomap_work(const struct ny_graph_shape *shape, struct ny_plan *plan);
+
+#endif

@@ -1,0 +1,117 @@
+/* Stage project of isomap: sweep 2, Y += C′P. P holds Λ̂^½ of eq. 1
+ * already (Talwalkar, Kumar & Rowley 2008); C = −½Δ² (section 4.4). */
+#include "maps/isomap_private.h"
+
+#include <string.h>
+
+/* Y += CP for a batch of columns; −aᵀP, of the shift, is in the first row of the map. */
+static int add_columns(void *arg, size_t first, size_t count, const float *distances)
+{
+    struct ny_isomap *map = arg;
+    size_t n = map->Y.rows, p = map->p;
+    struct ny_matrix C = ny_matrix(map->tile, NY_UNIT_ROWS, NY_LANES);
+    double *P = map->tile + NY_UNIT_ROWS * NY_LANES;
+
+    memset(P, 0, NY_LANES * p * sizeof(double));
+    for (size_t l = 0; l < count; l++)
+        memcpy(P + l * p, map->P.at + map->landmark[first + l] * p, p * sizeof(double));
+    for (size_t row = 0; row < n; row += NY_UNIT_ROWS) {
+        size_t rows = n - row < NY_UNIT_ROWS ? n - row : NY_UNIT_ROWS;
+        const float *d = distances + row * NY_LANES;
+
+        for (size_t i = 0; i < rows * NY_LANES; i++)
+            C.at[i] = i % NY_LANES < count ? -0.5 * (double)d[i] * (double)d[i] : 0;
+        ny_gemm(1, ny_rows(C, 0, rows), ny_matrix(P, NY_LANES, p), 1, ny_rows(map->Y, row, rows));
+    }
+    return NY_OK;
+}
+
+static int save_columns(void *arg, uint64_t batches)
+{
+    struct ny_isomap *map = arg;
+
+    return ny_job_checkpoint_image(&map->fit->job, NY_STAGE_PROJECT, "columns", map->Y.at,
+                                   map->Y.rows * map->Y.cols * sizeof(double), batches);
+}
+
+int ny_isomap_load_map(struct ny_isomap *map)
+{
+    struct ny_job *job = &map->fit->job;
+    size_t p = map->p;
+
+    map->map = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m + 1, p * sizeof(double));
+    if (!map->map) return NY_EBUDGET;
+    map->P = ny_matrix(map->map + p, map->m, p);
+    return ny_job_get_part(job, "map", map->map, (map->m + 1) * p * sizeof(double));
+}
+
+/* Loads Y from the last checkpoint, or before the first batch sets it to the map's constant row. */
+static int open_columns(struct ny_isomap *map, uint64_t *batches)
+{
+    struct ny_job *job = &map->fit->job;
+    size_t n = map->fit->edges.n, p = map->p;
+    const struct ny_image_shape shape = {n * p * sizeof(double), ny_sweep_batches(map->m)};
+    void *image;
+    int err = ny_job_load_image(job, "columns", &shape, &image, batches);
+
+    map->Y = ny_matrix(image, n, p);
+    map->tile = ny_calloc(job->ctx, NY_MEM_TILES, NY_UNIT_ROWS + p, NY_LANES * sizeof(double));
+    if (err == NY_OK) err = map->tile ? ny_isomap_load_map(map) : NY_EBUDGET;
+    if (err) return err;
+    if (image) return NY_OK;
+    map->Y.at = ny_calloc(job->ctx, NY_MEM_OTHER, n, p * sizeof(double));
+    for (size_t i = 0; map->Y.at && i < n; i++)
+        memcpy(map->Y.at + i * p, map->map, p * sizeof(double));
+    return map->Y.at ? NY_OK : NY_EBUDGET;
+}
+
+/* Fills Y when every node is a landmark: Y = UΛ^½ = P·Λ, as P = UΛ^-½ is scaled. */
+static void take_all(struct ny_isomap *map)
+{
+    const json_t *values =
+        json_object_get(ny_job_report(&map->fit->job), "eigenvalues");
+
+    for (size_t i = 0; i < map->m; i++)
+        for (size_t k = 0; k < map->p; k++)
+            map->Y.at[(size_t)map->nodes[i] * map->p + k] =
+                map->P.at[map->landmark[i] * map->p + k] *
+                json_number_value(json_array_get(values, k));
+}
+
+static int finish(struct ny_job *job)
+{
+    static const char *const parts[] = {"geodesics.0", "geodesics.1", "columns.0", "columns.1",
+                                        "sample",      "paths",       "geodesics", "gram.0",
+                                        "gram.1",      "sources",     NULL};
+
+    ny_job_report_resources(job);
+    ny_job_mark_time(job);
+    json_object_clear(ny_job_checkpoint(job));
+    return ny_job_save_without(job, NY_STAGE_DONE, parts);
+}
+
+int ny_isomap_project(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->job;
+    struct ny_isomap map;
+    uint64_t batches;
+    int err = ny_isomap_open(&map, fit, false);
+
+    if (err == NY_OK) err = ny_graph_fit_workers(fit);
+    if (err == NY_OK) err = ny_job_reserve_blas(job, map.p);
+    if (err == NY_OK) err = open_columns(&map, &batches);
+    if (err) goto done;
+    if (ny_isomap_keeps_columns(job->settings))
+        err = ny_isomap_replay(&map, add_columns);
+    else if (map.m == fit->edges.n)
+        take_all(&map);
+    else
+        err = ny_isomap_sweep(&map, batches, add_columns, save_columns);
+    if (err == NY_OK) err = ny_isomap_measure(&map);
+    if (err == NY_OK) err = ny_graph_embed(fit, map.Y);
+    if (err == NY_OK) err = finish(job);
+done:
+    ny_isomap_close(&map);
+    return err;
+}
+

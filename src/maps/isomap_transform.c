@@ -1,0 +1,68 @@
+/*
+ * New points in isomap: paths reach them through their nearest nodes, δ(x, j) = min_k d(x, x_k) +
+ * Δ(x_k, j), and y = Σ_j k(x, j) P_j + q as for the nodes. One sweep over the landmarks serves a
+ * batch of new points.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "maps/graph_place.h"
+#include "maps/isomap_private.h"
+
+struct placing {
+    struct ny_isomap map; /* first: the sweep's argument */
+    const struct ny_newcomers *new;
+    double *Y; /* new points × p */
+};
+
+static int add_columns(void *arg, size_t first, size_t count, const float *distances)
+{
+    struct placing *placing = arg;
+    const struct ny_isomap *map = &placing->map;
+    const struct ny_newcomers *new = placing->new;
+
+    for (size_t i = 0; i < new->count; i++)
+        for (size_t l = 0; l < count; l++) {
+            const double *P = map->P.at + map->landmark[first + l] * map->p;
+            double nearest = INFINITY;
+
+            for (size_t k = 0; k < new->t; k++)
+                nearest = fmin(nearest, new->distance[i * new->t + k] +
+                                            (double)distances[(size_t)new->node[i * new->t + k] *
+                                                                  NY_LANES + l]);
+            for (size_t k = 0; k < map->p; k++)
+                placing->Y[i * map->p + k] -= nearest * nearest / 2 * P[k];
+        }
+    return NY_OK;
+}
+
+/* The sweep has the threads that its memory leaves. */
+static void decide_workers(struct ny_job *job, uint64_t nodes)
+{
+    for (job->workers = ny_context_threads(job->ctx); job->workers > 1; job->workers--)
+        if (ny_sweep_bytes(nodes, job->workers) <= ny_memory_left(job->ctx)) break;
+}
+
+static int place(void *arg, const struct ny_newcomers *new, double *Y)
+{
+    struct placing *placing = arg;
+    struct ny_isomap *map = &placing->map;
+
+    placing->new = new;
+    placing->Y = Y;
+    for (size_t i = 0; i < new->count; i++)
+        memcpy(Y + i * map->p, map->map, map->p * sizeof(double));
+    decide_workers(&map->fit->job, map->fit->edges.n);
+    return ny_isomap_sweep(map, 0, add_columns, NULL);
+}
+
+int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows)
+{
+    struct placing placing = {.map = {.fit = fit}};
+    int err = ny_isomap_open(&placing.map, fit, true);
+
+    if (err == NY_OK) err = ny_isomap_load_map(&placing.map);
+    if (err == NY_OK) err = ny_graph_place(fit, rows, placing.map.p, place, &placing);
+    ny_isomap_close(&placing.map);
+    return err;
+}

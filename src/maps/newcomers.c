@@ -1,0 +1,161 @@
+#include "maps/newcomers.h"
+
+#include <string.h>
+
+#include "columns/kernels.h"
+#include "place/new_rows.h"
+#include "results/geometry.h"
+#include "io/writer.h"
+
+/* Units of a batch, so that whoever goes over the graph for each batch seldom has to. */
+enum { BATCH_UNITS = 32 };
+
+/* Loads the geometry of the graph: how its rows were scaled and compared. */
+static int load_geometry(struct ny_newcomers *new)
+{
+    const struct ny_job *job = &new->fit->job;
+    const json_t *facts = ny_graph_facts(job->record);
+    const char *other = ny_field_text(facts, "name");
+    double gamma = 1;
+    int err = ny_stored_geometry(&new->geometry, job->store, other ? other : job->name, "geometry",
+                                 (size_t)job->points.d, &gamma);
+
+    new->spec = (struct ny_columns_spec){.ctx = job->ctx,
+                                         .kernel = ny_field_is(facts, "metric", "cosine")
+                                                       ? &ny_kernel_angular
+                                                       : &ny_kernel_euclidean,
+                                         .params = {.gamma = gamma},
+                                         .geometry = new->geometry};
+    return err;
+}
+
+uint64_t ny_newcomers_rows(const struct ny_newcomers *new)
+{
+    uint64_t rows = ny_reader_table(new->reader)->rows;
+
+    return rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : rows;
+}
+
+static int allocate(struct ny_newcomers *new)
+{
+    struct ny_context *ctx = new->spec.ctx;
+    size_t t = new->t;
+
+    new->capacity = BATCH_UNITS * NY_UNIT_ROWS;
+    if (ny_newcomers_rows(new) < new->capacity) new->capacity = (size_t)ny_newcomers_rows(new);
+    new->raw = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, ny_raw_bytes(&new->spec));
+    new->found.row = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(uint32_t));
+    new->found.distance = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(double));
+    new->node = ny_calloc(ctx, NY_MEM_TILES, new->capacity, t * sizeof(uint32_t));
+    new->distance = ny_calloc(ctx, NY_MEM_TILES, new->capacity, t * sizeof(double));
+    return new->raw && new->found.row && new->found.distance && new->node && new->distance
+               ? NY_OK
+               : NY_EBUDGET;
+}
+
+/* Takes as many workers as fit what is left of the budget. */
+static void decide_workers(struct ny_newcomers *new)
+{
+    const struct ny_points_info *points = &new->fit->job.points;
+    struct ny_knn *knn = &new->knn;
+
+    for (knn->workers = ny_context_threads(new->spec.ctx); knn->workers > 1; knn->workers--)
+        if (ny_knn_compare_bytes(knn) + ny_source_of_points_bytes(points, knn->workers) <=
+            ny_memory_left(new->spec.ctx))
+            break;
+}
+
+int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const char *input,
+                      const struct ny_reader_options *options)
+{
+    uint64_t neighbors = ny_field_count(ny_graph_facts(fit->job.record), "neighbors", 1);
+    int err;
+
+    *new = (struct ny_newcomers){.fit = fit, .spec = {.ctx = fit->job.ctx}};
+    new->t = neighbors < fit->edges.n ? (size_t)neighbors : fit->edges.n;
+    err = new->t ? load_geometry(new)
+                 : ny_fail(fit->job.ctx, NY_ESTORE, "the graph of '%s' has no neighbors",
+                           fit->job.name);
+    if (err == NY_OK)
+        err = ny_new_rows_beside(&new->reader, &new->rows, &fit->job.points, &new->spec, input,
+                                 options);
+    if (err == NY_OK) err = allocate(new);
+    if (err) return err;
+    new->knn = (struct ny_knn){.spec = &new->spec,
+                               .store = fit->job.store,
+                               .n = fit->job.points.n,
+                               .neighbors = new->t};
+    decide_workers(new);
+    return NY_OK;
+}
+
+void ny_newcomers_close(struct ny_newcomers *new)
+{
+    struct ny_context *ctx = new->spec.ctx;
+
+    ny_source_free(new->rows);
+    ny_reader_close(new->reader);
+    ny_geometry_free(new->geometry, ctx);
+    ny_free(ctx, new->raw);
+    ny_free(ctx, new->found.row);
+    ny_free(ctx, new->found.distance);
+    ny_free(ctx, new->node);
+    ny_free(ctx, new->distance);
+}
+
+static bool is_node(const void *arg, size_t i, uint64_t row)
+{
+    (void)i;
+    return ((const struct ny_edges *)arg)->node[row] != NY_NO_ROW;
+}
+
+/* Rows first … first + count − 1 of a tile. */
+static int compare(struct ny_newcomers *new, const struct ny_tile *tile, size_t first, size_t count)
+{
+    const struct ny_job *job = &new->fit->job;
+    const struct ny_edges *edges = &new->fit->edges;
+    const struct ny_knn_query query = {
+        .raw = new->raw, .count = count, .takes = is_node, .arg = edges};
+    struct ny_source *points = NULL;
+    int err = ny_tile_strip(tile, first, count, new->raw);
+
+    if (err == NY_OK)
+        err = ny_source_of_points(&points, job->store, job->points.n, new->spec.slots,
+                                  new->knn.workers);
+    if (err == NY_OK) err = ny_source_widen(&points, points, new->spec.dtype, new->knn.workers);
+    if (err == NY_OK) err = ny_knn_nearest(&new->knn, &query, points, &new->found);
+    for (size_t i = 0; i < count * new->t && err == NY_OK; i++) {
+        if (new->found.row[i] == NY_NO_ROW)
+            err = ny_fail(job->ctx, NY_ENUMERIC,
+                          "distances of new row %llu are not numbers; look for huge values in it, "
+                          "or in the scale of '%s'",
+                          (unsigned long long)(tile->first_row + first + i / new->t), job->name);
+        else
+            new->node[new->count * new->t + i] = edges->node[new->found.row[i]];
+        new->distance[new->count * new->t + i] = new->found.distance[i];
+    }
+    ny_source_free(points);
+    if (err == NY_OK) new->count += count;
+    return err;
+}
+
+int ny_newcomers_next(struct ny_newcomers *new)
+{
+    struct ny_tile tile = {.source = new->rows};
+    int err = NY_OK;
+
+    new->count = 0;
+    while (new->count + NY_UNIT_ROWS <= new->capacity || new->count == 0) {
+        tile.unit = new->unit;
+        tile.first_row = new->unit * NY_UNIT_ROWS;
+        err = new->rows->ops->take(new->rows, &tile);
+        for (size_t first = 0; first < tile.rows && err == NY_OK; first += NY_COMPARE_ROWS) {
+            size_t left = tile.rows - first;
+
+            err = compare(new, &tile, first, left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS);
+        }
+        if (err) break;
+        new->unit++;
+    }
+    return err == NY_END && new->count ? NY_OK : err;
+}

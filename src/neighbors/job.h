@@ -1,0 +1,61 @@
+/*
+ * The job of the verb graph: stats → neighbors → graph → done, resumed at its last checkpoint like
+ * that of a fit (job/job.h); and the first stages of a fit that makes its own graph. Parts of the
+ * NAME:
+ *
+ *   job          the record
+ *   geometry     centre[d], factor[d], γ
+ *   lists.0/1    image of the candidates of a range of rows (of all, and links, in a forest), two
+ *                slots in turn; gone when done
+ *   neighbors    n × stored row numbers (u32), nearest first; NY_NO_ROW: none
+ *   distances    n × stored, f32
+ *   joins.0/1    --connect: image of the bridges and of a round, two slots in turn; gone when done
+ *   bridges      --connect: edges that join components (struct ny_bridge)
+ *   components   n component numbers (u32); 0 is the largest
+ */
+#ifndef NY_NEIGHBORS_JOB_H
+#define NY_NEIGHBORS_JOB_H
+
+#include "columns/columns.h"
+#include "job/job.h"
+
+struct ny_plan;
+
+/* The plan: memory by stage, and the least with which it runs. */
+struct ny_graph_plan {
+    size_t memory_bytes, memory_min_bytes, stage_bytes[NY_STAGE_DONE];
+    unsigned workers;
+    uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
+    size_t held_rows;      /* in memory at a time; exact: all, or 0 */
+    bool fits, forest;
+    uint64_t disk_bytes, result_bytes; /* as of a plan */
+    double pairs, flops; /* distances, and what they take */
+    double entries;      /* of the lists */
+    double value_bytes;  /* of the rows as they are stored */
+    double measured;     /* products of candidates that are measured in f64 */
+    enum ny_way way;
+};
+int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,
+                       struct ny_graph_plan *plan);
+/* Adds it to the plan of the fit that makes the graph, with the rates of that; `seconds` apart. */
+void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan);
+/* Dirty pages of LMDB between two commits, under a budget. */
+size_t ny_graph_batch_bytes(size_t limit);
+
+/* Runs from the record's stage to `end`, which is the first stage that is not the graph's; the
+ * caller holds the NAME's lock. */
+int ny_graph_job_run(struct ny_store *store, const char *name,
+                     const struct ny_graph_settings *settings, json_t *record, enum ny_stage end);
+/* Facts about the graph that a NAME has made: in the report of a graph itself, in "graph" of that
+ * of a fit. */
+json_t *ny_graph_facts(const json_t *record);
+/* Fills the facts before anything is known: the settings asked for, and null. */
+void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings);
+
+/* Tells whether edges end at some distance. */
+bool ny_graph_limited(const struct ny_graph_settings *settings);
+/* Returns the layout of a part of stored neighbours, for export. */
+struct ny_embedding_layout;
+struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t stored);
+
+#endif

@@ -1,0 +1,84 @@
+/* Neighbours and distances, as they are measured, into the store. */
+#include "base/clock.h"
+#include "results/embedding.h"
+#include "neighbors/job_private.h"
+
+struct writers {
+    struct ny_embedding_writer rows, distances;
+    struct ny_measured measured;
+    float *narrow;
+};
+
+/* Commits the measured lists, together with the record that says so. */
+static int commit(struct ny_graph_job *g, struct writers *out, uint64_t measured)
+{
+    struct ny_job *job = &g->job;
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, job->store);
+
+    if (err) return err;
+    ny_field_set_count(ny_job_checkpoint(job), "measured", measured);
+    ny_job_mark_time(job);
+    err = ny_embedding_flush(&out->rows, batch);
+    if (err == NY_OK) err = ny_embedding_flush(&out->distances, batch);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_job_commit(job, batch, NY_STAGE_NEIGHBORS);
+}
+
+static int open_writers(struct ny_graph_job *g, struct writers *out, uint64_t row)
+{
+    struct ny_job *job = &g->job;
+    size_t t = g->settings->stored, items = NY_MEASURE_ROWS * t;
+    int err = ny_embedding_writer_new(&out->rows, job->store, job->name,
+                                      ny_graph_layout("neighbors", job->points.n, t), row);
+
+    if (err == NY_OK)
+        err = ny_embedding_writer_new(&out->distances, job->store, job->name,
+                                      ny_graph_layout("distances", job->points.n, t), row);
+    if (err) return err;
+    out->measured.row = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(uint32_t));
+    out->measured.distance = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(double));
+    out->narrow = ny_calloc(job->ctx, NY_MEM_DICTIONARY, items, sizeof(float));
+    return out->measured.row && out->measured.distance && out->narrow ? NY_OK : NY_EBUDGET;
+}
+
+int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_t first,
+                   uint64_t end)
+{
+    struct ny_job *job = &g->job;
+    size_t t = g->settings->stored;
+    uint64_t row = ny_field_count(ny_job_checkpoint(job), "measured", first);
+    struct writers out = {0};
+    int err = row < first || row > end ? ny_job_not_its_checkpoint(job)
+                                       : open_writers(g, &out, row);
+
+    for (; row < end && err == NY_OK; row += NY_MEASURE_ROWS) {
+        size_t count = end - row < NY_MEASURE_ROWS ? (size_t)(end - row) : NY_MEASURE_ROWS;
+
+        err = ny_check_interrupt(job->ctx);
+        if (err == NY_OK) err = measure(g, row, count, &out.measured);
+        if (err) break;
+        for (size_t k = 0; k < count * t; k++)
+            out.narrow[k] = (float)out.measured.distance[k];
+        ny_embedding_add(&out.rows, out.measured.row, count);
+        ny_embedding_add(&out.distances, out.narrow, count);
+        if (ny_embedding_full(&out.rows) || ny_now() - job->marked_s > g->knn.checkpoint_s)
+            err = commit(g, &out, row + count);
+    }
+    if (row > end) row = end;
+    if (err == NY_OK || ny_is_interrupt(err)) {
+        int late = commit(g, &out, row);
+
+        if (late) err = late;
+    }
+    g->again += out.measured.again;
+    ny_free(job->ctx, out.narrow);
+    ny_free(job->ctx, out.measured.distance);
+    ny_free(job->ctx, out.measured.row);
+    ny_embedding_writer_release(&out.distances);
+    ny_embedding_writer_release(&out.rows);
+    return err;
+}

@@ -1,0 +1,127 @@
+#include "place/drift.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "select/rules.h"
+#include "store/store.h"
+
+enum { SAMPLE_ROWS = 512, SAMPLE_BYTES = 8 << 20, LANDMARKS_MAX = 1024 };
+
+void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx, size_t row_bytes)
+{
+    size_t room = SAMPLE_BYTES / (row_bytes ? row_bytes : 1);
+
+    room = room < 2 ? 2 : room > SAMPLE_ROWS ? SAMPLE_ROWS : room / 2 * 2;
+    *sample =
+        (struct ny_drift_sample){.ctx = ctx, .row_bytes = row_bytes, .room = room, .stride = 1};
+    if (room * row_bytes < ny_memory_left(ctx) / 4)
+        sample->rows = ny_alloc(ctx, NY_MEM_OTHER, room * row_bytes);
+}
+
+void ny_drift_sample_release(struct ny_drift_sample *sample)
+{
+    if (sample->ctx) ny_free(sample->ctx, sample->rows);
+    *sample = (struct ny_drift_sample){0};
+}
+
+/* Every second row goes. */
+static void thin_out(struct ny_drift_sample *sample)
+{
+    for (size_t i = 1; 2 * i < sample->count; i++)
+        memcpy(sample->rows + i * sample->row_bytes, sample->rows + 2 * i * sample->row_bytes,
+               sample->row_bytes);
+    sample->count = (sample->count + 1) / 2;
+    sample->stride *= 2;
+}
+
+int ny_drift_sample_take(struct ny_drift_sample *sample, const struct ny_tile *tile)
+{
+    int err = NY_OK;
+
+    for (size_t i = 0; sample->rows && i < tile->rows && err == NY_OK; i++) {
+        if ((tile->first_row + i) % sample->stride) continue;
+        if (sample->count == sample->room) thin_out(sample);
+        if ((tile->first_row + i) % sample->stride) continue;
+        err = ny_tile_strip(tile, i, 1, sample->rows + sample->count * sample->row_bytes);
+        sample->count++;
+    }
+    return err;
+}
+
+static int residuals_of(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
+                        const struct ny_drift_sample *sample, float *residuals)
+{
+    const struct ny_selection_request request = {
+        .ctx = sample->ctx, .n = sample->count, .spec = spec, .workers = 1};
+    struct ny_source *source = NULL;
+    int err = ny_source_of_memory(&source, sample->ctx, sample->rows, spec->dtype, sample->count,
+                                  spec->geometry->d);
+
+    if (!err && spec->slots) ny_source_of_memory_slots(source, spec->slots, false);
+    if (!err) err = ny_greedy_measure(&request, landmarks, m, source, sample->count, residuals);
+    ny_source_free(source);
+    return err;
+}
+
+static int measure(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
+                   const struct ny_drift_sample *sample, double *error)
+{
+    struct ny_context *ctx = sample->ctx;
+    double *diagonal = ny_calloc(ctx, NY_MEM_OTHER, sample->count, sizeof(double));
+    float *residuals = ny_calloc(ctx, NY_MEM_OTHER, sample->count, sizeof(float));
+    double left = 0, trace = 0;
+    struct ny_columns *none = NULL;
+    int err = diagonal && residuals ? ny_columns_new(&none, spec) : NY_EBUDGET;
+
+    if (!err) err = ny_columns_diagonal(none, sample->rows, sample->count, diagonal);
+    if (!err) err = residuals_of(spec, landmarks, m, sample, residuals);
+    for (size_t i = 0; !err && i < sample->count; i++) {
+        left += (double)residuals[i];
+        trace += diagonal[i];
+    }
+    if (!err && trace > 0) *error = left / trace;
+    ny_columns_free(none);
+    ny_free(ctx, diagonal);
+    ny_free(ctx, residuals);
+    return err;
+}
+
+int ny_drift_measure(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
+                     const struct ny_drift_sample *sample, double *error)
+{
+    int err = NY_OK;
+
+    *error = NAN;
+    if (!sample->count || !landmarks || spec->kernel->base == NY_BASE_COORDINATE) return NY_OK;
+    err = measure(spec, landmarks, m < LANDMARKS_MAX ? m : LANDMARKS_MAX, sample, error);
+    if (err != NY_ENUMERIC && err != NY_EBUDGET) return err;
+    ny_log(sample->ctx, NY_LOG_DETAIL, "the drift of the new rows is not measured: %s",
+           ny_context_message(sample->ctx));
+    ny_error_clear(sample->ctx); /* rows are placed without knowing it */
+    return NY_OK;
+}
+
+int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, double *error)
+{
+    struct ny_columns_spec spec = model->spec;
+    struct ny_drift_sample sample;
+    struct ny_points_info points;
+    uint64_t numbers[SAMPLE_ROWS];
+    int err = ny_points_info(store, &points);
+
+    *error = NAN;
+    if (err || points.dtype != spec.dtype || (points.row_slots > 0) != (spec.slots > 0)) return err;
+    spec.slots = (size_t)points.row_slots > spec.slots ? (size_t)points.row_slots : spec.slots;
+    if (spec.slots != model->spec.slots) return NY_OK; /* fuller rows joined since the fit */
+    ny_drift_sample_begin(&sample, model->ctx, ny_raw_bytes(&spec));
+    if (sample.rows) sample.count = points.n < sample.room ? (size_t)points.n : sample.room;
+    for (size_t i = 0; i < sample.count; i++)
+        numbers[i] = (uint64_t)((double)i * (double)points.n / (double)sample.count);
+    if (sample.count)
+        err = ny_points_gather(store, (size_t)points.row_slots, numbers, sample.count, sample.rows);
+    if (!err) err = ny_drift_measure(&spec, model->landmarks, model->m, &sample, error);
+    ny_drift_sample_release(&sample);
+    return err;
+}

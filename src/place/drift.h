@@ -1,0 +1,36 @@
+/*
+ * Measures how much of new rows the landmarks of a model leave out: Σδ/Σk(x,x) over a sample of
+ * them, as an update does for appended rows (update/drift.c). Rows on another scale than
+ * those of the fit, or in another order of columns, are left out nearly wholly.
+ */
+#ifndef NY_PLACE_DRIFT_H
+#define NY_PLACE_DRIFT_H
+
+#include "results/model.h"
+#include "stream/source.h"
+
+/* Every stride-th row of a stream; the stride doubles where there is no room. */
+struct ny_drift_sample {
+    struct ny_context *ctx;
+    size_t row_bytes, room, count;
+    uint64_t stride;
+    char *rows; /* raw; NULL: nothing is measured */
+};
+
+/* Begins a sample of rows of `row_bytes`. A budget that has no room for it leaves it empty. */
+void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx,
+                           size_t row_bytes);
+int ny_drift_sample_take(struct ny_drift_sample *sample, const struct ny_tile *tile);
+void ny_drift_sample_release(struct ny_drift_sample *sample);
+
+/* *error of the rows of a sample, which are of the type and slots of `spec`, as the landmarks are:
+ * from the first 1,024 of them, where there are more. NaN where the sample is empty, the model has
+ * no landmarks, or there is no room to measure it. */
+int ny_drift_measure(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
+                     const struct ny_drift_sample *sample, double *error);
+/* *error: the share of the trace of the fitted rows that the landmarks leave out, measured on a
+ * sample of them from the store. */
+struct ny_store;
+int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, double *error);
+
+#endif

@@ -1,0 +1,474 @@
+#include "place/points.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "results/coordinates.h"
+#include "results/embedding.h"
+#include "maps/graph_map.h"
+#include "place/new_rows.h"
+#include "whole/products.h"
+#include "results/geometry.h"
+#include "io/writer.h"
+#include "spectral/whole.h"
+
+static const struct ny_method *method_of(const json_t *record)
+{
+    const char *name = ny_field_text(json_object_get(record, "report"), "approx");
+
+    return name ? ny_method_find(name) : NULL;
+}
+
+bool ny_result_needs_points(const json_t *record)
+{
+    const struct ny_method *method = method_of(record);
+
+    return ny_graph_map_of(record) || (method && method->whole);
+}
+
+int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record)
+{
+    const char *key = ny_graph_map_of(record) ? "map" : "approx";
+
+    if (!ny_result_needs_points(record)) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "'%s' was made by --%s %s, which places new points by all points of the "
+                   "store: there is no model apart from it; use 'nystream transform STORE %s'",
+                   name, key, ny_field_text(json_object_get(record, "report"), key), name);
+}
+
+size_t ny_extension_bytes(size_t pairs)
+{
+    return (NY_EXTENSION_HEAD + 2 * pairs) * sizeof(double);
+}
+
+/* ---- one batch of new rows against all points ---------------------------------------------- */
+
+struct side {
+    void *stored;  /* NY_UNIT_ROWS rows of the embedding, as they are stored */
+    double *roots; /* NY_UNIT_ROWS: 1/√d_j where K is divided */
+    void *Y;       /* NY_UNIT_ROWS × w: what k(x,X) is multiplied with */
+    void *part;    /* NY_UNIT_ROWS × w: C′ᵀY */
+};
+
+struct transform {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    const char *name;
+    struct ny_points_info points;
+    uint64_t n;
+    struct ny_coordinates coordinates;
+    size_t pairs, w; /* w: and a column of ones, whose sum is the degree, where K is divided */
+    enum ny_precision precision;
+    bool centred, divided;
+    unsigned workers;
+    struct ny_embedding_layout layout, roots_layout;
+    double *numbers; /* ny_extension */
+    struct ny_extension extension;
+    struct ny_geometry *geometry;
+    struct ny_columns_spec spec;
+    struct ny_shift_sample *sample;
+    struct ny_columns *columns; /* of the batch */
+    struct ny_tiles tiles;
+    struct side *side; /* one a worker */
+    void *raw;         /* the batch */
+    double *a;         /* its shift */
+    double *sum;       /* NY_UNIT_ROWS × w: Σ c′ᵀY */
+    double *total;     /* w: 1ᵀY */
+    void *rows;        /* NY_UNIT_ROWS stored rows of the batch, then its coordinates */
+    struct ny_unreached unreached;
+    size_t count;
+};
+
+static size_t element_of(const struct transform *run)
+{
+    return ny_precision_bytes(run->precision);
+}
+
+static double value_at(const struct transform *run, const void *array, size_t index)
+{
+    return run->precision == NY_PRECISION_F64 ? ((const double *)array)[index]
+                                              : (double)((const float *)array)[index];
+}
+
+static void set_at(const struct transform *run, void *array, size_t index, double value)
+{
+    if (run->precision == NY_PRECISION_F64)
+        ((double *)array)[index] = value;
+    else
+        ((float *)array)[index] = (float)value;
+}
+
+/* The tile's rows of Û, or Y, from the store; divided by √d_j beside a 1 where K is divided. */
+static int load_stored(struct transform *run, struct side *side, const struct ny_tile *tile)
+{
+    size_t width = ny_coordinates_width(&run->coordinates), w = run->w;
+    int err;
+
+    memset(side->Y, 0, NY_UNIT_ROWS * w * element_of(run));
+    err = ny_embedding_rows(run->store, run->name, &run->layout, tile->first_row, tile->rows,
+                            side->stored);
+    if (err == NY_OK && run->divided)
+        err = ny_embedding_rows(run->store, run->name, &run->roots_layout, tile->first_row,
+                                tile->rows, side->roots);
+    for (size_t i = 0; i < tile->rows && err == NY_OK; i++) {
+        double root = run->divided ? side->roots[i] : 1;
+
+        for (size_t k = 0; k < run->pairs; k++)
+            set_at(run, side->Y, i * w + k, root * value_at(run, side->stored, i * width + k));
+        if (run->divided) set_at(run, side->Y, i * w + run->pairs, 1);
+    }
+    return err;
+}
+
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct transform *run = arg;
+    struct side *side = &run->side[tile->worker];
+    size_t w = run->w;
+    int err;
+
+    err = ny_tiles_compute(&run->tiles, tile); /* C′ = k(points, new rows) − 1aᵀ */
+    if (err == NY_OK) err = load_stored(run, side, tile);
+    if (err) return err;
+    if (run->precision == NY_PRECISION_F64)
+        ny_gemm(1, ny_t(ny_tiles_c64(&run->tiles, tile->worker)),
+                ny_matrix(side->Y, NY_UNIT_ROWS, w), 0, ny_matrix(side->part, run->count, w));
+    else
+        ny_gemm32(1, ny_t32(ny_tiles_c32(&run->tiles, tile->worker)),
+                  ny_matrix32(side->Y, NY_UNIT_ROWS, w), 0,
+                  ny_matrix32(side->part, run->count, w));
+    return NY_OK;
+}
+
+static int fold(void *arg, const struct ny_tile *tile)
+{
+    struct transform *run = arg;
+    const struct side *side = &run->side[tile->worker];
+
+    for (size_t i = 0; i < run->count * run->w; i++)
+        run->sum[i] += value_at(run, side->part, i);
+    for (size_t i = 0; i < tile->rows; i++)
+        for (size_t k = 0; k < run->w; k++)
+            run->total[k] += value_at(run, side->Y, i * run->w + k);
+    return NY_OK;
+}
+
+/* 1/√d of a new row, of its own degree; 0 when it has none. */
+static double root_of(struct transform *run, const double *sum, uint64_t row)
+{
+    struct ny_unreached one = {.first = row};
+
+    if (!run->divided) return 1;
+    if (sum[run->pairs] > 0x1p-20 * run->extension.mean_degree) return 1 / sqrt(sum[run->pairs]);
+    one.count = 1;
+    ny_unreached_add(&run->unreached, &one);
+    return 0;
+}
+
+/* y = Σ_j k̃(x,x_j) y_j/λ. If K is centred, the y_j add up to 0, so that any a takes the part of
+ * the new row's own average. */
+static int finish(struct transform *run, uint64_t first_row)
+{
+    size_t width = ny_coordinates_width(&run->coordinates);
+    bool f64 = run->precision == NY_PRECISION_F64;
+
+    for (size_t i = 0; i < run->count; i++) {
+        double *sum = run->sum + i * run->w, root;
+
+        for (size_t k = 0; k < run->w && !run->centred; k++)
+            sum[k] += run->a[i] * run->total[k];
+        root = root_of(run, sum, first_row + i);
+        for (size_t k = 0; k < run->pairs; k++)
+            set_at(run, run->rows, i * width + k,
+                   root * sum[k] * run->extension.inverse[k] + run->extension.offset[k]);
+        if (width > run->pairs) set_at(run, run->rows, i * width + run->pairs, root);
+    }
+    ny_coordinates_apply(&run->coordinates, f64, run->rows, run->count, run->rows);
+    return ny_coordinates_check(&run->coordinates, run->ctx, f64, run->rows, first_row, run->count);
+}
+
+static int pass(struct transform *run, struct ny_source *points)
+{
+    static const struct ny_pass_work work = {unit, fold, NULL};
+    double flops = 2 * (double)run->count * (double)(points->d + run->w);
+
+    memset(run->sum, 0, run->count * run->w * sizeof(double));
+    memset(run->total, 0, run->w * sizeof(double));
+    return ny_pass_run(&(struct ny_pass){.ctx = run->ctx,
+                                         .source = points,
+                                         .stage = "transform",
+                                         .workers = run->workers,
+                                         .flops_per_row = flops},
+                       &work, run);
+}
+
+/* The tile's rows as the columns that all points are held against. */
+static int load_batch(struct transform *run, const struct ny_tile *tile)
+{
+    size_t row_bytes = ny_raw_bytes(&run->spec);
+    int err;
+
+    ny_tiles_release(&run->tiles);
+    ny_columns_free(run->columns);
+    run->columns = NULL;
+    run->count = tile->rows;
+    for (size_t first = 0; first < tile->rows; first += NY_STRIP_ROWS) {
+        size_t count = tile->rows - first < NY_STRIP_ROWS ? tile->rows - first : NY_STRIP_ROWS;
+
+        err = ny_tile_strip(tile, first, count, (char *)run->raw + first * row_bytes);
+        if (err) return err;
+    }
+    err = ny_columns_new(&run->columns, &run->spec);
+    if (err) return err;
+    err = ny_columns_append(run->columns, run->raw, run->count);
+    if (err) return err;
+    memset(run->a, 0, NY_UNIT_ROWS * sizeof(double));
+    if (run->sample) err = ny_shift_sample_means(run->sample, tile, run->a);
+    if (err == NY_OK) err = ny_columns_set_shift(run->columns, run->a);
+    if (err) return err;
+    return ny_tiles_new(&run->tiles, run->columns, run->a, run->precision, run->workers);
+}
+
+static int open_points(const struct transform *run, struct ny_source **out)
+{
+    int err = ny_source_of_points(out, run->store, run->n, run->spec.slots, run->workers);
+
+    return err ? err : ny_source_widen(out, *out, run->spec.dtype, run->workers);
+}
+
+/* All batches of `rows`, in order. */
+static int run_batches(struct transform *run, struct ny_source *rows, struct ny_writer *writer)
+{
+    struct ny_tile tile = {.source = rows};
+    int err;
+
+    while ((err = rows->ops->take(rows, &tile)) == NY_OK) {
+        struct ny_source *points = NULL;
+
+        err = load_batch(run, &tile);
+        if (err == NY_OK) err = open_points(run, &points);
+        if (err == NY_OK) err = pass(run, points);
+        ny_source_free(points);
+        if (err == NY_OK) err = finish(run, tile.first_row);
+        if (err == NY_OK) err = ny_writer_rows(writer, run->rows, run->count);
+        if (err) return err;
+        tile.unit++;
+        tile.first_row += tile.rows;
+    }
+    if (err != NY_END) return err;
+    return ny_products_reached(run->ctx, &run->unreached, tile.first_row);
+}
+
+/* ---- what the result says ------------------------------------------------------------------ */
+
+static int load_extension(struct transform *run, const json_t *record)
+{
+    double *at = ny_alloc(run->ctx, NY_MEM_MODEL, ny_extension_bytes(run->pairs));
+
+    run->numbers = at;
+    if (!at) return NY_EBUDGET;
+    run->extension = (struct ny_extension){.inverse = at + NY_EXTENSION_HEAD,
+                                           .offset = at + NY_EXTENSION_HEAD + run->pairs};
+    if (ny_blob_get(run->store, run->name, ny_record_part(record, "extension").name, at,
+                    ny_extension_bytes(run->pairs)))
+        return ny_context_error(run->ctx)->status;
+    run->extension.gamma = at[0];
+    run->extension.coef0 = at[1];
+    run->extension.degree = at[2];
+    run->extension.mean_degree = at[3];
+    return NY_OK;
+}
+
+/* Checks that the result is of the points in the store. */
+static int check_result(const struct transform *run, const json_t *report)
+{
+    const char *kernel = ny_field_text(report, "kernel");
+
+    if (kernel && ny_kernel_find(kernel) && run->coordinates.pairs && run->n &&
+        run->n <= run->points.n && ny_field_count(report, "d", 0) == run->points.d)
+        return NY_OK;
+    return ny_fail(run->ctx, NY_ESTORE,
+                   "the record of '%s' does not fit the points of %s; fit it again with --restart",
+                   run->name, ny_store_path(run->store));
+}
+
+static int load_result(struct transform *run, const json_t *record)
+{
+    const json_t *report = json_object_get(record, "report");
+    int err = ny_points_info(run->store, &run->points);
+
+    if (err) return err;
+    run->n = ny_field_count(report, "n", 0);
+    run->centred = ny_field_is(report, "trace_of", "centred");
+    run->divided = ny_field_is(report, "trace_of", "normalised");
+    err = ny_coordinates_parse(&run->coordinates, run->ctx, record);
+    if (err == NY_OK) err = check_result(run, report);
+    if (err) return err;
+    run->pairs = run->coordinates.pairs;
+    run->w = run->pairs + run->divided;
+    run->precision = ny_field_is(report, "precision", "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
+    run->layout =
+        ny_embedding_layout(run->n, ny_coordinates_width(&run->coordinates), element_of(run));
+    run->layout.part = ny_record_part(record, "embedding");
+    run->roots_layout =
+        (struct ny_embedding_layout){ny_record_part(record, "roots"), run->n, sizeof(double),
+                                     NY_CHUNK_BYTES / sizeof(double)};
+    err = ny_stored_geometry(&run->geometry, run->store, run->name,
+                             ny_record_part(record, "geometry").name, (size_t)run->points.d, NULL);
+    if (err == NY_OK) err = load_extension(run, record);
+    if (err) return err;
+    run->spec = (struct ny_columns_spec){
+        .ctx = run->ctx,
+        .kernel = ny_kernel_find(ny_field_text(report, "kernel")),
+        .params = {.gamma = run->extension.gamma,
+                   .coef0 = run->extension.coef0,
+                   .degree = (unsigned)run->extension.degree},
+        .geometry = run->geometry};
+    return NY_OK;
+}
+
+/* ---- buffers ------------------------------------------------------------------------------- */
+
+static size_t worker_bytes(const struct transform *run)
+{
+    size_t exact = run->precision == NY_PRECISION_F64
+                       ? ny_columns_exact_bytes(&run->spec, ny_context_threads(run->ctx))
+                       : 0;
+
+    return ny_tiles_bytes(&run->spec, NY_UNIT_ROWS, run->precision) + exact +
+           NY_UNIT_ROWS * (3 * (run->w + 1) * element_of(run) + sizeof(double)) + NY_CHUNK_BYTES +
+           NY_STRIP_ROWS * ny_raw_bytes(&run->spec);
+}
+
+/* Takes as many workers as fit what is left of the budget. */
+static int decide_workers(struct transform *run, const struct ny_points_info *points)
+{
+    unsigned workers = ny_context_threads(run->ctx);
+    size_t batch = ny_columns_bytes(&run->spec, NY_UNIT_ROWS) +
+                   NY_UNIT_ROWS * (ny_raw_bytes(&run->spec) +
+                                   2 * (run->w + 1) * sizeof(double));
+
+    for (; workers > 1; workers--) {
+        size_t source = ny_source_of_points_bytes(points, workers);
+
+        if (batch + source + ny_shift_sample_bytes(&run->spec, workers) +
+                workers * worker_bytes(run) + ny_blas_bytes(workers, workers, NY_UNIT_ROWS) <=
+            ny_memory_left(run->ctx))
+            break;
+    }
+    run->workers = workers;
+    return ny_reserve(run->ctx, NY_MEM_PROCESS, ny_blas_bytes(workers, workers, NY_UNIT_ROWS));
+}
+
+static int allocate(struct transform *run)
+{
+    struct ny_context *ctx = run->ctx;
+    size_t w = run->w, width = ny_coordinates_width(&run->coordinates);
+    struct ny_source *points = NULL;
+    int err;
+
+    run->raw = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, ny_raw_bytes(&run->spec));
+    run->a = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    run->sum = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, w * sizeof(double));
+    run->rows = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, width * element_of(run));
+    run->total = ny_calloc(ctx, NY_MEM_TILES, w, sizeof(double));
+    run->side = ny_calloc(ctx, NY_MEM_TILES, run->workers, sizeof(*run->side));
+    if (!run->raw || !run->a || !run->sum || !run->rows || !run->total || !run->side)
+        return NY_EBUDGET;
+    for (unsigned i = 0; i < run->workers; i++) {
+        struct side *side = &run->side[i];
+
+        side->stored = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, width * element_of(run));
+        side->roots = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+        side->Y = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, w * element_of(run));
+        side->part = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, w * element_of(run));
+        if (!side->stored || !side->roots || !side->Y || !side->part) return NY_EBUDGET;
+    }
+    if (run->precision == NY_PRECISION_F64) return NY_OK;
+    err = open_points(run, &points);
+    if (err == NY_OK) err = ny_shift_sample_new(&run->sample, &run->spec, points, 0, 1);
+    ny_source_free(points);
+    return err;
+}
+
+static void release_all(struct transform *run)
+{
+    struct ny_context *ctx = run->ctx;
+    void *const blocks[] = {run->numbers, run->raw,  run->a,   run->sum,
+                            run->total,   run->rows, run->side};
+
+    for (unsigned w = 0; run->side && w < run->workers; w++) {
+        ny_free(ctx, run->side[w].stored);
+        ny_free(ctx, run->side[w].roots);
+        ny_free(ctx, run->side[w].Y);
+        ny_free(ctx, run->side[w].part);
+    }
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+        ny_free(ctx, blocks[i]);
+    ny_tiles_release(&run->tiles);
+    ny_columns_free(run->columns);
+    ny_shift_sample_free(run->sample);
+    ny_geometry_free(run->geometry, ctx);
+    ny_coordinates_release(&run->coordinates, ctx);
+    if (run->workers)
+        ny_unreserve(ctx, NY_MEM_PROCESS,
+                     ny_blas_bytes(run->workers, run->workers, NY_UNIT_ROWS));
+}
+
+static int transform(struct transform *run, const char *input,
+                     const struct ny_reader_options *given, const char *output)
+{
+    enum ny_element element = run->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32;
+    struct ny_reader *reader = NULL;
+    struct ny_source *rows = NULL;
+    struct ny_writer *writer = NULL;
+    const struct ny_points_info *points = &run->points;
+    uint64_t count;
+    int err;
+
+    err = ny_new_rows_beside(&reader, &rows, points, &run->spec, input, given);
+    if (err) goto done;
+    err = decide_workers(run, points);
+    if (err) goto done;
+    err = allocate(run);
+    if (err) goto done;
+    count = ny_reader_table(reader)->rows;
+    err = ny_writer_open(&writer, run->ctx, output, element,
+                         count == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : count,
+                         ny_coordinates_count(&run->coordinates));
+    if (err == NY_OK) err = ny_writer_fits(writer);
+    if (err) goto done;
+    err = run_batches(run, rows, writer);
+    if (err) goto done;
+    err = ny_writer_commit(writer);
+    writer = NULL;
+done:
+    ny_writer_abort(writer);
+    ny_source_free(rows);
+    ny_reader_close(reader);
+    return err;
+}
+
+int ny_transform_points(struct ny_store *store, const char *name, const char *input,
+                        const struct ny_reader_options *options, const char *output)
+{
+    struct transform run = {.ctx = ny_store_context(store), .store = store, .name = name};
+    json_t *record = NULL;
+    int err;
+
+    err = ny_record_need_done(store, name, &record);
+    if (err == NY_OK) err = ny_store_skip_lost(store);
+    if (err == NY_OK) err = ny_record_check_lost(store, name, record);
+    if (err == NY_OK && ny_graph_map_of(record)) {
+        err = ny_graph_transform(store, name, record,
+                                 &(struct ny_new_rows){input, options, output});
+        goto done;
+    }
+    if (err == NY_OK) err = load_result(&run, record);
+    if (err == NY_OK) err = transform(&run, input, options, output);
+done:
+    release_all(&run);
+    json_decref(record);
+    return err;
+}

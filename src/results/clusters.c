@@ -1,0 +1,110 @@
+#include "results/clusters.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* The record's field "clusters": how many there are, of which rows, and in which of two parts, so
+ * that a reader of the old ones is not disturbed. */
+static const char field[] = "clusters";
+static const char *const slots[] = {"clusters.0", "clusters.1"};
+
+static bool current(const json_t *record)
+{
+    const json_t *stored = json_object_get(record, field);
+
+    return stored &&
+           ny_field_count(stored, "rows", 0) ==
+               ny_field_count(json_object_get(record, "report"), "n", 0) &&
+           ny_field_count(stored, "generation", 0) == ny_record_generation(record);
+}
+
+bool ny_stored_clusters(const struct ny_result *result)
+{
+    return current(result->record);
+}
+
+static unsigned slot_of(const json_t *record)
+{
+    return ny_field_count(json_object_get(record, field), "slot", 1) == 1;
+}
+
+int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    struct ny_embedding_layout layout = {ny_part_of(slots[slot_of(result->record)], 0),
+                                         result->covered.rows, sizeof(uint32_t),
+                                         NY_CHUNK_BYTES / sizeof(uint32_t)};
+    uint32_t *narrow = (uint32_t *)out + count; /* the second half: widened forwards */
+    int err = ny_embedding_rows(result->store, result->name, &layout, first, count, narrow);
+
+    for (size_t i = 0; err == NY_OK && i < count; i++) {
+        uint64_t cluster = narrow[i];
+
+        memcpy((char *)out + i * sizeof(cluster), &cluster, sizeof(cluster));
+    }
+    return err;
+}
+
+static json_t *describe(const struct ny_result *result, size_t count, unsigned slot)
+{
+    json_t *stored = json_object();
+
+    ny_field_set_count(stored, "count", count);
+    ny_field_set_count(stored, "rows", result->n);
+    ny_field_set_count(stored, "generation", ny_record_generation(result->record));
+    ny_field_set_count(stored, "slot", slot);
+    return stored;
+}
+
+/* The NAME is locked. */
+static int put(const struct ny_result *result, const uint32_t *cluster, size_t count)
+{
+    struct ny_store *store = result->store;
+    struct ny_batch *batch;
+    json_t *record = NULL;
+    unsigned slot;
+    int err = ny_record_need_done(store, result->name, &record);
+
+    if (err) return err;
+    if (ny_record_generation(record) != ny_record_generation(result->record) ||
+        !json_equal(json_object_get(record, "report"), result->report)) {
+        err = ny_fail(result->ctx, NY_EBUSY, "'%s' has been made anew meanwhile", result->name);
+        goto done;
+    }
+    slot = !slot_of(record);
+    err = ny_blob_put(store, result->name, slots[slot], cluster,
+                      (size_t)result->covered.rows * sizeof(*cluster));
+    if (err) goto done;
+    ny_field_set_json(record, field, describe(result, count, slot));
+    err = ny_batch_begin(&batch, store);
+    if (err) goto done;
+    err = ny_record_put(batch, result->name, record);
+    if (err == NY_OK) err = ny_batch_delete(batch, result->name, slots[!slot]);
+    if (err)
+        ny_batch_abort(batch);
+    else
+        err = ny_batch_commit(batch);
+done:
+    json_decref(record);
+    return err;
+}
+
+int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *cluster, size_t count)
+{
+    struct ny_name_lock *lock = NULL;
+    int err;
+
+    if (ny_store_read_only(result->store)) {
+        ny_log(result->ctx, NY_LOG_WARNING, "%s cannot be written: the clusters are not stored",
+               ny_store_path(result->store));
+        return NY_OK;
+    }
+    err = ny_name_lock(&lock, result->store, result->name);
+    if (err == NY_OK) err = put(result, cluster, count);
+    ny_name_unlock(lock);
+    if (err != NY_EBUSY) return err;
+    ny_log(result->ctx, NY_LOG_WARNING, "the clusters are not stored: %s",
+           ny_context_message(result->ctx));
+    ny_error_clear(result->ctx);
+    return NY_OK;
+}

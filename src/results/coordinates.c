@@ -1,0 +1,116 @@
+#include "results/coordinates.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "results/record.h"
+#include "linalg/matrix.h"
+
+enum { PAIRS_MAX = 1 << 24 }; /* rows of so many values do not fit a store */
+
+bool ny_coordinates_plain(const struct ny_coordinates *how)
+{
+    return !how->skip && !how->asymmetric && !how->normalize && !how->scale;
+}
+
+/* 1/‖y‖ of the coordinates of a stored row, each times `factor`. */
+static double inverse_length(const struct ny_coordinates *how, const float *row32,
+                             const double *row64, double factor)
+{
+    double squares = 0;
+
+    for (size_t k = 0; k < ny_coordinates_count(how); k++) {
+        double u = row64 ? row64[how->skip + k] : (double)row32[how->skip + k];
+        double y = u * factor * (how->scale ? how->scale[k] : 1);
+
+        squares += y * y;
+    }
+    return squares > 0 ? 1 / sqrt(squares) : 0;
+}
+
+void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void *stored,
+                          size_t rows, void *out)
+{
+    size_t width = ny_coordinates_width(how), p = ny_coordinates_count(how);
+
+    if (ny_coordinates_plain(how)) {
+        memmove(out, stored, rows * width * (f64 ? sizeof(double) : sizeof(float)));
+        return;
+    }
+    /* Goes forward, and writes only behind the values still to be read: `out` may be `stored`. */
+    for (size_t i = 0; i < rows; i++) {
+        const double *row64 = f64 ? (const double *)stored + i * width : NULL;
+        const float *row32 = f64 ? NULL : (const float *)stored + i * width;
+        double factor = 1;
+
+        if (how->asymmetric) factor = f64 ? row64[how->pairs] : (double)row32[how->pairs];
+        if (how->normalize) factor *= inverse_length(how, row32, row64, factor);
+        for (size_t k = 0; k < p; k++) {
+            double u = f64 ? row64[how->skip + k] : (double)row32[how->skip + k];
+            double y = u * factor * (how->scale ? how->scale[k] : 1);
+
+            if (f64)
+                ((double *)out)[i * p + k] = y;
+            else
+                ((float *)out)[i * p + k] = (float)y;
+        }
+    }
+}
+
+int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
+                         const void *rows, uint64_t first, size_t count)
+{
+    size_t values = count * ny_coordinates_count(how);
+
+    if (!(f64 ? ny_first_not_finite(rows, values) : ny_first_not_finite32(rows, values)))
+        return NY_OK;
+    return ny_fail(ctx, NY_ENUMERIC,
+                   "the embedding of rows %llu to %llu is not finite; look for huge values in them",
+                   (unsigned long long)first, (unsigned long long)(first + count - 1));
+}
+
+json_t *ny_coordinates_json(const struct ny_coordinates *how)
+{
+    json_t *json = json_object(), *scale = how->scale ? json_array() : json_null();
+
+    ny_field_set_count(json, "pairs", how->pairs);
+    ny_field_set_count(json, "skip", how->skip);
+    ny_field_set_json(json, "asymmetric", json_boolean(how->asymmetric));
+    ny_field_set_json(json, "normalize", json_boolean(how->normalize));
+    for (size_t k = 0; how->scale && k < ny_coordinates_count(how); k++)
+        ny_field_append(scale, json_real(how->scale[k]));
+    ny_field_set_json(json, "scale", scale);
+    return json;
+}
+
+int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, const json_t *record)
+{
+    const json_t *json = json_object_get(record, "coordinates"), *scale;
+    const json_t *report = json_object_get(record, "report");
+
+    *how = (struct ny_coordinates){.pairs = (size_t)ny_field_count(report, "components", 0)};
+    if (json) {
+        how->pairs = (size_t)ny_field_count(json, "pairs", 0);
+        how->skip = (size_t)ny_field_count(json, "skip", 0);
+        how->asymmetric = json_is_true(json_object_get(json, "asymmetric"));
+        how->normalize = json_is_true(json_object_get(json, "normalize"));
+    }
+    scale = json_object_get(json, "scale");
+    if (how->pairs > PAIRS_MAX || how->skip > 1 || (how->skip && how->skip >= how->pairs) ||
+        (json_is_array(scale) && json_array_size(scale) != ny_coordinates_count(how)))
+        return ny_fail(ctx, NY_ESTORE, "a result's record says in two ways how many coordinates it "
+                                       "has, or too many; fit it again with --restart");
+    if (!json_is_array(scale)) return NY_OK;
+    how->scale = ny_calloc(ctx, NY_MEM_MODEL, ny_coordinates_count(how), sizeof(double));
+    if (!how->scale) return NY_EBUDGET;
+    for (size_t k = 0; k < ny_coordinates_count(how); k++)
+        how->scale[k] = json_number_value(json_array_get(scale, k));
+    return NY_OK;
+}
+
+void ny_coordinates_release(struct ny_coordinates *how, struct ny_context *ctx)
+{
+    ny_free(ctx, how->scale);
+    how->scale = NULL;
+}

@@ -1,0 +1,49 @@
+/*
+ * Turns the stored row of a point into its coordinates. Stored are the entries of its row of Û —
+ * all eigenpairs, the trivial one of a divided kernel included, so that eigenvectors can be
+ * exported — and, for asymmetric diffusion, 1/√d_i. svd, kpca and pca store Y = Û Λ̂^½ itself.
+ */
+#ifndef NY_RESULTS_COORDINATES_H
+#define NY_RESULTS_COORDINATES_H
+
+#include <jansson.h>
+
+#include "base/context.h"
+
+struct ny_coordinates {
+    size_t pairs;    /* of the stored row */
+    size_t skip;     /* 1: the first pair is trivial and no coordinate */
+    bool asymmetric; /* coordinates are multiplied by the entry after the pairs */
+    bool normalize;  /* then every row has length 1; a zero row stays zero */
+    double *scale;   /* pairs − skip factors, before that; NULL: 1 */
+};
+
+/* Elements of a stored row, and coordinates. */
+static inline size_t ny_coordinates_width(const struct ny_coordinates *how)
+{
+    return how->pairs + how->asymmetric;
+}
+
+static inline size_t ny_coordinates_count(const struct ny_coordinates *how)
+{
+    return how->pairs - how->skip;
+}
+
+/* Tells whether stored rows are the coordinates. */
+bool ny_coordinates_plain(const struct ny_coordinates *how);
+
+/* Turns rows × width stored values, f32 or f64, into rows × count; `out` may be `stored`. */
+void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void *stored,
+                          size_t rows, void *out);
+
+/* NY_ENUMERIC when coordinates of rows first … first+count−1 are not finite: factors may overflow
+ * where the stored rows did not. */
+int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
+                         const void *rows, uint64_t first, size_t count);
+
+/* The form that the record keeps; without it, coordinates are plain. release() frees `scale`. */
+json_t *ny_coordinates_json(const struct ny_coordinates *how);
+int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, const json_t *record);
+void ny_coordinates_release(struct ny_coordinates *how, struct ny_context *ctx);
+
+#endif

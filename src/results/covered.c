@@ -1,0 +1,141 @@
+#include "results/covered.h"
+
+#include <string.h>
+
+#include "results/embedding.h"
+#include "neighbors/job.h"
+
+int ny_covered_of(struct ny_covered *covered, struct ny_store *store, const char *name,
+                  const json_t *record)
+{
+    const json_t *report = json_object_get(record, "report");
+
+    *covered =
+        (struct ny_covered){.store = store,
+                            .name = name,
+                            .n = ny_field_count(report, "n", 0),
+                            .component = json_is_number(json_object_get(report, "embedded"))};
+    covered->rows = covered->n;
+    if (covered->component && ny_field_count(report, "embedded", 0) > covered->rows)
+        return ny_fail(ny_store_context(store), NY_ESTORE,
+                       "'%s' says that it embeds more rows than there are; fit it again with "
+                       "--restart",
+                       name);
+    if (covered->component) covered->rows = ny_field_count(report, "embedded", 0);
+    return ny_record_lost(ny_store_context(store), record, &covered->lost);
+}
+
+void ny_covered_release(struct ny_covered *covered)
+{
+    if (covered->store) ny_lost_release(&covered->lost, ny_store_context(covered->store));
+}
+
+uint64_t ny_covered_place(const struct ny_covered *covered, uint64_t row)
+{
+    uint64_t run;
+
+    return ny_lost_place(&covered->lost, row, &run);
+}
+
+/* A run of rows of the store from the first-th covered one on: where it begins, and how long it is,
+ * at most `count`. */
+static int run_of(const struct ny_covered *covered, uint64_t first, size_t count, uint64_t *row,
+                  size_t *length)
+{
+    enum { LOOK_ROWS = 1024 };
+    struct ny_embedding_layout layout = ny_graph_layout("rows", covered->rows, 1);
+    uint32_t rows[LOOK_ROWS];
+    size_t look = count < LOOK_ROWS ? count : LOOK_ROWS;
+    uint64_t run;
+    int err;
+
+    if (!covered->component) {
+        *row = ny_lost_place(&covered->lost, first, &run);
+        *length = count < run ? count : (size_t)run;
+        return NY_OK;
+    }
+    err = ny_embedding_rows(covered->store, covered->name, &layout, first, look, rows);
+    if (err) return err;
+    for (size_t i = 0; i < look; i++)
+        if (rows[i] >= covered->n)
+            return ny_fail(ny_store_context(covered->store), NY_ESTORE,
+                           "the rows of '%s' are not all rows of %s; fit it again with --restart",
+                           covered->name, ny_store_path(covered->store));
+    *row = rows[0];
+    for (*length = 1; *length < look && rows[*length] == rows[0] + *length;)
+        ++*length;
+    return NY_OK;
+}
+
+typedef int read_fn(struct ny_store *store, uint64_t row, size_t count, void *out);
+
+/* `read` of each run; items of 8 bytes. */
+static int read_runs(const struct ny_covered *covered, uint64_t first, size_t count, read_fn *read,
+                     void *out)
+{
+    uint64_t *at = out;
+
+    while (count > 0) {
+        uint64_t row;
+        size_t length;
+        int err = run_of(covered, first, count, &row, &length);
+
+        if (err == NY_OK) err = read(covered->store, row, length, at);
+        if (err) return err;
+        at += length;
+        first += length;
+        count -= length;
+    }
+    return NY_OK;
+}
+
+static int read_numbers(struct ny_store *store, uint64_t row, size_t count, void *out)
+{
+    (void)store;
+    for (size_t i = 0; i < count; i++)
+        ((uint64_t *)out)[i] = row + i;
+    return NY_OK;
+}
+
+static int read_labels(struct ny_store *store, uint64_t row, size_t count, void *out)
+{
+    return ny_points_labels(store, row, count, out);
+}
+
+static int read_source(struct ny_store *store, uint64_t row, size_t count, void *out)
+{
+    return ny_points_source(store, row, count, out);
+}
+
+int ny_covered_rows(const struct ny_covered *covered, uint64_t first, size_t count, uint64_t *out)
+{
+    return read_runs(covered, first, count, read_numbers, out);
+}
+
+int ny_covered_labels(const struct ny_covered *covered, uint64_t first, size_t count, double *out)
+{
+    return read_runs(covered, first, count, read_labels, out);
+}
+
+int ny_covered_source(const struct ny_covered *covered, uint64_t first, size_t count, uint64_t *out)
+{
+    return read_runs(covered, first, count, read_source, out);
+}
+
+int ny_covered_same(const struct ny_covered *a, const struct ny_covered *b, bool *same)
+{
+    enum { LOOK_ROWS = 512 };
+    uint64_t rows[2][LOOK_ROWS];
+    int err = NY_OK;
+
+    *same = a->rows == b->rows;
+    for (uint64_t first = 0; *same && first < a->rows; first += LOOK_ROWS) {
+        size_t count = a->rows - first < LOOK_ROWS ? (size_t)(a->rows - first) : LOOK_ROWS;
+
+        err = ny_covered_rows(a, first, count, rows[0]);
+        if (err == NY_OK) err = ny_covered_rows(b, first, count, rows[1]);
+        if (err) return err;
+        *same = memcmp(rows[0], rows[1], count * sizeof(rows[0][0])) == 0;
+    }
+    return err;
+}

@@ -1,0 +1,116 @@
+#include "results/degrees.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "results/record.h"
+
+int ny_degrees_over_landmarks(struct ny_degrees *degrees, struct ny_context *ctx, const double *a,
+                              size_t m, uint64_t n)
+{
+    *degrees = (struct ny_degrees){.m = m};
+    degrees->v = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(double));
+    if (!degrees->v) return NY_EBUDGET;
+    for (size_t j = 0; j < m; j++) {
+        degrees->v[j] = (double)n / (double)m;
+        degrees->mean += degrees->v[j] * a[j];
+    }
+    return NY_OK;
+}
+
+void ny_degrees_release(struct ny_degrees *degrees, struct ny_context *ctx)
+{
+    ny_free(ctx, degrees->v);
+    *degrees = (struct ny_degrees){0};
+}
+
+double ny_degrees_offset(const struct ny_degrees *degrees, const double *a)
+{
+    return ny_dot(degrees->v, a, degrees->m);
+}
+
+/* Sums c·v in f64, in eight lanes, so that the result does not depend on the compiler's vectors. */
+static double dot_row32(const float *restrict c, const double *restrict v, size_t m)
+{
+    double lane[8] = {0}, sum = 0;
+    size_t j = 0;
+
+    for (; j + 8 <= m; j += 8)
+        for (size_t l = 0; l < 8; l++)
+            lane[l] += (double)c[j + l] * v[j + l];
+    for (; j < m; j++)
+        lane[0] += (double)c[j] * v[j];
+    for (size_t l = 0; l < 8; l++)
+        sum += lane[l];
+    return sum;
+}
+
+static double dot_row64(const double *restrict c, const double *restrict v, size_t m)
+{
+    double sum = 0;
+
+    for (size_t j = 0; j < m; j++)
+        sum += c[j] * v[j];
+    return sum;
+}
+
+void ny_tile_products(const struct ny_tiles *tiles, const struct ny_tile *tile, const double *v,
+                      double offset, double *products)
+{
+    size_t m = tiles->m;
+
+    for (size_t i = 0; i < tile->rows; i++) {
+        products[i] = offset;
+        if (tiles->precision == NY_PRECISION_F64)
+            products[i] += dot_row64(ny_tiles_c64(tiles, tile->worker).at + i * m, v, m);
+        else
+            products[i] += dot_row32(ny_tiles_c32(tiles, tile->worker).at + i * m, v, m);
+    }
+}
+
+void ny_degrees_roots(const struct ny_degrees *degrees, double offset,
+                      const struct ny_tiles *tiles, const struct ny_tile *tile, double *roots,
+                      struct ny_unreached *unreached)
+{
+    *unreached = (struct ny_unreached){0};
+    ny_tile_products(tiles, tile, degrees->v, offset, roots);
+    for (size_t i = 0; i < tile->rows; i++) {
+        double d = roots[i];
+
+        roots[i] = 0;
+        if (d > 0 && d > 0x1p-20 * degrees->mean)
+            roots[i] = 1 / sqrt(d);
+        else if (unreached->count++ == 0)
+            unreached->first = tile->first_row + i;
+    }
+}
+
+void ny_unreached_add(struct ny_unreached *all, const struct ny_unreached *more)
+{
+    if (!all->count) all->first = more->first;
+    all->count += more->count;
+}
+
+void ny_unreached_save(const struct ny_unreached *unreached, json_t *checkpoint)
+{
+    ny_field_set_count(checkpoint, "unreached", unreached->count);
+    ny_field_set_count(checkpoint, "first_unreached", unreached->first);
+}
+
+struct ny_unreached ny_unreached_load(const json_t *checkpoint)
+{
+    return (struct ny_unreached){ny_field_count(checkpoint, "unreached", 0),
+                                 ny_field_count(checkpoint, "first_unreached", 0)};
+}
+
+int ny_unreached_check(const struct ny_unreached *unreached, struct ny_context *ctx, uint64_t rows)
+{
+    if (!unreached->count) return NY_OK;
+    return ny_fail(ctx, NY_ENUMERIC,
+                   "%llu of %llu rows, the first of them row %llu, have degrees that are negative "
+                   "or zero to rounding; take a kernel without negative values (rbf, laplacian), "
+                   "and for rows far from all landmarks --select rpcholesky, more landmarks or a "
+                   "wider kernel (--gamma)",
+                   (unsigned long long)unreached->count, (unsigned long long)rows,
+                   (unsigned long long)unreached->first);
+}

@@ -1,0 +1,48 @@
+/*
+ * Degrees of a divided kernel: d_i = c_i·v for any row, of which rows and columns of K are divided
+ * by √d_i (laplacian, diffusion; Ouimet & Bengio 2005, eq. 4). Over D v = (n/m)1; implicitly
+ * (Proposition 2) v = B s of K̃ = C B Cᵀ.
+ */
+#ifndef NY_RESULTS_DEGREES_H
+#define NY_RESULTS_DEGREES_H
+
+#include <jansson.h>
+
+#include "columns/tiles.h"
+
+struct ny_degrees {
+    size_t m;
+    double *v;   /* m */
+    double mean; /* degree, over D or over all rows */
+};
+
+/* Rows whose degree is not above 2⁻²⁰ of the mean: no landmark reaches them. */
+struct ny_unreached {
+    uint64_t count, first;
+};
+
+/* Sets degrees over D: v = (n/m)1, mean = n·ā of the column means a of W. */
+int ny_degrees_over_landmarks(struct ny_degrees *degrees, struct ny_context *ctx, const double *a,
+                              size_t m, uint64_t n);
+void ny_degrees_release(struct ny_degrees *degrees, struct ny_context *ctx);
+/* Returns a·v, the part of c_i·v that the shift a of a tile leaves out. */
+double ny_degrees_offset(const struct ny_degrees *degrees, const double *a);
+
+/* products[i] = c_i·v of the rows of the worker's tile, in f64; offset = a·v. */
+void ny_tile_products(const struct ny_tiles *tiles, const struct ny_tile *tile, const double *v,
+                      double offset, double *products);
+
+/* roots[i] = 1/√d_i of the rows of the worker's tile, in f64; 0 for those that are unreached, of
+ * which *unreached (rows 0-based in all points) is told. */
+void ny_degrees_roots(const struct ny_degrees *degrees, double offset,
+                      const struct ny_tiles *tiles, const struct ny_tile *tile, double *roots,
+                      struct ny_unreached *unreached);
+
+/* Adds in row order; the others write it to a checkpoint and read it. */
+void ny_unreached_add(struct ny_unreached *all, const struct ny_unreached *more);
+void ny_unreached_save(const struct ny_unreached *unreached, json_t *checkpoint);
+struct ny_unreached ny_unreached_load(const json_t *checkpoint);
+/* NY_ENUMERIC when there are some of `rows` rows. */
+int ny_unreached_check(const struct ny_unreached *unreached, struct ny_context *ctx, uint64_t rows);
+
+#endif

@@ -1,0 +1,123 @@
+#include "results/embedding.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "stream/source.h"
+
+struct ny_embedding_layout ny_embedding_layout(uint64_t rows, size_t components, size_t element)
+{
+    size_t row_bytes = components * element;
+    size_t chunk_rows = NY_CHUNK_BYTES / row_bytes;
+
+    return (struct ny_embedding_layout){ny_part_of("embedding", 0), rows, row_bytes,
+                                        chunk_rows ? chunk_rows : 1};
+}
+
+/* Rows that a buffer holds: what a batch may carry, but at least a chunk and a unit. */
+static size_t capacity_of(const struct ny_embedding_layout *layout, size_t batch_bytes)
+{
+    size_t least = layout->chunk_rows + NY_UNIT_ROWS;
+    size_t rows = batch_bytes / 2 / layout->row_bytes;
+
+    if (rows > layout->rows + least) rows = (size_t)layout->rows + least;
+    return rows < least ? least : rows;
+}
+
+size_t ny_embedding_writer_bytes(const struct ny_embedding_layout *layout, size_t batch_bytes)
+{
+    return capacity_of(layout, batch_bytes) * layout->row_bytes;
+}
+
+int ny_embedding_writer_new(struct ny_embedding_writer *writer, struct ny_store *store,
+                            const char *name, struct ny_embedding_layout layout, uint64_t first_row)
+{
+    struct ny_context *ctx = ny_store_context(store);
+
+    *writer = (struct ny_embedding_writer){
+        .store = store,
+        .name = name,
+        .layout = layout,
+        .first_row = first_row / layout.chunk_rows * layout.chunk_rows,
+        .capacity = capacity_of(&layout, ny_batch_bytes_max(store)),
+    };
+    writer->rows = ny_calloc(ctx, NY_MEM_STORE, writer->capacity, layout.row_bytes);
+    if (!writer->rows) return NY_EBUDGET;
+    writer->count = (size_t)(first_row - writer->first_row);
+    if (!writer->count) return NY_OK;
+    layout.rows = first_row;
+    return ny_embedding_rows(store, name, &layout, writer->first_row, writer->count, writer->rows);
+}
+
+void ny_embedding_writer_release(struct ny_embedding_writer *writer)
+{
+    if (writer->store) ny_free(ny_store_context(writer->store), writer->rows);
+    *writer = (struct ny_embedding_writer){0};
+}
+
+void ny_embedding_add(struct ny_embedding_writer *writer, const void *rows, size_t count)
+{
+    memcpy(writer->rows + writer->count * writer->layout.row_bytes, rows,
+           count * writer->layout.row_bytes);
+    writer->count += count;
+}
+
+bool ny_embedding_full(const struct ny_embedding_writer *writer)
+{
+    return writer->count + NY_UNIT_ROWS > writer->capacity;
+}
+
+int ny_embedding_flush(struct ny_embedding_writer *writer, struct ny_batch *batch)
+{
+    const struct ny_embedding_layout *layout = &writer->layout;
+    size_t whole = writer->count / layout->chunk_rows * layout->chunk_rows;
+    int err = NY_OK;
+
+    for (size_t first = 0; first < writer->count && err == NY_OK; first += layout->chunk_rows) {
+        size_t count = writer->count - first;
+
+        if (count > layout->chunk_rows) count = layout->chunk_rows;
+        err = ny_batch_put(batch, writer->name, layout->part.name,
+                           (writer->first_row + first) / layout->chunk_rows,
+                           writer->rows + first * layout->row_bytes, count * layout->row_bytes);
+    }
+    if (err) return err;
+    writer->count -= whole;
+    writer->first_row += whole;
+    memmove(writer->rows, writer->rows + whole * layout->row_bytes,
+            writer->count * layout->row_bytes);
+    return NY_OK;
+}
+
+int ny_embedding_rows(struct ny_store *store, const char *name,
+                      const struct ny_embedding_layout *layout, uint64_t first, size_t count,
+                      void *rows)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    size_t chunk_bytes = layout->chunk_rows * layout->row_bytes;
+    struct ny_chunk chunk = {.data = ny_alloc(ctx, NY_MEM_STORE, chunk_bytes),
+                             .capacity = chunk_bytes};
+    char *out = rows;
+    int err = chunk.data ? NY_OK : NY_EBUDGET;
+
+    while (count > 0 && err == NY_OK) {
+        uint64_t index = first / layout->chunk_rows;
+        size_t in_chunk = (size_t)(first % layout->chunk_rows);
+        size_t piece = layout->chunk_rows - in_chunk;
+
+        if (piece > count) piece = count;
+        err = ny_chunk_get(store, name, layout->part.name, index, &chunk);
+        if (err == NY_END || (err == NY_OK && chunk.bytes < (in_chunk + piece) * layout->row_bytes))
+            err = ny_fail(ctx, NY_ESTORE,
+                          "chunk %llu of part %s of '%s' in %s is missing or short; fit it again "
+                          "with --restart",
+                          (unsigned long long)index, layout->part.name, name, ny_store_path(store));
+        if (err) break;
+        memcpy(out, (char *)chunk.data + in_chunk * layout->row_bytes, piece * layout->row_bytes);
+        out += piece * layout->row_bytes;
+        first += piece;
+        count -= piece;
+    }
+    ny_free(ctx, chunk.data);
+    return err;
+}

@@ -1,0 +1,49 @@
+/*
+ * The embedding part of a result: chunks of whole rows, as many as fit in one. Rows come in order;
+ * the short last chunk is written at every commit, and again, longer, at the next.
+ */
+#ifndef NY_RESULTS_EMBEDDING_H
+#define NY_RESULTS_EMBEDDING_H
+
+#include "results/record.h"
+
+struct ny_embedding_layout {
+    struct ny_part part; /* "embedding", or another part of one item a row */
+    uint64_t rows;
+    size_t row_bytes;
+    size_t chunk_rows;
+};
+
+/* Returns the layout of the part "embedding" of a fit. */
+struct ny_embedding_layout ny_embedding_layout(uint64_t rows, size_t components, size_t element);
+
+/* Collects rows in memory, at most `bytes_max` before the caller must flush. */
+struct ny_embedding_writer {
+    struct ny_store *store;
+    const char *name;
+    struct ny_embedding_layout layout;
+    uint64_t first_row; /* of the buffer: a multiple of chunk_rows */
+    size_t count;       /* rows in it */
+    size_t capacity;
+    char *rows;
+};
+
+/* unit_rows: the most rows that one _add brings. first_row: where a resumed write goes on; the rows
+ * of its chunk before it are read back. */
+int ny_embedding_writer_new(struct ny_embedding_writer *writer, struct ny_store *store,
+                            const char *name, struct ny_embedding_layout layout,
+                            uint64_t first_row);
+void ny_embedding_writer_release(struct ny_embedding_writer *writer);
+size_t ny_embedding_writer_bytes(const struct ny_embedding_layout *layout, size_t batch_bytes);
+void ny_embedding_add(struct ny_embedding_writer *writer, const void *rows, size_t count);
+/* One more unit might not fit. */
+bool ny_embedding_full(const struct ny_embedding_writer *writer);
+/* All rows so far into the batch; forgets the whole chunks. */
+int ny_embedding_flush(struct ny_embedding_writer *writer, struct ny_batch *batch);
+
+/* Rows first … first+count−1 of what is stored so. */
+int ny_embedding_rows(struct ny_store *store, const char *name,
+                      const struct ny_embedding_layout *layout, uint64_t first, size_t count,
+                      void *rows);
+
+#endif

@@ -1,0 +1,281 @@
+#include "results/export.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "place/points.h"
+#include "spectral/method.h"
+
+enum { PIECE_BYTES = 4 << 20 };
+
+/* The form in which a part is written. */
+struct shape {
+    const struct ny_result_part *part;
+    enum ny_element element;
+    size_t cols; /* 0: one item a row */
+    size_t row_bytes, piece; /* rows at a time */
+    struct ny_salvage *salvage; /* NULL: a damaged row ends the export */
+};
+
+static void mark_missing(const struct shape *shape, void *out, size_t rows)
+{
+    size_t items = rows * (shape->cols ? shape->cols : 1);
+
+    for (size_t i = 0; i < items; i++)
+        switch (shape->element) {
+        case NY_OUT_F32: ((float *)out)[i] = NAN; break;
+        case NY_OUT_F64: ((double *)out)[i] = NAN; break;
+        default: ((uint64_t *)out)[i] = UINT64_MAX;
+        }
+}
+
+static void note_missing(struct ny_salvage *salvage, uint64_t first, uint64_t end)
+{
+    struct ny_row_range *last = salvage->count ? &salvage->range[salvage->count - 1] : NULL;
+
+    salvage->rows += end - first;
+    if (last && salvage->more == 0 && last->end == first) last->end = end;
+    else if (salvage->count < NY_SALVAGE_RANGES)
+        salvage->range[salvage->count++] = (struct ny_row_range){first, end};
+    else salvage->more++;
+}
+
+/* Rows of the part; with a salvage those that cannot be read are marked, as few as are damaged
+ * together. */
+static int fill_piece(struct ny_result *result, const struct shape *shape, uint64_t first,
+                      size_t count, char *out)
+{
+    const struct ny_result_part *part = shape->part;
+    int err = part->fill(result, first, count, out);
+    uint64_t last = first + count, grain;
+
+    if (err != NY_ESTORE || !shape->salvage || !part->grain) return err;
+    ny_error_clear(result->ctx);
+    grain = part->grain(result);
+    for (uint64_t end; first < last; first = end) {
+        end = (first / grain + 1) * grain < last ? (first / grain + 1) * grain : last;
+        err = part->fill(result, first, (size_t)(end - first), out);
+        if (err == NY_ESTORE) {
+            ny_error_clear(result->ctx);
+            mark_missing(shape, out, (size_t)(end - first));
+            note_missing(shape->salvage, first, end);
+        } else if (err) return err;
+        out += (end - first) * shape->row_bytes;
+    }
+    return NY_OK;
+}
+
+static int copy_pieces(struct ny_result *result, const struct shape *shape,
+                       struct ny_writer *writer)
+{
+    size_t rows = shape->part->count(result);
+    void *data = ny_calloc(result->ctx, NY_MEM_IO, shape->piece, shape->row_bytes);
+    int err = data ? NY_OK : NY_EBUDGET;
+
+    for (uint64_t first = 0; first < rows && err == NY_OK; first += shape->piece) {
+        size_t count = rows - first < shape->piece ? (size_t)(rows - first) : shape->piece;
+
+        err = ny_check_interrupt(result->ctx);
+        if (err == NY_OK) err = fill_piece(result, shape, first, count, data);
+        if (err == NY_OK && first == 0) err = ny_writer_fits(writer);
+        if (err == NY_OK) err = ny_writer_rows(writer, data, count);
+    }
+    ny_free(result->ctx, data);
+    if (err == NY_OK && shape->salvage && shape->salvage->rows == rows)
+        err = ny_fail(result->ctx, NY_ESTORE, "%s of '%s' in %s: no row can be read",
+                      shape->part->name, result->name, ny_store_path(result->store));
+    return err;
+}
+
+/* ---- rows in the places that they had in the file ------------------------------------------ */
+
+struct spread {
+    uint64_t *source; /* of a piece */
+    void *blank;      /* a row of NaN */
+    uint64_t next;    /* the row of the file to write next */
+};
+
+static int write_blanks(struct spread *spread, struct ny_writer *writer, uint64_t end)
+{
+    int err = NY_OK;
+
+    for (; err == NY_OK && spread->next < end; spread->next++)
+        err = ny_writer_rows(writer, spread->blank, 1);
+    return err;
+}
+
+static int write_spread(struct ny_result *result, const struct shape *shape, struct spread *spread,
+                        struct ny_writer *writer, char *data)
+{
+    size_t rows = shape->part->count(result);
+    int err = NY_OK;
+
+    for (uint64_t first = 0; first < rows && err == NY_OK; first += shape->piece) {
+        size_t count = rows - first < shape->piece ? (size_t)(rows - first) : shape->piece;
+
+        err = ny_check_interrupt(result->ctx);
+        if (err == NY_OK) err = shape->part->fill(result, first, count, data);
+        if (err == NY_OK) err = ny_covered_source(&result->covered, first, count, spread->source);
+        for (size_t i = 0; err == NY_OK && i < count; i++) {
+            err = write_blanks(spread, writer, spread->source[i]);
+            if (err == NY_OK) err = ny_writer_rows(writer, data + i * shape->row_bytes, 1);
+            spread->next++;
+        }
+    }
+    return err;
+}
+
+static int copy_spread(struct ny_result *result, const struct shape *shape,
+                       struct ny_writer *writer, uint64_t total)
+{
+    struct spread spread = {.source =
+                                ny_calloc(result->ctx, NY_MEM_IO, shape->piece, sizeof(uint64_t)),
+                            .blank = ny_alloc(result->ctx, NY_MEM_IO, shape->row_bytes)};
+    void *data = ny_calloc(result->ctx, NY_MEM_IO, shape->piece, shape->row_bytes);
+    int err = NY_EBUDGET;
+
+    if (!spread.source || !spread.blank || !data) goto done;
+    mark_missing(shape, spread.blank, 1);
+    err = write_spread(result, shape, &spread, writer, data);
+    if (err == NY_OK) err = write_blanks(&spread, writer, total);
+done:
+    ny_free(result->ctx, spread.source);
+    ny_free(result->ctx, spread.blank);
+    ny_free(result->ctx, data);
+    return err;
+}
+
+/* `total` 0: the part as it is; else spread over so many rows. */
+static int write_part(struct ny_result *result, const struct ny_result_part *part,
+                      const char *output, struct ny_salvage *salvage, uint64_t total)
+{
+    static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
+                                   [NY_OUT_F64] = sizeof(double),
+                                   [NY_OUT_U64] = sizeof(uint64_t)};
+    struct shape shape = {.part = part,
+                          .element = ny_result_element(result, part),
+                          .cols = part->columns ? part->columns(result) : 0,
+                          .salvage = salvage};
+    size_t bytes = ny_memory_limit(result->ctx) / 16;
+    struct ny_writer *writer;
+    int err;
+
+    shape.row_bytes = (shape.cols ? shape.cols : 1) * sizes[shape.element];
+    shape.piece = (bytes < PIECE_BYTES ? bytes : PIECE_BYTES) / shape.row_bytes;
+    if (!shape.piece) shape.piece = 1;
+    err = ny_result_prepare(result, part, shape.piece);
+    if (err) return err;
+    err = ny_writer_open(&writer, result->ctx, output, shape.element,
+                         total ? total : part->count(result), shape.cols);
+    if (err) return err;
+    err = total ? copy_spread(result, &shape, writer, total) : copy_pieces(result, &shape, writer);
+    if (err) {
+        ny_writer_abort(writer);
+        return err;
+    }
+    return ny_writer_commit(writer);
+}
+
+/* The model as one file. */
+static int write_model(struct ny_result *result, const char *output)
+{
+    size_t bytes = (size_t)ny_field_count(result->record, "model_bytes", 0);
+    const char *approx = ny_field_text(result->report, "approx");
+    const struct ny_method *method = approx ? ny_method_find(approx) : NULL;
+    bool landmarks = ny_field_count(result->report, "landmarks", 0) > 0;
+    struct ny_writer *writer = NULL;
+    void *image;
+    int err = ny_result_has_model(result->ctx, result->name, result->record);
+
+    if (err) return err;
+    if (!bytes)
+        return ny_fail(result->ctx, NY_EUSAGE, "'%s' is a %s alone: it has no model",
+                       result->name, ny_record_kind(result->record));
+    if (method && method->all_rows && landmarks)
+        return ny_fail(result->ctx, NY_EUSAGE,
+                       "the model of '%s' is all points of %s, which %s needs to place others; "
+                       "place them with 'nystream transform %s %s'",
+                       result->name, ny_store_path(result->store), method->name,
+                       ny_store_path(result->store), result->name);
+    image = ny_alloc(result->ctx, NY_MEM_MODEL, bytes);
+    if (!image) return NY_EBUDGET;
+    err = ny_blob_get(result->store, result->name, ny_record_part(result->record, "model").name,
+                      image, bytes);
+    if (err) goto done;
+    err = ny_writer_open(&writer, result->ctx, output, NY_OUT_BYTES, bytes, 0);
+    if (err) goto done;
+    err = ny_writer_rows(writer, image, bytes);
+    if (err) goto done;
+    err = ny_writer_commit(writer);
+    writer = NULL;
+done:
+    ny_writer_abort(writer);
+    ny_free(result->ctx, image);
+    return err;
+}
+
+int ny_part_check(struct ny_context *ctx, const char *name)
+{
+    const char *const *parts = ny_parts();
+    char list[256];
+    size_t count = 0;
+
+    for (; parts[count]; count++)
+        if (strcmp(parts[count], name) == 0) return NY_OK;
+    ny_join(parts, count, list, sizeof(list));
+    return ny_fail(ctx, NY_EUSAGE, "--part is one of %s, not '%s'%s", list, name,
+                   ny_hint(name, parts, count).text);
+}
+
+/* "rows 0 to 99, 300 to 399 and 2 more ranges" */
+static void describe_missing(const struct ny_salvage *salvage, char *text, size_t bytes)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < salvage->count && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%llu to %llu", i ? ", " : "rows ",
+                                 (unsigned long long)salvage->range[i].first,
+                                 (unsigned long long)salvage->range[i].end - 1);
+    if (salvage->more && used < bytes)
+        snprintf(text + used, bytes - used, " and %llu more ranges",
+                 (unsigned long long)salvage->more);
+}
+
+static void warn_of_missing(const struct ny_result *result, const struct ny_salvage *salvage,
+                            const char *part, const char *output)
+{
+    char ranges[512];
+
+    describe_missing(salvage, ranges, sizeof(ranges));
+    ny_log(result->ctx, NY_LOG_WARNING,
+           "%llu rows of the %s of '%s' are damaged; in %s they are NaN (numbers: 2^64-1): %s",
+           (unsigned long long)salvage->rows, part, result->name, output, ranges);
+}
+
+int ny_part_export(struct ny_store *store, const char *name, const char *part, const char *output,
+                   struct ny_salvage *salvage)
+{
+    const struct ny_result_part *rows = ny_part_find(part);
+    struct ny_result result;
+    int err = ny_result_open(&result, store, name);
+
+    if (err == NY_OK)
+        err = rows ? write_part(&result, rows, output, salvage, 0) : write_model(&result, output);
+    if (err == NY_OK && salvage && salvage->rows)
+        warn_of_missing(&result, salvage, part, output);
+    ny_result_close(&result);
+    return err;
+}
+
+int ny_embedding_spread(struct ny_store *store, const char *name, const char *output, uint64_t rows)
+{
+    struct ny_result result;
+    int err = ny_result_open(&result, store, name);
+
+    if (err == NY_OK) err = write_part(&result, ny_part_find("embedding"), output, NULL, rows);
+    ny_result_close(&result);
+    return err;
+}

@@ -1,0 +1,15 @@
+/* Figures of a result that follow from others, so that records of any version have them right. */
+#ifndef NY_RESULTS_FIGURES_H
+#define NY_RESULTS_FIGURES_H
+
+#include <jansson.h>
+
+/* Sets in the report of a record, once the figures that they follow from are known:
+ *
+ *   variance_kept   the share of `trace` that the components hold: the sum of their eigenvalues,
+ *                   without that of a trivial pair, over it; null where the trace is
+ *   trace_error     0 of an exact decomposition of a kernel matrix: nothing was approximated.
+ *                   Version 1.0 wrote the share outside the components. */
+void ny_figures_derive(json_t *record);
+
+#endif

@@ -1,0 +1,15 @@
+/* Part "geometry" of a result: centre and factor of each column, as they were when it was fitted;
+ * of a graph γ as well, which makes its distances about 1. */
+#ifndef NY_RESULTS_GEOMETRY_H
+#define NY_RESULTS_GEOMETRY_H
+
+#include "columns/columns.h"
+#include "store/store.h"
+
+/* `part`: its name in the store (ny_record_part()). gamma NULL: there is none. */
+int ny_stored_geometry_put(struct ny_store *store, const char *name, const char *part,
+                           const struct ny_geometry *geometry, const double *gamma);
+int ny_stored_geometry(struct ny_geometry **out, struct ny_store *store, const char *name,
+                       const char *part, size_t d, double *gamma);
+
+#endif

@@ -1,0 +1,440 @@
+#include "results/model.h"
+
+#include <string.h>
+
+#include "base/checksum.h"
+#include "results/model_sparse.h"
+
+/* Models of sparse landmarks have a version of their own. */
+enum { IMAGE_VERSION = 2, SPARSE_VERSION = 3, CHECKSUM_BYTES = 8, KERNEL_NAME_BYTES = 32 };
+
+/* The image begins with this, and from version 2 on with image_map; then centre[d], factor[d],
+ * a[m], P[m·p], q[p], where the kernel is divided v[m], where coordinates are scaled their factors,
+ * all f64, the raw landmarks (sparse: results/model_sparse.h), padding to 8 bytes, the checksum. */
+struct image_header {
+    char magic[16];
+    uint32_t version, dtype, precision, degree;
+    uint64_t m, d, p;
+    double gamma, coef0;
+    char kernel[KERNEL_NAME_BYTES];
+};
+
+struct image_map {
+    uint32_t divided, skip, asymmetric, normalize, scaled, reserved;
+    double mean_degree;
+};
+
+/* The parts of an image that describe it. */
+struct image_parts {
+    struct image_header header;
+    struct image_map map;
+    struct ny_sparse_image sparse; /* slots 0: dense landmarks */
+};
+
+static size_t head_bytes(uint32_t version)
+{
+    return sizeof(struct image_header) + (version > 1 ? sizeof(struct image_map) : 0);
+}
+
+void ny_model_free(struct ny_model *model)
+{
+    if (!model) return;
+    ny_geometry_free((struct ny_geometry *)model->spec.geometry, model->ctx);
+    ny_free(model->ctx, model->landmarks);
+    ny_free(model->ctx, model->a);
+    ny_free(model->ctx, model->P);
+    ny_free(model->ctx, model->q);
+    ny_degrees_release(&model->degrees, model->ctx);
+    ny_coordinates_release(&model->coordinates, model->ctx);
+    ny_free(model->ctx, model);
+}
+
+uint64_t ny_model_dimensions(const struct ny_model *model)
+{
+    return model ? model->d : 0;
+}
+
+uint64_t ny_model_components(const struct ny_model *model)
+{
+    return model ? ny_coordinates_count(&model->coordinates) : 0;
+}
+
+static size_t landmark_bytes(const struct ny_model *model)
+{
+    bool none = model->spec.kernel->base == NY_BASE_COORDINATE;
+
+    return none ? 0 : model->m * ny_row_bytes(model->spec.dtype, model->d, model->spec.slots);
+}
+
+/* A model of the sizes in *sizes, arrays uninitialised; of v and the coordinates' factors it is
+ * asked whether they are there. */
+static int allocate(struct ny_model **out, const struct ny_model *sizes)
+{
+    bool divided = sizes->degrees.v, scaled = sizes->coordinates.scale;
+    struct ny_context *ctx = sizes->ctx;
+    struct ny_model *model = ny_calloc(ctx, NY_MEM_MODEL, 1, sizeof(*model));
+    size_t raw, map;
+
+    *out = model;
+    if (!model) return NY_EBUDGET;
+    *model = *sizes;
+    model->spec.geometry = NULL;
+    model->degrees.v = NULL;
+    model->coordinates.scale = NULL;
+    if (ny_product(ctx, &raw, model->m,
+                   ny_row_bytes(model->spec.dtype, model->d, model->spec.slots), 1) ||
+        ny_product(ctx, &map, model->m, model->p, sizeof(double)))
+        return NY_EBUDGET;
+    if (landmark_bytes(model)) {
+        model->landmarks = ny_alloc(ctx, NY_MEM_MODEL, raw);
+        if (!model->landmarks) return NY_EBUDGET;
+    }
+    model->a = ny_alloc(ctx, NY_MEM_MODEL, model->m * sizeof(double));
+    model->P = ny_alloc(ctx, NY_MEM_MODEL, map);
+    model->q = ny_alloc(ctx, NY_MEM_MODEL, model->p * sizeof(double));
+    if (divided) model->degrees.v = ny_alloc(ctx, NY_MEM_MODEL, model->m * sizeof(double));
+    if (scaled)
+        model->coordinates.scale = ny_alloc(
+            ctx, NY_MEM_MODEL, ny_coordinates_count(&model->coordinates) * sizeof(double));
+    if ((divided && !model->degrees.v) || (scaled && !model->coordinates.scale)) return NY_EBUDGET;
+    return model->a && model->P && model->q ? NY_OK : NY_EBUDGET;
+}
+
+int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
+{
+    const struct ny_geometry *given = parts->spec->geometry;
+    struct ny_model sizes = {.ctx = parts->spec->ctx,
+                             .spec = *parts->spec,
+                             .m = parts->m,
+                             .d = given->d,
+                             .p = parts->p,
+                             .precision = parts->precision,
+                             .coordinates = *parts->coordinates};
+    struct ny_model *model = NULL;
+    struct ny_geometry *geometry;
+    int err;
+
+    *out = NULL;
+    if (parts->degrees) sizes.degrees = *parts->degrees;
+    err = allocate(&model, &sizes);
+    if (err) goto done;
+    err = ny_geometry_copy(&geometry, sizes.ctx, given->centre, given->factor, given->d);
+    if (err) goto done;
+    model->spec.geometry = geometry;
+    if (model->landmarks) memcpy(model->landmarks, parts->landmarks, landmark_bytes(model));
+    memcpy(model->a, parts->a, model->m * sizeof(double));
+    for (size_t k = 0; k < model->p; k++) {
+        double scale = parts->scale ? parts->scale[k] : 1;
+
+        model->q[k] = parts->q[k] * scale;
+        for (size_t i = 0; i < model->m; i++)
+            model->P[i * model->p + k] = parts->P[i * model->p + k] * scale;
+    }
+    if (model->degrees.v)
+        memcpy(model->degrees.v, parts->degrees->v, model->m * sizeof(double));
+    if (model->coordinates.scale)
+        memcpy(model->coordinates.scale, parts->coordinates->scale,
+               ny_coordinates_count(&model->coordinates) * sizeof(double));
+    *out = model;
+    model = NULL;
+done:
+    ny_model_free(model);
+    return err;
+}
+
+static size_t doubles_of(const struct ny_model *model)
+{
+    return 2 * model->d + model->m + model->m * model->p + model->p +
+           (model->degrees.v ? model->m : 0) +
+           (model->coordinates.scale ? ny_coordinates_count(&model->coordinates) : 0);
+}
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+size_t ny_model_image_bytes(const struct ny_model *model)
+{
+    struct ny_sparse_image sparse =
+        ny_sparse_image_of(&model->spec, model->landmarks, model->spec.slots ? model->m : 0,
+                           model->d);
+    size_t landmarks = model->spec.slots ? ny_sparse_image_bytes(&sparse)
+                                         : padded(landmark_bytes(model));
+
+    return head_bytes(IMAGE_VERSION) + doubles_of(model) * sizeof(double) + landmarks +
+           CHECKSUM_BYTES;
+}
+
+/* Writes or reads the arrays of the model at `at`, in the order of the format. */
+typedef void *copy_fn(void *image, void *array, size_t bytes);
+
+static void *to_image(void *image, void *array, size_t bytes)
+{
+    return memcpy(image, array, bytes);
+}
+
+static void *from_image(void *image, void *array, size_t bytes)
+{
+    return memcpy(array, image, bytes);
+}
+
+/* All but sparse landmarks, which are to follow at what it returns. */
+static char *copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
+{
+    struct {
+        void *array;
+        size_t bytes;
+    } arrays[] = {{model->spec.geometry->centre, model->d * sizeof(double)},
+                  {model->spec.geometry->factor, model->d * sizeof(double)},
+                  {model->a, model->m * sizeof(double)},
+                  {model->P, model->m * model->p * sizeof(double)},
+                  {model->q, model->p * sizeof(double)},
+                  {model->degrees.v, model->degrees.v ? model->m * sizeof(double) : 0},
+                  {model->coordinates.scale,
+                   model->coordinates.scale
+                       ? ny_coordinates_count(&model->coordinates) * sizeof(double)
+                       : 0},
+                  {model->landmarks, model->spec.slots ? 0 : landmark_bytes(model)}};
+
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+        if (arrays[i].bytes) copy(at, arrays[i].array, arrays[i].bytes);
+        at += arrays[i].bytes;
+    }
+    return at;
+}
+
+void ny_model_save(const struct ny_model *model, void *image)
+{
+    struct image_header header = {.magic = NY_MODEL_MAGIC,
+                                  .version = model->spec.slots ? SPARSE_VERSION : IMAGE_VERSION,
+                                  .dtype = (uint32_t)model->spec.dtype,
+                                  .precision = (uint32_t)model->precision,
+                                  .degree = model->spec.params.degree,
+                                  .m = model->m,
+                                  .d = model->d,
+                                  .p = model->p,
+                                  .gamma = model->spec.params.gamma,
+                                  .coef0 = model->spec.params.coef0};
+    struct image_map map = {.divided = model->degrees.v != NULL,
+                            .skip = (uint32_t)model->coordinates.skip,
+                            .asymmetric = model->coordinates.asymmetric,
+                            .normalize = model->coordinates.normalize,
+                            .scaled = model->coordinates.scale != NULL,
+                            .mean_degree = model->degrees.mean};
+    struct ny_sparse_image sparse;
+    size_t bytes = ny_model_image_bytes(model);
+    uint64_t checksum;
+    char *after;
+
+    memset(image, 0, bytes);
+    strncpy(header.kernel, model->spec.kernel->name, KERNEL_NAME_BYTES - 1);
+    memcpy(image, &header, sizeof(header));
+    memcpy((char *)image + sizeof(header), &map, sizeof(map));
+    after = copy_arrays((struct ny_model *)model, (char *)image + head_bytes(IMAGE_VERSION),
+                        to_image);
+    if (model->spec.slots) {
+        sparse = ny_sparse_image_of(&model->spec, model->landmarks, model->m, model->d);
+        ny_sparse_image_save(&sparse, model->landmarks, after);
+    }
+    checksum = ny_checksum(image, bytes - CHECKSUM_BYTES);
+    memcpy((char *)image + bytes - CHECKSUM_BYTES, &checksum, CHECKSUM_BYTES);
+}
+
+/* Landmarks that are no rows stand for the columns of the points, one each. */
+static bool shape_fits(const struct image_header *header)
+{
+    const struct ny_kernel *kernel = ny_kernel_find(header->kernel);
+    bool given = kernel && (kernel->base == NY_BASE_COORDINATE || kernel->base == NY_BASE_GIVEN);
+
+    return !given || (header->m == header->d && header->version != SPARSE_VERSION);
+}
+
+/* The header's sizes agree with the length of the image, without overflow; fills parts->sparse. */
+static bool sizes_agree(struct image_parts *parts, const char *image, size_t bytes)
+{
+    const struct image_header *header = &parts->header;
+    const struct image_map *map = &parts->map;
+    size_t entries, raw, total;
+
+    if (header->dtype < NY_U8 || header->dtype > NY_F64 || !header->m || !header->d ||
+        !header->p || header->precision > NY_PRECISION_F64 || map->skip > 1 || !shape_fits(header))
+        return false;
+    if (__builtin_mul_overflow(header->m, header->p, &entries) ||
+        __builtin_mul_overflow(header->m, header->d, &raw) || entries > bytes ||
+        header->d > bytes || header->m > bytes || header->p > bytes || map->skip >= header->p)
+        return false;
+    if (strncmp(header->kernel, NY_COORDINATES_KERNEL, KERNEL_NAME_BYTES) == 0) raw = 0;
+    if (header->version != SPARSE_VERSION && raw > bytes) return false;
+    total = head_bytes(header->version) + CHECKSUM_BYTES +
+            (2 * header->d + header->m + entries + header->p) * sizeof(double) +
+            ((map->divided ? header->m : 0) + (map->scaled ? header->p - map->skip : 0)) *
+                sizeof(double);
+    if (header->version == SPARSE_VERSION) {
+        parts->sparse = (struct ny_sparse_image){
+            .m = header->m, .d = header->d, .dtype = (enum ny_dtype)header->dtype};
+        return total <= bytes && ny_sparse_image_open(&parts->sparse,
+                                                      image + total - CHECKSUM_BYTES,
+                                                      bytes - total);
+    }
+    return total + padded(raw * ny_dtype_size((enum ny_dtype)header->dtype)) == bytes;
+}
+
+int ny_model_foreign(struct ny_context *ctx, const char *where)
+{
+    return ny_fail(ctx, NY_ESTORE,
+                   "%s is not a model of nystream; make one with "
+                   "'nystream export STORE NAME --part model -o MODEL.nym'",
+                   where);
+}
+
+static int check_image(struct ny_context *ctx, const void *image, size_t bytes, const char *where,
+                       struct image_parts *parts)
+{
+    struct image_header *header = &parts->header;
+    uint64_t checksum;
+
+    if (bytes < sizeof(*header) + CHECKSUM_BYTES ||
+        memcmp(image, NY_MODEL_MAGIC, sizeof(NY_MODEL_MAGIC) - 1) != 0)
+        return ny_model_foreign(ctx, where);
+    memcpy(header, image, sizeof(*header));
+    header->kernel[KERNEL_NAME_BYTES - 1] = '\0';
+    if (header->version < 1 || header->version > SPARSE_VERSION)
+        return ny_fail(ctx, NY_ESTORE,
+                       "%s is a model of version %u; this nystream %s reads "
+                       "versions up to %d",
+                       where, header->version, ny_version(), SPARSE_VERSION);
+    parts->map = (struct image_map){0};
+    if (bytes >= head_bytes(header->version) && header->version > 1)
+        memcpy(&parts->map, (const char *)image + sizeof(*header), sizeof(parts->map));
+    memcpy(&checksum, (const char *)image + bytes - CHECKSUM_BYTES, CHECKSUM_BYTES);
+    if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) ||
+        !sizes_agree(parts, image, bytes))
+        return ny_fail(ctx, NY_ESTORE,
+                       "%s is a damaged model (%zu bytes, checksum or sizes do not "
+                       "agree); export it again",
+                       where, bytes);
+    return NY_OK;
+}
+
+/* Returns the sizes to allocate; arrays that the image has point to `present`. */
+static struct ny_model sizes_of(const struct image_parts *parts, struct ny_context *ctx,
+                                double *present)
+{
+    const struct image_header *header = &parts->header;
+    const struct image_map *map = &parts->map;
+
+    return (struct ny_model){
+        .ctx = ctx,
+        .m = header->m,
+        .d = header->d,
+        .p = header->p,
+        .precision = (enum ny_precision)header->precision,
+        .spec = {.ctx = ctx,
+                 .kernel = ny_kernel_find(header->kernel),
+                 .params = {.gamma = header->gamma,
+                            .coef0 = header->coef0,
+                            .degree = header->degree},
+                 .dtype = (enum ny_dtype)header->dtype,
+                 .slots = parts->sparse.slots},
+        .degrees = {.m = header->m,
+                    .v = map->divided ? present : NULL,
+                    .mean = map->mean_degree},
+        .coordinates = {.pairs = header->p,
+                        .skip = map->skip,
+                        .asymmetric = map->asymmetric,
+                        .normalize = map->normalize,
+                        .scale = map->scaled ? present : NULL}};
+}
+
+int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
+                  const char *where)
+{
+    struct image_parts parts = {0};
+    double present;
+    struct ny_model sizes, *model = NULL;
+    struct ny_geometry *geometry;
+    const double *arrays;
+    const char *after;
+    int err;
+
+    *out = NULL;
+    err = check_image(ctx, image, bytes, where, &parts);
+    if (err) goto done;
+    sizes = sizes_of(&parts, ctx, &present);
+    if (!sizes.spec.kernel) {
+        err =
+            ny_fail(ctx, NY_ESTORE, "%s uses the kernel '%s', which this nystream %s does not have",
+                    where, parts.header.kernel, ny_version());
+        goto done;
+    }
+    err = allocate(&model, &sizes);
+    if (err) goto done;
+    after = (const char *)image + head_bytes(parts.header.version);
+    arrays = (const double *)(const void *)after;
+    err = ny_geometry_copy(&geometry, ctx, arrays, arrays + sizes.d, sizes.d);
+    if (err) goto done;
+    model->spec.geometry = geometry;
+    after = copy_arrays(model, (char *)image + head_bytes(parts.header.version), from_image);
+    if (parts.sparse.slots && !ny_sparse_image_load(&parts.sparse, after, model->landmarks)) {
+        err = ny_fail(ctx, NY_ESTORE, "the landmarks of %s cannot be; export the model again",
+                      where);
+        goto done;
+    }
+    *out = model;
+    model = NULL;
+done:
+    ny_model_free(model);
+    return err;
+}
+
+/* The landmarks as raw rows of another spec. */
+static int widened_landmarks(const struct ny_model *model, const struct ny_columns_spec *to,
+                             void **out)
+{
+    size_t from_bytes = ny_raw_bytes(&model->spec), bytes = ny_raw_bytes(to);
+
+    *out = ny_calloc(model->ctx, NY_MEM_MODEL, model->m, bytes);
+    if (!*out) return NY_EBUDGET;
+    for (size_t i = 0; i < model->m; i++) {
+        const char *from = (const char *)model->landmarks + i * from_bytes;
+        void *row = (char *)*out + i * bytes;
+
+        if (to->slots)
+            ny_sparse_pack_as(row, to->slots, to->dtype, ny_sparse_of(from, model->spec.slots),
+                              model->spec.dtype);
+        else if (to->dtype == NY_F32)
+            ny_dtype_to_f32(model->spec.dtype, from, row, model->d);
+        else
+            ny_dtype_to_f64(model->spec.dtype, from, row, model->d);
+    }
+    return NY_OK;
+}
+
+int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t slots,
+                     struct ny_columns **out)
+{
+    struct ny_columns_spec spec = model->spec;
+    void *widened = NULL;
+    int err = NY_OK;
+
+    *out = NULL;
+    if (dtype != NY_DTYPE_NONE) spec.dtype = ny_dtype_common(spec.dtype, dtype);
+    if (slots > spec.slots) spec.slots = slots;
+    if (model->landmarks &&
+        (spec.dtype != model->spec.dtype || spec.slots != model->spec.slots))
+        err = widened_landmarks(model, &spec, &widened);
+    if (err) goto done;
+    err = ny_columns_new(out, &spec);
+    if (err) goto done;
+    err = ny_columns_append(*out, widened ? widened : model->landmarks, model->m);
+    if (err) goto done;
+    err = ny_columns_set_shift(*out, model->a);
+done:
+    if (err) {
+        ny_columns_free(*out);
+        *out = NULL;
+    }
+    ny_free(model->ctx, widened);
+    return err;
+}

@@ -1,0 +1,54 @@
+/*
+ * The model: all that placing a point needs — the kernel with its frozen width, the geometry, the
+ * landmarks, the shift a, and the map (P, q): y = ((c − a)P + q), divided by √d = √(c·v) where the
+ * kernel is, and what makes coordinates of it.
+ */
+#ifndef NY_RESULTS_MODEL_H
+#define NY_RESULTS_MODEL_H
+
+#include "results/coordinates.h"
+#include "results/degrees.h"
+
+struct ny_model {
+    struct ny_context *ctx;
+    struct ny_columns_spec spec; /* kernel, params, geometry (owned), dtype of the landmarks */
+    size_t m, d, p; /* p: eigenpairs, columns of P */
+    enum ny_precision precision;
+    void *landmarks; /* m raw rows */
+    double *a;       /* m */
+    double *P;       /* m × p */
+    double *q;       /* p */
+    struct ny_degrees degrees; /* v = NULL: the kernel is not divided */
+    struct ny_coordinates coordinates;
+};
+
+/* Takes over nothing; arrays are copied. */
+struct ny_model_parts {
+    const struct ny_columns_spec *spec;
+    enum ny_precision precision;
+    size_t m, p;
+    const void *landmarks;
+    const double *a, *P, *q;
+    const double *scale; /* p: column k of P and q_k are multiplied by scale[k]; NULL: 1 */
+    const struct ny_degrees *degrees; /* NULL: not divided */
+    const struct ny_coordinates *coordinates;
+};
+int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts);
+
+/* Every image begins with this; what does not is told so: NY_ESTORE. */
+#define NY_MODEL_MAGIC "nystream model\n"
+int ny_model_foreign(struct ny_context *ctx, const char *where);
+/* Little-endian image: header, arrays, checksum of all before it. */
+size_t ny_model_image_bytes(const struct ny_model *model);
+void ny_model_save(const struct ny_model *model, void *image);
+/* NY_ESTORE when it is not a model, of another version, cut short or damaged; `where` names it. */
+int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
+                  const char *where);
+
+/* Columns with the model's landmarks and shift, for raw rows of `dtype`, to which the landmarks are
+ * widened; NY_DTYPE_NONE: the landmarks' own. For a sparse model, records have `slots`, at least
+ * the model's own; 0: the model's. */
+int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t slots,
+                     struct ny_columns **out);
+
+#endif

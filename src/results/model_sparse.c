@@ -1,0 +1,96 @@
+#include "results/model_sparse.h"
+
+#include <string.h>
+
+enum { SIZES_BYTES = 2 * sizeof(uint64_t) };
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+/* Landmark i, of records at `landmarks`. */
+static struct ny_sparse landmark(const struct ny_sparse_image *image, const void *landmarks,
+                                 size_t i)
+{
+    size_t bytes = ny_row_bytes(image->dtype, image->d, image->slots);
+
+    return ny_sparse_of((const char *)landmarks + i * bytes, image->slots);
+}
+
+struct ny_sparse_image ny_sparse_image_of(const struct ny_columns_spec *spec, const void *landmarks,
+                                          size_t m, size_t d)
+{
+    struct ny_sparse_image image = {.m = m, .d = d, .slots = spec->slots, .dtype = spec->dtype};
+
+    for (size_t i = 0; i < m; i++)
+        image.nnz += landmark(&image, landmarks, i).count;
+    return image;
+}
+
+size_t ny_sparse_image_bytes(const struct ny_sparse_image *image)
+{
+    return SIZES_BYTES + padded(image->m * sizeof(uint32_t)) +
+           padded(image->nnz * sizeof(uint32_t)) +
+           padded(image->nnz * ny_dtype_size(image->dtype));
+}
+
+void ny_sparse_image_save(const struct ny_sparse_image *image, const void *landmarks, char *at)
+{
+    const uint64_t sizes[2] = {image->slots, image->nnz};
+    char *counts = at + SIZES_BYTES, *index = counts + padded(image->m * sizeof(uint32_t));
+    char *values = index + padded(image->nnz * sizeof(uint32_t));
+    size_t element = ny_dtype_size(image->dtype), done = 0;
+
+    memcpy(at, sizes, sizeof(sizes));
+    for (size_t i = 0; i < image->m; i++) {
+        struct ny_sparse row = landmark(image, landmarks, i);
+        uint32_t count = (uint32_t)row.count;
+
+        memcpy(counts + i * sizeof(count), &count, sizeof(count));
+        if (!count) continue;
+        memcpy(index + done * sizeof(uint32_t), row.index, count * sizeof(uint32_t));
+        memcpy(values + done * element, row.value, count * element);
+        done += count;
+    }
+}
+
+bool ny_sparse_image_open(struct ny_sparse_image *image, const char *at, size_t bytes)
+{
+    uint64_t sizes[2];
+
+    if (bytes < SIZES_BYTES) return false;
+    memcpy(sizes, at, sizeof(sizes));
+    image->slots = (size_t)sizes[0];
+    image->nnz = (size_t)sizes[1];
+    return sizes[0] > 0 && sizes[0] <= image->d && sizes[1] <= bytes &&
+           ny_sparse_image_bytes(image) == bytes;
+}
+
+static bool ascending(const uint32_t *index, size_t count, size_t d)
+{
+    for (size_t k = 0; k < count; k++)
+        if (index[k] >= d || (k > 0 && index[k] <= index[k - 1])) return false;
+    return true;
+}
+
+bool ny_sparse_image_load(const struct ny_sparse_image *image, const char *at, void *landmarks)
+{
+    const uint32_t *counts = (const uint32_t *)(const void *)(at + SIZES_BYTES);
+    const char *numbers = (const char *)counts + padded(image->m * sizeof(uint32_t));
+    const uint32_t *index = (const uint32_t *)(const void *)numbers;
+    const char *values = numbers + padded(image->nnz * sizeof(uint32_t));
+    size_t bytes = ny_row_bytes(image->dtype, image->d, image->slots), done = 0;
+
+    for (size_t i = 0; i < image->m; i++) {
+        size_t count = counts[i];
+
+        if (count > image->slots || count > image->nnz - done) return false;
+        if (!ascending(index + done, count, image->d)) return false;
+        ny_sparse_pack((char *)landmarks + i * bytes, image->slots, image->dtype,
+                       (struct ny_sparse){count, index + done,
+                                          values + done * ny_dtype_size(image->dtype)});
+        done += count;
+    }
+    return done == image->nnz;
+}

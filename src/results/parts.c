@@ -1,0 +1,394 @@
+#include "results/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "maps/graph_map.h"
+#include "results/clusters.h"
+
+static size_t element_of(const struct ny_result *result)
+{
+    return result->f64 ? sizeof(double) : sizeof(float);
+}
+
+static int fill_embedding(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    const struct ny_coordinates *how = &result->coordinates;
+    void *rows = ny_coordinates_plain(how) ? out : result->stored;
+    int err = ny_embedding_rows(result->store, result->name, &result->layout, first, count, rows);
+
+    if (err == NY_OK && rows != out) ny_coordinates_apply(how, result->f64, rows, count, out);
+    return err;
+}
+
+/* Û: what is stored, or Y Λ̂^-½. */
+static int fill_eigenvectors(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    size_t pairs = result->coordinates.pairs, width = ny_coordinates_width(&result->coordinates);
+    int err = ny_embedding_rows(result->store, result->name, &result->layout, first, count,
+                                result->stored);
+
+    for (size_t i = 0; err == NY_OK && i < count; i++)
+        for (size_t k = 0; k < pairs; k++) {
+            double factor = result->inverse ? result->inverse[k] : 1;
+            size_t from = i * width + k, to = i * pairs + k;
+
+            if (result->f64)
+                ((double *)out)[to] = ((double *)result->stored)[from] * factor;
+            else
+                ((float *)out)[to] = (float)((double)((float *)result->stored)[from] * factor);
+        }
+    return err;
+}
+
+static int fill_eigenvalues(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    const json_t *values = json_object_get(result->report, "eigenvalues");
+
+    for (size_t k = 0; k < count; k++)
+        ((double *)out)[k] = json_number_value(json_array_get(values, (size_t)first + k));
+    return NY_OK;
+}
+
+static size_t count_landmarks(const struct ny_result *result)
+{
+    return (size_t)ny_field_count(result->report, "landmarks", 0);
+}
+
+/* A blob of one item a row, read piece by piece like an embedding. */
+static int fill_from_blob(struct ny_result *result, const char *part, size_t item_bytes,
+                          uint64_t first, size_t count, void *out)
+{
+    struct ny_embedding_layout layout = {ny_record_part(result->record, part), result->n,
+                                         item_bytes, NY_CHUNK_BYTES / item_bytes};
+
+    return ny_embedding_rows(result->store, result->name, &layout, first, count, out);
+}
+
+static int fill_landmarks(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    uint64_t *rows = out;
+    int err = fill_from_blob(result, "landmarks", sizeof(uint64_t), first, count, out);
+
+    for (size_t i = 0; err == NY_OK && i < count; i++)
+        rows[i] = ny_covered_place(&result->covered, rows[i]);
+    return err;
+}
+
+static int fill_residuals(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    uint64_t measured = ny_field_count(result->record, "selected", result->n);
+    size_t known = first + count <= measured ? count
+                   : first < measured        ? (size_t)(measured - first)
+                                             : 0;
+
+    for (size_t i = known; i < count; i++) /* placed by a frozen update */
+        ((float *)out)[i] = INFINITY;
+    return known ? fill_from_blob(result, "residuals", sizeof(float), first, known, out) : NY_OK;
+}
+
+static int fill_labels(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    return ny_covered_labels(&result->covered, first, count, out);
+}
+
+static int fill_source(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    return ny_covered_source(&result->covered, first, count, out);
+}
+
+/* Fills in the rows covered; for a graph, those of the largest component, which come in order. */
+static int fill_rows(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    if (result->bare) return ny_stored_largest(&result->graph, &result->next, count, out);
+    return ny_covered_rows(&result->covered, first, count, out);
+}
+
+static size_t count_eigenvalues(const struct ny_result *result)
+{
+    return json_array_size(json_object_get(result->report, "eigenvalues"));
+}
+
+static size_t count_residuals(const struct ny_result *result)
+{
+    return json_is_number(json_object_get(result->report, "residual_max")) ? (size_t)result->n : 0;
+}
+
+static size_t count_labels(const struct ny_result *result)
+{
+    struct ny_points_info info;
+
+    if (ny_points_info(result->store, &info) || !info.labels) return 0;
+    return (size_t)result->covered.rows;
+}
+
+static size_t count_covered(const struct ny_result *result)
+{
+    return (size_t)result->covered.rows;
+}
+
+static size_t count_rows(const struct ny_result *result)
+{
+    return (size_t)(result->bare ? result->graph.largest : result->covered.rows);
+}
+
+static size_t count_embedded(const struct ny_result *result)
+{
+    return result->coordinates.pairs ? count_covered(result) : 0;
+}
+
+static size_t grain_of_rows(const struct ny_result *result)
+{
+    return result->layout.chunk_rows;
+}
+
+static size_t grain_of_landmarks(const struct ny_result *result)
+{
+    (void)result;
+    return NY_CHUNK_BYTES / sizeof(uint64_t);
+}
+
+static size_t grain_of_residuals(const struct ny_result *result)
+{
+    (void)result;
+    return NY_CHUNK_BYTES / sizeof(float);
+}
+
+static size_t grain_of_points(const struct ny_result *result)
+{
+    struct ny_points_info info;
+
+    return ny_points_info(result->store, &info) == NY_OK ? (size_t)info.block_rows : 1;
+}
+
+static size_t pairs_of(const struct ny_result *result)
+{
+    return result->coordinates.pairs;
+}
+
+static size_t components_of(const struct ny_result *result)
+{
+    return ny_coordinates_count(&result->coordinates);
+}
+
+static size_t neighbors_of(const struct ny_result *result)
+{
+    return result->graph.neighbors;
+}
+
+static size_t count_listed(const struct ny_result *result)
+{
+    return result->graph.neighbors ? (size_t)result->n : 0;
+}
+
+static int fill_distances(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    return ny_stored_distances(&result->graph, first, count, result->stored, out);
+}
+
+static int fill_neighbors(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    return ny_stored_neighbors(&result->graph, first, count, result->stored, out);
+}
+
+static int fill_components(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    return ny_stored_components(&result->graph, first, count, out);
+}
+
+static size_t count_clusters(const struct ny_result *result)
+{
+    return ny_stored_clusters(result) ? (size_t)result->covered.rows : 0;
+}
+
+static const struct ny_result_part parts[] = {
+    {"embedding", NY_OUT_F32, components_of, fill_embedding, count_embedded, grain_of_rows},
+    {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded, grain_of_rows},
+    {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues, NULL},
+    {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmarks, grain_of_landmarks},
+    {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals},
+    {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points},
+    {"source", NY_OUT_U64, NULL, fill_source, count_covered, grain_of_points},
+    {"rows", NY_OUT_U64, NULL, fill_rows, count_rows, NULL},
+    {"neighbors", NY_OUT_U64, neighbors_of, fill_neighbors, count_listed, NULL},
+    {"distances", NY_OUT_F32, neighbors_of, fill_distances, count_listed, NULL},
+    {"components", NY_OUT_U64, NULL, fill_components, count_listed, NULL},
+    {"clusters", NY_OUT_U64, NULL, ny_stored_clusters_get, count_clusters, NULL},
+};
+
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+static const char *const names[] = {
+    "embedding", "eigenvectors", "eigenvalues", "landmarks",  "residuals", "labels", "source",
+    "rows",      "neighbors",    "distances",   "components", "clusters",  "model",  NULL};
+
+const char *const *ny_parts(void)
+{
+    return names;
+}
+
+const struct ny_result_part *ny_part_find(const char *name)
+{
+    for (size_t i = 0; i < PARTS; i++)
+        if (strcmp(parts[i].name, name) == 0) return &parts[i];
+    return NULL;
+}
+
+/* ---- a result opened for reading ---------------------------------------------------------- */
+
+int ny_result_open(struct ny_result *result, struct ny_store *store, const char *name)
+{
+    struct ny_points_info points;
+    json_t *record;
+    int err = ny_record_need_done(store, name, &record);
+
+    *result = (struct ny_result){.ctx = ny_store_context(store), .store = store, .name = name};
+    if (err) return err;
+    result->record = record;
+    result->report = json_object_get(record, "report");
+    result->map = ny_map_of(record);
+    result->n = ny_field_count(result->report, "n", 0);
+    err = ny_points_info(store, &points);
+    if (err == NY_OK && result->n > points.n)
+        err = ny_fail(result->ctx, NY_ESTORE,
+                      "'%s' is of %llu rows, and points/ of %s has %llu: points/ is from an older "
+                      "copy of the store; put the newer one back, or fit '%s' again with --restart",
+                      name, (unsigned long long)result->n, ny_store_path(store),
+                      (unsigned long long)points.n, name);
+    if (err) return err;
+    err = ny_covered_of(&result->covered, store, name, record);
+    if (err) return err;
+    if (ny_stored_graph_of(&result->graph, store, name, record)) {
+        err = ny_stored_graph_check(&result->graph);
+        if (err) return err;
+        result->bare = !result->covered.component;
+    }
+    if (result->bare) {
+        result->layout = ny_graph_layout("neighbors", result->n, result->graph.stored);
+        return NY_OK;
+    }
+    err = ny_coordinates_parse(&result->coordinates, result->ctx, record);
+    if (err) return err;
+    if (result->coordinates.pairs > result->covered.rows)
+        return ny_fail(result->ctx, NY_ESTORE,
+                       "'%s' says that it has %zu eigenvectors of %llu rows", name,
+                       result->coordinates.pairs, (unsigned long long)result->covered.rows);
+    result->f64 = ny_field_is(result->report, "precision", "f64");
+    if (result->coordinates.pairs)
+        result->layout = ny_embedding_layout(
+            result->covered.rows, ny_coordinates_width(&result->coordinates), element_of(result));
+    result->layout.part = ny_record_part(record, "embedding");
+    return NY_OK;
+}
+
+void ny_result_close(struct ny_result *result)
+{
+    ny_covered_release(&result->covered);
+    ny_free(result->ctx, result->inverse);
+    ny_free(result->ctx, result->stored);
+    ny_coordinates_release(&result->coordinates, result->ctx);
+    json_decref((json_t *)result->record);
+}
+
+/* Maps whose kernel is not divided store Û Λ̂^½. */
+static int invert_eigenvalues(struct ny_result *result)
+{
+    const json_t *values = json_object_get(result->report, "eigenvalues");
+
+    if (result->coordinates.skip) return NY_OK;
+    result->inverse =
+        ny_calloc(result->ctx, NY_MEM_OTHER, result->coordinates.pairs, sizeof(double));
+    if (!result->inverse) return NY_EBUDGET;
+    for (size_t k = 0; k < result->coordinates.pairs; k++) {
+        double value = json_number_value(json_array_get(values, k));
+
+        result->inverse[k] = value > 0 ? 1 / sqrt(value) : 0;
+    }
+    return NY_OK;
+}
+
+/* Room for `count` stored rows. */
+static int reserve_stored(struct ny_result *result, size_t count)
+{
+    size_t listed = result->graph.stored * sizeof(uint32_t), row = result->layout.row_bytes;
+
+    result->stored = ny_calloc(result->ctx, NY_MEM_IO, count, row > listed ? row : listed);
+    return result->stored ? NY_OK : NY_EBUDGET;
+}
+
+static int no_such_part(const struct ny_result *result, const struct ny_result_part *part)
+{
+    char list[256] = "";
+    size_t length = 0;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && length < sizeof(list); i++)
+        if (parts[i].count(result) > 0)
+            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
+                                       length ? ", " : "", parts[i].name);
+    return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s%s", result->name,
+                   ny_store_path(result->store), part->name, list,
+                   strcmp(part->name, "clusters") == 0 ? "; 'nystream eval' makes clusters" : "");
+}
+
+int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows)
+{
+    if (part->count(result) == 0) return no_such_part(result, part);
+    if (part->fill == fill_eigenvectors && !result->inverse && invert_eigenvalues(result))
+        return NY_EBUDGET;
+    return part->columns && !result->stored ? reserve_stored(result, rows) : NY_OK;
+}
+
+enum ny_element ny_result_element(const struct ny_result *result, const struct ny_result_part *part)
+{
+    return part->columns && result->f64 ? NY_OUT_F64 : part->element;
+}
+
+int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,
+                     size_t *components)
+{
+    struct ny_result result;
+    int err = ny_result_open(&result, store, name);
+
+    *layout = result.layout;
+    *components = ny_coordinates_count(&result.coordinates);
+    if (err == NY_OK && !result.coordinates.pairs)
+        err = ny_fail(result.ctx, NY_EUSAGE, "'%s' is a %s alone: it has no embedding", name,
+                      ny_record_kind(result.record));
+    ny_result_close(&result);
+    return err;
+}
+
+int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, size_t count,
+                     float *rows)
+{
+    struct ny_result result;
+    double *wide = NULL;
+    size_t p;
+    int err = ny_result_open(&result, store, name);
+
+    if (err) goto done;
+    p = ny_coordinates_count(&result.coordinates);
+    if (!p || count > result.covered.rows || first > result.covered.rows - count) {
+        err = ny_fail(result.ctx, NY_EUSAGE,
+                      "'%s' has %llu rows of %zu components; %zu rows from row %llu on are not all "
+                      "in it",
+                      name, (unsigned long long)result.covered.rows, p, count,
+                      (unsigned long long)first);
+        goto done;
+    }
+    if (!ny_coordinates_plain(&result.coordinates)) err = reserve_stored(&result, count);
+    if (err) goto done;
+    if (!result.f64) {
+        err = fill_embedding(&result, first, count, rows);
+        goto done;
+    }
+    wide = ny_calloc(result.ctx, NY_MEM_IO, count, p * sizeof(double));
+    err = wide ? fill_embedding(&result, first, count, wide) : NY_EBUDGET;
+    for (size_t i = 0; err == NY_OK && i < count * p; i++)
+        rows[i] = (float)wide[i];
+done:
+    ny_free(result.ctx, wide);
+    ny_result_close(&result);
+    return err;
+}

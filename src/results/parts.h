@@ -1,0 +1,65 @@
+/*
+ * The parts of a finished result: what is exported, plotted and reported, read in pieces. One line
+ * a part in the table of results/parts.c.
+ */
+#ifndef NY_RESULTS_PARTS_H
+#define NY_RESULTS_PARTS_H
+
+#include "results/coordinates.h"
+#include "results/covered.h"
+#include "results/embedding.h"
+#include "results/graph.h"
+#include "io/writer.h"
+
+/* A finished result, opened for reading. */
+struct ny_result {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    const char *name;
+    const json_t *record, *report;
+    const struct ny_map *map; /* that has made it; NULL: a dictionary alone, or a graph */
+    uint64_t n;
+    struct ny_covered covered; /* which of them: all, but of maps of a graph */
+    struct ny_coordinates coordinates; /* pairs = 0: a dictionary alone, or a graph */
+    bool f64;
+    struct ny_embedding_layout layout;
+    double *inverse; /* eigenvectors: 1/√λ̂ where that is stored with them; NULL: 1 */
+    void *stored;    /* room for a piece of stored rows where they are wider than what is asked */
+    struct ny_stored_graph graph; /* neighbors = 0: it has none */
+    bool bare;     /* it is a graph and no more: */
+    uint64_t next; /* the row to look at for those of its largest component */
+};
+
+/* One part: rows × columns elements, delivered in pieces. */
+struct ny_result_part {
+    const char *name;
+    enum ny_element element; /* f32: or f64 where the fit is */
+    size_t (*columns)(const struct ny_result *result); /* NULL: one item a row */
+    int (*fill)(struct ny_result *result, uint64_t first, size_t count, void *out);
+    size_t (*count)(const struct ny_result *result); /* 0: this result has none */
+    size_t (*grain)(const struct ny_result *result); /* rows damaged together; NULL: none are */
+};
+
+/* NULL-terminated names, "model" among them, which is no table of rows. */
+const char *const *ny_parts(void);
+/* Finds a part by its name; NULL: there is none. */
+const struct ny_result_part *ny_part_find(const char *name);
+
+/* The result must be done: else NY_EUSAGE. Close it after a failure, too. */
+int ny_result_open(struct ny_result *result, struct ny_store *store, const char *name);
+void ny_result_close(struct ny_result *result);
+/* Makes room for at most `rows` rows at a time, before the first fill of a part. NY_EUSAGE where
+ * the result has no such part. */
+int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows);
+/* f32, or f64 where the fit is. */
+enum ny_element ny_result_element(const struct ny_result *result,
+                                  const struct ny_result_part *part);
+
+/* The layout of a finished embedding and its components. */
+int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,
+                     size_t *components);
+/* Rows of it, as f32. */
+int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, size_t count,
+                     float *rows);
+
+#endif

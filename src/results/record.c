@@ -1,0 +1,312 @@
+#include "results/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "results/figures.h"
+#include "results/resume.h"
+#include "stream/source.h"
+
+static const char visible[] = "job", under_way[] = "update";
+
+/* A field could not be set on this thread. */
+static _Thread_local bool lost;
+
+static int no_memory(struct ny_context *ctx)
+{
+    return ny_fail(ctx, NY_EBUDGET, "the system has no memory for the record of a result; free "
+                                    "some and run the same command again");
+}
+
+/* Checks that the record's format and stage are known to this version. */
+static int check_record(struct ny_store *store, const char *name, const json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    uint64_t format = ny_field_count(record, "format", 0);
+    const char *by = ny_field_text(json_object_get(record, "report"), "version");
+
+    if (format > NY_RECORD_FORMAT)
+        return ny_fail(ctx, NY_ESTORE,
+                       "'%s' in %s is a result of format %llu, made by nystream %s; this nystream "
+                       "%s reads up to %d: use that version, or remove it with 'nystream rm'",
+                       name, ny_store_path(store), (unsigned long long)format, by ? by : "?",
+                       ny_version(), NY_RECORD_FORMAT);
+    if (format && json_is_object(json_object_get(record, "report")) &&
+        json_is_object(json_object_get(record, "checkpoint")) && ny_field_text(record, "stage"))
+        return NY_OK;
+    return ny_fail(ctx, NY_ESTORE,
+                   "the record of '%s' in %s is not readable; remove it with "
+                   "'nystream rm'",
+                   name, ny_store_path(store));
+}
+
+static int load(struct ny_store *store, const char *name, const char *part, json_t **out)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_chunk text = {.data = ny_alloc(ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
+                            .capacity = NY_CHUNK_BYTES};
+    json_error_t error;
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!text.data) goto done;
+    err = ny_chunk_get(store, name, part, 0, &text);
+    if (err) goto done;
+    *out = json_loadb(text.data, text.bytes, 0, &error);
+    /* jansson gives a reason if it cannot read a text, but not always if it lacks the memory. */
+    if (!*out && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
+        err = no_memory(ctx);
+    else
+        err = check_record(store, name, *out);
+    if (!err) ny_figures_derive(*out);
+    if (!err) goto done;
+    json_decref(*out);
+    *out = NULL;
+done:
+    ny_free(ctx, text.data);
+    return err == NY_END ? NY_OK : err;
+}
+
+int ny_record_load(struct ny_store *store, const char *name, json_t **out)
+{
+    return load(store, name, visible, out);
+}
+
+int ny_record_load_update(struct ny_store *store, const char *name, json_t **out)
+{
+    return load(store, name, under_way, out);
+}
+
+struct ny_part ny_part_of(const char *part, uint64_t generation)
+{
+    struct ny_part stored;
+
+    if (generation)
+        snprintf(stored.name, sizeof(stored.name), "%s@%llu", part,
+                 (unsigned long long)generation);
+    else
+        snprintf(stored.name, sizeof(stored.name), "%s", part);
+    return stored;
+}
+
+struct ny_part ny_record_part(const json_t *record, const char *part)
+{
+    return ny_part_of(part, ny_field_count(json_object_get(record, "generations"), part, 0));
+}
+
+uint64_t ny_record_generation(const json_t *record)
+{
+    return ny_field_count(record, "generation", 0);
+}
+
+void ny_record_renew(json_t *record, const char *part)
+{
+    uint64_t generation = ny_record_generation(record);
+
+    if (generation)
+        ny_field_set_count(json_object_get(record, "generations"), part, generation);
+}
+
+const char *ny_record_kind(const json_t *record)
+{
+    const char *kind = ny_field_text(record, "kind");
+
+    return kind ? kind : "result";
+}
+
+int ny_record_need(struct ny_store *store, const char *name, json_t **out)
+{
+    int err = ny_record_load(store, name, out);
+
+    return err || *out ? err : ny_result_missing(store, name);
+}
+
+bool ny_record_rows_done(const json_t *record, uint64_t *rows)
+{
+    const json_t *report = json_object_get(record, "report");
+    uint64_t units = ny_units_of(ny_field_count(report, "n", 0)), done;
+
+    done = ny_field_count(json_object_get(record, "checkpoint"), "rows", 0);
+    *rows = ny_field_count(report, "n", 0);
+    if (done < *rows) *rows = done;
+    return !json_is_object(json_object_get(report, "graph")) && done <= units * NY_UNIT_ROWS;
+}
+
+int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    char share[40] = "";
+    uint64_t rows, n;
+    int err = ny_record_need(store, name, out);
+
+    if (err || ny_field_is(*out, "stage", "done")) return err;
+    n = ny_field_count(json_object_get(*out, "report"), "n", 0);
+    if (ny_record_rows_done(*out, &rows) && n)
+        snprintf(share, sizeof(share), ", %.0f %% of its rows", 100 * (double)rows / (double)n);
+    err = ny_fail(ctx, NY_EUSAGE, "'%s' is not finished: stage %s%s; %s", name,
+                  ny_field_text(*out, "stage"), share,
+                  ny_name_held(store, name) ? "it is running"
+                                            : ny_resume_words(store, name, *out).text);
+    json_decref(*out);
+    *out = NULL;
+    return err;
+}
+
+void ny_fields_begin(void)
+{
+    lost = false;
+}
+
+int ny_fields_check(struct ny_context *ctx)
+{
+    if (!lost) return NY_OK;
+    lost = false;
+    return no_memory(ctx);
+}
+
+void ny_field_set_json(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value)) lost = true;
+}
+
+void ny_field_append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value)) lost = true;
+}
+
+int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(ny_batch_store(batch));
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
+    size_t bytes = json_dumpb(record, NULL, 0, flags);
+    int err = bytes ? ny_fields_check(ctx) : no_memory(ctx);
+    const char *part = json_is_object(json_object_get(record, "update")) ? under_way : visible;
+    char *text;
+
+    if (err) return err;
+    text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
+    if (!text) return NY_EBUDGET;
+    err = json_dumpb(record, text, bytes, flags) == bytes
+              ? ny_batch_put(batch, name, part, 0, text, bytes)
+              : no_memory(ctx);
+    ny_free(ctx, text);
+    return err;
+}
+
+int ny_record_save(struct ny_store *store, const char *name, const json_t *record)
+{
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, store);
+
+    if (err) return err;
+    err = ny_record_put(batch, name, record);
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_batch_commit(batch);
+}
+
+uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_integer(value) && json_integer_value(value) >= 0
+               ? (uint64_t)json_integer_value(value)
+               : fallback;
+}
+
+double ny_field_number(const json_t *object, const char *key, double fallback)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : fallback;
+}
+
+const char *ny_field_text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+bool ny_field_is(const json_t *object, const char *key, const char *text)
+{
+    const char *there = ny_field_text(object, key);
+
+    return there && strcmp(there, text) == 0;
+}
+
+void ny_field_set_number(json_t *object, const char *key, double value)
+{
+    ny_field_set_json(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+void ny_field_set_count(json_t *object, const char *key, uint64_t value)
+{
+    ny_field_set_json(object, key, json_integer((json_int_t)value));
+}
+
+void ny_field_set_text(json_t *object, const char *key, const char *text)
+{
+    ny_field_set_json(object, key, text ? json_string(text) : json_null());
+}
+
+void ny_record_set_lost(json_t *record, const struct ny_lost *gone)
+{
+    json_t *ranges = json_array();
+
+    for (size_t i = 0; i < gone->count; i++) {
+        json_t *range = json_array();
+
+        ny_field_append(range, json_integer((json_int_t)gone->range[i].first));
+        ny_field_append(range, json_integer((json_int_t)gone->range[i].end));
+        ny_field_append(ranges, range);
+    }
+    ny_field_set_json(record, "lost", ranges);
+}
+
+int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost *gone)
+{
+    const json_t *ranges = json_object_get(record, "lost");
+    size_t count = json_array_size(ranges);
+
+    *gone = (struct ny_lost){0};
+    if (!count) return NY_OK;
+    gone->range = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(*gone->range));
+    if (!gone->range) return NY_EBUDGET;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *range = json_array_get(ranges, i);
+
+        gone->range[i].first = (uint64_t)json_integer_value(json_array_get(range, 0));
+        gone->range[i].end = (uint64_t)json_integer_value(json_array_get(range, 1));
+        gone->rows += gone->range[i].end - gone->range[i].first;
+    }
+    gone->count = count;
+    if (ny_lost_plausible(gone, UINT64_MAX)) return NY_OK;
+    ny_lost_release(gone, ctx);
+    return ny_fail(ctx, NY_ESTORE, "the list of lost rows of a result is damaged");
+}
+
+int ny_record_check_lost(struct ny_store *store, const char *name, const json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    const struct ny_lost *now = ny_store_skipped(store);
+    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0), end = 0, run;
+    struct ny_lost then;
+    size_t i = 0;
+    int err = ny_record_lost(ctx, record, &then);
+
+    if (err) return err;
+    if (n) end = ny_lost_place(&then, n - 1, &run) + 1;
+    while (i < now->count && i < then.count && now->range[i].first == then.range[i].first &&
+           now->range[i].end == then.range[i].end)
+        i++;
+    if ((i < now->count && now->range[i].first < end) ||
+        (i < then.count && then.range[i].first < end))
+        err = ny_fail(ctx, NY_ESTORE,
+                      "rows of %s were lost after '%s' was begun; fit it again with --restart",
+                      ny_store_path(store), name);
+    ny_lost_release(&then, ctx);
+    return err;
+}

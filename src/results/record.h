@@ -1,0 +1,90 @@
+/*
+ * The record of a result: one JSON object under part "job", written in the same transaction as the
+ * state that it describes.
+ *
+ *   format      NY_RECORD_FORMAT
+ *   kind        "fit", "dictionary" or "graph"
+ *   stage       what comes next or is under way (enum ny_stage, job/job.h), or done
+ *   options     the identity of the options (api/options.h)
+ *   command     the command line that makes it, null for a job of the library; not in those of 1.0
+ *   inputs      digests of the files that the options name, where they name some
+ *   lost        ranges of rows that the store had lost; the result numbers those that were left
+ *   checkpoint  where the stage under way is
+ *   report      what `info` prints
+ *   sums        the image of the accumulator that stays with the model: part, bytes, precision
+ *   selected    rows that selection has looked at, fewer than n after a frozen update
+ *   width_rows  rows for which the kernel's width was last compared with the data
+ *   node_order  NY_NODE_ORDER of a map of a graph (graph/order.h)
+ *   generation  how many updates the result has had; absent: 0
+ *   generations of which of them a part is; a part that is not there: of the fit itself
+ *   update      only while one is under way (update/update.h)
+ *
+ * While an update is under way its record is part "update", beside the one that readers see.
+ */
+#ifndef NY_RESULTS_RECORD_H
+#define NY_RESULTS_RECORD_H
+
+#include <jansson.h>
+
+#include "store/store.h"
+
+enum { NY_RECORD_FORMAT = 1 };
+
+/* The name under which the store has a part: the part's own of a fit, "model@2" of its second
+ * update. */
+enum { NY_PART_BYTES = 40 };
+struct ny_part {
+    char name[NY_PART_BYTES];
+};
+struct ny_part ny_part_of(const char *part, uint64_t generation);
+struct ny_part ny_record_part(const json_t *record, const char *part);
+uint64_t ny_record_generation(const json_t *record);
+/* Makes the part one of the record's generation. */
+void ny_record_renew(json_t *record, const char *part);
+
+/* NY_ESTORE when it is damaged or of a later format; *out = NULL and NY_OK when NAME does not
+ * exist. json_decref() it. */
+int ny_record_load(struct ny_store *store, const char *name, json_t **out);
+/* The record of the update of NAME that is under way; *out = NULL when there is none. */
+int ny_record_load_update(struct ny_store *store, const char *name, json_t **out);
+/* NY_EUSAGE with the nearest NAME when it does not exist. */
+int ny_record_need(struct ny_store *store, const char *name, json_t **out);
+/* Like ny_record_need(), and the result must be done: NY_EUSAGE with its progress otherwise. */
+int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
+/* Rows done at the last checkpoint. False if the stage under way does not go by rows, or not once:
+ * a map of a graph goes by sources or steps. */
+bool ny_record_rows_done(const json_t *record, uint64_t *rows);
+/* "fit", "dictionary", "graph". */
+const char *ny_record_kind(const json_t *record);
+/* Stores the record; as part "update" if an update is under way. */
+int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record);
+/* Stores the record in a batch of its own. */
+int ny_record_save(struct ny_store *store, const char *name, const json_t *record);
+
+/* Store and read the lost rows of the record; ny_lost_release() them. */
+void ny_record_set_lost(json_t *record, const struct ny_lost *lost);
+int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost *lost);
+/* NY_ESTORE when rows that it covers were lost since: its numbers are then not those of a handle
+ * that skips them now. */
+int ny_record_check_lost(struct ny_store *store, const char *name, const json_t *record);
+
+/* Fields of a JSON object, with a fallback where they are not there or null. */
+uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback);
+double ny_field_number(const json_t *object, const char *key, double fallback);
+const char *ny_field_text(const json_t *object, const char *key);
+/* Tells whether the field is there and is this text. */
+bool ny_field_is(const json_t *object, const char *key, const char *text);
+/* jansson allocates for each of these, and may be refused. A setter that fails notes it for its
+ * thread; ny_record_put() and ny_fields_check() then return NY_EBUDGET. _begin, at the start of a
+ * call of the API, forgets what an earlier call left. */
+void ny_fields_begin(void);
+int ny_fields_check(struct ny_context *ctx);
+/* Takes `value` over; NULL: there was no memory for it. */
+void ny_field_set_json(json_t *object, const char *key, json_t *value);
+void ny_field_append(json_t *array, json_t *value);
+/* Numbers that are not finite become null. */
+void ny_field_set_number(json_t *object, const char *key, double value);
+void ny_field_set_count(json_t *object, const char *key, uint64_t value);
+void ny_field_set_text(json_t *object, const char *key, const char *text); /* NULL: null */
+
+#endif

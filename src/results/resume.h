@@ -1,0 +1,23 @@
+/* The command that goes on with a job, for messages and reports. */
+#ifndef NY_RESULTS_RESUME_H
+#define NY_RESULTS_RESUME_H
+
+#include "results/record.h"
+
+/* Remembers the command line of the context: field "command" of a new record, or of the field
+ * "update" of one, null where there is none. */
+void ny_record_set_command(struct ny_context *ctx, json_t *object);
+/* The command that goes on with `record`, the result's own or that of its update: the one that
+ * began it, or `nystream fit STORE NAME` where the record is of 1.0, which kept none. *out is NULL
+ * for a job of the library, which has no command; ny_free() it. NY_EBUDGET without memory. */
+int ny_resume_command(struct ny_store *store, const char *name, const json_t *record, char **out);
+
+/* The end of a sentence about a job that is not done: "resume with: nystream fit …", also for a job
+ * of the library, which the command can go on with, too. A line that is too long is not told. */
+struct ny_resume_words {
+    char text[1024];
+};
+struct ny_resume_words ny_resume_words(struct ny_store *store, const char *name,
+                                       const json_t *record);
+
+#endif

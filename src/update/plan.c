@@ -1,0 +1,79 @@
+/* The plan of an update: that of a fit of all rows, less what is kept. */
+#include "job/plan.h"
+#include "update/update.h"
+
+struct shares {
+    double select, accumulate, project; /* of the rows, that the stage looks at */
+    bool sums;                          /* of before serve */
+};
+
+static struct shares shares_of(const struct ny_fit_settings *settings, const json_t *result,
+                               double added, enum ny_update_mode mode)
+{
+    const json_t *sums = json_object_get(result, "sums"),
+                 *report = json_object_get(result, "report");
+    bool kept = ny_update_adds_sums(settings) &&
+                ny_field_count(sums, "rows", 0) == ny_field_count(report, "n", 1);
+
+    if (mode == NY_UPDATE_FROZEN)
+        return (struct shares){.accumulate = kept ? added : 0, .project = added, .sums = kept};
+    kept = kept && (ny_update_selects_new(settings) || settings->given ||
+                    settings->method->coordinates || !settings->rule->work);
+    return (struct shares){.select = ny_update_selects_new(settings) ? added : 1,
+                           .accumulate = kept ? added : 1,
+                           .project = 1,
+                           .sums = kept};
+}
+
+static const char *word(double share)
+{
+    return share == 0 ? "none" : share < 1 ? "new rows alone" : "all rows";
+}
+
+static void explain(struct ny_context *ctx, const struct ny_fit_settings *settings,
+                    struct shares shares, enum ny_update_mode mode)
+{
+    bool landmarks = !settings->method->whole && !settings->method->coordinates;
+    bool reads = settings->rule->by_tolerance || settings->rule->work;
+
+    if (mode == NY_UPDATE_FROZEN)
+        ny_log(ctx, NY_LOG_DETAIL, "select and solve: nothing, the model stays as it is");
+    else if (landmarks)
+        ny_log(ctx, NY_LOG_DETAIL, "select: %s (%s)", reads ? word(shares.select) : "no pass",
+               settings->rule->name);
+    if (settings->method->whole)
+        ny_log(ctx, NY_LOG_DETAIL, "accumulate: all rows, %s works on all of K",
+               settings->method->name);
+    else if (ny_settings_needs_gram(settings))
+        ny_log(ctx, NY_LOG_DETAIL, "accumulate: %s%s", word(shares.accumulate),
+               shares.sums && mode == NY_UPDATE_FULL
+                   ? ", and the columns of landmarks that join over the others"
+               : mode == NY_UPDATE_FULL && ny_divided(settings->normalisation)
+                   ? ", whose degrees change"
+                   : "");
+    ny_log(ctx, NY_LOG_DETAIL, "project: %s", word(shares.project));
+}
+
+void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
+                    const struct ny_fit_settings *settings, const json_t *result, uint64_t n,
+                    enum ny_update_mode mode)
+{
+    double before = (double)ny_field_count(json_object_get(result, "report"), "n", 0);
+    double added = ((double)n - before) / (double)n, passes_s = 0;
+    struct shares shares = shares_of(settings, result, added, mode);
+    bool frozen = mode == NY_UPDATE_FROZEN;
+
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        passes_s += plan->stage_s[stage];
+    plan->stage_s[NY_STAGE_STATS] = 0;
+    plan->stage_s[NY_STAGE_SELECT] *= shares.select;
+    plan->stage_s[NY_STAGE_ACCUMULATE] *= shares.accumulate;
+    plan->stage_s[NY_STAGE_PROJECT] *= shares.project;
+    if (frozen)
+        plan->stage_s[NY_STAGE_DEGREES] = plan->stage_s[NY_STAGE_SOLVE] =
+            plan->stage_s[NY_STAGE_PROBE] = 0;
+    ny_plan_sum_up(plan);
+    plan->flops *= passes_s > 0 ? plan->seconds / passes_s : 1;
+    if (frozen) plan->passes = 1 + shares.sums;
+    explain(ctx, settings, shares, mode);
+}

@@ -1,0 +1,199 @@
+#include "update/sums.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/model.h"
+
+/* ---- landmarks of before and now ----------------------------------------------------------- */
+
+struct numbered {
+    uint64_t row;
+    size_t place;
+};
+
+static int by_row(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+int ny_update_get(const struct ny_job *job, const char *part, void *data, size_t bytes)
+{
+    const char *stored = ny_field_text(json_object_get(job->update.stored, "parts"), part);
+
+    if (stored && *stored) return ny_blob_get(job->store, job->name, stored, data, bytes);
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "the update of '%s' in %s does not say where its %s are; fit it again with "
+                   "--restart",
+                   job->name, ny_store_path(job->store), part);
+}
+
+static int load_before(const struct ny_job *job, uint64_t **rows)
+{
+    size_t bytes = job->update.landmarks * sizeof(uint64_t);
+
+    *rows = ny_alloc(job->ctx, NY_MEM_DICTIONARY, bytes);
+    if (!*rows) return NY_EBUDGET;
+    return ny_update_get(job, "landmarks", *rows, bytes);
+}
+
+static void identity(struct ny_matched *matched, size_t before)
+{
+    for (size_t j = 0; j < before; j++)
+        matched->place[j] = j;
+    matched->same = true;
+}
+
+static void match(struct ny_matched *matched, const uint64_t *before, size_t count,
+                  struct numbered *now, size_t m, const uint64_t *rows)
+{
+    size_t found = 0;
+
+    for (size_t j = 0; j < m; j++)
+        now[j] = (struct numbered){rows[j], j};
+    qsort(now, m, sizeof(*now), by_row);
+    for (size_t j = 0; j < m; j++)
+        matched->late[j] = 0;
+    for (size_t j = 0; j < count; j++) {
+        struct numbered key = {.row = before[j]}, *at = bsearch(&key, now, m, sizeof(*now), by_row);
+
+        matched->place[j] = at ? at->place : SIZE_MAX;
+        if (at) matched->late[at->place] = 1;
+    }
+    for (size_t j = 0; j < m; j++) { /* flags of those that were found → places of the others */
+        bool was_there = matched->late[j];
+
+        if (!was_there) matched->late[found++] = j;
+    }
+    matched->late_count = found;
+    matched->same = count == m && memcmp(before, rows, m * sizeof(*rows)) == 0;
+}
+
+int ny_update_match(struct ny_matched *matched, struct ny_job *job, const uint64_t *rows, size_t m)
+{
+    size_t before = rows ? job->update.landmarks : m;
+    struct numbered *now = NULL;
+    uint64_t *old = NULL;
+    int err = NY_EBUDGET;
+
+    *matched = (struct ny_matched){0};
+    matched->place = ny_calloc(job->ctx, NY_MEM_DICTIONARY, before, sizeof(size_t));
+    matched->late = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(size_t));
+    if (!matched->place || !matched->late) goto done;
+    err = NY_OK;
+    if (!rows) {
+        identity(matched, before);
+        goto done;
+    }
+    err = load_before(job, &old);
+    if (err) goto done;
+    now = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(*now));
+    err = NY_EBUDGET;
+    if (!now) goto done;
+    match(matched, old, before, now, m, rows);
+    err = NY_OK;
+done:
+    ny_free(job->ctx, now);
+    ny_free(job->ctx, old);
+    return err;
+}
+
+void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx)
+{
+    ny_free(ctx, matched->place);
+    ny_free(ctx, matched->late);
+    *matched = (struct ny_matched){0};
+}
+
+/* ---- sums ---------------------------------------------------------------------------------- */
+
+void ny_job_keep_sums(struct ny_job *job)
+{
+    const json_t *checkpoint = ny_job_checkpoint(job);
+    const char *part = ny_field_text(checkpoint, "part");
+    json_t *sums;
+    char name[32];
+
+    if (!part || strcmp(part, "gram") != 0) return;
+    snprintf(name, sizeof(name), "gram.%llu",
+             (unsigned long long)ny_field_count(checkpoint, "slot", 0));
+    sums = json_object();
+    ny_field_set_text(sums, "part", name);
+    ny_field_set_count(sums, "bytes", ny_field_count(checkpoint, "bytes", 0));
+    ny_field_set_count(sums, "rows", job->points.n);
+    ny_field_set_text(sums, "precision", ny_field_text(ny_job_report(job), "gram_precision"));
+    ny_field_set_json(job->record, "sums", sums);
+}
+
+bool ny_update_has_sums(const struct ny_job *job)
+{
+    const json_t *sums = json_object_get(job->update.stored, "sums");
+
+    return job->update.mode && ny_update_adds_sums(job->settings) && json_is_object(sums) &&
+           ny_field_count(sums, "rows", 0) == job->update.rows;
+}
+
+bool ny_update_keeps_sums(const struct ny_job *job, const struct ny_matched *matched)
+{
+    const json_t *sums = json_object_get(job->update.stored, "sums");
+    bool f64 = ny_field_is(sums, "precision", "f64");
+    bool coarse = job->settings->precision == NY_PRECISION_F32 && job->gram == NY_GRAM_F64;
+
+    if (matched->late_count && coarse) return false;
+    return ny_update_has_sums(job) && (f64 || job->gram != NY_GRAM_F64) &&
+           2 * matched->late_count <= job->m;
+}
+
+size_t ny_update_partial_bytes(const struct ny_fit_settings *settings, size_t m,
+                               enum ny_gram_precision gram)
+{
+    size_t all = ny_partial_bytes(m, gram);
+    size_t late = settings->updates ? ny_late_partial_bytes(m, m / 2, gram) : 0;
+
+    return late > all ? late : all;
+}
+
+/* Sets delta to the growth of the shift of each of the `before` columns that were there. */
+static int shift_of(struct ny_job *job, const struct ny_matched *matched, size_t before,
+                    double *delta)
+{
+    size_t bytes = (size_t)ny_field_count(job->update.stored, "model_bytes", 0);
+    void *image = ny_alloc(job->ctx, NY_MEM_MODEL, bytes);
+    struct ny_model *model = NULL;
+    int err = image ? NY_OK : NY_EBUDGET;
+
+    if (!err) err = ny_update_get(job, "model", image, bytes);
+    if (!err) err = ny_model_load(&model, job->ctx, image, bytes, job->name);
+    if (!err && model->m != before)
+        err = ny_fail(job->ctx, NY_ESTORE,
+                      "the model of '%s' in %s has other landmarks than its record says; fit it "
+                      "again with --restart",
+                      job->name, ny_store_path(job->store));
+    for (size_t j = 0; !err && j < model->m; j++)
+        if (matched->place[j] != SIZE_MAX)
+            delta[matched->place[j]] = job->a[matched->place[j]] - model->a[j];
+    ny_model_free(model);
+    ny_free(job->ctx, image);
+    return err;
+}
+
+int ny_update_load_sums(struct ny_job *job, const struct ny_matched *matched)
+{
+    size_t before = job->settings->method->coordinates ? job->m : job->update.landmarks;
+    size_t bytes = ny_accumulator_gram_image_bytes(before);
+    double *delta = ny_calloc(job->ctx, NY_MEM_GRAM, job->m, sizeof(double));
+    void *image = ny_alloc(job->ctx, NY_MEM_GRAM, bytes);
+    int err = delta && image ? NY_OK : NY_EBUDGET;
+
+    if (!err) err = ny_update_get(job, "sums", image, bytes);
+    if (!err) ny_accumulator_restore_placed(job->acc, image, before, matched->place);
+    ny_free(job->ctx, image);
+    if (!err && !matched->same) err = shift_of(job, matched, before, delta);
+    if (!err && !matched->same) ny_accumulator_shift(job->acc, delta);
+    ny_free(job->ctx, delta);
+    return err;
+}

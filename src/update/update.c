@@ -1,0 +1,263 @@
+#include "update/update.h"
+
+#include <string.h>
+
+#include "job/plan.h"
+#include "results/resume.h"
+#include "place/points.h"
+#include "spectral/methods.h"
+
+static const char *const mode_names[] = {"none", "frozen", "full"};
+
+/* Parts that stay readable, and those that serve the job alone. */
+static const char *const read_parts[] = {"landmarks", "residuals", "model",
+                                         "embedding", "extension", "roots"};
+static const char *const work_parts[] = {"geometry",   "degrees",    "centring", "averages", "map",
+                                         "select.0",   "select.1",   "sums.0",   "sums.1",
+                                         "late.0",     "late.1",     "gram.0",   "gram.1",
+                                         "products.0", "products.1", "probe.0",  "probe.1",
+                                         "krylov.0",   "krylov.1"};
+enum {
+    READ_PARTS = sizeof(read_parts) / sizeof(read_parts[0]),
+    WORK_PARTS = sizeof(work_parts) / sizeof(work_parts[0])
+};
+
+const char *ny_update_mode_name(enum ny_update_mode mode)
+{
+    return mode_names[mode];
+}
+
+struct ny_update ny_update_of(const json_t *record)
+{
+    const json_t *stored = json_object_get(record, "update");
+    const char *mode = ny_field_text(stored, "mode");
+
+    if (!mode) return (struct ny_update){.mode = NY_UPDATE_NONE};
+    return (struct ny_update){
+        .mode = strcmp(mode, "frozen") == 0 ? NY_UPDATE_FROZEN : NY_UPDATE_FULL,
+        .rows = ny_field_count(stored, "rows", 0),
+        .selected = ny_field_count(stored, "selected", 0),
+        .landmarks = (size_t)ny_field_count(stored, "landmarks", 0),
+        .stored = stored};
+}
+
+/* ---- what can be kept ---------------------------------------------------------------------- */
+
+bool ny_update_selects_new(const struct ny_fit_settings *settings)
+{
+    return settings->rule->by_tolerance && settings->dictionary.tolerance > 0;
+}
+
+bool ny_update_adds_sums(const struct ny_fit_settings *settings)
+{
+    return !settings->method->whole && ny_settings_forms_gram(settings) &&
+           !ny_divided(settings->normalisation);
+}
+
+/* Y = C U Σ^-½ of W alone: n is only in its eigenvalues. */
+static bool rows_of_landmarks(const struct ny_fit_settings *settings)
+{
+    return settings->method == &ny_method_nystrom && !settings->probes &&
+           (settings->normalisation == NY_RAW ||
+            settings->normalisation == NY_CENTRED_LANDMARKS);
+}
+
+uint64_t ny_update_kept_rows(const struct ny_job *job)
+{
+    const struct ny_update *update = &job->update;
+    bool same = json_is_true(json_object_get(update->stored, "same_landmarks"));
+
+    if (update->mode == NY_UPDATE_FROZEN) return update->rows;
+    return update->mode == NY_UPDATE_FULL && same && rows_of_landmarks(job->settings)
+               ? update->rows
+               : 0;
+}
+
+int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
+                      enum ny_update_mode mode, const char *name)
+{
+    if (settings->columns_file)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' has a precomputed kernel, whose columns do not grow with the store; "
+                       "fit it again with --restart and the new columns",
+                       name);
+    if (settings->map->graph)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' is a map of a graph, in which new rows may change every path; fit it "
+                       "again with --restart",
+                       name);
+    if (mode == NY_UPDATE_FROZEN && settings->method->whole)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' is of --approx %s, which has no landmarks to place new rows by; give "
+                       "--update full, or place them from a file with 'nystream transform'",
+                       name, settings->method->name);
+    return NY_OK;
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+/* Figures of a run; of a full update, what it finds again. */
+static const char *const run_keys[] = {"passes",         "rows_read", "bytes_read",     "flops",
+                                       "seconds",        "gemm_ratio", "peak_rss_bytes",
+                                       "landmarks_added", "drift_trace_error",
+                                       "drift_residual_share", "drift_rows"};
+static const char *const found_keys[] = {
+    "eigenvalues",     "variance",           "rank_effective", "trace",
+    "trace_of",        "trace_error",        "probe_columns",  "probe_error",
+    "gram_precision",  "negative_eigenvalues", "negative_share", "probe_standard_error",
+    "inner_passes",    "inner_residual",     "variance_kept"};
+
+static void clear_report(json_t *report, enum ny_update_mode mode)
+{
+    for (size_t i = 0; i < sizeof(run_keys) / sizeof(run_keys[0]); i++)
+        ny_field_set_json(report, run_keys[i], json_null());
+    for (size_t i = 0;
+         mode == NY_UPDATE_FULL && i < sizeof(found_keys) / sizeof(found_keys[0]); i++)
+        ny_field_set_json(report, found_keys[i], json_null());
+    ny_field_set_json(report, "stages", json_object());
+    ny_field_set_json(report, "stage_memory_bytes", json_object());
+    ny_field_set_count(report, "landmarks_added", 0);
+    ny_field_set_text(report, "mode", mode_names[mode]);
+}
+
+/* Describes the earlier result: its sizes, and the names of the parts that the update reads. */
+static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
+{
+    static const char *const parts[] = {"landmarks", "residuals", "model"};
+    const json_t *report = json_object_get(result, "report"),
+                 *sums = json_object_get(result, "sums");
+    uint64_t n = ny_field_count(report, "n", 0);
+    json_t *update = json_object(), *where = json_object();
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        ny_field_set_text(where, parts[i], ny_record_part(result, parts[i]).name);
+    if (sums)
+        ny_field_set_text(where, "sums",
+                          ny_record_part(result, ny_field_text(sums, "part")).name);
+    ny_field_set_text(update, "mode", mode_names[mode]);
+    ny_field_set_count(update, "rows", n);
+    ny_field_set_count(update, "selected", ny_field_count(result, "selected", n));
+    ny_field_set_count(update, "landmarks", ny_field_count(report, "landmarks", 0));
+    ny_field_set_count(update, "model_bytes", ny_field_count(result, "model_bytes", 0));
+    ny_field_set_json(update, "parts", where);
+    ny_field_set_json(update, "sums", sums ? json_deep_copy(sums) : json_null());
+    ny_field_set_json(update, "checkpoint",
+                      json_deep_copy(json_object_get(result, "checkpoint")));
+    return update;
+}
+
+static json_t *new_record(struct ny_context *ctx, const json_t *result, uint64_t n,
+                          enum ny_update_mode mode)
+{
+    json_t *record = json_deep_copy(result), *report = json_object_get(record, "report");
+
+    if (!record) return NULL;
+    clear_report(report, mode);
+    ny_field_set_count(report, "n", n);
+    ny_job_describe_machine(report);
+    ny_field_set_json(record, "update", describe_result(result, mode));
+    ny_record_set_command(ctx, json_object_get(record, "update"));
+    ny_field_set_json(record, "checkpoint", json_object());
+    ny_field_set_count(record, "generation", ny_record_generation(result) + 1);
+    if (!json_object_get(record, "generations"))
+        ny_field_set_json(record, "generations", json_object());
+    if (!json_object_get(record, "width_rows"))
+        ny_field_set_count(record, "width_rows",
+                           ny_field_count(json_object_get(result, "report"), "n", 0));
+    json_object_del(record, "stale");
+    json_object_del(record, "coarse");
+    ny_field_set_text(
+        record, "stage",
+        ny_stage_name(mode == NY_UPDATE_FULL ? NY_STAGE_SELECT : NY_STAGE_ACCUMULATE));
+    return record;
+}
+
+/* Parts that only readers of the record before this result may still be reading. */
+static void delete_stale(struct ny_batch *batch, const char *name, const json_t *result)
+{
+    const json_t *stale = json_object_get(result, "stale");
+
+    for (size_t i = 0; i < json_array_size(stale); i++)
+        ny_batch_delete(batch, name, json_string_value(json_array_get(stale, i)));
+}
+
+int ny_update_begin(struct ny_store *store, const char *name, const json_t *result, uint64_t n,
+                    enum ny_update_mode mode, json_t **record)
+{
+    struct ny_batch *batch;
+    int err;
+
+    *record = new_record(ny_store_context(store), result, n, mode);
+    if (!*record)
+        return ny_fail(ny_store_context(store), NY_EBUDGET,
+                       "the system has no memory for the record of an update");
+    if (ny_store_skipped(store)->count) { /* of the rows to come, too */
+        ny_record_set_lost(*record, ny_store_skipped(store));
+        ny_field_set_count(json_object_get(*record, "report"), "lost",
+                           ny_store_skipped(store)->rows);
+    }
+    err = ny_batch_begin(&batch, store);
+    if (err) return err;
+    delete_stale(batch, name, result);
+    err = ny_record_put(batch, name, *record);
+    if (err == NY_OK) return ny_batch_commit(batch);
+    ny_batch_abort(batch);
+    return err;
+}
+
+int ny_update_discard(struct ny_store *store, const char *name, const json_t *update)
+{
+    uint64_t generation = ny_record_generation(update);
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, store);
+
+    if (err) return err;
+    for (size_t i = 0; i < READ_PARTS; i++)
+        ny_batch_delete(batch, name, ny_part_of(read_parts[i], generation).name);
+    for (size_t i = 0; i < WORK_PARTS; i++)
+        ny_batch_delete(batch, name, ny_part_of(work_parts[i], generation).name);
+    ny_batch_delete(batch, name, "update");
+    return ny_batch_commit(batch);
+}
+
+/* Parts that were made anew leave old ones behind: those that readers read stay for now, listed;
+ * the others, and all images but that of the sums, go. */
+static void leave_behind(struct ny_job *job, struct ny_batch *batch, const json_t *before)
+{
+    json_t *stale = json_array();
+    struct ny_part sums = ny_record_part(
+        job->record, json_object_get(job->record, "sums")
+                         ? ny_field_text(json_object_get(job->record, "sums"), "part")
+                         : "");
+
+    for (size_t i = 0; i < READ_PARTS; i++) {
+        struct ny_part was = ny_record_part(before, read_parts[i]);
+
+        if (strcmp(was.name, ny_record_part(job->record, read_parts[i]).name) != 0)
+            ny_field_append(stale, json_string(was.name));
+    }
+    ny_field_set_json(job->record, "stale", stale);
+    for (size_t i = 0; i < WORK_PARTS; i++) {
+        struct ny_part was = ny_record_part(before, work_parts[i]);
+        struct ny_part is = ny_record_part(job->record, work_parts[i]);
+        bool image = strchr(work_parts[i], '.') != NULL;
+
+        if (strcmp(was.name, is.name) != 0) ny_batch_delete(batch, job->name, was.name);
+        if (image && strcmp(is.name, sums.name) != 0)
+            ny_batch_delete(batch, job->name, is.name);
+    }
+}
+
+int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
+{
+    json_t *before, *report = ny_job_report(job);
+    int err = ny_record_load(job->store, job->name, &before);
+
+    if (err || !before) return err ? err : NY_EINTERNAL;
+    leave_behind(job, batch, before);
+    json_decref(before);
+    ny_field_set_count(report, "updates", ny_field_count(report, "updates", 0) + 1);
+    json_object_del(job->record, "update");
+    job->update = ny_update_of(job->record);
+    return ny_batch_delete(batch, job->name, "update");
+}

@@ -1,0 +1,315 @@
+#include "whole/kernel_product.h"
+
+#include <string.h>
+
+/* One worker's: the panel that it is at, its tile, and what that adds to Y. Matrices are f32, or
+ * f64 where the product is. */
+struct side {
+    struct ny_columns *columns; /* of the panel */
+    struct ny_tiles tiles;
+    uint64_t panel;
+    double *a;     /* shift of the panel's columns */
+    void *raw;     /* rows of the panel */
+    void *V_panel; /* NV of the panel; of the unit */
+    void *V_unit;
+    void *Y_unit; /* C′V_panel, C′ᵀV_unit */
+    void *Y_panel;
+    double *unit_term; /* w: aᵀV_panel, to be added to each row of Y_unit */
+    double *unit_sum;  /* w: 1ᵀV_unit, which a brings to the rows of Y_panel */
+};
+
+struct run {
+    const struct ny_kernel_product *product;
+    struct ny_pairs pairs;
+    size_t w, panel_rows;
+    struct ny_shift_sample *sample; /* f32 */
+    struct side *side;              /* one a worker */
+};
+
+double ny_kernel_product_flops(uint64_t n, double d, size_t w)
+{
+    double N = (double)n, unit = NY_UNIT_ROWS;
+
+    return N * (N + unit) * d + 2 * N * N * (double)w;
+}
+
+/* ---- one tile ------------------------------------------------------------------------------ */
+
+/* Rows of NV, as the products take them; zero rows up to NY_UNIT_ROWS. */
+static void load_rows(const struct run *run, uint64_t unit, void *out)
+{
+    const struct ny_kernel_product *product = run->product;
+    size_t rows = ny_pairs_rows(&run->pairs, unit), w = run->w, first = (size_t)unit * NY_UNIT_ROWS;
+    float *narrow = out;
+    double *wide = out;
+
+    for (size_t i = 0; i < NY_UNIT_ROWS; i++) {
+        const double *v = product->V.at + (first + i) * product->V.stride;
+        double scale = product->scale && i < rows ? product->scale[first + i] : 1;
+
+        for (size_t k = 0; k < w; k++) {
+            double value = i < rows ? scale * v[k] : 0;
+
+            if (product->precision == NY_PRECISION_F64)
+                wide[i * w + k] = value;
+            else
+                narrow[i * w + k] = (float)value;
+        }
+    }
+}
+
+/* sum[k] = Σ_i a_i v_ik over the rows of NV (a = NULL: 1), in f64. */
+static void weighted_sum(const struct run *run, uint64_t unit, const double *a, double *sum)
+{
+    const struct ny_kernel_product *product = run->product;
+    size_t rows = ny_pairs_rows(&run->pairs, unit), w = run->w, first = (size_t)unit * NY_UNIT_ROWS;
+
+    memset(sum, 0, w * sizeof(double));
+    for (size_t i = 0; i < rows; i++) {
+        const double *v = product->V.at + (first + i) * product->V.stride;
+        double factor = (a ? a[i] : 1) * (product->scale ? product->scale[first + i] : 1);
+
+        for (size_t k = 0; k < w; k++)
+            sum[k] += factor * v[k];
+    }
+}
+
+/* The rows of a panel as the columns of the tiles that follow. */
+static int load_panel(struct run *run, unsigned worker, uint64_t panel)
+{
+    const struct ny_kernel_product *product = run->product;
+    struct side *side = &run->side[worker];
+    struct ny_tile tile = ny_pairs_tile(&run->pairs, worker, panel);
+    int err;
+
+    side->panel = panel;
+    err = ny_pairs_panel(&run->pairs, product->spec, worker, panel, side->raw, &side->columns);
+    if (err) return err;
+    memset(side->a, 0, run->panel_rows * sizeof(double));
+    if (run->sample) err = ny_shift_sample_means(run->sample, &tile, side->a);
+    if (err) return err;
+    err = ny_columns_set_shift(side->columns, side->a);
+    if (err) return err;
+    load_rows(run, panel, side->V_panel);
+    weighted_sum(run, panel, side->a, side->unit_term);
+    return NY_OK;
+}
+
+/* Y_u′ = C′V_p; off the diagonal Y_p′ = C′ᵀV_u. */
+static void multiply32(const struct run *run, struct side *side, bool diagonal)
+{
+    struct ny_matrix32 C = ny_tiles_c32(&side->tiles, 0);
+    size_t w = run->w;
+
+    ny_gemm32(1, C, ny_matrix32(side->V_panel, C.cols, w), 0,
+              ny_matrix32(side->Y_unit, NY_UNIT_ROWS, w));
+    if (!diagonal)
+        ny_gemm32(1, ny_t32(C), ny_matrix32(side->V_unit, NY_UNIT_ROWS, w), 0,
+                  ny_matrix32(side->Y_panel, C.cols, w));
+}
+
+static void multiply64(const struct run *run, struct side *side, bool diagonal)
+{
+    struct ny_matrix C = ny_tiles_c64(&side->tiles, 0);
+    size_t w = run->w;
+
+    ny_gemm(1, C, ny_matrix(side->V_panel, C.cols, w), 0,
+            ny_matrix(side->Y_unit, NY_UNIT_ROWS, w));
+    if (!diagonal)
+        ny_gemm(1, ny_t(C), ny_matrix(side->V_unit, NY_UNIT_ROWS, w), 0,
+                ny_matrix(side->Y_panel, C.cols, w));
+}
+
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct run *run = arg;
+    struct side *side = &run->side[tile->worker];
+    struct ny_tile own = *tile; /* of the worker's own tiles */
+    uint64_t panel, u = ny_pairs_unit(&run->pairs, tile->unit, &panel);
+    int err;
+
+    if (side->panel != panel) {
+        err = load_panel(run, tile->worker, panel);
+        if (err) return err;
+        ny_tiles_use(&side->tiles, side->columns);
+    }
+    own.worker = 0;
+    err = ny_tiles_compute(&side->tiles, &own); /* C′ = k(unit, panel) − 1aᵀ */
+    if (err) return err;
+    if (u != panel) {
+        load_rows(run, u, side->V_unit);
+        weighted_sum(run, u, NULL, side->unit_sum);
+    }
+    if (run->product->precision == NY_PRECISION_F64)
+        multiply64(run, side, u == panel);
+    else
+        multiply32(run, side, u == panel);
+    return NY_OK;
+}
+
+/* Y += part + the shift's term: the same for all rows, or in proportion to a_i. */
+static void add_rows(const struct run *run, uint64_t at, const void *part, const double *a,
+                     const double *term)
+{
+    const struct ny_kernel_product *product = run->product;
+    size_t rows = ny_pairs_rows(&run->pairs, at), w = run->w, first = (size_t)at * NY_UNIT_ROWS;
+    const float *narrow = part;
+    const double *wide = part;
+    bool f64 = product->precision == NY_PRECISION_F64;
+
+    for (size_t i = 0; i < rows; i++) {
+        double *y = product->Y.at + (first + i) * product->Y.stride, factor = a ? a[i] : 1;
+
+        for (size_t k = 0; k < w; k++)
+            y[k] += (f64 ? wide[i * w + k] : (double)narrow[i * w + k]) + factor * term[k];
+    }
+}
+
+static int fold(void *arg, const struct ny_tile *tile)
+{
+    struct run *run = arg;
+    struct side *side = &run->side[tile->worker];
+    uint64_t panel, u = ny_pairs_unit(&run->pairs, tile->unit, &panel);
+
+    add_rows(run, u, side->Y_unit, NULL, side->unit_term); /* Y_u += C′V_p + 1(aᵀV_p) */
+    if (u != panel)
+        add_rows(run, panel, side->Y_panel, side->a, side->unit_sum); /* Y_p += C′ᵀV_u + a(1ᵀV_u) */
+    return NY_OK;
+}
+
+static int checkpoint(void *arg, uint64_t tiles_done)
+{
+    const struct ny_kernel_product *product = ((struct run *)arg)->product;
+
+    return product->checkpoint ? product->checkpoint(product->checkpoint_arg, tiles_done) : NY_OK;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static size_t element_of(enum ny_precision precision)
+{
+    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+}
+
+size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t w,
+                               enum ny_precision precision, unsigned workers)
+{
+    size_t panel = ny_panel_rows(n), d = spec->geometry->d;
+    size_t each = ny_columns_bytes(spec, panel) + ny_tiles_bytes(spec, panel, precision) +
+                  panel * (sizeof(double) + ny_raw_bytes(spec)) +
+                  4 * NY_UNIT_ROWS * w * element_of(precision) + 2 * w * sizeof(double) +
+                  sizeof(struct side) + 8 * 128;
+
+    if (precision == NY_PRECISION_F32) each += d * (sizeof(double) + sizeof(float));
+    return workers * each +
+           (precision == NY_PRECISION_F32 ? ny_shift_sample_bytes(spec, workers) : 0);
+}
+
+static int allocate_side(struct run *run, unsigned worker)
+{
+    const struct ny_kernel_product *product = run->product;
+    struct ny_context *ctx = product->spec->ctx;
+    struct side *side = &run->side[worker];
+    size_t row_bytes = ny_raw_bytes(product->spec), Y;
+    void **const rows[] = {&side->V_panel, &side->V_unit, &side->Y_unit, &side->Y_panel};
+    uint64_t panel;
+    int err = ny_product(ctx, &Y, NY_UNIT_ROWS, run->w, element_of(product->precision));
+
+    if (err) return err;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        *rows[i] = ny_alloc(ctx, NY_MEM_TILES, Y);
+        if (!*rows[i]) return NY_EBUDGET;
+    }
+    side->raw = ny_calloc(ctx, NY_MEM_TILES, run->panel_rows, row_bytes);
+    side->a = ny_calloc(ctx, NY_MEM_TILES, run->panel_rows, sizeof(double));
+    side->unit_term = ny_calloc(ctx, NY_MEM_TILES, run->w, sizeof(double));
+    side->unit_sum = ny_calloc(ctx, NY_MEM_TILES, run->w, sizeof(double));
+    if (!side->raw || !side->a || !side->unit_term || !side->unit_sum) return NY_EBUDGET;
+    ny_pairs_unit(&run->pairs, product->first_tile, &panel);
+    err = load_panel(run, worker, panel);
+    if (err) return err;
+    return ny_tiles_new(&side->tiles, side->columns, side->a, product->precision, 1);
+}
+
+static void release_side(struct run *run, struct side *side)
+{
+    struct ny_context *ctx = run->product->spec->ctx;
+    void *const blocks[] = {side->V_panel, side->V_unit, side->Y_unit,    side->Y_panel,
+                            side->raw,     side->a,      side->unit_term, side->unit_sum};
+
+    ny_tiles_release(&side->tiles);
+    ny_columns_free(side->columns);
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+        ny_free(ctx, blocks[i]);
+}
+
+static int allocate(struct run *run)
+{
+    const struct ny_kernel_product *product = run->product;
+    int err = NY_OK;
+
+    ny_blas_serial();
+    if (product->precision == NY_PRECISION_F32)
+        err = ny_shift_sample_new(&run->sample, product->spec, product->points, product->seed,
+                                  product->workers);
+    if (err) return err;
+    run->side =
+        ny_calloc(product->spec->ctx, NY_MEM_TILES, product->workers, sizeof(*run->side));
+    if (!run->side) return NY_EBUDGET;
+    for (unsigned w = 0; w < product->workers && err == NY_OK; w++)
+        err = allocate_side(run, w);
+    return err;
+}
+
+static void release(struct run *run)
+{
+    for (unsigned w = 0; run->side && w < run->product->workers; w++)
+        release_side(run, &run->side[w]);
+    ny_free(run->product->spec->ctx, run->side);
+    ny_shift_sample_free(run->sample);
+}
+
+/* Y ← NY, which must be finite. */
+static int finish(const struct ny_kernel_product *product)
+{
+    for (size_t i = 0; i < product->Y.rows; i++) {
+        double *y = product->Y.at + i * product->Y.stride;
+
+        if (ny_first_not_finite(y, product->Y.cols))
+            return ny_fail(product->spec->ctx, NY_ENUMERIC,
+                           "the kernel values of row %zu are not finite; rescale the data (--scale "
+                           "standard) or choose another width",
+                           i);
+        for (size_t k = 0; product->scale && k < product->Y.cols; k++)
+            y[k] *= product->scale[i];
+    }
+    return NY_OK;
+}
+
+int ny_kernel_product_run(const struct ny_kernel_product *product)
+{
+    static const struct ny_pass_work work = {unit, fold, checkpoint};
+    uint64_t n = product->points->n, tiles = ny_pairs_all_tiles(n);
+    struct run run = {
+        .product = product, .w = product->V.cols, .panel_rows = ny_panel_rows(n)};
+    double flops = ny_kernel_product_flops(n, ny_entry_products(product->spec), run.w);
+    int err = NY_OK;
+
+    ny_pairs_init(&run.pairs, product->points, 0, ny_units_of(n));
+    if (product->first_tile < tiles) {
+        err = allocate(&run);
+        if (err) goto done;
+        err = ny_pass_run(&(struct ny_pass){.ctx = product->spec->ctx,
+                                            .source = &run.pairs.source,
+                                            .stage = product->stage,
+                                            .workers = product->workers,
+                                            .first_unit = product->first_tile,
+                                            .checkpoint_s = product->checkpoint_s,
+                                            .flops_per_row = flops / (double)run.pairs.source.n},
+                          &work, &run);
+    }
+    if (err == NY_OK) err = finish(product);
+done:
+    release(&run);
+    return err;
+}

@@ -1,0 +1,53 @@
+/*
+ * Y = N K N V for all of K, n × n, which is never stored: K is streamed tile against tile, N a
+ * diagonal matrix.
+ *
+ * Kernel values of a panel p and a unit u (columns/pairs.h) serve both Y_u += K_up V_p and, K being
+ * symmetric, Y_p += K_upᵀ V_u. Y is a left fold over these tiles: neither threads nor the budget
+ * change a bit of it. As in columns.h, an f32 tile is K_up − 1aᵀ; the part of a is added in f64.
+ */
+#ifndef NY_WHOLE_KERNEL_PRODUCT_H
+#define NY_WHOLE_KERNEL_PRODUCT_H
+
+#include "columns/pairs.h"
+#include "columns/tiles.h"
+#include "stream/pass.h"
+
+struct ny_kernel_product {
+    const struct ny_columns_spec *spec;
+    struct ny_source *points; /* tiles in any order, from several workers */
+    enum ny_precision precision;
+    unsigned workers;
+    uint64_t seed; /* of the rows that the shift a is the mean over */
+    const char *stage;
+    const double *scale; /* diagonal of N (n); NULL: I */
+    struct ny_matrix V;  /* n × w */
+    struct ny_matrix Y;  /* n × w; holds what tiles < first_tile gave */
+    uint64_t first_tile;
+    double checkpoint_s;
+    /* Called between two tiles: Y holds tiles < tiles_done (not yet scaled by N from the left). */
+    int (*checkpoint)(void *arg, uint64_t tiles_done);
+    void *checkpoint_arg;
+};
+
+/* Adds tiles first_tile … to Y, then scales by N from the left. NY_ENUMERIC when Y is not finite.
+ */
+int ny_kernel_product_run(const struct ny_kernel_product *product);
+
+/* flop of the products that one run makes, d columns of points. */
+double ny_kernel_product_flops(uint64_t n, double d, size_t w);
+/* Bytes that a run charges besides V, Y, the source, and exact values in f64. */
+size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t w,
+                               enum ny_precision precision, unsigned workers);
+
+/* Columns that give f32 tiles their shift: `a` of some rows is the mean of their kernel values with
+ * a few hashed ones. */
+struct ny_shift_sample;
+int ny_shift_sample_new(struct ny_shift_sample **out, const struct ny_columns_spec *spec,
+                        struct ny_source *points, uint64_t seed, unsigned workers);
+void ny_shift_sample_free(struct ny_shift_sample *sample);
+size_t ny_shift_sample_bytes(const struct ny_columns_spec *spec, unsigned workers);
+/* a[i] of the tile's rows, on the tile's worker. */
+int ny_shift_sample_means(struct ny_shift_sample *sample, const struct ny_tile *tile, double *a);
+
+#endif

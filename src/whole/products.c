@@ -1,0 +1,264 @@
+/* Stage accumulate of methods that work on all of K: the products with it. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "whole/products_private.h"
+
+struct ny_products ny_products_of(const struct ny_fit_settings *settings, uint64_t n)
+{
+    const struct ny_whole *whole = settings->method->whole;
+    size_t all = n < SIZE_MAX ? (size_t)n : SIZE_MAX, panel = ny_panel_rows(n);
+    struct ny_products products = {.n = n,
+                                   .tiles = ny_pairs_all_tiles(n),
+                                   .rank = ny_settings_rank(settings, all),
+                                   .steps = whole->products(&settings->randomized),
+                                   .centred = settings->map->additive,
+                                   .divided = settings->map->divided};
+
+    if (whole->landmarks)
+        products.r = settings->landmarks < all ? settings->landmarks : all;
+    else
+        products.r = settings->randomized.oversample < all - products.rank
+                         ? products.rank + settings->randomized.oversample
+                         : all;
+    if (products.rank > products.r) products.rank = products.r;
+    products.w = products.r + products.centred;
+    products.steps += products.divided;
+    products.order = products.r > panel ? products.r : panel;
+    return products;
+}
+
+size_t ny_products_state_bytes(const struct ny_products *products)
+{
+    return (size_t)products->n * (2 * products->w + products->divided) * sizeof(double);
+}
+
+double ny_products_entries(const struct ny_products *products)
+{
+    double n = (double)products->n;
+
+    return products->steps * n * (n + NY_UNIT_ROWS) / 2;
+}
+
+double ny_products_columns(const struct ny_products *products)
+{
+    return (double)(products->steps - products->divided) * (double)products->w + products->divided;
+}
+
+double ny_products_flops(const struct ny_products *products, double d)
+{
+    double n = (double)products->n;
+
+    return 2 * d * ny_products_entries(products) +
+           2 * n * n * ny_products_columns(products);
+}
+
+/* ---- the state and its checkpoints ---------------------------------------------------------- */
+
+int ny_products_open(struct ny_products_state *state, struct ny_job *job, uint64_t *place)
+{
+    struct ny_products shape = ny_products_of(job->settings, job->points.n);
+    const struct ny_image_shape saved = {ny_products_state_bytes(&shape),
+                                         shape.steps * (shape.tiles + 1)};
+    size_t n = (size_t)shape.n;
+    void *image = NULL;
+    int err = NY_OK;
+
+    *state = (struct ny_products_state){.job = job, .shape = shape, .saved_s = ny_now()};
+    *place = 0;
+    if (!job->state) {
+        err = ny_job_load_image(job, "products", &saved, &image, place);
+        job->state = image;
+    }
+    if (err) return err;
+    if (!job->state)
+        job->state = ny_calloc(job->ctx, NY_MEM_OTHER, 1, saved.bytes);
+    if (!job->state) return NY_EBUDGET;
+    state->V = ny_matrix(job->state, n, shape.w);
+    state->Y = ny_matrix(job->state + n * shape.w, n, shape.w);
+    if (shape.divided) state->roots = job->state + 2 * n * shape.w;
+    state->sketch = (struct ny_sketch){.ctx = job->ctx,
+                                       .randomized = job->settings->randomized,
+                                       .V = ny_cols(state->V, 0, shape.r),
+                                       .Y = ny_cols(state->Y, 0, shape.r)};
+    return NY_OK;
+}
+
+/* A checkpoint's place: a product has as many places as tiles, and that of its end. */
+static uint64_t place_of(const struct ny_products_state *state, uint64_t tiles_done)
+{
+    return state->step * (state->shape.tiles + 1) + tiles_done;
+}
+
+static int save(struct ny_products_state *state, enum ny_stage stage, uint64_t tiles_done)
+{
+    int err = ny_job_checkpoint_image(state->job, stage, "products", state->job->state,
+                                      ny_products_state_bytes(&state->shape),
+                                      place_of(state, tiles_done));
+
+    state->saved_s = ny_now();
+    return err;
+}
+
+static int checkpoint(void *arg, uint64_t tiles_done)
+{
+    return save(arg, NY_STAGE_ACCUMULATE, tiles_done);
+}
+
+/* ---- accumulate: the products -------------------------------------------------------------- */
+
+/* X ← HX: its columns lose their means. */
+static void centre_columns(struct ny_matrix X, double *mean)
+{
+    memset(mean, 0, X.cols * sizeof(double));
+    for (size_t i = 0; i < X.rows; i++)
+        for (size_t k = 0; k < X.cols; k++)
+            mean[k] += X.at[i * X.stride + k] / (double)X.rows;
+    for (size_t i = 0; i < X.rows; i++)
+        for (size_t k = 0; k < X.cols; k++)
+            X.at[i * X.stride + k] -= mean[k];
+}
+
+/* The normalisation beside K: HX where the map centres, in the first r columns. */
+static int normalise(const struct ny_products_state *state, struct ny_matrix X)
+{
+    struct ny_context *ctx = state->job->ctx;
+    double *mean;
+
+    if (!state->shape.centred) return NY_OK;
+    mean = ny_calloc(ctx, NY_MEM_OTHER, state->shape.r, sizeof(double));
+    if (!mean) return NY_EBUDGET;
+    centre_columns(X, mean);
+    ny_free(ctx, mean);
+    return NY_OK;
+}
+
+static int start(struct ny_products_state *state)
+{
+    const struct ny_whole *whole = state->job->settings->method->whole;
+
+    for (size_t i = 0; state->shape.centred && i < state->V.rows; i++)
+        state->V.at[i * state->V.stride + state->shape.r] = 1;
+    return whole->start(&state->sketch);
+}
+
+/* Y = NKNV, from tile `first_tile` on; N is I without `scale`. */
+static int multiply(struct ny_products_state *state, const double *scale, struct ny_matrix V,
+                    struct ny_matrix Y, uint64_t first_tile)
+{
+    struct ny_job *job = state->job;
+    struct ny_columns_spec spec = ny_job_spec(job);
+    struct ny_source *points = NULL;
+    struct ny_kernel_product product = {.spec = &spec,
+                                        .precision = job->settings->precision,
+                                        .workers = job->workers,
+                                        .seed = job->settings->seed,
+                                        .stage = "accumulate",
+                                        .scale = scale,
+                                        .V = V,
+                                        .Y = Y,
+                                        .first_tile = first_tile,
+                                        .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                                        .checkpoint = checkpoint,
+                                        .checkpoint_arg = state};
+    double flops = ny_kernel_product_flops(job->points.n, ny_entry_products(&spec), V.cols);
+    uint64_t units = ny_units_of(job->points.n);
+    int err;
+
+    if (first_tile == 0) memset(Y.at, 0, Y.rows * Y.cols * sizeof(double));
+    err = ny_source_of_points(&points, job->store, job->points.n,
+                              (size_t)job->points.row_slots, job->workers);
+    if (err) return err;
+    product.points = points;
+    err = ny_kernel_product_run(&product);
+    ny_source_free(points);
+    if (err == NY_OK) ny_job_count_pass(job, (units + 1) * job->points.n / 2, flops);
+    return err;
+}
+
+int ny_products_reached(struct ny_context *ctx, const struct ny_unreached *unreached, uint64_t rows)
+{
+    if (!unreached->count) return NY_OK;
+    return ny_fail(ctx, NY_ENUMERIC,
+                   "%llu of %llu rows, the first of them row %llu, have degrees that are negative "
+                   "or zero to rounding; take a kernel without negative values (rbf, laplacian), a "
+                   "wider one (--gamma), or leave them out",
+                   (unsigned long long)unreached->count, (unsigned long long)rows,
+                   (unsigned long long)unreached->first);
+}
+
+/* The degrees d = K1, and the g_i = 1/√d_i of them. */
+static int find_degrees(struct ny_products_state *state, uint64_t first_tile)
+{
+    size_t n = state->V.rows;
+    struct ny_unreached unreached = {0};
+    double mean = 0, *ones = state->V.at;
+    int err;
+
+    for (size_t i = 0; i < n; i++)
+        ones[i] = 1;
+    err = multiply(state, NULL, ny_matrix(ones, n, 1), ny_matrix(state->roots, n, 1), first_tile);
+    if (err) return err;
+    for (size_t i = 0; i < n; i++)
+        mean += state->roots[i] / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        struct ny_unreached one = {.count = !(state->roots[i] > 0x1p-20 * mean), .first = i};
+
+        ny_unreached_add(&unreached, &one);
+        state->roots[i] = 1 / sqrt(state->roots[i]);
+    }
+    ny_field_set_number(state->job->record, "mean_degree", mean);
+    return ny_products_reached(state->job->ctx, &unreached, state->shape.n);
+}
+
+/* One product, and what follows from it. */
+static int run_product(struct ny_products_state *state, uint64_t first_tile)
+{
+    struct ny_job *job = state->job;
+    int err = NY_OK;
+
+    if (first_tile == 0) err = normalise(state, state->sketch.V);
+    if (err == NY_OK) err = multiply(state, state->roots, state->V, state->Y, first_tile);
+    if (err == NY_OK) err = normalise(state, state->sketch.Y);
+    if (err) return err;
+    ny_blas_parallel(job->ctx, state->shape.r);
+    err = job->settings->method->whole->next(&state->sketch, state->step - state->shape.divided);
+    ny_blas_serial();
+    return err;
+}
+
+/* Step 0 is that of the degrees where there are some; V is made before the first product. */
+static int run_step(struct ny_products_state *state, uint64_t first_tile)
+{
+    bool degrees = state->shape.divided && state->step == 0;
+    bool first = state->step == state->shape.divided && first_tile == 0;
+    int err = NY_OK;
+
+    if (degrees) return find_degrees(state, first_tile);
+    if (first) err = start(state);
+    return err ? err : run_product(state, first_tile);
+}
+
+int ny_products_accumulate(struct ny_job *job)
+{
+    struct ny_products_state state;
+    uint64_t place, first_tile;
+    int err;
+
+    job->m = ny_products_of(job->settings, job->points.n).order;
+    err = ny_job_fit_workers(job);
+    if (err) return err;
+    err = ny_products_open(&state, job, &place);
+    if (err) return err;
+    state.step = (unsigned)(place / (state.shape.tiles + 1));
+    first_tile = place % (state.shape.tiles + 1);
+    for (; state.step < state.shape.steps && err == NY_OK; first_tile = 0) {
+        err = run_step(&state, first_tile);
+        state.step++;
+        if (err == NY_OK && state.step < state.shape.steps &&
+            ny_now() - state.saved_s >= ny_context_checkpoint_s(job->ctx))
+            err = save(&state, NY_STAGE_ACCUMULATE, 0);
+    }
+    return err ? err : save(&state, NY_STAGE_SOLVE, 0);
+}

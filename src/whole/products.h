@@ -1,0 +1,46 @@
+/*
+ * Fits of methods that work on all of K (spectral/whole.h): stages accumulate (the products, one
+ * after the other), solve and project. They hold one block of doubles, which is their checkpoint
+ * too:
+ *
+ *   V   n × w   what is multiplied; in the end the basis Q
+ *   Y   n × w   the product so far
+ *   g   n       where K is divided: 1/√d_i; at first the degrees, K1, which are a product too
+ *
+ * w is r, and one more for maps that centre K: that column of V is 1, and of Y it is K1, the
+ * averages that new points are centred with.
+ */
+#ifndef NY_WHOLE_PRODUCTS_H
+#define NY_WHOLE_PRODUCTS_H
+
+#include "results/degrees.h"
+#include "job/job.h"
+#include "whole/kernel_product.h"
+#include "spectral/whole.h"
+
+struct ny_products {
+    uint64_t n, tiles; /* of one product */
+    size_t r, w;
+    size_t rank;    /* eigenpairs wanted of the r */
+    unsigned steps; /* products, that of the degrees included */
+    bool centred, divided;
+    size_t order; /* columns of the widest BLAS call of a worker, or of the small problem */
+};
+
+struct ny_products ny_products_of(const struct ny_fit_settings *settings, uint64_t n);
+size_t ny_products_state_bytes(const struct ny_products *products);
+/* Totals of all products: entries of K that are computed; columns that all of K is multiplied with;
+ * flop, with d columns of points. */
+double ny_products_entries(const struct ny_products *products);
+double ny_products_columns(const struct ny_products *products);
+double ny_products_flops(const struct ny_products *products, double d);
+
+/* NY_ENUMERIC where some of `rows` rows have no degree. */
+int ny_products_reached(struct ny_context *ctx, const struct ny_unreached *unreached,
+                        uint64_t rows);
+
+int ny_products_accumulate(struct ny_job *job);
+int ny_products_solve(struct ny_job *job);
+int ny_products_project(struct ny_job *job);
+
+#endif

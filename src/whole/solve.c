@@ -1,0 +1,357 @@
+/* Stages solve and project of methods that work on all of K: the small eigenproblem that is left of
+ * the products, and the embedding, without another pass. */
+#include <math.h>
+#include <string.h>
+
+#include "results/coordinates.h"
+#include "results/embedding.h"
+#include "job/plan.h"
+#include "whole/products_private.h"
+#include "fit/signs.h"
+#include "place/points.h"
+
+/* ---- solve: B → eigenpairs, and the map ---------------------------------------------------- */
+
+/* The result of the stage: Û = Q U, stored rows Q P, and for new points the offset of k(x,X)ÛΛ^-½.
+ */
+struct pairs {
+    size_t count;       /* that are kept: the components, and a trivial one */
+    double *values;     /* rank */
+    struct ny_matrix U; /* rank × r: eigenvector k of B is row k */
+    struct ny_matrix P; /* r × count: U scaled as the map wants it */
+    double *offset;     /* count */
+};
+
+/* The bound below which an eigenvalue is 0 but for the rounding of tiles, or of B. */
+static double cut_of(const struct ny_products_state *state, double largest)
+{
+    const double f32_tiles = 0x1p-22 / sqrt((double)state->shape.n);
+    double f64 = (double)state->shape.r * 0x1p-53;
+    double noise = state->sketch.noise > 0 ? state->sketch.noise : 1;
+
+    if (state->job->settings->precision == NY_PRECISION_F64) return noise * f64 * largest;
+    return noise * (f64 > f32_tiles ? f64 : f32_tiles) * largest;
+}
+
+static int solve_small(struct ny_products_state *state, struct pairs *pairs)
+{
+    struct ny_context *ctx = state->job->ctx;
+    size_t r = state->shape.r;
+    double *at = ny_calloc(ctx, NY_MEM_SOLVE, r, r * sizeof(double));
+    struct ny_matrix B = ny_matrix(at, r, r);
+    int err;
+
+    if (!at) return NY_EBUDGET;
+    ny_blas_parallel(ctx, r);
+    err = state->job->settings->method->whole->reduce(&state->sketch, B);
+    if (err == NY_OK) err = ny_eigen_top(ctx, B, state->shape.rank, pairs->values, pairs->U);
+    ny_blas_serial();
+    ny_free(ctx, at);
+    return err;
+}
+
+/* û_k of a row. */
+static double entry(const struct ny_products_state *state, const struct pairs *pairs, uint64_t row,
+                    size_t k)
+{
+    return ny_dot(state->V.at + (size_t)row * state->V.stride, pairs->U.at + k * pairs->U.stride,
+                  state->shape.r);
+}
+
+/* Decides the signs of Û, and *trivial, the mean of g_i û_i1, over the rows of smallest hash. */
+static int fix_signs(const struct ny_products_state *state, struct pairs *pairs, double *trivial)
+{
+    struct ny_job *job = state->job;
+    struct ny_selection chosen = {0};
+    double *at = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_SIGN_ROWS, pairs->count * sizeof(double));
+    int err = at ? ny_signs_rows(job, NULL, &chosen) : NY_EBUDGET;
+    struct ny_matrix U = ny_matrix(at, chosen.m, pairs->count);
+
+    for (size_t k = 0; k < pairs->count && err == NY_OK; k++) {
+        for (size_t i = 0; i < chosen.m; i++)
+            U.at[i * U.stride + k] = entry(state, pairs, chosen.rows[i], k);
+        for (size_t j = 0; j < state->shape.r && ny_signs_negative(U, k); j++)
+            pairs->U.at[k * pairs->U.stride + j] *= -1;
+    }
+    *trivial = state->roots ? 0 : NAN;
+    for (size_t i = 0; state->roots && i < chosen.m && err == NY_OK; i++)
+        *trivial += state->roots[chosen.rows[i]] * entry(state, pairs, chosen.rows[i], 0) /
+                    (double)chosen.m;
+    ny_selection_release(&chosen, job->ctx);
+    ny_free(job->ctx, at);
+    return err;
+}
+
+/* y(x) = k̃(x,X)ÛΛ^-½, where k̃ = k less the averages of its own row and of the rows of K; the
+ * columns of Û add up to 0, so that of these only r = K1/n is left: −Σ_i (r_i − r̄) û_i λ^-½. */
+static int find_offset(const struct ny_products_state *state, struct pairs *pairs)
+{
+    size_t n = state->V.rows, r = state->shape.r;
+    double mean = 0, *sum = ny_calloc(state->job->ctx, NY_MEM_SOLVE, r, sizeof(double));
+
+    if (!sum) return NY_EBUDGET;
+    for (size_t i = 0; i < n; i++)
+        mean += state->Y.at[i * state->Y.stride + r] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < r; j++)
+            sum[j] += (state->Y.at[i * state->Y.stride + r] - mean) / (double)n *
+                      state->V.at[i * state->V.stride + j];
+    for (size_t k = 0; k < pairs->count; k++) {
+        double projected = ny_dot(sum, pairs->U.at + k * pairs->U.stride, r);
+
+        pairs->offset[k] = pairs->values[k] > 0 ? -projected / sqrt(pairs->values[k]) : 0;
+    }
+    ny_free(state->job->ctx, sum);
+    return NY_OK;
+}
+
+static int allocate_pairs(const struct ny_products_state *state, struct pairs *pairs)
+{
+    struct ny_context *ctx = state->job->ctx;
+    size_t r = state->shape.r, rank = state->shape.rank;
+    size_t p = ny_settings_pairs(state->job->settings);
+    double *U = ny_calloc(ctx, NY_MEM_SOLVE, rank, r * sizeof(double));
+    double *P = ny_calloc(ctx, NY_MEM_SOLVE, r, p * sizeof(double));
+
+    pairs->count = p;
+    pairs->U = ny_matrix(U, rank, r);
+    pairs->P = ny_matrix(P, r, p);
+    pairs->values = ny_calloc(ctx, NY_MEM_SOLVE, rank, sizeof(double));
+    pairs->offset = ny_calloc(ctx, NY_MEM_SOLVE, p, sizeof(double));
+    return U && P && pairs->values && pairs->offset ? NY_OK : NY_EBUDGET;
+}
+
+static void release_pairs(struct ny_context *ctx, struct pairs *pairs)
+{
+    ny_free(ctx, pairs->U.at);
+    ny_free(ctx, pairs->P.at);
+    ny_free(ctx, pairs->values);
+    ny_free(ctx, pairs->offset);
+}
+
+/* Counts what is above the cut, and what is negative beyond it; the rest becomes 0. */
+static int count_values(const struct ny_products_state *state, struct pairs *pairs,
+                        struct ny_solution *solution)
+{
+    size_t rank = state->shape.rank;
+    double cut = cut_of(state, fabs(pairs->values[0]));
+
+    solution->rank_effective = ny_solution_count(solution, pairs->values, rank, cut);
+    for (size_t k = 0; k < rank; k++)
+        if (pairs->values[k] <= cut) pairs->values[k] = 0;
+    if (solution->rank_effective) return NY_OK;
+    return ny_fail(state->job->ctx, NY_ENUMERIC,
+                   "no eigenvalue of the kernel matrix is positive; choose another kernel or "
+                   "width");
+}
+
+static int save_map(struct ny_products_state *state, const struct pairs *pairs)
+{
+    struct ny_job *job = state->job;
+    size_t count = pairs->count, bytes = ny_extension_bytes(count);
+    double *image;
+    int err = ny_job_put_part(job, "map", pairs->P.at, state->shape.r * count * sizeof(double));
+
+    if (err == NY_OK && state->roots)
+        err = ny_job_put_part(job, "roots", state->roots, state->V.rows * sizeof(double));
+    if (err) return err;
+    image = ny_calloc(job->ctx, NY_MEM_SOLVE, 1, bytes);
+    if (!image) return NY_EBUDGET;
+    image[0] = job->params.gamma;
+    image[1] = job->params.coef0;
+    image[2] = job->params.degree;
+    image[3] = ny_field_number(job->record, "mean_degree", 0);
+    for (size_t k = 0; k < count; k++) {
+        image[NY_EXTENSION_HEAD + k] = pairs->values[k] > 0 ? 1 / pairs->values[k] : 0;
+        image[NY_EXTENSION_HEAD + count + k] = pairs->offset[k];
+    }
+    err = ny_job_put_part(job, "extension", image, bytes);
+    ny_free(job->ctx, image);
+    return err;
+}
+
+/* Saves the averages with which a probe centres K: r = K1/n, and its mean. */
+static int save_averages(const struct ny_products_state *state)
+{
+    struct ny_job *job = state->job;
+    size_t n = state->V.rows;
+    double mean = 0, *averages;
+    int err;
+
+    if (!job->settings->probes || !state->shape.centred) return NY_OK;
+    averages = ny_calloc(job->ctx, NY_MEM_SOLVE, n, sizeof(double));
+    if (!averages) return NY_EBUDGET;
+    for (size_t i = 0; i < n; i++) {
+        averages[i] = state->Y.at[i * state->Y.stride + state->shape.r] / (double)n;
+        mean += averages[i] / (double)n;
+    }
+    ny_field_set_number(job->record, "averages_mean", mean);
+    err = ny_job_put_part(job, "averages", averages, n * sizeof(double));
+    ny_free(job->ctx, averages);
+    return err;
+}
+
+/* Makes P = U·scale, puts the coordinates into the record, and saves all of it. */
+static int make_map(struct ny_products_state *state, struct pairs *pairs,
+                    struct ny_solution *solution)
+{
+    struct ny_job *job = state->job;
+    struct ny_coordinates coordinates = {0};
+    double *scale = NULL;
+    bool scaled;
+    int err = fix_signs(state, pairs, &solution->trivial_mean);
+
+    if (err == NY_OK && state->shape.centred) err = find_offset(state, pairs);
+    if (err == NY_OK) err = ny_job_scale(job, solution, &scale, &coordinates);
+    if (err) return err;
+    scaled = scale && !coordinates.scale;
+    if (!ny_coordinates_plain(&coordinates))
+        ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
+    for (size_t k = 0; k < pairs->count; k++)
+        for (size_t j = 0; j < state->shape.r; j++)
+            pairs->P.at[j * pairs->count + k] =
+                pairs->U.at[k * pairs->U.stride + j] * (scaled ? scale[k] : 1);
+    for (size_t k = 0; k < pairs->count; k++) /* a pair that was cut has no vector */
+        for (size_t j = 0; j < state->shape.r && !(pairs->values[k] > 0); j++)
+            pairs->P.at[j * pairs->count + k] = 0;
+    ny_free(job->ctx, scale);
+    err = save_map(state, pairs);
+    return err ? err : save_averages(state);
+}
+
+int ny_products_solve(struct ny_job *job)
+{
+    struct ny_solution solution = {.trace = NAN, .trace_approx = NAN};
+    struct pairs pairs = {0};
+    struct ny_products_state state;
+    uint64_t place;
+    int err;
+
+    err = ny_job_load_frozen(job);
+    if (err == NY_OK) err = ny_products_open(&state, job, &place);
+    if (err) return err;
+    err = allocate_pairs(&state, &pairs);
+    if (err) goto done;
+    err = solve_small(&state, &pairs);
+    if (err) goto done;
+    solution.m = state.shape.r;
+    solution.p = pairs.count;
+    solution.values = pairs.values;
+    solution.trace_of = state.shape.centred   ? "centred"
+                        : state.shape.divided ? "normalised"
+                                              : "raw";
+    err = count_values(&state, &pairs, &solution);
+    if (err) goto done;
+    err = make_map(&state, &pairs, &solution);
+    if (err) goto done;
+    ny_job_report_solution(job, &solution);
+    ny_job_mark_time(job);
+    err = ny_job_save(job, NY_STAGE_PROJECT);
+done:
+    release_pairs(job->ctx, &pairs);
+    return err;
+}
+
+/* ---- project: Q·P -------------------------------------------------------------------------- */
+
+struct output {
+    struct ny_embedding_writer writer;
+    size_t pairs, width; /* of a stored row: results/coordinates.h */
+    double *P, *Y;       /* r × pairs; NY_UNIT_ROWS × width */
+    float *narrow;
+};
+
+static int allocate_output(struct ny_products_state *state, struct output *out)
+{
+    struct ny_job *job = state->job;
+    size_t r = state->shape.r, pairs = ny_settings_pairs(job->settings);
+    bool f64 = job->settings->precision == NY_PRECISION_F64;
+    size_t element = f64 ? sizeof(double) : sizeof(float);
+    struct ny_embedding_layout layout;
+    int err;
+
+    out->pairs = pairs;
+    out->width = pairs + job->settings->asymmetric;
+    out->P = ny_calloc(job->ctx, NY_MEM_SOLVE, r, pairs * sizeof(double));
+    out->Y = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(double));
+    out->narrow = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(float));
+    if (!out->P || !out->Y || !out->narrow) return NY_EBUDGET;
+    err = ny_job_get_part(job, "map", out->P, r * pairs * sizeof(double));
+    if (err) return err;
+    layout = ny_embedding_layout(job->points.n, out->width, element);
+    ny_record_renew(job->record, "embedding");
+    layout.part = ny_record_part(job->record, "embedding");
+    return ny_embedding_writer_new(&out->writer, job->store, job->name, layout, 0);
+}
+
+static void add_unit(struct ny_products_state *state, struct output *out, size_t first,
+                     size_t rows)
+{
+    bool f64 = state->job->settings->precision == NY_PRECISION_F64;
+    struct ny_matrix Y = ny_matrix(out->Y, rows, out->width);
+
+    ny_gemm(1, ny_rows(state->sketch.V, first, rows),
+            ny_matrix(out->P, state->shape.r, out->pairs), 0, ny_cols(Y, 0, out->pairs));
+    for (size_t i = 0; i < rows && out->width > out->pairs; i++)
+        out->Y[i * out->width + out->pairs] = state->roots[first + i];
+    for (size_t i = 0; i < rows * out->width; i++)
+        out->narrow[i] = (float)out->Y[i];
+    ny_embedding_add(&out->writer, f64 ? (void *)out->Y : (void *)out->narrow, rows);
+}
+
+/* Commits the rows in the writer; with the last, also commits the record and drops the products. */
+static int flush(struct ny_products_state *state, struct output *out, bool last)
+{
+    struct ny_job *job = state->job;
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, job->store);
+
+    if (err) return err;
+    err = ny_embedding_flush(&out->writer, batch);
+    for (int slot = 0; slot < 2 && last && err == NY_OK; slot++)
+        err = ny_job_delete_part(job, batch, slot ? "products.1" : "products.0");
+    if (err) {
+        ny_batch_abort(batch);
+        return err;
+    }
+    return ny_job_commit(job, batch, last ? ny_job_after_project(job) : NY_STAGE_PROJECT);
+}
+
+/* Begins anew after an interrupt, as it is short. */
+static int write_embedding(struct ny_products_state *state, struct output *out)
+{
+    size_t n = (size_t)state->shape.n;
+    int err = NY_OK;
+
+    for (size_t first = 0; first < n && err == NY_OK; first += NY_UNIT_ROWS) {
+        add_unit(state, out, first, n - first < NY_UNIT_ROWS ? n - first : NY_UNIT_ROWS);
+        err = ny_check_interrupt(state->job->ctx);
+        if (err == NY_OK && ny_embedding_full(&out->writer)) err = flush(state, out, false);
+    }
+    return err;
+}
+
+int ny_products_project(struct ny_job *job)
+{
+    struct output out = {.P = NULL};
+    struct ny_products_state state;
+    uint64_t place;
+    int err;
+
+    err = ny_products_open(&state, job, &place);
+    if (err) return err;
+    err = allocate_output(&state, &out);
+    if (err) goto done;
+    ny_blas_serial();
+    err = write_embedding(&state, &out);
+    if (err) goto done;
+    ny_job_mark_time(job);
+    ny_job_report_end(job);
+    err = flush(&state, &out, true);
+done:
+    ny_embedding_writer_release(&out.writer);
+    ny_free(job->ctx, out.P);
+    ny_free(job->ctx, out.Y);
+    ny_free(job->ctx, out.narrow);
+    return err;
+}
