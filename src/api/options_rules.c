@@ -8,7 +8,10 @@
 
 #include "api/options_private.h"
 #include "base/text.h"
-#include "maps/graph_map.h"
+#include "columns/kernels.h"
+#include "results/map.h"
+#include "select/rules.h"
+#include "spectral/method.h"
 #include "spectral/whole.h"
 
 static const char *typed(const struct ny_options *options, const char *name)
@@ -184,15 +187,15 @@ static const char graph_options[] =
 /* Maps of a graph take a few of the options of kernels' maps. */
 static bool map_takes(const struct ny_options *options, const char *name)
 {
-    const struct ny_graph_map *graph;
+    const struct ny_map *map;
 
     if (!ny_one_of(name, "approx|select|tolerance|pilot|landmarks|landmarks-file|landmarks-from|"
                          "rank|kernel|gamma|sigma|epsilon|gamma-grid|degree|coef0|averages|"
                          "normalize|time|row-normalize|affine|inner|oversample|power|experts|"
                          "weights|columns-file|certify|probe"))
         return true;
-    graph = ny_options_map(options)->graph;
-    return !graph || ny_one_of(name, graph->options);
+    map = ny_options_map(options);
+    return !map->graph || ny_one_of(name, map->options);
 }
 
 /* A graph that is there has these already. */
@@ -220,12 +223,12 @@ static const char *default_rule(const struct ny_options *options)
 }
 
 /* The first of the methods that a graph's map has */
-static const char *default_method(const struct ny_graph_map *graph)
+static const char *default_method(const struct ny_map *map)
 {
-    for (size_t i = 0; graph->methods && ny_method_at(i); i++) {
+    for (size_t i = 0; map->methods && ny_method_at(i); i++) {
         const char *name = ny_method_at(i)->name;
 
-        if (strncmp(graph->methods, name, strlen(name)) == 0) return name;
+        if (strncmp(map->methods, name, strlen(name)) == 0) return name;
     }
     return NULL;
 }
@@ -236,7 +239,7 @@ static bool implied(const struct ny_options *options, const char *name, const ch
     *value = NULL;
     if (is(name, "select")) *value = default_rule(options);
     if (is(name, "approx") && ny_options_map(options)->graph)
-        *value = default_method(ny_options_map(options)->graph);
+        *value = default_method(ny_options_map(options));
     if (is(name, "kernel")) *value = ny_options_map(options)->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
     if (ny_one_of(name, "inner|oversample|power") &&
@@ -340,10 +343,10 @@ static int check_map(const struct ny_options *options, unsigned groups)
                            "--%s does not act with --graph %s, which has been made", option->name,
                            typed(options, "graph"));
     }
-    if (!map->graph || !map->graph->methods) return NY_OK;
-    if (!ny_one_of(ny_options_get(options, "approx"), map->graph->methods))
+    if (!map->graph || !map->methods) return NY_OK;
+    if (!ny_one_of(ny_options_get(options, "approx"), map->methods))
         return ny_fail(options->ctx, NY_EUSAGE, "--map %s takes --approx %s, not %s", map->name,
-                       map->graph->methods, ny_options_get(options, "approx"));
+                       map->methods, ny_options_get(options, "approx"));
     if (!rule_of(options)->graph)
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--select %s goes by a kernel, and --map %s has none; give --select uniform",

@@ -4,6 +4,7 @@
 #include "place/transform.h"
 #include "place/drift.h"
 #include "place/points.h"
+#include "results/extension.h"
 
 #include "api/given.h"
 #include "api/report.h"

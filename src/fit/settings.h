@@ -4,6 +4,7 @@
 
 #include "columns/columns.h"
 #include "columns/tiles.h"
+#include "results/map.h"
 #include "select/rules.h"
 #include "spectral/method.h"
 
@@ -29,28 +30,6 @@ struct ny_graph_settings {
 
 /* Weights of edges: exp(−γ·length²), or 1. */
 enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };
-
-struct ny_graph_map;
-
-/* A map: which matrix is decomposed, and how its eigenvectors become coordinates. */
-struct ny_map {
-    const char *name, *summary;
-    const char *title;  /* of pictures and pages: the name that a reader knows it by */
-    bool metric;        /* coordinates have the unit of distances between rows: pictures give all of
-                         * them one scale */
-    bool additive;      /* K is centred (over D or implicitly) */
-    const char *kernel; /* the only kernel it makes sense with; NULL: any */
-    bool centred_rows;  /* the linear kernel is taken of rows less their mean */
-    bool divided;       /* K is divided by degrees; the first eigenpair is trivial */
-    bool in_time;       /* coordinates are multiplied by λ̂^t */
-    const struct ny_graph_map *graph; /* made of a graph of neighbours (maps/graph_map.h), not of
-                                       * a kernel: NULL */
-    const struct ny_map *of_graph; /* what it is where a graph takes the place of the kernel; NULL:
-                                    * it is that already, or never */
-};
-
-const struct ny_map *ny_map_find(const char *name); /* NULL: there is none, or no name */
-const struct ny_map *ny_map_at(size_t index);
 
 /* Bytes of an element of tiles, and of the rows stored from them. */
 static inline size_t ny_precision_bytes(enum ny_precision precision)

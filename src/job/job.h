@@ -31,7 +31,7 @@
  *
  *   products.0/1 image of the products under way; gone when the job is done
  *   map          r × p: the embedding is the basis times this
- *   extension    what places new points (place/points.h)
+ *   extension    what places new points (results/extension.h)
  */
 #ifndef NY_JOB_JOB_H
 #define NY_JOB_JOB_H
@@ -111,7 +111,7 @@ void ny_job_describe_machine(json_t *report);
 int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
                json_t *record, const struct ny_plan *plan);
 
-/* ---- between the stages (embed/stage_*.c) ------------------------------------------------- */
+/* ---- between the stages (fit) ------------------------------------------------- */
 
 json_t *ny_job_report(const struct ny_job *job);
 json_t *ny_job_checkpoint(const struct ny_job *job);

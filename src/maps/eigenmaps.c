@@ -402,29 +402,12 @@ static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
     plan->disk_bytes += 2 * ny_lobpcg_state_bytes(shape->nodes, pairs);
 }
 
-static const struct ny_graph_map graph_map = {
-    .options = "kernel|gamma|sigma|epsilon|normalize|time",
+const struct ny_graph_map ny_graph_map_eigenmaps = {
+    .map = &ny_map_eigenmaps,
+    .other = &ny_map_graph_diffusion,
     .first = NY_STAGE_SOLVE,
     .stage = stage,
     .transform = ny_eigenmaps_transform,
     .bill = bill,
     .work = work,
-};
-
-const struct ny_map ny_map_eigenmaps = {
-    .name = "eigenmaps",
-    .summary = "Laplacian eigenmaps: smoothest functions on a graph of neighbours",
-    .title = "Laplacian eigenmaps",
-    .kernel = "rbf",
-    .divided = true,
-    .graph = &graph_map,
-};
-
-const struct ny_map ny_map_graph_diffusion = {
-    .name = "diffusion",
-    .title = "Diffusion map",
-    .kernel = "rbf",
-    .divided = true,
-    .in_time = true,
-    .graph = &graph_map,
 };

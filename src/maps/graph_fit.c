@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "results/embedding.h"
 #include "maps/graph_map.h"
+#include "neighbors/job.h"
 #include "graph/order.h"
 
 /* ---- the graph ------------------------------------------------------------------------------ */
@@ -64,7 +65,7 @@ static int adopt_graph(struct ny_graph_fit *fit)
                "%llu rows were appended since graph '%s' was made; they are not in '%s'",
                (unsigned long long)(job->points.n - graph.n), graph.name, job->name);
     ny_job_mark_time(job);
-    err = ny_job_save(job, job->settings->map->graph->first);
+    err = ny_job_save(job, fit->map->first);
 done:
     json_decref(graph_record);
     return err;
@@ -74,7 +75,7 @@ static int have_graph(struct ny_graph_fit *fit)
 {
     struct ny_job *job = &fit->job;
     enum ny_stage stage = ny_stage_parse(ny_field_text(job->record, "stage"));
-    enum ny_stage first = job->settings->map->graph->first;
+    enum ny_stage first = fit->map->first;
     int err;
 
     if (stage != NY_STAGE_STATS && stage != NY_STAGE_NEIGHBORS && stage != NY_STAGE_GRAPH)
@@ -91,7 +92,7 @@ static int check_order(const struct ny_graph_fit *fit)
     static const char field[] = "node_order";
     const struct ny_job *job = &fit->job;
 
-    if (ny_field_is(job->record, "stage", ny_stage_name(job->settings->map->graph->first)) &&
+    if (ny_field_is(job->record, "stage", ny_stage_name(fit->map->first)) &&
         !json_object_size(ny_job_checkpoint(job))) {
         ny_field_set_count(job->record, field, NY_NODE_ORDER); /* nothing is by node so far */
         return NY_OK;
@@ -113,7 +114,7 @@ static int check_component(const struct ny_graph_fit *fit)
 
     ny_field_set_count(ny_job_report(job), "embedded", kept);
     if (!left || ny_stage_parse(ny_field_text(job->record, "stage")) !=
-                     job->settings->map->graph->first)
+                     fit->map->first)
         return NY_OK;
     if (kept < left && !job->settings->largest_alone && json_object_get(options, "largest"))
         return ny_fail(job->ctx, NY_EDATA,
@@ -234,14 +235,15 @@ static int run_stage(void *arg)
 {
     struct ny_graph_fit *fit = arg;
 
-    return fit->job.settings->map->graph->stage(fit);
+    return fit->map->stage(fit);
 }
 
 int ny_graph_fit_run(struct ny_store *store, const char *name,
                      const struct ny_fit_settings *settings, json_t *record,
                      const struct ny_plan *plan)
 {
-    struct ny_graph_fit fit = {.job = {.ctx = ny_store_context(store),
+    struct ny_graph_fit fit = {.map = ny_graph_map_of(settings->map),
+                               .job = {.ctx = ny_store_context(store),
                                        .store = store,
                                        .name = name,
                                        .settings = settings,
@@ -268,27 +270,11 @@ done:
     return err;
 }
 
-const struct ny_map *ny_map_of(const json_t *record)
-{
-    const json_t *report = json_object_get(record, "report");
-    const struct ny_map *map = ny_map_find(ny_field_text(report, "map"));
-
-    if (map && map->of_graph && json_is_object(json_object_get(report, "graph")))
-        return map->of_graph;
-    return map;
-}
-
-const struct ny_graph_map *ny_graph_map_of(const json_t *record)
-{
-    const struct ny_map *map = ny_map_of(record);
-
-    return map ? map->graph : NULL;
-}
-
 int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
                        const struct ny_new_rows *rows)
 {
     struct ny_graph_fit fit = {
+        .map = ny_graph_map_of(ny_map_of(record)),
         .job = {.ctx = ny_store_context(store), .store = store, .name = name, .record = record}};
     struct ny_job *job = &fit.job;
     int err = ny_points_info(store, &job->points);
@@ -296,7 +282,7 @@ int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
     job->workers = ny_context_threads(job->ctx);
     if (err == NY_OK) err = open_graph(store, name, record, &fit.edges);
-    if (err == NY_OK) err = ny_graph_map_of(record)->transform(&fit, rows);
+    if (err == NY_OK) err = fit.map->transform(&fit, rows);
     ny_edges_release(&fit.edges);
     return err;
 }

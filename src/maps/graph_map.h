@@ -3,8 +3,8 @@
  * neighbors and graph of its own NAME: neighbors/job.h), opens the largest component of it in
  * memory, and then runs the map's own stages. Only the nodes of that component are embedded.
  *
- * One file a map with a struct ny_graph_map and the struct ny_map that names it, one line in
- * maps/maps.c. Parts of the NAME beside those of the graph and the map's own:
+ * One file a map with a struct ny_graph_map, one line in maps/graph_map.c, and the struct ny_map
+ * that it makes in results/map.c. Parts of the NAME beside those of the graph and the map's own:
  *
  *   rows         the row numbers of the component, ascending (u32)
  *   embedding    their coordinates, in that order
@@ -14,10 +14,14 @@
 
 #include "job/plan.h"
 #include "results/graph.h"
+#include "results/map.h"
 
 struct ny_reader_options;
 
+struct ny_graph_map;
+
 struct ny_graph_fit {
+    const struct ny_graph_map *map;
     struct ny_job job;      /* its record, checkpoints and times; what else a map wants of it */
     struct ny_edges edges;  /* of the largest component */
 };
@@ -39,8 +43,7 @@ struct ny_new_rows {
 };
 
 struct ny_graph_map {
-    const char *methods; /* "a|b|c" of --approx, the first by default; NULL: it has none */
-    const char *options; /* options of kernels' maps that this one takes too */
+    const struct ny_map *map, *other; /* that it makes; another that it makes, or NULL */
     enum ny_stage first; /* after the graph */
     /* Runs the stage fit->job.stage to its end; the record then has the next. */
     int (*stage)(struct ny_graph_fit *fit);
@@ -54,14 +57,8 @@ struct ny_graph_map {
     void (*work)(const struct ny_graph_shape *shape, struct ny_plan *plan);
 };
 
-/* The map diffusion of a graph (maps/eigenmaps.c). */
-extern const struct ny_map ny_map_graph_diffusion;
-
-/* Returns the map that has made a result. If two have its name, the record says whether it is of a
- * graph. NULL: the record names none. */
-const struct ny_map *ny_map_of(const json_t *record);
-/* The one that has made a result; NULL: its map is of a kernel. */
-const struct ny_graph_map *ny_graph_map_of(const json_t *record);
+/* Returns how a map is made, or NULL where it is of a kernel, or `map` is NULL. */
+const struct ny_graph_map *ny_graph_map_of(const struct ny_map *map);
 
 /* Runs a fit of such a map, as ny_job_run() does for others. */
 int ny_graph_fit_run(struct ny_store *store, const char *name,

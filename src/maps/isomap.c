@@ -356,21 +356,11 @@ static int stage(struct ny_graph_fit *fit)
     }
 }
 
-static const struct ny_graph_map graph_map = {
-    .methods = "nystrom|column|exact",
-    .options = "approx|select|landmarks|landmarks-file|landmarks-from",
+const struct ny_graph_map ny_graph_map_isomap = {
+    .map = &ny_map_isomap,
     .first = NY_STAGE_SELECT,
     .stage = stage,
     .transform = ny_isomap_transform,
     .bill = ny_isomap_bill,
     .work = ny_isomap_work,
-};
-
-const struct ny_map ny_map_isomap = {
-    .name = "isomap",
-    .summary = "isometric map: shortest paths in a graph of neighbours, centred",
-    .title = "Isomap",
-    .metric = true,
-    .additive = true,
-    .graph = &graph_map,
 };

@@ -3,6 +3,7 @@
 
 #include "results/embedding.h"
 #include "maps/graph_map.h"
+#include "neighbors/job.h"
 #include "job/plan_private.h"
 
 static const size_t small_bytes = 512 << 10;
@@ -31,7 +32,7 @@ static void bill_stage(const struct ny_graph_shape *shape, enum ny_stage stage, 
                        size_t limit, size_t by_purpose[NY_PURPOSES])
 {
     memset(by_purpose, 0, NY_PURPOSES * sizeof(size_t));
-    shape->settings->map->graph->bill(shape, stage, workers, limit, by_purpose);
+    ny_graph_map_of(shape->settings->map)->bill(shape, stage, workers, limit, by_purpose);
     if (!total(by_purpose)) return;
     by_purpose[NY_MEM_PROCESS] += NY_PROCESS_BYTES;
     by_purpose[NY_MEM_OTHER] += small_bytes;
@@ -128,6 +129,7 @@ static int shape_of(struct ny_store *store, const struct ny_fit_settings *settin
 int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings,
                       struct ny_plan *plan)
 {
+    const struct ny_graph_map *map = ny_graph_map_of(settings->map);
     size_t element = ny_precision_bytes(settings->precision);
     struct ny_graph_plan graph = {0};
     struct ny_graph_shape shape;
@@ -148,8 +150,8 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
                                             element +
                                         sizeof(uint32_t));
     plan->disk_bytes = plan->result_bytes;
-    settings->map->graph->work(&shape, plan);
-    plan->stage_s[settings->map->graph->first] += opening_s * 2 * (double)shape.edges;
+    map->work(&shape, plan);
+    plan->stage_s[map->first] += opening_s * 2 * (double)shape.edges;
     if (!settings->graph_name) ny_graph_plan_add(&graph, plan);
     ny_plan_sum_up(plan);
     return NY_OK;

@@ -14,14 +14,6 @@ bool ny_graph_limited(const struct ny_graph_settings *settings)
     return settings->max_distance < INFINITY || !isnan(settings->distance_quantile);
 }
 
-struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t stored)
-{
-    struct ny_embedding_layout layout = ny_embedding_layout(n, stored, sizeof(uint32_t));
-
-    layout.part = ny_part_of(part, 0);
-    return layout;
-}
-
 void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings)
 {
     static const char *const keys[] = {"distance_limit",  "edges",         "components",
@@ -39,13 +31,6 @@ void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *setting
     ny_field_set_text(facts, "metric",
                       settings->metric == &ny_kernel_angular ? "cosine" : "euclidean");
     ny_field_set_text(facts, "knn", settings->forest ? "forest" : "exact");
-}
-
-json_t *ny_graph_facts(const json_t *record)
-{
-    json_t *report = json_object_get(record, "report"), *graph = json_object_get(report, "graph");
-
-    return json_is_object(graph) ? graph : report;
 }
 
 /* ---- stats: the geometry, and γ: a power of two that makes distances about 1 ----------------- */

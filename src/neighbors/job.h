@@ -18,6 +18,7 @@
 
 #include "columns/columns.h"
 #include "job/job.h"
+#include "results/graph.h"
 
 struct ny_plan;
 
@@ -46,16 +47,9 @@ size_t ny_graph_batch_bytes(size_t limit);
  * caller holds the NAME's lock. */
 int ny_graph_job_run(struct ny_store *store, const char *name,
                      const struct ny_graph_settings *settings, json_t *record, enum ny_stage end);
-/* Facts about the graph that a NAME has made: in the report of a graph itself, in "graph" of that
- * of a fit. */
-json_t *ny_graph_facts(const json_t *record);
 /* Fills the facts before anything is known: the settings asked for, and null. */
 void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings);
 
 /* Tells whether edges end at some distance. */
 bool ny_graph_limited(const struct ny_graph_settings *settings);
-/* Returns the layout of a part of stored neighbours, for export. */
-struct ny_embedding_layout;
-struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t stored);
-
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/coordinates.h"
+#include "results/extension.h"
 #include "results/embedding.h"
 #include "maps/graph_map.h"
 #include "place/new_rows.h"
@@ -11,36 +12,6 @@
 #include "results/geometry.h"
 #include "io/writer.h"
 #include "spectral/whole.h"
-
-static const struct ny_method *method_of(const json_t *record)
-{
-    const char *name = ny_field_text(json_object_get(record, "report"), "approx");
-
-    return name ? ny_method_find(name) : NULL;
-}
-
-bool ny_result_needs_points(const json_t *record)
-{
-    const struct ny_method *method = method_of(record);
-
-    return ny_graph_map_of(record) || (method && method->whole);
-}
-
-int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record)
-{
-    const char *key = ny_graph_map_of(record) ? "map" : "approx";
-
-    if (!ny_result_needs_points(record)) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "'%s' was made by --%s %s, which places new points by all points of the "
-                   "store: there is no model apart from it; use 'nystream transform STORE %s'",
-                   name, key, ny_field_text(json_object_get(record, "report"), key), name);
-}
-
-size_t ny_extension_bytes(size_t pairs)
-{
-    return (NY_EXTENSION_HEAD + 2 * pairs) * sizeof(double);
-}
 
 /* ---- one batch of new rows against all points ---------------------------------------------- */
 
@@ -460,7 +431,7 @@ int ny_transform_points(struct ny_store *store, const char *name, const char *in
     err = ny_record_need_done(store, name, &record);
     if (err == NY_OK) err = ny_store_skip_lost(store);
     if (err == NY_OK) err = ny_record_check_lost(store, name, record);
-    if (err == NY_OK && ny_graph_map_of(record)) {
+    if (err == NY_OK && ny_graph_map_of(ny_map_of(record))) {
         err = ny_graph_transform(store, name, record,
                                  &(struct ny_new_rows){input, options, output});
         goto done;

@@ -10,7 +10,7 @@
 #include "fit/projector.h"
 #include "results/record.h"
 #include "place/drift.h"
-#include "place/points.h"
+#include "results/extension.h"
 #include "stream/pass.h"
 
 struct transform {

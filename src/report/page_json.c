@@ -7,6 +7,7 @@
 #include "report/markup.h"
 #include "report/page_points.h"
 #include "report/words.h"
+#include "results/map.h"
 
 enum { NO_CODE = 65535 }; /* of a number of 16 bits: not finite, no class */
 
@@ -243,7 +244,7 @@ static int put_rasters(struct json *json)
 
 int ny_page_points_json(const struct ny_page_points *points, struct ny_sink *sink)
 {
-    const struct ny_map *map = ny_map_find(ny_field_text(points->frame.result.report, "map"));
+    const struct ny_map *map = points->frame.result.map;
     struct json json = {.points = points, .sink = sink};
     size_t most = points->count > points->mark_count ? points->count : points->mark_count;
     int err;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/axis.h"
+#include "results/map.h"
 
 static uint64_t rows_of(const struct ny_result *result)
 {
@@ -13,7 +14,7 @@ static uint64_t rows_of(const struct ny_result *result)
 
 void ny_put_headline(struct ny_sink *sink, const struct ny_result *result)
 {
-    const struct ny_map *map = ny_map_find(ny_field_text(result->report, "map"));
+    const struct ny_map *map = result->map;
     uint64_t rows = rows_of(result);
     char number[32];
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "results/map.h"
 
 static int add_axes(struct ny_scene *scene, const struct ny_scene_spec *spec)
 {
@@ -38,7 +39,7 @@ static int find_ranges(struct ny_scene *scene, const struct ny_scene_spec *spec)
 static bool wants_one_scale(const struct ny_scene *scene)
 {
     const struct ny_frame *frame = &scene->frame;
-    const struct ny_map *map = ny_map_find(ny_field_text(frame->result.report, "map"));
+    const struct ny_map *map = frame->result.map;
 
     return map && map->metric && frame->column[0].component && frame->column[1].component;
 }

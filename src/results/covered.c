@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "results/embedding.h"
-#include "neighbors/job.h"
+#include "results/graph.h"
 
 int ny_covered_of(struct ny_covered *covered, struct ny_store *store, const char *name,
                   const json_t *record)

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "place/points.h"
+#include "results/extension.h"
 #include "spectral/method.h"
 
 enum { PIECE_BYTES = 4 << 20 };

@@ -5,6 +5,21 @@
 
 #include "results/embedding.h"
 
+json_t *ny_graph_facts(const json_t *record)
+{
+    json_t *report = json_object_get(record, "report"), *graph = json_object_get(report, "graph");
+
+    return json_is_object(graph) ? graph : report;
+}
+
+struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t columns)
+{
+    struct ny_embedding_layout layout = ny_embedding_layout(n, columns, sizeof(uint32_t));
+
+    layout.part = ny_part_of(part, 0);
+    return layout;
+}
+
 bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, const char *name,
                         const json_t *record)
 {

@@ -2,8 +2,8 @@
 #ifndef NY_RESULTS_GRAPH_H
 #define NY_RESULTS_GRAPH_H
 
-#include "neighbors/job.h"
 #include "graph/edges.h"
+#include "results/embedding.h"
 
 struct ny_stored_graph {
     struct ny_store *store;
@@ -16,6 +16,12 @@ struct ny_stored_graph {
     bool mutual;
     size_t bridges; /* edges beside those of the lists */
 };
+
+/* Facts about the graph that a NAME has made: in the report of a graph itself, in "graph" of that
+ * of a fit. */
+json_t *ny_graph_facts(const json_t *record);
+/* Returns the layout of a part of `columns` 4-byte numbers a row: neighbours, distances, rows. */
+struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t columns);
 
 /* Sets it from the record of a graph, or of a fit that made its own; false, and neighbors = 0, for
  * any other record. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "maps/graph_map.h"
+#include "results/map.h"
 #include "results/clusters.h"
 
 static size_t element_of(const struct ny_result *result)

@@ -1,4 +1,4 @@
-/* The sums of a result taken up by an update of it: inside of embed/, for the stages. */
+/* The sums of a result taken up by an update of it, for the stages. */
 #ifndef NY_UPDATE_SUMS_H
 #define NY_UPDATE_SUMS_H
 

@@ -4,7 +4,6 @@
 
 #include "job/plan.h"
 #include "results/resume.h"
-#include "place/points.h"
 #include "spectral/methods.h"
 
 static const char *const mode_names[] = {"none", "frozen", "full"};

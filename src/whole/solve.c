@@ -8,7 +8,7 @@
 #include "job/plan.h"
 #include "whole/products_private.h"
 #include "fit/signs.h"
-#include "place/points.h"
+#include "results/extension.h"
 
 /* ---- solve: B → eigenpairs, and the map ---------------------------------------------------- */
 

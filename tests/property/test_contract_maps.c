@@ -33,7 +33,7 @@ static int remove_points(void **state)
 static bool takes_landmarks(const struct way *way)
 {
     if (way->method && ny_method_find(way->method)->all_rows) return false;
-    return !way->map->graph || ny_one_of("landmarks", way->map->graph->options);
+    return !way->map->graph || ny_one_of("landmarks", way->map->options);
 }
 
 static struct ny_options *options_of(const struct way *way)
@@ -151,7 +151,7 @@ static void check_way(const struct way *way)
 /* Each of the methods "a|b|c". */
 static void check_methods(struct way way)
 {
-    for (const char *at = way.map->graph->methods; *at; at += strspn(at, "|")) {
+    for (const char *at = way.map->methods; *at; at += strspn(at, "|")) {
         size_t length = strcspn(at, "|");
         char method[40];
 
@@ -168,15 +168,16 @@ static void entries_are_whole(void **state)
 
     (void)state;
     for (size_t i = 0; (map = ny_map_at(i)); i++) {
-        const struct ny_graph_map *graph = map->graph;
+        const struct ny_graph_map *graph = ny_graph_map_of(map);
 
         assert_ptr_equal(ny_map_find(map->name), map);
         assert_true(strlen(map->summary) > 10);
         if (map->kernel) assert_non_null(ny_kernel_find(map->kernel));
-        assert_true(!map->of_graph || (!graph && map->of_graph->graph));
+        assert_true(map->graph == (graph != NULL));
+        assert_true(!map->of_graph || (!graph && ny_graph_map_of(map->of_graph)));
         if (graph)
             assert_true(graph->stage && graph->bill && graph->transform && graph->work &&
-                        graph->options);
+                        map->options);
     }
     assert_null(ny_map_find("tsne"));
 }
@@ -189,9 +190,9 @@ static void every_map_embeds(void **state)
     (void)state;
     assert_int_equal(ny_remove(ctx, of.path, "f"), NY_OK);
     for (size_t i = 0; (map = ny_map_at(i)); i++) {
-        check_way(&(struct way){.map = map, .neighbors = map->graph != NULL});
+        check_way(&(struct way){.map = map, .neighbors = map->graph});
         if (map->of_graph) check_way(&(struct way){.map = map->of_graph, .neighbors = true});
-        if (map->graph && map->graph->methods)
+        if (map->methods)
             check_methods((struct way){.map = map, .neighbors = true});
     }
     ny_context_set_threads(ctx, threads);

@@ -147,10 +147,10 @@ static void maps_permute(void **state)
 
     (void)state;
     for (size_t i = 0; (map = ny_map_at(i)); i++) {
-        bool isomap = map->graph && ny_one_of("landmarks", map->graph->options);
+        bool isomap = map->graph && ny_one_of("landmarks", map->options);
 
         check_way((struct way){.map = map->name,
-                               .neighbors = map->graph != NULL,
+                               .neighbors = map->graph,
                                .landmarks = !map->graph || isomap,
                                .gamma = !map->graph && !map->kernel});
         if (map->of_graph) check_way((struct way){.map = map->name, .neighbors = true});

@@ -1,8 +1,7 @@
-/* The table of maps, and those of them that are a kernel's: what tells these apart are flags, which
- * the stages of a fit go by. */
 #include <string.h>
 
-#include "maps/graph_map.h"
+#include "results/map.h"
+#include "results/record.h"
 
 /* The maps in the order of the help. A new map is a struct ny_map and a line here. */
 #define MAPS(X)                                                                                    \
@@ -30,6 +29,16 @@ const struct ny_map *ny_map_find(const char *name)
     for (size_t i = 0; name && ny_map_at(i); i++)
         if (strcmp(maps[i]->name, name) == 0) return maps[i];
     return NULL;
+}
+
+const struct ny_map *ny_map_of(const json_t *record)
+{
+    const json_t *report = json_object_get(record, "report");
+    const struct ny_map *map = ny_map_find(ny_field_text(report, "map"));
+
+    if (map && map->of_graph && json_is_object(json_object_get(report, "graph")))
+        return map->of_graph;
+    return map;
 }
 
 const struct ny_map ny_map_svd = {
@@ -69,4 +78,35 @@ const struct ny_map ny_map_diffusion = {
     .divided = true,
     .in_time = true,
     .of_graph = &ny_map_graph_diffusion,
+};
+
+const struct ny_map ny_map_isomap = {
+    .name = "isomap",
+    .summary = "isometric map: shortest paths in a graph of neighbours, centred",
+    .title = "Isomap",
+    .metric = true,
+    .additive = true,
+    .graph = true,
+    .methods = "nystrom|column|exact",
+    .options = "approx|select|landmarks|landmarks-file|landmarks-from",
+};
+
+const struct ny_map ny_map_eigenmaps = {
+    .name = "eigenmaps",
+    .summary = "Laplacian eigenmaps: smoothest functions on a graph of neighbours",
+    .title = "Laplacian eigenmaps",
+    .kernel = "rbf",
+    .divided = true,
+    .graph = true,
+    .options = "kernel|gamma|sigma|epsilon|normalize|time",
+};
+
+const struct ny_map ny_map_graph_diffusion = {
+    .name = "diffusion",
+    .title = "Diffusion map",
+    .kernel = "rbf",
+    .divided = true,
+    .in_time = true,
+    .graph = true,
+    .options = "kernel|gamma|sigma|epsilon|normalize|time",
 };

@@ -1,0 +1,41 @@
+#include "results/extension.h"
+
+#include "results/map.h"
+#include "spectral/method.h"
+
+static const struct ny_method *method_of(const json_t *record)
+{
+    const char *name = ny_field_text(json_object_get(record, "report"), "approx");
+
+    return name ? ny_method_find(name) : NULL;
+}
+
+static bool of_graph(const json_t *record)
+{
+    const struct ny_map *map = ny_map_of(record);
+
+    return map && map->graph;
+}
+
+bool ny_result_needs_points(const json_t *record)
+{
+    const struct ny_method *method = method_of(record);
+
+    return of_graph(record) || (method && method->whole);
+}
+
+int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record)
+{
+    const char *key = of_graph(record) ? "map" : "approx";
+
+    if (!ny_result_needs_points(record)) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "'%s' was made by --%s %s, which places new points by all points of the "
+                   "store: there is no model apart from it; use 'nystream transform STORE %s'",
+                   name, key, ny_field_text(json_object_get(record, "report"), key), name);
+}
+
+size_t ny_extension_bytes(size_t pairs)
+{
+    return (NY_EXTENSION_HEAD + 2 * pairs) * sizeof(double);
+}

@@ -1,0 +1,26 @@
+/*
+ * Results that place new points by all stored points: those of maps of graphs, and of methods that
+ * work on all of K, which have no landmarks. Part "extension" of the latter has what the Nyström
+ * formula (Ouimet & Bengio 2005, eq. 1) needs beside the points and the embedding.
+ */
+#ifndef NY_RESULTS_EXTENSION_H
+#define NY_RESULTS_EXTENSION_H
+
+#include "results/record.h"
+
+/* Tells whether the result of this record is one of them. */
+bool ny_result_needs_points(const json_t *record);
+/* NY_EUSAGE where it is: there is no model apart from the store. */
+int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record);
+
+/* The part: NY_EXTENSION_HEAD numbers, then arrays of the pairs. */
+enum { NY_EXTENSION_HEAD = 4 };
+struct ny_extension {
+    double gamma, coef0, degree;
+    double mean_degree; /* where K is divided */
+    double *inverse; /* 1/λ̂, 0 where λ̂ is */
+    double *offset;  /* what centring adds */
+};
+size_t ny_extension_bytes(size_t pairs);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Maps: which matrix is decomposed, and how its eigenvectors become coordinates. What a reader of a
+ * result has to know of its map is here; how a map of a graph is made is in maps/graph_map.h.
+ */
+#ifndef NY_RESULTS_MAP_H
+#define NY_RESULTS_MAP_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ny_map {
+    const char *name, *summary;
+    const char *title;  /* of pictures and pages: the name that a reader knows it by */
+    bool metric;        /* coordinates have the unit of distances between rows: pictures give all of
+                         * them one scale */
+    bool additive;      /* K is centred (over D or implicitly) */
+    const char *kernel; /* the only kernel it makes sense with; NULL: any */
+    bool centred_rows;  /* the linear kernel is taken of rows less their mean */
+    bool divided;       /* K is divided by degrees; the first eigenpair is trivial */
+    bool in_time;       /* coordinates are multiplied by λ̂^t */
+    bool graph;         /* made of a graph of neighbours, not of a kernel */
+    const char *methods; /* of a graph: "a|b|c" of --approx, the first by default; NULL: none */
+    const char *options; /* of a graph: options of kernels' maps that this one takes too */
+    const struct ny_map *of_graph; /* what it is where a graph takes the place of the kernel; NULL:
+                                    * it is that already, or never */
+};
+
+/* The maps of graphs, which maps/graph_map.c has the making of. */
+extern const struct ny_map ny_map_isomap, ny_map_eigenmaps, ny_map_graph_diffusion;
+
+const struct ny_map *ny_map_find(const char *name); /* NULL: there is none, or no name */
+const struct ny_map *ny_map_at(size_t index);       /* NULL: after the last */
+
+/* Returns the map that has made a result. If two have its name, the record says whether it is of a
+ * graph. NULL: the record names none. */
+const struct ny_map *ny_map_of(const json_t *record);
+
+#endif
