@@ -302,7 +302,7 @@ bench-beside: all tools ## against scikit-learn and others, each up to where it 
 bench-large: all tools $(BENCHMARKS) ## fits of 3 and 31 million points (NYSTREAM_DATA, tests/bench/large)
 	@BUILD=$(BUILD) tests/bench/large
 
-lint: all ## layers, names, sizes, symbols, options against help
+lint: all ## layers, circles, names, sizes, symbols, options against help
 	@BUILD=$(abspath $(BUILD)) tests/lint/run
 
 format: ## clang-format on every source
