@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "fit/gamma_grid.h"
 #include "maps/graph_map.h"
-#include "job/plan.h"
+#include "fit/plan.h"
 #include "io/identity.h"
 
 int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
@@ -247,7 +247,7 @@ static int run(struct ny_request *request)
     if (fit->map->graph)
         return ny_graph_fit_run(request->store, request->name, fit, request->record,
                                 &request->plan);
-    return ny_job_run(request->store, request->name, fit, request->record,
+    return ny_fit_run(request->store, request->name, fit, request->record,
                       request->kind->announce ? &request->plan : NULL);
 }
 

@@ -3,7 +3,7 @@
 #define NY_API_FIT_H
 
 #include "api/options.h"
-#include "job/plan.h"
+#include "fit/plan.h"
 
 /* Tells the caller the plan. */
 int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan);

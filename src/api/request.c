@@ -194,7 +194,7 @@ static int run_job(struct ny_request *request)
     if (err == NY_OK && !request->record) err = create_record(request);
     if (err) return err;
     if (request->kind->announce)
-        ny_job_course(request->ctx, &request->plan);
+        ny_stages_begin(request->ctx, request->plan.stage_s);
     else
         ny_course_begin(request->ctx, NULL, 0);
     err = request->kind->run(request);

@@ -8,7 +8,7 @@
 
 #include "api/settings.h"
 #include "neighbors/job.h"
-#include "job/plan.h"
+#include "fit/plan.h"
 
 struct ny_request;
 

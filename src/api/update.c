@@ -114,8 +114,8 @@ static int run(struct update *update)
         err = ny_update_begin(update->store, update->name, update->result, update->n,
                               update->mode, &update->record);
     if (err) return err;
-    ny_job_course(update->ctx, &plan);
-    err = ny_job_run(update->store, update->name, &update->settings.fit, update->record, &plan);
+    ny_stages_begin(update->ctx, plan.stage_s);
+    err = ny_fit_run(update->store, update->name, &update->settings.fit, update->record, &plan);
     ny_course_end(update->ctx);
     return forget_hopeless(update, err);
 }

@@ -1,6 +1,6 @@
 /* The memory that each stage of a fit allocates. */
 #include "results/embedding.h"
-#include "job/footprint_private.h"
+#include "fit/footprint_private.h"
 #include "fit/gram_noise.h"
 #include "whole/products.h"
 #include "fit/projector.h"
@@ -233,7 +233,7 @@ struct bill ny_prepare_bill(const struct ny_footprint *f, unsigned workers)
     struct bill bill = common(f, workers, 1);
     size_t gather = gather_bytes(f, f->m) + f->m * row_bytes(f);
     size_t square = ny_columns_square_bytes(&f->spec, f->m, workers);
-    size_t tiles = ny_job_check_tiles_bytes(&f->spec, f->m);
+    size_t tiles = ny_fit_check_tiles_bytes(&f->spec, f->m);
     size_t choose = ny_settings_forms_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
     size_t *solve = &bill.by_purpose[NY_MEM_SOLVE];
 
@@ -277,7 +277,7 @@ static void add_products(const struct ny_footprint *f, unsigned workers, size_t 
 /* The loss of f32 Grams is measured before the sums and the workers' shares of them exist. */
 static void add_measure(const struct ny_footprint *f, unsigned workers, struct bill *bill)
 {
-    size_t bytes = ny_job_measure_bytes(f->m) + workers * ny_job_measure_worker_bytes(f->m);
+    size_t bytes = ny_fit_measure_bytes(f->m) + workers * ny_fit_measure_worker_bytes(f->m);
 
     if (f->gram != NY_GRAM_F32 || ny_settings_gram_f64(f->settings, f->points->n)) return;
     if (bill->by_purpose[NY_MEM_GRAM] < bytes) bill->by_purpose[NY_MEM_GRAM] = bytes;

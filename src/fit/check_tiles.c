@@ -1,23 +1,23 @@
 /* Checks that f32 is wide enough for tiles of these points. */
-#include "job/job.h"
+#include "fit/fit.h"
 
 #include <math.h>
 
 #include "stream/source.h"
 
 /* The first landmarks against all of them, in f32 as a tile has them. C: NY_STRIP_ROWS × m. */
-static int compute(struct ny_job *job, struct ny_matrix32 C, size_t rows)
+static int compute(struct ny_fit *fit, struct ny_matrix32 C, size_t rows)
 {
-    const struct ny_columns_spec *spec = ny_columns_of(job->columns);
+    const struct ny_columns_spec *spec = ny_columns_of(fit->columns);
     struct ny_columns_workspace *workspace = NULL;
     struct ny_source *source = NULL;
-    int err = ny_source_of_memory(&source, job->ctx, ny_columns_raw(job->columns), spec->dtype,
+    int err = ny_source_of_memory(&source, fit->job.ctx, ny_columns_raw(fit->columns), spec->dtype,
                                   rows, spec->geometry->d);
 
     if (err == NY_OK) ny_source_of_memory_slots(source, spec->slots, false);
     if (err == NY_OK) err = ny_columns_workspace_new(&workspace, spec, NY_STRIP_ROWS);
     if (err == NY_OK)
-        err = ny_columns_tile_strip(job->columns, workspace,
+        err = ny_columns_tile_strip(fit->columns, workspace,
                                     &(struct ny_tile){.source = source, .rows = rows}, 0, C);
     ny_columns_workspace_free(workspace);
     ny_source_free(source);
@@ -31,36 +31,36 @@ struct difference {
                    * where f32 is not */
 };
 
-static bool centred(const struct ny_job *job)
+static bool centred(const struct ny_fit *fit)
 {
-    return job->m > 1 && ny_centred(job->settings->normalisation);
+    return fit->m > 1 && ny_centred(fit->settings->normalisation);
 }
 
 /* Mean of w_ii; of a centred map, of HWH's. */
-static double mean_diagonal(const struct ny_job *job)
+static double mean_diagonal(const struct ny_fit *fit)
 {
-    double sum = 0, all = 0, m = (double)job->m;
+    double sum = 0, all = 0, m = (double)fit->m;
 
-    for (size_t i = 0; i < job->m; i++) {
-        const double *w = job->W.at + i * job->m;
+    for (size_t i = 0; i < fit->m; i++) {
+        const double *w = fit->W.at + i * fit->m;
 
         sum += fabs(w[i]) / m;
-        for (size_t j = 0; centred(job) && j < job->m; j++)
+        for (size_t j = 0; centred(fit) && j < fit->m; j++)
             all += w[j] / m / m;
     }
     return sum - all;
 }
 
-static struct difference compare(const struct ny_job *job, struct ny_matrix32 C, size_t rows)
+static struct difference compare(const struct ny_fit *fit, struct ny_matrix32 C, size_t rows)
 {
-    double sum = 0, squares = 0, count = (double)rows * (double)job->m;
-    double diagonal = mean_diagonal(job);
+    double sum = 0, squares = 0, count = (double)rows * (double)fit->m;
+    double diagonal = mean_diagonal(fit);
 
     for (size_t i = 0; i < rows; i++) {
-        const double *w = job->W.at + i * job->m;
+        const double *w = fit->W.at + i * fit->m;
 
-        for (size_t j = 0; j < job->m; j++) {
-            double error = fabs((double)C.at[i * C.stride + j] - (w[j] - job->a[j]));
+        for (size_t j = 0; j < fit->m; j++) {
+            double error = fabs((double)C.at[i * C.stride + j] - (w[j] - fit->a[j]));
 
             sum += error / count;
             squares += error * error / count;
@@ -69,33 +69,33 @@ static struct difference compare(const struct ny_job *job, struct ny_matrix32 C,
     return (struct difference){sqrt(squares), diagonal > 0 ? sum / diagonal : 0};
 }
 
-size_t ny_job_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m)
+size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m)
 {
     return NY_STRIP_ROWS * m * sizeof(float) + ny_columns_workspace_bytes(spec, NY_STRIP_ROWS) +
            4096;
 }
 
-int ny_job_check_tiles(struct ny_job *job)
+int ny_fit_check_tiles(struct ny_fit *fit)
 {
     const double most = 1e-3;
-    size_t rows = job->m < NY_STRIP_ROWS ? job->m : NY_STRIP_ROWS;
+    size_t rows = fit->m < NY_STRIP_ROWS ? fit->m : NY_STRIP_ROWS;
     struct ny_matrix32 C;
     struct difference off = {0};
     int err;
 
-    if (job->settings->precision == NY_PRECISION_F64) return NY_OK;
-    C = ny_matrix32(ny_calloc(job->ctx, NY_MEM_TILES, NY_STRIP_ROWS, job->m * sizeof(float)),
-                    NY_STRIP_ROWS, job->m);
+    if (fit->settings->precision == NY_PRECISION_F64) return NY_OK;
+    C = ny_matrix32(ny_calloc(fit->job.ctx, NY_MEM_TILES, NY_STRIP_ROWS, fit->m * sizeof(float)),
+                    NY_STRIP_ROWS, fit->m);
     if (!C.at) return NY_EBUDGET;
     ny_blas_serial();
-    err = compute(job, C, rows);
-    if (!err) off = compare(job, C, rows);
-    ny_free(job->ctx, C.at);
-    job->tile_noise = off.rms;
+    err = compute(fit, C, rows);
+    if (!err) off = compare(fit, C, rows);
+    ny_free(fit->job.ctx, C.at);
+    fit->tile_noise = off.rms;
     if (err || off.share <= most) return err;
-    return ny_fail(job->ctx, NY_ENUMERIC,
+    return ny_fail(fit->job.ctx, NY_ENUMERIC,
                    "f32 cannot tell these points apart: kernel values between landmarks are off by "
                    "%.2g of k(x,x)%s; give --precision f64, rescale the data (--scale unit), or "
                    "leave out rows with huge values",
-                   off.share, centred(job) ? " about their mean" : "");
+                   off.share, centred(fit) ? " about their mean" : "");
 }

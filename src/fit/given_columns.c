@@ -40,60 +40,61 @@ int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings 
 }
 
 /* Copies the rows of the batch that are landmarks to their places. */
-static void pick(const struct ny_job *job, const char *batch, uint64_t first, size_t count,
+static void pick(const struct ny_fit *fit, const char *batch, uint64_t first, size_t count,
                  char *rows)
 {
-    size_t row_bytes = (size_t)job->points.d * ny_dtype_size(job->points.dtype);
+    size_t row_bytes = (size_t)fit->job.points.d * ny_dtype_size(fit->job.points.dtype);
 
-    for (size_t j = 0; j < job->m; j++)
-        if (job->rows[j] >= first && job->rows[j] < first + count)
-            memcpy(rows + j * row_bytes, batch + (job->rows[j] - first) * row_bytes, row_bytes);
+    for (size_t j = 0; j < fit->m; j++)
+        if (fit->rows[j] >= first && fit->rows[j] < first + count)
+            memcpy(rows + j * row_bytes, batch + (fit->rows[j] - first) * row_bytes, row_bytes);
 }
 
-int ny_given_columns_gather(struct ny_job *job, void *rows)
+int ny_given_columns_gather(struct ny_fit *fit, void *rows)
 {
-    size_t row_bytes = (size_t)job->points.d * ny_dtype_size(job->points.dtype);
+    size_t row_bytes = (size_t)fit->job.points.d * ny_dtype_size(fit->job.points.dtype);
     struct ny_row_batch batch = {.values =
-                                     ny_calloc(job->ctx, NY_MEM_IO, NY_STRIP_ROWS, row_bytes)};
+                                     ny_calloc(fit->job.ctx, NY_MEM_IO, NY_STRIP_ROWS, row_bytes)};
     struct ny_reader *reader = NULL;
     uint64_t first = 0;
-    int err = batch.values ? open_file(job->ctx, job->settings->columns_file, &reader) : NY_EBUDGET;
+    int err =
+        batch.values ? open_file(fit->job.ctx, fit->settings->columns_file, &reader) : NY_EBUDGET;
 
     while (err == NY_OK) {
         err = ny_reader_next(reader, NY_STRIP_ROWS, &batch);
         if (err) break;
-        pick(job, batch.values, first, batch.count, rows);
+        pick(fit, batch.values, first, batch.count, rows);
         first += batch.count;
     }
-    if (err == NY_END && first != job->points.n)
-        err = ny_fail_at(job->ctx, NY_EDATA, job->settings->columns_file, NY_NO_LINE,
-                         "%s has %llu rows, and the store %llu", job->settings->columns_file,
-                         (unsigned long long)first, (unsigned long long)job->points.n);
+    if (err == NY_END && first != fit->job.points.n)
+        err = ny_fail_at(fit->job.ctx, NY_EDATA, fit->settings->columns_file, NY_NO_LINE,
+                         "%s has %llu rows, and the store %llu", fit->settings->columns_file,
+                         (unsigned long long)first, (unsigned long long)fit->job.points.n);
     ny_reader_close(reader);
-    ny_free(job->ctx, batch.values);
+    ny_free(fit->job.ctx, batch.values);
     return err == NY_END ? NY_OK : err;
 }
 
-int ny_job_open_source(struct ny_job *job, uint64_t first_unit, uint64_t rows,
+int ny_fit_open_source(struct ny_fit *fit, uint64_t first_unit, uint64_t rows,
                        struct ny_source **source)
 {
     int err;
 
     *source = NULL;
-    if (!job->settings->columns_file)
-        return ny_source_of_points(source, job->store, rows, (size_t)job->points.row_slots,
-                                   job->workers);
-    err = open_file(job->ctx, job->settings->columns_file, &job->columns_reader);
+    if (!fit->settings->columns_file)
+        return ny_source_of_points(source, fit->job.store, rows, (size_t)fit->job.points.row_slots,
+                                   fit->job.workers);
+    err = open_file(fit->job.ctx, fit->settings->columns_file, &fit->columns_reader);
     if (err == NY_OK && first_unit)
-        err = ny_reader_skip(job->columns_reader, first_unit * NY_UNIT_ROWS, 0);
+        err = ny_reader_skip(fit->columns_reader, first_unit * NY_UNIT_ROWS, 0);
     if (err) return err;
-    return ny_source_of_reader(source, job->ctx, job->columns_reader, job->points.dtype, 0,
-                               job->workers);
+    return ny_source_of_reader(source, fit->job.ctx, fit->columns_reader, fit->job.points.dtype, 0,
+                               fit->job.workers);
 }
 
-void ny_job_close_source(struct ny_job *job, struct ny_source *source)
+void ny_fit_close_source(struct ny_fit *fit, struct ny_source *source)
 {
     ny_source_free(source);
-    ny_reader_close(job->columns_reader);
-    job->columns_reader = NULL;
+    ny_reader_close(fit->columns_reader);
+    fit->columns_reader = NULL;
 }

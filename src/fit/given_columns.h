@@ -5,17 +5,17 @@
 #ifndef NY_FIT_GIVEN_COLUMNS_H
 #define NY_FIT_GIVEN_COLUMNS_H
 
-#include "job/job.h"
+#include "fit/fit.h"
 
 /* Sets points->d, dtype and block_rows to those of the rows that a pass reads; does not change them
  * for other kernels. NY_EDATA when the file does not have n rows and m columns. */
 int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings *settings,
                            struct ny_points_info *points);
 /* The landmarks' rows of C, that is W, in the order of job->rows: one pass over the file. */
-int ny_given_columns_gather(struct ny_job *job, void *rows);
+int ny_given_columns_gather(struct ny_fit *fit, void *rows);
 /* The rows that a pass reads, from `first_unit` on. */
-int ny_job_open_source(struct ny_job *job, uint64_t first_unit, uint64_t rows,
+int ny_fit_open_source(struct ny_fit *fit, uint64_t first_unit, uint64_t rows,
                        struct ny_source **source);
-void ny_job_close_source(struct ny_job *job, struct ny_source *source);
+void ny_fit_close_source(struct ny_fit *fit, struct ny_source *source);
 
 #endif

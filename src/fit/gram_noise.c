@@ -8,7 +8,7 @@
 #include "stream/pass.h"
 
 struct measure {
-    struct ny_job *job;
+    struct ny_fit *fit;
     struct ny_gram_meter meter;
     struct ny_gram_sample **sample; /* one a worker */
     struct ny_tiles tiles;
@@ -31,7 +31,7 @@ uint64_t ny_gram_noise_units(uint64_t units)
 static bool is_skipped(void *arg, uint64_t unit)
 {
     const struct measure *run = arg;
-    uint64_t all = ny_units_of(run->job->points.n), k = unit * run->units / all;
+    uint64_t all = ny_units_of(run->fit->job.points.n), k = unit * run->units / all;
 
     return unit != (2 * k + 1) * all / (2 * run->units);
 }
@@ -39,7 +39,7 @@ static bool is_skipped(void *arg, uint64_t unit)
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct measure *run = arg;
-    const struct ny_degrees *degrees = &run->job->degrees;
+    const struct ny_degrees *degrees = &run->fit->degrees;
     unsigned w = tile->worker;
     struct ny_tile_rows rows = {tile->rows, ny_tiles_diagonal(&run->tiles, w), NULL};
     double *roots = run->roots + (size_t)w * NY_UNIT_ROWS;
@@ -65,22 +65,22 @@ static int fold(void *arg, const struct ny_tile *tile)
 }
 
 /* Mean square of the columns of W − 1aᵀ, and L of W; *full: W has one. */
-static int factorise(struct ny_job *job, struct ny_matrix L, double *spread, bool *full)
+static int factorise(struct ny_fit *fit, struct ny_matrix L, double *spread, bool *full)
 {
-    size_t m = job->m;
+    size_t m = fit->m;
     int err = NY_OK;
 
-    if (job->W.at)
-        memcpy(L.at, job->W.at, m * m * sizeof(double));
+    if (fit->W.at)
+        memcpy(L.at, fit->W.at, m * m * sizeof(double));
     else
-        err = ny_columns_square(job->columns, L);
+        err = ny_columns_square(fit->columns, L);
     for (size_t i = 0; i < m && !err; i++)
         for (size_t j = 0; j < m; j++) {
-            double c = L.at[i * m + j] - job->a[j];
+            double c = L.at[i * m + j] - fit->a[j];
 
             spread[j] += c * c / (double)m;
         }
-    ny_blas_parallel(job->ctx, m);
+    ny_blas_parallel(fit->job.ctx, m);
     *full = !err && ny_cholesky(L) == 0;
     ny_blas_serial();
     return err;
@@ -88,25 +88,26 @@ static int factorise(struct ny_job *job, struct ny_matrix L, double *spread, boo
 
 static int allocate(struct measure *run, struct ny_matrix L, const double *spread)
 {
-    struct ny_job *job = run->job;
-    int err = ny_tiles_new(&run->tiles, job->columns, job->a, NY_PRECISION_F32, job->workers);
+    struct ny_fit *fit = run->fit;
+    int err = ny_tiles_new(&run->tiles, fit->columns, fit->a, NY_PRECISION_F32, fit->job.workers);
 
     if (err) return err;
-    run->sample = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->sample));
-    run->roots = ny_calloc(job->ctx, NY_MEM_TILES, job->workers, NY_UNIT_ROWS * sizeof(double));
+    run->sample = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->sample));
+    run->roots =
+        ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->job.workers, NY_UNIT_ROWS * sizeof(double));
     if (!run->sample || !run->roots) return NY_EBUDGET;
-    if (job->degrees.v) run->degree_offset = ny_degrees_offset(&job->degrees, job->a);
-    err = ny_gram_meter_new(&run->meter, job->ctx, L, job->a, spread);
-    for (unsigned w = 0; w < job->workers && !err; w++)
+    if (fit->degrees.v) run->degree_offset = ny_degrees_offset(&fit->degrees, fit->a);
+    err = ny_gram_meter_new(&run->meter, fit->job.ctx, L, fit->a, spread);
+    for (unsigned w = 0; w < fit->job.workers && !err; w++)
         err = ny_gram_sample_new(&run->sample[w], &run->meter);
     return err;
 }
 
 static void release(struct measure *run)
 {
-    struct ny_context *ctx = run->job->ctx;
+    struct ny_context *ctx = run->fit->job.ctx;
 
-    for (unsigned w = 0; run->sample && w < run->job->workers; w++)
+    for (unsigned w = 0; run->sample && w < run->fit->job.workers; w++)
         ny_gram_sample_free(run->sample[w]);
     ny_free(ctx, run->sample);
     ny_free(ctx, run->roots);
@@ -116,18 +117,18 @@ static void release(struct measure *run)
 
 static int run_pass(struct measure *run)
 {
-    struct ny_job *job = run->job;
+    struct ny_fit *fit = run->fit;
     struct ny_source *source = NULL;
-    int err = ny_job_open_source(job, 0, job->points.n, &source);
+    int err = ny_fit_open_source(fit, 0, fit->job.points.n, &source);
 
     if (!err)
-        err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
+        err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
                                             .source = source,
-                                            .stage = ny_stage_name(job->stage),
-                                            .workers = job->workers,
+                                            .stage = ny_stage_name(fit->job.stage),
+                                            .workers = fit->job.workers,
                                             .skip = is_skipped},
                           &(struct ny_pass_work){.unit = unit, .fold = fold}, run);
-    ny_job_close_source(job, source);
+    ny_fit_close_source(fit, source);
     return err;
 }
 
@@ -143,37 +144,37 @@ static json_t *json_of(const struct ny_gram_noise *noise)
     return json;
 }
 
-static double units_of(const struct ny_job *job)
+static double units_of(const struct ny_fit *fit)
 {
-    return (double)job->points.n / NY_UNIT_ROWS;
+    return (double)fit->job.points.n / NY_UNIT_ROWS;
 }
 
-static void use(struct ny_job *job, const struct ny_gram_noise *noise)
+static void use(struct ny_fit *fit, const struct ny_gram_noise *noise)
 {
-    double left = noise->residual * units_of(job);
+    double left = noise->residual * units_of(fit);
 
-    ny_field_set_json(job->record, "gram_noise", json_of(noise));
-    if (!ny_gram_blurs(noise, units_of(job), left)) return;
-    job->gram = NY_GRAM_F64;
-    ny_field_set_json(job->record, "gram_f64", json_true());
+    ny_field_set_json(fit->job.record, "gram_noise", json_of(noise));
+    if (!ny_gram_blurs(noise, units_of(fit), left)) return;
+    fit->gram = NY_GRAM_F64;
+    ny_field_set_json(fit->job.record, "gram_f64", json_true());
 }
 
-int ny_job_measure_gram(struct ny_job *job)
+int ny_fit_measure_gram(struct ny_fit *fit)
 {
-    struct measure run = {.job = job, .units = ny_gram_noise_units(ny_units_of(job->points.n))};
-    size_t m = job->m;
+    struct measure run = {.fit = fit, .units = ny_gram_noise_units(ny_units_of(fit->job.points.n))};
+    size_t m = fit->m;
     double *space;
     bool full = false;
     int err;
 
-    if (job->gram != NY_GRAM_F32 || json_object_get(job->record, "gram_noise")) return NY_OK;
-    space = ny_calloc(job->ctx, NY_MEM_GRAM, m + 1, m * sizeof(double));
+    if (fit->gram != NY_GRAM_F32 || json_object_get(fit->job.record, "gram_noise")) return NY_OK;
+    space = ny_calloc(fit->job.ctx, NY_MEM_GRAM, m + 1, m * sizeof(double));
     if (!space) return NY_EBUDGET;
-    err = factorise(job, ny_matrix(space + m, m, m), space, &full);
+    err = factorise(fit, ny_matrix(space + m, m, m), space, &full);
     if (err) goto done;
     if (!full) { /* no rows of W⁺ to weigh the loss with */
-        job->gram = NY_GRAM_F64;
-        ny_field_set_json(job->record, "gram_f64", json_true());
+        fit->gram = NY_GRAM_F64;
+        ny_field_set_json(fit->job.record, "gram_f64", json_true());
         goto done;
     }
     err = allocate(&run, ny_matrix(space + m, m, m), space);
@@ -181,34 +182,34 @@ int ny_job_measure_gram(struct ny_job *job)
     if (!err) {
         struct ny_gram_noise noise = ny_gram_meter_read(&run.meter);
 
-        use(job, &noise);
+        use(fit, &noise);
     }
 done:
     release(&run);
-    ny_free(job->ctx, space);
+    ny_free(fit->job.ctx, space);
     return err;
 }
 
-bool ny_job_gram_blurs(const struct ny_job *job, const struct ny_solution *solution,
+bool ny_fit_gram_blurs(const struct ny_fit *fit, const struct ny_solution *solution,
                        const double *gram)
 {
-    const json_t *json = json_object_get(job->record, "gram_noise");
+    const json_t *json = json_object_get(fit->job.record, "gram_noise");
     struct ny_gram_noise noise = {.trace = ny_field_number(json, "trace", NAN),
                                   .diagonal = ny_field_number(json, "diagonal", NAN),
                                   .others = ny_field_number(json, "others", NAN),
                                   .coherent = ny_field_number(json, "coherent", NAN)};
     double left = solution->trace - solution->trace_approx;
 
-    if (isfinite(left) && ny_gram_blurs(&noise, units_of(job), left)) return true;
-    return ny_gram_blurs_values(&noise, units_of(job), gram, solution->P);
+    if (isfinite(left) && ny_gram_blurs(&noise, units_of(fit), left)) return true;
+    return ny_gram_blurs_values(&noise, units_of(fit), gram, solution->P);
 }
 
-size_t ny_job_measure_bytes(size_t m)
+size_t ny_fit_measure_bytes(size_t m)
 {
     return (m + 1) * m * sizeof(double) + ny_gram_meter_bytes(m);
 }
 
-size_t ny_job_measure_worker_bytes(size_t m)
+size_t ny_fit_measure_worker_bytes(size_t m)
 {
     return ny_gram_sample_bytes(m);
 }

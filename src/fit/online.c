@@ -13,9 +13,9 @@
 #include "update/sums.h"
 #include "stream/pass.h"
 
-static int save_piecewise(struct ny_job *job, enum ny_stage next, uint64_t units)
+static int save_piecewise(struct ny_fit *fit, enum ny_stage next, uint64_t units)
 {
-    struct ny_online *online = job->online;
+    struct ny_online *online = fit->online;
 
     (void)next; /* the selection's own checkpoint says so */
     online->rows = units * NY_UNIT_ROWS;
@@ -26,7 +26,7 @@ static int save_piecewise(struct ny_job *job, enum ny_stage next, uint64_t units
 /* Moves the sums to the shift a of the landmarks so far, by what it has grown. */
 static int shift_to(struct ny_online *online, const struct ny_dictionary *dictionary)
 {
-    struct ny_accumulator *acc = online->job->acc;
+    struct ny_accumulator *acc = online->fit->acc;
     double *means = ny_calloc(acc->ctx, NY_MEM_GRAM, acc->m, sizeof(double));
 
     if (!means) return NY_EBUDGET;
@@ -42,30 +42,30 @@ static int shift_to(struct ny_online *online, const struct ny_dictionary *dictio
 /* Landmarks that joined in this batch, over the rows of those before. */
 static int join(struct ny_online *online, const struct ny_dictionary *dictionary)
 {
-    struct ny_job *job = online->job;
-    size_t m = ny_dictionary_count(dictionary), before = job->acc ? job->acc->m : 0;
+    struct ny_fit *fit = online->fit;
+    size_t m = ny_dictionary_count(dictionary), before = fit->acc ? fit->acc->m : 0;
     struct ny_matrix B = ny_matrix(NULL, before, m - before);
     double *a;
     int err = NY_EBUDGET;
 
-    B.at = ny_calloc(job->ctx, NY_MEM_GRAM, before * B.cols + 1, sizeof(double));
-    a = ny_resize(job->ctx, NY_MEM_GRAM, online->a, m * sizeof(double));
+    B.at = ny_calloc(fit->job.ctx, NY_MEM_GRAM, before * B.cols + 1, sizeof(double));
+    a = ny_resize(fit->job.ctx, NY_MEM_GRAM, online->a, m * sizeof(double));
     if (a) online->a = a;
     if (!a || !B.at) goto done;
     ny_blas_serial();
     ny_dictionary_coefficients(dictionary, before, B);
     ny_gemv(1, ny_t(B), a, 0, a + before);
-    err = ny_accumulator_join(&job->acc, job->ctx, B);
+    err = ny_accumulator_join(&fit->acc, fit->job.ctx, B);
     if (!err) err = shift_to(online, dictionary);
 done:
-    ny_free(job->ctx, B.at);
+    ny_free(fit->job.ctx, B.at);
     return err;
 }
 
 static int add_batch(struct ny_online *online, struct ny_dictionary *dictionary, uint64_t end_row)
 {
-    struct ny_job *job = online->job;
-    struct ny_accumulate pass = {.acc = job->acc,
+    struct ny_fit *fit = online->fit;
+    struct ny_accumulate pass = {.acc = fit->acc,
                                  .gram = NY_GRAM_F64,
                                  .first_unit = online->rows / NY_UNIT_ROWS,
                                  .first_row = online->rows,
@@ -73,15 +73,15 @@ static int add_batch(struct ny_online *online, struct ny_dictionary *dictionary,
                                  .save = save_piecewise};
     int err;
 
-    job->columns = ny_dictionary_columns(dictionary);
-    if (!job->columns) return ny_context_error(job->ctx)->status;
-    job->m = job->acc->m;
-    job->a = online->a;
-    err = ny_job_reserve_blas(job, job->m);
-    if (!err) err = ny_columns_set_shift(job->columns, job->a);
-    if (!err) err = ny_accumulate_pass(job, &pass);
-    job->columns = NULL; /* theirs who lent them */
-    job->a = NULL;
+    fit->columns = ny_dictionary_columns(dictionary);
+    if (!fit->columns) return ny_context_error(fit->job.ctx)->status;
+    fit->m = fit->acc->m;
+    fit->a = online->a;
+    err = ny_fit_reserve_blas(fit, fit->m);
+    if (!err) err = ny_columns_set_shift(fit->columns, fit->a);
+    if (!err) err = ny_accumulate_pass(fit, &pass);
+    fit->columns = NULL; /* theirs who lent them */
+    fit->a = NULL;
     if (!err) online->rows = end_row;
     return err;
 }
@@ -89,100 +89,101 @@ static int add_batch(struct ny_online *online, struct ny_dictionary *dictionary,
 int ny_online_follow(void *arg, const struct ny_decided *decided)
 {
     struct ny_online *online = arg;
-    struct ny_job *job = online->job;
+    struct ny_fit *fit = online->fit;
     size_t m = ny_dictionary_count(decided->dictionary);
     int err = NY_OK;
 
-    if (!online->a && job->acc && m < job->acc->m) { /* they could not be made again: from row 0 */
-        ny_accumulator_free(job->acc);
-        job->acc = NULL;
+    if (!online->a && fit->acc && m < fit->acc->m) { /* they could not be made again: from row 0 */
+        ny_accumulator_free(fit->acc);
+        fit->acc = NULL;
         online->rows = 0;
     }
-    if (!online->a && job->acc) { /* of a run before */
-        online->a = ny_calloc(job->ctx, NY_MEM_GRAM, job->acc->m, sizeof(double));
+    if (!online->a && fit->acc) { /* of a run before */
+        online->a = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->acc->m, sizeof(double));
         if (!online->a) return NY_EBUDGET;
-        ny_dictionary_means(decided->dictionary, job->acc->m, online->a);
+        ny_dictionary_means(decided->dictionary, fit->acc->m, online->a);
     }
     if (!m || online->rows >= decided->rows) return NY_OK;
-    ny_job_mark_time(job);
-    job->stage = NY_STAGE_ACCUMULATE;
+    ny_job_mark_time(&fit->job);
+    fit->job.stage = NY_STAGE_ACCUMULATE;
     online->batch = decided;
-    if (!job->acc || job->acc->m < m) err = join(online, decided->dictionary);
+    if (!fit->acc || fit->acc->m < m) err = join(online, decided->dictionary);
     if (!err) err = add_batch(online, decided->dictionary, decided->rows);
-    ny_job_mark_time(job);
-    job->stage = NY_STAGE_SELECT;
+    ny_job_mark_time(&fit->job);
+    fit->job.stage = NY_STAGE_SELECT;
     return err;
 }
 
 /* ---- checkpoints --------------------------------------------------------------------------- */
 
 /* Sums over m landmarks, of the last checkpoint or of the result. */
-static int load_sums(struct ny_job *job, size_t m, bool of_result)
+static int load_sums(struct ny_fit *fit, size_t m, bool of_result)
 {
-    const json_t *parts = json_object_get(job->update.stored, "parts");
+    const json_t *parts = json_object_get(fit->update.stored, "parts");
     size_t bytes = ny_accumulator_gram_image_bytes(m);
     void *image;
-    int err = ny_accumulator_new(&job->acc, job->ctx, m);
+    int err = ny_accumulator_new(&fit->acc, fit->job.ctx, m);
 
     if (err) return err;
-    image = ny_alloc(job->ctx, NY_MEM_GRAM, bytes);
+    image = ny_alloc(fit->job.ctx, NY_MEM_GRAM, bytes);
     if (!image) return NY_EBUDGET;
-    err = of_result ? ny_blob_get(job->store, job->name, ny_field_text(parts, "sums"), image, bytes)
-                    : ny_job_get_beside(job, "gram", image, bytes);
-    if (!err) ny_accumulator_restore(job->acc, image);
-    ny_free(job->ctx, image);
+    err = of_result ? ny_blob_get(fit->job.store, fit->job.name, ny_field_text(parts, "sums"),
+                                  image, bytes)
+                    : ny_job_get_beside(&fit->job, "gram", image, bytes);
+    if (!err) ny_accumulator_restore(fit->acc, image);
+    ny_free(fit->job.ctx, image);
     return err;
 }
 
-int ny_online_begin(struct ny_online *online, struct ny_job *job)
+int ny_online_begin(struct ny_online *online, struct ny_fit *fit)
 {
-    const json_t *checkpoint = ny_job_checkpoint(job);
+    const json_t *checkpoint = ny_job_checkpoint(&fit->job);
     bool begun = ny_field_text(checkpoint, "part") != NULL;
     size_t m = (size_t)ny_field_count(checkpoint, "sums_columns", 0);
 
-    *online = (struct ny_online){.job = job, .rows = ny_field_count(checkpoint, "sums_rows", 0)};
-    job->online = online;
-    ny_field_set_text(ny_job_report(job), "gram_precision", "f64");
-    if (!begun && ny_update_has_sums(job)) {
-        m = job->update.landmarks;
-        online->rows = job->update.rows;
+    *online = (struct ny_online){.fit = fit, .rows = ny_field_count(checkpoint, "sums_rows", 0)};
+    fit->online = online;
+    ny_field_set_text(ny_job_report(&fit->job), "gram_precision", "f64");
+    if (!begun && ny_update_has_sums(fit)) {
+        m = fit->update.landmarks;
+        online->rows = fit->update.rows;
     }
-    return m ? load_sums(job, m, !begun) : NY_OK;
+    return m ? load_sums(fit, m, !begun) : NY_OK;
 }
 
 void ny_online_release(struct ny_online *online)
 {
-    if (!online->job) return;
-    ny_free(online->job->ctx, online->a);
-    online->job->online = NULL;
+    if (!online->fit) return;
+    ny_free(online->fit->job.ctx, online->a);
+    online->fit->online = NULL;
 }
 
 int ny_online_put(struct ny_online *online)
 {
-    struct ny_job *job = online->job;
-    json_t *checkpoint = ny_job_checkpoint(job);
+    struct ny_fit *fit = online->fit;
+    json_t *checkpoint = ny_job_checkpoint(&fit->job);
     int err;
 
-    if (!job->acc) return NY_OK;
-    err = ny_job_save_sums(job, "gram", NY_STAGE_SELECT, 0);
+    if (!fit->acc) return NY_OK;
+    err = ny_fit_save_sums(fit, "gram", NY_STAGE_SELECT, 0);
     if (err) return err;
-    ny_field_set_count(checkpoint, "sums_columns", job->acc->m);
+    ny_field_set_count(checkpoint, "sums_columns", fit->acc->m);
     ny_field_set_count(checkpoint, "sums_rows", online->rows);
     return NY_OK;
 }
 
 int ny_online_finish(struct ny_online *online)
 {
-    struct ny_job *job = online->job;
-    json_t *checkpoint = ny_job_checkpoint(job);
-    int err = ny_job_prepare(job);
+    struct ny_fit *fit = online->fit;
+    json_t *checkpoint = ny_job_checkpoint(&fit->job);
+    int err = ny_fit_prepare(fit);
 
     if (err) return err;
-    for (size_t j = 0; j < job->m; j++)
-        online->a[j] = job->a[j] - online->a[j];
-    ny_accumulator_shift(job->acc, online->a);
+    for (size_t j = 0; j < fit->m; j++)
+        online->a[j] = fit->a[j] - online->a[j];
+    ny_accumulator_shift(fit->acc, online->a);
     json_object_del(checkpoint, "sums_columns");
     json_object_del(checkpoint, "sums_rows");
-    ny_job_mark_time(job);
-    return ny_job_save_sums(job, "gram", NY_STAGE_SOLVE, ny_units_of(online->rows));
+    ny_job_mark_time(&fit->job);
+    return ny_fit_save_sums(fit, "gram", NY_STAGE_SOLVE, ny_units_of(online->rows));
 }

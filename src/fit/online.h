@@ -5,14 +5,14 @@
 #include "fit/sums.h"
 
 struct ny_online {
-    struct ny_job *job;
+    struct ny_fit *fit;
     uint64_t rows;                   /* that job->acc holds */
     double *a;                       /* its shift */
     const struct ny_decided *batch;  /* that is being added */
 };
 
 /* The sums as of the last checkpoint, or of the result that is updated, or none. */
-int ny_online_begin(struct ny_online *online, struct ny_job *job);
+int ny_online_begin(struct ny_online *online, struct ny_fit *fit);
 void ny_online_release(struct ny_online *online);
 /* The `follow` of a selection. */
 int ny_online_follow(void *arg, const struct ny_decided *decided);

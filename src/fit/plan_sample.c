@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "columns/kernels.h"
-#include "job/plan_private.h"
+#include "fit/plan_private.h"
 
 /* Rows of a sample, of which half are landmarks, and the others left out where nobody asks for
  * residuals; units that they are read from; and multiply-adds that it may take. */

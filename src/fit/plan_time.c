@@ -3,7 +3,7 @@
 
 #include "results/embedding.h"
 #include "fit/gram_noise.h"
-#include "job/plan_private.h"
+#include "fit/plan_private.h"
 #include "whole/products.h"
 #include "spectral/gram_noise.h"
 #include "spectral/krylov.h"

@@ -21,7 +21,7 @@
  *
  * ρ_i and 1/√d_i are those that stage project wrote, or stage solve of a method on all of K.
  */
-#include "job/job.h"
+#include "fit/fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct side {
 };
 
 struct probe {
-    struct ny_job *job;
+    struct ny_fit *fit;
     size_t r, p;
     bool f64;                                       /* what is stored */
     struct ny_coordinates coordinates;              /* of a stored row */
@@ -76,22 +76,22 @@ static void widen(const struct probe *run, const void *stored, size_t rows, stru
 
 static int load_rows(const struct probe *run, const struct side *side, const struct ny_tile *tile)
 {
-    struct ny_job *job = run->job;
-    int err = ny_embedding_rows(job->store, job->name, &run->embedding, tile->first_row, tile->rows,
-                                side->stored);
+    struct ny_fit *fit = run->fit;
+    int err = ny_embedding_rows(fit->job.store, fit->job.name, &run->embedding, tile->first_row,
+                                tile->rows, side->stored);
 
     if (err) return err;
     widen(run, side->stored, tile->rows, side->Y);
     memset(side->Y.at + tile->rows * run->p, 0,
            (NY_UNIT_ROWS - tile->rows) * run->p * sizeof(double));
     if (!run->averages.part.name[0]) return NY_OK;
-    return ny_embedding_rows(job->store, job->name, &run->averages, tile->first_row, tile->rows,
-                             side->averages);
+    return ny_embedding_rows(fit->job.store, fit->job.name, &run->averages, tile->first_row,
+                             tile->rows, side->averages);
 }
 
 static void normalise(const struct probe *run, const double *averages, struct ny_matrix K)
 {
-    bool divided = run->job->settings->map->divided;
+    bool divided = run->fit->settings->map->divided;
 
     for (size_t i = 0; i < K.rows && run->averages.part.name[0]; i++)
         for (size_t s = 0; s < K.cols; s++) {
@@ -151,7 +151,7 @@ static int checkpoint(void *arg, uint64_t units_done)
 {
     struct probe *run = arg;
 
-    return ny_job_checkpoint_image(run->job, NY_STAGE_PROBE, image_of(run), run->sums,
+    return ny_job_checkpoint_image(&run->fit->job, NY_STAGE_PROBE, image_of(run), run->sums,
                                    2 * run->r * sizeof(double), units_done);
 }
 
@@ -167,18 +167,18 @@ struct diagonal {
 static int next_diagonal(struct diagonal *diagonal, double *value)
 {
     const struct probe *run = diagonal->run;
-    const struct ny_job *job = run->job;
+    const struct ny_fit *fit = run->fit;
     double *piece = run->side[0].averages;
     int err = NY_OK;
 
     if (diagonal->at == diagonal->count) {
-        uint64_t left = job->points.n - diagonal->row;
+        uint64_t left = fit->job.points.n - diagonal->row;
 
         diagonal->at = 0;
         diagonal->count = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
-        err = ny_check_interrupt(job->ctx);
+        err = ny_check_interrupt(fit->job.ctx);
         if (err == NY_OK)
-            err = ny_embedding_rows(job->store, job->name, &run->averages, diagonal->row,
+            err = ny_embedding_rows(fit->job.store, fit->job.name, &run->averages, diagonal->row,
                                     diagonal->count, piece);
         if (err) return err;
         diagonal->row += diagonal->count;
@@ -199,22 +199,22 @@ static int ascending(const void *a, const void *b)
  * side by side. */
 static int draw_by_diagonal(struct probe *run)
 {
-    const struct ny_job *job = run->job;
+    const struct ny_fit *fit = run->fit;
     struct diagonal diagonal = {.run = run};
-    double total = 0, sum = 0, value, n = (double)job->points.n;
-    double *point = ny_calloc(job->ctx, NY_MEM_DICTIONARY, run->r, sizeof(*point));
+    double total = 0, sum = 0, value, n = (double)fit->job.points.n;
+    double *point = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, sizeof(*point));
     size_t drawn = 0;
     int err = point ? NY_OK : NY_EBUDGET;
 
-    for (uint64_t row = 0; row < job->points.n && err == NY_OK; row++) {
+    for (uint64_t row = 0; row < fit->job.points.n && err == NY_OK; row++) {
         err = next_diagonal(&diagonal, &value);
         total += err == NY_OK ? value : 0;
     }
     for (size_t s = 0; s < run->r && err == NY_OK; s++)
-        point[s] = ny_hash01(job->settings->seed, NY_STREAM_PROBES, s);
+        point[s] = ny_hash01(fit->settings->seed, NY_STREAM_PROBES, s);
     if (err == NY_OK) qsort(point, run->r, sizeof(*point), ascending);
     diagonal = (struct diagonal){.run = run};
-    for (uint64_t row = 0; row < job->points.n && drawn < run->r && err == NY_OK; row++) {
+    for (uint64_t row = 0; row < fit->job.points.n && drawn < run->r && err == NY_OK; row++) {
         double share;
 
         err = next_diagonal(&diagonal, &value);
@@ -222,12 +222,12 @@ static int draw_by_diagonal(struct probe *run)
         share = (1 / n + value / total) / 2;
         sum += share;
         /* Rounding may leave a point above the whole sum: it falls to the last row. */
-        while (drawn < run->r && (point[drawn] < sum || row + 1 == job->points.n)) {
+        while (drawn < run->r && (point[drawn] < sum || row + 1 == fit->job.points.n)) {
             run->weights[drawn] = n * share;
             run->rows[drawn++] = row;
         }
     }
-    ny_free(job->ctx, point);
+    ny_free(fit->job.ctx, point);
     return err;
 }
 
@@ -235,58 +235,61 @@ static int draw_by_diagonal(struct probe *run)
 static int draw(struct probe *run)
 {
     enum { CHECK_ROWS = 1 << 20 };
-    const struct ny_job *job = run->job;
+    const struct ny_fit *fit = run->fit;
     struct ny_draws draws = {.m = run->r};
     int err = NY_OK;
 
-    draws.heap = ny_calloc(job->ctx, NY_MEM_DICTIONARY, run->r, sizeof(*draws.heap));
+    draws.heap = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, sizeof(*draws.heap));
     if (!draws.heap) err = NY_EBUDGET;
-    for (uint64_t row = 0; row < job->points.n && err == NY_OK; row++) {
-        double hash = ny_hash01(job->settings->seed, NY_STREAM_PROBES, row);
+    for (uint64_t row = 0; row < fit->job.points.n && err == NY_OK; row++) {
+        double hash = ny_hash01(fit->settings->seed, NY_STREAM_PROBES, row);
 
         ny_draws_offer(&draws, (struct ny_draw){hash, row});
-        if (row % CHECK_ROWS == 0) err = ny_check_interrupt(job->ctx);
+        if (row % CHECK_ROWS == 0) err = ny_check_interrupt(fit->job.ctx);
     }
     if (err == NY_OK) ny_draws_take(&draws, run->rows);
-    ny_free(job->ctx, draws.heap);
+    ny_free(fit->job.ctx, draws.heap);
     return err;
 }
 
 static int make_columns(struct probe *run)
 {
-    struct ny_job *job = run->job;
-    struct ny_columns_spec of_fit = ny_job_spec(job), spec = ny_settings_probe_spec(&of_fit);
-    void *raw = ny_calloc(job->ctx, NY_MEM_DICTIONARY, run->r, ny_points_row_bytes(&job->points));
+    struct ny_fit *fit = run->fit;
+    struct ny_columns_spec of_fit = ny_fit_spec(fit), spec = ny_settings_probe_spec(&of_fit);
+    void *raw =
+        ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, ny_points_row_bytes(&fit->job.points));
     int err = raw ? NY_OK : NY_EBUDGET;
 
     if (err == NY_OK)
-        err = ny_points_gather(job->store, (size_t)job->points.row_slots, run->rows, run->r, raw);
+        err = ny_points_gather(fit->job.store, (size_t)fit->job.points.row_slots, run->rows, run->r,
+                               raw);
     if (err == NY_OK) err = ny_columns_new(&run->columns, &spec);
     if (err == NY_OK) err = ny_columns_append(run->columns, raw, run->r);
-    ny_free(job->ctx, raw);
+    ny_free(fit->job.ctx, raw);
     return err;
 }
 
 /* Loads Z, the stored rows of S, as Y itself or as Û Λ̂, and the averages of S. */
 static int load_columns(struct probe *run)
 {
-    struct ny_job *job = run->job;
-    const json_t *values = json_object_get(ny_job_report(job), "eigenvalues");
+    struct ny_fit *fit = run->fit;
+    const json_t *values = json_object_get(ny_job_report(&fit->job), "eigenvalues");
     int err = NY_OK;
 
     for (size_t s = 0; s < run->r && err == NY_OK; s++) {
         struct ny_matrix z = ny_rows(run->Z, s, 1);
         void *stored = run->side[0].stored;
 
-        err = ny_embedding_rows(job->store, job->name, &run->embedding, run->rows[s], 1, stored);
+        err = ny_embedding_rows(fit->job.store, fit->job.name, &run->embedding, run->rows[s], 1,
+                                stored);
         if (err == NY_OK && run->averages.part.name[0])
-            err = ny_embedding_rows(job->store, job->name, &run->averages, run->rows[s], 1,
+            err = ny_embedding_rows(fit->job.store, fit->job.name, &run->averages, run->rows[s], 1,
                                     &run->column_averages[s]);
         if (err) return err;
         widen(run, stored, 1, z);
         for (size_t k = 0; k < run->p && run->coordinates.skip; k++)
             z.at[k] *= json_number_value(json_array_get(values, k));
-        if (s % NY_UNIT_ROWS == 0) err = ny_check_interrupt(job->ctx);
+        if (s % NY_UNIT_ROWS == 0) err = ny_check_interrupt(fit->job.ctx);
     }
     return err;
 }
@@ -295,34 +298,35 @@ static int load_columns(struct probe *run)
 
 static int describe(struct probe *run)
 {
-    const struct ny_job *job = run->job;
-    const struct ny_fit_settings *settings = job->settings;
+    const struct ny_fit *fit = run->fit;
+    const struct ny_fit_settings *settings = fit->settings;
     size_t element = ny_precision_bytes(settings->precision);
-    int err = ny_coordinates_parse(&run->coordinates, job->ctx, job->record);
+    int err = ny_coordinates_parse(&run->coordinates, fit->job.ctx, fit->job.record);
 
     if (err) return err;
-    run->r = settings->probes < job->points.n ? settings->probes : (size_t)job->points.n;
+    run->r = settings->probes < fit->job.points.n ? settings->probes : (size_t)fit->job.points.n;
     run->p = run->coordinates.pairs;
     if (!run->p)
-        return ny_fail(job->ctx, NY_ESTORE,
-                       "'%s' has no components to measure; fit it again with --restart", job->name);
+        return ny_fail(fit->job.ctx, NY_ESTORE,
+                       "'%s' has no components to measure; fit it again with --restart",
+                       fit->job.name);
     run->f64 = settings->precision == NY_PRECISION_F64;
     run->embedding =
-        ny_embedding_layout(job->points.n, ny_coordinates_width(&run->coordinates), element);
-    run->embedding.part = ny_record_part(job->record, "embedding");
-    run->mean = ny_field_number(job->record, "averages_mean", 0);
+        ny_embedding_layout(fit->job.points.n, ny_coordinates_width(&run->coordinates), element);
+    run->embedding.part = ny_record_part(fit->job.record, "embedding");
+    run->mean = ny_field_number(fit->job.record, "averages_mean", 0);
     if (!ny_settings_probe_averages(settings)) return NY_OK;
-    run->by_diagonal = settings->map->divided && run->r < job->points.n &&
+    run->by_diagonal = settings->map->divided && run->r < fit->job.points.n &&
                        (settings->kernel->constant_diagonal || settings->kernel->unit_rows);
-    run->averages = ny_embedding_layout(job->points.n, 1, sizeof(double));
+    run->averages = ny_embedding_layout(fit->job.points.n, 1, sizeof(double));
     run->averages.part = ny_record_part(
-        job->record, settings->method->whole && settings->map->divided ? "roots" : "averages");
+        fit->job.record, settings->method->whole && settings->map->divided ? "roots" : "averages");
     return NY_OK;
 }
 
 static int allocate_side(struct probe *run, struct side *side)
 {
-    struct ny_context *ctx = run->job->ctx;
+    struct ny_context *ctx = run->fit->job.ctx;
     double *Y = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, run->p * sizeof(double));
 
     side->Y = ny_matrix(Y, NY_UNIT_ROWS, run->p);
@@ -336,16 +340,16 @@ static int allocate_side(struct probe *run, struct side *side)
 
 static int allocate(struct probe *run)
 {
-    struct ny_context *ctx = run->job->ctx;
+    struct ny_context *ctx = run->fit->job.ctx;
     double *Z = ny_calloc(ctx, NY_MEM_SOLVE, run->r, run->p * sizeof(double));
     int err;
 
     run->Z = ny_matrix(Z, run->r, run->p);
     run->shift = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
     run->column_averages = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
-    run->side = ny_calloc(ctx, NY_MEM_TILES, run->job->workers, sizeof(*run->side));
+    run->side = ny_calloc(ctx, NY_MEM_TILES, run->fit->job.workers, sizeof(*run->side));
     if (!Z || !run->shift || !run->column_averages || !run->side) return NY_EBUDGET;
-    for (unsigned w = 0; w < run->job->workers; w++)
+    for (unsigned w = 0; w < run->fit->job.workers; w++)
         if (allocate_side(run, &run->side[w])) return NY_EBUDGET;
     run->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, run->r, sizeof(uint64_t));
     run->weights = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
@@ -356,16 +360,17 @@ static int allocate(struct probe *run)
     if (err == NY_OK) err = make_columns(run);
     if (err == NY_OK) err = load_columns(run);
     if (err) return err;
-    return ny_tiles_new(&run->tiles, run->columns, run->shift, NY_PRECISION_F64, run->job->workers);
+    return ny_tiles_new(&run->tiles, run->columns, run->shift, NY_PRECISION_F64,
+                        run->fit->job.workers);
 }
 
 static void release(struct probe *run)
 {
-    struct ny_context *ctx = run->job->ctx;
+    struct ny_context *ctx = run->fit->job.ctx;
 
     ny_tiles_release(&run->tiles);
     ny_columns_free(run->columns);
-    for (unsigned w = 0; run->side && w < run->job->workers; w++) {
+    for (unsigned w = 0; run->side && w < run->fit->job.workers; w++) {
         ny_free(ctx, run->side[w].stored);
         ny_free(ctx, run->side[w].Y.at);
         ny_free(ctx, run->side[w].averages);
@@ -385,32 +390,33 @@ static void release(struct probe *run)
 static int run_pass(struct probe *run, uint64_t first_unit)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
-    struct ny_job *job = run->job;
-    double flops = 2 * (double)run->r * (double)(job->points.d + run->p);
+    struct ny_fit *fit = run->fit;
+    double flops = 2 * (double)run->r * (double)(fit->job.points.d + run->p);
     struct ny_source *source = NULL;
-    int err = ny_source_of_points(&source, job->store, job->points.n, (size_t)job->points.row_slots,
-                                  job->workers);
+    int err = ny_source_of_points(&source, fit->job.store, fit->job.points.n,
+                                  (size_t)fit->job.points.row_slots, fit->job.workers);
 
     if (err == NY_OK)
-        err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
+        err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
                                             .source = source,
                                             .stage = "probe",
-                                            .workers = job->workers,
+                                            .workers = fit->job.workers,
                                             .first_unit = first_unit,
-                                            .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                                            .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
                                             .flops_per_row = flops},
                           &work, run);
     ny_source_free(source);
-    if (err == NY_OK) ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
+    if (err == NY_OK)
+        ny_job_count_pass(&fit->job, fit->job.points.n, flops * (double)fit->job.points.n);
     return err;
 }
 
 /* √R and its standard error; of one column there is none. */
 static void report(const struct probe *run)
 {
-    json_t *report = ny_job_report(run->job);
+    json_t *report = ny_job_report(&run->fit->job);
     const double *e = run->sums, *f = run->sums + run->r;
-    double n = (double)run->job->points.n, r = (double)run->r;
+    double n = (double)run->fit->job.points.n, r = (double)run->r;
     const double *g = run->weights, rest = run->by_diagonal ? 1 : 1 - r / n;
     double E = 0, F = 0, spread = 0, most = 0, R, variance;
 
@@ -425,7 +431,7 @@ static void report(const struct probe *run)
     variance = r < n ? rest * r / (r - 1) * spread / (F * F) : 0;
     if (r < n && r > 2 && most > F / 2)
         ny_log(
-            run->job->ctx, NY_LOG_WARNING,
+            run->fit->job.ctx, NY_LOG_WARNING,
             "one of the %zu columns of the probe holds %.0f %% of their norm, and others like it "
             "may have been missed: the standard error of probe_error says little; measure more "
             "columns with --probe",
@@ -441,58 +447,58 @@ static int finish(struct probe *run)
 {
     static const char *const parts[] = {"averages", "centring", "probe.0", "probe.1",
                                         "drawn.0",  "drawn.1",  NULL};
-    struct ny_job *job = run->job;
+    struct ny_fit *fit = run->fit;
 
-    ny_job_mark_time(job);
+    ny_job_mark_time(&fit->job);
     report(run);
-    ny_job_report_resources(job);
-    return ny_job_save_without(job, NY_STAGE_DONE, parts);
+    ny_job_report_resources(&fit->job);
+    return ny_job_save_without(&fit->job, NY_STAGE_DONE, parts);
 }
 
 /* Frees what the stages before have left in memory. */
-static void drop_fit(struct ny_job *job)
+static void drop_fit(struct ny_fit *fit)
 {
-    ny_model_free(job->model);
-    ny_free(job->ctx, job->state);
-    job->model = NULL;
-    job->state = NULL;
+    ny_model_free(fit->model);
+    ny_free(fit->job.ctx, fit->state);
+    fit->model = NULL;
+    fit->state = NULL;
 }
 
 /* Returns m or the size in its place, for the buffers that BLAS keeps. */
-static size_t order_of_fit(const struct ny_job *job)
+static size_t order_of_fit(const struct ny_fit *fit)
 {
-    const struct ny_method *method = job->settings->method;
+    const struct ny_method *method = fit->settings->method;
 
-    if (method->whole) return ny_products_of(job->settings, job->points.n).order;
-    if (method->coordinates) return job->settings->landmarks;
-    return (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
+    if (method->whole) return ny_products_of(fit->settings, fit->job.points.n).order;
+    if (method->coordinates) return fit->settings->landmarks;
+    return (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
 }
 
-int ny_stage_probe(struct ny_job *job)
+int ny_stage_probe(struct ny_fit *fit)
 {
-    struct probe run = {.job = job};
-    struct ny_image_shape shape = {.units = ny_units_of(job->points.n)};
+    struct probe run = {.fit = fit};
+    struct ny_image_shape shape = {.units = ny_units_of(fit->job.points.n)};
     void *image = NULL;
     uint64_t units;
     int err;
 
-    drop_fit(job);
+    drop_fit(fit);
     err = describe(&run);
     if (err) goto done;
-    job->m = order_of_fit(job);
-    err = ny_job_fit_workers(job);
-    if (err == NY_OK) err = ny_job_reserve_blas(job, run.r);
+    fit->m = order_of_fit(fit);
+    err = ny_fit_lower_workers(fit);
+    if (err == NY_OK) err = ny_fit_reserve_blas(fit, run.r);
     if (err) goto done;
     shape.bytes = 2 * run.r * sizeof(double);
-    if (run.by_diagonal && ny_field_is(ny_job_checkpoint(job), "part", "probe"))
+    if (run.by_diagonal && ny_field_is(ny_job_checkpoint(&fit->job), "part", "probe"))
         ny_log(
-            job->ctx, NY_LOG_NOTE,
+            fit->job.ctx, NY_LOG_NOTE,
             "version 1.0 drew other columns for the probe of '%s': it is measured from the first "
             "row on again",
-            job->name);
-    err = ny_job_load_image(job, image_of(&run), &shape, &image, &units);
+            fit->job.name);
+    err = ny_job_load_image(&fit->job, image_of(&run), &shape, &image, &units);
     if (err) goto done;
-    run.sums = image ? image : ny_calloc(job->ctx, NY_MEM_OTHER, 1, shape.bytes);
+    run.sums = image ? image : ny_calloc(fit->job.ctx, NY_MEM_OTHER, 1, shape.bytes);
     if (!run.sums) err = NY_EBUDGET;
     if (err) goto done;
     err = allocate(&run);

@@ -1,16 +1,16 @@
 /* Stage project, pass 2: Y = C′P + 1qᵀ for all points, into the store: the vectors of Talwalkar et
  * al. 2013, eqs. 3 and 4, and of Ouimet & Bengio 2005, Algorithm 1, step 23, by the P of each. */
-#include "job/job.h"
+#include "fit/fit.h"
 
 #include "results/embedding.h"
 #include "fit/given_columns.h"
-#include "job/plan.h"
+#include "fit/plan.h"
 #include "whole/products.h"
 #include "fit/projector.h"
 #include "stream/pass.h"
 
 struct project {
-    struct ny_job *job;
+    struct ny_fit *fit;
     struct ny_projector projector;
     struct ny_embedding_writer out;
     struct ny_embedding_writer averages; /* for a probe: of each row, or 1/√d_i */
@@ -25,20 +25,20 @@ static const char *const sum_keys[NY_SUMS] = {"sum_squares", "sum_diagonal", "su
 /* Commits the rows in the writer, together with the record that says so. */
 static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
 {
-    struct ny_job *job = run->job;
-    json_t *checkpoint = ny_job_checkpoint(job);
+    struct ny_fit *fit = run->fit;
+    json_t *checkpoint = ny_job_checkpoint(&fit->job);
     uint64_t rows = units_done * NY_UNIT_ROWS;
     struct ny_batch *batch;
     int err;
 
     ny_field_set_text(checkpoint, "part", "embedding");
     ny_field_set_count(checkpoint, "units", units_done);
-    ny_field_set_count(checkpoint, "rows", rows < job->points.n ? rows : job->points.n);
+    ny_field_set_count(checkpoint, "rows", rows < fit->job.points.n ? rows : fit->job.points.n);
     for (int k = 0; k < NY_SUMS; k++)
         ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
     ny_unreached_save(&run->unreached, checkpoint);
-    ny_job_mark_time(job);
-    err = ny_batch_begin(&batch, job->store);
+    ny_job_mark_time(&fit->job);
+    err = ny_batch_begin(&batch, fit->job.store);
     if (err) return err;
     err = ny_embedding_flush(&run->out, batch);
     if (err == NY_OK && run->averages.rows) err = ny_embedding_flush(&run->averages, batch);
@@ -46,7 +46,7 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
         ny_batch_abort(batch);
         return err;
     }
-    return ny_job_commit(job, batch, next);
+    return ny_job_commit(&fit->job, batch, next);
 }
 
 static int unit(void *arg, const struct ny_tile *tile)
@@ -86,178 +86,170 @@ static int checkpoint(void *arg, uint64_t units_done)
     return commit(arg, units_done, NY_STAGE_PROJECT);
 }
 
-static int load_model(struct ny_job *job)
+static int load_model(struct ny_fit *fit)
 {
-    size_t bytes = (size_t)ny_field_count(job->record, "model_bytes", 0);
+    size_t bytes = (size_t)ny_field_count(fit->job.record, "model_bytes", 0);
     void *image;
     int err;
 
-    if (job->model) return NY_OK;
-    image = ny_alloc(job->ctx, NY_MEM_MODEL, bytes);
+    if (fit->model) return NY_OK;
+    image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
     if (!image) return NY_EBUDGET;
-    err = ny_job_get_part(job, "model", image, bytes);
-    if (err == NY_OK) err = ny_model_load(&job->model, job->ctx, image, bytes, job->name);
-    ny_free(job->ctx, image);
-    if (err || (job->model->d == job->points.d && job->model->spec.dtype == job->points.dtype))
+    err = ny_job_get_part(&fit->job, "model", image, bytes);
+    if (err == NY_OK) err = ny_model_load(&fit->model, fit->job.ctx, image, bytes, fit->job.name);
+    ny_free(fit->job.ctx, image);
+    if (err ||
+        (fit->model->d == fit->job.points.d && fit->model->spec.dtype == fit->job.points.dtype))
         return err;
-    return ny_fail(job->ctx, NY_ESTORE,
+    return ny_fail(fit->job.ctx, NY_ESTORE,
                    "the model of '%s' is not one of the points of %s; fit it again with --restart",
-                   job->name, ny_store_path(job->store));
+                   fit->job.name, ny_store_path(fit->job.store));
 }
 
 /* Sums and units of the checkpoint, or of the rows that stay as they are. */
 static int restore_sums(struct project *run, uint64_t *units)
 {
-    const json_t *checkpoint = ny_job_checkpoint(run->job);
+    const json_t *checkpoint = ny_job_checkpoint(&run->fit->job);
     const char *saved = ny_field_text(checkpoint, "part");
     bool begun = saved && saved[0] == 'e';
 
-    run->kept = ny_update_kept_rows(run->job);
+    run->kept = ny_update_kept_rows(run->fit);
     *units = run->kept / NY_UNIT_ROWS;
     if (!begun && !run->kept) return NY_OK;
-    if (!begun) checkpoint = json_object_get(run->job->update.stored, "checkpoint");
+    if (!begun) checkpoint = json_object_get(run->fit->update.stored, "checkpoint");
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] = ny_field_number(checkpoint, sum_keys[k], 0);
     if (!begun) return NY_OK;
     run->unreached = ny_unreached_load(checkpoint);
     *units = ny_field_count(checkpoint, "units", 0);
-    if (*units >= run->kept / NY_UNIT_ROWS && *units <= ny_units_of(run->job->points.n))
+    if (*units >= run->kept / NY_UNIT_ROWS && *units <= ny_units_of(run->fit->job.points.n))
         return NY_OK;
-    return ny_job_not_its_checkpoint(run->job);
+    return ny_job_not_its_checkpoint(&run->fit->job);
 }
 
 /* Tells whether this pass is the only one, so that its sums are the certificate. */
-static bool certifies(const struct ny_job *job)
+static bool certifies(const struct ny_fit *fit)
 {
-    return !ny_settings_needs_gram(job->settings) && job->settings->method->trace_below &&
-           !ny_divided(job->settings->normalisation);
+    return !ny_settings_needs_gram(fit->settings) && fit->settings->method->trace_below &&
+           !ny_divided(fit->settings->normalisation);
 }
 
 /* Computes, for nystrom without a pass 1, the rank-p trace error from Σ‖y_i‖² and tr K of the
  * matrix that was decomposed: t, or if centred over D, t − 2·1ᵀs/m + n·w̄. */
 static void certify_projection(struct project *run)
 {
-    struct ny_job *job = run->job;
-    const struct ny_model *model = job->model;
-    json_t *report = ny_job_report(job);
-    double n = (double)job->points.n, m = (double)model->m, shift = 0;
+    struct ny_fit *fit = run->fit;
+    const struct ny_model *model = fit->model;
+    json_t *report = ny_job_report(&fit->job);
+    double n = (double)fit->job.points.n, m = (double)model->m, shift = 0;
     double trace = run->sums[NY_SUM_DIAGONAL];
 
-    if (!certifies(job) || json_is_number(json_object_get(report, "trace_error"))) return;
+    if (!certifies(fit) || json_is_number(json_object_get(report, "trace_error"))) return;
     for (size_t j = 0; j < model->m; j++)
         shift += model->a[j];
-    if (job->settings->normalisation == NY_CENTRED_LANDMARKS)
+    if (fit->settings->normalisation == NY_CENTRED_LANDMARKS)
         trace += -2 * (run->sums[NY_SUM_ENTRIES] + n * shift) / m + n * shift / m;
     ny_field_set_number(report, "trace", trace);
     ny_field_set_number(report, "trace_error", (trace - run->sums[NY_SUM_SQUARES]) / trace);
 }
 
-void ny_job_report_end(struct ny_job *job)
+void ny_fit_report_end(struct ny_fit *fit)
 {
-    json_t *report = ny_job_report(job);
+    json_t *report = ny_job_report(&fit->job);
 
-    if (!job->update.mode) /* of whole passes */
-        ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&job->plan->rates, job));
-    ny_job_report_resources(job);
-}
-
-void ny_job_report_resources(struct ny_job *job)
-{
-    json_t *report = ny_job_report(job);
-
-    ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
-    ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
-    ny_field_set_count(report, "store_bytes", ny_store_bytes(job->store));
+    if (!fit->update.mode) /* of whole passes */
+        ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&fit->plan->rates, fit));
+    ny_job_report_resources(&fit->job);
 }
 
 static int run_pass(struct project *run, uint64_t first_unit)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
-    struct ny_job *job = run->job;
-    const struct ny_model *model = job->model;
-    const struct ny_columns_spec spec = ny_job_spec(job);
+    struct ny_fit *fit = run->fit;
+    const struct ny_model *model = fit->model;
+    const struct ny_columns_spec spec = ny_fit_spec(fit);
     double flops = 2 * (double)model->m * (ny_entry_products(&spec) + (double)model->p);
-    uint64_t rows = job->points.n - run->kept;
+    uint64_t rows = fit->job.points.n - run->kept;
     struct ny_source *source = NULL;
     int err;
 
-    err = ny_job_open_source(job, first_unit, job->points.n, &source);
+    err = ny_fit_open_source(fit, first_unit, fit->job.points.n, &source);
     if (err) goto done;
-    err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
+    err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
                                         .source = source,
                                         .stage = "project",
-                                        .workers = job->workers,
+                                        .workers = fit->job.workers,
                                         .first_unit = first_unit,
-                                        .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                                        .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
                                         .flops_per_row = flops},
                       &work, run);
     if (err) goto done;
-    err = ny_unreached_check(&run->unreached, job->ctx, job->points.n);
+    err = ny_unreached_check(&run->unreached, fit->job.ctx, fit->job.points.n);
     if (err) goto done;
-    ny_job_count_pass(job, rows, flops * (double)rows);
+    ny_job_count_pass(&fit->job, rows, flops * (double)rows);
 done:
-    ny_job_close_source(job, source);
+    ny_fit_close_source(fit, source);
     return err;
 }
 
-enum ny_stage ny_job_after_project(const struct ny_job *job)
+enum ny_stage ny_fit_after_project(const struct ny_fit *fit)
 {
-    return job->settings->probes && job->update.mode != NY_UPDATE_FROZEN ? NY_STAGE_PROBE
+    return fit->settings->probes && fit->update.mode != NY_UPDATE_FROZEN ? NY_STAGE_PROBE
                                                                          : NY_STAGE_DONE;
 }
 
 /* Tells whether averages are stored for a probe that follows. */
-static bool wants_averages(const struct ny_job *job)
+static bool wants_averages(const struct ny_fit *fit)
 {
-    return ny_settings_probe_averages(job->settings) &&
-           ny_job_after_project(job) == NY_STAGE_PROBE;
+    return ny_settings_probe_averages(fit->settings) && ny_fit_after_project(fit) == NY_STAGE_PROBE;
 }
 
 /* Opens the writers of the results, from unit `units` on. */
 static int open_writers(struct project *run, uint64_t units)
 {
-    struct ny_job *job = run->job;
-    const struct ny_model *model = job->model;
-    size_t element = ny_precision_bytes(job->settings->precision);
+    struct ny_fit *fit = run->fit;
+    const struct ny_model *model = fit->model;
+    size_t element = ny_precision_bytes(fit->settings->precision);
     struct ny_embedding_layout layout =
-        ny_embedding_layout(job->points.n, run->projector.width, element);
-    uint64_t row = units * NY_UNIT_ROWS < job->points.n ? units * NY_UNIT_ROWS : job->points.n;
+        ny_embedding_layout(fit->job.points.n, run->projector.width, element);
+    uint64_t row =
+        units * NY_UNIT_ROWS < fit->job.points.n ? units * NY_UNIT_ROWS : fit->job.points.n;
     int err;
 
     if (row < run->kept) row = run->kept;
-    if (!run->kept) ny_record_renew(job->record, "embedding");
-    layout.part = ny_record_part(job->record, "embedding");
-    err = ny_embedding_writer_new(&run->out, job->store, job->name, layout, row);
-    if (err || !wants_averages(job)) return err;
-    layout = ny_embedding_layout(job->points.n, 1, sizeof(double));
-    ny_record_renew(job->record, "averages");
-    layout.part = ny_record_part(job->record, "averages");
-    err = ny_embedding_writer_new(&run->averages, job->store, job->name, layout, row);
+    if (!run->kept) ny_record_renew(fit->job.record, "embedding");
+    layout.part = ny_record_part(fit->job.record, "embedding");
+    err = ny_embedding_writer_new(&run->out, fit->job.store, fit->job.name, layout, row);
+    if (err || !wants_averages(fit)) return err;
+    layout = ny_embedding_layout(fit->job.points.n, 1, sizeof(double));
+    ny_record_renew(fit->job.record, "averages");
+    layout.part = ny_record_part(fit->job.record, "averages");
+    err = ny_embedding_writer_new(&run->averages, fit->job.store, fit->job.name, layout, row);
     if (err || model->degrees.v) return err;
-    run->u = ny_calloc(job->ctx, NY_MEM_MODEL, model->m, sizeof(double));
+    run->u = ny_calloc(fit->job.ctx, NY_MEM_MODEL, model->m, sizeof(double));
     if (!run->u) return NY_EBUDGET;
-    err = ny_job_get_part(job, "centring", run->u, model->m * sizeof(double));
+    err = ny_job_get_part(&fit->job, "centring", run->u, model->m * sizeof(double));
     if (err == NY_OK) run->offset = ny_dot(run->u, model->a, model->m);
     return err;
 }
 
-int ny_stage_project(struct ny_job *job)
+int ny_stage_project(struct ny_fit *fit)
 {
-    struct project run = {.job = job};
+    struct project run = {.fit = fit};
     uint64_t units;
     int err;
 
-    if (job->settings->method->whole) return ny_products_project(job);
-    err = load_model(job);
+    if (fit->settings->method->whole) return ny_products_project(fit);
+    err = load_model(fit);
     if (err) goto done;
-    job->m = job->model->m;
-    err = ny_job_fit_workers(job);
+    fit->m = fit->model->m;
+    err = ny_fit_lower_workers(fit);
     if (err) goto done;
-    err = ny_projector_new(&run.projector, job->model, NY_DTYPE_NONE,
-                           (size_t)job->points.row_slots, job->workers);
+    err = ny_projector_new(&run.projector, fit->model, NY_DTYPE_NONE,
+                           (size_t)fit->job.points.row_slots, fit->job.workers);
     if (err) goto done;
     run.projector.wants_entries =
-        certifies(job) && job->settings->normalisation == NY_CENTRED_LANDMARKS;
+        certifies(fit) && fit->settings->normalisation == NY_CENTRED_LANDMARKS;
     err = restore_sums(&run, &units);
     if (err) goto done;
     run.projector.kept = run.kept;
@@ -265,13 +257,13 @@ int ny_stage_project(struct ny_job *job)
     if (err) goto done;
     err = run_pass(&run, units);
     if (err) goto done;
-    ny_job_mark_time(job);
+    ny_job_mark_time(&fit->job);
     certify_projection(&run);
-    ny_job_report_end(job);
-    err = commit(&run, ny_units_of(job->points.n), ny_job_after_project(job));
+    ny_fit_report_end(fit);
+    err = commit(&run, ny_units_of(fit->job.points.n), ny_fit_after_project(fit));
 done:
     ny_embedding_writer_release(&run.averages);
-    ny_free(job->ctx, run.u);
+    ny_free(fit->job.ctx, run.u);
     ny_embedding_writer_release(&run.out);
     ny_projector_release(&run.projector);
     return err;

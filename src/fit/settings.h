@@ -4,29 +4,10 @@
 
 #include "columns/columns.h"
 #include "columns/tiles.h"
+#include "graph/settings.h"
 #include "results/map.h"
 #include "select/rules.h"
 #include "spectral/method.h"
-
-enum { NY_SWEEP_MAX = 32 };
-
-/* A graph of neighbours. */
-struct ny_graph_settings {
-    const struct ny_kernel *metric; /* euclidean or angular */
-    enum ny_scale scale;
-    size_t neighbors;         /* t */
-    size_t sweep[NY_SWEEP_MAX]; /* other t to try */
-    size_t sweeps, stored;    /* stored: the largest of all */
-    double max_distance;      /* ∞: none */
-    double distance_quantile; /* the limit is this quantile of all distances; NaN: none */
-    bool mutual;
-    bool connect;  /* components are joined */
-    bool forest;   /* nearly all neighbours: graph/forest.h */
-    size_t leaf;   /* rows of its leaves, at most */
-    double recall; /* share of the true neighbours that it is to find */
-    uint64_t seed;
-    unsigned threads;
-};
 
 /* Weights of edges: exp(−γ·length²), or 1. */
 enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };

@@ -3,28 +3,28 @@
 #include <math.h>
 
 /* Û = (C − 1aᵀ)P + 1qᵀ of the sampled rows, a strip at a time. */
-static int eigenvectors_of(const struct ny_job *job, const struct ny_solution *solution,
+static int eigenvectors_of(const struct ny_fit *fit, const struct ny_solution *solution,
                            const char *raw, struct ny_matrix U)
 {
-    size_t row_bytes = (size_t)job->points.d * ny_dtype_size(job->points.dtype);
-    double *at = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_STRIP_ROWS, job->m * sizeof(double));
+    size_t row_bytes = (size_t)fit->job.points.d * ny_dtype_size(fit->job.points.dtype);
+    double *at = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, NY_STRIP_ROWS, fit->m * sizeof(double));
     int err = at ? NY_OK : NY_EBUDGET;
 
     for (size_t first = 0; first < U.rows && !err; first += NY_STRIP_ROWS) {
         size_t count = U.rows - first < NY_STRIP_ROWS ? U.rows - first : NY_STRIP_ROWS;
-        struct ny_matrix C = ny_matrix(at, count, job->m);
+        struct ny_matrix C = ny_matrix(at, count, fit->m);
 
-        err = ny_columns_exact(job->columns, raw + first * row_bytes, count, 0, C);
+        err = ny_columns_exact(fit->columns, raw + first * row_bytes, count, 0, C);
         if (err) break;
         for (size_t i = 0; i < count; i++)
-            for (size_t j = 0; j < job->m; j++)
-                C.at[i * C.stride + j] -= job->a[j];
+            for (size_t j = 0; j < fit->m; j++)
+                C.at[i * C.stride + j] -= fit->a[j];
         ny_gemm(1, C, solution->P, 0, ny_rows(U, first, count));
     }
     for (size_t i = 0; i < U.rows && !err; i++)
         for (size_t k = 0; k < U.cols; k++)
             U.at[i * U.stride + k] += solution->q[k];
-    ny_free(job->ctx, at);
+    ny_free(fit->job.ctx, at);
     return err;
 }
 
@@ -40,39 +40,39 @@ bool ny_signs_negative(struct ny_matrix U, size_t k)
     return false;
 }
 
-int ny_signs_rows(const struct ny_job *job, const struct ny_edges *graph,
+int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
                   struct ny_selection *chosen)
 {
-    struct ny_selection_request request = {.ctx = job->ctx,
-                                           .store = job->store,
-                                           .n = job->points.n,
-                                           .seed = job->settings->seed,
-                                           .landmarks = graph && graph->n < NY_SIGN_ROWS
-                                                            ? graph->n
-                                                            : NY_SIGN_ROWS,
-                                           .valid = graph ? ny_edges_has : NULL,
-                                           .valid_arg = graph};
+    struct ny_selection_request request = {
+        .ctx = fit->job.ctx,
+        .store = fit->job.store,
+        .n = fit->job.points.n,
+        .seed = fit->settings->seed,
+        .landmarks = graph && graph->n < NY_SIGN_ROWS ? graph->n : NY_SIGN_ROWS,
+        .valid = graph ? ny_edges_has : NULL,
+        .valid_arg = graph};
 
     return ny_rule_find("uniform")->select(&request, chosen);
 }
 
-int ny_signs_fix(struct ny_job *job, struct ny_solution *solution)
+int ny_signs_fix(struct ny_fit *fit, struct ny_solution *solution)
 {
-    struct ny_context *ctx = job->ctx;
+    struct ny_context *ctx = fit->job.ctx;
     struct ny_selection sample = {0};
-    size_t row_bytes = (size_t)job->points.d * ny_dtype_size(job->points.dtype), p = solution->p;
+    size_t row_bytes = (size_t)fit->job.points.d * ny_dtype_size(fit->job.points.dtype),
+           p = solution->p;
     void *raw = NULL;
     double *at = NULL;
     int err;
 
-    err = ny_signs_rows(job, NULL, &sample);
+    err = ny_signs_rows(fit, NULL, &sample);
     if (err) goto done;
     raw = ny_calloc(ctx, NY_MEM_SOLVE, sample.m, row_bytes);
     at = ny_calloc(ctx, NY_MEM_SOLVE, sample.m, p * sizeof(double));
     err = NY_EBUDGET;
     if (!raw || !at) goto done;
-    err = ny_points_gather(job->store, 0, sample.rows, sample.m, raw);
-    if (!err) err = eigenvectors_of(job, solution, raw, ny_matrix(at, sample.m, p));
+    err = ny_points_gather(fit->job.store, 0, sample.rows, sample.m, raw);
+    if (!err) err = eigenvectors_of(fit, solution, raw, ny_matrix(at, sample.m, p));
     if (err) goto done;
     for (size_t k = 0; k < p; k++) {
         if (!ny_signs_negative(ny_matrix(at, sample.m, p), k)) continue;

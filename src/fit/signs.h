@@ -3,12 +3,12 @@
 #ifndef NY_FIT_SIGNS_H
 #define NY_FIT_SIGNS_H
 
-#include "job/job.h"
+#include "fit/fit.h"
 #include "graph/edges.h"
 
-int ny_signs_fix(struct ny_job *job, struct ny_solution *solution);
+int ny_signs_fix(struct ny_fit *fit, struct ny_solution *solution);
 /* Chooses those rows among all, or among the nodes of a graph; ny_selection_release() them. */
-int ny_signs_rows(const struct ny_job *job, const struct ny_edges *graph,
+int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
                   struct ny_selection *chosen);
 /* Tells whether the entry that decides the sign of column k of Û over them is negative. */
 bool ny_signs_negative(struct ny_matrix U, size_t k);

@@ -9,19 +9,19 @@
 #include "fit/signs.h"
 #include "update/sums.h"
 
-struct ny_problem ny_job_problem(const struct ny_job *job)
+struct ny_problem ny_fit_problem(const struct ny_fit *fit)
 {
-    struct ny_problem problem = ny_settings_problem(job->settings, job->m);
+    struct ny_problem problem = ny_settings_problem(fit->settings, fit->m);
 
-    problem.ctx = job->ctx;
-    problem.n = job->points.n;
-    problem.W = job->W;
-    problem.a = job->a;
-    problem.v = job->degrees.v;
-    problem.acc = job->acc;
-    problem.gram = job->gram;
-    problem.coarse = job->coarse;
-    problem.tile_noise = job->tile_noise;
+    problem.ctx = fit->job.ctx;
+    problem.n = fit->job.points.n;
+    problem.W = fit->W;
+    problem.a = fit->a;
+    problem.v = fit->degrees.v;
+    problem.acc = fit->acc;
+    problem.gram = fit->gram;
+    problem.coarse = fit->coarse;
+    problem.tile_noise = fit->tile_noise;
     return problem;
 }
 
@@ -35,95 +35,95 @@ static json_t *json_of_values(const double *values, size_t count, double factor)
 }
 
 /* The paper's tolerance is a bound for rows, so that one that all rows meet is met by anything. */
-static void warn_of_tolerance(const struct ny_job *job, double trace_error)
+static void warn_of_tolerance(const struct ny_fit *fit, double trace_error)
 {
     const double most = 0.5;
-    double tolerance = job->settings->dictionary.tolerance;
+    double tolerance = fit->settings->dictionary.tolerance;
 
-    if (job->settings->rule->by_tolerance && tolerance > 0 && trace_error > most)
-        ny_log(job->ctx, NY_LOG_WARNING,
+    if (fit->settings->rule->by_tolerance && tolerance > 0 && trace_error > most)
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
                "%s up to --tolerance %g leave%s %.0f %% of the trace out, as most rows are within "
                "that: give a smaller --tolerance, such as %.1g",
-               job->m == 1 ? "one landmark" : "the landmarks", tolerance, job->m == 1 ? "s" : "",
+               fit->m == 1 ? "one landmark" : "the landmarks", tolerance, fit->m == 1 ? "s" : "",
                100 * trace_error, fmin(tolerance, 1) / 10);
 }
 
 /* (tr K − tr K̃)/tr K. The sum of the residuals bounds tr K − tr K̃ too where no direction of the
  * landmarks is left out, and is not rounded to what is left of a difference of traces. A negative
  * value of the size of rounding is 0. */
-static double trace_error_of(const struct ny_job *job, const struct ny_solution *solution)
+static double trace_error_of(const struct ny_fit *fit, const struct ny_solution *solution)
 {
     const double rounding = 1e-6;
-    const struct ny_fit_settings *settings = job->settings;
+    const struct ny_fit_settings *settings = fit->settings;
     double error = (solution->trace - solution->trace_approx) / solution->trace;
-    double residual = ny_field_number(ny_job_report(job), "residual_mean", NAN);
+    double residual = ny_field_number(ny_job_report(&fit->job), "residual_mean", NAN);
     bool whole = settings->method->all_ranks && !settings->method->krylov && !settings->rank &&
-                 solution->rank_effective == job->m - settings->affine;
+                 solution->rank_effective == fit->m - settings->affine;
 
     if (error < 0 && error >= -rounding) error = 0;
     if (whole && !settings->affine && !(residual < 0) &&
         (settings->normalisation == NY_RAW || settings->normalisation == NY_CENTRED_IMPLICIT))
-        error = fmin(error, residual * (double)job->points.n / solution->trace);
+        error = fmin(error, residual * (double)fit->job.points.n / solution->trace);
     return error;
 }
 
 /* Landmarks that the rank cut leaves out are wasted, and what they alone hold is not in the map. */
-static void warn_rank_cut(const struct ny_job *job, const struct ny_solution *solution)
+static void warn_rank_cut(const struct ny_fit *fit, const struct ny_solution *solution)
 {
-    const struct ny_fit_settings *settings = job->settings;
-    size_t most = ny_settings_rank(settings, job->m), rank = solution->rank_effective;
+    const struct ny_fit_settings *settings = fit->settings;
+    size_t most = ny_settings_rank(settings, fit->m), rank = solution->rank_effective;
     bool dot, chosen = settings->rule && settings->rule->measures;
 
     if (settings->map->graph || settings->method->coordinates) return;
     dot = settings->kernel->base == NY_BASE_DOT;
-    if (dot && job->points.d < most) most = (size_t)job->points.d;
+    if (dot && fit->job.points.d < most) most = (size_t)fit->job.points.d;
     if (rank >= most - most / 4) return;
     if (dot && settings->scale == NY_SCALE_NONE)
-        ny_log(job->ctx, NY_LOG_WARNING,
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu directions of the landmarks are above rounding: the columns may "
                "differ in scale so much that small ones are lost; --scale standard keeps them",
                rank, most);
     else if (!dot && !chosen && settings->precision == NY_PRECISION_F32)
-        ny_log(job->ctx, NY_LOG_WARNING,
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu landmarks count, the others are as good as equal to them in f32; "
                "--select rpcholesky chooses others, --precision f64 tells more apart",
                rank, most);
 }
 
-void ny_job_report_solution(struct ny_job *job, const struct ny_solution *solution)
+void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution)
 {
-    json_t *report = ny_job_report(job);
-    double trace_error = trace_error_of(job, solution);
+    json_t *report = ny_job_report(&fit->job);
+    double trace_error = trace_error_of(fit, solution);
     size_t kept = 0;
 
     ny_field_set_json(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
-    if (job->settings->map->centred_rows)
+    if (fit->settings->map->centred_rows)
         ny_field_set_json(
             report, "variance",
-            json_of_values(solution->values, solution->p, 1 / ((double)job->points.n - 1)));
-    ny_field_set_count(report, "rank", ny_settings_rank(job->settings, job->m));
+            json_of_values(solution->values, solution->p, 1 / ((double)fit->job.points.n - 1)));
+    ny_field_set_count(report, "rank", ny_settings_rank(fit->settings, fit->m));
     ny_field_set_count(report, "rank_effective", solution->rank_effective);
     ny_field_set_count(report, "negative_eigenvalues", solution->negative);
     ny_field_set_number(report, "negative_share", solution->negative_share);
     ny_field_set_text(report, "trace_of", solution->trace_of);
     ny_field_set_number(report, "trace", solution->trace);
     ny_field_set_number(report, "trace_error", trace_error);
-    warn_of_tolerance(job, trace_error);
+    warn_of_tolerance(fit, trace_error);
     for (size_t k = 0; k < solution->p; k++)
         kept += solution->values[k] > 0;
-    if (job->settings->normalisation == NY_DIVIDED_IMPLICIT && fabs(solution->values[0] - 1) > 1e-3)
-        ny_log(job->ctx, NY_LOG_WARNING,
+    if (fit->settings->normalisation == NY_DIVIDED_IMPLICIT && fabs(solution->values[0] - 1) > 1e-3)
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
                "the first eigenvalue is %.4f where a kernel divided by its own degrees has 1: some "
                "rows hardly reach a landmark, and their rounding counts; take more landmarks, a "
                "wider kernel or --precision f64",
                solution->values[0]);
-    warn_rank_cut(job, solution);
+    warn_rank_cut(fit, solution);
     if (kept < solution->p)
-        ny_log(job->ctx, NY_LOG_WARNING,
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu components are above rounding: the others are zero", kept,
                solution->p);
-    if (solution->negative && !job->settings->map->graph) /* of paths it is no wonder */
-        ny_log(job->ctx, NY_LOG_WARNING,
+    if (solution->negative && !fit->settings->map->graph) /* of paths it is no wonder */
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
                "%zu negative eigenvalues of %s were dropped (%.2g of the sum of magnitudes): %s",
                solution->negative, solution->negative_weights ? "the ensemble" : "W",
                solution->negative_share,
@@ -132,10 +132,10 @@ void ny_job_report_solution(struct ny_job *job, const struct ny_solution *soluti
                    : "the kernel is not positive semidefinite on these points");
 }
 
-int ny_job_scale(const struct ny_job *job, const struct ny_solution *solution, double **scale,
+int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, double **scale,
                  struct ny_coordinates *coordinates)
 {
-    const struct ny_fit_settings *settings = job->settings;
+    const struct ny_fit_settings *settings = fit->settings;
 
     *scale = NULL;
     *coordinates = (struct ny_coordinates){.pairs = solution->p,
@@ -143,7 +143,7 @@ int ny_job_scale(const struct ny_job *job, const struct ny_solution *solution, d
                                            .asymmetric = settings->asymmetric,
                                            .normalize = settings->row_normalize};
     if (settings->map->divided && !settings->map->in_time) return NY_OK;
-    *scale = ny_calloc(job->ctx, NY_MEM_MODEL, solution->p, sizeof(double));
+    *scale = ny_calloc(fit->job.ctx, NY_MEM_MODEL, solution->p, sizeof(double));
     if (!*scale) return NY_EBUDGET;
     for (size_t k = 0; k < solution->p && !settings->map->divided; k++)
         (*scale)[k] = sqrt(solution->values[k]);
@@ -156,151 +156,151 @@ int ny_job_scale(const struct ny_job *job, const struct ny_solution *solution, d
     return NY_OK;
 }
 
-static int make_model(struct ny_job *job, const struct ny_solution *solution)
+static int make_model(struct ny_fit *fit, const struct ny_solution *solution)
 {
     struct ny_coordinates coordinates;
     double *scale;
-    struct ny_model_parts parts = {.spec = ny_columns_of(job->columns),
-                                   .precision = job->settings->precision,
-                                   .m = job->m,
+    struct ny_model_parts parts = {.spec = ny_columns_of(fit->columns),
+                                   .precision = fit->settings->precision,
+                                   .m = fit->m,
                                    .p = solution->p,
-                                   .landmarks = ny_columns_raw(job->columns),
-                                   .a = job->a,
+                                   .landmarks = ny_columns_raw(fit->columns),
+                                   .a = fit->a,
                                    .P = solution->P.at,
                                    .q = solution->q,
-                                   .degrees = job->degrees.v ? &job->degrees : NULL,
+                                   .degrees = fit->degrees.v ? &fit->degrees : NULL,
                                    .coordinates = &coordinates};
-    int err = ny_job_scale(job, solution, &scale, &coordinates);
+    int err = ny_fit_scale(fit, solution, &scale, &coordinates);
 
     if (err) return err;
     parts.scale = coordinates.scale ? NULL : scale;
     if (!ny_coordinates_plain(&coordinates))
-        ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
-    err = ny_model_new(&job->model, &parts);
-    ny_free(job->ctx, scale);
+        ny_field_set_json(fit->job.record, "coordinates", ny_coordinates_json(&coordinates));
+    err = ny_model_new(&fit->model, &parts);
+    ny_free(fit->job.ctx, scale);
     return err;
 }
 
-static int save_model(struct ny_job *job)
+static int save_model(struct ny_fit *fit)
 {
-    size_t bytes = ny_model_image_bytes(job->model);
-    void *image = ny_alloc(job->ctx, NY_MEM_MODEL, bytes);
+    size_t bytes = ny_model_image_bytes(fit->model);
+    void *image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
     int err;
 
     if (!image) return NY_EBUDGET;
-    ny_model_save(job->model, image);
-    err = ny_job_put_part(job, "model", image, bytes);
-    ny_free(job->ctx, image);
-    ny_field_set_count(job->record, "model_bytes", bytes);
+    ny_model_save(fit->model, image);
+    err = ny_job_put_part(&fit->job, "model", image, bytes);
+    ny_free(fit->job.ctx, image);
+    ny_field_set_count(fit->job.record, "model_bytes", bytes);
     return err;
 }
 
 /* Saves the averages with which a probe normalises K, where it is not divided. */
-static int save_averages(struct ny_job *job, const struct ny_solution *solution)
+static int save_averages(struct ny_fit *fit, const struct ny_solution *solution)
 {
-    if (!ny_settings_probe_averages(job->settings) || job->degrees.v) return NY_OK;
-    ny_field_set_number(job->record, "averages_mean", solution->averages_mean);
-    return ny_job_put_part(job, "centring", solution->averages, job->m * sizeof(double));
+    if (!ny_settings_probe_averages(fit->settings) || fit->degrees.v) return NY_OK;
+    ny_field_set_number(fit->job.record, "averages_mean", solution->averages_mean);
+    return ny_job_put_part(&fit->job, "centring", solution->averages, fit->m * sizeof(double));
 }
 
-void ny_job_drop_problem(struct ny_job *job)
+void ny_fit_drop_problem(struct ny_fit *fit)
 {
-    ny_accumulator_free(job->acc);
-    job->acc = NULL;
-    ny_krylov_close(job);
-    ny_job_drop_landmarks(job);
+    ny_accumulator_free(fit->acc);
+    fit->acc = NULL;
+    ny_krylov_close(fit);
+    ny_fit_drop_landmarks(fit);
 }
 
 /* Called if even an f64 G has lost to rounding what W tells apart: the next solve omits that. */
-static int solve_again(struct ny_job *job)
+static int solve_again(struct ny_fit *fit)
 {
-    if (job->coarse)
-        return ny_fail(job->ctx, NY_ENUMERIC,
+    if (fit->coarse)
+        return ny_fail(fit->job.ctx, NY_ENUMERIC,
                        "the projected problem has a negative eigenvalue even in f64: the kernel is "
                        "not positive semidefinite on these points, or so wide that only rounding "
                        "is left of it; choose another kernel or width");
-    job->coarse = true;
-    ny_job_drop_problem(job);
-    if (!job->settings->method->krylov) return NY_OK;
-    ny_field_set_json(job->record, "coarse", json_true());
-    json_object_clear(ny_job_checkpoint(job));
-    return ny_job_save(job, NY_STAGE_ACCUMULATE);
+    fit->coarse = true;
+    ny_fit_drop_problem(fit);
+    if (!fit->settings->method->krylov) return NY_OK;
+    ny_field_set_json(fit->job.record, "coarse", json_true());
+    json_object_clear(ny_job_checkpoint(&fit->job));
+    return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
 }
 
 /* The tile Gram lost what matters (trap 1): once more, in f64. */
-static int accumulate_again(struct ny_job *job)
+static int accumulate_again(struct ny_fit *fit)
 {
-    if (job->gram == NY_GRAM_F64 && !ny_job_sums_outdated(job)) return solve_again(job);
-    ny_log(job->ctx, NY_LOG_DETAIL,
+    if (fit->gram == NY_GRAM_F64 && !ny_fit_sums_outdated(fit)) return solve_again(fit);
+    ny_log(fit->job.ctx, NY_LOG_DETAIL,
            "the sums of pass 1 in f32 are too coarse for this result; they are made again in f64");
-    ny_field_set_json(job->record, "gram_f64", json_true());
-    json_object_clear(ny_job_checkpoint(job));
-    ny_job_drop_problem(job);
-    ny_job_mark_time(job);
-    return ny_job_save(job, NY_STAGE_ACCUMULATE);
+    ny_field_set_json(fit->job.record, "gram_f64", json_true());
+    json_object_clear(ny_job_checkpoint(&fit->job));
+    ny_fit_drop_problem(fit);
+    ny_job_mark_time(&fit->job);
+    return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
 }
 
 /* g_jj, as they are before the solution takes G. */
-static int keep_diagonal(const struct ny_job *job, double **diagonal)
+static int keep_diagonal(const struct ny_fit *fit, double **diagonal)
 {
-    size_t m = job->m;
+    size_t m = fit->m;
 
-    if (!job->acc || !job->acc->G.at || job->gram == NY_GRAM_F64) return NY_OK;
-    *diagonal = ny_alloc(job->ctx, NY_MEM_SOLVE, m * sizeof(double));
+    if (!fit->acc || !fit->acc->G.at || fit->gram == NY_GRAM_F64) return NY_OK;
+    *diagonal = ny_alloc(fit->job.ctx, NY_MEM_SOLVE, m * sizeof(double));
     if (!*diagonal) return NY_EBUDGET;
     for (size_t j = 0; j < m; j++)
-        (*diagonal)[j] = job->acc->G.at[j * job->acc->G.stride + j];
+        (*diagonal)[j] = fit->acc->G.at[j * fit->acc->G.stride + j];
     return NY_OK;
 }
 
 /* *diagonal: of the Gram, where it is f32. */
-static int solve_problem(struct ny_job *job, struct ny_solution *solution, double **diagonal)
+static int solve_problem(struct ny_fit *fit, struct ny_solution *solution, double **diagonal)
 {
     struct ny_problem problem;
-    int err = ny_job_prepare(job);
+    int err = ny_fit_prepare(fit);
 
-    if (err == NY_OK) err = ny_job_load_accumulator(job);
-    if (err == NY_OK) err = keep_diagonal(job, diagonal);
+    if (err == NY_OK) err = ny_fit_load_accumulator(fit);
+    if (err == NY_OK) err = keep_diagonal(fit, diagonal);
     if (err) return err;
-    problem = ny_job_problem(job);
-    ny_blas_parallel(job->ctx, job->m);
-    err = job->settings->method->solve(&problem, solution); /* W, s, G → P, q */
+    problem = ny_fit_problem(fit);
+    ny_blas_parallel(fit->job.ctx, fit->m);
+    err = fit->settings->method->solve(&problem, solution); /* W, s, G → P, q */
     ny_blas_serial();
     return err;
 }
 
-int ny_stage_solve(struct ny_job *job)
+int ny_stage_solve(struct ny_fit *fit)
 {
     struct ny_solution solution = {0};
-    const struct ny_method *method = job->settings->method;
+    const struct ny_method *method = fit->settings->method;
     double *diagonal = NULL;
     int err;
 
-    if (method->whole) return ny_products_solve(job);
-    if (job->update.mode == NY_UPDATE_FROZEN) return ny_update_drift(job);
-    err = method->krylov ? ny_krylov_finish(job, &solution)
-                         : solve_problem(job, &solution, &diagonal);
+    if (method->whole) return ny_products_solve(fit);
+    if (fit->update.mode == NY_UPDATE_FROZEN) return ny_update_drift(fit);
+    err = method->krylov ? ny_krylov_finish(fit, &solution)
+                         : solve_problem(fit, &solution, &diagonal);
     if (err) goto done;
-    if (solution.inaccurate || ny_job_sums_outdated(job) ||
-        (diagonal && ny_job_gram_blurs(job, &solution, diagonal))) {
-        err = accumulate_again(job);
+    if (solution.inaccurate || ny_fit_sums_outdated(fit) ||
+        (diagonal && ny_fit_gram_blurs(fit, &solution, diagonal))) {
+        err = accumulate_again(fit);
         goto done;
     }
-    if (method->coordinates) err = ny_signs_fix(job, &solution);
+    if (method->coordinates) err = ny_signs_fix(fit, &solution);
     if (err) goto done;
-    ny_job_report_solution(job, &solution);
-    err = save_averages(job, &solution);
+    ny_fit_report_solution(fit, &solution);
+    err = save_averages(fit, &solution);
     if (err) goto done;
-    err = make_model(job, &solution);
+    err = make_model(fit, &solution);
     if (err) goto done;
-    err = save_model(job);
+    err = save_model(fit);
     if (err) goto done;
-    ny_job_drop_problem(job);
-    ny_job_keep_sums(job);
-    ny_job_mark_time(job);
-    err = method->krylov ? ny_krylov_leave(job) : ny_job_save(job, NY_STAGE_PROJECT);
+    ny_fit_drop_problem(fit);
+    ny_fit_keep_sums(fit);
+    ny_job_mark_time(&fit->job);
+    err = method->krylov ? ny_krylov_leave(fit) : ny_job_save(&fit->job, NY_STAGE_PROJECT);
 done:
-    ny_free(job->ctx, diagonal);
-    ny_solution_release(&solution, job->ctx);
+    ny_free(fit->job.ctx, diagonal);
+    ny_solution_release(&solution, fit->job.ctx);
     return err;
 }

@@ -15,7 +15,7 @@
 #include "stream/pass.h"
 
 struct accumulate {
-    struct ny_job *job;
+    struct ny_fit *fit;
     const struct ny_accumulate *pass;
     struct ny_tiles tiles;
     struct ny_partial **partial;         /* one a worker */
@@ -72,7 +72,7 @@ static size_t leave_out(const struct accumulate *run, const struct ny_tile *tile
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct accumulate *run = arg;
-    const struct ny_degrees *degrees = &run->job->degrees;
+    const struct ny_degrees *degrees = &run->fit->degrees;
     unsigned w = tile->worker;
     struct ny_tile_rows rows = {tile->rows, ny_tiles_diagonal(&run->tiles, w), NULL};
     double *roots = run->roots + (size_t)w * NY_UNIT_ROWS;
@@ -127,310 +127,313 @@ static const void *piece_of(const void *arg, size_t at, size_t count)
     return image->piece;
 }
 
-int ny_job_save_sums(struct ny_job *job, const char *part, enum ny_stage next, uint64_t units)
+int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage next, uint64_t units)
 {
-    const struct ny_accumulator *acc = job->acc;
-    struct image image = {acc, ny_alloc(job->ctx, NY_MEM_GRAM, NY_CHUNK_BYTES)};
+    const struct ny_accumulator *acc = fit->acc;
+    struct image image = {acc, ny_alloc(fit->job.ctx, NY_MEM_GRAM, NY_CHUNK_BYTES)};
     struct ny_pieces pieces = {piece_of, &image, ny_accumulator_image_bytes(acc)};
     int err;
 
     if (!image.piece) return NY_EBUDGET;
-    err = next == NY_STAGE_SELECT ? ny_job_put_beside(job, part, &pieces)
-                                  : ny_job_checkpoint_pieces(job, next, part, &pieces, units);
-    ny_free(job->ctx, image.piece);
+    err = next == NY_STAGE_SELECT ? ny_job_put_beside(&fit->job, part, &pieces)
+                                  : ny_job_checkpoint_pieces(&fit->job, next, part, &pieces, units);
+    ny_free(fit->job.ctx, image.piece);
     return err;
 }
 
 /* The image is called "sums" in stage degrees, "gram" later; "late" while columns are added. */
-static int save(struct ny_job *job, enum ny_stage next, uint64_t units)
+static int save(struct ny_fit *fit, enum ny_stage next, uint64_t units)
 {
-    return ny_job_save_sums(job, job->acc->G.at ? "gram" : "sums", next, units);
+    return ny_fit_save_sums(fit, fit->acc->G.at ? "gram" : "sums", next, units);
 }
 
-static int save_late(struct ny_job *job, enum ny_stage next, uint64_t units)
+static int save_late(struct ny_fit *fit, enum ny_stage next, uint64_t units)
 {
-    return ny_job_save_sums(job, "late", next, units);
+    return ny_fit_save_sums(fit, "late", next, units);
 }
 
 static int checkpoint(void *arg, uint64_t units_done)
 {
     struct accumulate *run = arg;
 
-    ny_unreached_save(&run->unreached, ny_job_checkpoint(run->job));
-    return run->pass->save(run->job, run->job->stage, units_done);
+    ny_unreached_save(&run->unreached, ny_job_checkpoint(&run->fit->job));
+    return run->pass->save(run->fit, run->fit->job.stage, units_done);
 }
 
 /* Loads job->acc from the last checkpoint, if it has that part. */
-static int load(struct ny_job *job, const char *part, uint64_t *units, bool *found)
+static int load(struct ny_fit *fit, const char *part, uint64_t *units, bool *found)
 {
-    const struct ny_image_shape shape = {ny_accumulator_image_bytes(job->acc),
-                                         ny_units_of(job->points.n)};
+    const struct ny_image_shape shape = {ny_accumulator_image_bytes(fit->acc),
+                                         ny_units_of(fit->job.points.n)};
     void *image;
-    int err = ny_job_load_image(job, part, &shape, &image, units);
+    int err = ny_job_load_image(&fit->job, part, &shape, &image, units);
 
-    if (err == NY_OK && image) ny_accumulator_restore(job->acc, image);
+    if (err == NY_OK && image) ny_accumulator_restore(fit->acc, image);
     *found = image != NULL;
-    ny_free(job->ctx, image);
+    ny_free(fit->job.ctx, image);
     return err;
 }
 
-int ny_job_load_sums(struct ny_job *job, const char *part, uint64_t *units)
+int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units)
 {
     bool found;
-    int err = strcmp(part, "sums") == 0 ? ny_accumulator_new_sums(&job->acc, job->ctx, job->m)
-                                        : ny_accumulator_new(&job->acc, job->ctx, job->m);
+    int err = strcmp(part, "sums") == 0 ? ny_accumulator_new_sums(&fit->acc, fit->job.ctx, fit->m)
+                                        : ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
 
-    return err ? err : load(job, part, units, &found);
+    return err ? err : load(fit, part, units, &found);
 }
 
 /* Allocates each worker's share of H. */
 static int allocate_products(struct accumulate *run)
 {
-    struct ny_job *job = run->job;
+    struct ny_fit *fit = run->fit;
     struct ny_matrix U = run->pass->krylov->U;
     int err = NY_OK;
 
-    run->products = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->products));
+    run->products = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->products));
     if (!run->products) return NY_EBUDGET;
-    for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
-        err = ny_krylov_partial_new(&run->products[w], job->ctx, job->m, U.cols);
+    for (unsigned w = 0; w < fit->job.workers && err == NY_OK; w++)
+        err = ny_krylov_partial_new(&run->products[w], fit->job.ctx, fit->m, U.cols);
     return err;
 }
 
 static int allocate(struct accumulate *run)
 {
-    struct ny_job *job = run->job;
+    struct ny_fit *fit = run->fit;
     int err;
 
-    err = ny_tiles_new(&run->tiles, job->columns, job->a, job->settings->precision, job->workers);
+    err =
+        ny_tiles_new(&run->tiles, fit->columns, fit->a, fit->settings->precision, fit->job.workers);
     if (err) return err;
     if (run->pass->late)
-        run->late = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->late));
-    run->partial = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->partial));
-    run->of_tile = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*run->of_tile));
-    run->roots = ny_calloc(job->ctx, NY_MEM_TILES, job->workers, NY_UNIT_ROWS * sizeof(double));
+        run->late = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->late));
+    run->partial = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->partial));
+    run->of_tile = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->of_tile));
+    run->roots =
+        ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->job.workers, NY_UNIT_ROWS * sizeof(double));
     if (!run->partial || !run->of_tile || !run->roots || (run->pass->late && !run->late))
         return NY_EBUDGET;
-    if (job->degrees.v) run->degree_offset = ny_degrees_offset(&job->degrees, job->a);
-    for (unsigned w = 0; w < job->workers && err == NY_OK; w++)
+    if (fit->degrees.v) run->degree_offset = ny_degrees_offset(&fit->degrees, fit->a);
+    for (unsigned w = 0; w < fit->job.workers && err == NY_OK; w++)
         err = run->late
-                  ? ny_late_partial_new(&run->late[w], job->ctx, job->m, run->pass->late->late,
+                  ? ny_late_partial_new(&run->late[w], fit->job.ctx, fit->m, run->pass->late->late,
                                         run->pass->late->late_count, run->pass->gram)
-                  : ny_partial_new(&run->partial[w], job->ctx, job->m, run->pass->gram);
+                  : ny_partial_new(&run->partial[w], fit->job.ctx, fit->m, run->pass->gram);
     return err || !run->pass->krylov ? err : allocate_products(run);
 }
 
 static void release(struct accumulate *run)
 {
-    for (unsigned w = 0; run->partial && w < run->job->workers; w++)
+    for (unsigned w = 0; run->partial && w < run->fit->job.workers; w++)
         ny_partial_free(run->partial[w]);
-    for (unsigned w = 0; run->products && w < run->job->workers; w++)
+    for (unsigned w = 0; run->products && w < run->fit->job.workers; w++)
         ny_krylov_partial_free(run->products[w]);
-    for (unsigned w = 0; run->late && w < run->job->workers; w++)
+    for (unsigned w = 0; run->late && w < run->fit->job.workers; w++)
         ny_late_partial_free(run->late[w]);
-    ny_free(run->job->ctx, run->late);
-    ny_free(run->job->ctx, run->partial);
-    ny_free(run->job->ctx, run->products);
-    ny_free(run->job->ctx, run->of_tile);
-    ny_free(run->job->ctx, run->roots);
+    ny_free(run->fit->job.ctx, run->late);
+    ny_free(run->fit->job.ctx, run->partial);
+    ny_free(run->fit->job.ctx, run->products);
+    ny_free(run->fit->job.ctx, run->of_tile);
+    ny_free(run->fit->job.ctx, run->roots);
     ny_tiles_release(&run->tiles);
 }
 
 /* Flops of a row, besides its products with the landmarks. */
-static double sum_flops(const struct ny_job *job, const struct ny_accumulate *pass)
+static double sum_flops(const struct ny_fit *fit, const struct ny_accumulate *pass)
 {
-    double m = (double)job->m;
+    double m = (double)fit->m;
 
     if (pass->late) return 2 * m * (double)pass->late->late_count;
     return (pass->krylov ? 4 * m * (double)pass->krylov->U.cols : 0) +
            (pass->gram == NY_GRAM_NONE ? 0 : m * m);
 }
 
-int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass)
+int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
-    struct accumulate run = {.job = job, .pass = pass};
+    struct accumulate run = {.fit = fit, .pass = pass};
     struct ny_source *source = NULL;
-    const struct ny_columns_spec spec = ny_job_spec(job);
-    uint64_t end = pass->end_row ? pass->end_row : job->points.n, rows = end - pass->first_row;
-    double flops = 2 * (double)job->m * ny_entry_products(&spec) + sum_flops(job, pass);
+    const struct ny_columns_spec spec = ny_fit_spec(fit);
+    uint64_t end = pass->end_row ? pass->end_row : fit->job.points.n, rows = end - pass->first_row;
+    double flops = 2 * (double)fit->m * ny_entry_products(&spec) + sum_flops(fit, pass);
     int err;
 
-    run.unreached = ny_unreached_load(ny_job_checkpoint(job));
+    run.unreached = ny_unreached_load(ny_job_checkpoint(&fit->job));
     err = allocate(&run);
     if (err) goto done;
-    err = ny_job_open_source(job, pass->first_unit, end, &source);
+    err = ny_fit_open_source(fit, pass->first_unit, end, &source);
     if (err) goto done;
-    err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
+    err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
                                         .source = source,
-                                        .stage = ny_stage_name(job->stage),
-                                        .workers = job->workers,
+                                        .stage = ny_stage_name(fit->job.stage),
+                                        .workers = fit->job.workers,
                                         .first_unit = pass->first_unit,
-                                        .checkpoint_s = ny_context_checkpoint_s(job->ctx),
-                                        .rows_total = job->online ? job->points.n : 0,
+                                        .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
+                                        .rows_total = fit->online ? fit->job.points.n : 0,
                                         .flops_per_row = flops},
                       &work, &run);
     if (err) goto done;
-    err = ny_unreached_check(&run.unreached, job->ctx, job->points.n);
+    err = ny_unreached_check(&run.unreached, fit->job.ctx, fit->job.points.n);
     if (err) goto done;
-    if (job->online) /* the selection counts the rows */
-        ny_job_count_flops(job, flops * (double)rows);
+    if (fit->online) /* the selection counts the rows */
+        ny_job_count_flops(&fit->job, flops * (double)rows);
     else
-        ny_job_count_pass(job, rows, flops * (double)rows);
+        ny_job_count_pass(&fit->job, rows, flops * (double)rows);
 done:
-    ny_job_close_source(job, source);
+    ny_fit_close_source(fit, source);
     release(&run);
     return err;
 }
 
 /* Saves v of the implicit degrees, from the sums of the pass; destroys W. */
-static int save_degrees(struct ny_job *job)
+static int save_degrees(struct ny_fit *fit)
 {
-    size_t m = job->m;
-    double n = (double)job->points.n, *s = job->acc->s;
-    double *v = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m + 1, sizeof(double));
-    struct ny_problem problem = ny_job_problem(job);
+    size_t m = fit->m;
+    double n = (double)fit->job.points.n, *s = fit->acc->s;
+    double *v = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, m + 1, sizeof(double));
+    struct ny_problem problem = ny_fit_problem(fit);
     int err = NY_EBUDGET;
 
     if (!v) goto done;
     for (size_t j = 0; j < m; j++) /* s = s′ + n a */
-        s[j] += n * job->a[j];
-    ny_blas_parallel(job->ctx, m);
-    err = job->settings->method->degrees(&problem, s, v);
+        s[j] += n * fit->a[j];
+    ny_blas_parallel(fit->job.ctx, m);
+    err = fit->settings->method->degrees(&problem, s, v);
     ny_blas_serial();
     if (err) goto done;
     v[m] = ny_dot(s, v, m) / n;
-    err = ny_job_put_part(job, "degrees", v, (m + 1) * sizeof(double));
+    err = ny_job_put_part(&fit->job, "degrees", v, (m + 1) * sizeof(double));
 done:
-    ny_free(job->ctx, v);
+    ny_free(fit->job.ctx, v);
     return err;
 }
 
-int ny_stage_degrees(struct ny_job *job)
+int ny_stage_degrees(struct ny_fit *fit)
 {
     struct ny_accumulate pass = {.gram = NY_GRAM_NONE, .save = save};
     int err;
 
-    if (!ny_settings_needs_degrees(job->settings)) return ny_job_save(job, NY_STAGE_ACCUMULATE);
-    err = ny_job_prepare(job);
+    if (!ny_settings_needs_degrees(fit->settings))
+        return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
+    err = ny_fit_prepare(fit);
     if (err) return err;
-    err = ny_job_fit_workers(job);
+    err = ny_fit_lower_workers(fit);
     if (err) return err;
-    err = ny_job_load_sums(job, "sums", &pass.first_unit);
+    err = ny_fit_load_sums(fit, "sums", &pass.first_unit);
     if (err) return err;
-    pass.acc = job->acc;
-    err = ny_accumulate_pass(job, &pass);
+    pass.acc = fit->acc;
+    err = ny_accumulate_pass(fit, &pass);
     if (err) return err;
-    err = save_degrees(job);
+    err = save_degrees(fit);
     if (err) return err;
-    ny_job_drop_problem(job);
-    json_object_clear(ny_job_checkpoint(job));
-    ny_job_mark_time(job);
-    return ny_job_save(job, NY_STAGE_ACCUMULATE);
+    ny_fit_drop_problem(fit);
+    json_object_clear(ny_job_checkpoint(&fit->job));
+    ny_job_mark_time(&fit->job);
+    return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
 }
 
-bool ny_job_sums_outdated(const struct ny_job *job)
+bool ny_fit_sums_outdated(const struct ny_fit *fit)
 {
-    return job->gram == NY_GRAM_F64 && job->update.mode != NY_UPDATE_FROZEN &&
-           ny_field_is(ny_job_report(job), "gram_precision", "f32");
+    return fit->gram == NY_GRAM_F64 && fit->update.mode != NY_UPDATE_FROZEN &&
+           ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32");
 }
 
-void ny_job_drop_outdated(struct ny_job *job)
+void ny_fit_drop_outdated(struct ny_fit *fit)
 {
-    if (!ny_job_sums_outdated(job) || !ny_field_text(ny_job_checkpoint(job), "part")) return;
-    ny_log(job->ctx, NY_LOG_WARNING,
+    if (!ny_fit_sums_outdated(fit) || !ny_field_text(ny_job_checkpoint(&fit->job), "part")) return;
+    ny_log(fit->job.ctx, NY_LOG_WARNING,
            "the sums of pass 1 were begun in f32, which is too coarse for this result; they are "
            "made again in f64");
-    json_object_clear(ny_job_checkpoint(job));
+    json_object_clear(ny_job_checkpoint(&fit->job));
 }
 
-static int accumulate_all(struct ny_job *job)
+static int accumulate_all(struct ny_fit *fit)
 {
-    struct ny_accumulate pass = {.gram = job->gram, .save = save};
-    int err = ny_job_load_sums(job, "gram", &pass.first_unit);
+    struct ny_accumulate pass = {.gram = fit->gram, .save = save};
+    int err = ny_fit_load_sums(fit, "gram", &pass.first_unit);
 
-    pass.acc = job->acc;
-    return err ? err : ny_accumulate_pass(job, &pass);
+    pass.acc = fit->acc;
+    return err ? err : ny_accumulate_pass(fit, &pass);
 }
 
 /* The columns that joined, over the rows before; from a checkpoint, or from the sums of before. */
-static int add_columns(struct ny_job *job, const struct ny_matched *matched)
+static int add_columns(struct ny_fit *fit, const struct ny_matched *matched)
 {
-    struct ny_accumulate late = {.gram = job->gram,
-                                 .acc = job->acc,
+    struct ny_accumulate late = {.gram = fit->gram,
+                                 .acc = fit->acc,
                                  .late = matched,
-                                 .end_row = job->update.rows,
+                                 .end_row = fit->update.rows,
                                  .save = save_late};
     bool begun;
-    int err = load(job, "late", &late.first_unit, &begun);
+    int err = load(fit, "late", &late.first_unit, &begun);
 
-    if (!err && !begun) err = ny_update_load_sums(job, matched);
+    if (!err && !begun) err = ny_update_load_sums(fit, matched);
     if (err || !matched->late_count) return err;
-    err = ny_accumulate_pass(job, &late);
+    err = ny_accumulate_pass(fit, &late);
     if (err) return err;
-    ny_job_mark_time(job);
-    return save(job, NY_STAGE_ACCUMULATE, job->update.rows / NY_UNIT_ROWS);
+    ny_job_mark_time(&fit->job);
+    return save(fit, NY_STAGE_ACCUMULATE, fit->update.rows / NY_UNIT_ROWS);
 }
 
 /* Updates sums that are kept: adds the new columns, then all columns over the new rows. */
-static int accumulate_new(struct ny_job *job, const struct ny_matched *matched)
+static int accumulate_new(struct ny_fit *fit, const struct ny_matched *matched)
 {
-    struct ny_accumulate pass = {.gram = job->gram, .first_row = job->update.rows, .save = save};
+    struct ny_accumulate pass = {.gram = fit->gram, .first_row = fit->update.rows, .save = save};
     bool summed;
-    int err = ny_accumulator_new(&job->acc, job->ctx, job->m);
+    int err = ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
 
-    if (!err) err = load(job, "gram", &pass.first_unit, &summed);
+    if (!err) err = load(fit, "gram", &pass.first_unit, &summed);
     if (!err && !summed) {
-        err = add_columns(job, matched);
+        err = add_columns(fit, matched);
         pass.first_unit = pass.first_row / NY_UNIT_ROWS;
     }
-    pass.acc = job->acc;
-    return err ? err : ny_accumulate_pass(job, &pass);
+    pass.acc = fit->acc;
+    return err ? err : ny_accumulate_pass(fit, &pass);
 }
 
-static int accumulate(struct ny_job *job)
+static int accumulate(struct ny_fit *fit)
 {
     struct ny_matched matched = {0};
-    const uint64_t *rows = job->settings->method->coordinates ? NULL : job->rows;
+    const uint64_t *rows = fit->settings->method->coordinates ? NULL : fit->rows;
     int err = NY_OK;
 
-    if (ny_update_has_sums(job)) err = ny_update_match(&matched, job, rows, job->m);
+    if (ny_update_has_sums(fit)) err = ny_update_match(&matched, fit, rows, fit->m);
     if (!err)
-        err = ny_update_keeps_sums(job, &matched) ? accumulate_new(job, &matched)
-                                                  : accumulate_all(job);
-    ny_matched_release(&matched, job->ctx);
+        err = ny_update_keeps_sums(fit, &matched) ? accumulate_new(fit, &matched)
+                                                  : accumulate_all(fit);
+    ny_matched_release(&matched, fit->job.ctx);
     return err;
 }
 
-int ny_stage_accumulate(struct ny_job *job)
+int ny_stage_accumulate(struct ny_fit *fit)
 {
-    bool frozen = job->update.mode == NY_UPDATE_FROZEN;
+    bool frozen = fit->update.mode == NY_UPDATE_FROZEN;
     int err;
 
-    if (job->settings->method->whole) return ny_products_accumulate(job);
-    if (frozen && !ny_update_has_sums(job)) return ny_job_save(job, NY_STAGE_SOLVE);
-    if (job->settings->method->krylov) return ny_krylov_accumulate(job);
-    err = ny_job_prepare(job);
+    if (fit->settings->method->whole) return ny_products_accumulate(fit);
+    if (frozen && !ny_update_has_sums(fit)) return ny_job_save(&fit->job, NY_STAGE_SOLVE);
+    if (fit->settings->method->krylov) return ny_krylov_accumulate(fit);
+    err = ny_fit_prepare(fit);
     if (err) return err;
-    if (!ny_settings_needs_gram(job->settings)) return ny_job_save(job, NY_STAGE_SOLVE);
-    err = ny_job_fit_workers(job);
-    if (!err && !frozen) err = ny_job_measure_gram(job);
-    if (!err) err = ny_job_fit_workers(job); /* an f64 Gram takes more of each */
+    if (!ny_settings_needs_gram(fit->settings)) return ny_job_save(&fit->job, NY_STAGE_SOLVE);
+    err = ny_fit_lower_workers(fit);
+    if (!err && !frozen) err = ny_fit_measure_gram(fit);
+    if (!err) err = ny_fit_lower_workers(fit); /* an f64 Gram takes more of each */
     if (err) return err;
-    ny_job_drop_outdated(job);
-    ny_field_set_text(ny_job_report(job), "gram_precision",
-                      job->gram == NY_GRAM_F64 ? "f64" : "f32");
-    err = accumulate(job);
+    ny_fit_drop_outdated(fit);
+    ny_field_set_text(ny_job_report(&fit->job), "gram_precision",
+                      fit->gram == NY_GRAM_F64 ? "f64" : "f32");
+    err = accumulate(fit);
     if (err) return err;
-    ny_job_mark_time(job);
-    return save(job, NY_STAGE_SOLVE, ny_units_of(job->points.n));
+    ny_job_mark_time(&fit->job);
+    return save(fit, NY_STAGE_SOLVE, ny_units_of(fit->job.points.n));
 }
 
-int ny_job_load_accumulator(struct ny_job *job)
+int ny_fit_load_accumulator(struct ny_fit *fit)
 {
     uint64_t units;
 
-    return job->acc || !ny_settings_forms_gram(job->settings)
+    return fit->acc || !ny_settings_forms_gram(fit->settings)
                ? NY_OK
-               : ny_job_load_sums(job, "gram", &units);
+               : ny_fit_load_sums(fit, "gram", &units);
 }

@@ -12,27 +12,27 @@ struct ny_accumulate {
     uint64_t first_row, end_row; /* of those that count; end 0: n */
     const struct ny_matched *late; /* the sums are those of these columns alone; NULL: of all */
     uint64_t first_unit;
-    int (*save)(struct ny_job *job, enum ny_stage next, uint64_t units_done);
+    int (*save)(struct ny_fit *fit, enum ny_stage next, uint64_t units_done);
 };
 
 /* job->acc as `part`: the checkpoint of `next` after so many units; of stage select, beside it. */
-int ny_job_save_sums(struct ny_job *job, const char *part, enum ny_stage next, uint64_t units);
+int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage next, uint64_t units);
 /* A new job->acc, of parts "sums" or "gram": as the last checkpoint has it, or zero. */
-int ny_job_load_sums(struct ny_job *job, const char *part, uint64_t *units);
-int ny_accumulate_pass(struct ny_job *job, const struct ny_accumulate *pass);
+int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units);
+int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass);
 
 /* The sums so far are f32, of an earlier release, where they have to be f64 now. */
-bool ny_job_sums_outdated(const struct ny_job *job);
+bool ny_fit_sums_outdated(const struct ny_fit *fit);
 /* Forgets the checkpoint of such sums, with a note. */
-void ny_job_drop_outdated(struct ny_job *job);
+void ny_fit_drop_outdated(struct ny_fit *fit);
 
 /* Runs all passes of stage accumulate, one a block, for projected with its randomized solver. */
-int ny_krylov_accumulate(struct ny_job *job);
+int ny_krylov_accumulate(struct ny_fit *fit);
 /* P, q. */
 struct ny_solution;
-int ny_krylov_finish(struct ny_job *job, struct ny_solution *solution);
-void ny_krylov_close(struct ny_job *job);
+int ny_krylov_finish(struct ny_fit *fit, struct ny_solution *solution);
+void ny_krylov_close(struct ny_fit *fit);
 /* Stage project comes next, and no state any more. */
-int ny_krylov_leave(struct ny_job *job);
+int ny_krylov_leave(struct ny_fit *fit);
 
 #endif

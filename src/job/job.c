@@ -5,15 +5,9 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
-#include "base/progress.h"
+#include "linalg/blas.h"
 #include "results/figures.h"
-#include "fit/given_columns.h"
-#include "results/model.h"
-#include "job/plan.h"
-#include "spectral/krylov.h"
-
-static const char *const stage_names[] = {"stats",   "select", "degrees",   "accumulate", "solve",
-                                          "project", "probe",  "neighbors", "graph",      "done"};
+#include "stream/source.h"
 
 /* Keys of the report that `info --json` prints as null until they are known. */
 static const char *const report_keys[] = {"map",
@@ -82,38 +76,6 @@ static const char *const report_keys[] = {"map",
                                           "blas",
                                           "cpu"};
 
-/* Stages in the order of time, which for those of a graph is not that of their names. */
-static size_t rank_of(enum ny_stage stage)
-{
-    static const size_t ranks[NY_STAGE_DONE] = {
-        [NY_STAGE_STATS] = 0,  [NY_STAGE_NEIGHBORS] = 1, [NY_STAGE_GRAPH] = 2,
-        [NY_STAGE_SELECT] = 3, [NY_STAGE_DEGREES] = 4,   [NY_STAGE_ACCUMULATE] = 5,
-        [NY_STAGE_SOLVE] = 6,  [NY_STAGE_PROJECT] = 7,   [NY_STAGE_PROBE] = 8};
-
-    return ranks[stage];
-}
-
-void ny_job_course(struct ny_context *ctx, const struct ny_plan *plan)
-{
-    double planned_s[NY_STAGE_DONE];
-
-    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        planned_s[rank_of((enum ny_stage)stage)] = plan->stage_s[stage];
-    ny_course_begin(ctx, planned_s, NY_STAGE_DONE);
-}
-
-const char *ny_stage_name(enum ny_stage stage)
-{
-    return stage_names[stage];
-}
-
-enum ny_stage ny_stage_parse(const char *name)
-{
-    for (int stage = NY_STAGE_STATS; name && stage < NY_STAGE_DONE; stage++)
-        if (strcmp(name, stage_names[stage]) == 0) return (enum ny_stage)stage;
-    return NY_STAGE_DONE;
-}
-
 void ny_job_describe_machine(json_t *report)
 {
     ny_field_set_text(report, "version", ny_version());
@@ -135,7 +97,7 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
     ny_job_describe_machine(report);
     ny_field_set_json(record, "format", json_integer(NY_RECORD_FORMAT));
     ny_field_set_text(record, "kind", kind);
-    ny_field_set_text(record, "stage", stage_names[NY_STAGE_STATS]);
+    ny_field_set_text(record, "stage", ny_stage_name(NY_STAGE_STATS));
     ny_field_set_json(record, "options", options);
     ny_field_set_json(record, "checkpoint", json_object());
     ny_field_set_json(record, "report", report);
@@ -170,7 +132,7 @@ int ny_job_delete_part(const struct ny_job *job, struct ny_batch *batch, const c
 
 void ny_job_mark_time(struct ny_job *job)
 {
-    const char *stage = stage_names[job->stage];
+    const char *stage = ny_stage_name(job->stage);
     json_t *report = ny_job_report(job), *stages = json_object_get(report, "stages");
     json_t *memory = json_object_get(report, "stage_memory_bytes");
     double now_s = ny_now(), elapsed_s = now_s - job->marked_s;
@@ -201,10 +163,10 @@ int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stag
 {
     int err = NY_OK;
 
-    ny_field_set_text(job->record, "stage", stage_names[stage]);
+    ny_field_set_text(job->record, "stage", ny_stage_name(stage));
     if (stage == NY_STAGE_DONE) add_totals(ny_job_report(job));
     if (stage == NY_STAGE_DONE) ny_figures_derive(job->record);
-    if (stage == NY_STAGE_DONE && job->update.mode) err = ny_update_finish(job, batch);
+    if (stage == NY_STAGE_DONE && job->at_end) err = job->at_end(job, batch);
     if (err == NY_OK) err = ny_record_put(batch, job->name, job->record);
     if (err) {
         ny_batch_abort(batch);
@@ -305,7 +267,7 @@ int ny_job_not_its_checkpoint(const struct ny_job *job)
     return ny_fail(job->ctx, NY_ESTORE,
                    "the checkpoint of '%s' in %s is not one of its stage %s; begin it anew with "
                    "--restart",
-                   job->name, ny_store_path(job->store), stage_names[job->stage]);
+                   job->name, ny_store_path(job->store), ny_stage_name(job->stage));
 }
 
 int ny_job_no_such_stage(const struct ny_job *job)
@@ -374,50 +336,6 @@ void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, dou
     ny_job_count_flops(job, flops);
 }
 
-/* Called once, when an update begins. */
-static int check_drift(struct ny_job *job)
-{
-    int err;
-
-    if (!job->update.mode || json_object_size(ny_job_checkpoint(job)) > 0) return NY_OK;
-    err = ny_job_load_frozen(job);
-    return err ? err : ny_update_warn_drift(job);
-}
-
-/* A result computed half with one BLAS and half with another is right, but not to the last bit. */
-static void warn_of_other_machine(const struct ny_job *job)
-{
-    const char *blas = ny_field_text(ny_job_report(job), "blas");
-
-    if (blas && strcmp(blas, ny_blas_name()) != 0)
-        ny_log(job->ctx, NY_LOG_WARNING,
-               "'%s' was begun with %s and goes on with %s: its last bits may differ from an "
-               "unbroken run's",
-               job->name, blas, ny_blas_name());
-}
-
-void ny_job_drop_landmarks(struct ny_job *job)
-{
-    ny_columns_free(job->columns);
-    ny_degrees_release(&job->degrees, job->ctx);
-    ny_free(job->ctx, job->W.at);
-    ny_free(job->ctx, job->a);
-    ny_free(job->ctx, job->rows);
-    job->columns = NULL;
-    job->W = (struct ny_matrix){0};
-    job->a = NULL;
-    job->rows = NULL;
-}
-
-static void release(struct ny_job *job)
-{
-    ny_model_free(job->model);
-    ny_free(job->ctx, job->state);
-    ny_job_drop_problem(job);
-    ny_geometry_free(job->geometry, job->ctx);
-    ny_unreserve(job->ctx, NY_MEM_PROCESS, job->blas_bytes);
-}
-
 int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *arg), void *arg)
 {
     int err = NY_OK;
@@ -426,10 +344,10 @@ int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *ar
         const char *stage = ny_field_text(job->record, "stage");
 
         job->stage = ny_stage_parse(stage);
-        if (job->stage == NY_STAGE_DONE && strcmp(stage, stage_names[NY_STAGE_DONE]) != 0)
+        if (job->stage == NY_STAGE_DONE && strcmp(stage, ny_stage_name(NY_STAGE_DONE)) != 0)
             return ny_job_no_such_stage(job);
         if (job->stage == end) break;
-        ny_course_stage(job->ctx, rank_of(job->stage));
+        ny_stages_enter(job->ctx, job->stage);
         err = ny_check_interrupt(job->ctx);
         ny_memory_peak_reset(job->ctx);
         ny_blas_serial(); /* but around small problems, whatever ran before in this process */
@@ -440,93 +358,11 @@ int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *ar
     return err;
 }
 
-static int run_stage(void *arg)
+void ny_job_report_resources(struct ny_job *job)
 {
-    static int (*const run[])(struct ny_job *) = {
-        ny_stage_stats, ny_stage_select,  ny_stage_degrees, ny_stage_accumulate,
-        ny_stage_solve, ny_stage_project, ny_stage_probe};
-    struct ny_job *job = arg;
-    enum ny_stage last = job->settings->probes ? NY_STAGE_PROBE : NY_STAGE_PROJECT;
+    json_t *report = ny_job_report(job);
 
-    if (job->until != NY_STAGE_DONE) last = job->until;
-    if (job->stage > last) return ny_job_no_such_stage(job);
-    return run[job->stage](job);
-}
-
-int ny_job_reserve_blas(struct ny_job *job, size_t m)
-{
-    size_t bytes = ny_blas_bytes(job->settings->threads, job->workers, m), more;
-    int err;
-
-    if (bytes <= job->blas_bytes) return NY_OK;
-    more = bytes - job->blas_bytes;
-    err = ny_reserve(job->ctx, NY_MEM_PROCESS, more);
-    if (err == NY_OK) job->blas_bytes = bytes;
-    return err;
-}
-
-/* Checks the row counts of a record, since later stages rely on them. */
-static int check_rows(const struct ny_job *job)
-{
-    const struct ny_update *update = &job->update;
-    uint64_t landmarks = ny_field_count(ny_job_report(job), "landmarks", 1), n = job->points.n;
-    bool arriving = json_is_true(json_object_get(job->record, "arriving"));
-
-    if ((n || arriving) && landmarks && update->rows <= n && update->selected <= n &&
-        (update->landmarks <= n || update->landmarks <= job->points.d))
-        return NY_OK;
-    return ny_fail(job->ctx, NY_ESTORE,
-                   "the record of '%s' in %s counts rows or landmarks that it cannot have; begin "
-                   "it anew with --restart",
-                   job->name, ny_store_path(job->store));
-}
-
-int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
-               json_t *record, const struct ny_plan *plan)
-{
-    struct ny_job job = {.ctx = ny_store_context(store),
-                         .store = store,
-                         .name = name,
-                         .settings = settings,
-                         .until = plan ? NY_STAGE_DONE : NY_STAGE_SELECT,
-                         .plan = plan,
-                         .record = record,
-                         .update = ny_update_of(record),
-                         .workers = plan ? plan->workers : settings->threads,
-                         .params = settings->params,
-                         .marked_s = ny_now()};
-    uint64_t n;
-    int err;
-
-    err = ny_points_info(store, &job.points);
-    if (err == NY_OK) err = ny_record_check_lost(store, name, record);
-    if (err) goto done;
-    if (json_is_true(json_object_get(record, "arriving"))) /* those that are there now */
-        ny_field_set_count(ny_job_report(&job), "n", job.points.n);
-    n = ny_field_count(ny_job_report(&job), "n", 0);
-    if (job.points.n < n) {
-        err = ny_fail(job.ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",
-                      ny_store_path(store), (unsigned long long)job.points.n, name,
-                      (unsigned long long)n);
-        goto done;
-    }
-    if (job.points.n > n)
-        ny_log(job.ctx, NY_LOG_NOTE,
-               "%llu rows were appended since %s'%s' began; they are not in it",
-               (unsigned long long)(job.points.n - n), job.update.mode ? "the update of " : "",
-               name);
-    job.points.n = n;
-    err = check_rows(&job);
-    if (err) goto done;
-    err = ny_given_columns_shape(job.ctx, settings, &job.points);
-    if (err) goto done;
-    warn_of_other_machine(&job);
-    err = ny_job_reserve_blas(&job, (size_t)ny_field_count(ny_job_report(&job), "landmarks", 0));
-    if (err) goto done;
-    err = check_drift(&job);
-    if (err) goto done;
-    err = ny_job_run_stages(&job, NY_STAGE_DONE, run_stage, &job);
-done:
-    release(&job);
-    return err;
+    ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
+    ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
+    ny_field_set_count(report, "store_bytes", ny_store_bytes(job->store));
 }

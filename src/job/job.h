@@ -1,101 +1,30 @@
 /*
- * A job: stats → select → (degrees →) accumulate → solve → project → (probe →) done, resumed at its
- * last checkpoint.
+ * A job: the record of a NAME, its checkpoints and times, and the running of its stages, which it
+ * resumes at its last checkpoint.
  *
- * Everything a later stage needs from an earlier one is stored when the earlier one ends, in the
- * same transaction as the record that says so (results/record.h). An update of a result (full:
- * select → … → done; frozen: accumulate → solve, which only measures → project → done) writes to
- * parts of its own beside those of the result, and takes its place in one transaction at the end:
- * update/update.h. Parts of a NAME:
- *
- *   job          the record
- *   update       the record of an update under way
- *   geometry     centre[d], factor[d]: frozen in stage stats
- *   select.0/1   image of a selection under way, two slots in turn
- *   landmarks    m row numbers, in order of selection
- *   residuals    n upper bounds of δ_i, f32 (greedy, rpcholesky)
- *   sums.0/1     image of the sums of the degrees' pass, two slots in turn
- *   degrees      v[m] and their mean: implicit degrees d_i = c_i·v
- *   gram.0/1     image of the accumulator, two slots in turn; the last one stays with the model
- *                (online: beside that of the selection)
- *   late.0/1     the same, while columns of landmarks that joined are added over earlier rows
- *   krylov.0/1   instead, of projected's randomized solver: its state (spectral/krylov.h)
- *   model        results/model.h
- *   embedding    chunks of whole rows, f32 or f64
- *   centring     u[m], for a probe: averages ρ_i = c_i·u
- *   averages     n, for a probe: ρ_i, or 1/√d_i; gone when the job is done
- *   probe.0/1    image of the sums of a probe, two slots in turn; gone likewise
- *
- * Of methods that work on all of K, which have no landmarks (whole/products.h), instead of gram and
- * model:
- *
- *   products.0/1 image of the products under way; gone when the job is done
- *   map          r × p: the embedding is the basis times this
- *   extension    what places new points (results/extension.h)
+ * Everything that a later stage needs from an earlier one is stored when the earlier one ends, in
+ * the same transaction as the record that says so (results/record.h). A job knows no stage: what
+ * the stages of a kind of job hold is in a struct of their own, which begins with the job:
+ * fit/fit.h, neighbors/job.h.
  */
 #ifndef NY_JOB_JOB_H
 #define NY_JOB_JOB_H
 
-#include "results/degrees.h"
+#include "job/stage.h"
 #include "results/record.h"
-#include "fit/settings.h"
-#include "update/update.h"
-
-enum ny_stage {
-    NY_STAGE_STATS,
-    NY_STAGE_SELECT,
-    NY_STAGE_DEGREES,
-    NY_STAGE_ACCUMULATE,
-    NY_STAGE_SOLVE,
-    NY_STAGE_PROJECT,
-    NY_STAGE_PROBE,
-    NY_STAGE_NEIGHBORS, /* of a graph (neighbors/job.h) */
-    NY_STAGE_GRAPH,
-    NY_STAGE_DONE
-};
-
-/* Begins the course of a job (base/progress.h) by its plan; ny_course_end() when it is over. */
-struct ny_plan;
-void ny_job_course(struct ny_context *ctx, const struct ny_plan *plan);
-const char *ny_stage_name(enum ny_stage stage);
-enum ny_stage ny_stage_parse(const char *name);
-
-struct ny_reader;
-struct ny_krylov;
-struct ny_online;
 
 struct ny_job {
     struct ny_context *ctx;
     struct ny_store *store;
     const char *name;
-    const struct ny_fit_settings *settings;
-    enum ny_stage until;          /* NY_STAGE_DONE, or NY_STAGE_SELECT for a dictionary alone */
-    const struct ny_plan *plan;   /* NULL for a dictionary alone */
     json_t *record;               /* borrowed: loaded or new */
-    struct ny_update update;      /* mode NONE: a fit */
     struct ny_points_info points; /* points.n = rows of the job, as recorded */
     enum ny_stage stage; /* under way */
     unsigned workers;
     size_t blas_bytes; /* reserved: what OpenBLAS keeps of its buffers */
     double marked_s; /* since when the stage under way is not yet in the report's stages */
-
-    struct ny_geometry *geometry;
-    struct ny_kernel_params params; /* γ decided */
-    size_t m;
-    uint64_t *rows; /* landmarks */
-    struct ny_columns *columns;
-    struct ny_matrix W;
-    double *a; /* shift: column means of W */
-    struct ny_degrees degrees; /* v = NULL: K is not divided */
-    enum ny_gram_precision gram;
-    double tile_noise; /* root mean square of f32 tiles' errors, measured on landmarks */
-    bool coarse; /* the solve stage is at its second attempt (spectral/method.h) */
-    struct ny_accumulator *acc;
-    struct ny_krylov *krylov; /* projected with its randomized solver, instead of acc */
-    struct ny_online *online; /* while stage select sums up too (fit/online.h) */
-    struct ny_model *model;
-    double *state; /* of a method on all of K (whole/products.h) */
-    struct ny_reader *columns_reader; /* of a precomputed kernel, while a pass runs */
+    /* Called with the batch of the last commit, before the record is put; NULL: nothing is. */
+    int (*at_end)(struct ny_job *job, struct ny_batch *batch);
 };
 
 /* A new record: stage stats, n and d as of now, everything else in the report null. `options` is
@@ -104,14 +33,6 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
 
 /* Puts version, BLAS and CPU of this run into a report. */
 void ny_job_describe_machine(json_t *report);
-
-/* Runs from the record's stage to the end; the caller holds the NAME's lock. `record` is brought up
- * to date. `plan`: of the same settings; NULL for a dictionary alone.
- * Passes: those of the selection, one to accumulate, one to project. */
-int ny_job_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
-               json_t *record, const struct ny_plan *plan);
-
-/* ---- between the stages (fit) ------------------------------------------------- */
 
 json_t *ny_job_report(const struct ny_job *job);
 json_t *ny_job_checkpoint(const struct ny_job *job);
@@ -160,51 +81,7 @@ void ny_job_count_flops(struct ny_job *job, double flops);
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
 /* Counts several passes, in which so many rows were read in all. */
 void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, double flops);
-
-int ny_stage_stats(struct ny_job *job);
-/* γ, in all of its spellings. */
-void ny_job_report_width(struct ny_job *job, double gamma);
-/* Loads the geometry and width, which stage stats froze, and makes the kernel with them. */
-int ny_job_load_frozen(struct ny_job *job);
-struct ny_columns_spec ny_job_spec(const struct ny_job *job);
-int ny_stage_select(struct ny_job *job);
-/* Computes W, the shift a and the tile Gram's precision again from the landmarks, as they are not
- * stored; also W where a pass had no room for it. */
-int ny_job_prepare(struct ny_job *job);
-/* Measures f32 tiles on the landmarks (tile_noise). NY_ENUMERIC where they are not W − 1aᵀ: huge
- * offsets, outliers, underflow. */
-int ny_job_check_tiles(struct ny_job *job);
-size_t ny_job_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m);
-/* Gives W, a, degrees, columns and rows back. */
-void ny_job_drop_landmarks(struct ny_job *job);
-/* Reserves what OpenBLAS will keep with m landmarks. */
-int ny_job_reserve_blas(struct ny_job *job, size_t m);
-/* Sets job->workers to the most with which the pass that comes fits the budget, which may be
- * without W: then that is given back; NY_EBUDGET when not even one does. */
-int ny_job_fit_workers(struct ny_job *job);
-int ny_stage_degrees(struct ny_job *job);
-int ny_stage_accumulate(struct ny_job *job);
-/* Loads job->acc from the last checkpoint, if the job has a pass 1. */
-int ny_job_load_accumulator(struct ny_job *job);
-/* The small problem of the job as it is prepared. */
-struct ny_problem ny_job_problem(const struct ny_job *job);
-/* Gives back what a small problem has used up; sums come again from their checkpoint. */
-void ny_job_drop_problem(struct ny_job *job);
-int ny_stage_solve(struct ny_job *job);
-int ny_stage_project(struct ny_job *job);
-/* Returns the stage after project: the probe if one is asked for, else the end. */
-enum ny_stage ny_job_after_project(const struct ny_job *job);
-int ny_stage_probe(struct ny_job *job);
-/* Eigenvalues and certificate; what is known when the last stage ends. */
-struct ny_solution;
-void ny_job_report_solution(struct ny_job *job, const struct ny_solution *solution);
-/* Computes the factors of Û in the map: Λ̂^½ goes into the stored rows themselves, diffusion's λ̂^t
- * into the coordinates. *scale: the factors, which `coordinates` borrows for diffusion; ny_free()
- * it; NULL: 1. */
-struct ny_coordinates;
-int ny_job_scale(const struct ny_job *job, const struct ny_solution *solution, double **scale,
-                 struct ny_coordinates *coordinates);
-void ny_job_report_end(struct ny_job *job);
+/* Puts the peak of memory, the budget and the size of the store into the report. */
 void ny_job_report_resources(struct ny_job *job);
 
 #endif

@@ -40,7 +40,7 @@ struct eigenmaps {
 static int check_size(const struct ny_graph_fit *fit, size_t pairs)
 {
     if (pairs <= fit->edges.n) return NY_OK;
-    return ny_fail(fit->job.ctx, NY_EUSAGE,
+    return ny_fail(fit->base.job.ctx, NY_EUSAGE,
                    "--components %zu and the trivial one are more than the %u rows of the largest "
                    "component of the graph",
                    pairs - 1, fit->edges.n);
@@ -49,16 +49,16 @@ static int check_size(const struct ny_graph_fit *fit, size_t pairs)
 /* γ, in the report once it is known; 0: weights are 1. */
 static int decide_width(struct ny_graph_fit *fit, double *gamma)
 {
-    struct ny_job *job = &fit->job;
+    struct ny_job *job = &fit->base.job;
     json_t *report = ny_job_report(job);
     int err = NY_OK;
 
     *gamma = 0;
-    if (job->settings->edge_weights == NY_EDGES_BINARY) return NY_OK;
-    *gamma = ny_field_number(report, "gamma", job->settings->params.gamma);
+    if (fit->base.settings->edge_weights == NY_EDGES_BINARY) return NY_OK;
+    *gamma = ny_field_number(report, "gamma", fit->base.settings->params.gamma);
     if (json_is_number(json_object_get(report, "gamma"))) return NY_OK;
-    if (job->settings->gamma_auto) err = ny_affinity_gamma(&fit->edges, gamma);
-    if (err == NY_OK) ny_job_report_width(job, *gamma);
+    if (fit->base.settings->gamma_auto) err = ny_affinity_gamma(&fit->edges, gamma);
+    if (err == NY_OK) ny_fit_report_width(&fit->base, *gamma);
     return err;
 }
 
@@ -68,7 +68,7 @@ static int load_image(const struct eigenmaps *map, size_t bytes, double **image)
     const struct ny_image_shape shape = {bytes, UINT64_MAX};
     void *loaded;
     uint64_t products;
-    int err = ny_job_load_image(&map->fit->job, "eigenpairs", &shape, &loaded, &products);
+    int err = ny_job_load_image(&map->fit->base.job, "eigenpairs", &shape, &loaded, &products);
 
     *image = loaded;
     return err;
@@ -78,7 +78,7 @@ static void warn_of_far_rows(const struct eigenmaps *map)
 {
     const struct ny_affinity *affinity = &map->affinity;
 
-    if (affinity->far && map->fit->job.stage == NY_STAGE_SOLVE)
+    if (affinity->far && map->fit->base.job.stage == NY_STAGE_SOLVE)
         ny_log(affinity->ctx, NY_LOG_WARNING,
                "%llu rows, row %llu the first of them, are so far from all of their neighbours "
                "that the weights exp(-%g d^2) vanish: they are placed at 0; a smaller --gamma "
@@ -89,11 +89,10 @@ static void warn_of_far_rows(const struct eigenmaps *map)
 
 static int open_map(struct eigenmaps *map, struct ny_graph_fit *fit)
 {
-    struct ny_job *job = &fit->job;
     double gamma;
     int err;
 
-    *map = (struct eigenmaps){.fit = fit, .pairs = ny_settings_pairs(job->settings)};
+    *map = (struct eigenmaps){.fit = fit, .pairs = ny_settings_pairs(fit->base.settings)};
     err = check_size(fit, map->pairs);
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
     if (err == NY_OK) err = decide_width(fit, &gamma);
@@ -104,14 +103,14 @@ static int open_map(struct eigenmaps *map, struct ny_graph_fit *fit)
 
 static int open_solver(struct eigenmaps *map)
 {
-    struct ny_job *job = &map->fit->job;
     double *image = NULL;
-    int err = ny_job_reserve_blas(job, map->pairs);
+    int err = ny_fit_reserve_blas(&map->fit->base, map->pairs);
 
     if (err == NY_OK)
         err = load_image(map, ny_lobpcg_state_bytes(map->fit->edges.n, map->pairs), &image);
     if (err) return err;
-    return ny_lobpcg_new(&map->solver, &map->affinity, map->pairs, job->settings->seed, image);
+    return ny_lobpcg_new(&map->solver, &map->affinity, map->pairs, map->fit->base.settings->seed,
+                         image);
 }
 
 static void close_map(struct eigenmaps *map)
@@ -124,9 +123,9 @@ static void close_map(struct eigenmaps *map)
 
 static int save(struct eigenmaps *map)
 {
-    return ny_job_checkpoint_image(&map->fit->job, NY_STAGE_SOLVE, "eigenpairs", map->solver.state,
-                                   ny_lobpcg_state_bytes(map->solver.n, map->pairs),
-                                   ny_lobpcg_products(&map->solver));
+    return ny_job_checkpoint_image(
+        &map->fit->base.job, NY_STAGE_SOLVE, "eigenpairs", map->solver.state,
+        ny_lobpcg_state_bytes(map->solver.n, map->pairs), ny_lobpcg_products(&map->solver));
 }
 
 /* A product counts as a pass over the nodes. How many are to come is not known before residuals
@@ -145,7 +144,7 @@ static void report_progress(const struct eigenmaps *map, struct ny_meter *meter)
 
 static int give_up(const struct eigenmaps *map)
 {
-    return ny_fail(map->fit->job.ctx, NY_ENUMERIC,
+    return ny_fail(map->fit->base.job.ctx, NY_ENUMERIC,
                    "after %.0f steps the residuals of the eigenvectors are still %.3g times as "
                    "large as they may be; fewer --components, more --neighbors or a smaller "
                    "--gamma make it easier",
@@ -154,7 +153,7 @@ static int give_up(const struct eigenmaps *map)
 
 static int run_solver(struct eigenmaps *map)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     struct ny_lobpcg *solver = &map->solver;
     double saved_s = ny_now();
     struct ny_meter meter;
@@ -193,10 +192,10 @@ static struct ny_matrix to_vectors(struct eigenmaps *map)
 /* Fixes the signs over the nodes with the smallest hash. */
 static int fix_signs(struct eigenmaps *map, struct ny_matrix U)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     struct ny_selection chosen = {0};
     double *at = NULL;
-    int err = ny_signs_rows(job, &map->fit->edges, &chosen);
+    int err = ny_signs_rows(&map->fit->base, &map->fit->edges, &chosen);
 
     if (err) goto done;
     at = ny_calloc(job->ctx, NY_MEM_SOLVE, chosen.m, U.cols * sizeof(double));
@@ -218,20 +217,20 @@ done:
 /* (1 − λ)^t of the coordinates; and ψ = D^-½u/c₀, where c₀ = 1/√(Σd) is the trivial vector. */
 static int report_scale(const struct eigenmaps *map)
 {
-    const struct ny_job *job = &map->fit->job;
+    const struct ny_job *job = &map->fit->base.job;
     struct ny_coordinates coordinates = {
-        .pairs = map->pairs, .skip = 1, .asymmetric = job->settings->asymmetric};
+        .pairs = map->pairs, .skip = 1, .asymmetric = map->fit->base.settings->asymmetric};
     double *scale = NULL, volume = 0;
 
-    if (job->settings->map->in_time) {
+    if (map->fit->base.settings->map->in_time) {
         scale = ny_calloc(job->ctx, NY_MEM_SOLVE, map->pairs, sizeof(double));
         if (!scale) return NY_EBUDGET;
     }
     for (size_t i = 0; i < map->solver.n; i++)
         volume += map->affinity.degree[i];
     for (size_t k = 0; k + 1 < map->pairs && scale; k++) {
-        scale[k] = pow(1 - map->solver.value[k + 1], job->settings->time);
-        if (job->settings->asymmetric) scale[k] *= sqrt(volume);
+        scale[k] = pow(1 - map->solver.value[k + 1], map->fit->base.settings->time);
+        if (map->fit->base.settings->asymmetric) scale[k] *= sqrt(volume);
     }
     coordinates.scale = scale;
     ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
@@ -241,13 +240,14 @@ static int report_scale(const struct eigenmaps *map)
 
 static void report_pairs(const struct eigenmaps *map)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     json_t *report = ny_job_report(job), *values = json_array(), *residuals = json_array();
 
     for (size_t k = 0; k < map->pairs; k++) {
         double value = fmax(map->solver.value[k], 0);
 
-        ny_field_append(values, json_real(job->settings->map->in_time ? 1 - value : value));
+        ny_field_append(values,
+                        json_real(map->fit->base.settings->map->in_time ? 1 - value : value));
         ny_field_append(residuals, json_real(map->solver.residual[k]));
     }
     ny_field_set_json(report, "eigenvalues", values);
@@ -263,7 +263,7 @@ static void warn_of_groups(const struct eigenmaps *map)
     for (size_t k = 1; k < map->pairs; k++)
         zeros += map->solver.value[k] < NY_LOBPCG_ROUNDING;
     if (zeros)
-        ny_log(map->fit->job.ctx, NY_LOG_WARNING,
+        ny_log(map->fit->base.job.ctx, NY_LOG_WARNING,
                "%zu of the %zu eigenvalues are 0 to rounding: weights that vanish tie groups of "
                "rows to the rest, and these vectors tell the groups apart, not how rows lie in "
                "them; --edge-weights binary or a smaller --gamma sees the whole",
@@ -273,14 +273,15 @@ static void warn_of_groups(const struct eigenmaps *map)
 /* Powers of a negative number. */
 static int check_time(const struct eigenmaps *map)
 {
-    const struct ny_job *job = &map->fit->job;
+    const struct ny_job *job = &map->fit->base.job;
     double last = 1 - map->solver.value[map->pairs - 1];
 
-    if (!job->settings->map->in_time || !isnan(pow(last, job->settings->time))) return NY_OK;
+    if (!map->fit->base.settings->map->in_time || !isnan(pow(last, map->fit->base.settings->time)))
+        return NY_OK;
     return ny_fail(job->ctx, NY_ENUMERIC,
                    "the last eigenvalue of the walk is %.3g, and has no power --time %g; give a "
                    "whole --time, or fewer --components",
-                   last, job->settings->time);
+                   last, map->fit->base.settings->time);
 }
 
 static int solve(struct ny_graph_fit *fit)
@@ -299,7 +300,7 @@ static int solve(struct ny_graph_fit *fit)
     U = to_vectors(&map);
     err = fix_signs(&map, U);
     if (err == NY_OK)
-        err = ny_job_checkpoint_image(&fit->job, NY_STAGE_PROJECT, "eigenpairs", U.at,
+        err = ny_job_checkpoint_image(&fit->base.job, NY_STAGE_PROJECT, "eigenpairs", U.at,
                                       U.rows * U.cols * sizeof(double),
                                       ny_lobpcg_products(&map.solver));
 done:
@@ -322,11 +323,11 @@ static int finish(struct ny_job *job)
 /* Rows of Û, and 1/√d_i behind them where coordinates are those of the walk. */
 static int embed(struct eigenmaps *map, struct ny_matrix U)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     struct ny_matrix wide;
     int err;
 
-    if (!job->settings->asymmetric) return ny_graph_embed(map->fit, U);
+    if (!map->fit->base.settings->asymmetric) return ny_graph_embed(map->fit, U);
     wide = ny_matrix(ny_calloc(job->ctx, NY_MEM_SOLVE, U.rows, (U.cols + 1) * sizeof(double)),
                      U.rows, U.cols + 1);
     if (!wide.at) return NY_EBUDGET;
@@ -348,19 +349,19 @@ static int project(struct ny_graph_fit *fit)
 
     if (err == NY_OK) err = load_image(&map, n * map.pairs * sizeof(double), &U);
     if (err == NY_OK && !U)
-        err = ny_fail(fit->job.ctx, NY_ESTORE,
+        err = ny_fail(fit->base.job.ctx, NY_ESTORE,
                       "the eigenvectors of '%s' are missing; fit it again with --restart",
-                      fit->job.name);
+                      fit->base.job.name);
     if (err == NY_OK) err = embed(&map, ny_matrix(U, n, map.pairs));
-    if (err == NY_OK) err = finish(&fit->job);
-    ny_free(fit->job.ctx, U);
+    if (err == NY_OK) err = finish(&fit->base.job);
+    ny_free(fit->base.job.ctx, U);
     close_map(&map);
     return err;
 }
 
 static int stage(struct ny_graph_fit *fit)
 {
-    return fit->job.stage == NY_STAGE_SOLVE ? solve(fit) : project(fit);
+    return fit->base.job.stage == NY_STAGE_SOLVE ? solve(fit) : project(fit);
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ struct extension {
 
 static int load_values(struct extension *extension)
 {
-    struct ny_job *job = &extension->fit->job;
+    struct ny_job *job = &extension->fit->base.job;
     const json_t *values = json_object_get(ny_job_report(job), "eigenvalues");
     bool walk = ny_map_of(job->record)->in_time;
 
@@ -65,14 +65,14 @@ static int load_rows(struct extension *extension, const struct ny_affinity *affi
     uint64_t at = 0;
     int err = NY_OK;
 
-    for (uint64_t row = 0; row < fit->job.points.n && err == NY_OK; row++) {
+    for (uint64_t row = 0; row < fit->base.job.points.n && err == NY_OK; row++) {
         uint32_t node = edges->node[row];
         size_t in = at % NY_UNIT_ROWS * extension->width;
         uint64_t left = edges->n - at;
 
         if (node == NY_NO_ROW) continue;
         if (at % NY_UNIT_ROWS == 0)
-            err = ny_embedding_rows(fit->job.store, fit->job.name, &layout, at,
+            err = ny_embedding_rows(fit->base.job.store, fit->base.job.name, &layout, at,
                                     left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS, stored);
         for (size_t k = 0; k < extension->pairs && err == NY_OK; k++)
             extension->Z[node * extension->pairs + k] =
@@ -86,8 +86,8 @@ static int load_rows(struct extension *extension, const struct ny_affinity *affi
 static int load_vectors(struct extension *extension)
 {
     const struct ny_graph_fit *fit = extension->fit;
-    struct ny_context *ctx = fit->job.ctx;
-    const char *precision = ny_field_text(ny_job_report(&fit->job), "precision");
+    struct ny_context *ctx = fit->base.job.ctx;
+    const char *precision = ny_field_text(ny_job_report(&fit->base.job), "precision");
     struct ny_affinity affinity = {0};
     void *stored =
         ny_calloc(ctx, NY_MEM_STORE, NY_UNIT_ROWS, extension->width * sizeof(double));
@@ -143,12 +143,12 @@ static int place(void *arg, const struct ny_newcomers *new, double *Y)
 
 int ny_eigenmaps_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows)
 {
-    struct ny_context *ctx = fit->job.ctx;
+    struct ny_context *ctx = fit->base.job.ctx;
     struct extension extension = {.fit = fit};
     struct ny_coordinates coordinates;
-    int err = ny_coordinates_parse(&coordinates, ctx, fit->job.record);
+    int err = ny_coordinates_parse(&coordinates, ctx, fit->base.job.record);
 
-    extension.gamma = ny_field_number(ny_job_report(&fit->job), "gamma", 0);
+    extension.gamma = ny_field_number(ny_job_report(&fit->base.job), "gamma", 0);
     extension.pairs = coordinates.pairs;
     extension.width = ny_coordinates_width(&coordinates);
     ny_coordinates_release(&coordinates, ctx);
@@ -159,7 +159,7 @@ int ny_eigenmaps_transform(struct ny_graph_fit *fit, const struct ny_new_rows *r
         ny_log(ctx, NY_LOG_WARNING,
                "%llu new rows are so far from all rows of '%s' that their weights exp(-%g d^2) "
                "vanish; they are placed %s",
-               (unsigned long long)extension.far, fit->job.name, extension.gamma,
+               (unsigned long long)extension.far, fit->base.job.name, extension.gamma,
                extension.width > extension.pairs ? "by their nearest rows" : "at 0");
     ny_free(ctx, extension.inverse);
     ny_free(ctx, extension.Z);

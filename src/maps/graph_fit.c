@@ -51,10 +51,10 @@ static int open_graph(struct ny_store *store, const char *name, const json_t *re
 /* The graph of another NAME becomes that of this fit, with the rows it has. */
 static int adopt_graph(struct ny_graph_fit *fit)
 {
-    struct ny_job *job = &fit->job;
+    struct ny_job *job = &fit->base.job;
     json_t *graph_record = NULL, *facts = ny_graph_facts(job->record);
     struct ny_stored_graph graph;
-    int err = ny_graph_need(job->store, job->settings->graph_name, &graph, &graph_record);
+    int err = ny_graph_need(job->store, fit->base.settings->graph_name, &graph, &graph_record);
 
     if (err) goto done;
     json_object_update_existing(facts, ny_graph_facts(graph_record));
@@ -73,15 +73,15 @@ done:
 
 static int have_graph(struct ny_graph_fit *fit)
 {
-    struct ny_job *job = &fit->job;
+    struct ny_job *job = &fit->base.job;
     enum ny_stage stage = ny_stage_parse(ny_field_text(job->record, "stage"));
     enum ny_stage first = fit->map->first;
     int err;
 
     if (stage != NY_STAGE_STATS && stage != NY_STAGE_NEIGHBORS && stage != NY_STAGE_GRAPH)
         return NY_OK;
-    if (job->settings->graph_name) return adopt_graph(fit);
-    err = ny_graph_job_run(job->store, job->name, &job->settings->graph, job->record, first);
+    if (fit->base.settings->graph_name) return adopt_graph(fit);
+    err = ny_graph_job_run(job->store, job->name, &fit->base.settings->graph, job->record, first);
     job->marked_s = ny_now();
     return err;
 }
@@ -90,7 +90,7 @@ static int have_graph(struct ny_graph_fit *fit)
 static int check_order(const struct ny_graph_fit *fit)
 {
     static const char field[] = "node_order";
-    const struct ny_job *job = &fit->job;
+    const struct ny_job *job = &fit->base.job;
 
     if (ny_field_is(job->record, "stage", ny_stage_name(fit->map->first)) &&
         !json_object_size(ny_job_checkpoint(job))) {
@@ -108,7 +108,7 @@ static int check_order(const struct ny_graph_fit *fit)
  * are most of them: NY_EDATA. A job of 1.0, which has no option `largest`, goes on. */
 static int check_component(const struct ny_graph_fit *fit)
 {
-    const struct ny_job *job = &fit->job;
+    const struct ny_job *job = &fit->base.job;
     const json_t *options = json_object_get(job->record, "options");
     uint64_t n = job->points.n, kept = fit->edges.n, left = n - kept;
 
@@ -116,7 +116,7 @@ static int check_component(const struct ny_graph_fit *fit)
     if (!left || ny_stage_parse(ny_field_text(job->record, "stage")) !=
                      fit->map->first)
         return NY_OK;
-    if (kept < left && !job->settings->largest_alone && json_object_get(options, "largest"))
+    if (kept < left && !fit->base.settings->largest_alone && json_object_get(options, "largest"))
         return ny_fail(job->ctx, NY_EDATA,
                        "the largest component of the graph holds %llu of %llu rows (%.2f %%), and "
                        "the map leaves the others out: raise --neighbors, give --connect to join "
@@ -156,8 +156,8 @@ size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit)
 
 static int open_output(struct ny_graph_fit *fit, struct output *out, size_t p)
 {
-    struct ny_job *job = &fit->job;
-    size_t element = ny_precision_bytes(job->settings->precision);
+    struct ny_job *job = &fit->base.job;
+    size_t element = ny_precision_bytes(fit->base.settings->precision);
     int err = ny_embedding_writer_new(&out->rows, job->store, job->name,
                                       ny_graph_layout("rows", fit->edges.n, 1), 0);
 
@@ -180,7 +180,7 @@ static void close_output(struct ny_context *ctx, struct output *out)
 static int flush(struct ny_graph_fit *fit, struct output *out)
 {
     struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, fit->job.store);
+    int err = ny_batch_begin(&batch, fit->base.job.store);
 
     if (err) return err;
     err = ny_embedding_flush(&out->rows, batch);
@@ -194,7 +194,7 @@ static int flush(struct ny_graph_fit *fit, struct output *out)
 
 static int add_piece(struct ny_graph_fit *fit, struct output *out, struct ny_matrix Y, size_t count)
 {
-    bool f64 = fit->job.settings->precision == NY_PRECISION_F64;
+    bool f64 = fit->base.settings->precision == NY_PRECISION_F64;
 
     for (size_t i = 0; i < count; i++) {
         const double *y = Y.at + (size_t)fit->edges.node[out->row[i]] * Y.stride;
@@ -212,14 +212,14 @@ static int add_piece(struct ny_graph_fit *fit, struct output *out, struct ny_mat
 
 int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y)
 {
-    struct ny_context *ctx = fit->job.ctx;
+    struct ny_context *ctx = fit->base.job.ctx;
     struct output *out = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*out));
     size_t count = 0;
     int err = out ? open_output(fit, out, Y.cols) : NY_EBUDGET;
 
-    for (uint64_t row = 0; row < fit->job.points.n && err == NY_OK; row++) {
+    for (uint64_t row = 0; row < fit->base.job.points.n && err == NY_OK; row++) {
         if (fit->edges.node[row] != NY_NO_ROW) out->row[count++] = (uint32_t)row;
-        if (count < PIECE_ROWS && row + 1 < fit->job.points.n) continue;
+        if (count < PIECE_ROWS && row + 1 < fit->base.job.points.n) continue;
         err = ny_check_interrupt(ctx);
         if (err == NY_OK) err = add_piece(fit, out, Y, count);
         count = 0;
@@ -243,16 +243,16 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
                      const struct ny_plan *plan)
 {
     struct ny_graph_fit fit = {.map = ny_graph_map_of(settings->map),
-                               .job = {.ctx = ny_store_context(store),
-                                       .store = store,
-                                       .name = name,
-                                       .settings = settings,
-                                       .until = NY_STAGE_DONE,
-                                       .plan = plan,
-                                       .record = record,
-                                       .workers = plan->workers,
-                                       .marked_s = ny_now()}};
-    struct ny_job *job = &fit.job;
+                               .base = {.job = {.ctx = ny_store_context(store),
+                                                .store = store,
+                                                .name = name,
+                                                .record = record,
+                                                .workers = plan->workers,
+                                                .marked_s = ny_now()},
+                                        .settings = settings,
+                                        .until = NY_STAGE_DONE,
+                                        .plan = plan}};
+    struct ny_job *job = &fit.base.job;
     int err = ny_points_info(store, &job->points);
 
     if (err == NY_OK) err = have_graph(&fit);
@@ -265,7 +265,7 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
     err = ny_job_run_stages(job, NY_STAGE_DONE, run_stage, &fit);
 done:
     ny_edges_release(&fit.edges);
-    ny_job_drop_problem(job);
+    ny_fit_drop_problem(&fit.base);
     ny_unreserve(job->ctx, NY_MEM_PROCESS, job->blas_bytes);
     return err;
 }
@@ -275,8 +275,9 @@ int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
 {
     struct ny_graph_fit fit = {
         .map = ny_graph_map_of(ny_map_of(record)),
-        .job = {.ctx = ny_store_context(store), .store = store, .name = name, .record = record}};
-    struct ny_job *job = &fit.job;
+        .base.job = {
+            .ctx = ny_store_context(store), .store = store, .name = name, .record = record}};
+    struct ny_job *job = &fit.base.job;
     int err = ny_points_info(store, &job->points);
 
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);

@@ -12,7 +12,7 @@
 #ifndef NY_MAPS_GRAPH_MAP_H
 #define NY_MAPS_GRAPH_MAP_H
 
-#include "job/plan.h"
+#include "fit/plan.h"
 #include "results/graph.h"
 #include "results/map.h"
 
@@ -22,7 +22,7 @@ struct ny_graph_map;
 
 struct ny_graph_fit {
     const struct ny_graph_map *map;
-    struct ny_job job;      /* its record, checkpoints and times; what else a map wants of it */
+    struct ny_fit base;     /* the job, and what a map wants of a fit */
     struct ny_edges edges;  /* of the largest component */
 };
 
@@ -45,7 +45,7 @@ struct ny_new_rows {
 struct ny_graph_map {
     const struct ny_map *map, *other; /* that it makes; another that it makes, or NULL */
     enum ny_stage first; /* after the graph */
-    /* Runs the stage fit->job.stage to its end; the record then has the next. */
+    /* Runs the stage fit->base.job.stage to its end; the record then has the next. */
     int (*stage)(struct ny_graph_fit *fit);
     /* Adds what a stage holds at most beside the edges, by purpose, with `workers` workers under a
      * budget of `limit` bytes; 0 of stages that it does not have. */
@@ -72,8 +72,8 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
 int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
                        const struct ny_new_rows *rows);
 
-/* Sets fit->job.workers to the most with which the stage fits the budget; NY_EBUDGET when not even
- * one does. */
+/* Sets fit->base.job.workers to the most with which the stage fits the budget; NY_EBUDGET when not
+ * even one does. */
 int ny_graph_fit_workers(struct ny_graph_fit *fit);
 /* The embedding: Y (nodes × p, in the order of the nodes), as parts rows and embedding. Begun anew
  * where it is interrupted. Takes NY_MEM_STORE: ny_graph_embed_bytes(). */

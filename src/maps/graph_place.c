@@ -21,7 +21,7 @@ struct placing {
 static int open_placing(struct placing *placing, const struct ny_new_rows *rows, size_t width)
 {
     const struct ny_graph_fit *fit = placing->fit;
-    const struct ny_job *job = &fit->job;
+    const struct ny_job *job = &fit->base.job;
     struct ny_embedding_layout numbers = ny_graph_layout("rows", fit->edges.n, 1);
     int err = ny_coordinates_parse(&placing->coordinates, job->ctx, job->record);
 
@@ -47,7 +47,7 @@ static int open_placing(struct placing *placing, const struct ny_new_rows *rows,
 
 static void close_placing(struct placing *placing)
 {
-    struct ny_context *ctx = placing->fit->job.ctx;
+    struct ny_context *ctx = placing->fit->base.job.ctx;
 
     ny_newcomers_close(&placing->new);
     ny_coordinates_release(&placing->coordinates, ctx);
@@ -66,7 +66,7 @@ static int by_row(const void *a, const void *b)
 /* Reads the stored row of a node. */
 static int copy_node(const struct placing *placing, uint32_t node, double *y)
 {
-    const struct ny_job *job = &placing->fit->job;
+    const struct ny_job *job = &placing->fit->base.job;
     const struct ny_edges *edges = &placing->fit->edges;
     const uint32_t *at =
         bsearch(&edges->row[node], placing->rows, edges->n, sizeof(uint32_t), by_row);
@@ -100,14 +100,15 @@ static int write_batch(const struct placing *placing, uint64_t first, struct ny_
     for (size_t i = 0; i < values && !placing->f64; i++)
         placing->narrow[i] = (float)placing->Y[i];
     out = placing->f64 ? (const void *)placing->Y : placing->narrow;
-    err = ny_coordinates_check(how, placing->fit->job.ctx, placing->f64, out, first, new->count);
+    err =
+        ny_coordinates_check(how, placing->fit->base.job.ctx, placing->f64, out, first, new->count);
     return err ? err : ny_writer_rows(writer, out, new->count);
 }
 
 int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, size_t width,
                    ny_place_fn *place, void *arg)
 {
-    struct ny_context *ctx = fit->job.ctx;
+    struct ny_context *ctx = fit->base.job.ctx;
     struct placing placing = {.fit = fit, .new = {.spec = {.ctx = ctx}}};
     struct ny_writer *writer = NULL;
     uint64_t first = 0;

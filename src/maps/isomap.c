@@ -41,14 +41,15 @@ enum { SAMPLE_PAIRS = 20000 };
 
 static int check_selection(const struct ny_graph_fit *fit, const struct ny_selection *selection)
 {
-    const struct ny_fit_settings *settings = fit->job.settings;
+    const struct ny_fit_settings *settings = fit->base.settings;
 
     if (selection->m < settings->components)
-        return ny_fail(fit->job.ctx, NY_EUSAGE,
+        return ny_fail(fit->base.job.ctx, NY_EUSAGE,
                        "--components %zu is more than the %zu landmarks that the largest component "
-                       "of the graph has", settings->components, selection->m);
+                       "of the graph has",
+                       settings->components, selection->m);
     if (selection->m < settings->landmarks && !settings->rule->all)
-        ny_log(fit->job.ctx, NY_LOG_WARNING,
+        ny_log(fit->base.job.ctx, NY_LOG_WARNING,
                "--landmarks %zu is more than the %u rows of the largest component; all of them are "
                "taken",
                settings->landmarks, fit->edges.n);
@@ -69,8 +70,8 @@ static int open_spread(struct spread *spread, struct ny_graph_fit *fit)
 
     spread->edges = &fit->edges;
     if (err) return err;
-    spread->near = ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(float));
-    spread->taken = ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(bool));
+    spread->near = ny_calloc(fit->base.job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(float));
+    spread->taken = ny_calloc(fit->base.job.ctx, NY_MEM_TILES, fit->edges.n, sizeof(bool));
     if (!spread->near || !spread->taken) return NY_EBUDGET;
     for (uint32_t v = 0; v < fit->edges.n; v++)
         spread->near[v] = INFINITY;
@@ -101,8 +102,8 @@ static uint64_t farthest(void *arg, uint64_t landmark)
 /* Selects landmarks by the rule, and checks that their number can be used. */
 static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selection)
 {
-    struct ny_job *job = &fit->job;
-    const struct ny_fit_settings *settings = job->settings;
+    struct ny_job *job = &fit->base.job;
+    const struct ny_fit_settings *settings = fit->base.settings;
     size_t m = settings->landmarks < fit->edges.n || settings->given ? settings->landmarks
                                                                      : fit->edges.n;
     struct spread spread = {0};
@@ -128,7 +129,7 @@ static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selecti
 /* Sets the order of the sweeps over the landmarks of these rows. */
 static int form_batches(struct ny_graph_fit *fit, const uint64_t *rows, size_t m, uint32_t *order)
 {
-    struct ny_context *ctx = fit->job.ctx;
+    struct ny_context *ctx = fit->base.job.ctx;
     uint32_t *nodes = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
     int err;
 
@@ -142,7 +143,7 @@ static int form_batches(struct ny_graph_fit *fit, const uint64_t *rows, size_t m
 
 static int put_sources(struct ny_graph_fit *fit, const struct ny_selection *selection)
 {
-    struct ny_job *job = &fit->job;
+    struct ny_job *job = &fit->base.job;
     size_t m = selection->m;
     uint32_t *order = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint32_t));
     int err = order ? form_batches(fit, selection->rows, m, order) : NY_EBUDGET;
@@ -154,7 +155,7 @@ static int put_sources(struct ny_graph_fit *fit, const struct ny_selection *sele
 
 static int select_landmarks(struct ny_graph_fit *fit)
 {
-    struct ny_job *job = &fit->job;
+    struct ny_job *job = &fit->base.job;
     struct ny_selection selection = {0};
     int err = select_by_rule(fit, &selection);
 
@@ -175,7 +176,7 @@ done:
 
 static int load_landmarks(const struct ny_isomap *map, uint64_t *rows)
 {
-    const struct ny_job *job = &map->fit->job;
+    const struct ny_job *job = &map->fit->base.job;
     int err = ny_job_get_part(job, "landmarks", rows, map->m * sizeof(uint64_t));
 
     for (size_t j = 0; j < map->m && err == NY_OK; j++)
@@ -188,7 +189,7 @@ static int load_landmarks(const struct ny_isomap *map, uint64_t *rows)
 
 static int load_order(struct ny_isomap *map)
 {
-    const struct ny_job *job = &map->fit->job;
+    const struct ny_job *job = &map->fit->base.job;
     int err = ny_job_get_part(job, "sources", map->landmark, map->m * sizeof(uint32_t));
 
     for (size_t i = 0; i < map->m && err == NY_OK; i++)
@@ -201,7 +202,7 @@ static int load_order(struct ny_isomap *map)
 
 int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finished)
 {
-    struct ny_job *job = &fit->job;
+    struct ny_job *job = &fit->base.job;
     size_t m = (size_t)ny_field_count(ny_job_report(job), "landmarks", 0);
     uint64_t *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(uint64_t));
     int err = NY_EBUDGET;
@@ -209,7 +210,7 @@ int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finishe
     *map = (struct ny_isomap){.fit = fit,
                               .m = m,
                               .p = (size_t)ny_field_count(ny_job_report(job), "components", 0)};
-    job->m = m;
+    fit->base.m = m;
     if (!m || m > fit->edges.n || !map->p || map->p > m) {
         err = ny_fail(job->ctx, NY_ESTORE,
                       "'%s' cannot have %zu landmarks and %zu components; fit it again with "
@@ -233,7 +234,7 @@ done:
 
 void ny_isomap_close(struct ny_isomap *map)
 {
-    struct ny_context *ctx = map->fit->job.ctx;
+    struct ny_context *ctx = map->fit->base.job.ctx;
 
     ny_free(ctx, map->landmark);
     ny_free(ctx, map->nodes);
@@ -251,7 +252,7 @@ size_t ny_isomap_samples(size_t m)
 /* The s-th node that is paired with source i. */
 uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s)
 {
-    return (uint32_t)(ny_hash64(map->fit->job.settings->seed, NY_STREAM_PAIRS,
+    return (uint32_t)(ny_hash64(map->fit->base.settings->seed, NY_STREAM_PAIRS,
                                 map->landmark[i] * map->samples + s) %
                       map->fit->edges.n);
 }
@@ -260,7 +261,7 @@ int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
                      int (*fold)(void *, size_t, size_t, const float *),
                      int (*checkpoint)(void *, uint64_t))
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     struct ny_sweep sweep = {.graph = &map->fit->edges,
                              .sources = map->nodes,
                              .count = map->m,
@@ -291,7 +292,7 @@ static int take_distances(void *arg, size_t first, size_t count, const float *di
             row[map->m + s] =
                 distances[(size_t)ny_isomap_sampled(map, first + l, s) * NY_LANES + l];
     }
-    if (ny_isomap_keeps_columns(map->fit->job.settings))
+    if (ny_isomap_keeps_columns(map->fit->base.settings))
         return ny_isomap_keep(map, first / NY_LANES, distances);
     return NY_OK;
 }
@@ -305,14 +306,14 @@ static int save_distances(void *arg, uint64_t batches)
 {
     struct ny_isomap *map = arg;
 
-    return ny_job_checkpoint_image(&map->fit->job, NY_STAGE_ACCUMULATE, "geodesics", map->state,
-                                   ny_isomap_state_bytes(map->m), batches);
+    return ny_job_checkpoint_image(&map->fit->base.job, NY_STAGE_ACCUMULATE, "geodesics",
+                                   map->state, ny_isomap_state_bytes(map->m), batches);
 }
 
 /* Loads sweep 1 as the last checkpoint has it. */
 static int load_state(struct ny_isomap *map, uint64_t *batches)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     const struct ny_image_shape shape = {ny_isomap_state_bytes(map->m), ny_sweep_batches(map->m)};
     void *image;
     int err = ny_job_load_image(job, "geodesics", &shape, &image, batches);
@@ -325,14 +326,14 @@ static int load_state(struct ny_isomap *map, uint64_t *batches)
 
 static int accumulate(struct ny_graph_fit *fit)
 {
-    struct ny_job *job = &fit->job;
+    struct ny_job *job = &fit->base.job;
     struct ny_isomap map;
     uint64_t batches;
     int err = ny_isomap_open(&map, fit, false);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
     if (err == NY_OK) err = load_state(&map, &batches);
-    if (err == NY_OK && batches == 0 && ny_isomap_keeps_columns(job->settings))
+    if (err == NY_OK && batches == 0 && ny_isomap_keeps_columns(fit->base.settings))
         err = ny_isomap_check_room(&map);
     if (err == NY_OK) err = ny_isomap_sweep(&map, batches, take_distances, save_distances);
     if (err == NY_OK)
@@ -348,7 +349,7 @@ static int accumulate(struct ny_graph_fit *fit)
 
 static int stage(struct ny_graph_fit *fit)
 {
-    switch (fit->job.stage) {
+    switch (fit->base.job.stage) {
     case NY_STAGE_SELECT: return select_landmarks(fit);
     case NY_STAGE_ACCUMULATE: return accumulate(fit);
     case NY_STAGE_SOLVE: return ny_isomap_solve(fit);

@@ -33,7 +33,7 @@ bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings)
 
 int ny_isomap_check_room(const struct ny_isomap *map)
 {
-    const struct ny_job *job = &map->fit->job;
+    const struct ny_job *job = &map->fit->base.job;
     uint64_t needed = ny_isomap_columns_bytes(map->fit->edges.n, map->m);
     uint64_t room = ny_results_room(job->store, NULL);
 
@@ -47,7 +47,7 @@ int ny_isomap_check_room(const struct ny_isomap *map)
 
 int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances)
 {
-    const struct ny_job *job = &map->fit->job;
+    const struct ny_job *job = &map->fit->base.job;
     uint64_t units = ny_units_of(map->fit->edges.n), unit = 0;
     int err = NY_OK;
 
@@ -73,7 +73,7 @@ int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *dis
 
 static int load_unit(const struct ny_isomap *map, uint64_t batch, uint64_t unit, float *out)
 {
-    const struct ny_job *job = &map->fit->job;
+    const struct ny_job *job = &map->fit->base.job;
     struct ny_chunk chunk = {.data = out, .capacity = nodes_of(map, unit) * NODE_BYTES};
     uint64_t index = batch * ny_units_of(map->fit->edges.n) + unit;
     int err = ny_chunk_get(job->store, job->name, "paths", index, &chunk);
@@ -87,7 +87,7 @@ static int load_unit(const struct ny_isomap *map, uint64_t batch, uint64_t unit,
 
 int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, const float *))
 {
-    struct ny_context *ctx = map->fit->job.ctx;
+    struct ny_context *ctx = map->fit->base.job.ctx;
     uint64_t units = ny_units_of(map->fit->edges.n);
     float *distances = ny_calloc(ctx, NY_MEM_TILES, map->fit->edges.n, NODE_BYTES);
     int err = distances ? NY_OK : NY_EBUDGET;
@@ -134,7 +134,7 @@ static int take(struct ny_source *source, struct ny_tile *tile)
 static int make_tile(const struct gram *gram, const struct ny_tile *tile, struct ny_matrix C)
 {
     const struct ny_isomap *map = gram->map;
-    const double *a = map->fit->job.a;
+    const double *a = map->fit->base.a;
     const size_t batch_floats = NY_UNIT_ROWS * NY_LANES;
     size_t m = map->m, nodes = nodes_of(map, tile->unit), batches = (size_t)ny_sweep_batches(m);
     float *lanes = gram->lanes + tile->worker * batches * batch_floats;
@@ -170,7 +170,7 @@ static int fold(void *arg, const struct ny_tile *tile)
 {
     const struct gram *gram = arg;
 
-    ny_accumulator_fold(gram->map->fit->job.acc, gram->partial[tile->worker]);
+    ny_accumulator_fold(gram->map->fit->base.acc, gram->partial[tile->worker]);
     return NY_OK;
 }
 
@@ -178,12 +178,12 @@ static int checkpoint(void *arg, uint64_t units_done)
 {
     const struct gram *gram = arg;
 
-    return ny_job_save_sums(&gram->map->fit->job, "gram", NY_STAGE_SOLVE, units_done);
+    return ny_fit_save_sums(&gram->map->fit->base, "gram", NY_STAGE_SOLVE, units_done);
 }
 
 static int allocate(struct gram *gram)
 {
-    struct ny_job *job = &gram->map->fit->job;
+    struct ny_job *job = &gram->map->fit->base.job;
     size_t m = gram->map->m;
     int err = NY_OK;
 
@@ -198,7 +198,7 @@ static int allocate(struct gram *gram)
 
 static void release(struct gram *gram)
 {
-    struct ny_job *job = &gram->map->fit->job;
+    struct ny_job *job = &gram->map->fit->base.job;
 
     for (unsigned w = 0; w < job->workers && gram->partial; w++)
         ny_partial_free(gram->partial[w]);
@@ -211,7 +211,7 @@ static int run_pass(struct gram *gram, uint64_t first_unit)
 {
     static const struct ny_source_ops ops = {.take = take};
     static const struct ny_pass_work work = {unit, fold, checkpoint};
-    struct ny_job *job = &gram->map->fit->job;
+    struct ny_job *job = &gram->map->fit->base.job;
     double m = (double)gram->map->m;
 
     gram->source = (struct ny_source){.ops = &ops, .ctx = job->ctx, .n = gram->map->fit->edges.n};
@@ -229,7 +229,7 @@ int ny_isomap_gram(struct ny_isomap *map)
 {
     struct gram gram = {.map = map};
     uint64_t first_unit, units = ny_units_of(map->fit->edges.n);
-    int err = ny_job_load_sums(&map->fit->job, "gram", &first_unit);
+    int err = ny_fit_load_sums(&map->fit->base, "gram", &first_unit);
 
     if (err || first_unit == units) return err;
     err = allocate(&gram);

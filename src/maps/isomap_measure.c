@@ -47,7 +47,7 @@ static void add_pair(struct sums *sums, double path, double d)
 /* 1 − r² of paths and distances (Tenenbaum's residual variance), and 1 − √(Σ(d − δ)²/Σδ²). */
 static void report(const struct ny_isomap *map, const struct sums *s)
 {
-    json_t *report = ny_job_report(&map->fit->job);
+    json_t *report = ny_job_report(&map->fit->base.job);
     double n = s->pairs;
     double variance = 1 - pow(s->xy - s->x * s->y / n, 2) /
                               ((s->xx - s->x * s->x / n) * (s->yy - s->y * s->y / n));
@@ -62,7 +62,7 @@ static void report(const struct ny_isomap *map, const struct sums *s)
 
 static int measure_sample(const struct ny_isomap *map, struct sums *sums)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     size_t q = map->samples;
     float *sample = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m, q * sizeof(float));
     int err =
@@ -80,7 +80,7 @@ static int measure_sample(const struct ny_isomap *map, struct sums *sums)
 
 static uint32_t hashed_node(const struct ny_isomap *map, uint64_t index)
 {
-    return (uint32_t)(ny_hash64(map->fit->job.settings->seed, NY_STREAM_PAIRS, index) %
+    return (uint32_t)(ny_hash64(map->fit->base.settings->seed, NY_STREAM_PAIRS, index) %
                       map->fit->edges.n);
 }
 
@@ -139,7 +139,7 @@ static int add_batch(void *arg, size_t first, size_t count, const float *distanc
 
 static int measure_pairs(const struct ny_isomap *map, struct sums *sums)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     struct measure run = {.map = map};
     int err = draw_sources(&run);
 

@@ -30,13 +30,13 @@ static int save_columns(void *arg, uint64_t batches)
 {
     struct ny_isomap *map = arg;
 
-    return ny_job_checkpoint_image(&map->fit->job, NY_STAGE_PROJECT, "columns", map->Y.at,
+    return ny_job_checkpoint_image(&map->fit->base.job, NY_STAGE_PROJECT, "columns", map->Y.at,
                                    map->Y.rows * map->Y.cols * sizeof(double), batches);
 }
 
 int ny_isomap_load_map(struct ny_isomap *map)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     size_t p = map->p;
 
     map->map = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m + 1, p * sizeof(double));
@@ -48,7 +48,7 @@ int ny_isomap_load_map(struct ny_isomap *map)
 /* Loads Y from the last checkpoint, or before the first batch sets it to the map's constant row. */
 static int open_columns(struct ny_isomap *map, uint64_t *batches)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     size_t n = map->fit->edges.n, p = map->p;
     const struct ny_image_shape shape = {n * p * sizeof(double), ny_sweep_batches(map->m)};
     void *image;
@@ -68,8 +68,7 @@ static int open_columns(struct ny_isomap *map, uint64_t *batches)
 /* Fills Y when every node is a landmark: Y = UΛ^½ = P·Λ, as P = UΛ^-½ is scaled. */
 static void take_all(struct ny_isomap *map)
 {
-    const json_t *values =
-        json_object_get(ny_job_report(&map->fit->job), "eigenvalues");
+    const json_t *values = json_object_get(ny_job_report(&map->fit->base.job), "eigenvalues");
 
     for (size_t i = 0; i < map->m; i++)
         for (size_t k = 0; k < map->p; k++)
@@ -92,16 +91,16 @@ static int finish(struct ny_job *job)
 
 int ny_isomap_project(struct ny_graph_fit *fit)
 {
-    struct ny_job *job = &fit->job;
+    struct ny_job *job = &fit->base.job;
     struct ny_isomap map;
     uint64_t batches;
     int err = ny_isomap_open(&map, fit, false);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
-    if (err == NY_OK) err = ny_job_reserve_blas(job, map.p);
+    if (err == NY_OK) err = ny_fit_reserve_blas(&fit->base, map.p);
     if (err == NY_OK) err = open_columns(&map, &batches);
     if (err) goto done;
-    if (ny_isomap_keeps_columns(job->settings))
+    if (ny_isomap_keeps_columns(fit->base.settings))
         err = ny_isomap_replay(&map, add_columns);
     else if (map.m == fit->edges.n)
         take_all(&map);

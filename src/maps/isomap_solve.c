@@ -24,7 +24,7 @@ static void average_ends(struct ny_matrix A)
 
 static int load_state(struct ny_isomap *map)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     size_t bytes = ny_isomap_state_bytes(map->m);
 
     map->state = ny_alloc(job->ctx, NY_MEM_OTHER, bytes);
@@ -35,19 +35,19 @@ static int load_state(struct ny_isomap *map)
  * f32 sum depends on the end where it begins: W takes the mean of both. */
 static int make_square(const struct ny_isomap *map)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     size_t m = map->m, width = m + map->samples;
     float longest = 0;
 
-    job->W = ny_matrix(ny_calloc(job->ctx, NY_MEM_SOLVE, m, m * sizeof(double)), m, m);
-    job->a = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(double));
-    if (!job->W.at || !job->a) return NY_EBUDGET;
+    map->fit->base.W = ny_matrix(ny_calloc(job->ctx, NY_MEM_SOLVE, m, m * sizeof(double)), m, m);
+    map->fit->base.a = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(double));
+    if (!map->fit->base.W.at || !map->fit->base.a) return NY_EBUDGET;
     for (size_t i = 0; i < m; i++) {
         for (size_t j = 0; j < m; j++) {
             float path = map->state[i * width + j];
 
             longest = path > longest ? path : longest;
-            job->W.at[i * m + j] = -(double)path * (double)path / 2; /* −½Δ² */
+            map->fit->base.W.at[i * m + j] = -(double)path * (double)path / 2; /* −½Δ² */
         }
     }
     if (!(longest > 0))
@@ -55,11 +55,11 @@ static int make_square(const struct ny_isomap *map)
                        "all %zu landmarks are equal, at a distance of 0 from one another: nothing "
                        "to embed",
                        m);
-    average_ends(job->W);
+    average_ends(map->fit->base.W);
     for (size_t i = 0; i < m; i++) {
         for (size_t j = 0; j < m; j++)
-            job->a[i] += job->W.at[i * m + j];
-        job->a[i] /= (double)m;
+            map->fit->base.a[i] += map->fit->base.W.at[i * m + j];
+        map->fit->base.a[i] /= (double)m;
     }
     return NY_OK;
 }
@@ -67,9 +67,9 @@ static int make_square(const struct ny_isomap *map)
 /* Sums up the whole spectrum of HWH, left in W by the solver, whose own pairs do not tell it. */
 static int sum_up_spectrum(const struct ny_isomap *map, double cut, struct ny_solution *solution)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     double *values = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m, sizeof(double));
-    int err = values ? ny_eigenvalues(job->ctx, job->W, values) : NY_EBUDGET;
+    int err = values ? ny_eigenvalues(job->ctx, map->fit->base.W, values) : NY_EBUDGET;
 
     if (err == NY_OK) ny_solution_count(solution, values, map->m, cut);
     ny_free(job->ctx, values);
@@ -80,19 +80,19 @@ static int sum_up_spectrum(const struct ny_isomap *map, double cut, struct ny_so
  * is only the count, as the spectrum would take several times as long as they did. */
 static int count_negative(const struct ny_isomap *map, struct ny_solution *solution)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     double cut = 0x1p-22 * solution->values[0] * (double)map->m / (double)map->fit->edges.n;
 
     solution->negative = 0;
     solution->negative_share = NAN;
     if (!ny_eigen_is_few(map->m, map->p)) return sum_up_spectrum(map, cut, solution);
-    return ny_eigen_count_below(job->ctx, job->W, -cut, &solution->negative);
+    return ny_eigen_count_below(job->ctx, map->fit->base.W, -cut, &solution->negative);
 }
 
 /* Saves P, scaled to coordinates, in order of selection, after the row that the shift a becomes. */
 static int save_map(const struct ny_isomap *map, const struct ny_solution *solution)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     size_t m = map->m, p = map->p;
     double *image = ny_calloc(job->ctx, NY_MEM_SOLVE, m + 1, p * sizeof(double));
     int err;
@@ -104,7 +104,7 @@ static int save_map(const struct ny_isomap *map, const struct ny_solution *solut
             double scaled = solution->P.at[j * solution->P.stride + k] * sqrt(solution->values[k]);
 
             image[((size_t)map->landmark[j] + 1) * p + k] = scaled;
-            image[k] -= job->a[j] * scaled;
+            image[k] -= map->fit->base.a[j] * scaled;
         }
     err = ny_job_put_part(job, "map", image, (m + 1) * p * sizeof(double));
     ny_free(job->ctx, image);
@@ -115,7 +115,7 @@ static int save_map(const struct ny_isomap *map, const struct ny_solution *solut
  * two nodes. */
 static int save_sample(const struct ny_isomap *map)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     size_t q = map->samples, width = map->m + q;
     float *sample = ny_calloc(job->ctx, NY_MEM_SOLVE, map->m, q * sizeof(float));
     int err;
@@ -130,17 +130,18 @@ static int save_sample(const struct ny_isomap *map)
 
 static int solve_problem(struct ny_isomap *map, struct ny_solution *solution)
 {
-    struct ny_job *job = &map->fit->job;
+    struct ny_job *job = &map->fit->base.job;
     struct ny_problem problem;
-    bool column = ny_isomap_keeps_columns(job->settings); /* singular values of C: none negative */
+    bool column =
+        ny_isomap_keeps_columns(map->fit->base.settings); /* singular values of C: none negative */
     int err = column ? ny_isomap_gram(map) : NY_OK;
 
     if (err) return err;
     ny_blas_parallel(job->ctx, map->m);
-    problem = ny_job_problem(job);
+    problem = ny_fit_problem(&map->fit->base);
     problem.n = map->fit->edges.n;
     problem.f32_tiles = true; /* Δ is f32 in any precision */
-    err = job->settings->method->solve(&problem, solution);
+    err = map->fit->base.settings->method->solve(&problem, solution);
     if (err == NY_OK && !column) err = count_negative(map, solution);
     ny_blas_serial();
     return err;
@@ -148,13 +149,13 @@ static int solve_problem(struct ny_isomap *map, struct ny_solution *solution)
 
 int ny_isomap_solve(struct ny_graph_fit *fit)
 {
-    struct ny_job *job = &fit->job;
+    struct ny_job *job = &fit->base.job;
     struct ny_solution solution = {0};
     struct ny_isomap map;
     int err = ny_isomap_open(&map, fit, false);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
-    if (err == NY_OK) err = ny_job_reserve_blas(job, map.m);
+    if (err == NY_OK) err = ny_fit_reserve_blas(&fit->base, map.m);
     if (err == NY_OK) err = load_state(&map);
     if (err == NY_OK) err = make_square(&map);
     if (err == NY_OK && map.m == fit->edges.n) err = save_sample(&map);
@@ -165,12 +166,12 @@ int ny_isomap_solve(struct ny_graph_fit *fit)
     if (err == NY_OK) err = save_map(&map, &solution);
     if (err) goto done;
     solution.trace = solution.trace_approx = NAN; /* what is dropped is not only above K */
-    ny_job_report_solution(job, &solution);
+    ny_fit_report_solution(&fit->base, &solution);
     json_object_clear(ny_job_checkpoint(job));
     ny_job_mark_time(job);
     err = ny_job_save(job, NY_STAGE_PROJECT);
 done:
-    ny_job_drop_problem(job);
+    ny_fit_drop_problem(&fit->base);
     ny_solution_release(&solution, job->ctx);
     ny_isomap_close(&map);
     return err;

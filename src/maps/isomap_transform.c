@@ -52,7 +52,7 @@ static int place(void *arg, const struct ny_newcomers *new, double *Y)
     placing->Y = Y;
     for (size_t i = 0; i < new->count; i++)
         memcpy(Y + i * map->p, map->map, map->p * sizeof(double));
-    decide_workers(&map->fit->job, map->fit->edges.n);
+    decide_workers(&map->fit->base.job, map->fit->edges.n);
     return ny_isomap_sweep(map, 0, add_columns, NULL);
 }
 

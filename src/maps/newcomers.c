@@ -13,7 +13,7 @@ enum { BATCH_UNITS = 32 };
 /* Loads the geometry of the graph: how its rows were scaled and compared. */
 static int load_geometry(struct ny_newcomers *new)
 {
-    const struct ny_job *job = &new->fit->job;
+    const struct ny_job *job = &new->fit->base.job;
     const json_t *facts = ny_graph_facts(job->record);
     const char *other = ny_field_text(facts, "name");
     double gamma = 1;
@@ -56,7 +56,7 @@ static int allocate(struct ny_newcomers *new)
 /* Takes as many workers as fit what is left of the budget. */
 static void decide_workers(struct ny_newcomers *new)
 {
-    const struct ny_points_info *points = &new->fit->job.points;
+    const struct ny_points_info *points = &new->fit->base.job.points;
     struct ny_knn *knn = &new->knn;
 
     for (knn->workers = ny_context_threads(new->spec.ctx); knn->workers > 1; knn->workers--)
@@ -68,22 +68,22 @@ static void decide_workers(struct ny_newcomers *new)
 int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const char *input,
                       const struct ny_reader_options *options)
 {
-    uint64_t neighbors = ny_field_count(ny_graph_facts(fit->job.record), "neighbors", 1);
+    uint64_t neighbors = ny_field_count(ny_graph_facts(fit->base.job.record), "neighbors", 1);
     int err;
 
-    *new = (struct ny_newcomers){.fit = fit, .spec = {.ctx = fit->job.ctx}};
+    *new = (struct ny_newcomers){.fit = fit, .spec = {.ctx = fit->base.job.ctx}};
     new->t = neighbors < fit->edges.n ? (size_t)neighbors : fit->edges.n;
     err = new->t ? load_geometry(new)
-                 : ny_fail(fit->job.ctx, NY_ESTORE, "the graph of '%s' has no neighbors",
-                           fit->job.name);
+                 : ny_fail(fit->base.job.ctx, NY_ESTORE, "the graph of '%s' has no neighbors",
+                           fit->base.job.name);
     if (err == NY_OK)
-        err = ny_new_rows_beside(&new->reader, &new->rows, &fit->job.points, &new->spec, input,
+        err = ny_new_rows_beside(&new->reader, &new->rows, &fit->base.job.points, &new->spec, input,
                                  options);
     if (err == NY_OK) err = allocate(new);
     if (err) return err;
     new->knn = (struct ny_knn){.spec = &new->spec,
-                               .store = fit->job.store,
-                               .n = fit->job.points.n,
+                               .store = fit->base.job.store,
+                               .n = fit->base.job.points.n,
                                .neighbors = new->t};
     decide_workers(new);
     return NY_OK;
@@ -112,7 +112,7 @@ static bool is_node(const void *arg, size_t i, uint64_t row)
 /* Rows first … first + count − 1 of a tile. */
 static int compare(struct ny_newcomers *new, const struct ny_tile *tile, size_t first, size_t count)
 {
-    const struct ny_job *job = &new->fit->job;
+    const struct ny_job *job = &new->fit->base.job;
     const struct ny_edges *edges = &new->fit->edges;
     const struct ny_knn_query query = {
         .raw = new->raw, .count = count, .takes = is_node, .arg = edges};

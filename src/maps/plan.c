@@ -4,7 +4,7 @@
 #include "results/embedding.h"
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
-#include "job/plan_private.h"
+#include "fit/plan_private.h"
 
 static const size_t small_bytes = 512 << 10;
 static const double opening_s = 1e-7; /* an end of an edge, while the graph is opened */
@@ -159,17 +159,17 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
 
 int ny_graph_fit_workers(struct ny_graph_fit *fit)
 {
-    struct ny_job *job = &fit->job;
+    struct ny_job *job = &fit->base.job;
     const struct ny_edges *edges = &fit->edges;
     const struct ny_graph_shape shape = {.ctx = job->ctx,
-                                         .settings = job->settings,
+                                         .settings = fit->base.settings,
                                          .n = job->points.n,
                                          .nodes = edges->n,
                                          .edges = edges->head[edges->n] / 2,
-                                         .m = job->m};
+                                         .m = fit->base.m};
     size_t limit = ny_memory_limit(job->ctx), needed[NY_PURPOSES];
 
-    for (job->workers = job->settings->threads; job->workers > 0; job->workers--) {
+    for (job->workers = fit->base.settings->threads; job->workers > 0; job->workers--) {
         bill_stage(&shape, job->stage, job->workers, limit, needed);
         if (total(needed) > limit) continue;
         ny_context_set_crew(job->ctx, job->workers);

@@ -50,19 +50,19 @@ static int stage_stats(struct ny_graph_job *g)
     bool centred = g->settings->metric->base == NY_BASE_SQUARE && !job->points.row_slots;
     struct ny_points_stats stats = {0};
     double gamma;
-    int err = ny_geometry_new(&job->geometry, job->store, g->settings->scale, centred);
+    int err = ny_geometry_new(&g->geometry, job->store, g->settings->scale, centred);
 
     if (err) goto done;
     err = ny_points_stats(job->store, &stats);
     if (err) goto done;
-    gamma = unit_gamma(job->geometry, &stats);
-    err = ny_stored_geometry_put(job->store, job->name, "geometry", job->geometry, &gamma);
+    gamma = unit_gamma(g->geometry, &stats);
+    err = ny_stored_geometry_put(job->store, job->name, "geometry", g->geometry, &gamma);
     if (err) goto done;
     ny_job_mark_time(job);
     err = ny_job_save(job, NY_STAGE_NEIGHBORS);
 done:
-    ny_geometry_free(job->geometry, job->ctx);
-    job->geometry = NULL;
+    ny_geometry_free(g->geometry, job->ctx);
+    g->geometry = NULL;
     ny_points_stats_release(&stats, job->ctx);
     return err;
 }
@@ -71,13 +71,13 @@ static int load_spec(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
     double gamma = 1;
-    int err = ny_stored_geometry(&job->geometry, job->store, job->name, "geometry",
+    int err = ny_stored_geometry(&g->geometry, job->store, job->name, "geometry",
                                  (size_t)job->points.d, &gamma);
 
     g->spec = (struct ny_columns_spec){.ctx = job->ctx,
                                        .kernel = g->settings->metric,
                                        .params = {.gamma = gamma},
-                                       .geometry = job->geometry,
+                                       .geometry = g->geometry,
                                        .dtype = job->points.dtype,
                                        .slots = (size_t)job->points.row_slots};
     if (job->points.row_slots)
@@ -348,7 +348,7 @@ static int run_stage(void *arg)
     if (job->stage == NY_STAGE_STATS) return stage_stats(g);
     if (job->stage != NY_STAGE_NEIGHBORS && job->stage != NY_STAGE_GRAPH)
         return ny_job_no_such_stage(job);
-    if (!job->geometry) err = load_spec(g);
+    if (!g->geometry) err = load_spec(g);
     if (err) return err;
     if (job->stage == NY_STAGE_GRAPH) return stage_graph(g);
     return g->settings->forest ? ny_graph_grow(g) : run_range(g);
@@ -381,7 +381,7 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
     err = ny_reserve(ctx, NY_MEM_PROCESS, blas_bytes);
     if (err) return err;
     err = ny_job_run_stages(&g.job, end, run_stage, &g);
-    ny_geometry_free(g.job.geometry, ctx);
+    ny_geometry_free(g.geometry, ctx);
     ny_unreserve(ctx, NY_MEM_PROCESS, blas_bytes);
     return err;
 }

@@ -16,7 +16,7 @@
 #ifndef NY_NEIGHBORS_JOB_H
 #define NY_NEIGHBORS_JOB_H
 
-#include "columns/columns.h"
+#include "graph/settings.h"
 #include "job/job.h"
 #include "results/graph.h"
 

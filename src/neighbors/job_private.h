@@ -7,9 +7,10 @@
 #include "graph/forest.h"
 
 struct ny_graph_job {
-    struct ny_job job; /* its record, checkpoints and times; nothing of a fit */
+    struct ny_job job; /* its record, checkpoints and times */
     const struct ny_graph_settings *settings;
     struct ny_graph_plan plan;
+    struct ny_geometry *geometry;
     struct ny_columns_spec spec;
     struct ny_knn knn;
     enum ny_stage end;         /* what comes after the graph */

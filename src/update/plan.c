@@ -1,5 +1,5 @@
 /* The plan of an update: that of a fit of all rows, less what is kept. */
-#include "job/plan.h"
+#include "fit/plan.h"
 #include "update/update.h"
 
 struct shares {

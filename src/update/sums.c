@@ -21,24 +21,24 @@ static int by_row(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-int ny_update_get(const struct ny_job *job, const char *part, void *data, size_t bytes)
+int ny_update_get(const struct ny_fit *fit, const char *part, void *data, size_t bytes)
 {
-    const char *stored = ny_field_text(json_object_get(job->update.stored, "parts"), part);
+    const char *stored = ny_field_text(json_object_get(fit->update.stored, "parts"), part);
 
-    if (stored && *stored) return ny_blob_get(job->store, job->name, stored, data, bytes);
-    return ny_fail(job->ctx, NY_ESTORE,
+    if (stored && *stored) return ny_blob_get(fit->job.store, fit->job.name, stored, data, bytes);
+    return ny_fail(fit->job.ctx, NY_ESTORE,
                    "the update of '%s' in %s does not say where its %s are; fit it again with "
                    "--restart",
-                   job->name, ny_store_path(job->store), part);
+                   fit->job.name, ny_store_path(fit->job.store), part);
 }
 
-static int load_before(const struct ny_job *job, uint64_t **rows)
+static int load_before(const struct ny_fit *fit, uint64_t **rows)
 {
-    size_t bytes = job->update.landmarks * sizeof(uint64_t);
+    size_t bytes = fit->update.landmarks * sizeof(uint64_t);
 
-    *rows = ny_alloc(job->ctx, NY_MEM_DICTIONARY, bytes);
+    *rows = ny_alloc(fit->job.ctx, NY_MEM_DICTIONARY, bytes);
     if (!*rows) return NY_EBUDGET;
-    return ny_update_get(job, "landmarks", *rows, bytes);
+    return ny_update_get(fit, "landmarks", *rows, bytes);
 }
 
 static void identity(struct ny_matched *matched, size_t before)
@@ -73,32 +73,32 @@ static void match(struct ny_matched *matched, const uint64_t *before, size_t cou
     matched->same = count == m && memcmp(before, rows, m * sizeof(*rows)) == 0;
 }
 
-int ny_update_match(struct ny_matched *matched, struct ny_job *job, const uint64_t *rows, size_t m)
+int ny_update_match(struct ny_matched *matched, struct ny_fit *fit, const uint64_t *rows, size_t m)
 {
-    size_t before = rows ? job->update.landmarks : m;
+    size_t before = rows ? fit->update.landmarks : m;
     struct numbered *now = NULL;
     uint64_t *old = NULL;
     int err = NY_EBUDGET;
 
     *matched = (struct ny_matched){0};
-    matched->place = ny_calloc(job->ctx, NY_MEM_DICTIONARY, before, sizeof(size_t));
-    matched->late = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(size_t));
+    matched->place = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, before, sizeof(size_t));
+    matched->late = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, m, sizeof(size_t));
     if (!matched->place || !matched->late) goto done;
     err = NY_OK;
     if (!rows) {
         identity(matched, before);
         goto done;
     }
-    err = load_before(job, &old);
+    err = load_before(fit, &old);
     if (err) goto done;
-    now = ny_calloc(job->ctx, NY_MEM_DICTIONARY, m, sizeof(*now));
+    now = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, m, sizeof(*now));
     err = NY_EBUDGET;
     if (!now) goto done;
     match(matched, old, before, now, m, rows);
     err = NY_OK;
 done:
-    ny_free(job->ctx, now);
-    ny_free(job->ctx, old);
+    ny_free(fit->job.ctx, now);
+    ny_free(fit->job.ctx, old);
     return err;
 }
 
@@ -111,9 +111,9 @@ void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx)
 
 /* ---- sums ---------------------------------------------------------------------------------- */
 
-void ny_job_keep_sums(struct ny_job *job)
+void ny_fit_keep_sums(struct ny_fit *fit)
 {
-    const json_t *checkpoint = ny_job_checkpoint(job);
+    const json_t *checkpoint = ny_job_checkpoint(&fit->job);
     const char *part = ny_field_text(checkpoint, "part");
     json_t *sums;
     char name[32];
@@ -124,28 +124,28 @@ void ny_job_keep_sums(struct ny_job *job)
     sums = json_object();
     ny_field_set_text(sums, "part", name);
     ny_field_set_count(sums, "bytes", ny_field_count(checkpoint, "bytes", 0));
-    ny_field_set_count(sums, "rows", job->points.n);
-    ny_field_set_text(sums, "precision", ny_field_text(ny_job_report(job), "gram_precision"));
-    ny_field_set_json(job->record, "sums", sums);
+    ny_field_set_count(sums, "rows", fit->job.points.n);
+    ny_field_set_text(sums, "precision", ny_field_text(ny_job_report(&fit->job), "gram_precision"));
+    ny_field_set_json(fit->job.record, "sums", sums);
 }
 
-bool ny_update_has_sums(const struct ny_job *job)
+bool ny_update_has_sums(const struct ny_fit *fit)
 {
-    const json_t *sums = json_object_get(job->update.stored, "sums");
+    const json_t *sums = json_object_get(fit->update.stored, "sums");
 
-    return job->update.mode && ny_update_adds_sums(job->settings) && json_is_object(sums) &&
-           ny_field_count(sums, "rows", 0) == job->update.rows;
+    return fit->update.mode && ny_update_adds_sums(fit->settings) && json_is_object(sums) &&
+           ny_field_count(sums, "rows", 0) == fit->update.rows;
 }
 
-bool ny_update_keeps_sums(const struct ny_job *job, const struct ny_matched *matched)
+bool ny_update_keeps_sums(const struct ny_fit *fit, const struct ny_matched *matched)
 {
-    const json_t *sums = json_object_get(job->update.stored, "sums");
+    const json_t *sums = json_object_get(fit->update.stored, "sums");
     bool f64 = ny_field_is(sums, "precision", "f64");
-    bool coarse = job->settings->precision == NY_PRECISION_F32 && job->gram == NY_GRAM_F64;
+    bool coarse = fit->settings->precision == NY_PRECISION_F32 && fit->gram == NY_GRAM_F64;
 
     if (matched->late_count && coarse) return false;
-    return ny_update_has_sums(job) && (f64 || job->gram != NY_GRAM_F64) &&
-           2 * matched->late_count <= job->m;
+    return ny_update_has_sums(fit) && (f64 || fit->gram != NY_GRAM_F64) &&
+           2 * matched->late_count <= fit->m;
 }
 
 size_t ny_update_partial_bytes(const struct ny_fit_settings *settings, size_t m,
@@ -158,42 +158,42 @@ size_t ny_update_partial_bytes(const struct ny_fit_settings *settings, size_t m,
 }
 
 /* Sets delta to the growth of the shift of each of the `before` columns that were there. */
-static int shift_of(struct ny_job *job, const struct ny_matched *matched, size_t before,
+static int shift_of(struct ny_fit *fit, const struct ny_matched *matched, size_t before,
                     double *delta)
 {
-    size_t bytes = (size_t)ny_field_count(job->update.stored, "model_bytes", 0);
-    void *image = ny_alloc(job->ctx, NY_MEM_MODEL, bytes);
+    size_t bytes = (size_t)ny_field_count(fit->update.stored, "model_bytes", 0);
+    void *image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
     struct ny_model *model = NULL;
     int err = image ? NY_OK : NY_EBUDGET;
 
-    if (!err) err = ny_update_get(job, "model", image, bytes);
-    if (!err) err = ny_model_load(&model, job->ctx, image, bytes, job->name);
+    if (!err) err = ny_update_get(fit, "model", image, bytes);
+    if (!err) err = ny_model_load(&model, fit->job.ctx, image, bytes, fit->job.name);
     if (!err && model->m != before)
-        err = ny_fail(job->ctx, NY_ESTORE,
+        err = ny_fail(fit->job.ctx, NY_ESTORE,
                       "the model of '%s' in %s has other landmarks than its record says; fit it "
                       "again with --restart",
-                      job->name, ny_store_path(job->store));
+                      fit->job.name, ny_store_path(fit->job.store));
     for (size_t j = 0; !err && j < model->m; j++)
         if (matched->place[j] != SIZE_MAX)
-            delta[matched->place[j]] = job->a[matched->place[j]] - model->a[j];
+            delta[matched->place[j]] = fit->a[matched->place[j]] - model->a[j];
     ny_model_free(model);
-    ny_free(job->ctx, image);
+    ny_free(fit->job.ctx, image);
     return err;
 }
 
-int ny_update_load_sums(struct ny_job *job, const struct ny_matched *matched)
+int ny_update_load_sums(struct ny_fit *fit, const struct ny_matched *matched)
 {
-    size_t before = job->settings->method->coordinates ? job->m : job->update.landmarks;
+    size_t before = fit->settings->method->coordinates ? fit->m : fit->update.landmarks;
     size_t bytes = ny_accumulator_gram_image_bytes(before);
-    double *delta = ny_calloc(job->ctx, NY_MEM_GRAM, job->m, sizeof(double));
-    void *image = ny_alloc(job->ctx, NY_MEM_GRAM, bytes);
+    double *delta = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->m, sizeof(double));
+    void *image = ny_alloc(fit->job.ctx, NY_MEM_GRAM, bytes);
     int err = delta && image ? NY_OK : NY_EBUDGET;
 
-    if (!err) err = ny_update_get(job, "sums", image, bytes);
-    if (!err) ny_accumulator_restore_placed(job->acc, image, before, matched->place);
-    ny_free(job->ctx, image);
-    if (!err && !matched->same) err = shift_of(job, matched, before, delta);
-    if (!err && !matched->same) ny_accumulator_shift(job->acc, delta);
-    ny_free(job->ctx, delta);
+    if (!err) err = ny_update_get(fit, "sums", image, bytes);
+    if (!err) ny_accumulator_restore_placed(fit->acc, image, before, matched->place);
+    ny_free(fit->job.ctx, image);
+    if (!err && !matched->same) err = shift_of(fit, matched, before, delta);
+    if (!err && !matched->same) ny_accumulator_shift(fit->acc, delta);
+    ny_free(fit->job.ctx, delta);
     return err;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "job/plan.h"
+#include "fit/plan.h"
 #include "results/resume.h"
 #include "spectral/methods.h"
 
@@ -61,15 +61,14 @@ static bool rows_of_landmarks(const struct ny_fit_settings *settings)
             settings->normalisation == NY_CENTRED_LANDMARKS);
 }
 
-uint64_t ny_update_kept_rows(const struct ny_job *job)
+uint64_t ny_update_kept_rows(const struct ny_fit *fit)
 {
-    const struct ny_update *update = &job->update;
+    const struct ny_update *update = &fit->update;
     bool same = json_is_true(json_object_get(update->stored, "same_landmarks"));
 
     if (update->mode == NY_UPDATE_FROZEN) return update->rows;
-    return update->mode == NY_UPDATE_FULL && same && rows_of_landmarks(job->settings)
-               ? update->rows
-               : 0;
+    return update->mode == NY_UPDATE_FULL && same && rows_of_landmarks(fit->settings) ? update->rows
+                                                                                      : 0;
 }
 
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
@@ -257,6 +256,5 @@ int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
     json_decref(before);
     ny_field_set_count(report, "updates", ny_field_count(report, "updates", 0) + 1);
     json_object_del(job->record, "update");
-    job->update = ny_update_of(job->record);
     return ny_batch_delete(batch, job->name, "update");
 }

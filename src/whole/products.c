@@ -56,30 +56,29 @@ double ny_products_flops(const struct ny_products *products, double d)
 
 /* ---- the state and its checkpoints ---------------------------------------------------------- */
 
-int ny_products_open(struct ny_products_state *state, struct ny_job *job, uint64_t *place)
+int ny_products_open(struct ny_products_state *state, struct ny_fit *fit, uint64_t *place)
 {
-    struct ny_products shape = ny_products_of(job->settings, job->points.n);
+    struct ny_products shape = ny_products_of(fit->settings, fit->job.points.n);
     const struct ny_image_shape saved = {ny_products_state_bytes(&shape),
                                          shape.steps * (shape.tiles + 1)};
     size_t n = (size_t)shape.n;
     void *image = NULL;
     int err = NY_OK;
 
-    *state = (struct ny_products_state){.job = job, .shape = shape, .saved_s = ny_now()};
+    *state = (struct ny_products_state){.fit = fit, .shape = shape, .saved_s = ny_now()};
     *place = 0;
-    if (!job->state) {
-        err = ny_job_load_image(job, "products", &saved, &image, place);
-        job->state = image;
+    if (!fit->state) {
+        err = ny_job_load_image(&fit->job, "products", &saved, &image, place);
+        fit->state = image;
     }
     if (err) return err;
-    if (!job->state)
-        job->state = ny_calloc(job->ctx, NY_MEM_OTHER, 1, saved.bytes);
-    if (!job->state) return NY_EBUDGET;
-    state->V = ny_matrix(job->state, n, shape.w);
-    state->Y = ny_matrix(job->state + n * shape.w, n, shape.w);
-    if (shape.divided) state->roots = job->state + 2 * n * shape.w;
-    state->sketch = (struct ny_sketch){.ctx = job->ctx,
-                                       .randomized = job->settings->randomized,
+    if (!fit->state) fit->state = ny_calloc(fit->job.ctx, NY_MEM_OTHER, 1, saved.bytes);
+    if (!fit->state) return NY_EBUDGET;
+    state->V = ny_matrix(fit->state, n, shape.w);
+    state->Y = ny_matrix(fit->state + n * shape.w, n, shape.w);
+    if (shape.divided) state->roots = fit->state + 2 * n * shape.w;
+    state->sketch = (struct ny_sketch){.ctx = fit->job.ctx,
+                                       .randomized = fit->settings->randomized,
                                        .V = ny_cols(state->V, 0, shape.r),
                                        .Y = ny_cols(state->Y, 0, shape.r)};
     return NY_OK;
@@ -93,7 +92,7 @@ static uint64_t place_of(const struct ny_products_state *state, uint64_t tiles_d
 
 static int save(struct ny_products_state *state, enum ny_stage stage, uint64_t tiles_done)
 {
-    int err = ny_job_checkpoint_image(state->job, stage, "products", state->job->state,
+    int err = ny_job_checkpoint_image(&state->fit->job, stage, "products", state->fit->state,
                                       ny_products_state_bytes(&state->shape),
                                       place_of(state, tiles_done));
 
@@ -123,7 +122,7 @@ static void centre_columns(struct ny_matrix X, double *mean)
 /* The normalisation beside K: HX where the map centres, in the first r columns. */
 static int normalise(const struct ny_products_state *state, struct ny_matrix X)
 {
-    struct ny_context *ctx = state->job->ctx;
+    struct ny_context *ctx = state->fit->job.ctx;
     double *mean;
 
     if (!state->shape.centred) return NY_OK;
@@ -136,7 +135,7 @@ static int normalise(const struct ny_products_state *state, struct ny_matrix X)
 
 static int start(struct ny_products_state *state)
 {
-    const struct ny_whole *whole = state->job->settings->method->whole;
+    const struct ny_whole *whole = state->fit->settings->method->whole;
 
     for (size_t i = 0; state->shape.centred && i < state->V.rows; i++)
         state->V.at[i * state->V.stride + state->shape.r] = 1;
@@ -147,33 +146,33 @@ static int start(struct ny_products_state *state)
 static int multiply(struct ny_products_state *state, const double *scale, struct ny_matrix V,
                     struct ny_matrix Y, uint64_t first_tile)
 {
-    struct ny_job *job = state->job;
-    struct ny_columns_spec spec = ny_job_spec(job);
+    struct ny_fit *fit = state->fit;
+    struct ny_columns_spec spec = ny_fit_spec(fit);
     struct ny_source *points = NULL;
     struct ny_kernel_product product = {.spec = &spec,
-                                        .precision = job->settings->precision,
-                                        .workers = job->workers,
-                                        .seed = job->settings->seed,
+                                        .precision = fit->settings->precision,
+                                        .workers = fit->job.workers,
+                                        .seed = fit->settings->seed,
                                         .stage = "accumulate",
                                         .scale = scale,
                                         .V = V,
                                         .Y = Y,
                                         .first_tile = first_tile,
-                                        .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                                        .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
                                         .checkpoint = checkpoint,
                                         .checkpoint_arg = state};
-    double flops = ny_kernel_product_flops(job->points.n, ny_entry_products(&spec), V.cols);
-    uint64_t units = ny_units_of(job->points.n);
+    double flops = ny_kernel_product_flops(fit->job.points.n, ny_entry_products(&spec), V.cols);
+    uint64_t units = ny_units_of(fit->job.points.n);
     int err;
 
     if (first_tile == 0) memset(Y.at, 0, Y.rows * Y.cols * sizeof(double));
-    err = ny_source_of_points(&points, job->store, job->points.n,
-                              (size_t)job->points.row_slots, job->workers);
+    err = ny_source_of_points(&points, fit->job.store, fit->job.points.n,
+                              (size_t)fit->job.points.row_slots, fit->job.workers);
     if (err) return err;
     product.points = points;
     err = ny_kernel_product_run(&product);
     ny_source_free(points);
-    if (err == NY_OK) ny_job_count_pass(job, (units + 1) * job->points.n / 2, flops);
+    if (err == NY_OK) ny_job_count_pass(&fit->job, (units + 1) * fit->job.points.n / 2, flops);
     return err;
 }
 
@@ -208,22 +207,22 @@ static int find_degrees(struct ny_products_state *state, uint64_t first_tile)
         ny_unreached_add(&unreached, &one);
         state->roots[i] = 1 / sqrt(state->roots[i]);
     }
-    ny_field_set_number(state->job->record, "mean_degree", mean);
-    return ny_products_reached(state->job->ctx, &unreached, state->shape.n);
+    ny_field_set_number(state->fit->job.record, "mean_degree", mean);
+    return ny_products_reached(state->fit->job.ctx, &unreached, state->shape.n);
 }
 
 /* One product, and what follows from it. */
 static int run_product(struct ny_products_state *state, uint64_t first_tile)
 {
-    struct ny_job *job = state->job;
+    struct ny_fit *fit = state->fit;
     int err = NY_OK;
 
     if (first_tile == 0) err = normalise(state, state->sketch.V);
     if (err == NY_OK) err = multiply(state, state->roots, state->V, state->Y, first_tile);
     if (err == NY_OK) err = normalise(state, state->sketch.Y);
     if (err) return err;
-    ny_blas_parallel(job->ctx, state->shape.r);
-    err = job->settings->method->whole->next(&state->sketch, state->step - state->shape.divided);
+    ny_blas_parallel(fit->job.ctx, state->shape.r);
+    err = fit->settings->method->whole->next(&state->sketch, state->step - state->shape.divided);
     ny_blas_serial();
     return err;
 }
@@ -240,16 +239,16 @@ static int run_step(struct ny_products_state *state, uint64_t first_tile)
     return err ? err : run_product(state, first_tile);
 }
 
-int ny_products_accumulate(struct ny_job *job)
+int ny_products_accumulate(struct ny_fit *fit)
 {
     struct ny_products_state state;
     uint64_t place, first_tile;
     int err;
 
-    job->m = ny_products_of(job->settings, job->points.n).order;
-    err = ny_job_fit_workers(job);
+    fit->m = ny_products_of(fit->settings, fit->job.points.n).order;
+    err = ny_fit_lower_workers(fit);
     if (err) return err;
-    err = ny_products_open(&state, job, &place);
+    err = ny_products_open(&state, fit, &place);
     if (err) return err;
     state.step = (unsigned)(place / (state.shape.tiles + 1));
     first_tile = place % (state.shape.tiles + 1);
@@ -257,7 +256,7 @@ int ny_products_accumulate(struct ny_job *job)
         err = run_step(&state, first_tile);
         state.step++;
         if (err == NY_OK && state.step < state.shape.steps &&
-            ny_now() - state.saved_s >= ny_context_checkpoint_s(job->ctx))
+            ny_now() - state.saved_s >= ny_context_checkpoint_s(fit->job.ctx))
             err = save(&state, NY_STAGE_ACCUMULATE, 0);
     }
     return err ? err : save(&state, NY_STAGE_SOLVE, 0);

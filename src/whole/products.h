@@ -14,7 +14,7 @@
 #define NY_WHOLE_PRODUCTS_H
 
 #include "results/degrees.h"
-#include "job/job.h"
+#include "fit/fit.h"
 #include "whole/kernel_product.h"
 #include "spectral/whole.h"
 
@@ -39,8 +39,8 @@ double ny_products_flops(const struct ny_products *products, double d);
 int ny_products_reached(struct ny_context *ctx, const struct ny_unreached *unreached,
                         uint64_t rows);
 
-int ny_products_accumulate(struct ny_job *job);
-int ny_products_solve(struct ny_job *job);
-int ny_products_project(struct ny_job *job);
+int ny_products_accumulate(struct ny_fit *fit);
+int ny_products_solve(struct ny_fit *fit);
+int ny_products_project(struct ny_fit *fit);
 
 #endif

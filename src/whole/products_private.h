@@ -5,7 +5,7 @@
 #include "whole/products.h"
 
 struct ny_products_state {
-    struct ny_job *job;
+    struct ny_fit *fit;
     struct ny_products shape;
     struct ny_matrix V, Y; /* n × w, inside job->state */
     double *roots;         /* n: g; NULL where K is not divided */
@@ -15,6 +15,6 @@ struct ny_products_state {
 };
 
 /* The state as of the last checkpoint, whose place is returned, or a new one, zero. */
-int ny_products_open(struct ny_products_state *state, struct ny_job *job, uint64_t *place);
+int ny_products_open(struct ny_products_state *state, struct ny_fit *fit, uint64_t *place);
 
 #endif

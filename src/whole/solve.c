@@ -5,7 +5,7 @@
 
 #include "results/coordinates.h"
 #include "results/embedding.h"
-#include "job/plan.h"
+#include "fit/plan.h"
 #include "whole/products_private.h"
 #include "fit/signs.h"
 #include "results/extension.h"
@@ -29,13 +29,13 @@ static double cut_of(const struct ny_products_state *state, double largest)
     double f64 = (double)state->shape.r * 0x1p-53;
     double noise = state->sketch.noise > 0 ? state->sketch.noise : 1;
 
-    if (state->job->settings->precision == NY_PRECISION_F64) return noise * f64 * largest;
+    if (state->fit->settings->precision == NY_PRECISION_F64) return noise * f64 * largest;
     return noise * (f64 > f32_tiles ? f64 : f32_tiles) * largest;
 }
 
 static int solve_small(struct ny_products_state *state, struct pairs *pairs)
 {
-    struct ny_context *ctx = state->job->ctx;
+    struct ny_context *ctx = state->fit->job.ctx;
     size_t r = state->shape.r;
     double *at = ny_calloc(ctx, NY_MEM_SOLVE, r, r * sizeof(double));
     struct ny_matrix B = ny_matrix(at, r, r);
@@ -43,7 +43,7 @@ static int solve_small(struct ny_products_state *state, struct pairs *pairs)
 
     if (!at) return NY_EBUDGET;
     ny_blas_parallel(ctx, r);
-    err = state->job->settings->method->whole->reduce(&state->sketch, B);
+    err = state->fit->settings->method->whole->reduce(&state->sketch, B);
     if (err == NY_OK) err = ny_eigen_top(ctx, B, state->shape.rank, pairs->values, pairs->U);
     ny_blas_serial();
     ny_free(ctx, at);
@@ -61,10 +61,10 @@ static double entry(const struct ny_products_state *state, const struct pairs *p
 /* Decides the signs of Û, and *trivial, the mean of g_i û_i1, over the rows of smallest hash. */
 static int fix_signs(const struct ny_products_state *state, struct pairs *pairs, double *trivial)
 {
-    struct ny_job *job = state->job;
+    struct ny_fit *fit = state->fit;
     struct ny_selection chosen = {0};
-    double *at = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_SIGN_ROWS, pairs->count * sizeof(double));
-    int err = at ? ny_signs_rows(job, NULL, &chosen) : NY_EBUDGET;
+    double *at = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, NY_SIGN_ROWS, pairs->count * sizeof(double));
+    int err = at ? ny_signs_rows(fit, NULL, &chosen) : NY_EBUDGET;
     struct ny_matrix U = ny_matrix(at, chosen.m, pairs->count);
 
     for (size_t k = 0; k < pairs->count && err == NY_OK; k++) {
@@ -77,8 +77,8 @@ static int fix_signs(const struct ny_products_state *state, struct pairs *pairs,
     for (size_t i = 0; state->roots && i < chosen.m && err == NY_OK; i++)
         *trivial += state->roots[chosen.rows[i]] * entry(state, pairs, chosen.rows[i], 0) /
                     (double)chosen.m;
-    ny_selection_release(&chosen, job->ctx);
-    ny_free(job->ctx, at);
+    ny_selection_release(&chosen, fit->job.ctx);
+    ny_free(fit->job.ctx, at);
     return err;
 }
 
@@ -87,7 +87,7 @@ static int fix_signs(const struct ny_products_state *state, struct pairs *pairs,
 static int find_offset(const struct ny_products_state *state, struct pairs *pairs)
 {
     size_t n = state->V.rows, r = state->shape.r;
-    double mean = 0, *sum = ny_calloc(state->job->ctx, NY_MEM_SOLVE, r, sizeof(double));
+    double mean = 0, *sum = ny_calloc(state->fit->job.ctx, NY_MEM_SOLVE, r, sizeof(double));
 
     if (!sum) return NY_EBUDGET;
     for (size_t i = 0; i < n; i++)
@@ -101,15 +101,15 @@ static int find_offset(const struct ny_products_state *state, struct pairs *pair
 
         pairs->offset[k] = pairs->values[k] > 0 ? -projected / sqrt(pairs->values[k]) : 0;
     }
-    ny_free(state->job->ctx, sum);
+    ny_free(state->fit->job.ctx, sum);
     return NY_OK;
 }
 
 static int allocate_pairs(const struct ny_products_state *state, struct pairs *pairs)
 {
-    struct ny_context *ctx = state->job->ctx;
+    struct ny_context *ctx = state->fit->job.ctx;
     size_t r = state->shape.r, rank = state->shape.rank;
-    size_t p = ny_settings_pairs(state->job->settings);
+    size_t p = ny_settings_pairs(state->fit->settings);
     double *U = ny_calloc(ctx, NY_MEM_SOLVE, rank, r * sizeof(double));
     double *P = ny_calloc(ctx, NY_MEM_SOLVE, r, p * sizeof(double));
 
@@ -140,54 +140,55 @@ static int count_values(const struct ny_products_state *state, struct pairs *pai
     for (size_t k = 0; k < rank; k++)
         if (pairs->values[k] <= cut) pairs->values[k] = 0;
     if (solution->rank_effective) return NY_OK;
-    return ny_fail(state->job->ctx, NY_ENUMERIC,
+    return ny_fail(state->fit->job.ctx, NY_ENUMERIC,
                    "no eigenvalue of the kernel matrix is positive; choose another kernel or "
                    "width");
 }
 
 static int save_map(struct ny_products_state *state, const struct pairs *pairs)
 {
-    struct ny_job *job = state->job;
+    struct ny_fit *fit = state->fit;
     size_t count = pairs->count, bytes = ny_extension_bytes(count);
     double *image;
-    int err = ny_job_put_part(job, "map", pairs->P.at, state->shape.r * count * sizeof(double));
+    int err =
+        ny_job_put_part(&fit->job, "map", pairs->P.at, state->shape.r * count * sizeof(double));
 
     if (err == NY_OK && state->roots)
-        err = ny_job_put_part(job, "roots", state->roots, state->V.rows * sizeof(double));
+        err = ny_job_put_part(&fit->job, "roots", state->roots, state->V.rows * sizeof(double));
     if (err) return err;
-    image = ny_calloc(job->ctx, NY_MEM_SOLVE, 1, bytes);
+    image = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, 1, bytes);
     if (!image) return NY_EBUDGET;
-    image[0] = job->params.gamma;
-    image[1] = job->params.coef0;
-    image[2] = job->params.degree;
-    image[3] = ny_field_number(job->record, "mean_degree", 0);
+    image[0] = fit->params.gamma;
+    image[1] = fit->params.coef0;
+    image[2] = fit->params.degree;
+    image[3] = ny_field_number(fit->job.record, "mean_degree", 0);
     for (size_t k = 0; k < count; k++) {
         image[NY_EXTENSION_HEAD + k] = pairs->values[k] > 0 ? 1 / pairs->values[k] : 0;
         image[NY_EXTENSION_HEAD + count + k] = pairs->offset[k];
     }
-    err = ny_job_put_part(job, "extension", image, bytes);
-    ny_free(job->ctx, image);
+    err = ny_job_put_part(&fit->job, "extension", image, bytes);
+    ny_free(fit->job.ctx, image);
     return err;
 }
 
 /* Saves the averages with which a probe centres K: r = K1/n, and its mean. */
 static int save_averages(const struct ny_products_state *state)
 {
-    struct ny_job *job = state->job;
+    struct ny_fit *fit = state->fit;
     size_t n = state->V.rows;
     double mean = 0, *averages;
     int err;
 
-    if (!job->settings->probes || !state->shape.centred) return NY_OK;
-    averages = ny_calloc(job->ctx, NY_MEM_SOLVE, n, sizeof(double));
+    if (!fit->settings->probes || !state->shape.centred) return NY_OK;
+    averages = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, n, sizeof(double));
     if (!averages) return NY_EBUDGET;
     for (size_t i = 0; i < n; i++) {
         averages[i] = state->Y.at[i * state->Y.stride + state->shape.r] / (double)n;
         mean += averages[i] / (double)n;
     }
-    ny_field_set_number(job->record, "averages_mean", mean);
-    err = ny_job_put_part(job, "averages", averages, n * sizeof(double));
-    ny_free(job->ctx, averages);
+    ny_field_set_number(fit->job.record, "averages_mean", mean);
+    err = ny_job_put_part(&fit->job, "averages", averages, n * sizeof(double));
+    ny_free(fit->job.ctx, averages);
     return err;
 }
 
@@ -195,18 +196,18 @@ static int save_averages(const struct ny_products_state *state)
 static int make_map(struct ny_products_state *state, struct pairs *pairs,
                     struct ny_solution *solution)
 {
-    struct ny_job *job = state->job;
+    struct ny_fit *fit = state->fit;
     struct ny_coordinates coordinates = {0};
     double *scale = NULL;
     bool scaled;
     int err = fix_signs(state, pairs, &solution->trivial_mean);
 
     if (err == NY_OK && state->shape.centred) err = find_offset(state, pairs);
-    if (err == NY_OK) err = ny_job_scale(job, solution, &scale, &coordinates);
+    if (err == NY_OK) err = ny_fit_scale(fit, solution, &scale, &coordinates);
     if (err) return err;
     scaled = scale && !coordinates.scale;
     if (!ny_coordinates_plain(&coordinates))
-        ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
+        ny_field_set_json(fit->job.record, "coordinates", ny_coordinates_json(&coordinates));
     for (size_t k = 0; k < pairs->count; k++)
         for (size_t j = 0; j < state->shape.r; j++)
             pairs->P.at[j * pairs->count + k] =
@@ -214,12 +215,12 @@ static int make_map(struct ny_products_state *state, struct pairs *pairs,
     for (size_t k = 0; k < pairs->count; k++) /* a pair that was cut has no vector */
         for (size_t j = 0; j < state->shape.r && !(pairs->values[k] > 0); j++)
             pairs->P.at[j * pairs->count + k] = 0;
-    ny_free(job->ctx, scale);
+    ny_free(fit->job.ctx, scale);
     err = save_map(state, pairs);
     return err ? err : save_averages(state);
 }
 
-int ny_products_solve(struct ny_job *job)
+int ny_products_solve(struct ny_fit *fit)
 {
     struct ny_solution solution = {.trace = NAN, .trace_approx = NAN};
     struct pairs pairs = {0};
@@ -227,8 +228,8 @@ int ny_products_solve(struct ny_job *job)
     uint64_t place;
     int err;
 
-    err = ny_job_load_frozen(job);
-    if (err == NY_OK) err = ny_products_open(&state, job, &place);
+    err = ny_fit_load_frozen(fit);
+    if (err == NY_OK) err = ny_products_open(&state, fit, &place);
     if (err) return err;
     err = allocate_pairs(&state, &pairs);
     if (err) goto done;
@@ -244,11 +245,11 @@ int ny_products_solve(struct ny_job *job)
     if (err) goto done;
     err = make_map(&state, &pairs, &solution);
     if (err) goto done;
-    ny_job_report_solution(job, &solution);
-    ny_job_mark_time(job);
-    err = ny_job_save(job, NY_STAGE_PROJECT);
+    ny_fit_report_solution(fit, &solution);
+    ny_job_mark_time(&fit->job);
+    err = ny_job_save(&fit->job, NY_STAGE_PROJECT);
 done:
-    release_pairs(job->ctx, &pairs);
+    release_pairs(fit->job.ctx, &pairs);
     return err;
 }
 
@@ -263,31 +264,31 @@ struct output {
 
 static int allocate_output(struct ny_products_state *state, struct output *out)
 {
-    struct ny_job *job = state->job;
-    size_t r = state->shape.r, pairs = ny_settings_pairs(job->settings);
-    bool f64 = job->settings->precision == NY_PRECISION_F64;
+    struct ny_fit *fit = state->fit;
+    size_t r = state->shape.r, pairs = ny_settings_pairs(fit->settings);
+    bool f64 = fit->settings->precision == NY_PRECISION_F64;
     size_t element = f64 ? sizeof(double) : sizeof(float);
     struct ny_embedding_layout layout;
     int err;
 
     out->pairs = pairs;
-    out->width = pairs + job->settings->asymmetric;
-    out->P = ny_calloc(job->ctx, NY_MEM_SOLVE, r, pairs * sizeof(double));
-    out->Y = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(double));
-    out->narrow = ny_calloc(job->ctx, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(float));
+    out->width = pairs + fit->settings->asymmetric;
+    out->P = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, r, pairs * sizeof(double));
+    out->Y = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(double));
+    out->narrow = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, NY_UNIT_ROWS, out->width * sizeof(float));
     if (!out->P || !out->Y || !out->narrow) return NY_EBUDGET;
-    err = ny_job_get_part(job, "map", out->P, r * pairs * sizeof(double));
+    err = ny_job_get_part(&fit->job, "map", out->P, r * pairs * sizeof(double));
     if (err) return err;
-    layout = ny_embedding_layout(job->points.n, out->width, element);
-    ny_record_renew(job->record, "embedding");
-    layout.part = ny_record_part(job->record, "embedding");
-    return ny_embedding_writer_new(&out->writer, job->store, job->name, layout, 0);
+    layout = ny_embedding_layout(fit->job.points.n, out->width, element);
+    ny_record_renew(fit->job.record, "embedding");
+    layout.part = ny_record_part(fit->job.record, "embedding");
+    return ny_embedding_writer_new(&out->writer, fit->job.store, fit->job.name, layout, 0);
 }
 
 static void add_unit(struct ny_products_state *state, struct output *out, size_t first,
                      size_t rows)
 {
-    bool f64 = state->job->settings->precision == NY_PRECISION_F64;
+    bool f64 = state->fit->settings->precision == NY_PRECISION_F64;
     struct ny_matrix Y = ny_matrix(out->Y, rows, out->width);
 
     ny_gemm(1, ny_rows(state->sketch.V, first, rows),
@@ -302,19 +303,19 @@ static void add_unit(struct ny_products_state *state, struct output *out, size_t
 /* Commits the rows in the writer; with the last, also commits the record and drops the products. */
 static int flush(struct ny_products_state *state, struct output *out, bool last)
 {
-    struct ny_job *job = state->job;
+    struct ny_fit *fit = state->fit;
     struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, job->store);
+    int err = ny_batch_begin(&batch, fit->job.store);
 
     if (err) return err;
     err = ny_embedding_flush(&out->writer, batch);
     for (int slot = 0; slot < 2 && last && err == NY_OK; slot++)
-        err = ny_job_delete_part(job, batch, slot ? "products.1" : "products.0");
+        err = ny_job_delete_part(&fit->job, batch, slot ? "products.1" : "products.0");
     if (err) {
         ny_batch_abort(batch);
         return err;
     }
-    return ny_job_commit(job, batch, last ? ny_job_after_project(job) : NY_STAGE_PROJECT);
+    return ny_job_commit(&fit->job, batch, last ? ny_fit_after_project(fit) : NY_STAGE_PROJECT);
 }
 
 /* Begins anew after an interrupt, as it is short. */
@@ -325,33 +326,33 @@ static int write_embedding(struct ny_products_state *state, struct output *out)
 
     for (size_t first = 0; first < n && err == NY_OK; first += NY_UNIT_ROWS) {
         add_unit(state, out, first, n - first < NY_UNIT_ROWS ? n - first : NY_UNIT_ROWS);
-        err = ny_check_interrupt(state->job->ctx);
+        err = ny_check_interrupt(state->fit->job.ctx);
         if (err == NY_OK && ny_embedding_full(&out->writer)) err = flush(state, out, false);
     }
     return err;
 }
 
-int ny_products_project(struct ny_job *job)
+int ny_products_project(struct ny_fit *fit)
 {
     struct output out = {.P = NULL};
     struct ny_products_state state;
     uint64_t place;
     int err;
 
-    err = ny_products_open(&state, job, &place);
+    err = ny_products_open(&state, fit, &place);
     if (err) return err;
     err = allocate_output(&state, &out);
     if (err) goto done;
     ny_blas_serial();
     err = write_embedding(&state, &out);
     if (err) goto done;
-    ny_job_mark_time(job);
-    ny_job_report_end(job);
+    ny_job_mark_time(&fit->job);
+    ny_fit_report_end(fit);
     err = flush(&state, &out, true);
 done:
     ny_embedding_writer_release(&out.writer);
-    ny_free(job->ctx, out.P);
-    ny_free(job->ctx, out.Y);
-    ny_free(job->ctx, out.narrow);
+    ny_free(fit->job.ctx, out.P);
+    ny_free(fit->job.ctx, out.Y);
+    ny_free(fit->job.ctx, out.narrow);
     return err;
 }

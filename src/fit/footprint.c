@@ -1,5 +1,5 @@
 /* Memory of a fit: the most that its stages hold, and the workers that fit a budget. */
-#include "job/footprint_private.h"
+#include "fit/footprint_private.h"
 
 enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, PROBE, BILLS };
 

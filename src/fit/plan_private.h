@@ -1,8 +1,8 @@
 /* Shared by the files of the plan. */
-#ifndef NY_JOB_PLAN_PRIVATE_H
-#define NY_JOB_PLAN_PRIVATE_H
+#ifndef NY_FIT_PLAN_PRIVATE_H
+#define NY_FIT_PLAN_PRIVATE_H
 
-#include "job/plan.h"
+#include "fit/plan.h"
 #include "job/prices.h"
 
 /* A forecast from a sample of the rows. */

@@ -2,18 +2,18 @@
  * The plan of a fit: passes, flops, memory by purpose, disk and seconds, before anything runs. The
  * same function decides how many workers a pass may have.
  */
-#ifndef NY_JOB_PLAN_H
-#define NY_JOB_PLAN_H
+#ifndef NY_FIT_PLAN_H
+#define NY_FIT_PLAN_H
 
 #include <jansson.h>
 
 #include "base/memory.h"
 #include "job/calibration.h"
-#include "job/job.h"
+#include "fit/fit.h"
 
 struct ny_plan {
     bool whole; /* of a method on all of K: no landmarks */
-    size_t m; /* landmarks: given, or estimated for greedy; of products, their order */
+    size_t m;   /* landmarks: given, or estimated for greedy; of products, their order */
     bool m_estimated;
     bool loose;       /* its time depends on the data, by far */
     bool gram_f64;    /* pass 1 sums up in f64 */
@@ -67,6 +67,6 @@ json_t *ny_plan_json(const struct ny_plan *plan);
 
 /* Wall of accumulate + project ÷ the time of their products at the calibrated rates; NaN where
  * there is none. */
-double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct ny_job *job);
+double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct ny_fit *fit);
 
 #endif

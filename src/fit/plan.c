@@ -1,11 +1,11 @@
-#include "job/plan.h"
+#include "fit/plan.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "fit/given_columns.h"
 #include "maps/graph_map.h"
-#include "job/plan_private.h"
+#include "fit/plan_private.h"
 #include "whole/products.h"
 #include "spectral/krylov.h"
 
@@ -203,20 +203,20 @@ static double map_s(const struct ideal *ideal, double entries, double p)
     return 2 * entries * p / (ideal->f64 ? ideal->rate->gemm64 : ideal->rate->gemm32);
 }
 
-double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct ny_job *job)
+double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct ny_fit *fit)
 {
     static const char *const passes[] = {"degrees", "accumulate", "project"};
-    const json_t *report = ny_job_report(job), *stages = json_object_get(report, "stages");
+    const json_t *report = ny_job_report(&fit->job), *stages = json_object_get(report, "stages");
     const char *gram = ny_field_text(report, "gram_precision");
-    const struct ny_fit_settings *settings = job->settings;
-    struct ny_columns_spec spec = ny_job_spec(job);
+    const struct ny_fit_settings *settings = fit->settings;
+    struct ny_columns_spec spec = ny_fit_spec(fit);
     const struct ideal price = {.rate = calibration,
                                 .way = ny_way_of(&spec),
                                 .f64 = settings->precision == NY_PRECISION_F64,
                                 .d = ny_entry_products(&spec)};
-    struct ny_problem problem = ny_settings_problem(settings, job->m);
-    double n = (double)job->points.n, m = (double)job->m, wall_s = 0;
-    double width = (double)ny_krylov_width(&problem, job->m);
+    struct ny_problem problem = ny_settings_problem(settings, fit->m);
+    double n = (double)fit->job.points.n, m = (double)fit->m, wall_s = 0;
+    double width = (double)ny_krylov_width(&problem, fit->m);
     double ideal_s =
         product_s(&price, n * m) + map_s(&price, n * m, (double)ny_settings_pairs(settings));
 
@@ -230,7 +230,7 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
         ideal_s += product_s(&price, n * m) +
                    n * m * m / (gram[1] == '6' ? calibration->gram64 : calibration->gram32);
     if (settings->method->whole) {
-        struct ny_products products = ny_products_of(settings, job->points.n);
+        struct ny_products products = ny_products_of(settings, fit->job.points.n);
 
         ideal_s = product_s(&price, ny_products_entries(&products)) +
                   map_s(&price, n * n, ny_products_columns(&products));
@@ -239,33 +239,33 @@ double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct
     return ideal_s > 0 && price.way != NY_WAY_SPARSE ? wall_s / ideal_s : NAN;
 }
 
-int ny_job_fit_workers(struct ny_job *job)
+int ny_fit_lower_workers(struct ny_fit *fit)
 {
-    struct ny_footprint footprint = {.ctx = job->ctx,
-                                     .settings = job->settings,
-                                     .points = &job->points,
-                                     .m = job->m,
-                                     .gram = job->gram,
-                                     .blas_bytes = job->blas_bytes};
+    struct ny_footprint footprint = {.ctx = fit->job.ctx,
+                                     .settings = fit->settings,
+                                     .points = &fit->job.points,
+                                     .m = fit->m,
+                                     .gram = fit->gram,
+                                     .blas_bytes = fit->job.blas_bytes};
     unsigned workers;
-    int err = ny_job_load_frozen(job);
+    int err = ny_fit_load_frozen(fit);
 
     if (err) return err;
-    footprint.spec = ny_job_spec(job);
-    workers = ny_footprint_stage_workers(&footprint, job->stage);
+    footprint.spec = ny_fit_spec(fit);
+    workers = ny_footprint_stage_workers(&footprint, fit->job.stage);
     if (!workers)
-        return ny_fail(job->ctx, NY_EBUDGET,
+        return ny_fail(fit->job.ctx, NY_EBUDGET,
                        "this fit needs a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; "
                        "give --memory %zuM or fewer %s",
                        ny_footprint_minimum(&footprint),
                        (double)ny_footprint_minimum(&footprint) / 1048576.0,
-                       (double)ny_memory_limit(job->ctx) / 1048576.0,
+                       (double)ny_memory_limit(fit->job.ctx) / 1048576.0,
                        (ny_footprint_minimum(&footprint) >> 20) + 1,
-                       job->settings->method->whole ? "components" : "landmarks");
-    job->workers = workers;
-    if (job->stage == NY_STAGE_ACCUMULATE && !ny_footprint_keeps_square(&footprint, workers)) {
-        ny_free(job->ctx, job->W.at);
-        job->W.at = NULL;
+                       fit->settings->method->whole ? "components" : "landmarks");
+    fit->job.workers = workers;
+    if (fit->job.stage == NY_STAGE_ACCUMULATE && !ny_footprint_keeps_square(&footprint, workers)) {
+        ny_free(fit->job.ctx, fit->W.at);
+        fit->W.at = NULL;
     }
-    return ny_job_reserve_blas(job, job->m);
+    return ny_fit_reserve_blas(fit, fit->m);
 }

@@ -1,8 +1,8 @@
 /* Bills: bytes by purpose that a stage holds with so many workers under a budget of `limit`. */
-#ifndef NY_JOB_FOOTPRINT_PRIVATE_H
-#define NY_JOB_FOOTPRINT_PRIVATE_H
+#ifndef NY_FIT_FOOTPRINT_PRIVATE_H
+#define NY_FIT_FOOTPRINT_PRIVATE_H
 
-#include "job/plan.h"
+#include "fit/plan.h"
 
 struct bill {
     size_t by_purpose[NY_PURPOSES];

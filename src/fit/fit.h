@@ -1,0 +1,125 @@
+/*
+ * A job: stats → select → (degrees →) accumulate → solve → project → (probe →) done, resumed at its
+ * last checkpoint.
+ *
+ * Everything a later stage needs from an earlier one is stored when the earlier one ends, in the
+ * same transaction as the record that says so (results/record.h). An update of a result (full:
+ * select → … → done; frozen: accumulate → solve, which only measures → project → done) writes to
+ * parts of its own beside those of the result, and takes its place in one transaction at the end:
+ * update/update.h. Parts of a NAME:
+ *
+ *   job          the record
+ *   update       the record of an update under way
+ *   geometry     centre[d], factor[d]: frozen in stage stats
+ *   select.0/1   image of a selection under way, two slots in turn
+ *   landmarks    m row numbers, in order of selection
+ *   residuals    n upper bounds of δ_i, f32 (greedy, rpcholesky)
+ *   sums.0/1     image of the sums of the degrees' pass, two slots in turn
+ *   degrees      v[m] and their mean: implicit degrees d_i = c_i·v
+ *   gram.0/1     image of the accumulator, two slots in turn; the last one stays with the model
+ *                (online: beside that of the selection)
+ *   late.0/1     the same, while columns of landmarks that joined are added over earlier rows
+ *   krylov.0/1   instead, of projected's randomized solver: its state (spectral/krylov.h)
+ *   model        results/model.h
+ *   embedding    chunks of whole rows, f32 or f64
+ *   centring     u[m], for a probe: averages ρ_i = c_i·u
+ *   averages     n, for a probe: ρ_i, or 1/√d_i; gone when the job is done
+ *   probe.0/1    image of the sums of a probe, two slots in turn; gone likewise
+ *
+ * Of methods that work on all of K, which have no landmarks (whole/products.h), instead of gram and
+ * model:
+ *
+ *   products.0/1 image of the products under way; gone when the job is done
+ *   map          r × p: the embedding is the basis times this
+ *   extension    what places new points (results/extension.h)
+ */
+#ifndef NY_FIT_FIT_H
+#define NY_FIT_FIT_H
+
+#include "fit/settings.h"
+#include "job/job.h"
+#include "results/degrees.h"
+#include "update/update.h"
+
+struct ny_reader;
+struct ny_krylov;
+struct ny_online;
+struct ny_plan;
+
+struct ny_fit {
+    struct ny_job job; /* its record, checkpoints and times */
+    const struct ny_fit_settings *settings;
+    enum ny_stage until;        /* NY_STAGE_DONE, or NY_STAGE_SELECT for a dictionary alone */
+    const struct ny_plan *plan; /* NULL for a dictionary alone */
+    struct ny_update update;    /* mode NONE: a fit */
+    struct ny_geometry *geometry;
+    struct ny_kernel_params params; /* γ decided */
+    size_t m;
+    uint64_t *rows; /* landmarks */
+    struct ny_columns *columns;
+    struct ny_matrix W;
+    double *a;                 /* shift: column means of W */
+    struct ny_degrees degrees; /* v = NULL: K is not divided */
+    enum ny_gram_precision gram;
+    double tile_noise; /* root mean square of f32 tiles' errors, measured on landmarks */
+    bool coarse;       /* the solve stage is at its second attempt (spectral/method.h) */
+    struct ny_accumulator *acc;
+    struct ny_krylov *krylov; /* projected with its randomized solver, instead of acc */
+    struct ny_online *online; /* while stage select sums up too (fit/online.h) */
+    struct ny_model *model;
+    double *state;                    /* of a method on all of K (whole/products.h) */
+    struct ny_reader *columns_reader; /* of a precomputed kernel, while a pass runs */
+};
+
+/* Runs from the record's stage to the end; the caller holds the NAME's lock. `record` is brought up
+ * to date. `plan`: of the same settings; NULL for a dictionary alone.
+ * Passes: those of the selection, one to accumulate, one to project. */
+int ny_fit_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
+               json_t *record, const struct ny_plan *plan);
+
+int ny_stage_stats(struct ny_fit *fit);
+/* γ, in all of its spellings. */
+void ny_fit_report_width(struct ny_fit *fit, double gamma);
+/* Loads the geometry and width, which stage stats froze, and makes the kernel with them. */
+int ny_fit_load_frozen(struct ny_fit *fit);
+struct ny_columns_spec ny_fit_spec(const struct ny_fit *fit);
+int ny_stage_select(struct ny_fit *fit);
+/* Computes W, the shift a and the tile Gram's precision again from the landmarks, as they are not
+ * stored; also W where a pass had no room for it. */
+int ny_fit_prepare(struct ny_fit *fit);
+/* Measures f32 tiles on the landmarks (tile_noise). NY_ENUMERIC where they are not W − 1aᵀ: huge
+ * offsets, outliers, underflow. */
+int ny_fit_check_tiles(struct ny_fit *fit);
+size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m);
+/* Gives W, a, degrees, columns and rows back. */
+void ny_fit_drop_landmarks(struct ny_fit *fit);
+/* Reserves what OpenBLAS will keep with m landmarks. */
+int ny_fit_reserve_blas(struct ny_fit *fit, size_t m);
+/* Sets job->workers to the most with which the pass that comes fits the budget, which may be
+ * without W: then that is given back; NY_EBUDGET when not even one does. */
+int ny_fit_lower_workers(struct ny_fit *fit);
+int ny_stage_degrees(struct ny_fit *fit);
+int ny_stage_accumulate(struct ny_fit *fit);
+/* Loads job->acc from the last checkpoint, if the job has a pass 1. */
+int ny_fit_load_accumulator(struct ny_fit *fit);
+/* The small problem of the job as it is prepared. */
+struct ny_problem ny_fit_problem(const struct ny_fit *fit);
+/* Gives back what a small problem has used up; sums come again from their checkpoint. */
+void ny_fit_drop_problem(struct ny_fit *fit);
+int ny_stage_solve(struct ny_fit *fit);
+int ny_stage_project(struct ny_fit *fit);
+/* Returns the stage after project: the probe if one is asked for, else the end. */
+enum ny_stage ny_fit_after_project(const struct ny_fit *fit);
+int ny_stage_probe(struct ny_fit *fit);
+/* Eigenvalues and certificate; what is known when the last stage ends. */
+struct ny_solution;
+void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution);
+/* Computes the factors of Û in the map: Λ̂^½ goes into the stored rows themselves, diffusion's λ̂^t
+ * into the coordinates. *scale: the factors, which `coordinates` borrows for diffusion; ny_free()
+ * it; NULL: 1. */
+struct ny_coordinates;
+int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, double **scale,
+                 struct ny_coordinates *coordinates);
+void ny_fit_report_end(struct ny_fit *fit);
+
+#endif

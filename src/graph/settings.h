@@ -1,0 +1,26 @@
+/* The decided settings of a graph of neighbours: options turned into table entries and numbers. */
+#ifndef NY_GRAPH_SETTINGS_H
+#define NY_GRAPH_SETTINGS_H
+
+#include "columns/columns.h"
+
+enum { NY_SWEEP_MAX = 32 };
+
+struct ny_graph_settings {
+    const struct ny_kernel *metric; /* euclidean or angular */
+    enum ny_scale scale;
+    size_t neighbors;           /* t */
+    size_t sweep[NY_SWEEP_MAX]; /* other t to try */
+    size_t sweeps, stored;      /* stored: the largest of all */
+    double max_distance;        /* ∞: none */
+    double distance_quantile;   /* the limit is this quantile of all distances; NaN: none */
+    bool mutual;
+    bool connect;  /* components are joined */
+    bool forest;   /* nearly all neighbours: graph/forest.h */
+    size_t leaf;   /* rows of its leaves, at most */
+    double recall; /* share of the true neighbours that it is to find */
+    uint64_t seed;
+    unsigned threads;
+};
+
+#endif

@@ -1,0 +1,45 @@
+#include "job/stage.h"
+
+#include <string.h>
+
+#include "base/progress.h"
+
+static const char *const stage_names[] = {"stats",   "select", "degrees",   "accumulate", "solve",
+                                          "project", "probe",  "neighbors", "graph",      "done"};
+
+/* Stages in the order of time, which for those of a graph is not that of their names. */
+static size_t rank_of(enum ny_stage stage)
+{
+    static const size_t ranks[NY_STAGE_DONE] = {
+        [NY_STAGE_STATS] = 0,  [NY_STAGE_NEIGHBORS] = 1, [NY_STAGE_GRAPH] = 2,
+        [NY_STAGE_SELECT] = 3, [NY_STAGE_DEGREES] = 4,   [NY_STAGE_ACCUMULATE] = 5,
+        [NY_STAGE_SOLVE] = 6,  [NY_STAGE_PROJECT] = 7,   [NY_STAGE_PROBE] = 8};
+
+    return ranks[stage];
+}
+
+void ny_stages_begin(struct ny_context *ctx, const double stage_s[NY_STAGE_DONE])
+{
+    double planned_s[NY_STAGE_DONE];
+
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        planned_s[rank_of((enum ny_stage)stage)] = stage_s[stage];
+    ny_course_begin(ctx, planned_s, NY_STAGE_DONE);
+}
+
+void ny_stages_enter(struct ny_context *ctx, enum ny_stage stage)
+{
+    ny_course_stage(ctx, rank_of(stage));
+}
+
+const char *ny_stage_name(enum ny_stage stage)
+{
+    return stage_names[stage];
+}
+
+enum ny_stage ny_stage_parse(const char *name)
+{
+    for (int stage = NY_STAGE_STATS; name && stage < NY_STAGE_DONE; stage++)
+        if (strcmp(name, stage_names[stage]) == 0) return (enum ny_stage)stage;
+    return NY_STAGE_DONE;
+}
