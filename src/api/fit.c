@@ -12,6 +12,7 @@
 #include "fit/gamma_grid.h"
 #include "maps/graph_map.h"
 #include "fit/plan.h"
+#include "update/courses.h"
 #include "io/identity.h"
 
 int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
@@ -247,8 +248,8 @@ static int run(struct ny_request *request)
     if (fit->map->graph)
         return ny_graph_fit_run(request->store, request->name, fit, request->record,
                                 &request->plan);
-    return ny_fit_run(request->store, request->name, fit, request->record,
-                      request->kind->announce ? &request->plan : NULL);
+    return ny_fit_start(request->store, request->name, fit, request->record,
+                        request->kind->announce ? &request->plan : NULL);
 }
 
 const struct ny_request_kind ny_request_fit = {.name = "fit",

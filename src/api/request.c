@@ -196,9 +196,9 @@ static int run_job(struct ny_request *request)
     if (request->kind->announce)
         ny_stages_begin(request->ctx, request->plan.stage_s);
     else
-        ny_course_begin(request->ctx, NULL, 0);
+        ny_progress_begin(request->ctx, NULL, 0);
     err = request->kind->run(request);
-    ny_course_end(request->ctx);
+    ny_progress_end(request->ctx);
     return forget_hopeless(request, err);
 }
 

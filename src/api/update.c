@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "job/job.h"
+#include "update/courses.h"
 #include "update/update.h"
 
 struct update {
@@ -115,8 +116,8 @@ static int run(struct update *update)
                               update->mode, &update->record);
     if (err) return err;
     ny_stages_begin(update->ctx, plan.stage_s);
-    err = ny_fit_run(update->store, update->name, &update->settings.fit, update->record, &plan);
-    ny_course_end(update->ctx);
+    err = ny_fit_start(update->store, update->name, &update->settings.fit, update->record, &plan);
+    ny_progress_end(update->ctx);
     return forget_hopeless(update, err);
 }
 

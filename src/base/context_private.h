@@ -14,7 +14,7 @@ enum { NY_PATH_BYTES = 4096, NY_MESSAGE_BYTES = NY_PATH_BYTES + 1024 };
 enum { NY_COURSE_STAGES = 16 };
 
 /* The progress of a job through its stages (base/progress.h). */
-struct ny_course {
+struct ny_forecast {
     bool on, planned;                   /* a job runs; its plan is known */
     double planned_s[NY_COURSE_STAGES]; /* in the order of time */
     size_t stage, stages;
@@ -33,7 +33,7 @@ struct ny_context {
     void *progress_user;
     ny_plan_fn *plan;
     void *plan_user;
-    struct ny_course course;
+    struct ny_forecast forecast;
     struct ny_written written;
     bool has_written;
     char *command; /* as ny_context_set_command() quoted it, or NULL */

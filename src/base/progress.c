@@ -16,38 +16,40 @@ void ny_meter_start(struct ny_meter *meter, struct ny_context *ctx, const char *
                                .started_s = ny_now()};
 }
 
-void ny_course_begin(struct ny_context *ctx, const double *planned_s, size_t stages)
+void ny_progress_begin(struct ny_context *ctx, const double *planned_s, size_t stages)
 {
-    ctx->course = (struct ny_course){.on = true, .planned = planned_s != NULL, .stages = stages};
+    ctx->forecast =
+        (struct ny_forecast){.on = true, .planned = planned_s != NULL, .stages = stages};
     for (size_t i = 0; planned_s && i < stages && i < NY_COURSE_STAGES; i++)
-        ctx->course.planned_s[i] = planned_s[i];
-    ctx->course.begun_s = ny_now();
+        ctx->forecast.planned_s[i] = planned_s[i];
+    ctx->forecast.begun_s = ny_now();
 }
 
-void ny_course_stage(struct ny_context *ctx, size_t stage)
+void ny_progress_stage(struct ny_context *ctx, size_t stage)
 {
-    struct ny_course *course = &ctx->course;
+    struct ny_forecast *forecast = &ctx->forecast;
 
-    if (!course->on || stage == course->stage || stage >= NY_COURSE_STAGES) return;
-    course->stage = stage;
-    course->begun_s = ny_now();
+    if (!forecast->on || stage == forecast->stage || stage >= NY_COURSE_STAGES) return;
+    forecast->stage = stage;
+    forecast->begun_s = ny_now();
 }
 
-void ny_course_end(struct ny_context *ctx)
+void ny_progress_end(struct ny_context *ctx)
 {
-    ctx->course.on = false;
+    ctx->forecast.on = false;
 }
 
 /* Computes the share and the seconds left of the job, whose stage under way has a pass that is
  * `fraction` done and ends in eta_s; both negative where not known. */
-static void follow_course(struct ny_course *course, struct ny_progress *progress, double now_s)
+static void follow_forecast(struct ny_forecast *forecast, struct ny_progress *progress,
+                            double now_s)
 {
     const double nearly = 0.999, several = 1.5;
-    double taken = now_s - course->begun_s, planned = course->planned_s[course->stage];
+    double taken = now_s - forecast->begun_s, planned = forecast->planned_s[forecast->stage];
     double over = 0, later = 0, left = planned - taken, pass, whole, share;
 
     for (size_t i = 0; i < NY_COURSE_STAGES; i++)
-        *(i < course->stage ? &over : &later) += course->planned_s[i];
+        *(i < forecast->stage ? &over : &later) += forecast->planned_s[i];
     later -= planned;
     if (progress->eta_s >= 0) {
         pass = taken + progress->eta_s;
@@ -57,8 +59,8 @@ static void follow_course(struct ny_course *course, struct ny_progress *progress
     whole = taken + left > planned ? taken + left : planned;
     share = (over + whole - left) / (over + whole + later + 1e-9);
     if (share > nearly) share = nearly;
-    if (share > course->share) course->share = share;
-    progress->job_fraction = course->share;
+    if (share > forecast->share) forecast->share = share;
+    progress->job_fraction = forecast->share;
     progress->job_eta_s = left + later;
 }
 
@@ -81,10 +83,11 @@ static void report(struct ny_meter *meter, double now_s)
 
     meter->reported_s = now_s;
     if (!ctx->progress) return;
-    progress.job_fraction = ctx->course.on ? -1 : progress.fraction;
-    progress.job_eta_s = ctx->course.on ? -1 : progress.eta_s;
+    progress.job_fraction = ctx->forecast.on ? -1 : progress.fraction;
+    progress.job_eta_s = ctx->forecast.on ? -1 : progress.eta_s;
     ny_mutex_lock(&ctx->lock);
-    if (ctx->course.on && ctx->course.planned) follow_course(&ctx->course, &progress, now_s);
+    if (ctx->forecast.on && ctx->forecast.planned)
+        follow_forecast(&ctx->forecast, &progress, now_s);
     ctx->progress(ctx->progress_user, &progress);
     ny_mutex_unlock(&ctx->lock);
 }

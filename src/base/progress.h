@@ -22,16 +22,16 @@ void ny_meter_finish(struct ny_meter *meter);
 
 /* ---- the whole job --------------------------------------------------------------------------
  *
- * A job passes its rows several times, and each pass counts from 0 to its end. A course tells how
+ * A job passes its rows several times, and each pass counts from 0 to its end. A forecast tells how
  * far the job is: stages that are over count with the seconds that they were planned for, the one
  * under way with what is left of its pass, or of its plan where several passes are planned.
  */
 
 /* A job of `stages` stages begins, each planned for so many seconds, in the order in which they
  * run. NULL: there is no plan, and the share is not known. */
-void ny_course_begin(struct ny_context *ctx, const double *planned_s, size_t stages);
+void ny_progress_begin(struct ny_context *ctx, const double *planned_s, size_t stages);
 /* Stage number `stage` begins; those before it are over. */
-void ny_course_stage(struct ny_context *ctx, size_t stage);
-void ny_course_end(struct ny_context *ctx);
+void ny_progress_stage(struct ny_context *ctx, size_t stage);
+void ny_progress_end(struct ny_context *ctx);
 
 #endif

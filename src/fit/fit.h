@@ -49,7 +49,6 @@ struct ny_plan;
 struct ny_fit {
     struct ny_job job; /* its record, checkpoints and times */
     const struct ny_fit_settings *settings;
-    enum ny_stage until;        /* NY_STAGE_DONE, or NY_STAGE_SELECT for a dictionary alone */
     const struct ny_plan *plan; /* NULL for a dictionary alone */
     struct ny_update update;    /* mode NONE: a fit */
     struct ny_geometry *geometry;
@@ -71,19 +70,29 @@ struct ny_fit {
     struct ny_reader *columns_reader; /* of a precomputed kernel, while a pass runs */
 };
 
-/* Runs from the record's stage to the end; the caller holds the NAME's lock. `record` is brought up
- * to date. `plan`: of the same settings; NULL for a dictionary alone.
- * Passes: those of the selection, one to accumulate, one to project. */
-int ny_fit_run(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
-               json_t *record, const struct ny_plan *plan);
+/* The fit that a job begins. */
+static inline struct ny_fit *ny_fit_of(struct ny_job *job)
+{
+    return (struct ny_fit *)job;
+}
 
-int ny_stage_stats(struct ny_fit *fit);
+/* Runs the course of fit->job, whose ctx, store, name, record and workers are set, as are settings,
+ * plan, params and update (update/courses.h does). Releases what the stages hold. */
+int ny_fit_run(struct ny_fit *fit);
+
+/* ---- what stages share ---------------------------------------------------------------------- */
+
 /* γ, in all of its spellings. */
 void ny_fit_report_width(struct ny_fit *fit, double gamma);
 /* Loads the geometry and width, which stage stats froze, and makes the kernel with them. */
 int ny_fit_load_frozen(struct ny_fit *fit);
 struct ny_columns_spec ny_fit_spec(const struct ny_fit *fit);
-int ny_stage_select(struct ny_fit *fit);
+/* Reserves what OpenBLAS will keep with m landmarks. */
+int ny_fit_reserve_blas(struct ny_fit *fit, size_t m);
+/* Sets job.workers to the most with which the pass that comes fits the budget, which may be without
+ * W: then that is given back; NY_EBUDGET when not even one does. */
+int ny_fit_lower_workers(struct ny_fit *fit);
+
 /* Computes W, the shift a and the tile Gram's precision again from the landmarks, as they are not
  * stored; also W where a pass had no room for it. */
 int ny_fit_prepare(struct ny_fit *fit);
@@ -91,35 +100,30 @@ int ny_fit_prepare(struct ny_fit *fit);
  * offsets, outliers, underflow. */
 int ny_fit_check_tiles(struct ny_fit *fit);
 size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m);
-/* Gives W, a, degrees, columns and rows back. */
+/* Gives W, a, degrees, columns and rows back; the randomized solver's state; and all that a small
+ * problem has used up, whose sums come again from their checkpoint. */
 void ny_fit_drop_landmarks(struct ny_fit *fit);
-/* Reserves what OpenBLAS will keep with m landmarks. */
-int ny_fit_reserve_blas(struct ny_fit *fit, size_t m);
-/* Sets job->workers to the most with which the pass that comes fits the budget, which may be
- * without W: then that is given back; NY_EBUDGET when not even one does. */
-int ny_fit_lower_workers(struct ny_fit *fit);
-int ny_stage_degrees(struct ny_fit *fit);
-int ny_stage_accumulate(struct ny_fit *fit);
-/* Loads job->acc from the last checkpoint, if the job has a pass 1. */
-int ny_fit_load_accumulator(struct ny_fit *fit);
-/* The small problem of the job as it is prepared. */
-struct ny_problem ny_fit_problem(const struct ny_fit *fit);
-/* Gives back what a small problem has used up; sums come again from their checkpoint. */
+void ny_fit_drop_krylov(struct ny_fit *fit);
 void ny_fit_drop_problem(struct ny_fit *fit);
-int ny_stage_solve(struct ny_fit *fit);
-int ny_stage_project(struct ny_fit *fit);
-/* Returns the stage after project: the probe if one is asked for, else the end. */
-enum ny_stage ny_fit_after_project(const struct ny_fit *fit);
-int ny_stage_probe(struct ny_fit *fit);
-/* Eigenvalues and certificate; what is known when the last stage ends. */
+/* Loads fit->acc from the last checkpoint, if the fit has a pass 1. */
+int ny_fit_load_accumulator(struct ny_fit *fit);
+
+/* The small problem of the fit as it is prepared. */
+struct ny_problem ny_fit_problem(const struct ny_fit *fit);
 struct ny_solution;
+/* Called where the sums, or the solution, are too coarse: has them made again, and better. A second
+ * time NY_ENUMERIC. */
+int ny_fit_try_again(struct ny_fit *fit);
+/* Eigenvalues and certificate into the report; and with them the model, for the stages to come. */
 void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution);
+int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution);
 /* Computes the factors of Û in the map: Λ̂^½ goes into the stored rows themselves, diffusion's λ̂^t
  * into the coordinates. *scale: the factors, which `coordinates` borrows for diffusion; ny_free()
  * it; NULL: 1. */
 struct ny_coordinates;
 int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, double **scale,
                  struct ny_coordinates *coordinates);
+/* What is known when the embedding is whole. */
 void ny_fit_report_end(struct ny_fit *fit);
 
 #endif

@@ -78,7 +78,7 @@ static unsigned most_workers(const struct ny_footprint *f, pass_bill *bill, size
     return workers;
 }
 
-unsigned ny_footprint_stage_workers(const struct ny_footprint *f, enum ny_stage stage)
+unsigned ny_footprint_stage_workers(const struct ny_footprint *f, enum ny_stage_id stage)
 {
     pass_bill *bill = stage == NY_STAGE_DEGREES      ? ny_degrees_bill
                       : stage == NY_STAGE_ACCUMULATE ? ny_accumulate_bill

@@ -1,5 +1,6 @@
 /* Stages accumulate and solve of projected with its randomized solver (spectral/krylov.h): a pass
  * for each block, whose state is what a checkpoint keeps. */
+#include "fit/courses.h"
 #include "base/clock.h"
 #include "fit/sums.h"
 
@@ -9,7 +10,7 @@ static uint64_t places_of(const struct ny_fit *fit)
     return ny_units_of(fit->job.points.n) + 1;
 }
 
-static int save(struct ny_fit *fit, enum ny_stage next, uint64_t units_done)
+static int save(struct ny_fit *fit, enum ny_stage_id next, uint64_t units_done)
 {
     const double *state = ny_krylov_save(fit->krylov);
     struct ny_problem problem = ny_fit_problem(fit);
@@ -70,8 +71,9 @@ static int run_step(struct ny_fit *fit, uint64_t first_unit, bool *done)
     return err;
 }
 
-int ny_krylov_accumulate(struct ny_fit *fit)
+static int run_multiply(struct ny_job *job)
 {
+    struct ny_fit *fit = ny_fit_of(job);
     double saved_s = ny_now();
     bool done = false;
     uint64_t units;
@@ -88,11 +90,14 @@ int ny_krylov_accumulate(struct ny_fit *fit)
         if (err) return err;
         saved_s = ny_now();
     }
-    ny_job_mark_time(&fit->job);
-    return save(fit, NY_STAGE_SOLVE, 0);
+    ny_job_mark_time(job);
+    return save(fit, ny_job_next(job), 0);
 }
 
-int ny_krylov_finish(struct ny_fit *fit, struct ny_solution *solution)
+const struct ny_stage ny_stage_multiply = {NY_STAGE_ACCUMULATE, run_multiply};
+
+/* P, q. */
+static int solve(struct ny_fit *fit, struct ny_solution *solution)
 {
     json_t *report = ny_job_report(&fit->job);
     uint64_t units;
@@ -109,20 +114,39 @@ int ny_krylov_finish(struct ny_fit *fit, struct ny_solution *solution)
                "after %u passes the eigenpairs of --inner randomized still have residuals of up to "
                "%.2g of their eigenvalue; raise --power or --oversample",
                fit->krylov->step, ny_krylov_residual(fit->krylov));
-    ny_krylov_close(fit);
+    ny_fit_drop_krylov(fit);
     return err;
 }
 
-void ny_krylov_close(struct ny_fit *fit)
+/* Passes that have to go on omit what only rounding is left of. */
+static int try_again(struct ny_fit *fit)
 {
-    if (fit->krylov) ny_krylov_release(fit->krylov);
-    ny_free(fit->job.ctx, fit->krylov);
-    fit->krylov = NULL;
+    bool coarse = fit->coarse;
+    int err = ny_fit_try_again(fit);
+
+    if (err || fit->coarse == coarse) return err;
+    ny_field_set_json(fit->job.record, "coarse", json_true());
+    json_object_clear(ny_job_checkpoint(&fit->job));
+    return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
 }
 
-int ny_krylov_leave(struct ny_fit *fit)
+static int run_finish(struct ny_job *job)
 {
     static const char *const parts[] = {"krylov.0", "krylov.1", NULL};
+    struct ny_fit *fit = ny_fit_of(job);
+    struct ny_solution solution = {0};
+    int err = solve(fit, &solution);
 
-    return ny_job_save_without(&fit->job, NY_STAGE_PROJECT, parts);
+    if (err) goto done;
+    if (solution.inaccurate || ny_fit_sums_outdated(fit)) {
+        err = try_again(fit);
+        goto done;
+    }
+    err = ny_fit_conclude(fit, &solution);
+    if (err == NY_OK) err = ny_job_save_without(job, ny_job_next(job), parts);
+done:
+    ny_solution_release(&solution, job->ctx);
+    return err;
 }
+
+const struct ny_stage ny_stage_finish = {NY_STAGE_SOLVE, run_finish};

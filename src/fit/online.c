@@ -13,7 +13,7 @@
 #include "update/sums.h"
 #include "stream/pass.h"
 
-static int save_piecewise(struct ny_fit *fit, enum ny_stage next, uint64_t units)
+static int save_piecewise(struct ny_fit *fit, enum ny_stage_id next, uint64_t units)
 {
     struct ny_online *online = fit->online;
 

@@ -168,7 +168,7 @@ json_t *ny_plan_json(const struct ny_plan *plan)
     ny_field_set_number(json, "seconds_low", plan->seconds_low);
     ny_field_set_number(json, "seconds_high", plan->seconds_high);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++) {
-        const char *name = ny_stage_name((enum ny_stage)stage);
+        const char *name = ny_stage_name((enum ny_stage_id)stage);
 
         ny_field_set_number(stages, name, plan->stage_s[stage]);
         ny_field_set_count(bytes, name, plan->stage_bytes[stage]);

@@ -54,7 +54,7 @@ void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers,
 unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned threads);
 /* The most with which one pass fits: degrees, accumulate, project or probe. The second tells
  * whether W has room besides so many workers of accumulate. */
-unsigned ny_footprint_stage_workers(const struct ny_footprint *footprint, enum ny_stage stage);
+unsigned ny_footprint_stage_workers(const struct ny_footprint *footprint, enum ny_stage_id stage);
 bool ny_footprint_keeps_square(const struct ny_footprint *footprint, unsigned workers);
 size_t ny_footprint_minimum(const struct ny_footprint *footprint);
 

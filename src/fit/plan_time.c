@@ -20,7 +20,7 @@ struct timing {
 };
 
 /* The whole pass, where the budget or few rows leave threads out of it. */
-static double share(const struct timing *t, enum ny_stage stage)
+static double share(const struct timing *t, enum ny_stage_id stage)
 {
     unsigned workers = ny_footprint_stage_workers(t->footprint, stage);
 

@@ -21,7 +21,7 @@
  *
  * ρ_i and 1/√d_i are those that stage project wrote, or stage solve of a method on all of K.
  */
-#include "fit/fit.h"
+#include "fit/courses.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -451,8 +451,7 @@ static int finish(struct probe *run)
 
     ny_job_mark_time(&fit->job);
     report(run);
-    ny_job_report_resources(&fit->job);
-    return ny_job_save_without(&fit->job, NY_STAGE_DONE, parts);
+    return ny_job_save_without(&fit->job, ny_job_next(&fit->job), parts);
 }
 
 /* Frees what the stages before have left in memory. */
@@ -474,8 +473,9 @@ static size_t order_of_fit(const struct ny_fit *fit)
     return (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
 }
 
-int ny_stage_probe(struct ny_fit *fit)
+static int run_probe(struct ny_job *job)
 {
+    struct ny_fit *fit = ny_fit_of(job);
     struct probe run = {.fit = fit};
     struct ny_image_shape shape = {.units = ny_units_of(fit->job.points.n)};
     void *image = NULL;
@@ -510,3 +510,5 @@ done:
     release(&run);
     return err;
 }
+
+const struct ny_stage ny_stage_probe = {NY_STAGE_PROBE, run_probe};

@@ -1,11 +1,10 @@
 /* Stage project, pass 2: Y = C′P + 1qᵀ for all points, into the store: the vectors of Talwalkar et
  * al. 2013, eqs. 3 and 4, and of Ouimet & Bengio 2005, Algorithm 1, step 23, by the P of each. */
-#include "fit/fit.h"
+#include "fit/courses.h"
 
 #include "results/embedding.h"
 #include "fit/given_columns.h"
 #include "fit/plan.h"
-#include "whole/products.h"
 #include "fit/projector.h"
 #include "stream/pass.h"
 
@@ -23,7 +22,7 @@ struct project {
 static const char *const sum_keys[NY_SUMS] = {"sum_squares", "sum_diagonal", "sum_entries"};
 
 /* Commits the rows in the writer, together with the record that says so. */
-static int commit(struct project *run, uint64_t units_done, enum ny_stage next)
+static int commit(struct project *run, uint64_t units_done, enum ny_stage_id next)
 {
     struct ny_fit *fit = run->fit;
     json_t *checkpoint = ny_job_checkpoint(&fit->job);
@@ -159,7 +158,6 @@ void ny_fit_report_end(struct ny_fit *fit)
 
     if (!fit->update.mode) /* of whole passes */
         ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&fit->plan->rates, fit));
-    ny_job_report_resources(&fit->job);
 }
 
 static int run_pass(struct project *run, uint64_t first_unit)
@@ -192,16 +190,10 @@ done:
     return err;
 }
 
-enum ny_stage ny_fit_after_project(const struct ny_fit *fit)
-{
-    return fit->settings->probes && fit->update.mode != NY_UPDATE_FROZEN ? NY_STAGE_PROBE
-                                                                         : NY_STAGE_DONE;
-}
-
 /* Tells whether averages are stored for a probe that follows. */
 static bool wants_averages(const struct ny_fit *fit)
 {
-    return ny_settings_probe_averages(fit->settings) && ny_fit_after_project(fit) == NY_STAGE_PROBE;
+    return ny_settings_probe_averages(fit->settings) && ny_job_next(&fit->job) == NY_STAGE_PROBE;
 }
 
 /* Opens the writers of the results, from unit `units` on. */
@@ -233,13 +225,13 @@ static int open_writers(struct project *run, uint64_t units)
     return err;
 }
 
-int ny_stage_project(struct ny_fit *fit)
+static int run_project(struct ny_job *job)
 {
+    struct ny_fit *fit = ny_fit_of(job);
     struct project run = {.fit = fit};
     uint64_t units;
     int err;
 
-    if (fit->settings->method->whole) return ny_products_project(fit);
     err = load_model(fit);
     if (err) goto done;
     fit->m = fit->model->m;
@@ -260,7 +252,7 @@ int ny_stage_project(struct ny_fit *fit)
     ny_job_mark_time(&fit->job);
     certify_projection(&run);
     ny_fit_report_end(fit);
-    err = commit(&run, ny_units_of(fit->job.points.n), ny_fit_after_project(fit));
+    err = commit(&run, ny_units_of(job->points.n), ny_job_next(job));
 done:
     ny_embedding_writer_release(&run.averages);
     ny_free(fit->job.ctx, run.u);
@@ -268,3 +260,5 @@ done:
     ny_projector_release(&run.projector);
     return err;
 }
+
+const struct ny_stage ny_stage_project = {NY_STAGE_PROJECT, run_project};

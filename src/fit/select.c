@@ -1,26 +1,10 @@
-/* Stage select: which rows are landmarks. Then, for all later stages: W and the shift. */
+/* Stage select: which rows are landmarks. */
+#include "fit/courses.h"
 #include "base/clock.h"
 #include "fit/given_columns.h"
 #include "fit/online.h"
+#include "update/sums.h"
 #include "results/geometry.h"
-
-int ny_fit_load_frozen(struct ny_fit *fit)
-{
-    fit->params.gamma = ny_field_number(ny_job_report(&fit->job), "gamma", fit->params.gamma);
-    if (fit->geometry) return NY_OK;
-    return ny_stored_geometry(&fit->geometry, fit->job.store, fit->job.name,
-                              ny_record_part(fit->job.record, "geometry").name,
-                              (size_t)fit->job.points.d, NULL);
-}
-
-struct ny_columns_spec ny_fit_spec(const struct ny_fit *fit)
-{
-    struct ny_columns_spec spec =
-        ny_settings_spec(fit->settings, fit->job.ctx, &fit->job.points, fit->geometry);
-
-    spec.params = fit->params;
-    return spec;
-}
 
 static int checkpoint(void *arg, const void *image, size_t bytes)
 {
@@ -72,7 +56,7 @@ static int compare_selection(struct ny_fit *fit, const struct ny_selection *sele
 static int save_selection(struct ny_fit *fit, const struct ny_selection *selection)
 {
     json_t *report = ny_job_report(&fit->job);
-    enum ny_stage next = fit->until == NY_STAGE_SELECT ? NY_STAGE_DONE : NY_STAGE_DEGREES;
+    bool last = ny_job_next(&fit->job) == NY_STAGE_DONE;
     int err = compare_selection(fit, selection);
 
     if (err) return err;
@@ -100,13 +84,12 @@ static int save_selection(struct ny_fit *fit, const struct ny_selection *selecti
     if (fit->online) return ny_online_finish(fit->online);
     json_object_clear(ny_job_checkpoint(&fit->job));
     ny_job_mark_time(&fit->job);
-    if (next == NY_STAGE_DONE) ny_job_report_resources(&fit->job);
-    if (next == NY_STAGE_DONE && fit->settings->rule->by_tolerance && selection->m == 1)
+    if (last && fit->settings->rule->by_tolerance && selection->m == 1)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "one landmark is enough for --tolerance %g, as no row has a larger residual: give a "
                "smaller --tolerance",
                selection->tolerance);
-    return ny_job_save(&fit->job, next);
+    return ny_job_save(&fit->job, ny_job_next(&fit->job));
 }
 
 /* The residuals of the rows that were looked at before. */
@@ -155,8 +138,9 @@ static struct ny_selection_request request_of(struct ny_fit *fit,
                                          .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx)};
 }
 
-int ny_stage_select(struct ny_fit *fit)
+static int run(struct ny_job *job)
 {
+    struct ny_fit *fit = ny_fit_of(job);
     const struct ny_fit_settings *settings = fit->settings;
     struct ny_columns_spec spec;
     struct ny_selection_request request;
@@ -169,10 +153,6 @@ int ny_stage_select(struct ny_fit *fit)
     size_t bytes;
     int err;
 
-    if (fit->until != NY_STAGE_SELECT && settings->method->whole) /* nothing to select */
-        return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
-    if (fit->until != NY_STAGE_SELECT && settings->method->coordinates)
-        return ny_job_save(&fit->job, NY_STAGE_DEGREES);
     err = ny_fit_load_frozen(fit);
     if (err) goto done;
     err = ny_job_load_any_image(&fit->job, "select", &image, &bytes);
@@ -207,124 +187,4 @@ done:
     return err;
 }
 
-static int load_landmarks(struct ny_fit *fit, void *raw)
-{
-    fit->rows = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(uint64_t));
-    if (!fit->rows) return NY_EBUDGET;
-    if (ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t)))
-        return ny_context_error(fit->job.ctx)->status;
-    if (fit->settings->columns_file) return ny_given_columns_gather(fit, raw);
-    return ny_points_gather(fit->job.store, (size_t)fit->job.points.row_slots, fit->rows, fit->m,
-                            raw);
-}
-
-static int make_columns(struct ny_fit *fit)
-{
-    struct ny_columns_spec spec = ny_fit_spec(fit);
-    size_t row_bytes = ny_points_row_bytes(&fit->job.points);
-    void *raw = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, row_bytes);
-    int err = raw ? NY_OK : NY_EBUDGET;
-
-    if (err) goto done;
-    if (!fit->settings->method->coordinates) err = load_landmarks(fit, raw);
-    if (err) goto done;
-    err = ny_columns_new(&fit->columns, &spec);
-    if (err) goto done;
-    err = ny_columns_append(fit->columns, raw, fit->m);
-done:
-    ny_free(fit->job.ctx, raw);
-    return err;
-}
-
-/* Sets the shift a = column means of W (trap 1), and chooses the tile Gram's precision by both. */
-static int choose_shift(struct ny_fit *fit)
-{
-    double mean_diagonal = 0;
-    struct ny_gram_choice choice;
-    int err;
-
-    for (size_t i = 0; i < fit->m; i++) {
-        double sum = 0;
-
-        for (size_t j = 0; j < fit->m; j++)
-            sum += fit->W.at[i * fit->m + j];
-        fit->a[i] = fit->settings->method->coordinates ? 0 : sum / (double)fit->m;
-        mean_diagonal += fit->W.at[i * fit->m + i] / (double)fit->m;
-    }
-    err = ny_columns_set_shift(fit->columns, fit->a);
-    if (err || fit->job.stage == NY_STAGE_DEGREES) return err;
-    fit->gram = NY_GRAM_F64;
-    if (!ny_settings_forms_gram(fit->settings)) return NY_OK;
-    if (fit->update.mode == NY_UPDATE_FROZEN) { /* of the sums that it adds to */
-        bool coarse = ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32");
-
-        fit->gram = coarse ? NY_GRAM_F32 : NY_GRAM_F64;
-        return NY_OK;
-    }
-    if (ny_settings_gram_f64(fit->settings, fit->job.points.n) ||
-        json_is_true(json_object_get(fit->job.record, "gram_f64")))
-        return NY_OK;
-    ny_blas_parallel(fit->job.ctx, fit->m);
-    err = ny_gram_choose(fit->job.ctx, fit->W, fit->a, mean_diagonal, &choice);
-    ny_blas_serial();
-    fit->gram = choice.cut ? NY_GRAM_F64 : choice.precision;
-    return err;
-}
-
-static int make_square(struct ny_fit *fit)
-{
-    int err;
-
-    fit->W = ny_matrix(ny_calloc(fit->job.ctx, NY_MEM_SOLVE, fit->m, fit->m * sizeof(double)),
-                       fit->m, fit->m);
-    if (!fit->W.at) return NY_EBUDGET;
-    err = ny_columns_square(fit->columns, fit->W);
-    if (err) return err;
-    if (!ny_first_not_finite(fit->W.at, fit->m * fit->m)) return NY_OK;
-    return ny_fail(fit->job.ctx, NY_ENUMERIC,
-                   "a kernel value between two landmarks is not finite; rescale the data "
-                   "(--scale standard) or choose another width");
-}
-
-/* Loads v of the degrees d_i = c_i·v: over D, or as stage degrees left it, once it has run. */
-static int load_degrees(struct ny_fit *fit)
-{
-    enum ny_normalisation normalisation = fit->settings->normalisation;
-    size_t m = fit->m;
-    double *image;
-    int err;
-
-    if (!ny_divided(normalisation)) return NY_OK;
-    if (normalisation == NY_DIVIDED_LANDMARKS)
-        return ny_degrees_over_landmarks(&fit->degrees, fit->job.ctx, fit->a, m, fit->job.points.n);
-    if (fit->job.stage == NY_STAGE_DEGREES) return NY_OK;
-    image = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, m + 1, sizeof(double));
-    if (!image) return NY_EBUDGET;
-    err = ny_job_get_part(&fit->job, "degrees", image, (m + 1) * sizeof(double));
-    fit->degrees = (struct ny_degrees){.m = m, .v = image, .mean = image[m]};
-    return err;
-}
-
-int ny_fit_prepare(struct ny_fit *fit)
-{
-    int err;
-
-    if (fit->a) return fit->W.at ? NY_OK : make_square(fit);
-    err = ny_fit_load_frozen(fit);
-    if (err) return err;
-    fit->m = fit->settings->method->coordinates
-                 ? fit->settings->landmarks
-                 : (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
-    err = ny_fit_reserve_blas(fit, fit->m);
-    if (err) return err;
-    err = make_columns(fit);
-    if (err) return err;
-    fit->a = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(double));
-    if (!fit->a) return NY_EBUDGET;
-    err = make_square(fit);
-    if (err) return err;
-    err = choose_shift(fit);
-    if (err) return err;
-    if (!fit->settings->method->coordinates) err = ny_fit_check_tiles(fit); /* of landmarks */
-    return err ? err : load_degrees(fit);
-}
+const struct ny_stage ny_stage_select = {NY_STAGE_SELECT, run};

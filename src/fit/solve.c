@@ -1,29 +1,12 @@
 /* Stage solve: the small dense problem, W, s, G → P, q; then the model and the certificate. */
+#include "fit/courses.h"
 #include "fit/sums.h"
 
 #include <math.h>
 
 #include "fit/gram_noise.h"
 #include "results/model.h"
-#include "whole/products.h"
 #include "fit/signs.h"
-#include "update/sums.h"
-
-struct ny_problem ny_fit_problem(const struct ny_fit *fit)
-{
-    struct ny_problem problem = ny_settings_problem(fit->settings, fit->m);
-
-    problem.ctx = fit->job.ctx;
-    problem.n = fit->job.points.n;
-    problem.W = fit->W;
-    problem.a = fit->a;
-    problem.v = fit->degrees.v;
-    problem.acc = fit->acc;
-    problem.gram = fit->gram;
-    problem.coarse = fit->coarse;
-    problem.tile_noise = fit->tile_noise;
-    return problem;
-}
 
 static json_t *json_of_values(const double *values, size_t count, double factor)
 {
@@ -203,14 +186,6 @@ static int save_averages(struct ny_fit *fit, const struct ny_solution *solution)
     return ny_job_put_part(&fit->job, "centring", solution->averages, fit->m * sizeof(double));
 }
 
-void ny_fit_drop_problem(struct ny_fit *fit)
-{
-    ny_accumulator_free(fit->acc);
-    fit->acc = NULL;
-    ny_krylov_close(fit);
-    ny_fit_drop_landmarks(fit);
-}
-
 /* Called if even an f64 G has lost to rounding what W tells apart: the next solve omits that. */
 static int solve_again(struct ny_fit *fit)
 {
@@ -221,14 +196,10 @@ static int solve_again(struct ny_fit *fit)
                        "is left of it; choose another kernel or width");
     fit->coarse = true;
     ny_fit_drop_problem(fit);
-    if (!fit->settings->method->krylov) return NY_OK;
-    ny_field_set_json(fit->job.record, "coarse", json_true());
-    json_object_clear(ny_job_checkpoint(&fit->job));
-    return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
+    return NY_OK;
 }
 
-/* The tile Gram lost what matters (trap 1): once more, in f64. */
-static int accumulate_again(struct ny_fit *fit)
+int ny_fit_try_again(struct ny_fit *fit)
 {
     if (fit->gram == NY_GRAM_F64 && !ny_fit_sums_outdated(fit)) return solve_again(fit);
     ny_log(fit->job.ctx, NY_LOG_DETAIL,
@@ -269,38 +240,43 @@ static int solve_problem(struct ny_fit *fit, struct ny_solution *solution, doubl
     return err;
 }
 
-int ny_stage_solve(struct ny_fit *fit)
+int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution)
 {
-    struct ny_solution solution = {0};
-    const struct ny_method *method = fit->settings->method;
-    double *diagonal = NULL;
     int err;
 
-    if (method->whole) return ny_products_solve(fit);
-    if (fit->update.mode == NY_UPDATE_FROZEN) return ny_update_drift(fit);
-    err = method->krylov ? ny_krylov_finish(fit, &solution)
-                         : solve_problem(fit, &solution, &diagonal);
-    if (err) goto done;
-    if (solution.inaccurate || ny_fit_sums_outdated(fit) ||
-        (diagonal && ny_fit_gram_blurs(fit, &solution, diagonal))) {
-        err = accumulate_again(fit);
-        goto done;
-    }
-    if (method->coordinates) err = ny_signs_fix(fit, &solution);
-    if (err) goto done;
-    ny_fit_report_solution(fit, &solution);
-    err = save_averages(fit, &solution);
-    if (err) goto done;
-    err = make_model(fit, &solution);
-    if (err) goto done;
+    ny_fit_report_solution(fit, solution);
+    err = save_averages(fit, solution);
+    if (err) return err;
+    err = make_model(fit, solution);
+    if (err) return err;
     err = save_model(fit);
-    if (err) goto done;
+    if (err) return err;
     ny_fit_drop_problem(fit);
     ny_fit_keep_sums(fit);
     ny_job_mark_time(&fit->job);
-    err = method->krylov ? ny_krylov_leave(fit) : ny_job_save(&fit->job, NY_STAGE_PROJECT);
+    return NY_OK;
+}
+
+static int run(struct ny_job *job)
+{
+    struct ny_fit *fit = ny_fit_of(job);
+    struct ny_solution solution = {0};
+    double *diagonal = NULL;
+    int err = solve_problem(fit, &solution, &diagonal);
+
+    if (err) goto done;
+    if (solution.inaccurate || ny_fit_sums_outdated(fit) ||
+        (diagonal && ny_fit_gram_blurs(fit, &solution, diagonal))) {
+        err = ny_fit_try_again(fit);
+        goto done;
+    }
+    if (fit->settings->method->coordinates) err = ny_signs_fix(fit, &solution);
+    if (err == NY_OK) err = ny_fit_conclude(fit, &solution);
+    if (err == NY_OK) err = ny_job_save(job, ny_job_next(job));
 done:
-    ny_free(fit->job.ctx, diagonal);
-    ny_solution_release(&solution, fit->job.ctx);
+    ny_free(job->ctx, diagonal);
+    ny_solution_release(&solution, job->ctx);
     return err;
 }
+
+const struct ny_stage ny_stage_solve = {NY_STAGE_SOLVE, run};

@@ -1,5 +1,5 @@
 /* Stage stats: what is frozen for good — geometry (centre, scale) and kernel width. */
-#include "fit/fit.h"
+#include "fit/courses.h"
 
 #include <math.h>
 
@@ -65,8 +65,9 @@ static int save_geometry(struct ny_fit *fit)
                                   NULL);
 }
 
-int ny_stage_stats(struct ny_fit *fit)
+static int run(struct ny_job *job)
 {
+    struct ny_fit *fit = ny_fit_of(job);
     const struct ny_fit_settings *settings = fit->settings;
     int err;
 
@@ -81,6 +82,8 @@ int ny_stage_stats(struct ny_fit *fit)
     if (err) return err;
     err = save_geometry(fit);
     if (err) return err;
-    ny_job_mark_time(&fit->job);
-    return ny_job_save(&fit->job, NY_STAGE_SELECT);
+    ny_job_mark_time(job);
+    return ny_job_save(job, ny_job_next(job));
 }
+
+const struct ny_stage ny_stage_stats = {NY_STAGE_STATS, run};

@@ -5,13 +5,14 @@
  * (Ouimet & Bengio, Proposition 2) s has to be known first: stage degrees is the same pass without
  * G, and ends with v, for which d_i = c_i·v.
  */
+#include "fit/courses.h"
 #include "fit/sums.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "fit/given_columns.h"
 #include "fit/gram_noise.h"
-#include "whole/products.h"
 #include "stream/pass.h"
 
 struct accumulate {
@@ -127,7 +128,7 @@ static const void *piece_of(const void *arg, size_t at, size_t count)
     return image->piece;
 }
 
-int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage next, uint64_t units)
+int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage_id next, uint64_t units)
 {
     const struct ny_accumulator *acc = fit->acc;
     struct image image = {acc, ny_alloc(fit->job.ctx, NY_MEM_GRAM, NY_CHUNK_BYTES)};
@@ -141,15 +142,10 @@ int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage next, u
     return err;
 }
 
-/* The image is called "sums" in stage degrees, "gram" later; "late" while columns are added. */
-static int save(struct ny_fit *fit, enum ny_stage next, uint64_t units)
+/* The image is called "sums" in stage degrees, "gram" later. */
+static int save(struct ny_fit *fit, enum ny_stage_id next, uint64_t units)
 {
     return ny_fit_save_sums(fit, fit->acc->G.at ? "gram" : "sums", next, units);
-}
-
-static int save_late(struct ny_fit *fit, enum ny_stage next, uint64_t units)
-{
-    return ny_fit_save_sums(fit, "late", next, units);
 }
 
 static int checkpoint(void *arg, uint64_t units_done)
@@ -160,8 +156,7 @@ static int checkpoint(void *arg, uint64_t units_done)
     return run->pass->save(run->fit, run->fit->job.stage, units_done);
 }
 
-/* Loads job->acc from the last checkpoint, if it has that part. */
-static int load(struct ny_fit *fit, const char *part, uint64_t *units, bool *found)
+int ny_fit_restore_sums(struct ny_fit *fit, const char *part, uint64_t *units, bool *found)
 {
     const struct ny_image_shape shape = {ny_accumulator_image_bytes(fit->acc),
                                          ny_units_of(fit->job.points.n)};
@@ -180,7 +175,7 @@ int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units)
     int err = strcmp(part, "sums") == 0 ? ny_accumulator_new_sums(&fit->acc, fit->job.ctx, fit->m)
                                         : ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
 
-    return err ? err : load(fit, part, units, &found);
+    return err ? err : ny_fit_restore_sums(fit, part, units, &found);
 }
 
 /* Allocates each worker's share of H. */
@@ -308,13 +303,12 @@ done:
     return err;
 }
 
-int ny_stage_degrees(struct ny_fit *fit)
+static int run_degrees(struct ny_job *job)
 {
+    struct ny_fit *fit = ny_fit_of(job);
     struct ny_accumulate pass = {.gram = NY_GRAM_NONE, .save = save};
     int err;
 
-    if (!ny_settings_needs_degrees(fit->settings))
-        return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
     err = ny_fit_prepare(fit);
     if (err) return err;
     err = ny_fit_lower_workers(fit);
@@ -327,10 +321,12 @@ int ny_stage_degrees(struct ny_fit *fit)
     err = save_degrees(fit);
     if (err) return err;
     ny_fit_drop_problem(fit);
-    json_object_clear(ny_job_checkpoint(&fit->job));
-    ny_job_mark_time(&fit->job);
-    return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
+    json_object_clear(ny_job_checkpoint(job));
+    ny_job_mark_time(job);
+    return ny_job_save(job, ny_job_next(job));
 }
+
+const struct ny_stage ny_stage_degrees = {NY_STAGE_DEGREES, run_degrees};
 
 bool ny_fit_sums_outdated(const struct ny_fit *fit)
 {
@@ -347,7 +343,7 @@ void ny_fit_drop_outdated(struct ny_fit *fit)
     json_object_clear(ny_job_checkpoint(&fit->job));
 }
 
-static int accumulate_all(struct ny_fit *fit)
+int ny_fit_sum_all(struct ny_fit *fit)
 {
     struct ny_accumulate pass = {.gram = fit->gram, .save = save};
     int err = ny_fit_load_sums(fit, "gram", &pass.first_unit);
@@ -356,78 +352,30 @@ static int accumulate_all(struct ny_fit *fit)
     return err ? err : ny_accumulate_pass(fit, &pass);
 }
 
-/* The columns that joined, over the rows before; from a checkpoint, or from the sums of before. */
-static int add_columns(struct ny_fit *fit, const struct ny_matched *matched)
+void ny_fit_begin_sums(struct ny_fit *fit)
 {
-    struct ny_accumulate late = {.gram = fit->gram,
-                                 .acc = fit->acc,
-                                 .late = matched,
-                                 .end_row = fit->update.rows,
-                                 .save = save_late};
-    bool begun;
-    int err = load(fit, "late", &late.first_unit, &begun);
-
-    if (!err && !begun) err = ny_update_load_sums(fit, matched);
-    if (err || !matched->late_count) return err;
-    err = ny_accumulate_pass(fit, &late);
-    if (err) return err;
-    ny_job_mark_time(&fit->job);
-    return save(fit, NY_STAGE_ACCUMULATE, fit->update.rows / NY_UNIT_ROWS);
-}
-
-/* Updates sums that are kept: adds the new columns, then all columns over the new rows. */
-static int accumulate_new(struct ny_fit *fit, const struct ny_matched *matched)
-{
-    struct ny_accumulate pass = {.gram = fit->gram, .first_row = fit->update.rows, .save = save};
-    bool summed;
-    int err = ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
-
-    if (!err) err = load(fit, "gram", &pass.first_unit, &summed);
-    if (!err && !summed) {
-        err = add_columns(fit, matched);
-        pass.first_unit = pass.first_row / NY_UNIT_ROWS;
-    }
-    pass.acc = fit->acc;
-    return err ? err : ny_accumulate_pass(fit, &pass);
-}
-
-static int accumulate(struct ny_fit *fit)
-{
-    struct ny_matched matched = {0};
-    const uint64_t *rows = fit->settings->method->coordinates ? NULL : fit->rows;
-    int err = NY_OK;
-
-    if (ny_update_has_sums(fit)) err = ny_update_match(&matched, fit, rows, fit->m);
-    if (!err)
-        err = ny_update_keeps_sums(fit, &matched) ? accumulate_new(fit, &matched)
-                                                  : accumulate_all(fit);
-    ny_matched_release(&matched, fit->job.ctx);
-    return err;
-}
-
-int ny_stage_accumulate(struct ny_fit *fit)
-{
-    bool frozen = fit->update.mode == NY_UPDATE_FROZEN;
-    int err;
-
-    if (fit->settings->method->whole) return ny_products_accumulate(fit);
-    if (frozen && !ny_update_has_sums(fit)) return ny_job_save(&fit->job, NY_STAGE_SOLVE);
-    if (fit->settings->method->krylov) return ny_krylov_accumulate(fit);
-    err = ny_fit_prepare(fit);
-    if (err) return err;
-    if (!ny_settings_needs_gram(fit->settings)) return ny_job_save(&fit->job, NY_STAGE_SOLVE);
-    err = ny_fit_lower_workers(fit);
-    if (!err && !frozen) err = ny_fit_measure_gram(fit);
-    if (!err) err = ny_fit_lower_workers(fit); /* an f64 Gram takes more of each */
-    if (err) return err;
     ny_fit_drop_outdated(fit);
     ny_field_set_text(ny_job_report(&fit->job), "gram_precision",
                       fit->gram == NY_GRAM_F64 ? "f64" : "f32");
-    err = accumulate(fit);
-    if (err) return err;
-    ny_job_mark_time(&fit->job);
-    return save(fit, NY_STAGE_SOLVE, ny_units_of(fit->job.points.n));
 }
+
+static int run(struct ny_job *job)
+{
+    struct ny_fit *fit = ny_fit_of(job);
+    int err = ny_fit_prepare(fit);
+
+    if (!err) err = ny_fit_lower_workers(fit);
+    if (!err) err = ny_fit_measure_gram(fit);
+    if (!err) err = ny_fit_lower_workers(fit); /* an f64 Gram takes more of each */
+    if (err) return err;
+    ny_fit_begin_sums(fit);
+    err = ny_fit_sum_all(fit);
+    if (err) return err;
+    ny_job_mark_time(job);
+    return ny_fit_save_sums(fit, "gram", ny_job_next(job), ny_units_of(job->points.n));
+}
+
+const struct ny_stage ny_stage_accumulate = {NY_STAGE_ACCUMULATE, run};
 
 int ny_fit_load_accumulator(struct ny_fit *fit)
 {
@@ -436,4 +384,22 @@ int ny_fit_load_accumulator(struct ny_fit *fit)
     return fit->acc || !ny_settings_forms_gram(fit->settings)
                ? NY_OK
                : ny_fit_load_sums(fit, "gram", &units);
+}
+
+void ny_fit_keep_sums(struct ny_fit *fit)
+{
+    const json_t *checkpoint = ny_job_checkpoint(&fit->job);
+    const char *part = ny_field_text(checkpoint, "part");
+    json_t *sums;
+    char name[32];
+
+    if (!part || strcmp(part, "gram") != 0) return;
+    snprintf(name, sizeof(name), "gram.%llu",
+             (unsigned long long)ny_field_count(checkpoint, "slot", 0));
+    sums = json_object();
+    ny_field_set_text(sums, "part", name);
+    ny_field_set_count(sums, "bytes", ny_field_count(checkpoint, "bytes", 0));
+    ny_field_set_count(sums, "rows", fit->job.points.n);
+    ny_field_set_text(sums, "precision", ny_field_text(ny_job_report(&fit->job), "gram_precision"));
+    ny_field_set_json(fit->job.record, "sums", sums);
 }

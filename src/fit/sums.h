@@ -2,8 +2,10 @@
 #ifndef NY_FIT_SUMS_H
 #define NY_FIT_SUMS_H
 
-#include "update/sums.h"
+#include "fit/fit.h"
 #include "spectral/krylov.h"
+
+struct ny_matched;
 
 struct ny_accumulate {
     struct ny_accumulator *acc;  /* s′, G′, t, ω; NULL: they are known */
@@ -12,27 +14,35 @@ struct ny_accumulate {
     uint64_t first_row, end_row; /* of those that count; end 0: n */
     const struct ny_matched *late; /* the sums are those of these columns alone; NULL: of all */
     uint64_t first_unit;
-    int (*save)(struct ny_fit *fit, enum ny_stage next, uint64_t units_done);
+    int (*save)(struct ny_fit *fit, enum ny_stage_id next, uint64_t units_done);
 };
 
-/* job->acc as `part`: the checkpoint of `next` after so many units; of stage select, beside it. */
-int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage next, uint64_t units);
-/* A new job->acc, of parts "sums" or "gram": as the last checkpoint has it, or zero. */
+/* The landmarks of before among those of now. */
+struct ny_matched {
+    size_t *place; /* of each of before, where it is now; SIZE_MAX: nowhere */
+    size_t *late;  /* places of those that were not there before, ascending */
+    size_t late_count;
+    bool same; /* the same ones in the same order */
+};
+
+/* fit->acc as `part`: the checkpoint of `next` after so many units; of stage select, beside it. */
+int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage_id next, uint64_t units);
+/* A new fit->acc, of parts "sums" or "gram": as the last checkpoint has it, or zero. */
 int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units);
+/* Loads fit->acc from the last checkpoint, if it has that part. */
+int ny_fit_restore_sums(struct ny_fit *fit, const char *part, uint64_t *units, bool *found);
 int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass);
+/* Begins the stage: reports the precision of the sums, and forgets a checkpoint of coarser ones. */
+void ny_fit_begin_sums(struct ny_fit *fit);
+/* The sums over all rows, from the last checkpoint on. */
+int ny_fit_sum_all(struct ny_fit *fit);
+
+/* Keeps the image that the checkpoint holds with the model. */
+void ny_fit_keep_sums(struct ny_fit *fit);
 
 /* The sums so far are f32, of an earlier release, where they have to be f64 now. */
 bool ny_fit_sums_outdated(const struct ny_fit *fit);
 /* Forgets the checkpoint of such sums, with a note. */
 void ny_fit_drop_outdated(struct ny_fit *fit);
-
-/* Runs all passes of stage accumulate, one a block, for projected with its randomized solver. */
-int ny_krylov_accumulate(struct ny_fit *fit);
-/* P, q. */
-struct ny_solution;
-int ny_krylov_finish(struct ny_fit *fit, struct ny_solution *solution);
-void ny_krylov_close(struct ny_fit *fit);
-/* Stage project comes next, and no state any more. */
-int ny_krylov_leave(struct ny_fit *fit);
 
 #endif

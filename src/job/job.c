@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/progress.h"
 #include "linalg/blas.h"
 #include "results/figures.h"
 #include "stream/source.h"
@@ -159,14 +160,26 @@ static void add_totals(json_t *report)
                             ny_field_number(report, "seconds", 0));
 }
 
-int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage)
+static void report_resources(const struct ny_job *job)
+{
+    json_t *report = ny_job_report(job);
+
+    ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
+    ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
+    ny_field_set_count(report, "store_bytes", ny_store_bytes(job->store));
+}
+
+int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id stage)
 {
     int err = NY_OK;
 
     ny_field_set_text(job->record, "stage", ny_stage_name(stage));
-    if (stage == NY_STAGE_DONE) add_totals(ny_job_report(job));
-    if (stage == NY_STAGE_DONE) ny_figures_derive(job->record);
-    if (stage == NY_STAGE_DONE && job->at_end) err = job->at_end(job, batch);
+    if (stage == NY_STAGE_DONE) {
+        report_resources(job);
+        add_totals(ny_job_report(job));
+        ny_figures_derive(job->record);
+        if (job->at_end) err = job->at_end(job, batch);
+    }
     if (err == NY_OK) err = ny_record_put(batch, job->name, job->record);
     if (err) {
         ny_batch_abort(batch);
@@ -175,7 +188,7 @@ int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stag
     return ny_batch_commit(batch);
 }
 
-int ny_job_save(struct ny_job *job, enum ny_stage stage)
+int ny_job_save(struct ny_job *job, enum ny_stage_id stage)
 {
     struct ny_batch *batch;
     int err = ny_batch_begin(&batch, job->store);
@@ -183,7 +196,7 @@ int ny_job_save(struct ny_job *job, enum ny_stage stage)
     return err ? err : ny_job_commit(job, batch, stage);
 }
 
-int ny_job_save_without(struct ny_job *job, enum ny_stage stage, const char *const *parts)
+int ny_job_save_without(struct ny_job *job, enum ny_stage_id stage, const char *const *parts)
 {
     struct ny_batch *batch;
     int err = ny_batch_begin(&batch, job->store);
@@ -203,7 +216,7 @@ static void slot_name(char *text, size_t size, const char *part, uint64_t slot)
     snprintf(text, size, "%s.%llu", part, (unsigned long long)slot);
 }
 
-int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char *part,
+int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage_id stage, const char *part,
                             const void *image, size_t bytes, uint64_t units)
 {
     struct ny_pieces pieces = ny_pieces_of(image, bytes);
@@ -211,7 +224,7 @@ int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char 
     return ny_job_checkpoint_pieces(job, stage, part, &pieces, units);
 }
 
-int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage stage, const char *part,
+int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage_id stage, const char *part,
                              const struct ny_pieces *image, uint64_t units)
 {
     json_t *checkpoint = ny_job_checkpoint(job);
@@ -336,33 +349,62 @@ void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, dou
     ny_job_count_flops(job, flops);
 }
 
-int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *arg), void *arg)
+static bool is_skipped(const struct ny_job *job, const struct ny_stage *stage)
+{
+    return job->course->skips && job->course->skips(job, stage->id);
+}
+
+/* Returns the first stage of the course that is not before `rank` in time; NULL where no stage is
+ * left that is not skipped. */
+static const struct ny_stage *stage_from(const struct ny_job *job, size_t rank)
+{
+    const struct ny_stage *const *at = job->course->stages;
+    const struct ny_stage *const *left;
+
+    while (*at && ny_stage_rank((*at)->id) < rank)
+        at++;
+    left = at;
+    while (*left && is_skipped(job, *left))
+        left++;
+    return *left ? *at : NULL;
+}
+
+enum ny_stage_id ny_job_next(const struct ny_job *job)
+{
+    const struct ny_stage *next = stage_from(job, ny_stage_rank(job->stage) + 1);
+
+    return next ? next->id : job->after;
+}
+
+/* Runs the stage that the record has, or the next one of the course. The record passes a stage that
+ * is skipped, too. */
+static int run_stage(struct ny_job *job, enum ny_stage_id recorded)
+{
+    const struct ny_stage *stage = stage_from(job, ny_stage_rank(recorded));
+    int err;
+
+    if (!stage) return ny_job_no_such_stage(job);
+    job->stage = stage->id;
+    ny_progress_stage(job->ctx, ny_stage_rank(stage->id));
+    err = ny_check_interrupt(job->ctx);
+    ny_memory_peak_reset(job->ctx);
+    ny_blas_serial(); /* but around small problems, whatever ran before in this process */
+    ny_context_set_crew(job->ctx, job->workers);
+    if (err) return err;
+    return is_skipped(job, stage) ? ny_job_save(job, ny_job_next(job)) : stage->run(job);
+}
+
+int ny_job_run(struct ny_job *job)
 {
     int err = NY_OK;
 
     while (err == NY_OK) {
-        const char *stage = ny_field_text(job->record, "stage");
+        const char *word = ny_field_text(job->record, "stage");
+        enum ny_stage_id recorded = ny_stage_parse(word);
 
-        job->stage = ny_stage_parse(stage);
-        if (job->stage == NY_STAGE_DONE && strcmp(stage, ny_stage_name(NY_STAGE_DONE)) != 0)
-            return ny_job_no_such_stage(job);
-        if (job->stage == end) break;
-        ny_stages_enter(job->ctx, job->stage);
-        err = ny_check_interrupt(job->ctx);
-        ny_memory_peak_reset(job->ctx);
-        ny_blas_serial(); /* but around small problems, whatever ran before in this process */
-        ny_context_set_crew(job->ctx, job->workers);
-        if (err == NY_OK) err = run(arg);
+        if (recorded == job->after && word && strcmp(word, ny_stage_name(recorded)) == 0) break;
+        err = recorded == NY_STAGE_DONE ? ny_job_no_such_stage(job) : run_stage(job, recorded);
     }
     ny_context_set_crew(job->ctx, 0);
     return err;
-}
-
-void ny_job_report_resources(struct ny_job *job)
-{
-    json_t *report = ny_job_report(job);
-
-    ny_field_set_count(report, "peak_rss_bytes", ny_rss_peak_bytes());
-    ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(job->ctx));
-    ny_field_set_count(report, "store_bytes", ny_store_bytes(job->store));
 }

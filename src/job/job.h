@@ -19,11 +19,16 @@ struct ny_job {
     const char *name;
     json_t *record;               /* borrowed: loaded or new */
     struct ny_points_info points; /* points.n = rows of the job, as recorded */
-    enum ny_stage stage; /* under way */
+    const struct ny_course *course;
+    enum ny_stage_id after; /* what the record has when the course is over: NY_STAGE_DONE, or the
+                             * first stage of another job of the NAME */
+    enum ny_stage_id stage; /* under way */
     unsigned workers;
     size_t blas_bytes; /* reserved: what OpenBLAS keeps of its buffers */
     double marked_s; /* since when the stage under way is not yet in the report's stages */
-    /* Called with the batch of the last commit, before the record is put; NULL: nothing is. */
+    /* Called before the first stage, unless that goes on at a checkpoint; and with the batch of the
+     * last commit, before the record is put. NULL: nothing is. */
+    int (*at_begin)(struct ny_job *job);
     int (*at_end)(struct ny_job *job, struct ny_batch *batch);
 };
 
@@ -44,17 +49,20 @@ int ny_job_delete_part(const struct ny_job *job, struct ny_batch *batch, const c
  * charged in it. */
 void ny_job_mark_time(struct ny_job *job);
 /* Puts the record, with the stage that comes next, in a batch, and commits it. */
-int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage stage);
-int ny_job_save(struct ny_job *job, enum ny_stage stage);
+int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id stage);
+int ny_job_save(struct ny_job *job, enum ny_stage_id stage);
 /* Like ny_job_save(), and drops parts that served the stages before; their list ends with NULL. */
-int ny_job_save_without(struct ny_job *job, enum ny_stage stage, const char *const *parts);
-/* Stages from the record's on to `end`: `run` does job->stage and moves the record on. */
-int ny_job_run_stages(struct ny_job *job, enum ny_stage end, int (*run)(void *arg), void *arg);
+int ny_job_save_without(struct ny_job *job, enum ny_stage_id stage, const char *const *parts);
+/* Runs the course from the record's stage to its end. NY_ESTORE where the record has a stage behind
+ * those of the course. */
+int ny_job_run(struct ny_job *job);
+/* Returns the stage that follows the one under way: the next one of the course, or job->after. */
+enum ny_stage_id ny_job_next(const struct ny_job *job);
 /* Writes an image to the slot not in use and makes it current in the record: the checkpoint of
  * `stage` after `units` units. */
-int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage stage, const char *part,
+int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage_id stage, const char *part,
                             const void *image, size_t bytes, uint64_t units);
-int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage stage, const char *part,
+int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage_id stage, const char *part,
                              const struct ny_pieces *image, uint64_t units);
 /* The size that an image must have, and the most units that it may cover. */
 struct ny_image_shape {
@@ -81,7 +89,5 @@ void ny_job_count_flops(struct ny_job *job, double flops);
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
 /* Counts several passes, in which so many rows were read in all. */
 void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, double flops);
-/* Puts the peak of memory, the budget and the size of the store into the report. */
-void ny_job_report_resources(struct ny_job *job);
 
 #endif

@@ -7,8 +7,7 @@
 static const char *const stage_names[] = {"stats",   "select", "degrees",   "accumulate", "solve",
                                           "project", "probe",  "neighbors", "graph",      "done"};
 
-/* Stages in the order of time, which for those of a graph is not that of their names. */
-static size_t rank_of(enum ny_stage stage)
+size_t ny_stage_rank(enum ny_stage_id stage)
 {
     static const size_t ranks[NY_STAGE_DONE] = {
         [NY_STAGE_STATS] = 0,  [NY_STAGE_NEIGHBORS] = 1, [NY_STAGE_GRAPH] = 2,
@@ -23,23 +22,18 @@ void ny_stages_begin(struct ny_context *ctx, const double stage_s[NY_STAGE_DONE]
     double planned_s[NY_STAGE_DONE];
 
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        planned_s[rank_of((enum ny_stage)stage)] = stage_s[stage];
-    ny_course_begin(ctx, planned_s, NY_STAGE_DONE);
+        planned_s[ny_stage_rank((enum ny_stage_id)stage)] = stage_s[stage];
+    ny_progress_begin(ctx, planned_s, NY_STAGE_DONE);
 }
 
-void ny_stages_enter(struct ny_context *ctx, enum ny_stage stage)
-{
-    ny_course_stage(ctx, rank_of(stage));
-}
-
-const char *ny_stage_name(enum ny_stage stage)
+const char *ny_stage_name(enum ny_stage_id stage)
 {
     return stage_names[stage];
 }
 
-enum ny_stage ny_stage_parse(const char *name)
+enum ny_stage_id ny_stage_parse(const char *name)
 {
     for (int stage = NY_STAGE_STATS; name && stage < NY_STAGE_DONE; stage++)
-        if (strcmp(name, stage_names[stage]) == 0) return (enum ny_stage)stage;
+        if (strcmp(name, stage_names[stage]) == 0) return (enum ny_stage_id)stage;
     return NY_STAGE_DONE;
 }

@@ -6,7 +6,7 @@
 
 #include "base/context.h"
 
-enum ny_stage {
+enum ny_stage_id {
     NY_STAGE_STATS,
     NY_STAGE_SELECT,
     NY_STAGE_DEGREES,
@@ -19,14 +19,31 @@ enum ny_stage {
     NY_STAGE_DONE
 };
 
-const char *ny_stage_name(enum ny_stage stage);
+const char *ny_stage_name(enum ny_stage_id stage);
 /* Finds a stage by its name; NY_STAGE_DONE for any other word. */
-enum ny_stage ny_stage_parse(const char *name);
+enum ny_stage_id ny_stage_parse(const char *name);
 
-/* Begins the course of a job (base/progress.h) by the seconds that its plan has for each stage;
- * ny_course_end() when it is over. */
+/* Returns the place of a stage in the order of time, which is not that of the enum. */
+size_t ny_stage_rank(enum ny_stage_id stage);
+
+/* Begins the forecast of a job (base/progress.h) by the seconds that its plan has for each stage;
+ * ny_progress_end() when it is over. */
 void ny_stages_begin(struct ny_context *ctx, const double stage_s[NY_STAGE_DONE]);
-/* Tells the course that a stage begins. */
-void ny_stages_enter(struct ny_context *ctx, enum ny_stage stage);
+
+struct ny_job;
+
+struct ny_stage {
+    enum ny_stage_id id;
+    /* Runs to the end of the stage, and commits what it has made together with a record that has
+     * the stage after it, ny_job_next(). A record that still has this stage runs it again. */
+    int (*run)(struct ny_job *job);
+};
+
+/* The stages of a kind of job, in order. Kinds differ by their courses, so that no stage has to ask
+ * which kind of job it is in. */
+struct ny_course {
+    const struct ny_stage *const *stages;                            /* NULL behind the last */
+    bool (*skips)(const struct ny_job *job, enum ny_stage_id stage); /* NULL: it skips none */
+};
 
 #endif

@@ -314,10 +314,9 @@ static int finish(struct ny_job *job)
 {
     static const char *const parts[] = {"eigenpairs.0", "eigenpairs.1", NULL};
 
-    ny_job_report_resources(job);
     ny_job_mark_time(job);
     json_object_clear(ny_job_checkpoint(job));
-    return ny_job_save_without(job, NY_STAGE_DONE, parts);
+    return ny_job_save_without(job, ny_job_next(job), parts);
 }
 
 /* Rows of Û, and 1/√d_i behind them where coordinates are those of the walk. */
@@ -359,14 +358,24 @@ static int project(struct ny_graph_fit *fit)
     return err;
 }
 
-static int stage(struct ny_graph_fit *fit)
+static int run_solve(struct ny_job *job)
 {
-    return fit->base.job.stage == NY_STAGE_SOLVE ? solve(fit) : project(fit);
+    return solve(ny_graph_fit_of(job));
 }
+
+static int run_project(struct ny_job *job)
+{
+    return project(ny_graph_fit_of(job));
+}
+
+static const struct ny_stage stage_pairs = {NY_STAGE_SOLVE, run_solve};
+static const struct ny_stage stage_write = {NY_STAGE_PROJECT, run_project};
+static const struct ny_stage *const stages[] = {&stage_pairs, &stage_write, NULL};
+static const struct ny_course course = {.stages = stages};
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static void bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+static void bill(const struct ny_graph_shape *shape, enum ny_stage_id stage, unsigned workers,
                  size_t limit, size_t by_purpose[NY_PURPOSES])
 {
     size_t pairs = ny_settings_pairs(shape->settings);
@@ -406,8 +415,7 @@ static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
 const struct ny_graph_map ny_graph_map_eigenmaps = {
     .map = &ny_map_eigenmaps,
     .other = &ny_map_graph_diffusion,
-    .first = NY_STAGE_SOLVE,
-    .stage = stage,
+    .course = &course,
     .transform = ny_eigenmaps_transform,
     .bill = bill,
     .work = work,

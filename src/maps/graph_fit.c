@@ -65,7 +65,7 @@ static int adopt_graph(struct ny_graph_fit *fit)
                "%llu rows were appended since graph '%s' was made; they are not in '%s'",
                (unsigned long long)(job->points.n - graph.n), graph.name, job->name);
     ny_job_mark_time(job);
-    err = ny_job_save(job, fit->map->first);
+    err = ny_job_save(job, ny_graph_map_first(fit->map));
 done:
     json_decref(graph_record);
     return err;
@@ -74,8 +74,8 @@ done:
 static int have_graph(struct ny_graph_fit *fit)
 {
     struct ny_job *job = &fit->base.job;
-    enum ny_stage stage = ny_stage_parse(ny_field_text(job->record, "stage"));
-    enum ny_stage first = fit->map->first;
+    enum ny_stage_id stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+    enum ny_stage_id first = ny_graph_map_first(fit->map);
     int err;
 
     if (stage != NY_STAGE_STATS && stage != NY_STAGE_NEIGHBORS && stage != NY_STAGE_GRAPH)
@@ -92,7 +92,7 @@ static int check_order(const struct ny_graph_fit *fit)
     static const char field[] = "node_order";
     const struct ny_job *job = &fit->base.job;
 
-    if (ny_field_is(job->record, "stage", ny_stage_name(fit->map->first)) &&
+    if (ny_field_is(job->record, "stage", ny_stage_name(ny_graph_map_first(fit->map))) &&
         !json_object_size(ny_job_checkpoint(job))) {
         ny_field_set_count(job->record, field, NY_NODE_ORDER); /* nothing is by node so far */
         return NY_OK;
@@ -113,8 +113,8 @@ static int check_component(const struct ny_graph_fit *fit)
     uint64_t n = job->points.n, kept = fit->edges.n, left = n - kept;
 
     ny_field_set_count(ny_job_report(job), "embedded", kept);
-    if (!left || ny_stage_parse(ny_field_text(job->record, "stage")) !=
-                     fit->map->first)
+    if (!left ||
+        ny_stage_parse(ny_field_text(job->record, "stage")) != ny_graph_map_first(fit->map))
         return NY_OK;
     if (kept < left && !fit->base.settings->largest_alone && json_object_get(options, "largest"))
         return ny_fail(job->ctx, NY_EDATA,
@@ -231,13 +231,6 @@ int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int run_stage(void *arg)
-{
-    struct ny_graph_fit *fit = arg;
-
-    return fit->map->stage(fit);
-}
-
 int ny_graph_fit_run(struct ny_store *store, const char *name,
                      const struct ny_fit_settings *settings, json_t *record,
                      const struct ny_plan *plan)
@@ -247,10 +240,10 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
                                                 .store = store,
                                                 .name = name,
                                                 .record = record,
+                                                .after = NY_STAGE_DONE,
                                                 .workers = plan->workers,
                                                 .marked_s = ny_now()},
                                         .settings = settings,
-                                        .until = NY_STAGE_DONE,
                                         .plan = plan}};
     struct ny_job *job = &fit.base.job;
     int err = ny_points_info(store, &job->points);
@@ -262,7 +255,8 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
     if (err == NY_OK) err = check_order(&fit);
     if (err == NY_OK) err = check_component(&fit);
     if (err) goto done;
-    err = ny_job_run_stages(job, NY_STAGE_DONE, run_stage, &fit);
+    job->course = fit.map->course;
+    err = ny_job_run(job);
 done:
     ny_edges_release(&fit.edges);
     ny_fit_drop_problem(&fit.base);

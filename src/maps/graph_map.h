@@ -21,10 +21,16 @@ struct ny_reader_options;
 struct ny_graph_map;
 
 struct ny_graph_fit {
+    struct ny_fit base; /* the job, and what a map wants of a fit */
     const struct ny_graph_map *map;
-    struct ny_fit base;     /* the job, and what a map wants of a fit */
-    struct ny_edges edges;  /* of the largest component */
+    struct ny_edges edges; /* of the largest component */
 };
+
+/* The fit that a job begins. */
+static inline struct ny_graph_fit *ny_graph_fit_of(struct ny_job *job)
+{
+    return (struct ny_graph_fit *)job;
+}
 
 /* The sizes that a plan goes by: those of the graph if it exists, else the largest possible. */
 struct ny_graph_shape {
@@ -44,12 +50,10 @@ struct ny_new_rows {
 
 struct ny_graph_map {
     const struct ny_map *map, *other; /* that it makes; another that it makes, or NULL */
-    enum ny_stage first; /* after the graph */
-    /* Runs the stage fit->base.job.stage to its end; the record then has the next. */
-    int (*stage)(struct ny_graph_fit *fit);
+    const struct ny_course *course;   /* after the graph */
     /* Adds what a stage holds at most beside the edges, by purpose, with `workers` workers under a
      * budget of `limit` bytes; 0 of stages that it does not have. */
-    void (*bill)(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+    void (*bill)(const struct ny_graph_shape *shape, enum ny_stage_id stage, unsigned workers,
                  size_t limit, size_t by_purpose[NY_PURPOSES]);
     /* Places new rows by a fit that is done, whose edges are open. */
     int (*transform)(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
@@ -59,6 +63,12 @@ struct ny_graph_map {
 
 /* Returns how a map is made, or NULL where it is of a kernel, or `map` is NULL. */
 const struct ny_graph_map *ny_graph_map_of(const struct ny_map *map);
+
+/* Returns the first stage after those of the graph. */
+static inline enum ny_stage_id ny_graph_map_first(const struct ny_graph_map *map)
+{
+    return map->course->stages[0]->id;
+}
 
 /* Runs a fit of such a map, as ny_job_run() does for others. */
 int ny_graph_fit_run(struct ny_store *store, const char *name,

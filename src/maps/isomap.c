@@ -166,7 +166,7 @@ static int select_landmarks(struct ny_graph_fit *fit)
     ny_field_set_count(ny_job_report(job), "landmarks", selection.m);
     json_object_clear(ny_job_checkpoint(job));
     ny_job_mark_time(job);
-    err = ny_job_save(job, NY_STAGE_ACCUMULATE);
+    err = ny_job_save(job, ny_job_next(job));
 done:
     ny_selection_release(&selection, job->ctx);
     return err;
@@ -342,25 +342,42 @@ static int accumulate(struct ny_graph_fit *fit)
     if (err) return err;
     json_object_clear(ny_job_checkpoint(job));
     ny_job_mark_time(job);
-    return ny_job_save(job, NY_STAGE_SOLVE);
+    return ny_job_save(job, ny_job_next(job));
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int stage(struct ny_graph_fit *fit)
+static int run_select(struct ny_job *job)
 {
-    switch (fit->base.job.stage) {
-    case NY_STAGE_SELECT: return select_landmarks(fit);
-    case NY_STAGE_ACCUMULATE: return accumulate(fit);
-    case NY_STAGE_SOLVE: return ny_isomap_solve(fit);
-    default: return ny_isomap_project(fit);
-    }
+    return select_landmarks(ny_graph_fit_of(job));
 }
+
+static int run_accumulate(struct ny_job *job)
+{
+    return accumulate(ny_graph_fit_of(job));
+}
+
+static int run_solve(struct ny_job *job)
+{
+    return ny_isomap_solve(ny_graph_fit_of(job));
+}
+
+static int run_project(struct ny_job *job)
+{
+    return ny_isomap_project(ny_graph_fit_of(job));
+}
+
+static const struct ny_stage stage_landmarks = {NY_STAGE_SELECT, run_select};
+static const struct ny_stage stage_sweep = {NY_STAGE_ACCUMULATE, run_accumulate};
+static const struct ny_stage stage_solve = {NY_STAGE_SOLVE, run_solve};
+static const struct ny_stage stage_unfold = {NY_STAGE_PROJECT, run_project};
+static const struct ny_stage *const stages[] = {&stage_landmarks, &stage_sweep, &stage_solve,
+                                                &stage_unfold, NULL};
+static const struct ny_course course = {.stages = stages};
 
 const struct ny_graph_map ny_graph_map_isomap = {
     .map = &ny_map_isomap,
-    .first = NY_STAGE_SELECT,
-    .stage = stage,
+    .course = &course,
     .transform = ny_isomap_transform,
     .bill = ny_isomap_bill,
     .work = ny_isomap_work,

@@ -17,7 +17,7 @@ static size_t solve_bytes(const struct ny_graph_shape *shape)
            m * ny_isomap_samples(m) * sizeof(float);
 }
 
-void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage_id stage, unsigned workers,
                     size_t limit, size_t by_purpose[NY_PURPOSES])
 {
     size_t m = shape->m, p = shape->settings->components, n = (size_t)shape->nodes;

@@ -55,7 +55,7 @@ int ny_isomap_measure(const struct ny_isomap *map);
 int ny_isomap_solve(struct ny_graph_fit *fit);
 int ny_isomap_project(struct ny_graph_fit *fit);
 int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
-void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage_id stage, unsigned workers,
                     size_t limit, size_t by_purpose[NY_PURPOSES]);
 void ny_isomap_work(const struct ny_graph_shape *shape, struct ny_plan *plan);
 

@@ -83,10 +83,9 @@ static int finish(struct ny_job *job)
                                         "sample",      "paths",       "geodesics", "gram.0",
                                         "gram.1",      "sources",     NULL};
 
-    ny_job_report_resources(job);
     ny_job_mark_time(job);
     json_object_clear(ny_job_checkpoint(job));
-    return ny_job_save_without(job, NY_STAGE_DONE, parts);
+    return ny_job_save_without(job, ny_job_next(job), parts);
 }
 
 int ny_isomap_project(struct ny_graph_fit *fit)

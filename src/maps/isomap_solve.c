@@ -169,7 +169,7 @@ int ny_isomap_solve(struct ny_graph_fit *fit)
     ny_fit_report_solution(&fit->base, &solution);
     json_object_clear(ny_job_checkpoint(job));
     ny_job_mark_time(job);
-    err = ny_job_save(job, NY_STAGE_PROJECT);
+    err = ny_job_save(job, ny_job_next(job));
 done:
     ny_fit_drop_problem(&fit->base);
     ny_solution_release(&solution, job->ctx);

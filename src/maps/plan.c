@@ -28,7 +28,7 @@ size_t ny_graph_put_bytes(size_t limit, size_t bytes)
 /* ---- memory --------------------------------------------------------------------------------- */
 
 /* Bills a stage of the map's own; any other has 0. */
-static void bill_stage(const struct ny_graph_shape *shape, enum ny_stage stage, unsigned workers,
+static void bill_stage(const struct ny_graph_shape *shape, enum ny_stage_id stage, unsigned workers,
                        size_t limit, size_t by_purpose[NY_PURPOSES])
 {
     memset(by_purpose, 0, NY_PURPOSES * sizeof(size_t));
@@ -56,7 +56,7 @@ static size_t peak(const struct ny_graph_shape *shape, unsigned workers, size_t 
     by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
     by_purpose[NY_MEM_DICTIONARY] = most - NY_PROCESS_BYTES;
     for (int stage = 0; stage < NY_STAGE_DONE; stage++) {
-        bill_stage(shape, (enum ny_stage)stage, workers, limit, one);
+        bill_stage(shape, (enum ny_stage_id)stage, workers, limit, one);
         if (total(one) <= most) continue;
         most = total(one);
         memcpy(by_purpose, one, sizeof(one));
@@ -91,7 +91,7 @@ static void plan_memory(const struct ny_graph_shape *shape, struct ny_plan *plan
     plan->memory_min_bytes = least(shape);
     plan->fits = plan->memory_bytes <= limit;
     for (int stage = 0; stage < NY_STAGE_DONE; stage++) {
-        bill_stage(shape, (enum ny_stage)stage, plan->workers, limit, one);
+        bill_stage(shape, (enum ny_stage_id)stage, plan->workers, limit, one);
         plan->stage_bytes[stage] = total(one);
     }
 }
@@ -151,7 +151,7 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
                                         sizeof(uint32_t));
     plan->disk_bytes = plan->result_bytes;
     map->work(&shape, plan);
-    plan->stage_s[map->first] += opening_s * 2 * (double)shape.edges;
+    plan->stage_s[ny_graph_map_first(map)] += opening_s * 2 * (double)shape.edges;
     if (!settings->graph_name) ny_graph_plan_add(&graph, plan);
     ny_plan_sum_up(plan);
     return NY_OK;

@@ -231,5 +231,5 @@ int ny_graph_grow(struct ny_graph_job *g)
     ny_forest_release(&g->forest);
     if (err) return err;
     json_object_clear(ny_job_checkpoint(job));
-    return ny_job_save(job, NY_STAGE_GRAPH);
+    return ny_job_save(job, ny_job_next(job));
 }

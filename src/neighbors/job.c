@@ -59,7 +59,7 @@ static int stage_stats(struct ny_graph_job *g)
     err = ny_stored_geometry_put(job->store, job->name, "geometry", g->geometry, &gamma);
     if (err) goto done;
     ny_job_mark_time(job);
-    err = ny_job_save(job, NY_STAGE_NEIGHBORS);
+    err = ny_job_save(job, ny_job_next(job));
 done:
     ny_geometry_free(g->geometry, job->ctx);
     g->geometry = NULL;
@@ -173,7 +173,7 @@ static int run_range(struct ny_graph_job *g)
     json_object_clear(at);
     ny_field_set_count(at, "first_row", next);
     ny_field_set_count(at, "rows", next);
-    return ny_job_save(job, next < job->points.n ? NY_STAGE_NEIGHBORS : NY_STAGE_GRAPH);
+    return ny_job_save(job, next < job->points.n ? NY_STAGE_NEIGHBORS : ny_job_next(job));
 }
 
 /* ---- graph ---------------------------------------------------------------------------------- */
@@ -294,7 +294,8 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
                        "no two rows are neighbours within a distance of %g; raise --max-distance "
                        "or --distance-quantile%s",
                        lists->limit, lists->mutual ? ", or leave --mutual out" : "");
-    if (components->count > 1 && g->end == NY_STAGE_DONE) /* a fit tells what its map leaves out */
+    /* A fit tells what its map leaves out. */
+    if (components->count > 1 && g->job.after == NY_STAGE_DONE)
         ny_log(g->job.ctx, NY_LOG_WARNING,
                "the graph has %llu components; the largest holds %.2f %% of the rows; raise "
                "--neighbors or give --connect to join them",
@@ -326,9 +327,8 @@ static int stage_graph(struct ny_graph_job *g)
                       (size_t)lists.n * sizeof(uint32_t));
     if (err) goto done;
     ny_job_mark_time(job);
-    ny_job_report_resources(job);
     json_object_clear(ny_job_checkpoint(job));
-    err = ny_job_save_without(job, g->end, images);
+    err = ny_job_save_without(job, ny_job_next(job), images);
 done:
     ny_components_release(&components);
     ny_free(job->ctx, g->bridge);
@@ -339,32 +339,47 @@ done:
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int run_stage(void *arg)
+static int run_stats(struct ny_job *job)
 {
-    struct ny_graph_job *g = arg;
-    struct ny_job *job = &g->job;
-    int err = NY_OK;
+    return stage_stats((struct ny_graph_job *)job);
+}
 
-    if (job->stage == NY_STAGE_STATS) return stage_stats(g);
-    if (job->stage != NY_STAGE_NEIGHBORS && job->stage != NY_STAGE_GRAPH)
-        return ny_job_no_such_stage(job);
-    if (!g->geometry) err = load_spec(g);
+static int run_neighbors(struct ny_job *job)
+{
+    struct ny_graph_job *g = (struct ny_graph_job *)job;
+    int err = g->geometry ? NY_OK : load_spec(g);
+
     if (err) return err;
-    if (job->stage == NY_STAGE_GRAPH) return stage_graph(g);
     return g->settings->forest ? ny_graph_grow(g) : run_range(g);
 }
 
+static int run_graph(struct ny_job *job)
+{
+    struct ny_graph_job *g = (struct ny_graph_job *)job;
+    int err = g->geometry ? NY_OK : load_spec(g);
+
+    return err ? err : stage_graph(g);
+}
+
+static const struct ny_stage stats = {NY_STAGE_STATS, run_stats};
+static const struct ny_stage neighbors = {NY_STAGE_NEIGHBORS, run_neighbors};
+static const struct ny_stage graph = {NY_STAGE_GRAPH, run_graph};
+static const struct ny_stage *const stages[] = {&stats, &neighbors, &graph, NULL};
+static const struct ny_course course = {.stages = stages};
+
 int ny_graph_job_run(struct ny_store *store, const char *name,
-                     const struct ny_graph_settings *settings, json_t *record, enum ny_stage end)
+                     const struct ny_graph_settings *settings, json_t *record,
+                     enum ny_stage_id after)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_graph_job g = {.job = {.ctx = ctx,
-                                  .store = store,
-                                  .name = name,
-                                  .record = record,
-                                  .marked_s = ny_now()},
-                          .settings = settings,
-                          .end = end};
+                                     .store = store,
+                                     .name = name,
+                                     .record = record,
+                                     .course = &course,
+                                     .after = after,
+                                     .marked_s = ny_now()},
+                             .settings = settings};
     uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
     size_t blas_bytes = 0;
     int err = ny_graph_plan_make(store, settings, &g.plan);
@@ -380,7 +395,7 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
     blas_bytes = ny_blas_bytes(settings->threads, g.plan.workers, ny_panel_rows(g.job.points.n));
     err = ny_reserve(ctx, NY_MEM_PROCESS, blas_bytes);
     if (err) return err;
-    err = ny_job_run_stages(&g.job, end, run_stage, &g);
+    err = ny_job_run(&g.job);
     ny_geometry_free(g.geometry, ctx);
     ny_unreserve(ctx, NY_MEM_PROCESS, blas_bytes);
     return err;

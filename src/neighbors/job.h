@@ -43,10 +43,11 @@ void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan);
 /* Dirty pages of LMDB between two commits, under a budget. */
 size_t ny_graph_batch_bytes(size_t limit);
 
-/* Runs from the record's stage to `end`, which is the first stage that is not the graph's; the
- * caller holds the NAME's lock. */
+/* Runs from the record's stage to `after`, the first stage that is not the graph's; the caller
+ * holds the NAME's lock. */
 int ny_graph_job_run(struct ny_store *store, const char *name,
-                     const struct ny_graph_settings *settings, json_t *record, enum ny_stage end);
+                     const struct ny_graph_settings *settings, json_t *record,
+                     enum ny_stage_id after);
 /* Fills the facts before anything is known: the settings asked for, and null. */
 void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings);
 

@@ -13,7 +13,6 @@ struct ny_graph_job {
     struct ny_geometry *geometry;
     struct ny_columns_spec spec;
     struct ny_knn knn;
-    enum ny_stage end;         /* what comes after the graph */
     struct ny_neighbors lists; /* exact: of the range under way */
     uint64_t again;            /* rows that needed more than their candidates */
     struct ny_forest forest;

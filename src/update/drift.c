@@ -120,8 +120,9 @@ static void report(struct ny_fit *fit, const struct sample *sample)
                100 * left / trace, 100 * share, tolerance);
 }
 
-int ny_update_drift(struct ny_fit *fit)
+static int run(struct ny_job *job)
 {
+    struct ny_fit *fit = ny_fit_of(job);
     struct sample sample = {0};
     int err = NY_OK;
 
@@ -149,8 +150,10 @@ done:
     ny_fit_drop_problem(fit);
     json_object_clear(ny_job_checkpoint(&fit->job));
     ny_job_mark_time(&fit->job);
-    return ny_job_save(&fit->job, NY_STAGE_PROJECT);
+    return ny_job_save(job, ny_job_next(job));
 }
+
+const struct ny_stage ny_stage_drift = {NY_STAGE_SOLVE, run};
 
 /* ---- what is frozen ------------------------------------------------------------------------ */
 
@@ -227,9 +230,11 @@ static int warn_of_geometry(const struct ny_fit *fit)
     return NY_OK;
 }
 
-int ny_update_warn_drift(const struct ny_fit *fit)
+int ny_update_warn_drift(struct ny_job *job)
 {
-    int err = warn_of_width(fit);
+    struct ny_fit *fit = ny_fit_of(job);
+    int err = ny_fit_load_frozen(fit);
 
+    if (!err) err = warn_of_width(fit);
     return err ? err : warn_of_geometry(fit);
 }

@@ -111,24 +111,6 @@ void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx)
 
 /* ---- sums ---------------------------------------------------------------------------------- */
 
-void ny_fit_keep_sums(struct ny_fit *fit)
-{
-    const json_t *checkpoint = ny_job_checkpoint(&fit->job);
-    const char *part = ny_field_text(checkpoint, "part");
-    json_t *sums;
-    char name[32];
-
-    if (!part || strcmp(part, "gram") != 0) return;
-    snprintf(name, sizeof(name), "gram.%llu",
-             (unsigned long long)ny_field_count(checkpoint, "slot", 0));
-    sums = json_object();
-    ny_field_set_text(sums, "part", name);
-    ny_field_set_count(sums, "bytes", ny_field_count(checkpoint, "bytes", 0));
-    ny_field_set_count(sums, "rows", fit->job.points.n);
-    ny_field_set_text(sums, "precision", ny_field_text(ny_job_report(&fit->job), "gram_precision"));
-    ny_field_set_json(fit->job.record, "sums", sums);
-}
-
 bool ny_update_has_sums(const struct ny_fit *fit)
 {
     const json_t *sums = json_object_get(fit->update.stored, "sums");

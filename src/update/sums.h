@@ -2,15 +2,7 @@
 #ifndef NY_UPDATE_SUMS_H
 #define NY_UPDATE_SUMS_H
 
-#include "fit/fit.h"
-
-/* The landmarks of before among those of now. */
-struct ny_matched {
-    size_t *place;      /* of each of before, where it is now; SIZE_MAX: nowhere */
-    size_t *late;       /* places of those that were not there before, ascending */
-    size_t late_count;
-    bool same; /* the same ones in the same order */
-};
+#include "fit/sums.h"
 
 /* A part of the result that is updated: landmarks, residuals, model or sums. */
 int ny_update_get(const struct ny_fit *fit, const char *part, void *data, size_t bytes);
@@ -31,7 +23,12 @@ int ny_update_load_sums(struct ny_fit *fit, const struct ny_matched *matched);
  * which joined. */
 size_t ny_update_partial_bytes(const struct ny_fit_settings *settings, size_t m,
                                enum ny_gram_precision gram);
-/* Keeps the image that the checkpoint holds with the model. */
-void ny_fit_keep_sums(struct ny_fit *fit);
+
+/* Stage accumulate of an update: adds the new rows to the sums that stay with the result, and the
+ * columns of landmarks that joined; full, and frozen. */
+extern const struct ny_stage ny_stage_add_full, ny_stage_add_frozen;
+/* Stage solve of a frozen update, which measures how far new rows are from the span of the
+ * landmarks. */
+extern const struct ny_stage ny_stage_drift;
 
 #endif

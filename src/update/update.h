@@ -66,7 +66,7 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
                     const struct ny_fit_settings *settings, const json_t *result, uint64_t n,
                     enum ny_update_mode mode);
 /* Warns where γ, mean or scale of all rows are 10 % away from those of the model. */
-int ny_update_warn_drift(const struct ny_fit *fit);
+int ny_update_warn_drift(struct ny_job *job);
 
 /* Tells whether a selection that starts with the earlier landmarks gives those of all rows. */
 bool ny_update_selects_new(const struct ny_fit_settings *settings);
@@ -74,9 +74,5 @@ bool ny_update_selects_new(const struct ny_fit_settings *settings);
 bool ny_update_adds_sums(const struct ny_fit_settings *settings);
 /* Rows of the embedding that stay as they are: all of before, or none. */
 uint64_t ny_update_kept_rows(const struct ny_fit *fit);
-
-/* Measures in a frozen update, in the place of stage solve, how far new rows are from the span of
- * the landmarks. */
-int ny_update_drift(struct ny_fit *fit);
 
 #endif

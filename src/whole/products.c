@@ -90,7 +90,7 @@ static uint64_t place_of(const struct ny_products_state *state, uint64_t tiles_d
     return state->step * (state->shape.tiles + 1) + tiles_done;
 }
 
-static int save(struct ny_products_state *state, enum ny_stage stage, uint64_t tiles_done)
+static int save(struct ny_products_state *state, enum ny_stage_id stage, uint64_t tiles_done)
 {
     int err = ny_job_checkpoint_image(&state->fit->job, stage, "products", state->fit->state,
                                       ny_products_state_bytes(&state->shape),
@@ -239,8 +239,9 @@ static int run_step(struct ny_products_state *state, uint64_t first_tile)
     return err ? err : run_product(state, first_tile);
 }
 
-int ny_products_accumulate(struct ny_fit *fit)
+static int run(struct ny_job *job)
 {
+    struct ny_fit *fit = ny_fit_of(job);
     struct ny_products_state state;
     uint64_t place, first_tile;
     int err;
@@ -259,5 +260,7 @@ int ny_products_accumulate(struct ny_fit *fit)
             ny_now() - state.saved_s >= ny_context_checkpoint_s(fit->job.ctx))
             err = save(&state, NY_STAGE_ACCUMULATE, 0);
     }
-    return err ? err : save(&state, NY_STAGE_SOLVE, 0);
+    return err ? err : save(&state, ny_job_next(job), 0);
 }
+
+const struct ny_stage ny_stage_products = {NY_STAGE_ACCUMULATE, run};

@@ -39,8 +39,7 @@ double ny_products_flops(const struct ny_products *products, double d);
 int ny_products_reached(struct ny_context *ctx, const struct ny_unreached *unreached,
                         uint64_t rows);
 
-int ny_products_accumulate(struct ny_fit *fit);
-int ny_products_solve(struct ny_fit *fit);
-int ny_products_project(struct ny_fit *fit);
+extern const struct ny_stage ny_stage_products, ny_stage_reduce, ny_stage_write;
+extern const struct ny_course ny_course_whole;
 
 #endif

@@ -220,8 +220,9 @@ static int make_map(struct ny_products_state *state, struct pairs *pairs,
     return err ? err : save_averages(state);
 }
 
-int ny_products_solve(struct ny_fit *fit)
+static int run_solve(struct ny_job *job)
 {
+    struct ny_fit *fit = ny_fit_of(job);
     struct ny_solution solution = {.trace = NAN, .trace_approx = NAN};
     struct pairs pairs = {0};
     struct ny_products_state state;
@@ -247,11 +248,13 @@ int ny_products_solve(struct ny_fit *fit)
     if (err) goto done;
     ny_fit_report_solution(fit, &solution);
     ny_job_mark_time(&fit->job);
-    err = ny_job_save(&fit->job, NY_STAGE_PROJECT);
+    err = ny_job_save(job, ny_job_next(job));
 done:
     release_pairs(fit->job.ctx, &pairs);
     return err;
 }
+
+const struct ny_stage ny_stage_reduce = {NY_STAGE_SOLVE, run_solve};
 
 /* ---- project: Q·P -------------------------------------------------------------------------- */
 
@@ -315,7 +318,7 @@ static int flush(struct ny_products_state *state, struct output *out, bool last)
         ny_batch_abort(batch);
         return err;
     }
-    return ny_job_commit(&fit->job, batch, last ? ny_fit_after_project(fit) : NY_STAGE_PROJECT);
+    return ny_job_commit(&fit->job, batch, last ? ny_job_next(&fit->job) : NY_STAGE_PROJECT);
 }
 
 /* Begins anew after an interrupt, as it is short. */
@@ -332,8 +335,9 @@ static int write_embedding(struct ny_products_state *state, struct output *out)
     return err;
 }
 
-int ny_products_project(struct ny_fit *fit)
+static int run_project(struct ny_job *job)
 {
+    struct ny_fit *fit = ny_fit_of(job);
     struct output out = {.P = NULL};
     struct ny_products_state state;
     uint64_t place;
@@ -356,3 +360,5 @@ done:
     ny_free(fit->job.ctx, out.narrow);
     return err;
 }
+
+const struct ny_stage ny_stage_write = {NY_STAGE_PROJECT, run_project};

@@ -176,7 +176,7 @@ static void entries_are_whole(void **state)
         assert_true(map->graph == (graph != NULL));
         assert_true(!map->of_graph || (!graph && ny_graph_map_of(map->of_graph)));
         if (graph)
-            assert_true(graph->stage && graph->bill && graph->transform && graph->work &&
+            assert_true(graph->course && graph->bill && graph->transform && graph->work &&
                         map->options);
     }
     assert_null(ny_map_find("tsne"));

@@ -74,27 +74,27 @@ static void shares_follow_the_plan(void **state)
 
     (void)state;
     ny_context_set_progress(in.ctx, note, &seen);
-    ny_course_begin(in.ctx, planned_s, 3);
-    ny_course_stage(in.ctx, 1);
+    ny_progress_begin(in.ctx, planned_s, 3);
+    ny_progress_stage(in.ctx, 1);
     ny_meter_start(&meter, in.ctx, "middle", 0, 100); /* the first of several passes, as it ends */
     ny_meter_add(&meter, 100, 0, 0);
     ny_meter_finish(&meter);
     assert_true(seen.last > 0.09 && seen.last < 0.2);
     assert_true(seen.eta_s > 8 && seen.eta_s <= 9);
-    ny_course_stage(in.ctx, 2);
+    ny_progress_stage(in.ctx, 2);
     ny_meter_start(&meter, in.ctx, "last", 0, 100);
     ny_meter_finish(&meter);
     assert_true(seen.last > 0.39 && seen.last < 0.5);
-    ny_course_end(in.ctx);
+    ny_progress_end(in.ctx);
     ny_meter_start(&meter, in.ctx, "other", 0, 100); /* a call without a job */
     ny_meter_add(&meter, 50, 0, 0);
     ny_meter_finish(&meter);
     assert_true(seen.last == 0.5);
-    ny_course_begin(in.ctx, NULL, 0); /* a job without a plan */
+    ny_progress_begin(in.ctx, NULL, 0); /* a job without a plan */
     ny_meter_start(&meter, in.ctx, "other", 0, 100);
     ny_meter_finish(&meter);
     assert_true(seen.last < 0);
-    ny_course_end(in.ctx);
+    ny_progress_end(in.ctx);
     ny_context_set_progress(in.ctx, NULL, NULL);
 }
 

@@ -1,0 +1,36 @@
+/* The courses of fits with landmarks: the stages of each kind, and which of them settings do
+ * without. */
+#include "fit/courses.h"
+
+bool ny_fit_skips(const struct ny_job *job, enum ny_stage_id stage)
+{
+    const struct ny_fit_settings *settings = ((const struct ny_fit *)job)->settings;
+
+    switch (stage) {
+    case NY_STAGE_SELECT:
+        return settings->method->whole || settings->method->coordinates;
+    case NY_STAGE_DEGREES:
+        return !ny_settings_needs_degrees(settings);
+    case NY_STAGE_ACCUMULATE:
+        return !settings->method->whole && !ny_settings_needs_gram(settings);
+    case NY_STAGE_PROBE:
+        return !settings->probes;
+    default:
+        return false;
+    }
+}
+
+static const struct ny_stage *const landmarks[] = {
+    &ny_stage_stats, &ny_stage_select,  &ny_stage_degrees, &ny_stage_accumulate,
+    &ny_stage_solve, &ny_stage_project, &ny_stage_probe,   NULL};
+static const struct ny_stage *const online[] = {
+    &ny_stage_stats, &ny_stage_select, &ny_stage_solve, &ny_stage_project, &ny_stage_probe, NULL};
+static const struct ny_stage *const krylov[] = {
+    &ny_stage_stats,  &ny_stage_select,  &ny_stage_degrees, &ny_stage_multiply,
+    &ny_stage_finish, &ny_stage_project, &ny_stage_probe,   NULL};
+static const struct ny_stage *const dictionary[] = {&ny_stage_stats, &ny_stage_select, NULL};
+
+const struct ny_course ny_course_landmarks = {landmarks, ny_fit_skips};
+const struct ny_course ny_course_online = {online, ny_fit_skips};
+const struct ny_course ny_course_krylov = {krylov, ny_fit_skips};
+const struct ny_course ny_course_dictionary = {dictionary, NULL};

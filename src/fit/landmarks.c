@@ -1,0 +1,206 @@
+/*
+ * The landmarks as all stages behind the selection hold them: their rows, W, the shift a, the
+ * degrees and the precision of the tile Gram. None of it is stored but the row numbers;
+ * ny_fit_prepare() makes it again whenever a stage begins without.
+ */
+#include "fit/fit.h"
+
+#include "fit/given_columns.h"
+#include "results/geometry.h"
+#include "spectral/krylov.h"
+
+int ny_fit_reserve_blas(struct ny_fit *fit, size_t m)
+{
+    size_t bytes = ny_blas_bytes(fit->settings->threads, fit->job.workers, m), more;
+    int err;
+
+    if (bytes <= fit->job.blas_bytes) return NY_OK;
+    more = bytes - fit->job.blas_bytes;
+    err = ny_reserve(fit->job.ctx, NY_MEM_PROCESS, more);
+    if (err == NY_OK) fit->job.blas_bytes = bytes;
+    return err;
+}
+
+int ny_fit_load_frozen(struct ny_fit *fit)
+{
+    fit->params.gamma = ny_field_number(ny_job_report(&fit->job), "gamma", fit->params.gamma);
+    if (fit->geometry) return NY_OK;
+    return ny_stored_geometry(&fit->geometry, fit->job.store, fit->job.name,
+                              ny_record_part(fit->job.record, "geometry").name,
+                              (size_t)fit->job.points.d, NULL);
+}
+
+struct ny_columns_spec ny_fit_spec(const struct ny_fit *fit)
+{
+    struct ny_columns_spec spec =
+        ny_settings_spec(fit->settings, fit->job.ctx, &fit->job.points, fit->geometry);
+
+    spec.params = fit->params;
+    return spec;
+}
+
+static int load_landmarks(struct ny_fit *fit, void *raw)
+{
+    fit->rows = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(uint64_t));
+    if (!fit->rows) return NY_EBUDGET;
+    if (ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t)))
+        return ny_context_error(fit->job.ctx)->status;
+    if (fit->settings->columns_file) return ny_given_columns_gather(fit, raw);
+    return ny_points_gather(fit->job.store, (size_t)fit->job.points.row_slots, fit->rows, fit->m,
+                            raw);
+}
+
+static int make_columns(struct ny_fit *fit)
+{
+    struct ny_columns_spec spec = ny_fit_spec(fit);
+    size_t row_bytes = ny_points_row_bytes(&fit->job.points);
+    void *raw = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, row_bytes);
+    int err = raw ? NY_OK : NY_EBUDGET;
+
+    if (err) goto done;
+    if (!fit->settings->method->coordinates) err = load_landmarks(fit, raw);
+    if (err) goto done;
+    err = ny_columns_new(&fit->columns, &spec);
+    if (err) goto done;
+    err = ny_columns_append(fit->columns, raw, fit->m);
+done:
+    ny_free(fit->job.ctx, raw);
+    return err;
+}
+
+/* Sets the shift a = column means of W (trap 1), and chooses the tile Gram's precision by both. */
+static int choose_shift(struct ny_fit *fit)
+{
+    double mean_diagonal = 0;
+    struct ny_gram_choice choice;
+    int err;
+
+    for (size_t i = 0; i < fit->m; i++) {
+        double sum = 0;
+
+        for (size_t j = 0; j < fit->m; j++)
+            sum += fit->W.at[i * fit->m + j];
+        fit->a[i] = fit->settings->method->coordinates ? 0 : sum / (double)fit->m;
+        mean_diagonal += fit->W.at[i * fit->m + i] / (double)fit->m;
+    }
+    err = ny_columns_set_shift(fit->columns, fit->a);
+    if (err || fit->job.stage == NY_STAGE_DEGREES) return err;
+    fit->gram = NY_GRAM_F64;
+    if (!ny_settings_forms_gram(fit->settings)) return NY_OK;
+    if (fit->update.mode == NY_UPDATE_FROZEN) { /* of the sums that it adds to */
+        bool coarse = ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32");
+
+        fit->gram = coarse ? NY_GRAM_F32 : NY_GRAM_F64;
+        return NY_OK;
+    }
+    if (ny_settings_gram_f64(fit->settings, fit->job.points.n) ||
+        json_is_true(json_object_get(fit->job.record, "gram_f64")))
+        return NY_OK;
+    ny_blas_parallel(fit->job.ctx, fit->m);
+    err = ny_gram_choose(fit->job.ctx, fit->W, fit->a, mean_diagonal, &choice);
+    ny_blas_serial();
+    fit->gram = choice.cut ? NY_GRAM_F64 : choice.precision;
+    return err;
+}
+
+static int make_square(struct ny_fit *fit)
+{
+    int err;
+
+    fit->W = ny_matrix(ny_calloc(fit->job.ctx, NY_MEM_SOLVE, fit->m, fit->m * sizeof(double)),
+                       fit->m, fit->m);
+    if (!fit->W.at) return NY_EBUDGET;
+    err = ny_columns_square(fit->columns, fit->W);
+    if (err) return err;
+    if (!ny_first_not_finite(fit->W.at, fit->m * fit->m)) return NY_OK;
+    return ny_fail(fit->job.ctx, NY_ENUMERIC,
+                   "a kernel value between two landmarks is not finite; rescale the data "
+                   "(--scale standard) or choose another width");
+}
+
+/* Loads v of the degrees d_i = c_i·v: over D, or as stage degrees left it, once it has run. */
+static int load_degrees(struct ny_fit *fit)
+{
+    enum ny_normalisation normalisation = fit->settings->normalisation;
+    size_t m = fit->m;
+    double *image;
+    int err;
+
+    if (!ny_divided(normalisation)) return NY_OK;
+    if (normalisation == NY_DIVIDED_LANDMARKS)
+        return ny_degrees_over_landmarks(&fit->degrees, fit->job.ctx, fit->a, m, fit->job.points.n);
+    if (fit->job.stage == NY_STAGE_DEGREES) return NY_OK;
+    image = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, m + 1, sizeof(double));
+    if (!image) return NY_EBUDGET;
+    err = ny_job_get_part(&fit->job, "degrees", image, (m + 1) * sizeof(double));
+    fit->degrees = (struct ny_degrees){.m = m, .v = image, .mean = image[m]};
+    return err;
+}
+
+int ny_fit_prepare(struct ny_fit *fit)
+{
+    int err;
+
+    if (fit->a) return fit->W.at ? NY_OK : make_square(fit);
+    err = ny_fit_load_frozen(fit);
+    if (err) return err;
+    fit->m = fit->settings->method->coordinates
+                 ? fit->settings->landmarks
+                 : (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
+    err = ny_fit_reserve_blas(fit, fit->m);
+    if (err) return err;
+    err = make_columns(fit);
+    if (err) return err;
+    fit->a = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(double));
+    if (!fit->a) return NY_EBUDGET;
+    err = make_square(fit);
+    if (err) return err;
+    err = choose_shift(fit);
+    if (err) return err;
+    if (!fit->settings->method->coordinates) err = ny_fit_check_tiles(fit); /* of landmarks */
+    return err ? err : load_degrees(fit);
+}
+
+struct ny_problem ny_fit_problem(const struct ny_fit *fit)
+{
+    struct ny_problem problem = ny_settings_problem(fit->settings, fit->m);
+
+    problem.ctx = fit->job.ctx;
+    problem.n = fit->job.points.n;
+    problem.W = fit->W;
+    problem.a = fit->a;
+    problem.v = fit->degrees.v;
+    problem.acc = fit->acc;
+    problem.gram = fit->gram;
+    problem.coarse = fit->coarse;
+    problem.tile_noise = fit->tile_noise;
+    return problem;
+}
+
+void ny_fit_drop_landmarks(struct ny_fit *fit)
+{
+    ny_columns_free(fit->columns);
+    ny_degrees_release(&fit->degrees, fit->job.ctx);
+    ny_free(fit->job.ctx, fit->W.at);
+    ny_free(fit->job.ctx, fit->a);
+    ny_free(fit->job.ctx, fit->rows);
+    fit->columns = NULL;
+    fit->W = (struct ny_matrix){0};
+    fit->a = NULL;
+    fit->rows = NULL;
+}
+
+void ny_fit_drop_krylov(struct ny_fit *fit)
+{
+    if (fit->krylov) ny_krylov_release(fit->krylov);
+    ny_free(fit->job.ctx, fit->krylov);
+    fit->krylov = NULL;
+}
+
+void ny_fit_drop_problem(struct ny_fit *fit)
+{
+    ny_accumulator_free(fit->acc);
+    fit->acc = NULL;
+    ny_fit_drop_krylov(fit);
+    ny_fit_drop_landmarks(fit);
+}

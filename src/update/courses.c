@@ -1,0 +1,66 @@
+/* The courses of updates, and which course makes a result. */
+#include "update/courses.h"
+
+#include "base/clock.h"
+#include "fit/courses.h"
+#include "fit/plan.h"
+#include "update/sums.h"
+#include "whole/products.h"
+
+/* ---- updates -------------------------------------------------------------------------------- */
+
+/* A frozen update adds to sums that there are, and has no probe. */
+static bool frozen_skips(const struct ny_job *job, enum ny_stage_id stage)
+{
+    return stage == NY_STAGE_ACCUMULATE &&
+           (ny_fit_skips(job, stage) || !ny_update_has_sums((const struct ny_fit *)job));
+}
+
+static const struct ny_stage *const frozen_stages[] = {&ny_stage_add_frozen, &ny_stage_drift,
+                                                       &ny_stage_project, NULL};
+static const struct ny_stage *const full_stages[] = {&ny_stage_select,
+                                                     &ny_stage_degrees,
+                                                     &ny_stage_add_full,
+                                                     &ny_stage_solve,
+                                                     &ny_stage_project,
+                                                     &ny_stage_probe,
+                                                     NULL};
+static const struct ny_course frozen = {frozen_stages, frozen_skips};
+static const struct ny_course full = {full_stages, ny_fit_skips};
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static const struct ny_course *course_of(const struct ny_fit_settings *settings,
+                                         enum ny_update_mode mode)
+{
+    const struct ny_method *method = settings->method;
+
+    if (mode == NY_UPDATE_FROZEN) return &frozen;
+    if (method->whole) return &ny_course_whole;
+    if (method->krylov) return &ny_course_krylov;
+    if (settings->online) return &ny_course_online;
+    return mode == NY_UPDATE_FULL ? &full : &ny_course_landmarks;
+}
+
+int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
+                 json_t *record, const struct ny_plan *plan)
+{
+    struct ny_fit fit = {.job = {.ctx = ny_store_context(store),
+                                 .store = store,
+                                 .name = name,
+                                 .record = record,
+                                 .after = NY_STAGE_DONE,
+                                 .workers = plan ? plan->workers : settings->threads,
+                                 .marked_s = ny_now()},
+                         .settings = settings,
+                         .plan = plan,
+                         .update = ny_update_of(record),
+                         .params = settings->params};
+
+    fit.job.course = plan ? course_of(settings, fit.update.mode) : &ny_course_dictionary;
+    if (fit.update.mode) {
+        fit.job.at_begin = ny_update_warn_drift;
+        fit.job.at_end = ny_update_finish;
+    }
+    return ny_fit_run(&fit);
+}

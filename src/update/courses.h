@@ -1,0 +1,15 @@
+/* Which course makes a result, be it a fit or an update of one. */
+#ifndef NY_UPDATE_COURSES_H
+#define NY_UPDATE_COURSES_H
+
+#include "fit/fit.h"
+
+/* Runs the fit or the update under NAME from the record's stage to the end; the caller holds the
+ * NAME's lock. `record` is brought up to date. `plan`: of the same settings; NULL: the landmarks
+ * alone are wanted.
+ * Passes: those of the selection, one to accumulate, one to project; an update's: of its new rows.
+ */
+int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
+                 json_t *record, const struct ny_plan *plan);
+
+#endif

@@ -1,0 +1,13 @@
+/* The course of methods that work on all of K, which select nothing. */
+#include "fit/courses.h"
+#include "whole/products.h"
+
+static const struct ny_stage *const stages[] = {&ny_stage_stats,
+                                                &ny_stage_select,
+                                                &ny_stage_products,
+                                                &ny_stage_reduce,
+                                                &ny_stage_write,
+                                                &ny_stage_probe,
+                                                NULL};
+
+const struct ny_course ny_course_whole = {.stages = stages, .skips = ny_fit_skips};
