@@ -200,6 +200,13 @@ static int check_typed(const struct ny_options *typed, unsigned groups, const js
     return NY_OK;
 }
 
+/* Tells whether the option makes a map of a kernel one of a graph, whose options count from then
+ * on. */
+static bool makes_graph(const char *name)
+{
+    return strcmp(name, "graph") == 0 || strcmp(name, "neighbors") == 0;
+}
+
 int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed, unsigned groups,
                          const json_t *stored, const char *name)
 {
@@ -218,8 +225,8 @@ int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed
             const struct ny_option_info *info = ny_option_at(i);
             const char *then = json_string_value(json_object_get(stored, info->name));
 
-            if (!counts(options, i, groups) || !then || options->typed[i] ||
-                same(canonical(options, i, buffer), then))
+            if (!(counts(options, i, groups) || makes_graph(info->name)) || !then ||
+                options->typed[i] || same(canonical(options, i, buffer), then))
                 continue;
             err = ny_options_set(options, info->name, then);
             changed = true;

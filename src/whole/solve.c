@@ -343,7 +343,8 @@ static int run_project(struct ny_job *job)
     uint64_t place;
     int err;
 
-    err = ny_products_open(&state, fit, &place);
+    err = ny_fit_load_frozen(fit);
+    if (err == NY_OK) err = ny_products_open(&state, fit, &place);
     if (err) return err;
     err = allocate_output(&state, &out);
     if (err) goto done;

@@ -84,6 +84,23 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     cmp new.npy same.npy
 }
 
+# bats test_tags=slow
+@test "a map that is one of a graph by its options goes on as one" {
+    begin "my store" nystream fit "my store" w --map diffusion --neighbors 9 --time 2 --threads 1
+    ny fit "my store" w --json
+    exits 0
+    [ "$(field "$output" map)" = diffusion ]
+    [ "$(field "$output" status)" = done ]
+    grep -q '"neighbors": 9' <<<"$output"
+    nystream graph "my store" near --neighbors 9 -q
+    begin "my store" nystream fit "my store" v --map diffusion --graph near --time 2 --threads 1
+    ny fit "my store" v -q
+    exits 0
+    nystream export "my store" v -o v.npy
+    nystream export "my store" w -o w.npy
+    cmp v.npy w.npy
+}
+
 @test "info, list and messages give the command that resumes, which works as it is printed" {
     ny info "my store" f --json
     [[ $output == *"\"resume\": \"$resume_f\""* ]]

@@ -374,6 +374,68 @@ static void eigenmaps_go_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+/* ---- at each write in turn ----------------------------------------------------------------- */
+
+static int few_rows(void **state)
+{
+    (void)state;
+    snprintf(store, sizeof(store), "%s/few.nys", directory);
+    append_points(0, 300);
+    return 0;
+}
+
+/* Kills a fit of NAME at its write number `write`; false: it ended before. */
+static bool kill_at(const struct run *run, const char *name, int write)
+{
+    pid_t child;
+    int status;
+
+    fflush(NULL);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        atomic_store(&writes_left, write);
+        _exit(run_alone(run, store, name, true));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFSIGNALED(status)) {
+        assert_int_equal(status, 0);
+        return false;
+    }
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+    count_kill(run, store, name);
+    return true;
+}
+
+/* A process that begins with any stage has all that the stage needs. */
+static void all_of_k_goes_on_from_every_write(void **state)
+{
+    static const struct run runs[] = {
+        {.call = call_fit,
+         .name = "gaussian",
+         .option = {"approx", "gaussian", "landmarks", "6", "components", "3"}},
+        {.call = call_fit,
+         .name = "randomized",
+         .option = {"approx", "randomized", "map", "laplacian", "components", "3"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        int write = 0;
+        char name[32];
+
+        run_whole(&runs[i], store, runs[i].name);
+        for (; snprintf(name, sizeof(name), "%s-%d", runs[i].name, write) > 0 &&
+               kill_at(&runs[i], name, write);
+             write++) {
+            run_whole(&runs[i], store, name);
+            same_results(runs[i].name, name);
+        }
+        assert_true(write > 10);
+    }
+    check_sound(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +446,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nystrom_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(randomized_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(gaussian_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(all_of_k_goes_on_from_every_write, few_rows, remove_store),
         cmocka_unit_test_setup_teardown(column_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(projected_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(blocks_go_on_as_if_unbroken, new_store, remove_store),
