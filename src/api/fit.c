@@ -34,7 +34,7 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, NULL);
     if (err) goto done;
     settings.fit.patient = true;
-    err = ny_plan_make(store, &settings.fit, 0, &plan);
+    err = ny_fit_plan(store, &settings.fit, 0, &plan);
     if (err) goto done;
     err = ny_report_of_json(report, context, ny_plan_json(&plan));
 done:
@@ -233,8 +233,8 @@ int ny_plan_announce(struct ny_store *store, const char *replaced, const struct 
 static int announce(struct ny_request *request)
 {
     const json_t *report = json_object_get(request->record, "report");
-    int err = ny_plan_make(request->store, &request->settings.fit,
-                           (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
+    int err = ny_fit_plan(request->store, &request->settings.fit,
+                          (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
 
     return err ? err
                : ny_plan_announce(request->store, request->name, &request->plan,
@@ -245,9 +245,6 @@ static int run(struct ny_request *request)
 {
     const struct ny_fit_settings *fit = &request->settings.fit;
 
-    if (fit->map->graph)
-        return ny_graph_fit_run(request->store, request->name, fit, request->record,
-                                &request->plan);
     return ny_fit_start(request->store, request->name, fit, request->record,
                         request->kind->announce ? &request->plan : NULL);
 }

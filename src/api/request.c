@@ -270,7 +270,7 @@ static int resume_update(struct ny_request *request)
     err = ny_options_new(&request->stored, request->ctx);
     if (err == NY_OK)
         err = ny_options_set(request->stored, "update",
-                             ny_update_mode_name(ny_update_of(update).mode));
+                             ny_update_mode_name(ny_earlier_of(update).mode));
     json_decref(update);
     if (err == NY_OK) err = reserve_process(request);
     if (err) return err;

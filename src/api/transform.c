@@ -3,6 +3,7 @@
 
 #include "place/transform.h"
 #include "place/drift.h"
+#include "maps/graph_map.h"
 #include "place/points.h"
 #include "results/extension.h"
 
@@ -58,10 +59,15 @@ static int by_result(struct run *run, struct ny_store *store)
     struct ny_model *model = NULL;
     json_t *record = NULL;
     int err = ny_record_need_done(store, placing->name, &record);
+    bool of_graph = ny_graph_map_of(ny_map_of(record)) != NULL;
     bool by_points = ny_result_needs_points(record);
 
     json_decref(record);
     if (err) return err;
+    if (of_graph)
+        return ny_graph_transform(
+            store, placing->name,
+            &(struct ny_new_rows){placing->input, &run->reading, placing->output});
     if (by_points)
         return ny_transform_points(store, placing->name, placing->input, &run->reading,
                                    placing->output);

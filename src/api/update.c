@@ -49,8 +49,8 @@ static int find_begun(struct update *update)
     int err = ny_record_load_update(update->store, update->name, &update->record);
 
     if (err || !update->record) return err;
-    if (ny_update_of(update->record).mode == update->mode) return NY_OK;
-    begun = ny_update_mode_name(ny_update_of(update->record).mode);
+    if (ny_earlier_of(update->record).mode == update->mode) return NY_OK;
+    begun = ny_update_mode_name(ny_earlier_of(update->record).mode);
     ny_log(update->ctx, NY_LOG_NOTE, "an interrupted --update %s of '%s' is given up for this one",
            begun, update->name);
     err = ny_update_discard(update->store, update->name, update->record);
@@ -74,7 +74,7 @@ static int announce(const struct update *update, struct ny_plan *plan)
     uint64_t n = update->record
                      ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
                      : update->n;
-    int err = ny_plan_make(update->store, settings, expected_landmarks(update), plan);
+    int err = ny_fit_plan(update->store, settings, expected_landmarks(update), plan);
 
     if (err) return err;
     ny_update_plan(plan, update->ctx, settings, update->result, n, update->mode);

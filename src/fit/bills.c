@@ -2,10 +2,11 @@
 #include "results/embedding.h"
 #include "fit/footprint_private.h"
 #include "fit/gram_noise.h"
-#include "whole/products.h"
+#include "spectral/whole.h"
+#include "whole/kernel_product.h"
+#include "whole/shape.h"
 #include "fit/projector.h"
 #include "fit/signs.h"
-#include "update/sums.h"
 #include "select/draws.h"
 #include "spectral/krylov.h"
 
@@ -299,7 +300,7 @@ struct bill ny_accumulate_bill(const struct ny_footprint *f, unsigned workers, s
     }
     bill.by_purpose[NY_MEM_STORE] += put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
     bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
-                                   workers * ny_update_partial_bytes(f->settings, f->m, f->gram);
+                                   workers * ny_earlier_partial_bytes(f->settings, f->m, f->gram);
     add_measure(f, workers, &bill);
     bill.by_purpose[NY_MEM_DICTIONARY] += earlier_bytes(f);
     return bill;

@@ -29,7 +29,7 @@ static void release(struct ny_fit *fit)
 /* Checks the row counts of a record, since later stages rely on them. */
 static int check_rows(const struct ny_fit *fit)
 {
-    const struct ny_update *update = &fit->update;
+    const struct ny_earlier *update = &fit->earlier;
     uint64_t landmarks = ny_field_count(ny_job_report(&fit->job), "landmarks", 1),
              n = fit->job.points.n;
     bool arriving = json_is_true(json_object_get(fit->job.record, "arriving"));
@@ -63,7 +63,7 @@ static int count_rows(struct ny_fit *fit)
     if (job->points.n > n)
         ny_log(job->ctx, NY_LOG_NOTE,
                "%llu rows were appended since %s'%s' began; they are not in it",
-               (unsigned long long)(job->points.n - n), fit->update.mode ? "the update of " : "",
+               (unsigned long long)(job->points.n - n), fit->earlier.mode ? "the update of " : "",
                job->name);
     job->points.n = n;
     return check_rows(fit);

@@ -36,10 +36,10 @@
 #ifndef NY_FIT_FIT_H
 #define NY_FIT_FIT_H
 
+#include "fit/earlier.h"
 #include "fit/settings.h"
 #include "job/job.h"
 #include "results/degrees.h"
-#include "update/update.h"
 
 struct ny_reader;
 struct ny_krylov;
@@ -50,7 +50,7 @@ struct ny_fit {
     struct ny_job job; /* its record, checkpoints and times */
     const struct ny_fit_settings *settings;
     const struct ny_plan *plan; /* NULL for a dictionary alone */
-    struct ny_update update;    /* mode NONE: a fit */
+    struct ny_earlier earlier;  /* mode NONE: a fit, not an update */
     struct ny_geometry *geometry;
     struct ny_kernel_params params; /* γ decided */
     size_t m;

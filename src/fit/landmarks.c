@@ -87,7 +87,7 @@ static int choose_shift(struct ny_fit *fit)
     if (err || fit->job.stage == NY_STAGE_DEGREES) return err;
     fit->gram = NY_GRAM_F64;
     if (!ny_settings_forms_gram(fit->settings)) return NY_OK;
-    if (fit->update.mode == NY_UPDATE_FROZEN) { /* of the sums that it adds to */
+    if (fit->earlier.mode == NY_UPDATE_FROZEN) { /* of the sums that it adds to */
         bool coarse = ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32");
 
         fit->gram = coarse ? NY_GRAM_F32 : NY_GRAM_F64;

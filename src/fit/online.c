@@ -10,7 +10,6 @@
  */
 #include "fit/online.h"
 
-#include "update/sums.h"
 #include "stream/pass.h"
 
 static int save_piecewise(struct ny_fit *fit, enum ny_stage_id next, uint64_t units)
@@ -119,7 +118,7 @@ int ny_online_follow(void *arg, const struct ny_decided *decided)
 /* Sums over m landmarks, of the last checkpoint or of the result. */
 static int load_sums(struct ny_fit *fit, size_t m, bool of_result)
 {
-    const json_t *parts = json_object_get(fit->update.stored, "parts");
+    const json_t *parts = json_object_get(fit->earlier.stored, "parts");
     size_t bytes = ny_accumulator_gram_image_bytes(m);
     void *image;
     int err = ny_accumulator_new(&fit->acc, fit->job.ctx, m);
@@ -144,9 +143,9 @@ int ny_online_begin(struct ny_online *online, struct ny_fit *fit)
     *online = (struct ny_online){.fit = fit, .rows = ny_field_count(checkpoint, "sums_rows", 0)};
     fit->online = online;
     ny_field_set_text(ny_job_report(&fit->job), "gram_precision", "f64");
-    if (!begun && ny_update_has_sums(fit)) {
-        m = fit->update.landmarks;
-        online->rows = fit->update.rows;
+    if (!begun && ny_earlier_has_sums(fit)) {
+        m = fit->earlier.landmarks;
+        online->rows = fit->earlier.rows;
     }
     return m ? load_sums(fit, m, !begun) : NY_OK;
 }

@@ -5,31 +5,9 @@
 #ifndef NY_FIT_PLAN_H
 #define NY_FIT_PLAN_H
 
-#include <jansson.h>
-
 #include "base/memory.h"
-#include "job/calibration.h"
 #include "fit/fit.h"
-
-struct ny_plan {
-    bool whole; /* of a method on all of K: no landmarks */
-    size_t m;   /* landmarks: given, or estimated for greedy; of products, their order */
-    bool m_estimated;
-    bool loose;       /* its time depends on the data, by far */
-    bool gram_f64;    /* pass 1 sums up in f64 */
-    unsigned workers; /* that fit the budget, at least 1 */
-    bool fits;
-    size_t memory_bytes;            /* peak over the stages, with `workers` */
-    size_t memory_min_bytes;        /* the smallest budget that works: one worker */
-    size_t by_purpose[NY_PURPOSES]; /* of the stage with the peak */
-    uint64_t disk_bytes;
-    uint64_t result_bytes; /* of them, those that are there when it ends, for certain */
-    unsigned passes;
-    struct ny_calibration rates; /* of this machine */
-    double flops, seconds, stage_s[NY_STAGE_DONE];
-    double seconds_low, seconds_high; /* a fit is likely to take between them */
-    size_t stage_bytes[NY_STAGE_DONE];
-};
+#include "job/plan.h"
 
 /* The memory that a fit of n × d points holds at its peak, with at least `workers` workers under a
  * budget of `limit` bytes (dirty pages and output buffers grow with the budget; each pass takes as
@@ -61,9 +39,6 @@ size_t ny_footprint_minimum(const struct ny_footprint *footprint);
 /* m: landmarks already selected; 0: not yet. */
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
                  struct ny_plan *plan);
-/* plan->seconds from those of the stages, and the range that they are likely to be in. */
-void ny_plan_sum_up(struct ny_plan *plan);
-json_t *ny_plan_json(const struct ny_plan *plan);
 
 /* Wall of accumulate + project ÷ the time of their products at the calibrated rates; NaN where
  * there is none. */

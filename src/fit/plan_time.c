@@ -4,7 +4,8 @@
 #include "results/embedding.h"
 #include "fit/gram_noise.h"
 #include "fit/plan_private.h"
-#include "whole/products.h"
+#include "spectral/whole.h"
+#include "whole/shape.h"
 #include "spectral/gram_noise.h"
 #include "spectral/krylov.h"
 #include "spectral/nystrom.h"
@@ -334,16 +335,4 @@ void ny_plan_time(const struct ny_footprint *footprint, const struct ny_look *lo
     }
     time_probe(&t);
     ny_plan_sum_up(plan);
-}
-
-void ny_plan_sum_up(struct ny_plan *plan)
-{
-    const double known = 1.6, foretold = 3;
-    double factor = plan->m_estimated || plan->loose ? foretold : known;
-
-    plan->seconds = 0;
-    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        plan->seconds += plan->stage_s[stage];
-    plan->seconds_low = plan->seconds / factor;
-    plan->seconds_high = plan->seconds * factor;
 }

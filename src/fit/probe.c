@@ -31,7 +31,7 @@
 #include "results/coordinates.h"
 #include "results/embedding.h"
 #include "results/model.h"
-#include "whole/products.h"
+#include "whole/shape.h"
 #include "select/draws.h"
 #include "stream/pass.h"
 

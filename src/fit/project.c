@@ -112,10 +112,10 @@ static int restore_sums(struct project *run, uint64_t *units)
     const char *saved = ny_field_text(checkpoint, "part");
     bool begun = saved && saved[0] == 'e';
 
-    run->kept = ny_update_kept_rows(run->fit);
+    run->kept = ny_earlier_kept_rows(run->fit);
     *units = run->kept / NY_UNIT_ROWS;
     if (!begun && !run->kept) return NY_OK;
-    if (!begun) checkpoint = json_object_get(run->fit->update.stored, "checkpoint");
+    if (!begun) checkpoint = json_object_get(run->fit->earlier.stored, "checkpoint");
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] = ny_field_number(checkpoint, sum_keys[k], 0);
     if (!begun) return NY_OK;
@@ -156,7 +156,7 @@ void ny_fit_report_end(struct ny_fit *fit)
 {
     json_t *report = ny_job_report(&fit->job);
 
-    if (!fit->update.mode) /* of whole passes */
+    if (!fit->earlier.mode) /* of whole passes */
         ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&fit->plan->rates, fit));
 }
 

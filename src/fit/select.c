@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "fit/given_columns.h"
 #include "fit/online.h"
-#include "update/sums.h"
 #include "results/geometry.h"
 
 static int checkpoint(void *arg, const void *image, size_t bytes)
@@ -41,8 +40,8 @@ static int compare_selection(struct ny_fit *fit, const struct ny_selection *sele
     struct ny_matched matched;
     int err;
 
-    if (!fit->update.mode) return NY_OK;
-    err = ny_update_match(&matched, fit, selection->rows, selection->m);
+    if (!fit->earlier.mode) return NY_OK;
+    err = ny_earlier_match(&matched, fit, selection->rows, selection->m);
     if (!err) {
         ny_field_set_count(ny_job_report(&fit->job), "landmarks_added", matched.late_count);
         ny_field_set_json(json_object_get(fit->job.record, "update"), "same_landmarks",
@@ -97,22 +96,24 @@ static int load_residuals(void *arg, float *residuals)
 {
     const struct ny_fit *fit = arg;
 
-    return ny_update_get(fit, "residuals", residuals, (size_t)fit->update.selected * sizeof(float));
+    return ny_earlier_get(fit, "residuals", residuals,
+                          (size_t)fit->earlier.selected * sizeof(float));
 }
 
 /* Describes the earlier selection, whose rows an update need not look at again. */
 static int describe_earlier(struct ny_fit *fit, struct ny_selected *earlier)
 {
-    size_t bytes = fit->update.landmarks * sizeof(uint64_t);
+    size_t bytes = fit->earlier.landmarks * sizeof(uint64_t);
 
-    *earlier = (struct ny_selected){.n = fit->update.selected,
-                                    .m = fit->update.landmarks,
+    *earlier = (struct ny_selected){.n = fit->earlier.selected,
+                                    .m = fit->earlier.landmarks,
                                     .residuals = load_residuals,
                                     .arg = fit};
-    if (fit->update.mode != NY_UPDATE_FULL || !ny_update_selects_new(fit->settings)) return NY_OK;
+    if (fit->earlier.mode != NY_UPDATE_FULL || !ny_earlier_starts_selection(fit->settings))
+        return NY_OK;
     earlier->rows = ny_alloc(fit->job.ctx, NY_MEM_DICTIONARY, bytes);
     if (!earlier->rows) return NY_EBUDGET;
-    return ny_update_get(fit, "landmarks", earlier->rows, bytes);
+    return ny_earlier_get(fit, "landmarks", earlier->rows, bytes);
 }
 
 /* Makes the request to the rule, without the parts that this run adds. */

@@ -17,14 +17,6 @@ struct ny_accumulate {
     int (*save)(struct ny_fit *fit, enum ny_stage_id next, uint64_t units_done);
 };
 
-/* The landmarks of before among those of now. */
-struct ny_matched {
-    size_t *place; /* of each of before, where it is now; SIZE_MAX: nowhere */
-    size_t *late;  /* places of those that were not there before, ascending */
-    size_t late_count;
-    bool same; /* the same ones in the same order */
-};
-
 /* fit->acc as `part`: the checkpoint of `next` after so many units; of stage select, beside it. */
 int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage_id next, uint64_t units);
 /* A new fit->acc, of parts "sums" or "gram": as the last checkpoint has it, or zero. */

@@ -2,6 +2,8 @@
 #ifndef NY_GRAPH_SETTINGS_H
 #define NY_GRAPH_SETTINGS_H
 
+#include <math.h>
+
 #include "columns/columns.h"
 
 enum { NY_SWEEP_MAX = 32 };
@@ -22,5 +24,11 @@ struct ny_graph_settings {
     uint64_t seed;
     unsigned threads;
 };
+
+/* Tells whether edges end at some distance. */
+static inline bool ny_graph_limited(const struct ny_graph_settings *settings)
+{
+    return settings->max_distance < INFINITY || !isnan(settings->distance_quantile);
+}
 
 #endif

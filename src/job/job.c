@@ -354,44 +354,46 @@ static bool is_skipped(const struct ny_job *job, const struct ny_stage *stage)
     return job->course->skips && job->course->skips(job, stage->id);
 }
 
-/* Returns the first stage of the course that is not before `rank` in time; NULL where no stage is
- * left that is not skipped. */
-static const struct ny_stage *stage_from(const struct ny_job *job, size_t rank)
+/* Returns where the course has a stage, or NULL. */
+static const struct ny_stage *const *place_of(const struct ny_job *job, enum ny_stage_id id)
 {
     const struct ny_stage *const *at = job->course->stages;
-    const struct ny_stage *const *left;
 
-    while (*at && ny_stage_rank((*at)->id) < rank)
+    while (*at && (*at)->id != id)
         at++;
-    left = at;
-    while (*left && is_skipped(job, *left))
-        left++;
-    return *left ? *at : NULL;
+    return *at ? at : NULL;
+}
+
+/* Tells whether all stages from a place on are skipped. */
+static bool is_over(const struct ny_job *job, const struct ny_stage *const *at)
+{
+    while (*at && is_skipped(job, *at))
+        at++;
+    return !*at;
 }
 
 enum ny_stage_id ny_job_next(const struct ny_job *job)
 {
-    const struct ny_stage *next = stage_from(job, ny_stage_rank(job->stage) + 1);
+    const struct ny_stage *const *at = place_of(job, job->stage);
 
-    return next ? next->id : job->after;
+    return at && !is_over(job, at + 1) ? at[1]->id : job->after;
 }
 
-/* Runs the stage that the record has, or the next one of the course. The record passes a stage that
- * is skipped, too. */
-static int run_stage(struct ny_job *job, enum ny_stage_id recorded)
+/* Runs the stage that the record has. The record passes those that are skipped, too. */
+static int run_stage(struct ny_job *job, enum ny_stage_id id)
 {
-    const struct ny_stage *stage = stage_from(job, ny_stage_rank(recorded));
+    const struct ny_stage *const *at = place_of(job, id);
     int err;
 
-    if (!stage) return ny_job_no_such_stage(job);
-    job->stage = stage->id;
-    ny_progress_stage(job->ctx, ny_stage_rank(stage->id));
+    if (!at || is_over(job, at)) return ny_job_no_such_stage(job);
+    job->stage = id;
+    ny_progress_stage(job->ctx, ny_stage_rank(id));
     err = ny_check_interrupt(job->ctx);
     ny_memory_peak_reset(job->ctx);
     ny_blas_serial(); /* but around small problems, whatever ran before in this process */
     ny_context_set_crew(job->ctx, job->workers);
     if (err) return err;
-    return is_skipped(job, stage) ? ny_job_save(job, ny_job_next(job)) : stage->run(job);
+    return is_skipped(job, *at) ? ny_job_save(job, ny_job_next(job)) : (*at)->run(job);
 }
 
 int ny_job_run(struct ny_job *job)

@@ -53,8 +53,8 @@ int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id s
 int ny_job_save(struct ny_job *job, enum ny_stage_id stage);
 /* Like ny_job_save(), and drops parts that served the stages before; their list ends with NULL. */
 int ny_job_save_without(struct ny_job *job, enum ny_stage_id stage, const char *const *parts);
-/* Runs the course from the record's stage to its end. NY_ESTORE where the record has a stage behind
- * those of the course. */
+/* Runs the course from the record's stage to its end. NY_ESTORE where the record has a stage that
+ * the course has not, or skips. */
 int ny_job_run(struct ny_job *job);
 /* Returns the stage that follows the one under way: the next one of the course, or job->after. */
 enum ny_stage_id ny_job_next(const struct ny_job *job);

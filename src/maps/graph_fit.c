@@ -132,103 +132,6 @@ static int check_component(const struct ny_graph_fit *fit)
     return NY_OK;
 }
 
-/* ---- the embedding -------------------------------------------------------------------------- */
-
-enum { PIECE_ROWS = NY_UNIT_ROWS };
-
-struct output {
-    struct ny_embedding_writer rows, embedding;
-    uint32_t row[PIECE_ROWS];
-    void *values; /* PIECE_ROWS × p */
-};
-
-size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit)
-{
-    size_t p = ny_settings_pairs(shape->settings) + shape->settings->asymmetric;
-    size_t batch = ny_graph_batch_bytes(limit);
-    struct ny_embedding_layout rows = ny_graph_layout("rows", shape->nodes, 1);
-    struct ny_embedding_layout values = ny_embedding_layout(shape->nodes, p, sizeof(double));
-
-    return 2 * (ny_embedding_writer_bytes(&rows, batch) +
-                ny_embedding_writer_bytes(&values, batch)) +
-           sizeof(struct output) + PIECE_ROWS * p * sizeof(double);
-}
-
-static int open_output(struct ny_graph_fit *fit, struct output *out, size_t p)
-{
-    struct ny_job *job = &fit->base.job;
-    size_t element = ny_precision_bytes(fit->base.settings->precision);
-    int err = ny_embedding_writer_new(&out->rows, job->store, job->name,
-                                      ny_graph_layout("rows", fit->edges.n, 1), 0);
-
-    if (err == NY_OK)
-        err = ny_embedding_writer_new(&out->embedding, job->store, job->name,
-                                      ny_embedding_layout(fit->edges.n, p, element), 0);
-    if (err) return err;
-    out->values = ny_calloc(job->ctx, NY_MEM_STORE, PIECE_ROWS, p * element);
-    return out->values ? NY_OK : NY_EBUDGET;
-}
-
-static void close_output(struct ny_context *ctx, struct output *out)
-{
-    ny_embedding_writer_release(&out->rows);
-    ny_embedding_writer_release(&out->embedding);
-    ny_free(ctx, out->values);
-    ny_free(ctx, out);
-}
-
-static int flush(struct ny_graph_fit *fit, struct output *out)
-{
-    struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, fit->base.job.store);
-
-    if (err) return err;
-    err = ny_embedding_flush(&out->rows, batch);
-    if (err == NY_OK) err = ny_embedding_flush(&out->embedding, batch);
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
-    return ny_batch_commit(batch);
-}
-
-static int add_piece(struct ny_graph_fit *fit, struct output *out, struct ny_matrix Y, size_t count)
-{
-    bool f64 = fit->base.settings->precision == NY_PRECISION_F64;
-
-    for (size_t i = 0; i < count; i++) {
-        const double *y = Y.at + (size_t)fit->edges.node[out->row[i]] * Y.stride;
-
-        for (size_t k = 0; k < Y.cols && f64; k++)
-            ((double *)out->values)[i * Y.cols + k] = y[k];
-        for (size_t k = 0; k < Y.cols && !f64; k++)
-            ((float *)out->values)[i * Y.cols + k] = (float)y[k];
-    }
-    ny_embedding_add(&out->rows, out->row, count);
-    ny_embedding_add(&out->embedding, out->values, count);
-    if (!ny_embedding_full(&out->rows) && !ny_embedding_full(&out->embedding)) return NY_OK;
-    return flush(fit, out);
-}
-
-int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y)
-{
-    struct ny_context *ctx = fit->base.job.ctx;
-    struct output *out = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*out));
-    size_t count = 0;
-    int err = out ? open_output(fit, out, Y.cols) : NY_EBUDGET;
-
-    for (uint64_t row = 0; row < fit->base.job.points.n && err == NY_OK; row++) {
-        if (fit->edges.node[row] != NY_NO_ROW) out->row[count++] = (uint32_t)row;
-        if (count < PIECE_ROWS && row + 1 < fit->base.job.points.n) continue;
-        err = ny_check_interrupt(ctx);
-        if (err == NY_OK) err = add_piece(fit, out, Y, count);
-        count = 0;
-    }
-    if (err == NY_OK) err = flush(fit, out);
-    if (out) close_output(ctx, out);
-    return err;
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 int ny_graph_fit_run(struct ny_store *store, const char *name,
@@ -264,20 +167,24 @@ done:
     return err;
 }
 
-int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
-                       const struct ny_new_rows *rows)
+int ny_graph_transform(struct ny_store *store, const char *name, const struct ny_new_rows *rows)
 {
     struct ny_graph_fit fit = {
-        .map = ny_graph_map_of(ny_map_of(record)),
-        .base.job = {
-            .ctx = ny_store_context(store), .store = store, .name = name, .record = record}};
+        .base.job = {.ctx = ny_store_context(store), .store = store, .name = name}};
     struct ny_job *job = &fit.base.job;
-    int err = ny_points_info(store, &job->points);
+    int err = ny_record_need_done(store, name, &job->record);
 
+    if (err == NY_OK) err = ny_store_skip_lost(store);
+    if (err == NY_OK) err = ny_record_check_lost(store, name, job->record);
+    if (err == NY_OK) err = ny_points_info(store, &job->points);
+    if (err) goto done;
+    fit.map = ny_graph_map_of(ny_map_of(job->record));
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
     job->workers = ny_context_threads(job->ctx);
-    if (err == NY_OK) err = open_graph(store, name, record, &fit.edges);
+    err = open_graph(store, name, job->record, &fit.edges);
     if (err == NY_OK) err = fit.map->transform(&fit, rows);
+done:
     ny_edges_release(&fit.edges);
+    json_decref(job->record);
     return err;
 }

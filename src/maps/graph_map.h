@@ -12,7 +12,8 @@
 #ifndef NY_MAPS_GRAPH_MAP_H
 #define NY_MAPS_GRAPH_MAP_H
 
-#include "fit/plan.h"
+#include "fit/fit.h"
+#include "neighbors/job.h"
 #include "results/graph.h"
 #include "results/map.h"
 
@@ -36,6 +37,7 @@ static inline struct ny_graph_fit *ny_graph_fit_of(struct ny_job *job)
 struct ny_graph_shape {
     struct ny_context *ctx;
     const struct ny_fit_settings *settings;
+    const struct ny_graph_map *map;
     uint64_t n, nodes, edges;
     size_t m;              /* landmarks, of maps that have some */
     size_t opening_bytes;  /* held beside the edges while they are opened */
@@ -79,9 +81,10 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
                       struct ny_plan *plan);
 
 /* Places new rows by a result that is done. */
-int ny_graph_transform(struct ny_store *store, const char *name, json_t *record,
-                       const struct ny_new_rows *rows);
+int ny_graph_transform(struct ny_store *store, const char *name, const struct ny_new_rows *rows);
 
+/* Fills the memory of a plan, and its workers: the most that fit. */
+void ny_graph_plan_memory(const struct ny_graph_shape *shape, struct ny_plan *plan);
 /* Sets fit->base.job.workers to the most with which the stage fits the budget; NY_EBUDGET when not
  * even one does. */
 int ny_graph_fit_workers(struct ny_graph_fit *fit);
@@ -89,8 +92,6 @@ int ny_graph_fit_workers(struct ny_graph_fit *fit);
  * where it is interrupted. Takes NY_MEM_STORE: ny_graph_embed_bytes(). */
 int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y);
 size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit);
-/* NY_MEM_STORE of putting a part of so many bytes. */
-size_t ny_graph_put_bytes(size_t limit, size_t bytes);
 
 /* The graph under NAME, and its record: json_decref() it. */
 int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,

@@ -18,6 +18,8 @@ struct ny_isomap {
     double *tile;       /* NY_UNIT_ROWS × NY_LANES, and NY_LANES × p */
 };
 
+/* Sets the order of the sweeps over the landmarks of these rows. */
+int ny_isomap_order(struct ny_graph_fit *fit, const uint64_t *rows, size_t m, uint32_t *order);
 /* Opens the state that stages after select begin with. For a finished result, of whose sweeps
  * nothing is kept, their order is found again. ny_isomap_close() it after a failure, too. */
 int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finished);

@@ -9,11 +9,6 @@
 #include "results/geometry.h"
 #include "graph/components.h"
 
-bool ny_graph_limited(const struct ny_graph_settings *settings)
-{
-    return settings->max_distance < INFINITY || !isnan(settings->distance_quantile);
-}
-
 void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings)
 {
     static const char *const keys[] = {"distance_limit",  "edges",         "components",

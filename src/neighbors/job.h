@@ -18,9 +18,8 @@
 
 #include "graph/settings.h"
 #include "job/job.h"
+#include "job/plan.h"
 #include "results/graph.h"
-
-struct ny_plan;
 
 /* The plan: memory by stage, and the least with which it runs. */
 struct ny_graph_plan {
@@ -42,6 +41,8 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
 void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan);
 /* Dirty pages of LMDB between two commits, under a budget. */
 size_t ny_graph_batch_bytes(size_t limit);
+/* NY_MEM_STORE of putting a part of so many bytes. */
+size_t ny_graph_put_bytes(size_t limit, size_t bytes);
 
 /* Runs from the record's stage to `after`, the first stage that is not the graph's; the caller
  * holds the NAME's lock. */
@@ -51,6 +52,4 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
 /* Fills the facts before anything is known: the settings asked for, and null. */
 void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings);
 
-/* Tells whether edges end at some distance. */
-bool ny_graph_limited(const struct ny_graph_settings *settings);
 #endif

@@ -5,7 +5,6 @@
 #include "columns/pairs.h"
 #include "results/embedding.h"
 #include "neighbors/job.h"
-#include "maps/graph_map.h"
 #include "graph/bridges.h"
 #include "graph/forest.h"
 
@@ -26,6 +25,13 @@ size_t ny_graph_batch_bytes(size_t limit)
     size_t bytes = limit / 8 < most ? limit / 8 : most;
 
     return bytes > least ? bytes : least;
+}
+
+size_t ny_graph_put_bytes(size_t limit, size_t bytes)
+{
+    size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES;
+
+    return chunks < ny_graph_batch_bytes(limit) ? chunks : ny_graph_batch_bytes(limit);
 }
 
 static size_t common(const struct sizes *s, unsigned workers)

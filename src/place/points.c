@@ -6,7 +6,6 @@
 #include "results/coordinates.h"
 #include "results/extension.h"
 #include "results/embedding.h"
-#include "maps/graph_map.h"
 #include "place/new_rows.h"
 #include "whole/products.h"
 #include "results/geometry.h"
@@ -431,14 +430,8 @@ int ny_transform_points(struct ny_store *store, const char *name, const char *in
     err = ny_record_need_done(store, name, &record);
     if (err == NY_OK) err = ny_store_skip_lost(store);
     if (err == NY_OK) err = ny_record_check_lost(store, name, record);
-    if (err == NY_OK && ny_graph_map_of(ny_map_of(record))) {
-        err = ny_graph_transform(store, name, record,
-                                 &(struct ny_new_rows){input, options, output});
-        goto done;
-    }
     if (err == NY_OK) err = load_result(&run, record);
     if (err == NY_OK) err = transform(&run, input, options, output);
-done:
     release_all(&run);
     json_decref(record);
     return err;

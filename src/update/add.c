@@ -22,7 +22,7 @@ static int add_columns(struct ny_fit *fit, const struct ny_matched *matched)
     struct ny_accumulate late = {.gram = fit->gram,
                                  .acc = fit->acc,
                                  .late = matched,
-                                 .end_row = fit->update.rows,
+                                 .end_row = fit->earlier.rows,
                                  .save = save_late};
     bool begun;
     int err = ny_fit_restore_sums(fit, "late", &late.first_unit, &begun);
@@ -32,13 +32,13 @@ static int add_columns(struct ny_fit *fit, const struct ny_matched *matched)
     err = ny_accumulate_pass(fit, &late);
     if (err) return err;
     ny_job_mark_time(&fit->job);
-    return save(fit, NY_STAGE_ACCUMULATE, fit->update.rows / NY_UNIT_ROWS);
+    return save(fit, NY_STAGE_ACCUMULATE, fit->earlier.rows / NY_UNIT_ROWS);
 }
 
 /* Updates sums that are kept: adds the new columns, then all columns over the new rows. */
 static int accumulate_new(struct ny_fit *fit, const struct ny_matched *matched)
 {
-    struct ny_accumulate pass = {.gram = fit->gram, .first_row = fit->update.rows, .save = save};
+    struct ny_accumulate pass = {.gram = fit->gram, .first_row = fit->earlier.rows, .save = save};
     bool summed;
     int err = ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
 
@@ -58,7 +58,7 @@ static int accumulate(struct ny_fit *fit)
     const uint64_t *rows = fit->settings->method->coordinates ? NULL : fit->rows;
     int err = NY_OK;
 
-    if (ny_update_has_sums(fit)) err = ny_update_match(&matched, fit, rows, fit->m);
+    if (ny_earlier_has_sums(fit)) err = ny_earlier_match(&matched, fit, rows, fit->m);
     if (!err)
         err = ny_update_keeps_sums(fit, &matched) ? accumulate_new(fit, &matched)
                                                   : ny_fit_sum_all(fit);

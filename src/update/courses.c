@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "fit/courses.h"
 #include "fit/plan.h"
+#include "maps/graph_map.h"
 #include "update/sums.h"
+#include "update/update.h"
 #include "whole/products.h"
 
 /* ---- updates -------------------------------------------------------------------------------- */
@@ -13,7 +15,7 @@
 static bool frozen_skips(const struct ny_job *job, enum ny_stage_id stage)
 {
     return stage == NY_STAGE_ACCUMULATE &&
-           (ny_fit_skips(job, stage) || !ny_update_has_sums((const struct ny_fit *)job));
+           (ny_fit_skips(job, stage) || !ny_earlier_has_sums((const struct ny_fit *)job));
 }
 
 static const struct ny_stage *const frozen_stages[] = {&ny_stage_add_frozen, &ny_stage_drift,
@@ -42,6 +44,13 @@ static const struct ny_course *course_of(const struct ny_fit_settings *settings,
     return mode == NY_UPDATE_FULL ? &full : &ny_course_landmarks;
 }
 
+int ny_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
+                struct ny_plan *plan)
+{
+    return settings->map->graph ? ny_graph_fit_plan(store, settings, plan)
+                                : ny_plan_make(store, settings, m, plan);
+}
+
 int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
                  json_t *record, const struct ny_plan *plan)
 {
@@ -54,11 +63,12 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
                                  .marked_s = ny_now()},
                          .settings = settings,
                          .plan = plan,
-                         .update = ny_update_of(record),
+                         .earlier = ny_earlier_of(record),
                          .params = settings->params};
 
-    fit.job.course = plan ? course_of(settings, fit.update.mode) : &ny_course_dictionary;
-    if (fit.update.mode) {
+    if (settings->map->graph) return ny_graph_fit_run(store, name, settings, record, plan);
+    fit.job.course = plan ? course_of(settings, fit.earlier.mode) : &ny_course_dictionary;
+    if (fit.earlier.mode) {
         fit.job.at_begin = ny_update_warn_drift;
         fit.job.at_end = ny_update_finish;
     }

@@ -4,6 +4,10 @@
 
 #include "fit/fit.h"
 
+/* Plans a fit of any kind. m: landmarks already selected; 0: not yet. */
+int ny_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
+                struct ny_plan *plan);
+
 /* Runs the fit or the update under NAME from the record's stage to the end; the caller holds the
  * NAME's lock. `record` is brought up to date. `plan`: of the same settings; NULL: the landmarks
  * alone are wanted.

@@ -33,7 +33,7 @@ static void release(struct sample *sample, struct ny_context *ctx)
 static int draw_rows(const struct ny_fit *fit, struct sample *sample)
 {
     size_t row_bytes = ny_points_row_bytes(&fit->job.points);
-    uint64_t first = fit->update.rows, rows = fit->job.points.n - first;
+    uint64_t first = fit->earlier.rows, rows = fit->job.points.n - first;
     double most = fmax(256, (double)BYTES_MAX / (double)row_bytes);
 
     most = fmin(most, fmin(fmax(ROWS_MIN, (double)rows / ROWS_SHARE), ROWS_MAX));

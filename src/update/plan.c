@@ -12,14 +12,14 @@ static struct shares shares_of(const struct ny_fit_settings *settings, const jso
 {
     const json_t *sums = json_object_get(result, "sums"),
                  *report = json_object_get(result, "report");
-    bool kept = ny_update_adds_sums(settings) &&
+    bool kept = ny_earlier_adds_sums(settings) &&
                 ny_field_count(sums, "rows", 0) == ny_field_count(report, "n", 1);
 
     if (mode == NY_UPDATE_FROZEN)
         return (struct shares){.accumulate = kept ? added : 0, .project = added, .sums = kept};
-    kept = kept && (ny_update_selects_new(settings) || settings->given ||
+    kept = kept && (ny_earlier_starts_selection(settings) || settings->given ||
                     settings->method->coordinates || !settings->rule->work);
-    return (struct shares){.select = ny_update_selects_new(settings) ? added : 1,
+    return (struct shares){.select = ny_earlier_starts_selection(settings) ? added : 1,
                            .accumulate = kept ? added : 1,
                            .project = 1,
                            .sums = kept};

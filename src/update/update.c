@@ -4,9 +4,6 @@
 
 #include "fit/plan.h"
 #include "results/resume.h"
-#include "spectral/methods.h"
-
-static const char *const mode_names[] = {"none", "frozen", "full"};
 
 /* Parts that stay readable, and those that serve the job alone. */
 static const char *const read_parts[] = {"landmarks", "residuals", "model",
@@ -20,56 +17,6 @@ enum {
     READ_PARTS = sizeof(read_parts) / sizeof(read_parts[0]),
     WORK_PARTS = sizeof(work_parts) / sizeof(work_parts[0])
 };
-
-const char *ny_update_mode_name(enum ny_update_mode mode)
-{
-    return mode_names[mode];
-}
-
-struct ny_update ny_update_of(const json_t *record)
-{
-    const json_t *stored = json_object_get(record, "update");
-    const char *mode = ny_field_text(stored, "mode");
-
-    if (!mode) return (struct ny_update){.mode = NY_UPDATE_NONE};
-    return (struct ny_update){
-        .mode = strcmp(mode, "frozen") == 0 ? NY_UPDATE_FROZEN : NY_UPDATE_FULL,
-        .rows = ny_field_count(stored, "rows", 0),
-        .selected = ny_field_count(stored, "selected", 0),
-        .landmarks = (size_t)ny_field_count(stored, "landmarks", 0),
-        .stored = stored};
-}
-
-/* ---- what can be kept ---------------------------------------------------------------------- */
-
-bool ny_update_selects_new(const struct ny_fit_settings *settings)
-{
-    return settings->rule->by_tolerance && settings->dictionary.tolerance > 0;
-}
-
-bool ny_update_adds_sums(const struct ny_fit_settings *settings)
-{
-    return !settings->method->whole && ny_settings_forms_gram(settings) &&
-           !ny_divided(settings->normalisation);
-}
-
-/* Y = C U Σ^-½ of W alone: n is only in its eigenvalues. */
-static bool rows_of_landmarks(const struct ny_fit_settings *settings)
-{
-    return settings->method == &ny_method_nystrom && !settings->probes &&
-           (settings->normalisation == NY_RAW ||
-            settings->normalisation == NY_CENTRED_LANDMARKS);
-}
-
-uint64_t ny_update_kept_rows(const struct ny_fit *fit)
-{
-    const struct ny_update *update = &fit->update;
-    bool same = json_is_true(json_object_get(update->stored, "same_landmarks"));
-
-    if (update->mode == NY_UPDATE_FROZEN) return update->rows;
-    return update->mode == NY_UPDATE_FULL && same && rows_of_landmarks(fit->settings) ? update->rows
-                                                                                      : 0;
-}
 
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
                       enum ny_update_mode mode, const char *name)
@@ -115,7 +62,7 @@ static void clear_report(json_t *report, enum ny_update_mode mode)
     ny_field_set_json(report, "stages", json_object());
     ny_field_set_json(report, "stage_memory_bytes", json_object());
     ny_field_set_count(report, "landmarks_added", 0);
-    ny_field_set_text(report, "mode", mode_names[mode]);
+    ny_field_set_text(report, "mode", ny_update_mode_name(mode));
 }
 
 /* Describes the earlier result: its sizes, and the names of the parts that the update reads. */
@@ -132,7 +79,7 @@ static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
     if (sums)
         ny_field_set_text(where, "sums",
                           ny_record_part(result, ny_field_text(sums, "part")).name);
-    ny_field_set_text(update, "mode", mode_names[mode]);
+    ny_field_set_text(update, "mode", ny_update_mode_name(mode));
     ny_field_set_count(update, "rows", n);
     ny_field_set_count(update, "selected", ny_field_count(result, "selected", n));
     ny_field_set_count(update, "landmarks", ny_field_count(report, "landmarks", 0));

@@ -29,25 +29,10 @@
 #ifndef NY_UPDATE_UPDATE_H
 #define NY_UPDATE_UPDATE_H
 
-#include "fit/settings.h"
-#include "results/record.h"
+#include "fit/earlier.h"
 
-enum ny_update_mode { NY_UPDATE_NONE, NY_UPDATE_FROZEN, NY_UPDATE_FULL };
-
-struct ny_update {
-    enum ny_update_mode mode; /* NONE: a fit */
-    uint64_t rows, selected;
-    size_t landmarks;
-    const json_t *stored; /* field "update", borrowed */
-};
-
-struct ny_fit;
 struct ny_job;
 struct ny_plan;
-
-/* Reads the update of a record; mode NONE if it has none. */
-struct ny_update ny_update_of(const json_t *record);
-const char *ny_update_mode_name(enum ny_update_mode mode);
 
 /* NY_EUSAGE with the reason where results of these settings cannot be updated in this mode. */
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
@@ -67,12 +52,5 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
                     enum ny_update_mode mode);
 /* Warns where γ, mean or scale of all rows are 10 % away from those of the model. */
 int ny_update_warn_drift(struct ny_job *job);
-
-/* Tells whether a selection that starts with the earlier landmarks gives those of all rows. */
-bool ny_update_selects_new(const struct ny_fit_settings *settings);
-/* The sums of accumulate are sums over rows that do not depend on later ones. */
-bool ny_update_adds_sums(const struct ny_fit_settings *settings);
-/* Rows of the embedding that stay as they are: all of before, or none. */
-uint64_t ny_update_kept_rows(const struct ny_fit *fit);
 
 #endif

@@ -16,24 +16,8 @@
 #include "results/degrees.h"
 #include "fit/fit.h"
 #include "whole/kernel_product.h"
+#include "whole/shape.h"
 #include "spectral/whole.h"
-
-struct ny_products {
-    uint64_t n, tiles; /* of one product */
-    size_t r, w;
-    size_t rank;    /* eigenpairs wanted of the r */
-    unsigned steps; /* products, that of the degrees included */
-    bool centred, divided;
-    size_t order; /* columns of the widest BLAS call of a worker, or of the small problem */
-};
-
-struct ny_products ny_products_of(const struct ny_fit_settings *settings, uint64_t n);
-size_t ny_products_state_bytes(const struct ny_products *products);
-/* Totals of all products: entries of K that are computed; columns that all of K is multiplied with;
- * flop, with d columns of points. */
-double ny_products_entries(const struct ny_products *products);
-double ny_products_columns(const struct ny_products *products);
-double ny_products_flops(const struct ny_products *products, double d);
 
 /* NY_ENUMERIC where some of `rows` rows have no degree. */
 int ny_products_reached(struct ny_context *ctx, const struct ny_unreached *unreached,

@@ -1,0 +1,56 @@
+/*
+ * The result of before that an update takes new rows into, as the stages of a fit look at it: what
+ * of it can be kept, and where its parts are. The record of the update says so: update/update.h.
+ */
+#ifndef NY_FIT_EARLIER_H
+#define NY_FIT_EARLIER_H
+
+#include "fit/settings.h"
+#include "results/record.h"
+
+enum ny_update_mode { NY_UPDATE_NONE, NY_UPDATE_FROZEN, NY_UPDATE_FULL };
+
+struct ny_earlier {
+    enum ny_update_mode mode; /* NONE: a fit, and there is none */
+    uint64_t rows, selected;
+    size_t landmarks;
+    const json_t *stored; /* field "update", borrowed */
+};
+
+struct ny_fit;
+
+/* Reads the update of a record; mode NONE if it has none. */
+struct ny_earlier ny_earlier_of(const json_t *record);
+const char *ny_update_mode_name(enum ny_update_mode mode);
+
+/* Tells whether a selection that starts with the earlier landmarks gives those of all rows. */
+bool ny_earlier_starts_selection(const struct ny_fit_settings *settings);
+/* Tells whether the sums of accumulate are sums over rows that do not depend on later ones. */
+bool ny_earlier_adds_sums(const struct ny_fit_settings *settings);
+/* Tells whether there are earlier sums that the settings of the fit can add to. */
+bool ny_earlier_has_sums(const struct ny_fit *fit);
+/* Rows of the embedding that stay as they are: all of before, or none. */
+uint64_t ny_earlier_kept_rows(const struct ny_fit *fit);
+/* Loads a part of it: landmarks, residuals, model or sums. NY_ESTORE where the record does not say
+ * where that is. */
+int ny_earlier_get(const struct ny_fit *fit, const char *part, void *data, size_t bytes);
+
+/* The landmarks of before among those of now. */
+struct ny_matched {
+    size_t *place; /* of each of before, where it is now; SIZE_MAX: nowhere */
+    size_t *late;  /* places of those that were not there before, ascending */
+    size_t late_count;
+    bool same; /* the same ones in the same order */
+};
+
+/* rows: m landmarks; NULL: those of before. */
+int ny_earlier_match(struct ny_matched *matched, struct ny_fit *fit, const uint64_t *rows,
+                     size_t m);
+void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx);
+
+/* Bytes of a worker's sums of a unit: over all columns, or in an update over up to half of them,
+ * which joined. */
+size_t ny_earlier_partial_bytes(const struct ny_fit_settings *settings, size_t m,
+                                enum ny_gram_precision gram);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * What a job will take, before anything of it runs: passes, flops, memory by purpose, disk and
+ * seconds. Each kind of job makes its own: fit/plan.h, neighbors/job.h, maps/graph_map.h,
+ * update/update.h.
+ */
+#ifndef NY_JOB_PLAN_H
+#define NY_JOB_PLAN_H
+
+#include <jansson.h>
+
+#include "base/memory.h"
+#include "job/calibration.h"
+#include "job/stage.h"
+
+struct ny_plan {
+    bool whole; /* of a method on all of K: no landmarks */
+    size_t m;   /* landmarks: given, or estimated for greedy; of products, their order */
+    bool m_estimated;
+    bool loose;       /* its time depends on the data, by far */
+    bool gram_f64;    /* pass 1 sums up in f64 */
+    unsigned workers; /* that fit the budget, at least 1 */
+    bool fits;
+    size_t memory_bytes;            /* peak over the stages, with `workers` */
+    size_t memory_min_bytes;        /* the smallest budget that works: one worker */
+    size_t by_purpose[NY_PURPOSES]; /* of the stage with the peak */
+    uint64_t disk_bytes;
+    uint64_t result_bytes; /* of them, those that are there when it ends, for certain */
+    unsigned passes;
+    struct ny_calibration rates; /* of this machine */
+    double flops, seconds, stage_s[NY_STAGE_DONE];
+    double seconds_low, seconds_high; /* a fit is likely to take between them */
+    size_t stage_bytes[NY_STAGE_DONE];
+};
+
+/* plan->seconds from those of the stages, and the range that they are likely to be in. */
+void ny_plan_sum_up(struct ny_plan *plan);
+json_t *ny_plan_json(const struct ny_plan *plan);
+
+#endif
