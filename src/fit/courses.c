@@ -11,8 +11,6 @@ bool ny_fit_skips(const struct ny_job *job, enum ny_stage_id stage)
         return settings->method->whole || settings->method->coordinates;
     case NY_STAGE_DEGREES:
         return !ny_settings_needs_degrees(settings);
-    case NY_STAGE_ACCUMULATE:
-        return !settings->method->whole && !ny_settings_needs_gram(settings);
     case NY_STAGE_PROBE:
         return !settings->probes;
     default:
@@ -23,14 +21,15 @@ bool ny_fit_skips(const struct ny_job *job, enum ny_stage_id stage)
 static const struct ny_stage *const landmarks[] = {
     &ny_stage_stats, &ny_stage_select,  &ny_stage_degrees, &ny_stage_accumulate,
     &ny_stage_solve, &ny_stage_project, &ny_stage_probe,   NULL};
-static const struct ny_stage *const online[] = {
-    &ny_stage_stats, &ny_stage_select, &ny_stage_solve, &ny_stage_project, &ny_stage_probe, NULL};
+static const struct ny_stage *const online[] = {&ny_stage_stats, &ny_stage_select_online,
+                                                &ny_stage_solve, &ny_stage_project,
+                                                &ny_stage_probe, NULL};
 static const struct ny_stage *const krylov[] = {
     &ny_stage_stats,  &ny_stage_select,  &ny_stage_degrees, &ny_stage_multiply,
     &ny_stage_finish, &ny_stage_project, &ny_stage_probe,   NULL};
 static const struct ny_stage *const dictionary[] = {&ny_stage_stats, &ny_stage_select, NULL};
 
-const struct ny_course ny_course_landmarks = {landmarks, ny_fit_skips};
-const struct ny_course ny_course_online = {online, ny_fit_skips};
-const struct ny_course ny_course_krylov = {krylov, ny_fit_skips};
-const struct ny_course ny_course_dictionary = {dictionary, NULL};
+const struct ny_course ny_course_landmarks = {.stages = landmarks, .skips = ny_fit_skips};
+const struct ny_course ny_course_online = {.stages = online, .skips = ny_fit_skips};
+const struct ny_course ny_course_krylov = {.stages = krylov, .skips = ny_fit_skips};
+const struct ny_course ny_course_dictionary = {.stages = dictionary};

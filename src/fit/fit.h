@@ -49,6 +49,7 @@ struct ny_plan;
 struct ny_fit {
     struct ny_job job; /* its record, checkpoints and times */
     const struct ny_fit_settings *settings;
+    const struct ny_course *planned; /* of a fit of these settings, by which memory is planned */
     const struct ny_plan *plan; /* NULL for a dictionary alone */
     struct ny_earlier earlier;  /* mode NONE: a fit, not an update */
     struct ny_geometry *geometry;
@@ -77,7 +78,7 @@ static inline struct ny_fit *ny_fit_of(struct ny_job *job)
 }
 
 /* Runs the course of fit->job, whose ctx, store, name, record and workers are set, as are settings,
- * plan, params and update (update/courses.h does). Releases what the stages hold. */
+ * planned, plan, params and earlier (update/courses.h does). Releases what the stages hold. */
 int ny_fit_run(struct ny_fit *fit);
 
 /* ---- what stages share ---------------------------------------------------------------------- */
@@ -123,7 +124,8 @@ int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution);
 struct ny_coordinates;
 int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, double **scale,
                  struct ny_coordinates *coordinates);
-/* What is known when the embedding is whole. */
-void ny_fit_report_end(struct ny_fit *fit);
+/* What the small problem and the model hold, and take. */
+ny_bytes_fn ny_solve_bytes;
+void ny_solve_work(const struct ny_timing *timing);
 
 #endif

@@ -1,183 +1,215 @@
 /* Memory of a fit: the most that its stages hold, and the workers that fit a budget. */
-#include "fit/footprint_private.h"
+#include "fit/plan.h"
+
+#include "fit/fit.h"
 
 enum { PLAN, STATS, SELECT, PREPARE, DEGREES, ACCUMULATE, SOLVE, PROJECT, PROBE, BILLS };
 
-/* Pass 1 with tile Grams in the precision that takes more, as W tells only later. */
-static struct bill accumulate_bill(const struct ny_footprint *f, unsigned workers, size_t limit)
+/* ---- stages of the course ------------------------------------------------------------------- */
+
+static const struct ny_stage *stage_of(const struct ny_sizes *f, enum ny_stage_id id)
 {
-    struct ny_footprint coarse = *f, fine = *f;
+    for (const struct ny_stage *const *at = f->course->stages; *at; at++)
+        if ((*at)->id == id) return *at;
+    return NULL;
+}
+
+static ny_bytes_fn *bytes_of(const struct ny_sizes *f, enum ny_stage_id id)
+{
+    return stage_of(f, id)->bytes;
+}
+
+/* Tells whether the course has the stage and does not skip it. */
+static bool runs(const struct ny_sizes *f, enum ny_stage_id id)
+{
+    const struct ny_fit planned = {.settings = f->settings};
+
+    return stage_of(f, id) && !f->course->skips(&planned.job, id);
+}
+
+/* Tells whether stage accumulate has a pass, or products in its place. */
+static bool sums_up(const struct ny_sizes *f)
+{
+    return stage_of(f, NY_STAGE_ACCUMULATE) &&
+           (f->course->order || ny_settings_needs_gram(f->settings));
+}
+
+/* ---- what they hold ------------------------------------------------------------------------- */
+
+/* The machine is measured while nothing else runs. */
+static struct ny_bytes plan_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+    size_t held = ny_bytes_total(&bill);
+
+    if (limit > held) bill.by_purpose[NY_MEM_OTHER] += ny_calibration_bytes(workers, limit - held);
+    return bill;
+}
+
+/* Pass 1 with tile Grams in the precision that takes more, as W tells only later. */
+static struct ny_bytes accumulate_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    ny_bytes_fn *bytes = bytes_of(f, NY_STAGE_ACCUMULATE);
+    struct ny_sizes coarse = *f, fine = *f;
 
     coarse.gram = NY_GRAM_F32;
     fine.gram = NY_GRAM_F64;
-    return ny_bill_larger(ny_accumulate_bill(&coarse, workers, limit),
-                          ny_accumulate_bill(&fine, workers, limit));
+    return ny_bytes_larger(bytes(&coarse, workers, limit), bytes(&fine, workers, limit));
 }
 
-/* All of them with the same workers. */
-static void all_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
-                      struct bill bills[BILLS])
+/* All of them with the same workers. A selection that sums up is pass 1 as well. */
+static void all_bills(const struct ny_sizes *f, unsigned workers, size_t limit,
+                      struct ny_bytes bills[BILLS])
 {
-    bills[PLAN] = ny_plan_bill(f, workers, limit);
-    bills[STATS] = ny_stats_bill(f, workers, limit);
-    bills[SELECT] =
-        f->settings->online ? ny_online_bill(f, workers, limit) : ny_select_bill(f, workers, limit);
-    bills[PREPARE] = ny_prepare_bill(f, workers);
+    bills[PLAN] = plan_bytes(f, workers, limit);
+    bills[STATS] = bytes_of(f, NY_STAGE_STATS)(f, workers, limit);
+    bills[SELECT] = bytes_of(f, NY_STAGE_SELECT)(f, workers, limit);
+    bills[PREPARE] = ny_prepare_bytes(f, workers);
     bills[DEGREES] =
-        ny_settings_needs_degrees(f->settings) ? ny_degrees_bill(f, workers, limit) : bills[STATS];
-    bills[ACCUMULATE] = f->settings->online ? bills[SELECT]
-                        : f->settings->method->whole || ny_settings_needs_gram(f->settings)
-                            ? accumulate_bill(f, workers, limit)
-                            : bills[PREPARE];
-    bills[SOLVE] = ny_solve_bill(f, workers, limit);
-    bills[PROJECT] = ny_project_bill(f, workers, limit);
-    bills[PROBE] = f->settings->probes ? ny_probe_bill(f, workers, limit) : bills[STATS];
+        runs(f, NY_STAGE_DEGREES) ? bytes_of(f, NY_STAGE_DEGREES)(f, workers, limit) : bills[STATS];
+    bills[ACCUMULATE] = !stage_of(f, NY_STAGE_ACCUMULATE) ? bills[SELECT]
+                        : sums_up(f)                      ? accumulate_bytes(f, workers, limit)
+                                                          : bills[PREPARE];
+    bills[SOLVE] = bytes_of(f, NY_STAGE_SOLVE)(f, workers, limit);
+    bills[PROJECT] = bytes_of(f, NY_STAGE_PROJECT)(f, workers, limit);
+    bills[PROBE] =
+        runs(f, NY_STAGE_PROBE) ? bytes_of(f, NY_STAGE_PROBE)(f, workers, limit) : bills[STATS];
 }
 
-static const struct bill *largest(const struct bill bills[BILLS])
+static const struct ny_bytes *largest(const struct ny_bytes bills[BILLS])
 {
-    const struct bill *peak = bills;
+    const struct ny_bytes *peak = bills;
 
     for (int i = 1; i < BILLS; i++)
-        if (ny_bill_total(&bills[i]) > ny_bill_total(peak)) peak = &bills[i];
+        if (ny_bytes_total(&bills[i]) > ny_bytes_total(peak)) peak = &bills[i];
     return peak;
 }
 
 /* The peak with so many workers in all stages. */
-static size_t peak_of(const struct ny_footprint *f, unsigned workers, size_t limit)
+static size_t peak_of(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct bill bills[BILLS];
+    struct ny_bytes bills[BILLS];
 
     all_bills(f, workers, limit, bills);
-    return ny_bill_total(largest(bills));
+    return ny_bytes_total(largest(bills));
 }
 
 /* Tells whether the later stages fit besides the bytes that BLAS keeps for so many workers. */
-static bool goes_on(const struct ny_footprint *f, unsigned workers, size_t limit)
+static bool goes_on(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_footprint later = *f;
-    struct bill solve, project, probe;
+    struct ny_sizes later = *f;
+    struct ny_bytes solve, project, probe;
 
-    later.blas_bytes = ny_footprint_blas_bytes(f, workers);
-    solve = ny_solve_bill(&later, 1, limit);
-    project = ny_project_bill(&later, 1, limit);
-    probe = ny_probe_bill(&later, 1, limit);
-    return ny_bill_total(&solve) <= limit && ny_bill_total(&project) <= limit &&
-           (!f->settings->probes || ny_bill_total(&probe) <= limit);
+    later.blas_bytes = ny_sizes_blas(f, workers);
+    solve = bytes_of(f, NY_STAGE_SOLVE)(&later, 1, limit);
+    project = bytes_of(f, NY_STAGE_PROJECT)(&later, 1, limit);
+    if (ny_bytes_total(&solve) > limit || ny_bytes_total(&project) > limit) return false;
+    if (!runs(f, NY_STAGE_PROBE)) return true;
+    probe = bytes_of(f, NY_STAGE_PROBE)(&later, 1, limit);
+    return ny_bytes_total(&probe) <= limit;
 }
 
-static unsigned most_workers(const struct ny_footprint *f, pass_bill *bill, size_t limit)
+static unsigned most_workers(const struct ny_sizes *f, ny_bytes_fn *bill, size_t limit)
 {
     unsigned workers = f->settings->threads;
 
     for (; workers > 0; workers--) {
-        struct bill one = bill(f, workers, limit);
+        struct ny_bytes one = bill(f, workers, limit);
 
-        if (ny_bill_total(&one) <= limit && goes_on(f, workers, limit)) break;
+        if (ny_bytes_total(&one) <= limit && goes_on(f, workers, limit)) break;
     }
     return workers;
 }
 
-unsigned ny_footprint_stage_workers(const struct ny_footprint *f, enum ny_stage_id stage)
+unsigned ny_footprint_pass_workers(const struct ny_sizes *f, ny_bytes_fn *bytes)
 {
-    pass_bill *bill = stage == NY_STAGE_DEGREES      ? ny_degrees_bill
-                      : stage == NY_STAGE_ACCUMULATE ? ny_accumulate_bill
-                      : stage == NY_STAGE_PROBE      ? ny_probe_bill
-                                                     : ny_project_bill;
-
-    return most_workers(f, bill, ny_memory_limit(f->ctx));
+    return most_workers(f, bytes, ny_memory_limit(f->ctx));
 }
 
-/* Tells whether W fits besides so many workers of pass 1. */
-static bool square_fits(const struct ny_footprint *f, unsigned workers, size_t limit)
+bool ny_footprint_keeps_square(const struct ny_sizes *f, ny_bytes_fn *bytes, unsigned workers)
 {
-    struct bill bill = ny_accumulate_bill(f, workers, limit);
+    struct ny_bytes pass = bytes(f, workers, ny_memory_limit(f->ctx));
 
-    return ny_bill_total(&bill) + ny_footprint_spare_bytes(f) <= limit;
-}
-
-bool ny_footprint_keeps_square(const struct ny_footprint *f, unsigned workers)
-{
-    return square_fits(f, workers, ny_memory_limit(f->ctx));
+    return ny_bytes_total(&pass) + ny_sizes_spare(f) <= ny_memory_limit(f->ctx);
 }
 
 /* A pass with as many workers as it may have, at least `workers`; BLAS keeps what they need. */
-static struct bill grown_pass(struct ny_footprint *f, pass_bill *bill, unsigned workers,
-                              size_t limit)
+static struct ny_bytes grown_pass(struct ny_sizes *f, ny_bytes_fn *bill, unsigned workers,
+                                  size_t limit)
 {
     unsigned most = most_workers(f, bill, limit);
 
     if (most > workers) workers = most;
-    f->blas_bytes = ny_footprint_blas_bytes(f, workers);
+    f->blas_bytes = ny_sizes_blas(f, workers);
     return bill(f, workers, limit);
 }
 
 /* Bytes of pass 1 with tile Grams of a precision, and of W where it still fits. */
-static struct bill grown_accumulate(struct ny_footprint *f, enum ny_gram_precision gram,
-                                    unsigned workers, size_t limit)
+static struct ny_bytes grown_accumulate(struct ny_sizes *f, enum ny_gram_precision gram,
+                                        unsigned workers, size_t limit)
 {
-    struct bill bill;
+    struct ny_bytes bill;
 
     f->gram = gram;
-    bill = grown_pass(f, ny_accumulate_bill, workers, limit);
-    if (ny_bill_total(&bill) + ny_footprint_spare_bytes(f) <= limit)
-        bill.by_purpose[NY_MEM_SOLVE] += ny_footprint_spare_bytes(f);
+    bill = grown_pass(f, bytes_of(f, NY_STAGE_ACCUMULATE), workers, limit);
+    if (ny_bytes_total(&bill) + ny_sizes_spare(f) <= limit)
+        bill.by_purpose[NY_MEM_SOLVE] += ny_sizes_spare(f);
     return bill;
 }
 
 /* All of them as they will be. */
-static void grown_bills(const struct ny_footprint *f, unsigned workers, size_t limit,
-                        struct bill bills[BILLS])
+static void grown_bills(const struct ny_sizes *f, unsigned workers, size_t limit,
+                        struct ny_bytes bills[BILLS])
 {
-    struct ny_footprint known = *f;
+    struct ny_sizes known = *f;
 
     all_bills(f, workers, limit, bills);
-    if (ny_settings_needs_degrees(f->settings))
-        bills[DEGREES] = grown_pass(&known, ny_degrees_bill, workers, limit);
-    if (f->settings->method->whole)
-        bills[ACCUMULATE] = grown_pass(&known, ny_accumulate_bill, workers, limit);
-    if (ny_settings_needs_gram(f->settings) && !f->settings->online) {
-        struct ny_footprint coarse_known = known;
-        struct bill coarse = grown_accumulate(&coarse_known, NY_GRAM_F32, workers, limit);
-        struct bill fine = grown_accumulate(&known, NY_GRAM_F64, workers, limit);
+    if (runs(f, NY_STAGE_DEGREES))
+        bills[DEGREES] = grown_pass(&known, bytes_of(f, NY_STAGE_DEGREES), workers, limit);
+    if (sums_up(f)) {
+        struct ny_sizes coarse_known = known;
+        struct ny_bytes coarse = grown_accumulate(&coarse_known, NY_GRAM_F32, workers, limit);
+        struct ny_bytes fine = grown_accumulate(&known, NY_GRAM_F64, workers, limit);
 
-        bills[ACCUMULATE] = ny_bill_larger(coarse, fine);
+        bills[ACCUMULATE] = ny_bytes_larger(coarse, fine);
         if (coarse_known.blas_bytes > known.blas_bytes) known = coarse_known;
     }
-    bills[SOLVE] = ny_solve_bill(&known, workers, limit);
-    bills[PROJECT] = grown_pass(&known, ny_project_bill, workers, limit);
-    if (f->settings->probes) bills[PROBE] = grown_pass(&known, ny_probe_bill, workers, limit);
+    bills[SOLVE] = bytes_of(f, NY_STAGE_SOLVE)(&known, workers, limit);
+    bills[PROJECT] = grown_pass(&known, bytes_of(f, NY_STAGE_PROJECT), workers, limit);
+    if (runs(f, NY_STAGE_PROBE))
+        bills[PROBE] = grown_pass(&known, bytes_of(f, NY_STAGE_PROBE), workers, limit);
 }
 
-size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
+size_t ny_footprint_peak(const struct ny_sizes *footprint, unsigned workers, size_t limit,
                          size_t by_purpose[NY_PURPOSES])
 {
-    struct bill bills[BILLS];
-    const struct bill *peak;
+    struct ny_bytes bills[BILLS];
+    const struct ny_bytes *peak;
 
     grown_bills(footprint, workers, limit, bills);
     peak = largest(bills);
     for (int p = 0; p < NY_PURPOSES; p++)
         by_purpose[p] = peak->by_purpose[p];
-    return ny_bill_total(peak);
+    return ny_bytes_total(peak);
 }
 
-void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers, size_t limit,
+void ny_footprint_stages(const struct ny_sizes *footprint, unsigned workers, size_t limit,
                          size_t stage_bytes[NY_STAGE_DONE])
 {
-    struct bill bills[BILLS];
+    struct ny_bytes bills[BILLS];
     size_t prepare;
 
     grown_bills(footprint, workers, limit, bills);
-    prepare = ny_bill_total(&bills[PREPARE]);
-    stage_bytes[NY_STAGE_STATS] = ny_bill_total(&bills[STATS]);
-    stage_bytes[NY_STAGE_SELECT] = ny_bill_total(&bills[SELECT]);
+    prepare = ny_bytes_total(&bills[PREPARE]);
+    stage_bytes[NY_STAGE_STATS] = ny_bytes_total(&bills[STATS]);
+    stage_bytes[NY_STAGE_SELECT] = ny_bytes_total(&bills[SELECT]);
     stage_bytes[NY_STAGE_DEGREES] =
-        ny_settings_needs_degrees(footprint->settings) ? ny_bill_total(&bills[DEGREES]) : 0;
-    stage_bytes[NY_STAGE_ACCUMULATE] = ny_bill_total(&bills[ACCUMULATE]);
-    stage_bytes[NY_STAGE_SOLVE] = ny_bill_total(&bills[SOLVE]);
-    stage_bytes[NY_STAGE_PROJECT] = ny_bill_total(&bills[PROJECT]);
-    stage_bytes[NY_STAGE_PROBE] = footprint->settings->probes ? ny_bill_total(&bills[PROBE]) : 0;
+        runs(footprint, NY_STAGE_DEGREES) ? ny_bytes_total(&bills[DEGREES]) : 0;
+    stage_bytes[NY_STAGE_ACCUMULATE] = ny_bytes_total(&bills[ACCUMULATE]);
+    stage_bytes[NY_STAGE_SOLVE] = ny_bytes_total(&bills[SOLVE]);
+    stage_bytes[NY_STAGE_PROJECT] = ny_bytes_total(&bills[PROJECT]);
+    stage_bytes[NY_STAGE_PROBE] =
+        runs(footprint, NY_STAGE_PROBE) ? ny_bytes_total(&bills[PROBE]) : 0;
     /* Landmarks are prepared by whichever stage a run begins with. */
     if (stage_bytes[NY_STAGE_ACCUMULATE] < prepare) stage_bytes[NY_STAGE_ACCUMULATE] = prepare;
     if (stage_bytes[NY_STAGE_DEGREES] && stage_bytes[NY_STAGE_DEGREES] < prepare)
@@ -185,7 +217,7 @@ void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers,
     if (stage_bytes[NY_STAGE_SOLVE] < prepare) stage_bytes[NY_STAGE_SOLVE] = prepare;
 }
 
-unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned threads)
+unsigned ny_footprint_workers(const struct ny_sizes *footprint, unsigned threads)
 {
     size_t limit = ny_memory_limit(footprint->ctx);
 
@@ -194,7 +226,7 @@ unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned thr
     return threads;
 }
 
-size_t ny_footprint_minimum(const struct ny_footprint *footprint)
+size_t ny_footprint_minimum(const struct ny_sizes *footprint)
 {
     size_t limit = 0;
 

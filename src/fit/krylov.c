@@ -1,6 +1,8 @@
 /* Stages accumulate and solve of projected with its randomized solver (spectral/krylov.h): a pass
  * for each block, whose state is what a checkpoint keeps. */
 #include "fit/courses.h"
+#include "fit/sizes.h"
+#include "fit/timing.h"
 #include "base/clock.h"
 #include "fit/sums.h"
 
@@ -94,7 +96,53 @@ static int run_multiply(struct ny_job *job)
     return save(fit, ny_job_next(job), 0);
 }
 
-const struct ny_stage ny_stage_multiply = {NY_STAGE_ACCUMULATE, run_multiply};
+/* Products with the Gram in place of the Gram. */
+static void add_products(const struct ny_sizes *f, unsigned workers, size_t limit,
+                         struct ny_bytes *bill)
+{
+    struct ny_problem problem = ny_settings_problem(f->settings, f->m);
+    size_t width = ny_krylov_width(&problem, f->m);
+
+    bill->by_purpose[NY_MEM_SOLVE] += ny_sizes_problem(f);
+    bill->by_purpose[NY_MEM_STORE] += ny_sizes_put(limit, ny_krylov_state_bytes(&problem, f->m));
+    bill->by_purpose[NY_MEM_GRAM] =
+        workers * (ny_partial_bytes(f->m, NY_GRAM_NONE) + ny_krylov_partial_bytes(f->m, width));
+}
+
+static struct ny_bytes multiply_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_bytes bill = ny_sizes_common(f, workers, workers);
+
+    ny_sizes_add_landmarks(f, &bill);
+    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
+    bill.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
+    add_products(f, workers, limit, &bill);
+    return bill;
+}
+
+/* The passes are all there may be, one a block; the seconds those that most fits need. */
+static void multiply_work(const struct ny_timing *t)
+{
+    const double usual = 0.6;
+    struct ny_problem problem = ny_settings_problem(t->settings, t->plan->m);
+    double columns = 2 * (double)ny_krylov_width(&problem, t->plan->m);
+    unsigned steps = ny_krylov_steps(&problem, t->plan->m);
+    struct ny_prices products = t->price; /* which are f64 */
+
+    products.f64 = true;
+    t->plan->stage_s[NY_STAGE_ACCUMULATE] =
+        (ny_settings_needs_degrees(t->settings) ? 0 : ny_timing_prepare(t)) +
+        ny_price_commit(&t->price, 4 * t->m * t->m);
+    t->plan->passes += steps;
+    t->plan->flops += steps * t->entries * 2 * (t->price.d + columns);
+    t->plan->stage_s[NY_STAGE_ACCUMULATE] +=
+        usual * steps * ny_timing_share(t, multiply_bytes) *
+        (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
+         ny_price_map(&products, t->entries, columns));
+}
+
+const struct ny_stage ny_stage_multiply = {NY_STAGE_ACCUMULATE, run_multiply, multiply_bytes,
+                                           multiply_work};
 
 /* P, q. */
 static int solve(struct ny_fit *fit, struct ny_solution *solution)
@@ -149,4 +197,4 @@ done:
     return err;
 }
 
-const struct ny_stage ny_stage_finish = {NY_STAGE_SOLVE, run_finish};
+const struct ny_stage ny_stage_finish = {NY_STAGE_SOLVE, run_finish, ny_solve_bytes, ny_solve_work};

@@ -6,6 +6,7 @@
 #include "fit/fit.h"
 
 #include "fit/given_columns.h"
+#include "fit/sizes.h"
 #include "results/geometry.h"
 #include "spectral/krylov.h"
 
@@ -203,4 +204,21 @@ void ny_fit_drop_problem(struct ny_fit *fit)
     fit->acc = NULL;
     ny_fit_drop_krylov(fit);
     ny_fit_drop_landmarks(fit);
+}
+
+struct ny_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers)
+{
+    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+    size_t gather = ny_sizes_gather(f, f->m) + f->m * ny_sizes_row(f);
+    size_t square = ny_columns_square_bytes(&f->spec, f->m, workers);
+    size_t tiles = ny_fit_check_tiles_bytes(&f->spec, f->m);
+    size_t choose = ny_settings_forms_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
+    size_t *solve = &bill.by_purpose[NY_MEM_SOLVE];
+
+    if (f->settings->method->whole) return bill;
+    ny_sizes_add_landmarks(f, &bill);
+    if (square < tiles) square = tiles;
+    *solve += gather > square ? gather : square;
+    *solve += choose;
+    return bill;
 }

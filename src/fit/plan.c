@@ -5,8 +5,6 @@
 
 #include "fit/given_columns.h"
 #include "fit/plan_private.h"
-#include "whole/shape.h"
-#include "spectral/krylov.h"
 
 /* Rules that look at residuals end at the rank of K, which of plain products is that of the
  * rows. */
@@ -39,11 +37,6 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
                                            .workers = 1};
     int err = NY_OK;
 
-    if (settings->method->whole) {
-        plan->whole = true;
-        plan->m = ny_products_of(settings, points->n).order;
-        return NY_OK;
-    }
     plan->m = settings->landmarks;
     if (settings->method->coordinates) return NY_OK;
     if (plan->m > points->n) plan->m = (size_t)points->n;
@@ -69,7 +62,7 @@ static size_t with_margin(size_t m, size_t cap, uint64_t n)
     return more < n ? more : (size_t)n;
 }
 
-static void plan_memory(const struct ny_footprint *footprint, struct ny_plan *plan)
+static void plan_memory(const struct ny_sizes *footprint, struct ny_plan *plan)
 {
     struct ny_context *ctx = footprint->ctx;
 
@@ -83,7 +76,7 @@ static void plan_memory(const struct ny_footprint *footprint, struct ny_plan *pl
 }
 
 /* Rough flops of tiles and their Gram, or of all of K and its products. */
-static double rough_flops(const struct ny_footprint *footprint, size_t m)
+static double rough_flops(const struct ny_sizes *footprint, size_t m)
 {
     const struct ny_points_info *points = footprint->points;
     double n = (double)points->n, d = (double)points->d;
@@ -94,7 +87,7 @@ static double rough_flops(const struct ny_footprint *footprint, size_t m)
 }
 
 /* A sample is worth its time where the fit takes seconds. */
-static bool is_looked_at(const struct ny_footprint *footprint, size_t m)
+static bool is_looked_at(const struct ny_sizes *footprint, size_t m)
 {
     const double much = 2e10;
     const struct ny_fit_settings *settings = footprint->settings;
@@ -103,11 +96,12 @@ static bool is_looked_at(const struct ny_footprint *footprint, size_t m)
            rough_flops(footprint, m) > much;
 }
 
-int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
-                 struct ny_plan *plan)
+int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
+                 const struct ny_course *course, size_t m, struct ny_plan *plan)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_footprint footprint = {.ctx = ctx, .settings = settings, .gram = NY_GRAM_F64};
+    struct ny_sizes footprint = {
+        .ctx = ctx, .course = course, .settings = settings, .gram = NY_GRAM_F64};
     struct ny_geometry *geometry = NULL;
     struct ny_look look = {0};
     struct ny_points_info points;
@@ -130,7 +124,12 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     plan->m = m;
     ny_blas_serial();
     ny_context_set_crew(ctx, 1); /* as no plan has told of more */
-    if (!m) err = decide_landmarks(store, settings, &points, footprint.spec, plan);
+    if (!m && course->order) {
+        plan->whole = true;
+        plan->m = course->order(settings, points.n);
+    } else if (!m) {
+        err = decide_landmarks(store, settings, &points, footprint.spec, plan);
+    }
     if (err) goto done;
     footprint.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     plan_memory(&footprint, plan);
@@ -149,74 +148,22 @@ done:
     return err;
 }
 
-/* The time of the products of a pass at their rates, and of nothing besides. */
-struct ideal {
-    const struct ny_calibration *rate;
-    enum ny_way way;
-    bool f64;
-    double d;
-};
-
-static double product_s(const struct ideal *ideal, double entries)
-{
-    return 2 * entries * ideal->d / ny_calibration_tile(ideal->rate, ideal->way, ideal->f64);
-}
-
-static double map_s(const struct ideal *ideal, double entries, double p)
-{
-    return 2 * entries * p / (ideal->f64 ? ideal->rate->gemm64 : ideal->rate->gemm32);
-}
-
-double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct ny_fit *fit)
-{
-    static const char *const passes[] = {"degrees", "accumulate", "project"};
-    const json_t *report = ny_job_report(&fit->job), *stages = json_object_get(report, "stages");
-    const char *gram = ny_field_text(report, "gram_precision");
-    const struct ny_fit_settings *settings = fit->settings;
-    struct ny_columns_spec spec = ny_fit_spec(fit);
-    const struct ideal price = {.rate = calibration,
-                                .way = ny_way_of(&spec),
-                                .f64 = settings->precision == NY_PRECISION_F64,
-                                .d = ny_entry_products(&spec)};
-    struct ny_problem problem = ny_settings_problem(settings, fit->m);
-    double n = (double)fit->job.points.n, m = (double)fit->m, wall_s = 0;
-    double width = (double)ny_krylov_width(&problem, fit->m);
-    double ideal_s =
-        product_s(&price, n * m) + map_s(&price, n * m, (double)ny_settings_pairs(settings));
-
-    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++)
-        wall_s += ny_field_number(stages, passes[i], 0);
-    if (ny_settings_needs_degrees(settings)) ideal_s += product_s(&price, n * m);
-    if (settings->method->krylov)
-        ideal_s += ny_field_number(report, "inner_passes", 0) *
-                   (product_s(&price, n * m) + map_s(&price, n * m, 2 * width));
-    else if (gram)
-        ideal_s += product_s(&price, n * m) +
-                   n * m * m / (gram[1] == '6' ? calibration->gram64 : calibration->gram32);
-    if (settings->method->whole) {
-        struct ny_products products = ny_products_of(settings, fit->job.points.n);
-
-        ideal_s = product_s(&price, ny_products_entries(&products)) +
-                  map_s(&price, n * n, ny_products_columns(&products));
-    }
-    /* Products of sparse rows are no GEMM. */
-    return ideal_s > 0 && price.way != NY_WAY_SPARSE ? wall_s / ideal_s : NAN;
-}
-
 int ny_fit_lower_workers(struct ny_fit *fit)
 {
-    struct ny_footprint footprint = {.ctx = fit->job.ctx,
-                                     .settings = fit->settings,
-                                     .points = &fit->job.points,
-                                     .m = fit->m,
-                                     .gram = fit->gram,
-                                     .blas_bytes = fit->job.blas_bytes};
+    struct ny_sizes footprint = {.ctx = fit->job.ctx,
+                                 .course = fit->planned,
+                                 .settings = fit->settings,
+                                 .points = &fit->job.points,
+                                 .m = fit->m,
+                                 .gram = fit->gram,
+                                 .blas_bytes = fit->job.blas_bytes};
+    ny_bytes_fn *bytes = ny_job_stage(&fit->job)->bytes;
     unsigned workers;
     int err = ny_fit_load_frozen(fit);
 
     if (err) return err;
     footprint.spec = ny_fit_spec(fit);
-    workers = ny_footprint_stage_workers(&footprint, fit->job.stage);
+    workers = ny_footprint_pass_workers(&footprint, bytes);
     if (!workers)
         return ny_fail(fit->job.ctx, NY_EBUDGET,
                        "this fit needs a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; "
@@ -227,7 +174,8 @@ int ny_fit_lower_workers(struct ny_fit *fit)
                        (ny_footprint_minimum(&footprint) >> 20) + 1,
                        fit->settings->method->whole ? "components" : "landmarks");
     fit->job.workers = workers;
-    if (fit->job.stage == NY_STAGE_ACCUMULATE && !ny_footprint_keeps_square(&footprint, workers)) {
+    if (fit->job.stage == NY_STAGE_ACCUMULATE &&
+        !ny_footprint_keeps_square(&footprint, bytes, workers)) {
         ny_free(fit->job.ctx, fit->W.at);
         fit->W.at = NULL;
     }

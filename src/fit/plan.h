@@ -7,41 +7,30 @@
 
 #include "base/memory.h"
 #include "fit/fit.h"
+#include "fit/sizes.h"
 #include "job/plan.h"
 
 /* The memory that a fit of n × d points holds at its peak, with at least `workers` workers under a
  * budget of `limit` bytes (dirty pages and output buffers grow with the budget; each pass takes as
  * many workers as fit then); by purpose of the peak's stage. */
-struct ny_footprint {
-    struct ny_context *ctx;
-    const struct ny_fit_settings *settings;
-    const struct ny_points_info *points;
-    struct ny_columns_spec spec;
-    size_t m;
-    enum ny_gram_precision gram; /* of the tile Grams: F64 as long as W is not known */
-    size_t blas_bytes;           /* that BLAS keeps of stages before */
-};
-size_t ny_footprint_peak(const struct ny_footprint *footprint, unsigned workers, size_t limit,
+size_t ny_footprint_peak(const struct ny_sizes *footprint, unsigned workers, size_t limit,
                          size_t by_purpose[NY_PURPOSES]);
 
 /* Bytes of each stage under the same conditions. */
-void ny_footprint_stages(const struct ny_footprint *footprint, unsigned workers, size_t limit,
+void ny_footprint_stages(const struct ny_sizes *footprint, unsigned workers, size_t limit,
                          size_t stage_bytes[NY_STAGE_DONE]);
 
 /* The most workers, at most `threads`, with which it fits; 0 when not even one does. */
-unsigned ny_footprint_workers(const struct ny_footprint *footprint, unsigned threads);
-/* The most with which one pass fits: degrees, accumulate, project or probe. The second tells
- * whether W has room besides so many workers of accumulate. */
-unsigned ny_footprint_stage_workers(const struct ny_footprint *footprint, enum ny_stage_id stage);
-bool ny_footprint_keeps_square(const struct ny_footprint *footprint, unsigned workers);
-size_t ny_footprint_minimum(const struct ny_footprint *footprint);
+unsigned ny_footprint_workers(const struct ny_sizes *footprint, unsigned threads);
+/* The most with which one pass fits, which holds these bytes; whether W has room besides so many of
+ * them. */
+unsigned ny_footprint_pass_workers(const struct ny_sizes *footprint, ny_bytes_fn *bytes);
+bool ny_footprint_keeps_square(const struct ny_sizes *footprint, ny_bytes_fn *bytes,
+                               unsigned workers);
+size_t ny_footprint_minimum(const struct ny_sizes *footprint);
 
-/* m: landmarks already selected; 0: not yet. */
-int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
-                 struct ny_plan *plan);
-
-/* Wall of accumulate + project ÷ the time of their products at the calibrated rates; NaN where
- * there is none. */
-double ny_plan_gemm_ratio(const struct ny_calibration *calibration, const struct ny_fit *fit);
+/* Plans a fit by its course. m: landmarks already selected; 0: not yet. */
+int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
+                 const struct ny_course *course, size_t m, struct ny_plan *plan);
 
 #endif

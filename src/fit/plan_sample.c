@@ -175,7 +175,7 @@ static void look_at_residuals(struct sample *sample, struct ny_look *look)
 }
 
 int ny_plan_look(struct ny_look *look, struct ny_store *store,
-                 const struct ny_fit_settings *settings, const struct ny_footprint *footprint)
+                 const struct ny_fit_settings *settings, const struct ny_sizes *footprint)
 {
     struct ny_context *ctx = footprint->ctx;
     struct sample sample = {.ctx = ctx, .spec = footprint->spec};

@@ -22,6 +22,8 @@
  * ρ_i and 1/√d_i are those that stage project wrote, or stage solve of a method on all of K.
  */
 #include "fit/courses.h"
+#include "fit/sizes.h"
+#include "fit/timing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +33,6 @@
 #include "results/coordinates.h"
 #include "results/embedding.h"
 #include "results/model.h"
-#include "whole/shape.h"
 #include "select/draws.h"
 #include "stream/pass.h"
 
@@ -466,10 +467,8 @@ static void drop_fit(struct ny_fit *fit)
 /* Returns m or the size in its place, for the buffers that BLAS keeps. */
 static size_t order_of_fit(const struct ny_fit *fit)
 {
-    const struct ny_method *method = fit->settings->method;
-
-    if (method->whole) return ny_products_of(fit->settings, fit->job.points.n).order;
-    if (method->coordinates) return fit->settings->landmarks;
+    if (fit->planned->order) return fit->planned->order(fit->settings, fit->job.points.n);
+    if (fit->settings->method->coordinates) return fit->settings->landmarks;
     return (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
 }
 
@@ -511,4 +510,59 @@ done:
     return err;
 }
 
-const struct ny_stage ny_stage_probe = {NY_STAGE_PROBE, run_probe};
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/* The columns are gathered before there are tiles; each worker reads chunks of what is stored. */
+static struct ny_bytes probe_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    const struct ny_fit_settings *settings = f->settings;
+    struct ny_columns_spec spec = ny_settings_probe_spec(&f->spec);
+    size_t r = settings->probes, p = ny_settings_pairs(settings);
+    size_t stored = (p + settings->asymmetric) * ny_sizes_element(f);
+    size_t side =
+        NY_UNIT_ROWS * (p * sizeof(double) + stored + sizeof(double)) + 2 * r * sizeof(double);
+    size_t gather = ny_sizes_gather(f, r) + r * ny_sizes_row(f);
+    size_t pass =
+        ny_sizes_source(f, workers) + workers * NY_CHUNK_BYTES +
+        ny_sizes_put(limit, 2 * r * sizeof(double)) +
+        workers * (ny_tiles_bytes(&spec, r, NY_PRECISION_F64) + ny_columns_exact_bytes(&spec, 1));
+    struct ny_sizes widest = *f;
+    struct ny_bytes bill;
+
+    if (widest.m < r) widest.m = r;
+    bill = ny_sizes_common(&widest, workers, workers);
+    bill.by_purpose[NY_MEM_OTHER] += 2 * r * sizeof(double);
+    bill.by_purpose[NY_MEM_DICTIONARY] =
+        ny_columns_bytes(&spec, r) + r * (sizeof(uint64_t) + sizeof(struct ny_draw));
+    bill.by_purpose[NY_MEM_SOLVE] = r * (p + 3) * sizeof(double);
+    bill.by_purpose[NY_MEM_TILES] = workers * side;
+    bill.by_purpose[NY_MEM_STORE] += gather > pass ? gather : pass;
+    return bill;
+}
+
+/* Times exact values of some columns, and of K̃ besides them. Stored rows are read by chunks, of
+ * each column and of each unit. */
+static void probe_work(const struct ny_timing *t)
+{
+    const double chunk_byte_beats = 1.2;
+    struct ny_columns_spec spec = ny_settings_probe_spec(&t->sizes->spec);
+    struct ny_prices price = ny_prices_of(&t->plan->rates, t->sizes->points, &spec, true);
+    double r = (double)t->settings->probes, p = (double)ny_settings_pairs(t->settings);
+    double chunk = fmin(NY_CHUNK_BYTES, t->n * p * (t->price.f64 ? 8 : 4)) +
+                   (ny_settings_probe_averages(t->settings) ? fmin(NY_CHUNK_BYTES, 8 * t->n) : 0);
+    double units = ceil(t->n / NY_UNIT_ROWS);
+
+    t->plan->passes++;
+    t->plan->flops += 2 * t->n * r * (price.d + p);
+    t->plan->stage_s[NY_STAGE_PROBE] =
+        ny_timing_share(t, probe_bytes) *
+            (ny_price_rows(&price, t->n) + ny_price_tile(&price, t->n * r) +
+             ny_price_map(&price, t->n * r, p) +
+             ny_price_beats(&price, units * chunk * chunk_byte_beats)) +
+        ny_price_gather(&price, r, t->settings->threads) +
+        ny_price_beats(&price, r * chunk * chunk_byte_beats) *
+            ny_price_threads(t->settings->threads) +
+        ny_price_commit(&price, 0);
+}
+
+const struct ny_stage ny_stage_probe = {NY_STAGE_PROBE, run_probe, probe_bytes, probe_work};

@@ -1,6 +1,10 @@
 /* Stage project, pass 2: Y = C′P + 1qᵀ for all points, into the store: the vectors of Talwalkar et
  * al. 2013, eqs. 3 and 4, and of Ouimet & Bengio 2005, Algorithm 1, step 23, by the P of each. */
 #include "fit/courses.h"
+#include "fit/sizes.h"
+#include "fit/ideal.h"
+#include "fit/timing.h"
+#include "spectral/krylov.h"
 
 #include "results/embedding.h"
 #include "fit/given_columns.h"
@@ -152,12 +156,26 @@ static void certify_projection(struct project *run)
     ny_field_set_number(report, "trace_error", (trace - run->sums[NY_SUM_SQUARES]) / trace);
 }
 
-void ny_fit_report_end(struct ny_fit *fit)
+/* Reports the time of all passes over that of their products. */
+static void report_ratio(struct ny_fit *fit)
 {
-    json_t *report = ny_job_report(&fit->job);
+    const json_t *report = ny_job_report(&fit->job);
+    const struct ny_fit_settings *settings = fit->settings;
+    const struct ny_ideal ideal = ny_ideal_of(fit);
+    struct ny_problem problem = ny_settings_problem(settings, fit->m);
+    double n = (double)fit->job.points.n, m = (double)fit->m;
+    double width = (double)ny_krylov_width(&problem, fit->m);
+    double pass_s = ny_ideal_products(&ideal, n * m);
+    double ideal_s = pass_s + ny_ideal_map(&ideal, n * m, (double)ny_settings_pairs(settings));
+    bool f64 = ny_field_is(report, "gram_precision", "f64");
 
-    if (!fit->earlier.mode) /* of whole passes */
-        ny_field_set_number(report, "gemm_ratio", ny_plan_gemm_ratio(&fit->plan->rates, fit));
+    if (ny_settings_needs_degrees(settings)) ideal_s += pass_s;
+    if (settings->method->krylov)
+        ideal_s += ny_field_number(report, "inner_passes", 0) *
+                   (pass_s + ny_ideal_map(&ideal, n * m, 2 * width));
+    else if (ny_field_text(report, "gram_precision"))
+        ideal_s += pass_s + n * m * m / (f64 ? ideal.rate->gram64 : ideal.rate->gram32);
+    ny_ideal_report(fit, &ideal, ideal_s);
 }
 
 static int run_pass(struct project *run, uint64_t first_unit)
@@ -251,7 +269,7 @@ static int run_project(struct ny_job *job)
     if (err) goto done;
     ny_job_mark_time(&fit->job);
     certify_projection(&run);
-    ny_fit_report_end(fit);
+    report_ratio(fit);
     err = commit(&run, ny_units_of(job->points.n), ny_job_next(job));
 done:
     ny_embedding_writer_release(&run.averages);
@@ -261,4 +279,51 @@ done:
     return err;
 }
 
-const struct ny_stage ny_stage_project = {NY_STAGE_PROJECT, run_project};
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static struct ny_bytes project_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    const struct ny_fit_settings *settings = f->settings;
+    struct ny_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_embedding_layout layout =
+        ny_embedding_layout(f->points->n, ny_settings_pairs(settings), ny_sizes_element(f));
+    size_t output = ny_embedding_writer_bytes(&layout, ny_sizes_batch(limit));
+
+    if (ny_settings_probe_averages(settings)) {
+        layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
+        output += ny_embedding_writer_bytes(&layout, ny_sizes_batch(limit));
+    }
+    bill.by_purpose[NY_MEM_MODEL] = f->m * ny_settings_pairs(settings) * sizeof(double) +
+                                    f->m * ny_sizes_row(f) + 2 * f->m * sizeof(double) +
+                                    ny_sizes_arrays(f, 2);
+    bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
+                                                       settings->precision, workers) +
+                                    workers * ny_sizes_exact(f);
+    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) + 2 * output;
+    return bill;
+}
+
+static void project_work(const struct ny_timing *t)
+{
+    double p = (double)ny_settings_pairs(t->settings);
+    double out_bytes = t->n * p * (t->price.f64 ? 8 : 4);
+    double gram_bytes = ny_settings_forms_gram(t->settings) ? 8 * t->m * t->m : 0;
+    bool model_holds_rows = !t->settings->method->coordinates;
+    bool measures = model_holds_rows && (t->settings->rule->by_tolerance || t->settings->certify);
+    bool averages = t->settings->probes && ny_settings_probe_averages(t->settings);
+
+    t->plan->passes++;
+    t->plan->flops += 2 * t->entries * (t->price.d + p);
+    t->plan->stage_s[NY_STAGE_PROJECT] =
+        ny_timing_share(t, project_bytes) *
+            (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
+             ny_price_map(&t->price, t->entries, p)) +
+        ny_price_commit(&t->price, out_bytes);
+    out_bytes += t->m * p * 8 + (model_holds_rows ? t->m * t->price.raw_bytes : 0) +
+                 (measures ? 4 * t->n : 0) + (averages ? 8 * t->n : 0);
+    t->plan->result_bytes = (uint64_t)(out_bytes + gram_bytes / 2);
+    t->plan->disk_bytes = (uint64_t)(out_bytes + gram_bytes);
+}
+
+const struct ny_stage ny_stage_project = {NY_STAGE_PROJECT, run_project, project_bytes,
+                                          project_work};

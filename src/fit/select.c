@@ -1,5 +1,8 @@
 /* Stage select: which rows are landmarks. */
 #include "fit/courses.h"
+#include "fit/sizes.h"
+#include "fit/sums.h"
+#include "fit/timing.h"
 #include "base/clock.h"
 #include "fit/given_columns.h"
 #include "fit/online.h"
@@ -188,4 +191,150 @@ done:
     return err;
 }
 
-const struct ny_stage ny_stage_select = {NY_STAGE_SELECT, run};
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static struct ny_bytes select_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_bytes bill = ny_sizes_common(f, workers, workers);
+    size_t *dictionary = &bill.by_purpose[NY_MEM_DICTIONARY], image = 0;
+    const struct ny_rule *rule = f->settings->rule;
+    bool certifies = ny_settings_certifies(f->settings);
+    struct ny_selection_request request = {.ctx = f->ctx,
+                                           .n = f->points->n,
+                                           .spec = &f->spec,
+                                           .landmarks = f->settings->landmarks,
+                                           .dictionary = f->settings->dictionary,
+                                           .pilot = f->settings->pilot,
+                                           .diagonal = ny_settings_diagonal(f->settings),
+                                           .workers = workers};
+
+    *dictionary = 4 * f->m * sizeof(uint64_t) + ny_sizes_earlier(f);
+    if (!rule->bytes && !certifies) return bill;
+    if (certifies) *dictionary += ny_certify_bytes(&request, f->m);
+    if (rule->bytes) {
+        size_t own = rule->bytes(&request, f->m) + ny_sizes_earlier(f);
+
+        image = rule->image_bytes(&request, f->m);
+        if (*dictionary < own + image) *dictionary = own + image;
+    }
+    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) +
+                                     ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
+                                     ny_sizes_put(limit, image);
+    return bill;
+}
+
+/* Bytes of an import under way: its read-ahead, and a block as it is, packed, written. */
+static size_t arrivals_bytes(const struct ny_sizes *f)
+{
+    const size_t reader_bytes = (size_t)8 << 20;
+
+    return reader_bytes + 4 * ny_points_block_bytes(f->points);
+}
+
+/* The selection comes with the sums of now and of before the landmarks that join, whose
+ * coefficients are at most m²/4, and the pass that adds a batch. After it come W and the sums
+ * alone. */
+static struct ny_bytes online_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_bytes bill = select_bytes(f, workers, limit), prepare = ny_prepare_bytes(f, workers);
+    size_t sums = ny_accumulator_bytes(f->m);
+
+    bill.by_purpose[NY_MEM_GRAM] = 2 * sums + f->m * (f->m / 4 + 4) * sizeof(double) +
+                                   NY_CHUNK_BYTES + workers * ny_partial_bytes(f->m, NY_GRAM_F64);
+    bill.by_purpose[NY_MEM_DICTIONARY] += ny_columns_bytes(&f->spec, f->m);
+    bill.by_purpose[NY_MEM_TILES] += ny_sizes_pass_tiles(f, workers);
+    bill.by_purpose[NY_MEM_STORE] +=
+        ny_sizes_source(f, workers) + ny_sizes_put(limit, ny_accumulator_gram_image_bytes(f->m));
+    if (f->settings->arrivals) bill.by_purpose[NY_MEM_IO] += arrivals_bytes(f);
+    prepare.by_purpose[NY_MEM_GRAM] += sums + NY_CHUNK_BYTES;
+    prepare.by_purpose[NY_MEM_DICTIONARY] += f->points->n * sizeof(float); /* residuals */
+    return ny_bytes_larger(prepare, bill);
+}
+
+/* A kernel block and a substitution a row, most of them left early: 40 % of the work is left, as
+ * measured on images. A search for a size makes dozens of runs, most of which skip nearly all rows;
+ * but if the rank of K is below the size, all halvings look at all rows, in f64. */
+static void time_greedy(const struct ny_timing *t)
+{
+    const double rank_reached = 1e-11;
+    const struct ny_decay *decay = &t->look->decay;
+    bool searches = isnan(t->settings->dictionary.tolerance);
+    bool whole = searches && decay->count && ny_decay_at(decay, t->m) < rank_reached;
+    double runs = !searches ? 1 : whole ? 20 : t->settings->pilot ? 3.3 : 6;
+    struct ny_prices price = t->price;
+
+    price.f64 = price.f64 || whole;
+    t->plan->passes += !searches ? 1 : whole ? 42 : 18;
+    t->plan->flops += runs * t->entries * (2 * t->price.d + 0.4 * t->m);
+    t->plan->stage_s[NY_STAGE_SELECT] +=
+        runs * (ny_price_tile(&price, t->entries) + ny_price_rows(&price, t->n) +
+                t->entries * 0.4 * t->m / (whole ? t->price.rate->gemm64 : t->price.rate->gemm32));
+}
+
+static struct ny_selection_work selection_work(const struct ny_timing *t)
+{
+    const struct ny_selection_request request = {.n = t->sizes->points->n,
+                                                 .spec = &t->sizes->spec,
+                                                 .diagonal = ny_settings_diagonal(t->settings)};
+
+    return t->settings->rule->work(&request, t->plan->m, &t->look->decay);
+}
+
+static void time_rule(const struct ny_timing *t)
+{
+    const double sum_beats = 1.2, efficiency = 0.5; /* of substitutions in short steps */
+    struct ny_selection_work work = selection_work(t);
+    struct ny_prices tile = t->price, exact = t->price;
+    double threads = ny_price_threads(t->settings->threads);
+
+    tile.f64 = false;
+    exact.f64 = true;
+    t->plan->passes += (unsigned)ceil(work.passes);
+    t->plan->flops += 2 * t->price.d * (work.entries + work.exact + work.alone) + work.flops +
+                      work.exact_flops + work.alone_flops;
+    t->plan->stage_s[NY_STAGE_SELECT] +=
+        ny_timing_all(t) *
+            (work.passes * ny_price_rows(&tile, t->n) + ny_price_tile(&tile, work.entries) +
+             ny_price_tile(&exact, work.exact) + ny_price_beats(&tile, sum_beats * work.sums) +
+             work.flops / (efficiency * t->price.rate->gemm32) +
+             work.exact_flops / (efficiency * t->price.rate->gemm64)) +
+        threads * (ny_price_tile(&exact, work.alone) +
+                   work.alone_flops / (efficiency * t->price.rate->gemm64));
+    if (work.visits)
+        t->plan->stage_s[NY_STAGE_SELECT] +=
+            work.visits *
+            ny_price_gather(&t->price, work.gathered / work.visits, t->settings->threads);
+}
+
+/* Times exact values of all columns, and a substitution a row. */
+static void time_certify(const struct ny_timing *t)
+{
+    struct ny_prices exact = t->price;
+
+    exact.f64 = true;
+    t->plan->passes++;
+    t->plan->flops += t->entries * (2 * t->price.d + t->m);
+    t->plan->stage_s[NY_STAGE_SELECT] +=
+        ny_timing_all(t) * (ny_price_rows(&exact, t->n) + ny_price_tile(&exact, t->entries) +
+                            t->entries * t->m / t->price.rate->gemm64);
+}
+
+static void work(const struct ny_timing *t)
+{
+    t->plan->stage_s[NY_STAGE_SELECT] = ny_price_commit(&t->price, 0);
+    if (t->settings->rule->by_tolerance)
+        time_greedy(t);
+    else if (t->settings->rule->work)
+        time_rule(t);
+    if (t->settings->certify) time_certify(t);
+}
+
+/* The pass of the selection sums up, too. */
+static void online_work(const struct ny_timing *t)
+{
+    work(t);
+    ny_accumulate_work(t);
+}
+
+const struct ny_stage ny_stage_select = {NY_STAGE_SELECT, run, select_bytes, work};
+const struct ny_stage ny_stage_select_online = {NY_STAGE_SELECT, run, online_bytes, online_work};

@@ -1,5 +1,8 @@
 /* Stage solve: the small dense problem, W, s, G → P, q; then the model and the certificate. */
 #include "fit/courses.h"
+#include "fit/sizes.h"
+#include "fit/timing.h"
+#include "spectral/nystrom.h"
 #include "fit/sums.h"
 
 #include <math.h>
@@ -279,4 +282,57 @@ done:
     return err;
 }
 
-const struct ny_stage ny_stage_solve = {NY_STAGE_SOLVE, run};
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+struct ny_bytes ny_solve_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    const struct ny_fit_settings *settings = f->settings;
+    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+    size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image, solve;
+    size_t written = map + f->m * ny_sizes_row(f) + ny_sizes_arrays(f, 2); /* with its geometry */
+    size_t model = 2 * written + ny_sizes_put(limit, written);
+
+    ny_sizes_add_landmarks(f, &bill);
+    solve = ny_sizes_problem(f);
+    if (ny_settings_forms_gram(settings)) {
+        bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
+        image = ny_accumulator_gram_image_bytes(f->m); /* when it is loaded, before the rest */
+        if (solve < image) solve = image;
+        image = ny_columns_square_bytes(&f->spec, f->m, workers); /* W made again */
+        if (solve < image) solve = image;
+    }
+    if (settings->method->coordinates) {
+        size_t signs = ny_sizes_gather(f, NY_SIGN_ROWS) +
+                       ny_signs_bytes(&f->spec, f->m, ny_settings_pairs(settings));
+
+        if (solve < signs) solve = signs;
+    }
+    bill.by_purpose[NY_MEM_SOLVE] += solve > model ? solve : model;
+    bill.by_purpose[NY_MEM_MODEL] = map + f->m * sizeof(double);
+    return bill;
+}
+
+/* ---- solve, project, probe ------------------------------------------------------------------ */
+
+void ny_solve_work(const struct ny_timing *t)
+{
+    const struct ny_fit_settings *settings = t->settings;
+    struct ny_problem problem = ny_settings_problem(settings, t->plan->m);
+    size_t rank = ny_settings_rank(settings, t->plan->m), pairs = ny_settings_pairs(settings);
+    /* One thread solves small problems. */
+    double slower = t->plan->m > NY_BLAS_SERIAL_ORDER ? 1 : ny_price_threads(settings->threads);
+    double small = settings->method->flops(t->plan->m, pairs, rank, &problem);
+    bool gram = ny_settings_forms_gram(settings);
+    bool whole = gram || settings->rule->all ||
+                 (!settings->method->krylov && !ny_nystrom_randomized(&problem, t->plan->m, rank));
+    /* Products dominate small problems; the reduction of large ones runs at the memory's pace. */
+    double reduced = t->plan->m < 1500 ? 2 : 1.1;
+
+    t->plan->flops += small;
+    t->plan->stage_s[NY_STAGE_SOLVE] =
+        ny_price_commit(&t->price, t->m * ((double)pairs * 8 + t->price.raw_bytes)) +
+        (whole ? small / (reduced * t->plan->rates.eigen) : small * slower / t->plan->rates.gemm64);
+    if (!ny_settings_needs_gram(settings)) t->plan->stage_s[NY_STAGE_SOLVE] += ny_timing_prepare(t);
+}
+
+const struct ny_stage ny_stage_solve = {NY_STAGE_SOLVE, run, ny_solve_bytes, ny_solve_work};

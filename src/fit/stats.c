@@ -1,5 +1,7 @@
 /* Stage stats: what is frozen for good — geometry (centre, scale) and kernel width. */
 #include "fit/courses.h"
+#include "fit/sizes.h"
+#include "fit/timing.h"
 
 #include <math.h>
 
@@ -86,4 +88,31 @@ static int run(struct ny_job *job)
     return ny_job_save(job, ny_job_next(job));
 }
 
-const struct ny_stage ny_stage_stats = {NY_STAGE_STATS, run};
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/* The geometry is made from statistics of four arrays, which are read from a record of four. */
+static struct ny_bytes bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+
+    bill.by_purpose[NY_MEM_STORE] += ny_sizes_gather(f, 0);
+    bill.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
+    if (f->settings->gamma_auto)
+        bill.by_purpose[NY_MEM_OTHER] +=
+            ny_columns_auto_gamma_bytes((size_t)f->points->d, ny_sizes_row(f), limit);
+    return bill;
+}
+
+/* The process begins, the machine is looked at; the width of the kernel. */
+static void work(const struct ny_timing *t)
+{
+    const double begin_s = 0.06, pairs = 20000;
+    const struct ny_kernel *kernel = t->sizes->spec.kernel;
+    bool width = t->settings->gamma_auto && kernel->auto_gamma && kernel->base != NY_BASE_DOT;
+
+    t->plan->stage_s[NY_STAGE_STATS] = begin_s + ny_price_commit(&t->price, 0);
+    if (width)
+        t->plan->stage_s[NY_STAGE_STATS] += ny_price_pairs(&t->price, pairs, t->settings->threads);
+}
+
+const struct ny_stage ny_stage_stats = {NY_STAGE_STATS, run, bytes, work};

@@ -6,6 +6,9 @@
  * G, and ends with v, for which d_i = c_i·v.
  */
 #include "fit/courses.h"
+#include "fit/sizes.h"
+#include "fit/timing.h"
+#include "spectral/gram_noise.h"
 #include "fit/sums.h"
 
 #include <stdio.h>
@@ -326,7 +329,38 @@ static int run_degrees(struct ny_job *job)
     return ny_job_save(job, ny_job_next(job));
 }
 
-const struct ny_stage ny_stage_degrees = {NY_STAGE_DEGREES, run_degrees};
+/* A pass for s beside W, then the problem that gives v = B s. */
+static struct ny_bytes degrees_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_bytes pass = ny_sizes_common(f, workers, workers),
+                    solve = ny_sizes_common(f, workers, 1);
+
+    (void)limit;
+    ny_sizes_add_landmarks(f, &pass);
+    ny_sizes_add_landmarks(f, &solve);
+    pass.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) + NY_CHUNK_BYTES;
+    pass.by_purpose[NY_MEM_GRAM] =
+        NY_CHUNK_BYTES + 2 * f->m * sizeof(double) + workers * ny_partial_bytes(f->m, NY_GRAM_NONE);
+    pass.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
+    solve.by_purpose[NY_MEM_SOLVE] += ny_sizes_problem(f);
+    return ny_bytes_larger(pass, solve);
+}
+
+static void degrees_work(const struct ny_timing *t)
+{
+    const double degree_beats = 0.3;
+
+    t->plan->passes++;
+    t->plan->flops += t->entries * 2 * t->price.d;
+    t->plan->stage_s[NY_STAGE_DEGREES] =
+        ny_timing_prepare(t) + ny_price_commit(&t->price, 0) +
+        ny_timing_share(t, degrees_bytes) *
+            (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
+             ny_price_beats(&t->price, degree_beats * t->entries));
+}
+
+const struct ny_stage ny_stage_degrees = {NY_STAGE_DEGREES, run_degrees, degrees_bytes,
+                                          degrees_work};
 
 bool ny_fit_sums_outdated(const struct ny_fit *fit)
 {
@@ -364,7 +398,9 @@ static int run(struct ny_job *job)
     struct ny_fit *fit = ny_fit_of(job);
     int err = ny_fit_prepare(fit);
 
-    if (!err) err = ny_fit_lower_workers(fit);
+    if (err) return err;
+    if (!ny_settings_needs_gram(fit->settings)) return ny_job_save(job, ny_job_next(job));
+    err = ny_fit_lower_workers(fit);
     if (!err) err = ny_fit_measure_gram(fit);
     if (!err) err = ny_fit_lower_workers(fit); /* an f64 Gram takes more of each */
     if (err) return err;
@@ -375,7 +411,64 @@ static int run(struct ny_job *job)
     return ny_fit_save_sums(fit, "gram", ny_job_next(job), ny_units_of(job->points.n));
 }
 
-const struct ny_stage ny_stage_accumulate = {NY_STAGE_ACCUMULATE, run};
+/* The loss of f32 Grams is measured before the sums and the workers' shares of them exist. */
+static void add_measure(const struct ny_sizes *f, unsigned workers, struct ny_bytes *bill)
+{
+    size_t bytes = ny_fit_measure_bytes(f->m) + workers * ny_fit_measure_worker_bytes(f->m);
+
+    if (f->gram != NY_GRAM_F32 || ny_settings_gram_f64(f->settings, f->points->n)) return;
+    if (bill->by_purpose[NY_MEM_GRAM] < bytes) bill->by_purpose[NY_MEM_GRAM] = bytes;
+}
+
+/* The bill of pass 1 without W, which is made again for solve where it would cost a worker. */
+struct ny_bytes ny_accumulate_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_bytes bill = ny_sizes_common(f, workers, workers);
+
+    ny_sizes_add_landmarks(f, &bill);
+    bill.by_purpose[NY_MEM_SOLVE] -= ny_sizes_spare(f);
+    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
+    bill.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
+    bill.by_purpose[NY_MEM_STORE] += ny_sizes_put(limit, ny_accumulator_gram_image_bytes(f->m));
+    bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
+                                   workers * ny_earlier_partial_bytes(f->settings, f->m, f->gram);
+    add_measure(f, workers, &bill);
+    bill.by_purpose[NY_MEM_DICTIONARY] += ny_sizes_earlier(f);
+    return bill;
+}
+
+/* Seconds to measure the loss of f32 tile Grams: some of their rows for a few units
+ * (fit/gram_noise.h), and W = LLᵀ. */
+static double measure_s(const struct ny_timing *t)
+{
+    double rows = (double)ny_gram_noise_units(ny_units_of((uint64_t)t->n)) * NY_UNIT_ROWS;
+    double columns = 2 * (double)ny_gram_meter_rows(t->plan->m);
+
+    return ny_price_rows(&t->price, rows) + ny_price_tile(&t->price, rows * t->m) +
+           rows * t->m * columns * (1 / t->price.rate->gemm32 + 1 / t->price.rate->gemm64) +
+           t->m * t->m * t->m / 3 / t->price.rate->gemm64;
+}
+
+void ny_accumulate_work(const struct ny_timing *t)
+{
+    struct ny_plan *plan = t->plan;
+    bool degrees = ny_settings_needs_degrees(t->settings);
+
+    if (!ny_settings_needs_gram(t->settings)) return;
+    plan->stage_s[NY_STAGE_ACCUMULATE] =
+        (degrees ? 0 : ny_timing_prepare(t)) + ny_price_commit(&t->price, 4 * t->m * t->m);
+    if (!ny_settings_forms_gram(t->settings)) return;
+    plan->passes += !t->settings->online; /* else that of the selection */
+    plan->flops += t->entries * (2 * t->price.d + t->m);
+    plan->stage_s[NY_STAGE_ACCUMULATE] +=
+        ny_timing_share(t, ny_accumulate_bytes) *
+        (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
+         ny_price_gram(&t->price, plan->gram_f64, t->n, t->m));
+    if (!plan->gram_f64) plan->stage_s[NY_STAGE_ACCUMULATE] += measure_s(t);
+}
+
+const struct ny_stage ny_stage_accumulate = {NY_STAGE_ACCUMULATE, run, ny_accumulate_bytes,
+                                             ny_accumulate_work};
 
 int ny_fit_load_accumulator(struct ny_fit *fit)
 {

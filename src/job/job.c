@@ -372,6 +372,11 @@ static bool is_over(const struct ny_job *job, const struct ny_stage *const *at)
     return !*at;
 }
 
+const struct ny_stage *ny_job_stage(const struct ny_job *job)
+{
+    return *place_of(job, job->stage);
+}
+
 enum ny_stage_id ny_job_next(const struct ny_job *job)
 {
     const struct ny_stage *const *at = place_of(job, job->stage);

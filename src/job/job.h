@@ -56,6 +56,8 @@ int ny_job_save_without(struct ny_job *job, enum ny_stage_id stage, const char *
 /* Runs the course from the record's stage to its end. NY_ESTORE where the record has a stage that
  * the course has not, or skips. */
 int ny_job_run(struct ny_job *job);
+/* Returns the stage under way. */
+const struct ny_stage *ny_job_stage(const struct ny_job *job);
 /* Returns the stage that follows the one under way: the next one of the course, or job->after. */
 enum ny_stage_id ny_job_next(const struct ny_job *job);
 /* Writes an image to the slot not in use and makes it current in the record: the checkpoint of

@@ -5,6 +5,7 @@
 #define NY_JOB_STAGE_H
 
 #include "base/context.h"
+#include "base/memory.h"
 
 enum ny_stage_id {
     NY_STAGE_STATS,
@@ -30,13 +31,41 @@ size_t ny_stage_rank(enum ny_stage_id stage);
  * ny_progress_end() when it is over. */
 void ny_stages_begin(struct ny_context *ctx, const double stage_s[NY_STAGE_DONE]);
 
+/* Bytes by purpose. */
+struct ny_bytes {
+    size_t by_purpose[NY_PURPOSES];
+};
+
+static inline size_t ny_bytes_total(const struct ny_bytes *bytes)
+{
+    size_t sum = 0;
+
+    for (int p = 0; p < NY_PURPOSES; p++)
+        sum += bytes->by_purpose[p];
+    return sum;
+}
+
+static inline struct ny_bytes ny_bytes_larger(struct ny_bytes a, struct ny_bytes b)
+{
+    return ny_bytes_total(&a) > ny_bytes_total(&b) ? a : b;
+}
+
+struct ny_fit_settings;
 struct ny_job;
+struct ny_sizes;  /* fit/sizes.h */
+struct ny_timing; /* fit/timing.h */
+
+/* The most that a stage holds with so many workers under a budget of `limit`. */
+typedef struct ny_bytes ny_bytes_fn(const struct ny_sizes *sizes, unsigned workers, size_t limit);
 
 struct ny_stage {
     enum ny_stage_id id;
     /* Runs to the end of the stage, and commits what it has made together with a record that has
      * the stage after it, ny_job_next(). A record that still has this stage runs it again. */
     int (*run)(struct ny_job *job);
+    ny_bytes_fn *bytes; /* of stages of fits */
+    /* Adds passes, flops, seconds and disk to the plan; NULL: other stages have it with theirs. */
+    void (*work)(const struct ny_timing *timing);
 };
 
 /* The stages of a kind of job, in order. Kinds differ by their courses, so that no stage has to ask
@@ -44,6 +73,8 @@ struct ny_stage {
 struct ny_course {
     const struct ny_stage *const *stages;                            /* NULL behind the last */
     bool (*skips)(const struct ny_job *job, enum ny_stage_id stage); /* NULL: it skips none */
+    /* Of n rows, the order of what stands in the place of landmarks; NULL: it has these. */
+    size_t (*order)(const struct ny_fit_settings *settings, uint64_t n);
 };
 
 #endif

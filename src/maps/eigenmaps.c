@@ -368,8 +368,8 @@ static int run_project(struct ny_job *job)
     return project(ny_graph_fit_of(job));
 }
 
-static const struct ny_stage stage_pairs = {NY_STAGE_SOLVE, run_solve};
-static const struct ny_stage stage_write = {NY_STAGE_PROJECT, run_project};
+static const struct ny_stage stage_pairs = {.id = NY_STAGE_SOLVE, .run = run_solve};
+static const struct ny_stage stage_write = {.id = NY_STAGE_PROJECT, .run = run_project};
 static const struct ny_stage *const stages[] = {&stage_pairs, &stage_write, NULL};
 static const struct ny_course course = {.stages = stages};
 

@@ -239,10 +239,10 @@ static int run_project(struct ny_job *job)
     return ny_isomap_project(ny_graph_fit_of(job));
 }
 
-static const struct ny_stage stage_landmarks = {NY_STAGE_SELECT, run_select};
-static const struct ny_stage stage_sweep = {NY_STAGE_ACCUMULATE, run_accumulate};
-static const struct ny_stage stage_solve = {NY_STAGE_SOLVE, run_solve};
-static const struct ny_stage stage_unfold = {NY_STAGE_PROJECT, run_project};
+static const struct ny_stage stage_landmarks = {.id = NY_STAGE_SELECT, .run = run_select};
+static const struct ny_stage stage_sweep = {.id = NY_STAGE_ACCUMULATE, .run = run_accumulate};
+static const struct ny_stage stage_solve = {.id = NY_STAGE_SOLVE, .run = run_solve};
+static const struct ny_stage stage_unfold = {.id = NY_STAGE_PROJECT, .run = run_project};
 static const struct ny_stage *const stages[] = {&stage_landmarks, &stage_sweep, &stage_solve,
                                                 &stage_unfold, NULL};
 static const struct ny_course course = {.stages = stages};

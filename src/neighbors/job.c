@@ -356,9 +356,9 @@ static int run_graph(struct ny_job *job)
     return err ? err : stage_graph(g);
 }
 
-static const struct ny_stage stats = {NY_STAGE_STATS, run_stats};
-static const struct ny_stage neighbors = {NY_STAGE_NEIGHBORS, run_neighbors};
-static const struct ny_stage graph = {NY_STAGE_GRAPH, run_graph};
+static const struct ny_stage stats = {.id = NY_STAGE_STATS, .run = run_stats};
+static const struct ny_stage neighbors = {.id = NY_STAGE_NEIGHBORS, .run = run_neighbors};
+static const struct ny_stage graph = {.id = NY_STAGE_GRAPH, .run = run_graph};
 static const struct ny_stage *const stages[] = {&stats, &neighbors, &graph, NULL};
 static const struct ny_course course = {.stages = stages};
 

@@ -83,7 +83,9 @@ static int run_full(struct ny_job *job)
     struct ny_fit *fit = ny_fit_of(job);
     int err = ny_fit_prepare(fit);
 
-    if (!err) err = ny_fit_lower_workers(fit);
+    if (err) return err;
+    if (!ny_settings_needs_gram(fit->settings)) return ny_job_save(job, ny_job_next(job));
+    err = ny_fit_lower_workers(fit);
     if (!err) err = ny_fit_measure_gram(fit);
     if (!err) err = ny_fit_lower_workers(fit); /* an f64 Gram takes more of each */
     return err ? err : add(fit);
@@ -95,9 +97,13 @@ static int run_frozen(struct ny_job *job)
     struct ny_fit *fit = ny_fit_of(job);
     int err = ny_fit_prepare(fit);
 
-    if (!err) err = ny_fit_lower_workers(fit);
+    if (err) return err;
+    if (!ny_settings_needs_gram(fit->settings)) return ny_job_save(job, ny_job_next(job));
+    err = ny_fit_lower_workers(fit);
     return err ? err : add(fit);
 }
 
-const struct ny_stage ny_stage_add_full = {NY_STAGE_ACCUMULATE, run_full};
-const struct ny_stage ny_stage_add_frozen = {NY_STAGE_ACCUMULATE, run_frozen};
+const struct ny_stage ny_stage_add_full = {
+    .id = NY_STAGE_ACCUMULATE, .run = run_full, .bytes = ny_accumulate_bytes};
+const struct ny_stage ny_stage_add_frozen = {
+    .id = NY_STAGE_ACCUMULATE, .run = run_frozen, .bytes = ny_accumulate_bytes};

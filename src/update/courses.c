@@ -14,8 +14,7 @@
 /* A frozen update adds to sums that there are, and has no probe. */
 static bool frozen_skips(const struct ny_job *job, enum ny_stage_id stage)
 {
-    return stage == NY_STAGE_ACCUMULATE &&
-           (ny_fit_skips(job, stage) || !ny_earlier_has_sums((const struct ny_fit *)job));
+    return stage == NY_STAGE_ACCUMULATE && !ny_earlier_has_sums((const struct ny_fit *)job);
 }
 
 static const struct ny_stage *const frozen_stages[] = {&ny_stage_add_frozen, &ny_stage_drift,
@@ -27,8 +26,8 @@ static const struct ny_stage *const full_stages[] = {&ny_stage_select,
                                                      &ny_stage_project,
                                                      &ny_stage_probe,
                                                      NULL};
-static const struct ny_course frozen = {frozen_stages, frozen_skips};
-static const struct ny_course full = {full_stages, ny_fit_skips};
+static const struct ny_course frozen = {.stages = frozen_stages, .skips = frozen_skips};
+static const struct ny_course full = {.stages = full_stages, .skips = ny_fit_skips};
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
@@ -47,8 +46,9 @@ static const struct ny_course *course_of(const struct ny_fit_settings *settings,
 int ny_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
                 struct ny_plan *plan)
 {
-    return settings->map->graph ? ny_graph_fit_plan(store, settings, plan)
-                                : ny_plan_make(store, settings, m, plan);
+    return settings->map->graph
+               ? ny_graph_fit_plan(store, settings, plan)
+               : ny_plan_make(store, settings, course_of(settings, NY_UPDATE_NONE), m, plan);
 }
 
 int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
@@ -67,6 +67,7 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
                          .params = settings->params};
 
     if (settings->map->graph) return ny_graph_fit_run(store, name, settings, record, plan);
+    if (plan) fit.planned = course_of(settings, NY_UPDATE_NONE);
     fit.job.course = plan ? course_of(settings, fit.earlier.mode) : &ny_course_dictionary;
     if (fit.earlier.mode) {
         fit.job.at_begin = ny_update_warn_drift;

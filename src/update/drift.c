@@ -153,7 +153,7 @@ done:
     return ny_job_save(job, ny_job_next(job));
 }
 
-const struct ny_stage ny_stage_drift = {NY_STAGE_SOLVE, run};
+const struct ny_stage ny_stage_drift = {.id = NY_STAGE_SOLVE, .run = run};
 
 /* ---- what is frozen ------------------------------------------------------------------------ */
 

@@ -10,4 +10,10 @@ static const struct ny_stage *const stages[] = {&ny_stage_stats,
                                                 &ny_stage_probe,
                                                 NULL};
 
-const struct ny_course ny_course_whole = {.stages = stages, .skips = ny_fit_skips};
+static size_t order_of(const struct ny_fit_settings *settings, uint64_t n)
+{
+    return ny_products_of(settings, n).order;
+}
+
+const struct ny_course ny_course_whole = {
+    .stages = stages, .skips = ny_fit_skips, .order = order_of};

@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 #include "whole/products_private.h"
+#include "fit/sizes.h"
+#include "fit/timing.h"
 
 /* ---- the state and its checkpoints ---------------------------------------------------------- */
 
@@ -214,4 +216,44 @@ static int run(struct ny_job *job)
     return err ? err : save(&state, ny_job_next(job), 0);
 }
 
-const struct ny_stage ny_stage_products = {NY_STAGE_ACCUMULATE, run};
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/* The products, then what follows from each; both beside their state. */
+static struct ny_bytes multiply_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_products products = ny_products_of(f->settings, f->points->n);
+    size_t state = ny_products_state_bytes(&products);
+
+    bill.by_purpose[NY_MEM_OTHER] += state;
+    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) + ny_sizes_put(limit, state);
+    bill.by_purpose[NY_MEM_TILES] = ny_kernel_product_bytes(&f->spec, f->points->n, products.w,
+                                                            f->settings->precision, workers) +
+                                    workers * ny_sizes_exact(f);
+    bill.by_purpose[NY_MEM_SOLVE] = ny_orthonormalise_bytes(products.r);
+    return bill;
+}
+
+/* All products with K. Tiles are those of whole units, and a tile on the diagonal is computed
+ * whole; each reads its rows again. */
+static void multiply_work(const struct ny_timing *t)
+{
+    struct ny_plan *plan = t->plan;
+    struct ny_products products = ny_products_of(t->settings, t->sizes->points->n);
+    double n = t->n, state = (double)ny_products_state_bytes(&products);
+    double tiles = (double)products.tiles, rows = products.steps * tiles * NY_UNIT_ROWS;
+    unsigned workers = ny_footprint_pass_workers(t->sizes, multiply_bytes);
+    double busy = fmin(tiles, ny_price_threads(workers ? workers : 1));
+
+    if (n < NY_UNIT_ROWS) rows *= n / NY_UNIT_ROWS;
+    plan->passes += products.steps;
+    plan->flops += ny_products_flops(&products, t->price.d);
+    plan->stage_s[NY_STAGE_ACCUMULATE] =
+        ny_price_threads(t->settings->threads) / busy *
+            (2 * ny_price_rows(&t->price, rows) +
+             ny_price_tile(&t->price, ny_products_entries(&products)) +
+             ny_price_map(&t->price, n * n, ny_products_columns(&products))) +
+        products.steps * ny_price_commit(&t->price, 0) + ny_price_commit(&t->price, state);
+}
+
+const struct ny_stage ny_stage_products = {NY_STAGE_ACCUMULATE, run, multiply_bytes, multiply_work};

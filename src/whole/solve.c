@@ -7,6 +7,9 @@
 #include "results/embedding.h"
 #include "fit/plan.h"
 #include "whole/products_private.h"
+#include "fit/sizes.h"
+#include "fit/ideal.h"
+#include "fit/timing.h"
 #include "fit/signs.h"
 #include "results/extension.h"
 
@@ -254,7 +257,43 @@ done:
     return err;
 }
 
-const struct ny_stage ny_stage_reduce = {NY_STAGE_SOLVE, run_solve};
+static struct ny_bytes reduce_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    const size_t hashed_bytes = 32 << 10; /* numbers of the rows that decide signs */
+    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_products products = ny_products_of(f->settings, f->points->n);
+    size_t r = products.r, reduce = f->settings->method->whole->bytes(r);
+    size_t eigen = ny_eigen_top_bytes(r, products.rank);
+    size_t roots = (size_t)f->points->n * sizeof(double);
+    size_t pairs = ny_settings_pairs(f->settings), map = r * pairs * sizeof(double);
+    size_t signs = NY_SIGN_ROWS * pairs * sizeof(double), most = reduce > eigen ? reduce : eigen;
+
+    bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
+    bill.by_purpose[NY_MEM_STORE] +=
+        ny_sizes_put(limit, products.divided && map < roots ? roots : map);
+    bill.by_purpose[NY_MEM_DICTIONARY] = hashed_bytes;
+    bill.by_purpose[NY_MEM_SOLVE] =
+        map + r * (r + products.rank + 6) * sizeof(double) + (most > signs ? most : signs);
+    if (f->settings->probes && products.centred) {
+        bill.by_purpose[NY_MEM_SOLVE] += roots;
+        bill.by_purpose[NY_MEM_STORE] += ny_sizes_put(limit, roots);
+    }
+    return bill;
+}
+
+static void reduce_work(const struct ny_timing *t)
+{
+    struct ny_products products = ny_products_of(t->settings, t->sizes->points->n);
+    double r = (double)products.r;
+    double small =
+        t->settings->method->whole->flops(t->n, r, &t->settings->randomized) + 9 * r * r * r;
+
+    t->plan->flops += small;
+    t->plan->stage_s[NY_STAGE_SOLVE] =
+        small / t->plan->rates.gemm64 + ny_price_commit(&t->price, 0);
+}
+
+const struct ny_stage ny_stage_reduce = {NY_STAGE_SOLVE, run_solve, reduce_bytes, reduce_work};
 
 /* ---- project: Q·P -------------------------------------------------------------------------- */
 
@@ -335,6 +374,18 @@ static int write_embedding(struct ny_products_state *state, struct output *out)
     return err;
 }
 
+/* Reports the time of all products over that of their GEMMs. */
+static void report_ratio(struct ny_fit *fit)
+{
+    const struct ny_ideal ideal = ny_ideal_of(fit);
+    struct ny_products products = ny_products_of(fit->settings, fit->job.points.n);
+    double n = (double)fit->job.points.n;
+
+    ny_ideal_report(fit, &ideal,
+                    ny_ideal_products(&ideal, ny_products_entries(&products)) +
+                        ny_ideal_map(&ideal, n * n, ny_products_columns(&products)));
+}
+
 static int run_project(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
@@ -352,7 +403,7 @@ static int run_project(struct ny_job *job)
     err = write_embedding(&state, &out);
     if (err) goto done;
     ny_job_mark_time(&fit->job);
-    ny_fit_report_end(fit);
+    report_ratio(fit);
     err = flush(&state, &out, true);
 done:
     ny_embedding_writer_release(&out.writer);
@@ -362,4 +413,34 @@ done:
     return err;
 }
 
-const struct ny_stage ny_stage_write = {NY_STAGE_PROJECT, run_project};
+static struct ny_bytes write_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_products products = ny_products_of(f->settings, f->points->n);
+    size_t width = ny_settings_pairs(f->settings) + f->settings->asymmetric;
+    struct ny_embedding_layout layout =
+        ny_embedding_layout(f->points->n, width, ny_sizes_element(f));
+
+    bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
+    bill.by_purpose[NY_MEM_SOLVE] =
+        width * (products.r * sizeof(double) + NY_UNIT_ROWS * (sizeof(double) + sizeof(float)));
+    bill.by_purpose[NY_MEM_STORE] += 2 * ny_embedding_writer_bytes(&layout, ny_sizes_batch(limit));
+    return bill;
+}
+
+static void write_work(const struct ny_timing *t)
+{
+    const struct ny_fit_settings *settings = t->settings;
+    struct ny_products products = ny_products_of(settings, t->sizes->points->n);
+    double n = t->n, r = (double)products.r, state = (double)ny_products_state_bytes(&products);
+    double width = (double)(ny_settings_pairs(settings) + settings->asymmetric);
+    double out_bytes = n * width * (t->price.f64 ? 8 : 4);
+
+    t->plan->flops += 2 * n * r * width;
+    t->plan->stage_s[NY_STAGE_PROJECT] =
+        2 * n * r * width / t->plan->rates.gemm64 + ny_price_commit(&t->price, out_bytes);
+    t->plan->result_bytes = (uint64_t)(out_bytes + state);
+    t->plan->disk_bytes = (uint64_t)(out_bytes + 2 * state + r * width * 8);
+}
+
+const struct ny_stage ny_stage_write = {NY_STAGE_PROJECT, run_project, write_bytes, write_work};

@@ -1,0 +1,111 @@
+/* What the stages of a fit are billed with: pieces of memory that several of them hold. */
+#include "fit/sizes.h"
+
+#include "spectral/method.h"
+
+/* Dirty pages of LMDB and the copy they are made from (store.h: ny_batch_bytes_max). */
+static const size_t batch_max = 64 << 20, batch_share = 8;
+/* Headers of blocks, and what has the size of a landmark's row or less. */
+static const size_t small_bytes = 256 << 10;
+
+size_t ny_sizes_element(const struct ny_sizes *f)
+{
+    return ny_precision_bytes(f->settings->precision);
+}
+
+size_t ny_sizes_row(const struct ny_sizes *f)
+{
+    return ny_points_row_bytes(f->points);
+}
+
+size_t ny_sizes_batch(size_t limit)
+{
+    size_t bytes = limit / batch_share < batch_max ? limit / batch_share : batch_max;
+
+    return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
+}
+
+size_t ny_sizes_put(size_t limit, size_t bytes)
+{
+    size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES;
+
+    return chunks < ny_sizes_batch(limit) ? chunks : ny_sizes_batch(limit);
+}
+
+size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows)
+{
+    const size_t wish_bytes = 16;
+
+    return 2 * ny_points_block_bytes(f->points) + rows * wish_bytes;
+}
+
+size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers)
+{
+    size_t bytes = ny_blas_bytes(f->settings->threads, workers, f->m);
+
+    return bytes > f->blas_bytes ? bytes : f->blas_bytes;
+}
+
+size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count)
+{
+    return count * (size_t)f->points->d * sizeof(double);
+}
+
+struct ny_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers)
+{
+    struct ny_bytes bill = {{0}};
+
+    bill.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_sizes_blas(f, workers);
+    bill.by_purpose[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2);
+    bill.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* of points, and of results */
+    return bill;
+}
+
+size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers)
+{
+    const size_t reader_bytes = (size_t)2 << 20;
+
+    return ny_source_of_points_bytes(f->points, workers) +
+           (f->settings->columns_file ? reader_bytes : 0);
+}
+
+size_t ny_sizes_exact(const struct ny_sizes *f)
+{
+    return f->settings->precision == NY_PRECISION_F64 ? ny_columns_exact_bytes(&f->spec, 1) : 0;
+}
+
+size_t ny_sizes_earlier(const struct ny_sizes *f)
+{
+    return f->settings->updates ? f->m * (6 * sizeof(uint64_t) + ny_sizes_row(f)) : 0;
+}
+
+size_t ny_sizes_square(const struct ny_sizes *f)
+{
+    return f->settings->method->whole ? 0 : f->m * f->m * sizeof(double);
+}
+
+size_t ny_sizes_spare(const struct ny_sizes *f)
+{
+    return f->settings->method->krylov ? 0 : ny_sizes_square(f);
+}
+
+void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_bytes *bill)
+{
+    bill->by_purpose[NY_MEM_DICTIONARY] +=
+        ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + 2 * sizeof(double));
+    bill->by_purpose[NY_MEM_SOLVE] += ny_sizes_square(f);
+}
+
+size_t ny_sizes_pass_tiles(const struct ny_sizes *f, unsigned workers)
+{
+    return workers * (ny_tiles_bytes(&f->spec, f->m, f->settings->precision) + ny_sizes_exact(f) +
+                      NY_UNIT_ROWS * sizeof(double));
+}
+
+size_t ny_sizes_problem(const struct ny_sizes *f)
+{
+    struct ny_problem problem = ny_settings_problem(f->settings, f->m);
+
+    return f->settings->method->bytes(f->m, ny_settings_pairs(f->settings),
+                                      ny_settings_rank(f->settings, f->m), &problem);
+}

@@ -1,0 +1,56 @@
+/*
+ * What a fit is planned by: its settings, points and landmarks. Stages tell by it what they hold,
+ * in pieces that several of them hold.
+ */
+#ifndef NY_FIT_SIZES_H
+#define NY_FIT_SIZES_H
+
+#include "fit/earlier.h"
+#include "fit/settings.h"
+#include "job/stage.h"
+
+struct ny_sizes {
+    struct ny_context *ctx;
+    const struct ny_course *course;
+    const struct ny_fit_settings *settings;
+    const struct ny_points_info *points;
+    struct ny_columns_spec spec;
+    size_t m;
+    enum ny_gram_precision gram; /* of the tile Grams: F64 as long as W is not known */
+    size_t blas_bytes;           /* that BLAS keeps of stages before */
+};
+
+size_t ny_sizes_element(const struct ny_sizes *f);
+size_t ny_sizes_row(const struct ny_sizes *f);
+size_t ny_sizes_batch(size_t limit);
+/* Dirty pages while an array of so many bytes is put. */
+size_t ny_sizes_put(size_t limit, size_t bytes);
+/* One block in memory and one in the map, of a gather. */
+size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows);
+size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers);
+/* `count` arrays of a number a column. */
+size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count);
+/* Bytes that all stages hold: the process, BLAS, decoders and the geometry. */
+struct ny_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers);
+/* Bytes of the source of a pass over the points; for given columns, with the reader's buffers. */
+size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers);
+/* f64 tiles are exact values. */
+size_t ny_sizes_exact(const struct ny_sizes *f);
+/* Bytes of an update's list of new landmarks and of the landmarks before it. */
+size_t ny_sizes_earlier(const struct ny_sizes *f);
+/* Bytes of W. */
+size_t ny_sizes_square(const struct ny_sizes *f);
+/* Bytes that pass 1 saves when W is dropped and computed again for stage solve. */
+size_t ny_sizes_spare(const struct ny_sizes *f);
+/* Landmarks, W and the shift, which all stages between select and project hold. */
+void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_bytes *bill);
+/* Each worker's tile and the roots of its degrees. */
+size_t ny_sizes_pass_tiles(const struct ny_sizes *f, unsigned workers);
+/* Bytes of the small problem beyond W and the accumulator. */
+size_t ny_sizes_problem(const struct ny_sizes *f);
+
+/* What ny_fit_prepare() holds: landmarks are gathered, then compared with one another, then looked
+ * at. */
+struct ny_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers);
+
+#endif

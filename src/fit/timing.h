@@ -1,0 +1,24 @@
+/* What a stage of a fit is timed by, and what several of them take. */
+#ifndef NY_FIT_TIMING_H
+#define NY_FIT_TIMING_H
+
+#include "fit/plan_private.h"
+
+struct ny_timing {
+    const struct ny_sizes *sizes;
+    const struct ny_fit_settings *settings;
+    const struct ny_look *look;
+    struct ny_prices price;
+    double n, m, entries;
+    struct ny_plan *plan;
+};
+
+/* The factor by which a pass takes longer where the budget or few rows leave threads out of it; and
+ * where few rows alone do. */
+double ny_timing_share(const struct ny_timing *t, ny_bytes_fn *bytes);
+double ny_timing_all(const struct ny_timing *t);
+/* Landmarks are read and compared with one another, and W is looked at, by whichever stage begins.
+ */
+double ny_timing_prepare(const struct ny_timing *t);
+
+#endif
