@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/announce.h"
 #include "api/fit.h"
 #include "api/given.h"
 #include "api/report.h"
@@ -174,61 +175,6 @@ static int inputs_of(const struct ny_request *request, json_t **out)
     return err;
 }
 
-/* Refuses here only a plan that cannot fit, whatever else is given up for it. */
-int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan)
-{
-    uint64_t room = ny_results_room(store, replaced);
-
-    if (plan->result_bytes <= room) return NY_OK;
-    return ny_fail(ny_store_context(store), NY_EIO,
-                   "the result takes %.1f MiB, and the disk of the store has room for %.1f MiB: "
-                   "make space, or ask for fewer components, landmarks or neighbours",
-                   (double)plan->result_bytes / 1048576.0, (double)room / 1048576.0);
-}
-
-/* Names a choice that takes less memory with the same data. */
-static const char *instead_of(const struct ny_fit_settings *settings)
-{
-    if (!settings->rule->all) return "fewer landmarks";
-    return settings->map->graph ? "choose landmarks (--approx nystrom)"
-                                : "choose landmarks (--approx projected --select rpcholesky)";
-}
-
-int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan)
-{
-    struct ny_report *told;
-    int err = ny_report_of_json(&told, ctx, ny_plan_json(plan));
-
-    if (err) return err;
-    ny_announce_plan(ctx, told);
-    ny_report_free(told);
-    return NY_OK;
-}
-
-int ny_plan_announce(struct ny_store *store, const char *replaced, const struct ny_plan *plan,
-                     const struct ny_fit_settings *settings)
-{
-    struct ny_context *ctx = ny_store_context(store);
-    int err = ny_plan_tell(ctx, plan);
-
-    if (err) return err;
-    if (plan->fits) return ny_plan_check_disk(store, replaced, plan);
-    if (plan->whole)
-        return ny_fail(ctx, NY_EBUDGET,
-                       "this fit needs %zu bytes (%.1f MiB), and the budget is %.1f MiB; give "
-                       "--memory %zuM, or fewer components",
-                       plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0,
-                       (double)ny_memory_limit(ctx) / 1048576.0,
-                       (plan->memory_min_bytes >> 20) + 1);
-    return ny_fail(
-        ctx, NY_EBUDGET,
-        "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %.1f MiB; "
-        "give --memory %zuM, or %s",
-        plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0, plan->m,
-        plan->m_estimated ? " (estimated)" : "", (double)ny_memory_limit(ctx) / 1048576.0,
-        (plan->memory_min_bytes >> 20) + 1, instead_of(settings));
-}
-
 /* Says what the fit will cost; refuses what does not fit before anything is written. */
 static int announce(struct ny_request *request)
 {
@@ -256,7 +202,7 @@ const struct ny_request_kind ny_request_fit = {.name = "fit",
                                                .record = record_of,
                                                .announce = announce,
                                                .run = run,
-                                               .updates = true};
+                                               .update = ny_update_run};
 
 const struct ny_request_kind ny_request_select = {.name = "dictionary",
                                                   .groups = NY_GROUP_SELECT,

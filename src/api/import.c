@@ -212,17 +212,6 @@ static uint64_t fingerprint_of(const struct ny_options *options, const char *con
     return parts[0];
 }
 
-void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader)
-{
-    struct ny_import_dropped *all = &import->left_out;
-    size_t count;
-    const struct ny_dropped *first = ny_reader_dropped(reader, &count);
-
-    for (size_t i = 0; i < count && all->told < NY_DROPPED_TOLD; i++)
-        all->first[all->told++] = import->consumed + first[i].row;
-    all->rows += ny_reader_dropped_count(reader);
-}
-
 void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped)
 {
     json_t *rows = json_array();

@@ -50,8 +50,6 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
 /* Buffers for a batch of the file. */
 int ny_import_allocate(struct ny_import *import, const struct ny_table *table);
 int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader);
-/* Adds the rows that a file left out, whose rows begin at import->consumed. */
-void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader);
 void ny_import_release(struct ny_import *import);
 
 /* ---- api/import_rows.c --------------------------------------------------------------------- */
@@ -61,6 +59,8 @@ int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t 
                    struct ny_row_batch *last);
 /* Imports all rows of the file but those that an earlier run committed. */
 int ny_import_file(struct ny_import *import, struct ny_reader *reader);
+/* Adds the rows that a file left out, whose rows begin at import->consumed. */
+void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader);
 /* Takes a record from ny_shuffle_drain(). */
 int ny_import_shuffled(void *import, const void *record, size_t bytes);
 

@@ -148,6 +148,17 @@ int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t 
     return err;
 }
 
+void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader)
+{
+    struct ny_import_dropped *all = &import->left_out;
+    size_t count;
+    const struct ny_dropped *first = ny_reader_dropped(reader, &count);
+
+    for (size_t i = 0; i < count && all->told < NY_DROPPED_TOLD; i++)
+        all->first[all->told++] = import->consumed + first[i].row;
+    all->rows += ny_reader_dropped_count(reader);
+}
+
 int ny_import_file(struct ny_import *import, struct ny_reader *reader)
 {
     struct ny_row_batch last = {0};

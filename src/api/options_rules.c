@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/option_values.h"
 #include "api/options_private.h"
 #include "base/text.h"
 #include "columns/kernels.h"
@@ -271,6 +272,14 @@ const char *ny_options_get(const struct ny_options *options, const char *name)
 
 /* ---- refusals ----------------------------------------------------------------------------- */
 
+/* Reads the whole number in force; false where the option has no value. */
+static bool count_of(const struct ny_options *options, const char *name, uint64_t *count)
+{
+    const char *text = ny_options_get(options, name);
+
+    return text && ny_value_count(text, count);
+}
+
 static unsigned groups_of(const char *name)
 {
     return ny_option_at(ny_option_find(name))->groups;
@@ -487,8 +496,8 @@ static int check_fit(const struct ny_options *options)
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--map %s has the %s kernel, not %s; use --map kpca", map->name, map->kernel,
                        kernel);
-    ny_options_size(options, "components", &components);
-    if (ny_options_size(options, "rank", &rank) && components + map->divided > rank &&
+    count_of(options, "components", &components);
+    if (count_of(options, "rank", &rank) && components + map->divided > rank &&
         !(method && method->rank_of))
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--components %llu%s more than --rank %llu; raise --rank",
@@ -509,8 +518,7 @@ static int check_limits(const struct ny_options *options, unsigned groups)
     uint64_t value;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (groups_of(names[i]) & groups && ny_options_size(options, names[i], &value) &&
-            value > INT_MAX)
+        if (groups_of(names[i]) & groups && count_of(options, names[i], &value) && value > INT_MAX)
             return ny_fail(options->ctx, NY_EUSAGE, "--%s is at most %d, not %llu", names[i],
                            INT_MAX, (unsigned long long)value);
     return NY_OK;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/fit.h"
 #include "api/given.h"
 #include "api/inspect.h"
 #include "base/memory.h"
@@ -153,8 +152,8 @@ static void note_done(const struct ny_request *request)
     if (ny_points_info(request->store, &points) || points.n <= n) return;
     ny_log(request->ctx, NY_LOG_NOTE, "%llu rows were appended since; %s",
            (unsigned long long)(points.n - n),
-           request->kind->updates && !graph ? "--update full or frozen takes them in"
-                                            : "--restart makes it again with them");
+           request->kind->update && !graph ? "--update full or frozen takes them in"
+                                           : "--restart makes it again with them");
 }
 
 /* Called after the plan, which for a budget below even this says which one works. */
@@ -209,10 +208,11 @@ static int run(struct ny_request *request)
 
     err = ny_name_lock(&lock, request->store, request->name);
     if (err) goto done;
-    if (request->kind->updates && ny_options_is_set(request->options, "update")) {
+    if (request->kind->update && ny_options_is_set(request->options, "update")) {
         err = reserve_process(request);
         if (err) goto done;
-        err = ny_update_run(request->store, request->name, request->options, &request->record);
+        err = request->kind->update(request->store, request->name, request->options,
+                                    &request->record);
         goto done;
     }
     err = request->kind->settings(request);
@@ -259,8 +259,9 @@ done:
 /* Goes on with the update that is under way of a result that is done, if there is one. */
 static int resume_update(struct ny_request *request)
 {
-    json_t *update;
-    int err = ny_record_load_update(request->store, request->name, &update);
+    json_t *update = NULL;
+    int err = request->kind->update ? ny_record_load_update(request->store, request->name, &update)
+                                    : NY_OK;
 
     if (err) return err;
     if (!update) {
@@ -276,19 +277,17 @@ static int resume_update(struct ny_request *request)
     if (err) return err;
     json_decref(request->record);
     request->record = NULL;
-    return ny_update_run(request->store, request->name, request->stored, &request->record);
+    return request->kind->update(request->store, request->name, request->stored, &request->record);
 }
 
-static int resume(struct ny_request *request)
+static int resume(struct ny_request *request, const struct ny_request_kind *const *kinds)
 {
-    static const struct ny_request_kind *const kinds[] = {&ny_request_fit, &ny_request_select,
-                                                          &ny_request_graph};
     struct ny_options none;
     int err = ny_record_need(request->store, request->name, &request->record);
 
     if (err) return err;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (ny_field_is(request->record, "kind", kinds[i]->name)) request->kind = kinds[i];
+    for (; *kinds; kinds++)
+        if (ny_field_is(request->record, "kind", (*kinds)->name)) request->kind = *kinds;
     if (!request->kind)
         return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be gone on with",
                        request->name, ny_store_path(request->store),
@@ -303,19 +302,17 @@ static int resume(struct ny_request *request)
     return err ? err : run_job(request);
 }
 
-int ny_resume(struct ny_context *context, const char *path, const char *name,
-              struct ny_report **report)
+int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
+                      const char *path, const char *name, struct ny_report **report)
 {
     struct ny_request request = {.ctx = context, .name = name};
     struct ny_name_lock *lock = NULL;
-    int err = NY_GIVEN(context, path, name);
+    int err;
 
-    if (report) *report = NULL;
-    if (err) return err;
     ny_fields_begin();
     err = ny_store_open(&request.store, context, path);
     if (err == NY_OK) err = ny_name_lock(&lock, request.store, name);
-    if (err == NY_OK) err = resume(&request);
+    if (err == NY_OK) err = resume(&request, kinds);
     ny_name_unlock(lock);
     if (err == NY_OK && report)
         err = ny_result_describe(report, request.store, name, request.record);

@@ -25,7 +25,10 @@ struct ny_request_kind {
     int (*announce)(struct ny_request *request);   /* the plan; NY_EBUDGET. NULL: there is none */
     int (*run)(struct ny_request *request);
     const struct ny_arrivals *arrivals;            /* of the rows; NULL: all are there */
-    bool updates;                                  /* takes rows in that were appended */
+    /* Takes rows in that were appended (option update), under the NAME's lock: *record is that of
+     * the result afterwards. NULL: the kind cannot be updated. */
+    int (*update)(struct ny_store *store, const char *name, const struct ny_options *options,
+                  json_t **record);
 };
 
 struct ny_request {
@@ -48,5 +51,8 @@ extern const struct ny_request_kind ny_request_fit, ny_request_select, ny_reques
 int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
                    const char *path, const char *name, const struct ny_options *options,
                    struct ny_report **report);
+/* Goes on with the job under NAME, which is of one of `kinds`, whose last is NULL. */
+int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
+                      const char *path, const char *name, struct ny_report **report);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/graph_settings.h"
 #include "base/memory.h"
 #include "results/record.h"
 #include "spectral/ensemble.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/announce.h"
 #include "api/settings.h"
 #include "base/memory.h"
 #include "base/progress.h"

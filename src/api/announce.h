@@ -1,0 +1,16 @@
+/* Tells the plan of a job to the caller before the job runs, and refuses one that has no room. */
+#ifndef NY_API_ANNOUNCE_H
+#define NY_API_ANNOUNCE_H
+
+#include "fit/plan.h"
+
+/* Tells the caller the plan. */
+int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan);
+/* NY_EIO where the disk has no room for what the plan stores for certain; the result `replaced`
+ * (NULL: none) gives its place. */
+int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan);
+/* Tells the plan of a fit, which is refused: NY_EBUDGET when it does not fit, NY_EIO as above. */
+int ny_plan_announce(struct ny_store *store, const char *replaced, const struct ny_plan *plan,
+                     const struct ny_fit_settings *settings);
+
+#endif

@@ -1,0 +1,150 @@
+#include "api/option_values.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/option_table.h"
+#include "api/synonyms.h"
+#include "base/text.h"
+
+enum { CHOICES_MAX = 24, CHOICE_BYTES = 32 };
+
+bool ny_value_number(const char *text, double *value)
+{
+    char *end;
+
+    if (text[0] == '\0' || strspn(text, "0123456789+-.eE") != strlen(text)) return false;
+    *value = strtod(text, &end);
+    return *end == '\0' && isfinite(*value);
+}
+
+bool ny_value_count(const char *text, uint64_t *value)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)text[0])) return false;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return *end == '\0' && errno == 0 && *value <= INT64_MAX;
+}
+
+bool ny_value_bytes(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    size_t digits = strspn(text, "0123456789.");
+    const char *unit = text + digits;
+    const char *power;
+    double value, factor = 1;
+    char *end;
+
+    if (digits == 0 || (unit[0] == '\0' && strchr(text, '.'))) return false;
+    value = strtod(text, &end);
+    if (end != unit) return false;
+    if (unit[0] != '\0') {
+        power = strchr(units, toupper((unsigned char)unit[0]));
+        if (!power) return false;
+        if (unit[1] != '\0' && strcasecmp(unit + 1, "B") != 0 && strcasecmp(unit + 1, "iB") != 0)
+            return false;
+        factor = ldexp(1, (int)(10 * (power - units + 1)));
+    }
+    if (value * factor < 1 || value * factor > 0x1p62) return false;
+    *bytes = (uint64_t)(value * factor);
+    return true;
+}
+
+/* Cuts "a|b|c" into words; returns how many. */
+static size_t split_choices(const char *argument, char words[][CHOICE_BYTES], const char **list)
+{
+    size_t count = 0;
+
+    while (argument && *argument && count < CHOICES_MAX) {
+        size_t length = strcspn(argument, "|");
+
+        memcpy(words[count], argument, length);
+        words[count][length] = '\0';
+        list[count] = words[count];
+        count++;
+        argument += length + (argument[length] == '|');
+    }
+    return count;
+}
+
+static int check_choice(struct ny_context *ctx, const struct ny_option_info *info,
+                        const char *value)
+{
+    char words[CHOICES_MAX][CHOICE_BYTES];
+    const char *list[CHOICES_MAX];
+    size_t count = split_choices(info->argument ? info->argument : "yes|no", words, list);
+    const char *meant = ny_synonym(info->name, value);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], value) == 0) return NY_OK;
+    if (meant)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--%s has no '%s'; what you mean is called '%s' here (of %s)", info->name,
+                       value, meant, info->argument);
+    return ny_fail(ctx, NY_EUSAGE, "--%s is one of %s, not '%s'%s", info->name,
+                   info->argument ? info->argument : "yes|no", value,
+                   ny_hint(value, list, count).text);
+}
+
+static int check_number(struct ny_context *ctx, int index, const char *value)
+{
+    const char *name = ny_option_at(index)->name;
+    const struct ny_option_rule *rule = ny_option_rule(index);
+    bool width = rule->kind == NY_WIDTH;
+    double number;
+
+    if (width && strcmp(value, "auto") == 0) return NY_OK;
+    if (rule->kind == NY_NUMBER_FROM) {
+        if (ny_value_number(value, &number) && number >= rule->least) return NY_OK;
+        return ny_fail(ctx, NY_EUSAGE, "--%s is a number, at least %g, not '%s'", name, rule->least,
+                       value);
+    }
+    if (ny_value_number(value, &number) && number > rule->least) return NY_OK;
+    if (isinf(rule->least))
+        return ny_fail(ctx, NY_EUSAGE, "--%s is a number, not '%s'", name, value);
+    return ny_fail(ctx, NY_EUSAGE, "--%s is a number above %g%s, not '%s'", name, rule->least,
+                   width ? " or auto" : "", value);
+}
+
+static int check_count(struct ny_context *ctx, int index, const char *value)
+{
+    const char *name = ny_option_at(index)->name;
+    double least = ny_option_rule(index)->least;
+    uint64_t count;
+
+    if (ny_value_count(value, &count) && (double)count >= least) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE, "--%s is a whole number, at least %.0f, not '%s'", name, least,
+                   value);
+}
+
+int ny_value_check(struct ny_context *ctx, int index, const char *value)
+{
+    const struct ny_option_info *info = ny_option_at(index);
+    uint64_t bytes;
+
+    switch (ny_option_rule(index)->kind) {
+    case NY_SWITCH:
+    case NY_CHOICE:
+        return check_choice(ctx, info, value);
+    case NY_COUNT:
+        return check_count(ctx, index, value);
+    case NY_NUMBER:
+    case NY_NUMBER_FROM:
+    case NY_WIDTH:
+        return check_number(ctx, index, value);
+    case NY_BYTES:
+        if (ny_value_bytes(value, &bytes)) return NY_OK;
+        return ny_fail(ctx, NY_EUSAGE, "--%s is a size such as 512M or 2G, not '%s'", info->name,
+                       value);
+    case NY_TEXT:
+        break;
+    }
+    if (value[0] != '\0') return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE, "--%s needs a value (%s)", info->name, info->argument);
+}

@@ -1,0 +1,18 @@
+/* What the texts of options mean: numbers, counts, sizes and words, and what is wrong with a text
+ * that means nothing. The values of one option are judged alone; api/options_rules.c judges options
+ * together. */
+#ifndef NY_API_OPTION_VALUES_H
+#define NY_API_OPTION_VALUES_H
+
+#include "base/context.h"
+
+/* The whole text as a finite decimal number: no spaces, no hexadecimal, no "inf". */
+bool ny_value_number(const char *text, double *value);
+/* The whole text as a whole number of at most INT64_MAX, without a sign. */
+bool ny_value_count(const char *text, uint64_t *value);
+/* A size such as "2G", "1.5GiB" or "300000000". */
+bool ny_value_bytes(const char *text, uint64_t *bytes);
+/* Checks a text that is to be the value of option `index`: NY_EUSAGE, with what it should be. */
+int ny_value_check(struct ny_context *ctx, int index, const char *value);
+
+#endif

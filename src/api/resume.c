@@ -1,0 +1,14 @@
+/* ny_resume: goes on with a job of any kind. */
+#include "api/given.h"
+#include "api/request.h"
+
+int ny_resume(struct ny_context *context, const char *path, const char *name,
+              struct ny_report **report)
+{
+    static const struct ny_request_kind *const kinds[] = {&ny_request_fit, &ny_request_select,
+                                                          &ny_request_graph, NULL};
+    int err = NY_GIVEN(context, path, name);
+
+    if (report) *report = NULL;
+    return err ? err : ny_request_resume(kinds, context, path, name, report);
+}
