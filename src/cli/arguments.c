@@ -6,13 +6,44 @@
 
 #include <string.h>
 
-enum { NAME_BYTES = 64 };
+enum { NAME_BYTES = 64, VERBS_MAX = 64 };
 
 struct cursor {
     struct command *command;
     int next;      /* index of the next word in argv */
     bool finished; /* --help was met */
 };
+
+/* ---- verbs -------------------------------------------------------------------------------- */
+
+const struct verb *cli_verb_find(const struct command *command, const char *name)
+{
+    for (const struct verb *verb = command->verbs; verb->name; verb++)
+        if (strcmp(verb->name, name) == 0) return verb;
+    return NULL;
+}
+
+/* Returns the name of the verb that is meant; NULL when nothing is near. */
+static const char *suggest_verb(const struct command *command, const char *name)
+{
+    const char *names[VERBS_MAX];
+    size_t count = 0;
+
+    for (; command->verbs[count].name && count < VERBS_MAX; count++)
+        names[count] = command->verbs[count].name;
+    return ny_suggest(name, names, count);
+}
+
+int cli_fail_verb(struct command *command, const char *word)
+{
+    const char *nearest = suggest_verb(command, word);
+
+    if (nearest)
+        return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", word, nearest);
+    return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; `nystream help` lists the verbs", word);
+}
+
+/* ---- options ------------------------------------------------------------------------------ */
 
 static int unknown_option(struct command *command, const char *typed, const char *name)
 {
@@ -25,9 +56,9 @@ static int unknown_option(struct command *command, const char *typed, const char
                         "%s is not an option of %s: the end of the output's name says how it is "
                         "written, as in %s",
                         typed, verb->name,
-                        verb->run == cli_run_plot     ? "-o NAME.svg"
-                        : verb->run == cli_run_report ? "-o NAME.html"
-                                                      : "-o NAME.csv");
+                        verb->groups & NY_GROUP_PLOT     ? "-o NAME.svg"
+                        : verb->groups & NY_GROUP_REPORT ? "-o NAME.html"
+                                                         : "-o NAME.csv");
     if (!cli_option_find(verb, name, &view) && cli_option_find(NULL, name, &view))
         return cli_fail(command, NY_EUSAGE,
                         "%s is not an option of %s; `nystream help %s --all` lists those", typed,
@@ -170,6 +201,8 @@ static int parse_short(struct cursor *cursor, const char *word)
     return NY_OK;
 }
 
+/* ---- operands, and the line as a whole ------------------------------------------------------ */
+
 /* The operand number `index` of the verb by its name in the usage line: "NAME". */
 static void operand_name(const struct verb *verb, size_t index, char *name, size_t size)
 {
@@ -264,35 +297,27 @@ static void become_help(struct cursor *cursor)
 
     command->operands[0] = command->verb->name;
     command->operand_count = 1;
-    command->verb = cli_verb_find("help");
+    command->verb = cli_verb_find(command, "help");
     for (int i = cursor->next; i < command->argc; i++)
         if (strcmp(command->argv[i], "--all") == 0) command->given |= OWN_ALL;
-}
-
-int cli_fail_verb(struct command *command, const char *word)
-{
-    const char *nearest = cli_verb_suggest(word);
-
-    if (nearest)
-        return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", word, nearest);
-    return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; `nystream help` lists the verbs", word);
 }
 
 static int parse_verb(struct command *command, const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        command->verb = cli_verb_find("help");
+        command->verb = cli_verb_find(command, "help");
         return NY_OK;
     }
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-        command->verb = cli_verb_find("version");
+        command->verb = cli_verb_find(command, "version");
         return NY_OK;
     }
     if (word[0] == '-')
         return cli_fail_usage(command, "a verb comes first, and options such as %s after it", word);
-    command->verb = cli_verb_find(word);
+    command->verb = cli_verb_find(command, word);
     if (command->verb) return NY_OK;
-    if (command->argc > 2 && cli_verb_find(command->argv[2]) && !cli_verb_suggest(word))
+    if (command->argc > 2 && cli_verb_find(command, command->argv[2]) &&
+        !suggest_verb(command, word))
         return cli_fail(command, NY_EUSAGE,
                         "unknown verb '%s'; the verb comes first: nystream %s %s", word,
                         command->argv[2], word);

@@ -2,8 +2,9 @@
  * The command: what its files share. It sees the public header alone.
  *
  * A command line is parsed against two tables, the verbs (cli/verbs.c) and the options: those of
- * the library (ny_option_at()) and the command's own. Help, man page and completions are
- * written from the same tables. Data go to the standard output, words to the standard error.
+ * the library (ny_option_at()) and the command's own (cli/options.c). Help, man page and
+ * completions are written from the same tables. Data go to the standard output, words to the
+ * standard error.
  */
 #ifndef NY_CLI_CLI_H
 #define NY_CLI_CLI_H
@@ -46,6 +47,7 @@ struct verb {
     const char *description; /* sentences; after a line's end what short help leaves out */
     const char *examples;    /* lines; in a folder with table.csv all of them run */
     int (*run)(struct command *command);
+    bool resumable; /* stopped, it leaves something to go on with */
 };
 
 /* Progress and messages on the standard error. */
@@ -60,6 +62,7 @@ struct display {
 };
 
 struct command {
+    const struct verb *verbs; /* the table; its last has no name */
     const struct verb *verb;
     struct ny_context *context;
     struct ny_options *options;
@@ -75,27 +78,9 @@ struct command {
     struct display display;
 };
 
-/* ---- verbs.c: the tables ------------------------------------------------------------------ */
+/* ---- verbs.c: the table, and the functions that it names ------------------------------------ */
 
-const struct verb *cli_verb_at(size_t index); /* NULL past the last */
-const struct verb *cli_verb_find(const char *name);
-/* NULL when nothing is near. */
-const char *cli_verb_suggest(const char *name);
-
-/* An option as help, man page and completions show it. */
-struct option_view {
-    char letter; /* 0: none */
-    const char *name, *argument, *fallback, *summary, *section;
-    unsigned own;          /* its bit; 0: an option of the library */
-    unsigned groups;       /* of the library's */
-    bool switch_both_ways; /* --name and --no-name */
-    bool rare;             /* short help leaves it out */
-};
-/* The verb's options in the order of help; false past the last. verb NULL: all there are. */
-bool cli_option_at(const struct verb *verb, size_t index, struct option_view *view);
-bool cli_option_find(const struct verb *verb, const char *name, struct option_view *view);
-bool cli_option_by_letter(const struct verb *verb, char letter, struct option_view *view);
-const char *cli_option_suggest(const struct verb *verb, const char *name);
+extern const struct verb cli_verbs[]; /* for main() alone, which puts it into struct command */
 
 int cli_run_import(struct command *command);
 int cli_run_info(struct command *command);
@@ -119,10 +104,29 @@ int cli_run_bench(struct command *command);
 int cli_run_version(struct command *command);
 int cli_run_help(struct command *command);
 
+/* ---- options.c ---------------------------------------------------------------------------- */
+
+/* An option as help, man page and completions show it. */
+struct option_view {
+    char letter; /* 0: none */
+    const char *name, *argument, *fallback, *summary, *section;
+    unsigned own;          /* its bit; 0: an option of the library */
+    unsigned groups;       /* of the library's */
+    bool switch_both_ways; /* --name and --no-name */
+    bool rare;             /* short help leaves it out */
+};
+/* The verb's options in the order of help; false past the last. verb NULL: all there are. */
+bool cli_option_at(const struct verb *verb, size_t index, struct option_view *view);
+bool cli_option_find(const struct verb *verb, const char *name, struct option_view *view);
+bool cli_option_by_letter(const struct verb *verb, char letter, struct option_view *view);
+const char *cli_option_suggest(const struct verb *verb, const char *name);
+
 /* ---- arguments.c -------------------------------------------------------------------------- */
 
 /* Fills in verb, operands and options; `--help` and `--version` become the verbs of that name. */
 int cli_parse(struct command *command);
+/* Finds the verb of that name; NULL where there is none. */
+const struct verb *cli_verb_find(const struct command *command, const char *name);
 /* A word that is no verb: with the one that is meant, where there is one. */
 int cli_fail_verb(struct command *command, const char *word);
 
@@ -160,6 +164,10 @@ void cli_use_all_cpus(void);
 /* Descriptors 0, 1, 2 are open after this, so that no data file takes their number; a closed
  * pipe is an error of write(), not a signal. */
 void cli_prepare_output(void);
+
+/* ---- text.c ------------------------------------------------------------------------------- */
+
+/* Writes text as a string of JSON, with ? for bytes that are not UTF-8. */
 void cli_write_json_string(FILE *file, const char *text);
 /* Prints text with ? for control characters, as a terminal would obey those that files and stores
  * hold. */
@@ -236,14 +244,15 @@ void cli_print_gamma_grid(FILE *file, const json_t *facts);
 
 /* ---- help.c, man.c, completion.c ---------------------------------------------------------- */
 
-void cli_print_overview(FILE *file);
+/* Prints what the command is for, with a line for each verb. */
+void cli_print_overview(FILE *file, const struct verb *verbs);
 void cli_print_usage(FILE *file, const struct verb *verb);
 /* "fit STORE NAME [options]" */
 void cli_synopsis(const struct verb *verb, char *text, size_t bytes);
 /* Prints the first sentence of common options, or with `all` the full text of all options. */
 void cli_print_help(FILE *file, const struct verb *verb, bool all);
-void cli_print_man(FILE *file);
-void cli_print_bash_completion(FILE *file);
-void cli_print_zsh_completion(FILE *file);
+void cli_print_man(FILE *file, const struct verb *verbs);
+void cli_print_bash_completion(FILE *file, const struct verb *verbs);
+void cli_print_zsh_completion(FILE *file, const struct verb *verbs);
 
 #endif

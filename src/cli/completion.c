@@ -46,12 +46,10 @@ static void put_parts(FILE *file)
         fprintf(file, "%s%s", i ? " " : "", ny_export_parts()[i]);
 }
 
-static void put_verbs(FILE *file)
+static void put_verbs(FILE *file, const struct verb *verbs)
 {
-    const struct verb *verb;
-
-    for (size_t i = 0; (verb = cli_verb_at(i)); i++)
-        fprintf(file, "%s%s", i ? " " : "", verb->name);
+    for (const struct verb *verb = verbs; verb->name; verb++)
+        fprintf(file, "%s%s", verb > verbs ? " " : "", verb->name);
 }
 
 /* Writes the words that may follow an option that takes a value. */
@@ -84,12 +82,11 @@ static void put_bash_values(FILE *file)
     }
 }
 
-static void put_bash_options(FILE *file)
+static void put_bash_options(FILE *file, const struct verb *verbs)
 {
-    const struct verb *verb;
     struct option_view view;
 
-    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+    for (const struct verb *verb = verbs; verb->name; verb++) {
         fprintf(file, "        %s) words=\"", verb->name);
         for (size_t k = 0; cli_option_at(verb, k, &view); k++)
             fprintf(file, "%s--%s%s%s", k ? " " : "", view.name,
@@ -99,12 +96,12 @@ static void put_bash_options(FILE *file)
 }
 
 /* Verbs that take operands of a kind, as a pattern of the shell's: "fit|select". */
-static void put_verbs_with(FILE *file, bool (*has)(const struct verb *verb))
+static void put_verbs_with(FILE *file, const struct verb *verbs,
+                           bool (*has)(const struct verb *verb))
 {
-    const struct verb *verb;
     const char *separator = "";
 
-    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+    for (const struct verb *verb = verbs; verb->name; verb++) {
         if (!has(verb)) continue;
         fprintf(file, "%s%s", separator, verb->name);
         separator = "|";
@@ -140,7 +137,7 @@ static const char bash_helpers[] = "_nystream_names() {\n"
                                    "    done\n"
                                    "}\n";
 
-void cli_print_bash_completion(FILE *file)
+void cli_print_bash_completion(FILE *file, const struct verb *verbs)
 {
     fputs("# bash completion of nystream; made by `nystream help --bash-completion`\n", file);
     fputs(bash_helpers, file);
@@ -150,33 +147,33 @@ void cli_print_bash_completion(FILE *file)
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
           "        COMPREPLY=($(compgen -W \"",
           file);
-    put_verbs(file);
+    put_verbs(file, verbs);
     fputs(" --help --version\" -- \"$cur\"))\n        return\n    fi\n    case $prev in\n", file);
     put_bash_values(file);
     fputs("    esac\n    if [ -z \"$words\" ] && [[ $cur == -* ]]; then\n"
           "        case ${COMP_WORDS[1]} in\n",
           file);
-    put_bash_options(file);
+    put_bash_options(file, verbs);
     fputs("        esac\n    elif [ -z \"$words\" ] && [ \"$COMP_CWORD\" -eq 3 ]; then\n"
           "        case ${COMP_WORDS[1]} in\n        ",
           file);
-    put_verbs_with(file, takes_name);
+    put_verbs_with(file, verbs, takes_name);
     fputs(")\n            words=$(_nystream_names) ;;\n"
           "        esac\n"
           "    elif [ -z \"$words\" ] && [ \"$COMP_CWORD\" -gt 3 ]; then\n"
           "        case ${COMP_WORDS[1]} in\n        ",
           file);
-    put_verbs_with(file, takes_names);
+    put_verbs_with(file, verbs, takes_names);
     fputs(")\n            words=$(_nystream_names) ;;\n"
           "        esac\n"
           "    elif [ -z \"$words\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
           "        case ${COMP_WORDS[1]} in\n        ",
           file);
-    put_verbs_with(file, takes_store);
+    put_verbs_with(file, verbs, takes_store);
     fputs(")\n            COMPREPLY=($(compgen -d -- \"$cur\")) ;;\n        help)\n            "
           "words=\"",
           file);
-    put_verbs(file);
+    put_verbs(file, verbs);
     fputs("\" ;;\n        esac\n    fi\n"
           "    if [ -n \"$words\" ]; then\n"
           "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
@@ -229,9 +226,8 @@ static void put_zsh_option(FILE *file, const struct option_view *view)
     }
 }
 
-void cli_print_zsh_completion(FILE *file)
+void cli_print_zsh_completion(FILE *file, const struct verb *verbs)
 {
-    const struct verb *verb;
     struct option_view view;
 
     fputs("#compdef nystream\n# made by `nystream help --zsh-completion`\n"
@@ -242,7 +238,7 @@ void cli_print_zsh_completion(FILE *file)
           "}\n"
           "_nystream() {\n    local -a verbs\n    verbs=(\n",
           file);
-    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+    for (const struct verb *verb = verbs; verb->name; verb++) {
         fprintf(file, "        '%s:", verb->name);
         put_zsh_text(file, verb->summary);
         fputs("'\n", file);
@@ -250,7 +246,7 @@ void cli_print_zsh_completion(FILE *file)
     fputs("    )\n    if (( CURRENT == 2 )); then\n        _describe verb verbs\n        return\n"
           "    fi\n    case $words[2] in\n",
           file);
-    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+    for (const struct verb *verb = verbs; verb->name; verb++) {
         fprintf(file, "    %s)\n        _arguments \\\n", verb->name);
         for (size_t k = 0; cli_option_at(verb, k, &view); k++)
             put_zsh_option(file, &view);

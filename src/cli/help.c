@@ -26,15 +26,14 @@ void cli_print_usage(FILE *file, const struct verb *verb)
     fprintf(file, "usage: nystream %s\n", synopsis);
 }
 
-void cli_print_overview(FILE *file)
+void cli_print_overview(FILE *file, const struct verb *verbs)
 {
-    const struct verb *verb;
     int width = page_width();
 
     fputs("nystream: spectral embeddings of data sets that do not fit in memory\n\n"
           "usage: nystream VERB …\n\n",
           file);
-    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+    for (const struct verb *verb = verbs; verb->name; verb++) {
         fprintf(file, "  %-*s", VERB_COLUMN - 2, verb->name);
         cli_wrap(file, verb->summary, VERB_COLUMN, VERB_COLUMN, width);
     }

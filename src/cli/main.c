@@ -49,7 +49,7 @@ static void tell_openblas(void)
 int main(int argc, char **argv)
 {
     const char *operands[argc + 1];
-    struct command command = {.argc = argc, .argv = argv, .operands = operands};
+    struct command command = {.verbs = cli_verbs, .argc = argc, .argv = argv, .operands = operands};
     int status;
 
     cli_use_all_cpus();

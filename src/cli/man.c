@@ -68,16 +68,15 @@ static void put_description(FILE *file, const char *text)
     }
 }
 
-static void print_head(FILE *file)
+static void print_head(FILE *file, const struct verb *verbs)
 {
-    const struct verb *verb;
     char synopsis[256];
 
     fprintf(file, ".TH NYSTREAM 1 \"\" \"nystream %s\" \"User Commands\"\n", ny_version());
     fputs(".SH NAME\nnystream \\- spectral embeddings of data sets that do not fit in memory\n"
           ".SH SYNOPSIS\n.nf\n",
           file);
-    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+    for (const struct verb *verb = verbs; verb->name; verb++) {
         cli_synopsis(verb, synopsis, sizeof(synopsis));
         fputs("\\fBnystream\\fR ", file);
         put_line(file, synopsis);
@@ -85,10 +84,8 @@ static void print_head(FILE *file)
     fputs(".fi\n", file);
 }
 
-static void print_description(FILE *file)
+static void print_description(FILE *file, const struct verb *verbs)
 {
-    const struct verb *verb;
-
     fputs(".SH DESCRIPTION\n", file);
     put_line(file, "Points are imported into a store, a directory, and streamed from there in "
                    "passes of bounded memory; kernel matrices are approximated from landmark "
@@ -96,7 +93,7 @@ static void print_description(FILE *file)
                    "convention NAME.nys. Rows are numbered from 0, lines and columns of files "
                    "from 1. Data go to the standard output or to -o, words to the standard "
                    "error. Options may stand before or after operands; -- ends them.");
-    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+    for (const struct verb *verb = verbs; verb->name; verb++) {
         fprintf(file, ".SS %s ", verb->name);
         put_line(file, verb->operands);
         put_description(file, verb->description);
@@ -107,17 +104,16 @@ static void print_description(FILE *file)
 }
 
 /* ".BR fit , plan" as words: the verbs that have this option, unless all have. */
-static void print_verbs_of(FILE *file, const struct option_view *view)
+static void print_verbs_of(FILE *file, const struct verb *verbs, const struct option_view *view)
 {
-    const struct verb *verb;
     const char *separator = " (";
     size_t all = 0, having = 0;
     struct option_view same;
 
-    for (; (verb = cli_verb_at(all)); all++)
-        having += cli_option_find(verb, view->name, &same) && same.own == view->own;
+    for (; verbs[all].name; all++)
+        having += cli_option_find(&verbs[all], view->name, &same) && same.own == view->own;
     if (having == all) return;
-    for (size_t i = 0; (verb = cli_verb_at(i)); i++) {
+    for (const struct verb *verb = verbs; verb->name; verb++) {
         if (!cli_option_find(verb, view->name, &same) || same.own != view->own) continue;
         fprintf(file, "%s%s", separator, verb->name);
         separator = ", ";
@@ -125,7 +121,7 @@ static void print_verbs_of(FILE *file, const struct option_view *view)
     fputs(")", file);
 }
 
-static void print_option(FILE *file, const struct option_view *view)
+static void print_option(FILE *file, const struct verb *verbs, const struct option_view *view)
 {
     fputs(".TP\n", file);
     if (view->letter) fprintf(file, "\\fB\\-%c\\fR, ", view->letter);
@@ -148,17 +144,17 @@ static void print_option(FILE *file, const struct option_view *view)
         fputs("; default ", file);
         put(file, view->fallback);
     }
-    print_verbs_of(file, view);
+    print_verbs_of(file, verbs, view);
     fputc('\n', file);
 }
 
-static void print_options(FILE *file)
+static void print_options(FILE *file, const struct verb *verbs)
 {
     struct option_view view;
 
     fputs(".SH OPTIONS\nBehind each, in brackets, the verbs that have it.\n", file);
     for (size_t i = 0; cli_option_at(NULL, i, &view); i++)
-        print_option(file, &view);
+        print_option(file, verbs, &view);
     fputs(".PP\nParts of a result for \\fB\\-\\-part\\fR:", file);
     for (size_t i = 0; ny_export_parts()[i]; i++)
         fprintf(file, "%s %s", i ? "," : "", ny_export_parts()[i]);
@@ -224,11 +220,11 @@ static void print_rest(FILE *file)
     fputs(".fi\n", file);
 }
 
-void cli_print_man(FILE *file)
+void cli_print_man(FILE *file, const struct verb *verbs)
 {
-    print_head(file);
-    print_description(file);
-    print_options(file);
+    print_head(file, verbs);
+    print_description(file, verbs);
+    print_options(file, verbs);
     print_exit_status(file);
     print_rest(file);
 }

@@ -8,13 +8,6 @@
 
 static const char memory_option[] = "--memory";
 
-/* Verbs that leave something to go on with when they are stopped. */
-static bool is_resumable(const struct verb *verb)
-{
-    return verb->run == cli_run_fit || verb->run == cli_run_select || verb->run == cli_run_graph ||
-           verb->run == cli_run_import;
-}
-
 /* "--name", or "--name=value". */
 static bool is_option(const char *word, const char *option)
 {
@@ -55,7 +48,7 @@ static int set_command(const struct command *command, struct ny_context *context
 /* A budget that has no room for the words is refused by the verb, which knows what it needs. */
 void cli_remember_command(struct command *command)
 {
-    if (is_resumable(command->verb)) set_command(command, command->context, NULL);
+    if (command->verb->resumable) set_command(command, command->context, NULL);
 }
 
 /* ---- after a failure ------------------------------------------------------------------------ */
@@ -76,13 +69,14 @@ static bool wanted_memory(const struct command *command, char *size, size_t byte
     return true;
 }
 
-/* Asks with a context of its own, so that the error in the command's context stays. */
+/* Tells whether the failed verb, which is resumable, has left a NAME to go on with; an import has
+ * no NAME. Asks with a context of its own, so that the error in the command's context stays. */
 static bool is_interrupted(const struct command *command, struct ny_context *context)
 {
     struct ny_report *report = NULL;
     bool waits = false;
 
-    if (command->verb->run != cli_run_import &&
+    if (!(command->verb->groups & NY_GROUP_IMPORT) &&
         ny_result_report(context, command->operands[0], command->operands[1], &report) == NY_OK)
         waits = ny_report_text(report, "resume") != NULL;
     ny_report_free(report);

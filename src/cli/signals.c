@@ -51,11 +51,10 @@ static void lose_patience(int signal)
 
 static struct cli_last_words words_of(const struct verb *verb)
 {
-    if (verb->run == cli_run_fit || verb->run == cli_run_select || verb->run == cli_run_graph ||
-        verb->run == cli_run_import)
+    if (verb->resumable)
         return (struct cli_last_words){
             "stopped inside a long step; the checkpoint before it is kept", true};
-    if (verb->run == cli_run_embed)
+    if (verb->groups & NY_GROUP_EMBED)
         return (struct cli_last_words){
             "stopped inside a long step; its temporary store, a folder .nystream-… beside the "
             "output or in --tmpdir, is left behind: remove it",

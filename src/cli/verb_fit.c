@@ -275,7 +275,7 @@ static int run_named(struct command *command, run_fn *run, const char *kind)
     else
         status = run(command->context, store, name, command->options, &report);
     status = status ? cli_fail_resumable(command, status)
-                    : show_result(command, report, command->verb->run == cli_run_fit);
+                    : show_result(command, report, strcmp(kind, "fit") == 0);
     ny_report_free(report);
     return status;
 }

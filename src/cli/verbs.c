@@ -1,15 +1,16 @@
-/* The tables: verbs, and the options that are the command's own. */
+/*
+ * The table of verbs. It names the functions that run them, and so stands above all of those:
+ * main() alone refers to it, and hands it down in struct command to what looks verbs up.
+ */
 #include "cli/cli.h"
 
-#include <string.h>
-
-enum { NAMES_MAX = 160, NO_LIMIT = 1 << 30 };
+enum { NO_LIMIT = 1 << 30 };
 
 #define EVERY (OWN_JSON | OWN_QUIET | OWN_VERBOSE | OWN_HELP)
 #define COMMON NY_GROUP_COMMON
 #define WORK (NY_GROUP_COMMON | NY_GROUP_THREADS) /* of verbs that work in several threads */
 
-static const struct verb verbs[] = {
+const struct verb cli_verbs[] = {
     {"import", "STORE FILE…", "", 2, NO_LIMIT, NY_GROUP_IMPORT | WORK, EVERY,
      "read tables into a store",
      "Reads the FILEs, one after another, in one bounded-memory pass; - is the standard input. "
@@ -20,7 +21,7 @@ static const struct verb verbs[] = {
      "run it again if it ended: it would add the same rows once more.",
      "nystream import points.nys table.csv --label-column class\n"
      "nystream import points.nys more.csv --label-column class --append",
-     cli_run_import},
+     .run = cli_run_import, .resumable = true},
     {"info", "STORE [NAME]", "", 1, 2, 0, EVERY, "what is in a store, or all about one result",
      "Shows what a store holds: rows, columns, element type, size, labels, results. With NAME "
      "shows that result: the command that made it, its options, eigenvalues, certificate (how far "
@@ -35,13 +36,13 @@ static const struct verb verbs[] = {
      "- reserved by stage: the most memory that each stage set aside",
      "nystream info points.nys\n"
      "nystream info points.nys first --json",
-     cli_run_info},
+     .run = cli_run_info},
     {"verify", "STORE", "", 1, 1, WORK, EVERY, "read every byte and name each damaged block",
      "Reads every byte of a store, in as many threads as it may, and checks it against its "
      "checksum. Prints `ok`, or each damaged block of points and chunk of a result with its "
      "rows, and then exits 5. All other rows can still be read: see export --skip-damaged, and "
      "repair.",
-     "nystream verify points.nys", cli_run_verify},
+     "nystream verify points.nys", .run = cli_run_verify},
     {"plan", "STORE", "", 1, 1, NY_GROUP_FIT | NY_GROUP_PLAN | WORK, EVERY,
      "passes, flops, memory, disk and time of a fit, before anything runs; and its kernel width",
      "Says what `fit` with the same options would cost on this machine, and whether it fits in "
@@ -54,7 +55,7 @@ static const struct verb verbs[] = {
      "none sees another.",
      "nystream plan points.nys --landmarks 100 --memory 256M\n"
      "nystream plan points.nys --gamma-grid 0.1,1,10",
-     cli_run_plan},
+     .run = cli_run_plan},
     {"fit", "STORE NAME", "", 2, 2, NY_GROUP_FIT | NY_GROUP_UPDATE | WORK, EVERY,
      "compute an embedding, resume it, or update it",
      "Selects landmarks, accumulates, solves, projects, and stores the result under NAME. A "
@@ -65,13 +66,13 @@ static const struct verb verbs[] = {
      "Readers see the old result until the updated one is whole.",
      "nystream fit points.nys first --landmarks 100 --components 3 --memory 256M\n"
      "nystream fit points.nys groups --map laplacian --landmarks 100 --row-normalize",
-     cli_run_fit},
+     .run = cli_run_fit, .resumable = true},
     {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | WORK, EVERY, "choose landmarks alone",
      "Stores a list of landmarks under NAME, for `fit --landmarks-from NAME`. Resumed as a fit is: "
      "by the same command, or by `select STORE NAME` alone.",
      "nystream select points.nys chosen --select greedy --tolerance 0.1\n"
      "nystream fit points.nys second --landmarks-from chosen",
-     cli_run_select},
+     .run = cli_run_select, .resumable = true},
     {"graph", "STORE NAME", "", 2, 2, NY_GROUP_GRAPH | WORK, EVERY,
      "the nearest neighbours of all rows, and how they hang together",
      "Finds the nearest neighbours of every row, exactly, from all pairs of rows, and stores them "
@@ -81,12 +82,12 @@ static const struct verb verbs[] = {
      "distances, components, and rows, those of the largest component.",
      "nystream graph points.nys near --neighbors 5 --sweep 2,3,5,8\n"
      "nystream fit points.nys unrolled --map isomap --graph near --landmarks 100",
-     cli_run_graph},
+     .run = cli_run_graph, .resumable = true},
     {"path", "STORE GRAPH", "--from ROW --to ROW", 2, 2, NY_GROUP_PATH | COMMON, EVERY,
      "a shortest path between two rows of a graph",
      "Prints the rows of a shortest path from row --from to row --to, one a line, each with the "
      "length of the path up to it.",
-     "nystream path points.nys near --from 0 --to 1", cli_run_path},
+     "nystream path points.nys near --from 0 --to 1", .run = cli_run_path},
     {"eval", "STORE NAME…", "", 2, NO_LIMIT, NY_GROUP_EVALUATE | WORK, EVERY | OWN_LABELS | OWN_CSV,
      "judge results: clusters against labels, and more",
      "Prints a table with a column for each NAME and a line for each figure; what does not apply "
@@ -114,14 +115,14 @@ static const struct verb verbs[] = {
      "best matrix of that rank over this one's\n"
      "--against another result adds how far eigenvectors, eigenvalues and, after a linear "
      "regression, rows agree with it.",
-     "nystream eval points.nys first groups --clusters 3", cli_run_eval},
+     "nystream eval points.nys first groups --clusters 3", .run = cli_run_eval},
     {"transform", "STORE NAME|MODEL.nym", "--input FILE -o OUT.npy", 1, 2, NY_GROUP_READ | WORK,
      EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
      "solving anything. A model that was exported as one file (export --part model) needs no "
      "store. Warns if the landmarks leave out far more of the new rows than of the fitted ones, "
      "which happens if they are on another scale; --json gives the share as drift_trace_error.",
-     "nystream transform points.nys first --input new.csv -o placed.npy", cli_run_transform},
+     "nystream transform points.nys first --input new.csv -o placed.npy", .run = cli_run_transform},
     {"export", "STORE NAME", "-o OUT.npy", 2, 2, COMMON,
      EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED, "write a part of a result to a file",
      "Writes the embedding or another part of a result. The end of the output's name says how: "
@@ -131,7 +132,7 @@ static const struct verb verbs[] = {
      "they are numbers) so that all others keep theirs, and warns of them.",
      "nystream export points.nys first -o embedding.npy\n"
      "nystream export points.nys first --part eigenvalues -o eigenvalues.csv",
-     cli_run_export},
+     .run = cli_run_export},
     {"plot", "STORE NAME", "-o OUT.png", 2, 2, NY_GROUP_PLOT | COMMON,
      EVERY | OWN_OUTPUT | OWN_TERMINAL,
      "draw an embedding as a png, svg or pdf, or on the terminal",
@@ -141,7 +142,7 @@ static const struct verb verbs[] = {
      "cluster, component (of a graph), residual; cluster:B takes those of result B.",
      "nystream plot points.nys first -o first.png\n"
      "nystream plot points.nys first --terminal --axes 1,3",
-     cli_run_plot},
+     .run = cli_run_plot},
     {"report", "STORE [NAME]…", "-o OUT.html", 1, NO_LIMIT, NY_GROUP_REPORT | COMMON,
      EVERY | OWN_OUTPUT, "write results as one page of HTML",
      "Writes one page that needs no network: plots to point at, to move and to zoom, eigenvalues, "
@@ -151,15 +152,15 @@ static const struct verb verbs[] = {
      "--path draws a shortest path in it, with its rows, and as images where they are some. "
      "The page is smaller than 5 MB for any number of rows: an image shows all of them, and a "
      "sample of them can be pointed at.",
-     "nystream report points.nys first groups -o report.html", cli_run_report},
+     "nystream report points.nys first groups -o report.html", .run = cli_run_report},
     {"embed", "FILE", "-o OUT.npy", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | WORK,
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
      "import, fit and export in one; the store between is temporary.",
-     "nystream embed table.csv -o embedding.npy --label-column class", cli_run_embed},
+     "nystream embed table.csv -o embedding.npy --label-column class", .run = cli_run_embed},
     {"list", "STORE", "", 1, 1, 0, EVERY, "the names of the results, with their status",
      "Prints a line for each result: name, tab, status (done, running, interrupted). An "
      "interrupted result has another tab and the command that resumes it.",
-     "nystream list points.nys", cli_run_list},
+     "nystream list points.nys", .run = cli_run_list},
     {"repair", "STORE", "", 1, 1, WORK, EVERY,
      "set aside what is damaged, so that the rest can be used",
      "Reads every byte, as verify does, and prints what it sets aside. Rows in damaged blocks are "
@@ -170,152 +171,32 @@ static const struct verb verbs[] = {
      "older copy, the store can be written again from then on. Refused, with nothing changed, "
      "while an import or a fit runs, and where the damage is in what all else hangs on: import "
      "the points again.",
-     "nystream verify points.nys || nystream repair points.nys", cli_run_repair},
+     "nystream verify points.nys || nystream repair points.nys", .run = cli_run_repair},
     {"compact", "STORE", "", 1, 1, COMMON, EVERY, "give back the disk that removed results held",
      "A store keeps the room of removed or replaced results for later ones, and its files never "
      "get smaller by themselves. compact copies what is left, for which the disk needs room, and "
      "puts the copy in the store's place in one step: a kill leaves the old store or the new one. "
      "Does nothing if less than a sixteenth is free. Refused while an import or a fit runs; "
      "readers go on.",
-     "nystream compact points.nys", cli_run_compact},
+     "nystream compact points.nys", .run = cli_run_compact},
     {"rm", "STORE NAME…", "", 2, NO_LIMIT, 0, EVERY, "remove results",
      "Removes each NAME from the store, at once and without asking. Later results use its room; "
      "`compact` gives it back to the disk.",
-     "nystream rm points.nys second", cli_run_rm},
+     "nystream rm points.nys second", .run = cli_run_rm},
     {"bench", "", "", 0, 0, WORK, EVERY, "measure this machine, for plans",
      "Measures the rates that plans rest on (matrix products, exp, memory, disk) and keeps them "
      "in the user's cache folder.",
-     "nystream bench", cli_run_bench},
+     "nystream bench", .run = cli_run_bench},
     {"version", "", "", 0, 0, 0, EVERY, "print the version",
      "Prints the version of the command and of "
      "the library that it runs with.",
-     "nystream version --json", cli_run_version},
+     "nystream version --json", .run = cli_run_version},
     {"help", "[VERB]", "", 0, 1, 0, EVERY | OWN_ALL | OWN_MAN | OWN_BASH | OWN_ZSH,
      "explain a verb",
      "Explains a verb and its common options, or with --all every option. With another option "
      "writes the manual page or a completion script, made from the same tables.",
      "nystream help fit --all\n"
      "nystream help --man > nystream.1",
-     cli_run_help},
+     .run = cli_run_help},
+    {.name = NULL},
 };
-
-#define OUTPUT "Output"
-
-static const struct option_view own_options[] = {
-    {'o', "output", "FILE", NULL,
-     "file to write; - is the standard output. A table is .npy, .csv, .csv.gz or .tsv, a model "
-     ".nym, a picture .png, .svg or .pdf, a report .html; other endings are refused",
-     OUTPUT, .own = OWN_OUTPUT},
-    {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", "Input",
-     .own = OWN_INPUT},
-    {0, "part", "PART", "embedding", "the part to write (see below)", OUTPUT, .own = OWN_PART},
-    {0, "skip-damaged", NULL, NULL, "write rows that are damaged as NaN, and go on", OUTPUT,
-     .own = OWN_SKIP_DAMAGED},
-    {0, "labels", NULL, NULL, "labels must be there: else exit 2", "Measures", .own = OWN_LABELS},
-    {0, "csv", NULL, NULL, "print CSV: a line for each result", OUTPUT, .own = OWN_CSV},
-    {0, "terminal", NULL, NULL, "draw in letters, on the standard output", OUTPUT,
-     .own = OWN_TERMINAL},
-    {0, "all", NULL, NULL, "every option, with all there is to say of it", OUTPUT, .own = OWN_ALL},
-    {0, "man", NULL, NULL, "write the manual page, in roff", OUTPUT, .own = OWN_MAN},
-    {0, "bash-completion", NULL, NULL, "write the completion script of bash", OUTPUT,
-     .own = OWN_BASH},
-    {0, "zsh-completion", NULL, NULL, "write the completion script of zsh", OUTPUT, .own = OWN_ZSH},
-    {0, "json", NULL, NULL, "print JSON: the report, and errors as one object", OUTPUT,
-     .own = OWN_JSON},
-    {'q', "quiet", NULL, NULL, "no plan, progress or summary: only warnings and errors", OUTPUT,
-     .own = OWN_QUIET},
-    {'v', "verbose", NULL, NULL, "more about what is done, and what it took", OUTPUT,
-     .own = OWN_VERBOSE},
-    {'h', "help", NULL, NULL, "explain the verb and its options", OUTPUT, .own = OWN_HELP},
-};
-
-enum { OWN_COUNT = sizeof(own_options) / sizeof(own_options[0]) };
-
-const struct verb *cli_verb_at(size_t index)
-{
-    return index < sizeof(verbs) / sizeof(verbs[0]) ? &verbs[index] : NULL;
-}
-
-const struct verb *cli_verb_find(const char *name)
-{
-    const struct verb *verb;
-
-    for (size_t i = 0; (verb = cli_verb_at(i)); i++)
-        if (strcmp(verb->name, name) == 0) return verb;
-    return NULL;
-}
-
-const char *cli_verb_suggest(const char *name)
-{
-    const char *names[NAMES_MAX];
-    size_t count = 0;
-
-    for (; cli_verb_at(count) && count < NAMES_MAX; count++)
-        names[count] = verbs[count].name;
-    return ny_suggest(name, names, count);
-}
-
-/* Makes the view of an option. A switch that is on, or whose default depends, shows --no-S too. */
-static struct option_view view_of(const struct ny_option_info *info)
-{
-    bool off = !info->argument && info->fallback && strcmp(info->fallback, "no") == 0;
-
-    return (struct option_view){.name = info->name,
-                                .argument = info->argument,
-                                .fallback = off ? NULL : info->fallback,
-                                .summary = info->summary,
-                                .section = info->section,
-                                .rare = info->groups & NY_GROUP_RARE,
-                                .groups = info->groups,
-                                .switch_both_ways = !info->argument && !off};
-}
-
-/* The store of embed is new: nothing in it can be named. */
-static bool takes(const struct verb *verb, const struct ny_option_info *info)
-{
-    bool nothing_stored = verb->groups & NY_GROUP_EMBED;
-
-    return info->groups & verb->groups && !(nothing_stored && info->groups & NY_GROUP_STORED);
-}
-
-bool cli_option_at(const struct verb *verb, size_t index, struct option_view *view)
-{
-    const struct ny_option_info *info;
-
-    for (int i = 0; (info = ny_option_at(i)); i++)
-        if ((!verb || takes(verb, info)) && index-- == 0) {
-            *view = view_of(info);
-            return true;
-        }
-    for (size_t i = 0; i < OWN_COUNT; i++)
-        if ((!verb || own_options[i].own & verb->own) && index-- == 0) {
-            *view = own_options[i];
-            return true;
-        }
-    return false;
-}
-
-bool cli_option_find(const struct verb *verb, const char *name, struct option_view *view)
-{
-    for (size_t i = 0; cli_option_at(verb, i, view); i++)
-        if (strcmp(view->name, name) == 0) return true;
-    return false;
-}
-
-bool cli_option_by_letter(const struct verb *verb, char letter, struct option_view *view)
-{
-    for (size_t i = 0; cli_option_at(verb, i, view); i++)
-        if (view->letter == letter && letter) return true;
-    return false;
-}
-
-const char *cli_option_suggest(const struct verb *verb, const char *name)
-{
-    const char *names[NAMES_MAX];
-    struct option_view view;
-    size_t count = 0;
-
-    for (; count < NAMES_MAX && cli_option_at(verb, count, &view); count++)
-        names[count] = view.name;
-    return ny_suggest(name, names, count);
-}

@@ -56,7 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ny_context *ctx = fuzz_context(MEMORY);
     const char *operands[WORDS];
     char text[TEXT], *words[WORDS], *said = NULL;
-    struct command command = {.context = ctx, .argv = words, .operands = operands};
+    struct command command = {
+        .verbs = cli_verbs, .context = ctx, .argv = words, .operands = operands};
     FILE *own = stderr, *words_said;
     size_t length;
     int status;

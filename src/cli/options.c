@@ -1,0 +1,103 @@
+/* The options that a verb takes: those of the library that go with it, and the command's own. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+enum { NAMES_MAX = 160 };
+
+#define OUTPUT "Output"
+
+static const struct option_view own_options[] = {
+    {'o', "output", "FILE", NULL,
+     "file to write; - is the standard output. A table is .npy, .csv, .csv.gz or .tsv, a model "
+     ".nym, a picture .png, .svg or .pdf, a report .html; other endings are refused",
+     OUTPUT, .own = OWN_OUTPUT},
+    {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", "Input",
+     .own = OWN_INPUT},
+    {0, "part", "PART", "embedding", "the part to write (see below)", OUTPUT, .own = OWN_PART},
+    {0, "skip-damaged", NULL, NULL, "write rows that are damaged as NaN, and go on", OUTPUT,
+     .own = OWN_SKIP_DAMAGED},
+    {0, "labels", NULL, NULL, "labels must be there: else exit 2", "Measures", .own = OWN_LABELS},
+    {0, "csv", NULL, NULL, "print CSV: a line for each result", OUTPUT, .own = OWN_CSV},
+    {0, "terminal", NULL, NULL, "draw in letters, on the standard output", OUTPUT,
+     .own = OWN_TERMINAL},
+    {0, "all", NULL, NULL, "every option, with all there is to say of it", OUTPUT, .own = OWN_ALL},
+    {0, "man", NULL, NULL, "write the manual page, in roff", OUTPUT, .own = OWN_MAN},
+    {0, "bash-completion", NULL, NULL, "write the completion script of bash", OUTPUT,
+     .own = OWN_BASH},
+    {0, "zsh-completion", NULL, NULL, "write the completion script of zsh", OUTPUT, .own = OWN_ZSH},
+    {0, "json", NULL, NULL, "print JSON: the report, and errors as one object", OUTPUT,
+     .own = OWN_JSON},
+    {'q', "quiet", NULL, NULL, "no plan, progress or summary: only warnings and errors", OUTPUT,
+     .own = OWN_QUIET},
+    {'v', "verbose", NULL, NULL, "more about what is done, and what it took", OUTPUT,
+     .own = OWN_VERBOSE},
+    {'h', "help", NULL, NULL, "explain the verb and its options", OUTPUT, .own = OWN_HELP},
+};
+
+enum { OWN_COUNT = sizeof(own_options) / sizeof(own_options[0]) };
+
+/* Makes the view of an option. A switch that is on, or whose default depends, shows --no-S too. */
+static struct option_view view_of(const struct ny_option_info *info)
+{
+    bool off = !info->argument && info->fallback && strcmp(info->fallback, "no") == 0;
+
+    return (struct option_view){.name = info->name,
+                                .argument = info->argument,
+                                .fallback = off ? NULL : info->fallback,
+                                .summary = info->summary,
+                                .section = info->section,
+                                .rare = info->groups & NY_GROUP_RARE,
+                                .groups = info->groups,
+                                .switch_both_ways = !info->argument && !off};
+}
+
+/* The store of embed is new: nothing in it can be named. */
+static bool takes(const struct verb *verb, const struct ny_option_info *info)
+{
+    bool nothing_stored = verb->groups & NY_GROUP_EMBED;
+
+    return info->groups & verb->groups && !(nothing_stored && info->groups & NY_GROUP_STORED);
+}
+
+bool cli_option_at(const struct verb *verb, size_t index, struct option_view *view)
+{
+    const struct ny_option_info *info;
+
+    for (int i = 0; (info = ny_option_at(i)); i++)
+        if ((!verb || takes(verb, info)) && index-- == 0) {
+            *view = view_of(info);
+            return true;
+        }
+    for (size_t i = 0; i < OWN_COUNT; i++)
+        if ((!verb || own_options[i].own & verb->own) && index-- == 0) {
+            *view = own_options[i];
+            return true;
+        }
+    return false;
+}
+
+bool cli_option_find(const struct verb *verb, const char *name, struct option_view *view)
+{
+    for (size_t i = 0; cli_option_at(verb, i, view); i++)
+        if (strcmp(view->name, name) == 0) return true;
+    return false;
+}
+
+bool cli_option_by_letter(const struct verb *verb, char letter, struct option_view *view)
+{
+    for (size_t i = 0; cli_option_at(verb, i, view); i++)
+        if (view->letter == letter && letter) return true;
+    return false;
+}
+
+const char *cli_option_suggest(const struct verb *verb, const char *name)
+{
+    const char *names[NAMES_MAX];
+    struct option_view view;
+    size_t count = 0;
+
+    for (; count < NAMES_MAX && cli_option_at(verb, count, &view); count++)
+        names[count] = view.name;
+    return ny_suggest(name, names, count);
+}
