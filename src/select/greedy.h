@@ -2,6 +2,8 @@
 #ifndef NY_SELECT_GREEDY_H
 #define NY_SELECT_GREEDY_H
 
+#include <math.h>
+
 #include "select/front.h"
 #include "select/rules.h"
 
@@ -58,17 +60,27 @@ struct ny_greedy {
     struct ny_greedy_worker *worker;
 };
 
+/* Tells whether Algorithm 2 runs, which searches ε for a size: no tolerance is given. */
+static inline bool ny_greedy_searches(const struct ny_selection_request *request)
+{
+    return isnan(request->dictionary.tolerance);
+}
+
+/* ---- one run (greedy_run.c) ---- */
+/* Makes the state for n rows, none of them seen; to be closed also where it fails. */
 int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *request,
                    uint64_t n);
 void ny_greedy_close(struct ny_greedy *greedy);
-/* The rule, on the rows of any source; request->n of them. */
-int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_source *source,
-                          struct ny_selection *selection);
 /* Runs Algorithm 1 over the source from unit `first_unit` on, with the dictionary and the bounds
  * that there are; a run from its begin on is given its prefixes by ny_greedy_begin(). */
 int ny_greedy_begin(struct ny_greedy *greedy);
 int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit,
                   bool checkpoints);
+
+/* ---- several runs (greedy.c, and the files that are named) ---- */
+/* The rule, on the rows of any source; request->n of them. */
+int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_source *source,
+                          struct ny_selection *selection);
 /* Like ny_greedy_run(), in batches of whole units, each followed by request->follower
  * (greedy_online.c). */
 int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit);
@@ -76,9 +88,8 @@ int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit);
  * the first unit with new rows. *done false: the dictionary could not be made again, to rounding;
  * the state is then as if new. */
 int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done);
-/* A search that was stored can be one under way, and comes to an end. */
-bool ny_greedy_search_plausible(const struct ny_greedy_search *search);
-/* Runs Algorithm 2 in the same way (greedy_search.c). */
+/* Runs Algorithm 2 in the same way (greedy_search.c). NY_ESTORE: a search that was stored is none
+ * that can be under way. */
 int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit);
 
 /* Estimates m after n rows from the rows that joined among the first `seen`. */
@@ -118,5 +129,7 @@ void ny_greedy_drop_prefixes(struct ny_greedy *greedy);
 /* The pass's checkpoint; and back: *first_unit is where it goes on. */
 int ny_greedy_checkpoint(void *arg, uint64_t units_done);
 int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit);
+/* NY_ESTORE: the stored state is none of this selection. */
+int ny_greedy_not_ours(const struct ny_greedy *greedy);
 
 #endif

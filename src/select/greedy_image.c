@@ -137,7 +137,7 @@ int ny_greedy_checkpoint(void *arg, uint64_t units_done)
     return err;
 }
 
-static int not_ours(const struct ny_greedy *greedy)
+int ny_greedy_not_ours(const struct ny_greedy *greedy)
 {
     return ny_fail(greedy->ctx, NY_ESTORE,
                    "the saved state does not belong to this selection; run it anew");
@@ -151,7 +151,6 @@ static bool is_ours(const struct ny_greedy *greedy, const struct image_head *hea
     return head->magic == IMAGE_MAGIC && (grows ? head->n <= greedy->n : head->n == greedy->n) &&
            head->units_done <= ny_units_of(head->n) &&
            head->rows_done == rows_of(head->units_done, head->n) &&
-           (!greedy->kept || ny_greedy_search_plausible(&head->search)) &&
            head->kept_rows == (greedy->kept ? greedy->n : 0) &&
            head->landmarks_max == greedy->landmarks_max && residuals <= bytes - sizeof(*head) &&
            head->dictionary_bytes == bytes - sizeof(*head) - residuals;
@@ -165,10 +164,11 @@ int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
     int err;
 
     if (bytes >= sizeof(head)) memcpy(&head, image, sizeof(head));
-    if (!is_ours(greedy, &head, bytes)) return not_ours(greedy);
+    if (!is_ours(greedy, &head, bytes)) return ny_greedy_not_ours(greedy);
     err = ny_dictionary_restore(greedy->dictionary, image + sizeof(head), head.dictionary_bytes);
     if (err) return err;
-    if (greedy->kept && head.search.landmarks > greedy->dictionary->count) return not_ours(greedy);
+    if (greedy->kept && head.search.landmarks > greedy->dictionary->count)
+        return ny_greedy_not_ours(greedy);
     bounds = image + sizeof(head) + head.dictionary_bytes;
     if (greedy->kept) {
         memcpy(greedy->kept, bounds + head.rows_done * sizeof(float), greedy->n * sizeof(float));
@@ -186,7 +186,7 @@ int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
                                    .started = head.prefix[slot].started != 0,
                                    .largest = head.prefix[slot].largest};
 
-        if (prefix.rank > greedy->dictionary->rank) return not_ours(greedy);
+        if (prefix.rank > greedy->dictionary->rank) return ny_greedy_not_ours(greedy);
         err = set_slot(greedy, slot, prefix, (slot + NY_GREEDY_AHEAD - 1) % NY_GREEDY_AHEAD);
         if (err) return err;
     }

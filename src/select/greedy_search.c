@@ -23,7 +23,8 @@ enum ny_greedy_step {
 
 enum { HALVINGS_MAX = 40 };
 
-bool ny_greedy_search_plausible(const struct ny_greedy_search *search)
+/* Tells whether a search that was stored can be one under way, which comes to an end. */
+static bool is_plausible(const struct ny_greedy_search *search)
 {
     return search->step < FOUND && isfinite(search->low) && isfinite(search->high) &&
            isfinite(search->epsilon) && search->low >= 0 && search->high > 0 &&
@@ -138,6 +139,7 @@ int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_
     bool resumed = greedy->request->image != NULL;
     int err = NY_OK;
 
+    if (resumed && !is_plausible(search)) return ny_greedy_not_ours(greedy);
     if (!resumed) {
         start(greedy);
         keep(greedy);

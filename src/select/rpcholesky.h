@@ -44,7 +44,8 @@ struct ny_pivot_progress {
     double flops;
 };
 
-/* A selection's decision about a pass; also played through by plans (rpcholesky_work.c). */
+/* What a selection decides about a pass by (rpcholesky_pace.c); plans play it through, too
+ * (rpcholesky_work.c). */
 struct ny_pivot_pace {
     double n, m, d;     /* rows, wanted landmarks, products of a kernel value */
     double count;       /* landmarks so far */
