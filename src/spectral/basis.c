@@ -476,20 +476,6 @@ int ny_basis_empty(struct ny_context *ctx)
                    "or other landmarks");
 }
 
-int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem)
-{
-    struct ny_context *ctx = problem->ctx;
-    size_t p = problem->components, m = problem->m;
-
-    *solution = (struct ny_solution){.m = m, .p = p, .trace = NAN, .trace_approx = NAN};
-    solution->P = ny_matrix(ny_calloc(ctx, NY_MEM_MODEL, m, p * sizeof(double)), m, p);
-    solution->q = ny_calloc(ctx, NY_MEM_MODEL, p, sizeof(double));
-    solution->values = ny_calloc(ctx, NY_MEM_MODEL, p, sizeof(double));
-    solution->averages = ny_calloc(ctx, NY_MEM_MODEL, m, sizeof(double));
-    return solution->P.at && solution->q && solution->values && solution->averages ? NY_OK
-                                                                                   : NY_EBUDGET;
-}
-
 int ny_basis_solve(struct ny_problem *problem, struct ny_solution *solution,
                    ny_basis_solve_fn *solve)
 {

@@ -82,9 +82,6 @@ double ny_basis_trace(struct ny_matrix A, struct ny_solution *solution);
 /* NY_ENUMERIC: no eigenvalue is above the cut. */
 int ny_basis_empty(struct ny_context *ctx);
 
-/* Allocates P (m × p, zero), q, values of a solution. */
-int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem);
-
 /* A new solution and a basis for it, G moved, which `solve` fills. */
 typedef int ny_basis_solve_fn(struct ny_problem *problem, struct ny_basis *basis,
                               struct ny_solution *solution);

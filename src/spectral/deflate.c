@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "spectral/smallest.h"
 
 /* The least order worth it; the share of vectors iterated at first, 1/FIRST_SHARE, and their
  * maximum; iterations; rows of a block of W′. */

@@ -18,43 +18,6 @@
 
 #include "spectral/methods.h"
 
-struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem)
-{
-    const size_t narrowest = 100; /* of experts by default */
-    struct ny_ensemble ensemble = {0};
-    size_t width = problem->rank > narrowest ? problem->rank : narrowest, sets = 0;
-
-    if (problem->weights == NY_WEIGHTS_EXPONENTIAL) sets = 1;
-    if (problem->weights == NY_WEIGHTS_RIDGE) sets = 2;
-    ensemble.samples = sets * NY_ENSEMBLE_SAMPLES;
-    if (ensemble.samples >= problem->m) return ensemble;
-    ensemble.columns = problem->m - ensemble.samples;
-    ensemble.experts = problem->experts ? problem->experts : (ensemble.columns + width - 1) / width;
-    if (ensemble.experts > ensemble.columns) ensemble.experts = ensemble.columns;
-    ensemble.width = (ensemble.columns + ensemble.experts - 1) / ensemble.experts;
-    ensemble.rank = ensemble.width;
-    if (problem->rank && problem->rank < ensemble.width) ensemble.rank = problem->rank;
-    return ensemble;
-}
-
-size_t ny_ensemble_first(const struct ny_ensemble *ensemble, size_t expert)
-{
-    return expert * ensemble->columns / ensemble->experts;
-}
-
-static size_t slice(const struct ny_ensemble *ensemble, size_t expert)
-{
-    return ny_ensemble_first(ensemble, expert + 1) - ny_ensemble_first(ensemble, expert);
-}
-
-struct ny_matrix ny_ensemble_root(const struct ny_ensemble *ensemble, size_t expert)
-{
-    size_t begin = ensemble->offset[expert];
-    struct ny_matrix rows = ny_rows(ensemble->root, begin, ensemble->offset[expert + 1] - begin);
-
-    return ny_cols(rows, 0, slice(ensemble, expert));
-}
-
 static size_t rank_of(const struct ny_problem *problem)
 {
     return ny_ensemble_shape(problem).rank;
@@ -99,7 +62,7 @@ static int whiten(struct ny_problem *problem, struct ny_basis *basis, struct ny_
     int err = sigma ? NY_OK : NY_EBUDGET;
 
     for (size_t r = 0; r < ensemble->experts && !err; r++) {
-        size_t first = ny_ensemble_first(ensemble, r), m_r = slice(ensemble, r);
+        size_t first = ny_ensemble_first(ensemble, r), m_r = ny_ensemble_width(ensemble, r);
         struct ny_matrix W_r = ny_cols(ny_rows(basis->W, first, m_r), first, m_r);
         struct ny_matrix U = {ensemble->root.at + ensemble->offset[r] * ensemble->root.stride,
                               ensemble->rank < m_r ? ensemble->rank : m_r, m_r,

@@ -19,7 +19,9 @@ struct ny_ensemble {
 
 /* The sizes, from m, rank, experts and weights of the problem. */
 struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem);
+/* The first landmark of the expert, and how many it has. */
 size_t ny_ensemble_first(const struct ny_ensemble *ensemble, size_t expert);
+size_t ny_ensemble_width(const struct ny_ensemble *ensemble, size_t expert);
 /* Rows of `root` that belong to the expert, over its own landmarks. */
 struct ny_matrix ny_ensemble_root(const struct ny_ensemble *ensemble, size_t expert);
 

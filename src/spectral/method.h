@@ -108,6 +108,8 @@ struct ny_method {
 
 const struct ny_method *ny_method_find(const char *name);
 const struct ny_method *ny_method_at(size_t index);
+/* Allocates the arrays of a solution: P (zero), q, values and averages. */
+int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem);
 void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx);
 /* Notes how many of these eigenvalues are negative beyond the cut, and their share of Σ|λ|; returns
  * how many are above it. */

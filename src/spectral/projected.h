@@ -4,10 +4,6 @@
 
 #include "spectral/basis.h"
 
-/* The smallest eigenvalue of LLᵀ, from above, by inverse iteration; so far below is safe. */
-int ny_smallest_eigenvalue(struct ny_context *ctx, struct ny_matrix L, double *value);
-#define NY_CUT_MARGIN 4
-
 /* Deflates a large W_R that has few eigenvalues below the cut (deflate.c): takes their eigenvectors
  * out of the problem and leaves L of the new W_R in place of its lower triangle. *count: how many;
  * 0 if W_R is small or indefinite, or they are many, and then all but that triangle is as it

@@ -1,0 +1,39 @@
+/* Which landmarks belong to which expert of an ensemble, and how many they are. */
+#include "spectral/ensemble.h"
+
+struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem)
+{
+    const size_t narrowest = 100; /* of experts by default */
+    struct ny_ensemble ensemble = {0};
+    size_t width = problem->rank > narrowest ? problem->rank : narrowest, sets = 0;
+
+    if (problem->weights == NY_WEIGHTS_EXPONENTIAL) sets = 1;
+    if (problem->weights == NY_WEIGHTS_RIDGE) sets = 2;
+    ensemble.samples = sets * NY_ENSEMBLE_SAMPLES;
+    if (ensemble.samples >= problem->m) return ensemble;
+    ensemble.columns = problem->m - ensemble.samples;
+    ensemble.experts = problem->experts ? problem->experts : (ensemble.columns + width - 1) / width;
+    if (ensemble.experts > ensemble.columns) ensemble.experts = ensemble.columns;
+    ensemble.width = (ensemble.columns + ensemble.experts - 1) / ensemble.experts;
+    ensemble.rank = ensemble.width;
+    if (problem->rank && problem->rank < ensemble.width) ensemble.rank = problem->rank;
+    return ensemble;
+}
+
+size_t ny_ensemble_first(const struct ny_ensemble *ensemble, size_t expert)
+{
+    return expert * ensemble->columns / ensemble->experts;
+}
+
+size_t ny_ensemble_width(const struct ny_ensemble *ensemble, size_t expert)
+{
+    return ny_ensemble_first(ensemble, expert + 1) - ny_ensemble_first(ensemble, expert);
+}
+
+struct ny_matrix ny_ensemble_root(const struct ny_ensemble *ensemble, size_t expert)
+{
+    size_t begin = ensemble->offset[expert];
+    struct ny_matrix rows = ny_rows(ensemble->root, begin, ensemble->offset[expert + 1] - begin);
+
+    return ny_cols(rows, 0, ny_ensemble_width(ensemble, expert));
+}
