@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "results/record.h"
+#include "results/fields.h"
 
 static double variance_kept(const json_t *record, const json_t *report)
 {

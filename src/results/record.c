@@ -1,8 +1,6 @@
 #include "results/record.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "results/figures.h"
@@ -10,15 +8,6 @@
 #include "stream/source.h"
 
 static const char visible[] = "job", under_way[] = "update";
-
-/* A field could not be set on this thread. */
-static _Thread_local bool lost;
-
-static int no_memory(struct ny_context *ctx)
-{
-    return ny_fail(ctx, NY_EBUDGET, "the system has no memory for the record of a result; free "
-                                    "some and run the same command again");
-}
 
 /* Checks that the record's format and stage are known to this version. */
 static int check_record(struct ny_store *store, const char *name, const json_t *record)
@@ -57,7 +46,7 @@ static int load(struct ny_store *store, const char *name, const char *part, json
     *out = json_loadb(text.data, text.bytes, 0, &error);
     /* jansson gives a reason if it cannot read a text, but not always if it lacks the memory. */
     if (!*out && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
-        err = no_memory(ctx);
+        err = ny_fields_no_memory(ctx);
     else
         err = check_record(store, name, *out);
     if (!err) ny_figures_derive(*out);
@@ -154,34 +143,12 @@ int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
     return err;
 }
 
-void ny_fields_begin(void)
-{
-    lost = false;
-}
-
-int ny_fields_check(struct ny_context *ctx)
-{
-    if (!lost) return NY_OK;
-    lost = false;
-    return no_memory(ctx);
-}
-
-void ny_field_set_json(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, value)) lost = true;
-}
-
-void ny_field_append(json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, value)) lost = true;
-}
-
 int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record)
 {
     struct ny_context *ctx = ny_store_context(ny_batch_store(batch));
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
     size_t bytes = json_dumpb(record, NULL, 0, flags);
-    int err = bytes ? ny_fields_check(ctx) : no_memory(ctx);
+    int err = bytes ? ny_fields_check(ctx) : ny_fields_no_memory(ctx);
     const char *part = json_is_object(json_object_get(record, "update")) ? under_way : visible;
     char *text;
 
@@ -190,7 +157,7 @@ int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record
     if (!text) return NY_EBUDGET;
     err = json_dumpb(record, text, bytes, flags) == bytes
               ? ny_batch_put(batch, name, part, 0, text, bytes)
-              : no_memory(ctx);
+              : ny_fields_no_memory(ctx);
     ny_free(ctx, text);
     return err;
 }
@@ -207,49 +174,6 @@ int ny_record_save(struct ny_store *store, const char *name, const json_t *recor
         return err;
     }
     return ny_batch_commit(batch);
-}
-
-uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_integer(value) && json_integer_value(value) >= 0
-               ? (uint64_t)json_integer_value(value)
-               : fallback;
-}
-
-double ny_field_number(const json_t *object, const char *key, double fallback)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_number(value) ? json_number_value(value) : fallback;
-}
-
-const char *ny_field_text(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
-bool ny_field_is(const json_t *object, const char *key, const char *text)
-{
-    const char *there = ny_field_text(object, key);
-
-    return there && strcmp(there, text) == 0;
-}
-
-void ny_field_set_number(json_t *object, const char *key, double value)
-{
-    ny_field_set_json(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
-void ny_field_set_count(json_t *object, const char *key, uint64_t value)
-{
-    ny_field_set_json(object, key, json_integer((json_int_t)value));
-}
-
-void ny_field_set_text(json_t *object, const char *key, const char *text)
-{
-    ny_field_set_json(object, key, text ? json_string(text) : json_null());
 }
 
 void ny_record_set_lost(json_t *record, const struct ny_lost *gone)

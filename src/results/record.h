@@ -24,8 +24,7 @@
 #ifndef NY_RESULTS_RECORD_H
 #define NY_RESULTS_RECORD_H
 
-#include <jansson.h>
-
+#include "results/fields.h"
 #include "store/store.h"
 
 enum { NY_RECORD_FORMAT = 1 };
@@ -67,24 +66,5 @@ int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost 
 /* NY_ESTORE when rows that it covers were lost since: its numbers are then not those of a handle
  * that skips them now. */
 int ny_record_check_lost(struct ny_store *store, const char *name, const json_t *record);
-
-/* Fields of a JSON object, with a fallback where they are not there or null. */
-uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback);
-double ny_field_number(const json_t *object, const char *key, double fallback);
-const char *ny_field_text(const json_t *object, const char *key);
-/* Tells whether the field is there and is this text. */
-bool ny_field_is(const json_t *object, const char *key, const char *text);
-/* jansson allocates for each of these, and may be refused. A setter that fails notes it for its
- * thread; ny_record_put() and ny_fields_check() then return NY_EBUDGET. _begin, at the start of a
- * call of the API, forgets what an earlier call left. */
-void ny_fields_begin(void);
-int ny_fields_check(struct ny_context *ctx);
-/* Takes `value` over; NULL: there was no memory for it. */
-void ny_field_set_json(json_t *object, const char *key, json_t *value);
-void ny_field_append(json_t *array, json_t *value);
-/* Numbers that are not finite become null. */
-void ny_field_set_number(json_t *object, const char *key, double value);
-void ny_field_set_count(json_t *object, const char *key, uint64_t value);
-void ny_field_set_text(json_t *object, const char *key, const char *text); /* NULL: null */
 
 #endif

@@ -17,10 +17,8 @@ void ny_record_set_command(struct ny_context *ctx, json_t *object)
 
 static const char *verb_of(const json_t *record)
 {
-    const char *kind = ny_record_kind(record);
-
-    if (strcmp(kind, "dictionary") == 0) return "select";
-    return strcmp(kind, "graph") == 0 ? "graph" : "fit";
+    if (ny_field_is(record, "kind", "dictionary")) return "select";
+    return ny_field_is(record, "kind", "graph") ? "graph" : "fit";
 }
 
 /* The command that needs no options, because the record has them. */

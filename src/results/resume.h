@@ -2,7 +2,8 @@
 #ifndef NY_RESULTS_RESUME_H
 #define NY_RESULTS_RESUME_H
 
-#include "results/record.h"
+#include "results/fields.h"
+#include "store/store.h"
 
 /* Remembers the command line of the context: field "command" of a new record, or of the field
  * "update" of one, null where there is none. */
