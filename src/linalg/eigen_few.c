@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "linalg/blas.h"
+#include "linalg/eigen_dense.h"
 
 /* Columns of a block; orders below are not worth it. */
 enum { BLOCK = 16, ORDER = 2049 };
@@ -54,7 +55,7 @@ static size_t doubles(size_t m, size_t count)
 size_t ny_eigen_few_bytes(size_t m, size_t count)
 {
     size_t most = most_of(count), block = ny_orthonormalise_bytes(BLOCK),
-           small = ny_eigen_top_bytes(most, count);
+           small = ny_eigen_dense_bytes(most, count);
 
     return doubles(m, count) * sizeof(double) + (block > small ? block : small);
 }
@@ -139,7 +140,7 @@ static int solve(struct krylov *k, size_t first, size_t count)
     for (size_t i = 0; i < order; i++)
         memcpy(S.at + i * order, k->H.at + (first + i) * k->most + first,
                (i + 1) * sizeof(double));
-    return ny_eigen_top(k->ctx, S, count, k->values, ny_matrix(k->Y.at, count, order));
+    return ny_eigen_dense(k->ctx, S, count, k->values, ny_matrix(k->Y.at, count, order));
 }
 
 /* ‖Av − θv‖ = ‖X y_last‖ for v = Qy; y: of `order` values. */

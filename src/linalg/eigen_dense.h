@@ -1,0 +1,15 @@
+/* Eigenpairs by LAPACK's dsyevr, which reduces the whole matrix first: what ny_eigen_top() does
+ * where few of them do not pay or do not settle, and what solves the small problems of
+ * eigen_few.h. */
+#ifndef NY_LINALG_EIGEN_DENSE_H
+#define NY_LINALG_EIGEN_DENSE_H
+
+#include "linalg/eigen.h"
+
+/* Finds the `count` largest eigenpairs, one at least, as ny_eigen_top() does, with A destroyed. */
+int ny_eigen_dense(struct ny_context *ctx, struct ny_matrix A, size_t count, double *values,
+                   struct ny_matrix V);
+/* Bytes of its workspace for an m × m matrix. */
+size_t ny_eigen_dense_bytes(size_t m, size_t count);
+
+#endif
