@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/thread.h"
+#include "base/mutex.h"
 #include "columns/kernel.h"
 #include "fit/settings.h"
 #include "io/reader.h"

@@ -1,9 +1,7 @@
 #include "base/context.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/context_private.h"
 #include "base/cpu.h"
@@ -116,97 +114,6 @@ void ny_context_set_checkpoint(struct ny_context *ctx, double seconds)
 double ny_context_checkpoint_s(const struct ny_context *ctx)
 {
     return ctx->checkpoint_s;
-}
-
-/* Accepts NULL: a caller has no context if there was no memory for one. */
-const struct ny_error *ny_context_error(const struct ny_context *ctx)
-{
-    static const struct ny_error none = {.status = NY_EBUDGET,
-                                         .message = "there is no context: there was no memory "
-                                                    "for one, or none was given"};
-
-    return ctx ? &ctx->error : &none;
-}
-
-const char *ny_context_message(const struct ny_context *ctx)
-{
-    const char *message = ny_context_error(ctx)->message;
-
-    return message ? message : "";
-}
-
-static int fail(struct ny_context *ctx, int status, const char *file, uint64_t line,
-                const char *format, va_list args)
-{
-    ny_mutex_lock(&ctx->lock);
-    if (ctx->error.status == NY_OK) {
-        vsnprintf(ctx->message, sizeof(ctx->message), format, args);
-        snprintf(ctx->file, sizeof(ctx->file), "%s", file ? file : "");
-        ctx->error = (struct ny_error){.status = status,
-                                       .message = ctx->message,
-                                       .file = file ? ctx->file : NULL,
-                                       .line = line,
-                                       .has_line = line != NY_NO_LINE};
-    }
-    ny_mutex_unlock(&ctx->lock);
-    return status;
-}
-
-int ny_fail(struct ny_context *ctx, int status, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    fail(ctx, status, NULL, NY_NO_LINE, format, args);
-    va_end(args);
-    return status;
-}
-
-int ny_fail_at(struct ny_context *ctx, int status, const char *file, uint64_t line,
-               const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    fail(ctx, status, file, line, format, args);
-    va_end(args);
-    return status;
-}
-
-int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path)
-{
-    char buffer[128];
-    int number = errno;
-    int status = number == ENOMEM ? NY_EBUDGET : NY_EIO;
-    const char *reason = strerror_r(number, buffer, sizeof(buffer)); /* the GNU one */
-
-    return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s", action, path, reason);
-}
-
-void ny_error_rename(struct ny_context *ctx, const char *was, const char *is)
-{
-    char text[sizeof(ctx->message)];
-    char *at;
-
-    ny_mutex_lock(&ctx->lock);
-    at = strstr(ctx->message, was);
-    if (at) {
-        snprintf(text, sizeof(text), "%s%s", is, at + strlen(was));
-        snprintf(at, sizeof(ctx->message) - (size_t)(at - ctx->message), "%s", text);
-    }
-    ny_mutex_unlock(&ctx->lock);
-}
-
-bool ny_is_final(int status)
-{
-    return status == NY_EDATA || status == NY_EUSAGE || status == NY_ENUMERIC;
-}
-
-void ny_error_clear(struct ny_context *ctx)
-{
-    ny_mutex_lock(&ctx->lock);
-    ctx->error = (struct ny_error){.status = NY_OK};
-    ny_mutex_unlock(&ctx->lock);
 }
 
 void ny_log(struct ny_context *ctx, int level, const char *format, ...)

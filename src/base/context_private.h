@@ -6,7 +6,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/mutex.h"
 
 /* The longest path that the system takes is whole, and words beside it, which say what to do. */
 enum { NY_PATH_BYTES = 4096, NY_MESSAGE_BYTES = NY_PATH_BYTES + 1024 };

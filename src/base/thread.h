@@ -1,37 +1,10 @@
-/* Threads: the only place that names pthreads. */
+/* Threads that share work: in one go, by ranges, or as a team that takes many short steps. */
 #ifndef NY_BASE_THREAD_H
 #define NY_BASE_THREAD_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/context.h"
-
-struct ny_mutex {
-    pthread_mutex_t native;
-};
-
-struct ny_cond {
-    pthread_cond_t native;
-};
-
-struct ny_once {
-    pthread_once_t native;
-};
-
-#define NY_ONCE_INIT {PTHREAD_ONCE_INIT}
-
-/* Runs `work` at the first call; the others wait until it is done. */
-void ny_once(struct ny_once *once, void (*work)(void));
-
-void ny_mutex_init(struct ny_mutex *mutex);
-void ny_mutex_release(struct ny_mutex *mutex);
-void ny_mutex_lock(struct ny_mutex *mutex);
-void ny_mutex_unlock(struct ny_mutex *mutex);
-void ny_cond_init(struct ny_cond *cond);
-void ny_cond_release(struct ny_cond *cond);
-void ny_cond_wait(struct ny_cond *cond, struct ny_mutex *mutex);
-void ny_cond_broadcast(struct ny_cond *cond);
 
 /* Runs work(arg, worker) for worker = 0 … workers−1, worker 0 on the calling thread, and returns
  * when all have. The status is that of the lowest-numbered worker that failed. Signals are

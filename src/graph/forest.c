@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/thread.h"
 #include "graph/forest_private.h"
 
 /* Buckets between two looks at the clock. */

@@ -22,7 +22,7 @@
 #ifndef NY_GRAPH_FOREST_H
 #define NY_GRAPH_FOREST_H
 
-#include "base/thread.h"
+#include "base/mutex.h"
 #include "graph/held.h"
 #include "graph/knn.h"
 

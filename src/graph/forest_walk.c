@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/thread.h"
 #include "graph/forest_private.h"
 #include "graph/knn_private.h"
 #include "graph/one_row.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "store/convert.h"
 #include "store/ingest_private.h"
 

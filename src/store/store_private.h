@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "base/thread.h"
+#include "base/mutex.h"
 #include "store/codec.h"
 #include "store/store.h"
 #include "store/structure.h"

@@ -6,6 +6,7 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "base/progress.h"
 #include "store/csr.h"
 #include "store/guard.h"

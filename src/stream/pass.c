@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/progress.h"
+#include "base/mutex.h"
 #include "base/thread.h"
 
 /* The state of a running pass, shared by its workers. */

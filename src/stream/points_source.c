@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/mutex.h"
 #include "store/store.h"
 
 enum { AHEAD_BYTES = 8 << 20, AHEAD_BLOCKS_MIN = 2 };
