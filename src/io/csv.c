@@ -223,31 +223,13 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
     return ROW;
 }
 
-enum ny_field_kind ny_csv_skip_empty(const struct ny_dialect *dialect, struct ny_bytes *bytes)
-{
-    for (;;) {
-        const char *p = bytes->at;
-
-        while (*p == ' ' || (*p == '\t' && dialect->delimiter != '\t'))
-            p++;
-        if (p == bytes->end) {
-            if (bytes->ended) bytes->at = p;
-            return bytes->ended ? NY_FIELD_BAD : NY_FIELD_CUT;
-        }
-        if (*p != '\n' && *p != '\r') return NY_FIELD;
-        if (ny_line_end(&p, bytes->end, bytes->ended) == NY_FIELD_CUT) return NY_FIELD_CUT;
-        bytes->at = p;
-        bytes->line++;
-    }
-}
-
 static enum outcome next_record(struct ny_reader *reader, struct record *record, void *to)
 {
     struct ny_csv *csv = reader->state;
     struct ny_bytes *bytes = reader->bytes;
 
     for (;;) {
-        enum ny_field_kind kind = ny_csv_skip_empty(&csv->dialect, bytes);
+        enum ny_field_kind kind = ny_empty_lines(&csv->dialect, bytes);
         enum outcome outcome = CUT;
 
         if (kind == NY_FIELD_BAD) return LAST;

@@ -55,9 +55,4 @@ void ny_csv_tell_slips(const struct ny_reader *reader);
 /* "header: 37 names; columns 1-36; label: column 37 ('class')" */
 void ny_csv_describe(const struct ny_reader *reader, char *text, size_t size);
 
-/* ---- csv_header.c ---- */
-
-/* Passes over empty lines; NY_FIELD_BAD at the end of the input. */
-enum ny_field_kind ny_csv_skip_empty(const struct ny_dialect *dialect, struct ny_bytes *bytes);
-
 #endif

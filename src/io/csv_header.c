@@ -96,7 +96,7 @@ static int glimpse_two(struct ny_reader *reader, struct glimpse two[2])
         if (kind == NY_FIELD) {
             rest = *bytes;
             rest.at = two[0].after;
-            kind = ny_csv_skip_empty(&csv->dialect, &rest);
+            kind = ny_empty_lines(&csv->dialect, &rest);
             if (kind == NY_FIELD) err = glimpse_record(reader, rest.at, &two[1], &kind, &field);
             if (err) return err;
         }
@@ -191,7 +191,7 @@ static int first_line(struct ny_reader *reader, char delimiter)
     if (err) return err;
     if (bytes->end - bytes->at >= 3 && memcmp(bytes->at, "\xef\xbb\xbf", 3) == 0) bytes->at += 3;
     ny_dialect_set(&csv->dialect, delimiter ? delimiter : ',');
-    while ((kind = ny_csv_skip_empty(&csv->dialect, bytes)) == NY_FIELD_CUT) {
+    while ((kind = ny_empty_lines(&csv->dialect, bytes)) == NY_FIELD_CUT) {
         err = ny_bytes_more(bytes);
         if (err) return err;
     }

@@ -133,3 +133,21 @@ size_t ny_field_copy(const struct ny_field *field, char *to)
     to[n] = '\0';
     return n;
 }
+
+enum ny_field_kind ny_empty_lines(const struct ny_dialect *dialect, struct ny_bytes *bytes)
+{
+    for (;;) {
+        const char *p = bytes->at;
+
+        while (*p == ' ' || (*p == '\t' && dialect->delimiter != '\t'))
+            p++;
+        if (p == bytes->end) {
+            if (bytes->ended) bytes->at = p;
+            return bytes->ended ? NY_FIELD_BAD : NY_FIELD_CUT;
+        }
+        if (*p != '\n' && *p != '\r') return NY_FIELD;
+        if (ny_line_end(&p, bytes->end, bytes->ended) == NY_FIELD_CUT) return NY_FIELD_CUT;
+        bytes->at = p;
+        bytes->line++;
+    }
+}

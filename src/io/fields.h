@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "io/bytes.h"
+
 enum { NY_FIELD_MAX = 64 * 1024 };
 
 struct ny_dialect {
@@ -41,6 +43,8 @@ enum ny_field_kind ny_field_scan(const struct ny_dialect *dialect, const char **
 bool ny_field_follows(const struct ny_dialect *dialect, const char **at);
 /* Passes over the line end at *at. NY_FIELD_CUT when it may go on beyond the window. */
 enum ny_field_kind ny_line_end(const char **at, const char *end, bool ended);
+/* Passes over empty lines; NY_FIELD_BAD at the end of the input. */
+enum ny_field_kind ny_empty_lines(const struct ny_dialect *dialect, struct ny_bytes *bytes);
 /* Copies without doubled quotes, with a NUL; `to` has room for length + 1. Returns the length. */
 size_t ny_field_copy(const struct ny_field *field, char *to);
 

@@ -59,11 +59,23 @@ struct ny_reader {
     uint64_t *source;           /* row numbers where the caller wants none but labels do */
 };
 
-/* The second half of ny_reader_open(): takes `bytes` over, also on failure. */
-int ny_reader_start(struct ny_reader **out, struct ny_bytes *bytes,
-                    const struct ny_reader_options *options);
 /* The format of some bytes and a name; *entry = NULL when nothing fits. */
 int ny_format_guess(struct ny_bytes *bytes, const struct ny_format_entry **entry);
+
+/* ---- table.c ---- */
+
+/* Finds the format of `bytes`, checks the options and reads the header; no file of labels is
+ * opened. Takes `bytes` over, also on failure. */
+int ny_table_open(struct ny_reader **out, struct ny_bytes *bytes,
+                  const struct ny_reader_options *options);
+/* Reads on until a row is kept; NY_END after the last. */
+int ny_table_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *rows);
+/* Judges a file that was read to its end: NY_END, or NY_EDATA where it has held no row, or none to
+ * be kept. */
+int ny_table_end(struct ny_reader *reader);
+void ny_table_close(struct ny_reader *reader);
+
+/* ---- dropped.c ---- */
 
 /* The end of a message about NaN: names the option that leaves such rows out, or is "". */
 const char *ny_reader_nan_cure(const struct ny_reader *reader);

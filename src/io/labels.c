@@ -23,7 +23,7 @@ static int open_binary(struct ny_labels *labels, const char *path)
     int err;
 
     labels->bytes = NULL;
-    err = ny_reader_start(&labels->reader, bytes, &options);
+    err = ny_table_open(&labels->reader, bytes, &options);
     if (err) return err;
     labels->reader->nan = NY_NAN_KEEP;
     table = &labels->reader->table;
@@ -59,7 +59,7 @@ int ny_labels_open(struct ny_labels **out, struct ny_context *ctx, const char *p
 void ny_labels_close(struct ny_labels *labels)
 {
     if (!labels) return;
-    ny_reader_close(labels->reader);
+    ny_table_close(labels->reader);
     ny_bytes_close(labels->bytes);
     ny_free(labels->ctx, labels);
 }
@@ -127,8 +127,9 @@ int ny_labels_next(struct ny_labels *labels, double *values, size_t count, size_
         if (labels->reader) {
             struct ny_row_batch batch = {.values = to};
 
-            err = ny_reader_next(labels->reader, most, &batch);
-            *got += batch.count;
+            err = ny_table_next(labels->reader, most, &batch);
+            if (err == NY_OK) *got += batch.count;
+            if (err == NY_END) err = ny_table_end(labels->reader);
         } else {
             err = text_label(labels, to);
             *got += err == NY_OK;

@@ -1,0 +1,47 @@
+/* Rows that hold NaN or infinity: they are left out and counted, or end the reading. The functions
+ * of formats call this, row by row. */
+#include <math.h>
+
+#include "io/format.h"
+
+#define ULL(x) ((unsigned long long)(x))
+
+const char *ny_reader_nan_cure(const struct ny_reader *reader)
+{
+    return reader->options.nan_option ? "; --nan drop leaves such rows out"
+           : reader->options.dims_of  ? "; take such rows out of the file"
+                                      : "";
+}
+
+void ny_reader_drop(struct ny_reader *reader, uint64_t line)
+{
+    if (reader->dropped < NY_DROPPED_TOLD)
+        reader->first_dropped[reader->dropped] = (struct ny_dropped){reader->consumed, line};
+    reader->dropped++;
+}
+
+int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value)
+{
+    if (reader->nan == NY_NAN_DROP) {
+        ny_reader_drop(reader, 0);
+        return NY_OK;
+    }
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, row,
+                      "%s: row %llu (from 0), column %llu (from 1) is %s%s", reader->path, ULL(row),
+                      ULL(column + 1),
+                      isnan(value) ? "NaN"
+                      : value < 0  ? "-Inf"
+                                   : "Inf",
+                      ny_reader_nan_cure(reader));
+}
+
+uint64_t ny_reader_dropped_count(const struct ny_reader *reader)
+{
+    return reader->dropped;
+}
+
+const struct ny_dropped *ny_reader_dropped(const struct ny_reader *reader, size_t *count)
+{
+    *count = reader->dropped < NY_DROPPED_TOLD ? (size_t)reader->dropped : NY_DROPPED_TOLD;
+    return reader->first_dropped;
+}

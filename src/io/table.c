@@ -1,0 +1,199 @@
+/*
+ * A table as its format reads it: opened, read and closed. A reader of points (io/reader.c) and one
+ * of labels in a file of their own (io/labels.c) both stand on this.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/directory.h"
+#include "io/format.h"
+
+#define PLY_ROWS "nystream-ply-rows FILE -o OUT.npy (data-tools/ply-rows)"
+#define ULL(x) ((unsigned long long)(x))
+
+/* Recognises, by its first bytes, a file that is often passed by mistake. */
+static int not_a_table(struct ny_reader *reader)
+{
+    static const struct {
+        const char *magic;
+        size_t bytes;
+        const char *what, *cure;
+    } others[] = {
+        {"\xfd"
+         "7zXZ",
+         5, "xz-compressed", "unpack it first: xz -dk"},
+        {"BZh", 3, "bzip2-compressed", "unpack it first: bzip2 -dk"},
+        {"\x28\xb5\x2f\xfd", 4, "zstd-compressed", "unpack it first: zstd -d"},
+        {"PK\3\4", 4, "a zip archive", "unpack an .npz (unzip), save a spreadsheet as .csv"},
+        {"\x89HDF", 4, "an HDF5 file",
+         "write its rows with nystream-hdf5-rows (data-tools/hdf5-rows), or save the array as "
+         ".npy"},
+        {"\x89PNG", 4, "one image", "write those of a folder as rows: " NY_IMAGE_ROWS},
+        {"\xff\xd8\xff", 3, "one image", "write those of a folder as rows: " NY_IMAGE_ROWS},
+        {"ply\nformat ", 11, "a PLY file", "write its points: " PLY_ROWS},
+        {"ply\r\nformat ", 12, "a PLY file", "write its points: " PLY_ROWS},
+        {"%%MatrixMarket", 14, "a Matrix Market file",
+         "write its rows as LIBSVM (scikit-learn's dump_svmlight_file), which stay sparse"},
+        {"\x80\x04\x95", 3, "a Python pickle", "save the array with numpy.save"},
+        {"\x80\x05\x95", 3, "a Python pickle", "save the array with numpy.save"},
+        {"ARROW1", 6, "an Arrow file", "save the table as .npy or .csv"},
+        {"<!DOCTYPE", 9, "an HTML page", "download the file that it is about"},
+        {"<!doctype", 9, "an HTML page", "download the file that it is about"},
+        {"<html", 5, "an HTML page", "download the file that it is about"},
+        {"version https://git-lfs", 23, "a pointer of Git LFS", "fetch the file: git lfs pull"},
+        {"PAR1", 4, "a Parquet file", "save the table as .npy or .csv"},
+        {"MATLAB", 6, "a MATLAB file", "save the matrix as .npy or .csv"},
+        {"\xff\xfe", 2, "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"},
+        {"\xfe\xff", 2, "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"},
+    };
+    struct ny_bytes *bytes = reader->bytes;
+    int err = ny_bytes_need(bytes, NY_PROBE_BYTES);
+    size_t have = (size_t)(bytes->end - bytes->at);
+
+    if (err) return err;
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (have >= others[i].bytes && memcmp(bytes->at, others[i].magic, others[i].bytes) == 0)
+            return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE, "%s is %s; %s",
+                              reader->path, others[i].what, others[i].cure);
+    return NY_OK;
+}
+
+static int unknown_format(struct ny_reader *reader)
+{
+    const struct ny_format_entry *entries;
+    size_t count, length = 0;
+    char names[160];
+
+    entries = ny_format_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = entries[i].info.name;
+
+        if (length + strlen(name) + 3 > sizeof(names)) break;
+        if (length > 0) names[length++] = ',', names[length++] = ' ';
+        memcpy(names + length, name, strlen(name) + 1);
+        length += strlen(name);
+    }
+    if (reader->options.format)
+        return ny_fail(reader->ctx, NY_EUSAGE, "--format: '%s' is none of %s",
+                       reader->options.format, names);
+    return ny_fail_at(
+        reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+        "%s: neither its content nor its name tell a format; give --format, one of %s",
+        reader->path, names);
+}
+
+static int choose_format(struct ny_reader *reader)
+{
+    const char *wanted = reader->options.format;
+    const struct ny_format_entry *entries;
+    size_t count;
+    int err;
+
+    entries = ny_format_table(&count);
+    for (size_t i = 0; wanted && i < count; i++)
+        if (strcmp(entries[i].info.name, wanted) == 0) reader->entry = &entries[i];
+    if (wanted && !reader->entry) return unknown_format(reader);
+    if (reader->bytes->at == reader->bytes->end)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s is empty; give a file of points", reader->path);
+    if (wanted) return NY_OK;
+    err = not_a_table(reader);
+    if (!err) err = ny_format_guess(reader->bytes, &reader->entry);
+    if (err) return err;
+    return reader->entry ? NY_OK : unknown_format(reader);
+}
+
+static int check_options(struct ny_reader *reader)
+{
+    const struct ny_reader_options *options = &reader->options;
+    const char *name = reader->entry->info.name;
+
+    if (options->columns && !reader->entry->format->takes_columns)
+        return ny_fail(reader->ctx, NY_EUSAGE, "--columns does not go with the format %s of %s",
+                       name, reader->path);
+    if (options->label_column && !reader->entry->format->takes_label_column)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--label-column does not go with the format %s of %s; give --labels FILE",
+                       name, reader->path);
+    if (options->header == NY_HEADER_YES && !reader->entry->format->has_header)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--header yes does not go with the format %s of %s, which names no columns",
+                       name, reader->path);
+    if (options->label_column && options->labels_file)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--labels and --label-column are both given; a row has one label");
+    return NY_OK;
+}
+
+int ny_table_open(struct ny_reader **out, struct ny_bytes *bytes,
+                  const struct ny_reader_options *options)
+{
+    struct ny_reader *reader = ny_calloc(bytes->ctx, NY_MEM_IO, 1, sizeof(*reader));
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!reader) {
+        ny_bytes_close(bytes);
+        return err;
+    }
+    reader->ctx = bytes->ctx;
+    reader->bytes = bytes;
+    reader->path = bytes->path;
+    if (options) reader->options = *options;
+    reader->nan = reader->options.nan_drop ? NY_NAN_DROP : NY_NAN_ERROR;
+    reader->classes = reader->options.classes;
+    err = reader->classes ? NY_OK : ny_classes_new(&reader->classes, reader->ctx);
+    if (!err) err = choose_format(reader);
+    if (!err) err = check_options(reader);
+    if (err) goto done;
+    reader->table.rows = NY_ROWS_UNKNOWN;
+    reader->table.format = reader->entry->info.name;
+    err = reader->entry->format->open(reader);
+    if (err) goto done;
+    if (reader->options.dims && reader->options.dims != reader->table.d)
+        err = ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                         "%s has %llu columns of points where %s %llu; give a file with these, "
+                         "or the --columns to read",
+                         reader->path, ULL(reader->table.d),
+                         reader->options.dims_of ? reader->options.dims_of : "--dims says",
+                         ULL(reader->options.dims));
+done:
+    if (err)
+        ny_table_close(reader);
+    else
+        *out = reader;
+    return err;
+}
+
+void ny_table_close(struct ny_reader *reader)
+{
+    if (!reader) return;
+    if (reader->state) reader->entry->format->close(reader);
+    if (!reader->options.classes) ny_classes_free(reader->classes);
+    ny_bytes_close(reader->bytes);
+    ny_free(reader->ctx, reader);
+}
+
+int ny_table_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *rows)
+{
+    int err;
+
+    do {
+        rows->count = 0;
+        err = ny_check_interrupt(reader->ctx);
+        if (!err) err = reader->entry->format->next(reader, max_rows, rows);
+    } while (!err && rows->count == 0 && max_rows > 0);
+    return err;
+}
+
+int ny_table_end(struct ny_reader *reader)
+{
+    if (reader->consumed == 0)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s holds no rows; give a file of points", reader->path);
+    if (reader->consumed == reader->dropped)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s: each of its %llu rows holds NaN or Inf, --nan drop leaves none",
+                          reader->path, ULL(reader->consumed));
+    return NY_END;
+}
