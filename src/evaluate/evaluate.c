@@ -1,7 +1,5 @@
 #include "evaluate/evaluate.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,43 +109,7 @@ static int check_typed(const struct ny_evaluation *run)
     return NY_OK;
 }
 
-/* ---- what does not apply ------------------------------------------------------------------- */
-
-void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)
-{
-    char reason[256];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(reason, sizeof(reason), format, args);
-    va_end(args);
-    for (size_t i = 0; run->measure->keys[i]; i++)
-        if (!key || strcmp(run->measure->keys[i], key) == 0)
-            ny_field_set_text(run->reasons, run->measure->keys[i], reason);
-}
-
-void ny_evaluate_spread(json_t *report, const char *mean_key, const char *sd_key,
-                        const double *values, size_t count)
-{
-    double mean = 0, squares = 0;
-
-    for (size_t i = 0; i < count; i++) /* of equal ones exactly that */
-        mean += values[i] - values[0];
-    mean = values[0] + mean / (double)count;
-    for (size_t i = 0; i < count; i++)
-        squares += (values[i] - mean) * (values[i] - mean);
-    ny_field_set_number(report, mean_key, mean);
-    ny_field_set_number(report, sd_key, count > 1 ? sqrt(squares / (double)(count - 1)) : NAN);
-}
-
-const char *ny_evaluate_no_classes(const struct ny_evaluation *run)
-{
-    if (!run->classes.of) return "the store has no labels; import them with --labels";
-    if (run->classes.too_many) return "more than 4,096 labels differ: they are no classes";
-    if (run->classes.count == 0) return "no row of the result has a label";
-    if (run->classes.count == 1) return "all labels are equal: there is one class";
-    return NULL;
-}
+/* ---- one measure --------------------------------------------------------------------------- */
 
 /* Fails if a measure was asked for by name and gave nothing, or not the figure that was named. */
 static int check_needed(const struct ny_evaluation *run, const char *word)

@@ -68,6 +68,8 @@ struct ny_measure {
 #define NY_DECLARE_MEASURE(measure) extern const struct ny_measure measure;
 NY_MEASURES(NY_DECLARE_MEASURE)
 
+/* ---- outcome.c ---- */
+
 /* Records why a measure, or one key of it (NULL: all), does not apply. */
 void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)
     NY_PRINTF(3, 4);
@@ -76,6 +78,8 @@ void ny_evaluate_spread(json_t *report, const char *mean_key, const char *sd_key
                         const double *values, size_t count);
 /* Tells why labels do not tell classes apart; NULL: they do. */
 const char *ny_evaluate_no_classes(const struct ny_evaluation *run);
+
+/* ---- evaluate.c ---- */
 
 /* Judges NAME; clusters are stored with it. *report: every key of every measure, and "reasons". */
 int ny_evaluate_run(struct ny_store *store, const char *name,

@@ -1,5 +1,5 @@
-/* Rows that hold NaN or infinity: they are left out and counted, or end the reading. The functions
- * of formats call this, row by row. */
+/* Rows that hold NaN or infinity are left out and counted, or end the reading. Formats call this
+ * for each such row, and the reader of points tells of them at the end. */
 #include <math.h>
 
 #include "io/format.h"
