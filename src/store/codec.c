@@ -89,7 +89,9 @@ static bool looks_random(const char *raw, size_t raw_bytes, void *out, size_t ro
     return packed > (size_t)SAMPLES * SAMPLE_BYTES / 10 * 9;
 }
 
-size_t ny_lz4_pack(const void *raw, size_t raw_bytes, void *out)
+/* Compresses, unless a sample says that it is of no use; returns the bytes written to `out`
+ * (ny_lz4_room()), or 0 where the raw bytes are to be kept. */
+static size_t lz4_pack(const void *raw, size_t raw_bytes, void *out)
 {
     LZ4F_preferences_t prefs = preferences(raw_bytes);
     size_t room = ny_lz4_room(raw_bytes), packed;
@@ -97,6 +99,20 @@ size_t ny_lz4_pack(const void *raw, size_t raw_bytes, void *out)
     if (looks_random(raw, raw_bytes, out, room)) return 0;
     packed = LZ4F_compressFrame(out, room, raw, raw_bytes, &prefs);
     if (LZ4F_isError(packed) || packed > raw_bytes - raw_bytes / 4) return 0;
+    return packed;
+}
+
+struct ny_packed ny_frame_pack(struct ny_frame *frame, const void *raw, void *room)
+{
+    size_t bytes = room ? lz4_pack(raw, frame->raw_bytes, room) : 0;
+    struct ny_packed packed = {.stored = raw, .bytes = frame->raw_bytes};
+
+    if (bytes > 0) {
+        frame->codec = NY_CODEC_LZ4;
+        packed.stored = room;
+        packed.bytes = bytes;
+    }
+    packed.header = ny_frame_seal(frame, packed.stored, packed.bytes);
     return packed;
 }
 

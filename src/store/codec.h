@@ -25,9 +25,16 @@ const char *ny_frame_check(struct ny_frame *frame, const void *value, size_t byt
 
 /* The largest compressed size that is worth keeping, and the room that compressing takes. */
 size_t ny_lz4_room(size_t raw_bytes);
-/* Compresses, unless a sample says that it is of no use; the bytes written to `out`
- * (ny_lz4_room()), or 0: keep it raw. */
-size_t ny_lz4_pack(const void *raw, size_t raw_bytes, void *out);
+
+/* A value ready to be put: what is stored lies in the raw bytes, or in the room for packing. */
+struct ny_packed {
+    struct ny_header header;
+    const void *stored;
+    size_t bytes;
+};
+/* Seals a frame around frame->raw_bytes bytes, compressed into `room` (ny_lz4_room()) where that
+ * pays, which frame->codec then says; NULL: as they are. */
+struct ny_packed ny_frame_pack(struct ny_frame *frame, const void *raw, void *room);
 
 /* Reusable state of the decoder, one a thread. */
 struct ny_decoder;

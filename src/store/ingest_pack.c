@@ -18,17 +18,6 @@ static char *block_rows_at(const struct ny_ingest *ingest, unsigned kind, size_t
     return ingest->buffer[kind] + index * (size_t)ingest->block_rows * row_bytes(ingest, kind);
 }
 
-void ny_ingest_seal(const struct ny_ingest *ingest, struct ny_packed *packed,
-                    struct ny_frame *frame, const void *raw, void *room)
-{
-    size_t bytes = ingest->spec.raw ? 0 : ny_lz4_pack(raw, frame->raw_bytes, room);
-
-    if (bytes > 0) frame->codec = NY_CODEC_LZ4;
-    packed->stored = bytes > 0 ? room : raw;
-    packed->bytes = bytes > 0 ? bytes : frame->raw_bytes;
-    packed->header = ny_frame_seal(frame, packed->stored, packed->bytes);
-}
-
 void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
 {
     char *room = ingest->room + index * ingest->room_bytes;
@@ -46,7 +35,8 @@ void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
             continue;
         }
         frame.raw_bytes = (uint32_t)(rows * row_bytes(ingest, kind));
-        ny_ingest_seal(ingest, packed, &frame, block_rows_at(ingest, kind, index), room);
+        *packed = ny_frame_pack(&frame, block_rows_at(ingest, kind, index),
+                                ingest->spec.raw ? NULL : room);
         room += ingest->kind_room_bytes[kind];
     }
 }

@@ -18,13 +18,6 @@
 
 enum { NY_BLOCK_KINDS = 3 }; /* points, labels, source: kinds 1 to 3 */
 
-/* A value ready to be put. */
-struct ny_packed {
-    struct ny_header header;
-    const void *stored; /* in the rows or in the block's room */
-    size_t bytes;
-};
-
 struct ny_ingest {
     struct ny_store *store;
     struct ny_context *ctx;
@@ -70,11 +63,20 @@ struct ny_ingest {
 
 static const uint64_t ny_no_block = UINT64_MAX;
 
+/* The short last block that the import completes, or none. */
+static inline uint64_t ny_ingest_tail_block(const struct ny_ingest *ingest)
+{
+    return ingest->base.n % ingest->block_rows ? ingest->base.n / ingest->block_rows : ny_no_block;
+}
+
+/* Rows so far, those of the store included. */
+static inline uint64_t ny_ingest_total(const struct ny_ingest *ingest)
+{
+    return ingest->first_block * ingest->block_rows + ingest->filled;
+}
+
 /* ---- packing (ingest_pack.c) ---- */
 
-/* The frame of frame->raw_bytes bytes, compressed into `room` where that pays and is wanted. */
-void ny_ingest_seal(const struct ny_ingest *ingest, struct ny_packed *packed,
-                    struct ny_frame *frame, const void *raw, void *room);
 /* Packs `rows` rows of block `index` of the buffer, all kinds. Thread-safe for different blocks. */
 void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows);
 /* The full blocks of the buffer: packs, counts, puts, and moves the rest to the front. */
@@ -124,10 +126,5 @@ int ny_ingest_load_tail(struct ny_ingest *ingest);
 int ny_ingest_drop(struct ny_ingest *ingest, uint64_t rows);
 /* The last transaction: all of it becomes visible. */
 int ny_ingest_publish(struct ny_ingest *ingest);
-
-/* The short last block that the import completes, or none. */
-uint64_t ny_ingest_tail_block(const struct ny_ingest *ingest);
-/* Rows so far, those of the store included. */
-uint64_t ny_ingest_total(const struct ny_ingest *ingest);
 
 #endif

@@ -146,7 +146,7 @@ void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, s
                              .kind = NY_KIND_POINTS};
 
     frame.raw_bytes = (uint32_t)ny_csr_encode(&ingest->sparse, 0, rows, encoded);
-    ny_ingest_seal(ingest, packed, &frame, encoded, room);
+    *packed = ny_frame_pack(&frame, encoded, ingest->spec.raw ? NULL : room);
 }
 
 struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest)

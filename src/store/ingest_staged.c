@@ -7,16 +7,6 @@
 
 enum { DELETIONS_MAX = 4096 };
 
-uint64_t ny_ingest_total(const struct ny_ingest *ingest)
-{
-    return ingest->first_block * ingest->block_rows + ingest->filled;
-}
-
-uint64_t ny_ingest_tail_block(const struct ny_ingest *ingest)
-{
-    return ingest->base.n % ingest->block_rows ? ingest->base.n / ingest->block_rows : ny_no_block;
-}
-
 static size_t moments_bytes(const struct ny_ingest *ingest)
 {
     return 4 * ingest->moments.d * sizeof(double);

@@ -166,6 +166,14 @@ static int lock_path(struct ny_lock *lock, struct ny_context *ctx, const char *p
     return err;
 }
 
+int ny_store_check_place(struct ny_store *store)
+{
+    if (ny_env_in_place(store->points) && ny_env_in_place(store->results)) return NY_OK;
+    return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
+                      "%s was removed or compacted while it was open; run the same command again",
+                      store->path);
+}
+
 static int take(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what,
                 bool for_a_moment)
 {

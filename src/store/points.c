@@ -9,16 +9,6 @@
 #include "store/page.h"
 #include "store/store_private.h"
 
-size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype)
-{
-    return kind == NY_KIND_POINTS ? ny_dtype_size(dtype) : sizeof(uint64_t);
-}
-
-uint64_t ny_elements(enum ny_kind kind, uint64_t d)
-{
-    return kind == NY_KIND_POINTS ? d : 1;
-}
-
 size_t ny_points_row_bytes(const struct ny_points_info *info)
 {
     return ny_row_bytes(info->dtype, (size_t)info->d, (size_t)info->row_slots);
@@ -29,56 +19,6 @@ size_t ny_points_block_bytes(const struct ny_points_info *info)
     if (info->row_slots)
         return ny_csr_room_bytes((size_t)info->block_rows, (size_t)info->block_nnz, info->dtype);
     return (size_t)info->block_rows * ny_points_row_bytes(info);
-}
-
-/* Bytes of a row in blocks of this kind; those of sparse points have no fixed size. */
-static size_t row_bytes(const struct ny_manifest *m, enum ny_kind kind)
-{
-    return (size_t)ny_elements(kind, m->d) * ny_element_bytes(kind, (enum ny_dtype)m->dtype);
-}
-
-int ny_block_read(struct ny_view *view, const struct ny_manifest *m, enum ny_kind kind,
-                  uint64_t block, void *rows, const char **wrong)
-{
-    uint64_t count = ny_rows_in_block(m, block);
-    size_t bytes = (size_t)count * row_bytes(m, kind);
-    struct ny_want want = {.key = ny_points_key(kind, block),
-                           .frame = {.store = view->store->id,
-                                     .number = block,
-                                     .rows = (uint32_t)count,
-                                     .raw_bytes = (uint32_t)bytes,
-                                     .kind = kind},
-                           .exact = true,
-                           .capacity = bytes};
-
-    return ny_view_read(view, &want, rows, wrong) ? NY_ESTORE : NY_OK;
-}
-
-static const char *kind_name(enum ny_kind kind)
-{
-    if (kind == NY_KIND_LABELS) return "labels of block";
-    return kind == NY_KIND_SOURCE ? "source row numbers of block" : "block";
-}
-
-int ny_block_damaged(struct ny_store *store, const struct ny_manifest *m, enum ny_kind kind,
-                     uint64_t block, const char *wrong)
-{
-    uint64_t first = block * m->block_rows, rows = ny_rows_in_block(m, block);
-    const char *cure = ", 'nystream repair' sets it aside";
-    struct ny_lost lost = {0};
-
-    if (m->flags & NY_FLAG_LOST && kind == NY_KIND_POINTS && !ny_points_lost(store, &lost) &&
-        ny_lost_covers(&lost, first, first + rows)) {
-        wrong = "its rows are lost, 'nystream repair' has set them aside";
-        cure = "";
-    }
-    ny_lost_release(&lost, store->ctx);
-    return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, first,
-                      "%s %llu of %s (rows %llu to %llu) is damaged: %s; 'nystream verify' lists "
-                      "all damage%s",
-                      kind_name(kind), (unsigned long long)block, store->path,
-                      (unsigned long long)first, (unsigned long long)(first + rows - 1), wrong,
-                      cure);
 }
 
 /* Reads one block in a view of its own; *m is the manifest of that view. `out` has room for a full
@@ -151,7 +91,7 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     if (!err && !end && slots) err = ny_points_info_all(store, &cache->info);
     if (err || end) return err ? err : end;
     cache->row_bytes =
-        slots ? ny_row_bytes(cache->info.dtype, 0, slots) : row_bytes(&cache->m, kind);
+        slots ? ny_row_bytes(cache->info.dtype, 0, slots) : ny_block_row_bytes(&cache->m, kind);
     bytes = slots ? ny_points_block_bytes(&cache->info)
                   : (size_t)cache->m.block_rows * cache->row_bytes;
     err = ny_reserve(store->ctx, NY_MEM_STORE, bytes); /* of the map */

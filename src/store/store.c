@@ -319,14 +319,6 @@ uint64_t ny_store_bytes(const struct ny_store *store)
     return bytes;
 }
 
-int ny_store_check_place(struct ny_store *store)
-{
-    if (ny_env_in_place(store->points) && ny_env_in_place(store->results)) return NY_OK;
-    return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
-                      "%s was removed or compacted while it was open; run the same command again",
-                      store->path);
-}
-
 int ny_store_writable(struct ny_store *store)
 {
     char older[NY_OLDER_BYTES];

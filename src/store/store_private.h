@@ -3,10 +3,14 @@
  *
  *   guard, codec, structure   bytes: SIGBUS, frames, the check before mapping
  *   environment, residency    an LMDB environment, one per process and directory; its mapped pages
- *   write, view               its transactions; locks: our own lock files
+ *   locks                     our own lock files
  *   epoch                     what one environment remembers of the other
- *   store                     the handle
- *   manifest, lost, points, ingest  rows;   results: chunks;   verify, repair, compact: all of it
+ *   write, view               its transactions
+ *   manifest, lost            the records of rows; rows that are gone
+ *   older, store              an environment put back from a copy; the handle
+ *   points_info, block, csr, points, ingest  rows
+ *   results                   chunks
+ *   verify, repair, compact   all of it
  *
  * Invariants.
  *  1. A value leaves this folder only as a copy, after its checksum was verified.
@@ -148,6 +152,8 @@ void ny_batch_mend(struct ny_batch *batch);
 typedef bool ny_match_fn(const void *arg, const MDB_val *key);
 int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_match_fn *match,
                          const void *arg, size_t most, size_t *count);
+/* Writes the record of what the table remembers (store/epoch.c). */
+int ny_memory_write(struct ny_write *write, const struct ny_memory *memory);
 int ny_write_commit(struct ny_write *write);
 void ny_write_abort(struct ny_write *write);
 
@@ -159,14 +165,15 @@ struct ny_epoch {
     uint64_t now;
 };
 int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *epoch);
+/* The frame of a table's record: that of a chunk in both tables, so that a reader which knows only
+ * chunks can check it. */
+struct ny_frame ny_memory_frame(const struct ny_store *store);
 /* The record of the table as this transaction sees it; zeros where there is none. */
 int ny_memory_read(struct ny_store *store, struct ny_env *env, MDB_txn *txn,
                    struct ny_memory *memory);
-int ny_memory_write(struct ny_write *write, const struct ny_memory *memory);
-/* Reads the epoch of the other table, before a transaction begins. */
-int ny_epoch_of_other(struct ny_write *write);
-/* Writes the table's memory, with that epoch where it is newer, before the transaction ends. */
-int ny_memory_renew(struct ny_write *write);
+
+/* ---- a part that is older (older.c) ---- */
+
 /* Has points/ remember what results/ is now; on success of the call that wrote there alone. */
 void ny_store_remember_results(struct ny_store *store);
 /* Finds out whether one of the two is older than the other remembers: store->older. */
@@ -235,8 +242,6 @@ struct ny_store {
 int ny_directory_sync(struct ny_context *ctx, const char *path);
 /* Refuses on a read-only store. */
 int ny_store_writable(struct ny_store *store);
-/* Refuses where the store's files are not those that are open: it was removed, or compacted. */
-int ny_store_check_place(struct ny_store *store);
 void ny_views_free(struct ny_store *store);
 
 /* ---- locks --------------------------------------------------------------------------------- */
@@ -264,6 +269,8 @@ int ny_name_refuse(struct ny_store *store, const char *name);
 /* Takes the lock in the directory `path` like ny_lock_try(), but waits for it. */
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file);
 void ny_lock_release(struct ny_lock *lock);
+/* Refuses where the store's files are not those that are open: it was removed, or compacted. */
+int ny_store_check_place(struct ny_store *store);
 
 /* ---- points -------------------------------------------------------------------------------- */
 
@@ -293,6 +300,8 @@ uint64_t ny_rows_in_block(const struct ny_manifest *manifest, uint64_t block);
 size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype);
 /* Number of elements of a row in blocks of this kind. */
 uint64_t ny_elements(enum ny_kind kind, uint64_t d);
+/* Bytes of a row in blocks of this kind; those of sparse points have no fixed size. */
+size_t ny_block_row_bytes(const struct ny_manifest *manifest, enum ny_kind kind);
 /* A block of points, labels or source as the manifest has it, into rows × element bytes.
  * NY_ESTORE: *wrong says what is; no error is set. */
 int ny_block_read(struct ny_view *view, const struct ny_manifest *manifest, enum ny_kind kind,

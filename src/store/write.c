@@ -131,6 +131,20 @@ static int read_pulse(struct ny_write *write)
     return NY_OK;
 }
 
+/* Reads the epoch of the other table, before a transaction begins. */
+static int read_other(struct ny_write *write)
+{
+    struct ny_store *store = write->store;
+    struct ny_env *other = write->env == store->points    ? store->results
+                           : write->env == store->results ? store->points
+                                                          : NULL;
+    struct ny_epoch epoch;
+    int err = other ? ny_epoch_read(store, other, &epoch) : NY_OK;
+
+    write->other = other && !err ? epoch.now : 0;
+    return err;
+}
+
 /* The map must hold what the transaction may write, before it begins: it cannot grow later. */
 static int ensure_room(struct ny_env *env, struct ny_context *ctx, size_t room_bytes)
 {
@@ -153,7 +167,7 @@ int ny_write_begin(struct ny_write *write, struct ny_store *store, struct ny_env
         return ny_fail_at(ctx, env->failed, env->path, NY_NO_LINE,
                           "an earlier write to %s failed: close the store and open it again",
                           env->path);
-    err = ny_epoch_of_other(write);
+    err = read_other(write);
     if (!err) err = ensure_room(env, ctx, room_bytes);
     if (err) return err;
     ny_env_enter(env);
@@ -276,6 +290,44 @@ int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_
     return err;
 }
 
+/* Makes what others have committed there survive a loss of power. */
+static int sync_other(const struct ny_write *write)
+{
+    const struct ny_store *store = write->store;
+    const struct ny_env *other = write->env == store->points ? store->results : store->points;
+    int fd;
+
+    if (mdb_env_get_fd(other->lmdb, &fd) || fdatasync(fd))
+        return ny_fail_errno(store->ctx, "write", other->path);
+    return NY_OK;
+}
+
+int ny_memory_write(struct ny_write *write, const struct ny_memory *memory)
+{
+    struct ny_key key = ny_memory_key();
+    struct ny_frame frame = ny_memory_frame(write->store);
+
+    return ny_write_record(write, &key, &frame, memory);
+}
+
+/* Writes the table's memory, with the epoch of the other where it is newer, before the transaction
+ * ends. */
+static int renew_memory(struct ny_write *write)
+{
+    struct ny_memory memory;
+    int err;
+
+    if (write->pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
+    err = ny_memory_read(write->store, write->env, write->txn, &memory);
+    if (err || !write->other) return err;
+    memory.own = memory.base + mdb_txn_id(write->txn);
+    if (write->other > memory.other || write->accepts) {
+        if (write->other != memory.other) err = sync_other(write);
+        memory.other = write->other;
+    }
+    return err ? err : ny_memory_write(write, &memory);
+}
+
 /* When the write of a meta page fails, LMDB leaves there the roots of the new transaction under the
  * number of the old one. It would not use them, but the page is no longer what it was, which counts
  * as damage here. So the page is kept before, and put back after a failure. */
@@ -319,7 +371,7 @@ int ny_write_commit(struct ny_write *write)
     struct ny_header header;
     MDB_val name = val_of(&key), value = {sizeof(header) + sizeof(write->pulse), NULL};
     struct kept kept;
-    int code, err = ny_memory_renew(write);
+    int code, err = renew_memory(write);
 
     if (err) {
         ny_write_abort(write);

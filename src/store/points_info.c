@@ -1,0 +1,54 @@
+/* What the rows of a store are: how many, of what type and layout, and in which blocks. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/store_private.h"
+
+int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
+{
+    struct ny_lost lost = {0};
+    struct ny_manifest m;
+    struct ny_view *view;
+    bool sparse;
+    int end, err = ny_view_begin(&view, store, store->points);
+
+    memset(info, 0, sizeof(*info));
+    if (err) return err;
+    err = ny_manifest_read(view, &m);
+    if (!err) err = ny_lost_read(view, &m, &lost);
+    ny_free(store->ctx, lost.range);
+    end = ny_view_end(view);
+    if (err || end) return err ? err : end;
+    sparse = m.n > 0 && m.layout == NY_CSR;
+    *info = (struct ny_points_info){
+        .n = m.n,
+        .d = m.d,
+        .dtype = (enum ny_dtype)m.dtype,
+        .layout = (enum ny_layout)m.layout,
+        .block_rows = m.block_rows,
+        .blocks = (m.n + m.block_rows - 1) / m.block_rows,
+        .nnz = sparse ? m.nnz : m.n * m.d,
+        .row_slots = sparse ? (m.row_nnz ? m.row_nnz : 1) : 0,
+        .block_nnz = m.block_nnz,
+        .raw_bytes = sparse ? m.nnz * (sizeof(uint32_t) + ny_dtype_size((enum ny_dtype)m.dtype))
+                            : m.n * m.d * ny_dtype_size((enum ny_dtype)m.dtype),
+        .stored_bytes = m.full_bytes + m.tail_bytes,
+        .dropped = m.dropped,
+        .lost = lost.rows,
+        .txn = m.txn,
+        .labels = (m.flags & NY_FLAG_LABELS) != 0,
+        .source = (m.flags & NY_FLAG_SOURCE) != 0,
+        .digest = m.digest,
+        .tail_digest = m.tail_digest,
+    };
+    memcpy(info->id, store->points->id, sizeof(info->id));
+    return NY_OK;
+}
+
+int ny_points_info(struct ny_store *store, struct ny_points_info *info)
+{
+    int err = ny_points_info_all(store, info);
+
+    if (!err) info->n -= store->skipped.rows;
+    return err;
+}
