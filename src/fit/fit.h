@@ -125,7 +125,7 @@ struct ny_coordinates;
 int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, double **scale,
                  struct ny_coordinates *coordinates);
 /* What the small problem and the model hold, and take. */
-ny_bytes_fn ny_solve_bytes;
+ny_stage_bytes_fn ny_solve_bytes;
 void ny_solve_work(const struct ny_timing *timing);
 
 #endif

@@ -14,7 +14,7 @@ static const struct ny_stage *stage_of(const struct ny_sizes *f, enum ny_stage_i
     return NULL;
 }
 
-static ny_bytes_fn *bytes_of(const struct ny_sizes *f, enum ny_stage_id id)
+static ny_stage_bytes_fn *bytes_of(const struct ny_sizes *f, enum ny_stage_id id)
 {
     return stage_of(f, id)->bytes;
 }
@@ -37,29 +37,30 @@ static bool sums_up(const struct ny_sizes *f)
 /* ---- what they hold ------------------------------------------------------------------------- */
 
 /* The machine is measured while nothing else runs. */
-static struct ny_bytes plan_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes plan_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
-    size_t held = ny_bytes_total(&bill);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
+    size_t held = ny_stage_bytes_total(&bill);
 
     if (limit > held) bill.by_purpose[NY_MEM_OTHER] += ny_calibration_bytes(workers, limit - held);
     return bill;
 }
 
 /* Pass 1 with tile Grams in the precision that takes more, as W tells only later. */
-static struct ny_bytes accumulate_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes accumulate_bytes(const struct ny_sizes *f, unsigned workers,
+                                              size_t limit)
 {
-    ny_bytes_fn *bytes = bytes_of(f, NY_STAGE_ACCUMULATE);
+    ny_stage_bytes_fn *bytes = bytes_of(f, NY_STAGE_ACCUMULATE);
     struct ny_sizes coarse = *f, fine = *f;
 
     coarse.gram = NY_GRAM_F32;
     fine.gram = NY_GRAM_F64;
-    return ny_bytes_larger(bytes(&coarse, workers, limit), bytes(&fine, workers, limit));
+    return ny_stage_bytes_larger(bytes(&coarse, workers, limit), bytes(&fine, workers, limit));
 }
 
 /* All of them with the same workers. A selection that sums up is pass 1 as well. */
 static void all_bills(const struct ny_sizes *f, unsigned workers, size_t limit,
-                      struct ny_bytes bills[BILLS])
+                      struct ny_stage_bytes bills[BILLS])
 {
     bills[PLAN] = plan_bytes(f, workers, limit);
     bills[STATS] = bytes_of(f, NY_STAGE_STATS)(f, workers, limit);
@@ -76,66 +77,67 @@ static void all_bills(const struct ny_sizes *f, unsigned workers, size_t limit,
         runs(f, NY_STAGE_PROBE) ? bytes_of(f, NY_STAGE_PROBE)(f, workers, limit) : bills[STATS];
 }
 
-static const struct ny_bytes *largest(const struct ny_bytes bills[BILLS])
+static const struct ny_stage_bytes *largest(const struct ny_stage_bytes bills[BILLS])
 {
-    const struct ny_bytes *peak = bills;
+    const struct ny_stage_bytes *peak = bills;
 
     for (int i = 1; i < BILLS; i++)
-        if (ny_bytes_total(&bills[i]) > ny_bytes_total(peak)) peak = &bills[i];
+        if (ny_stage_bytes_total(&bills[i]) > ny_stage_bytes_total(peak)) peak = &bills[i];
     return peak;
 }
 
 /* The peak with so many workers in all stages. */
 static size_t peak_of(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_bytes bills[BILLS];
+    struct ny_stage_bytes bills[BILLS];
 
     all_bills(f, workers, limit, bills);
-    return ny_bytes_total(largest(bills));
+    return ny_stage_bytes_total(largest(bills));
 }
 
 /* Tells whether the later stages fit besides the bytes that BLAS keeps for so many workers. */
 static bool goes_on(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
     struct ny_sizes later = *f;
-    struct ny_bytes solve, project, probe;
+    struct ny_stage_bytes solve, project, probe;
 
     later.blas_bytes = ny_sizes_blas(f, workers);
     solve = bytes_of(f, NY_STAGE_SOLVE)(&later, 1, limit);
     project = bytes_of(f, NY_STAGE_PROJECT)(&later, 1, limit);
-    if (ny_bytes_total(&solve) > limit || ny_bytes_total(&project) > limit) return false;
+    if (ny_stage_bytes_total(&solve) > limit || ny_stage_bytes_total(&project) > limit)
+        return false;
     if (!runs(f, NY_STAGE_PROBE)) return true;
     probe = bytes_of(f, NY_STAGE_PROBE)(&later, 1, limit);
-    return ny_bytes_total(&probe) <= limit;
+    return ny_stage_bytes_total(&probe) <= limit;
 }
 
-static unsigned most_workers(const struct ny_sizes *f, ny_bytes_fn *bill, size_t limit)
+static unsigned most_workers(const struct ny_sizes *f, ny_stage_bytes_fn *bill, size_t limit)
 {
     unsigned workers = f->settings->threads;
 
     for (; workers > 0; workers--) {
-        struct ny_bytes one = bill(f, workers, limit);
+        struct ny_stage_bytes one = bill(f, workers, limit);
 
-        if (ny_bytes_total(&one) <= limit && goes_on(f, workers, limit)) break;
+        if (ny_stage_bytes_total(&one) <= limit && goes_on(f, workers, limit)) break;
     }
     return workers;
 }
 
-unsigned ny_footprint_pass_workers(const struct ny_sizes *f, ny_bytes_fn *bytes)
+unsigned ny_footprint_pass_workers(const struct ny_sizes *f, ny_stage_bytes_fn *bytes)
 {
     return most_workers(f, bytes, ny_memory_limit(f->ctx));
 }
 
-bool ny_footprint_keeps_square(const struct ny_sizes *f, ny_bytes_fn *bytes, unsigned workers)
+bool ny_footprint_keeps_square(const struct ny_sizes *f, ny_stage_bytes_fn *bytes, unsigned workers)
 {
-    struct ny_bytes pass = bytes(f, workers, ny_memory_limit(f->ctx));
+    struct ny_stage_bytes pass = bytes(f, workers, ny_memory_limit(f->ctx));
 
-    return ny_bytes_total(&pass) + ny_sizes_spare(f) <= ny_memory_limit(f->ctx);
+    return ny_stage_bytes_total(&pass) + ny_sizes_spare(f) <= ny_memory_limit(f->ctx);
 }
 
 /* A pass with as many workers as it may have, at least `workers`; BLAS keeps what they need. */
-static struct ny_bytes grown_pass(struct ny_sizes *f, ny_bytes_fn *bill, unsigned workers,
-                                  size_t limit)
+static struct ny_stage_bytes grown_pass(struct ny_sizes *f, ny_stage_bytes_fn *bill,
+                                        unsigned workers, size_t limit)
 {
     unsigned most = most_workers(f, bill, limit);
 
@@ -145,21 +147,21 @@ static struct ny_bytes grown_pass(struct ny_sizes *f, ny_bytes_fn *bill, unsigne
 }
 
 /* Bytes of pass 1 with tile Grams of a precision, and of W where it still fits. */
-static struct ny_bytes grown_accumulate(struct ny_sizes *f, enum ny_gram_precision gram,
-                                        unsigned workers, size_t limit)
+static struct ny_stage_bytes grown_accumulate(struct ny_sizes *f, enum ny_gram_precision gram,
+                                              unsigned workers, size_t limit)
 {
-    struct ny_bytes bill;
+    struct ny_stage_bytes bill;
 
     f->gram = gram;
     bill = grown_pass(f, bytes_of(f, NY_STAGE_ACCUMULATE), workers, limit);
-    if (ny_bytes_total(&bill) + ny_sizes_spare(f) <= limit)
+    if (ny_stage_bytes_total(&bill) + ny_sizes_spare(f) <= limit)
         bill.by_purpose[NY_MEM_SOLVE] += ny_sizes_spare(f);
     return bill;
 }
 
 /* All of them as they will be. */
 static void grown_bills(const struct ny_sizes *f, unsigned workers, size_t limit,
-                        struct ny_bytes bills[BILLS])
+                        struct ny_stage_bytes bills[BILLS])
 {
     struct ny_sizes known = *f;
 
@@ -168,10 +170,10 @@ static void grown_bills(const struct ny_sizes *f, unsigned workers, size_t limit
         bills[DEGREES] = grown_pass(&known, bytes_of(f, NY_STAGE_DEGREES), workers, limit);
     if (sums_up(f)) {
         struct ny_sizes coarse_known = known;
-        struct ny_bytes coarse = grown_accumulate(&coarse_known, NY_GRAM_F32, workers, limit);
-        struct ny_bytes fine = grown_accumulate(&known, NY_GRAM_F64, workers, limit);
+        struct ny_stage_bytes coarse = grown_accumulate(&coarse_known, NY_GRAM_F32, workers, limit);
+        struct ny_stage_bytes fine = grown_accumulate(&known, NY_GRAM_F64, workers, limit);
 
-        bills[ACCUMULATE] = ny_bytes_larger(coarse, fine);
+        bills[ACCUMULATE] = ny_stage_bytes_larger(coarse, fine);
         if (coarse_known.blas_bytes > known.blas_bytes) known = coarse_known;
     }
     bills[SOLVE] = bytes_of(f, NY_STAGE_SOLVE)(&known, workers, limit);
@@ -183,33 +185,33 @@ static void grown_bills(const struct ny_sizes *f, unsigned workers, size_t limit
 size_t ny_footprint_peak(const struct ny_sizes *footprint, unsigned workers, size_t limit,
                          size_t by_purpose[NY_PURPOSES])
 {
-    struct ny_bytes bills[BILLS];
-    const struct ny_bytes *peak;
+    struct ny_stage_bytes bills[BILLS];
+    const struct ny_stage_bytes *peak;
 
     grown_bills(footprint, workers, limit, bills);
     peak = largest(bills);
     for (int p = 0; p < NY_PURPOSES; p++)
         by_purpose[p] = peak->by_purpose[p];
-    return ny_bytes_total(peak);
+    return ny_stage_bytes_total(peak);
 }
 
 void ny_footprint_stages(const struct ny_sizes *footprint, unsigned workers, size_t limit,
                          size_t stage_bytes[NY_STAGE_DONE])
 {
-    struct ny_bytes bills[BILLS];
+    struct ny_stage_bytes bills[BILLS];
     size_t prepare;
 
     grown_bills(footprint, workers, limit, bills);
-    prepare = ny_bytes_total(&bills[PREPARE]);
-    stage_bytes[NY_STAGE_STATS] = ny_bytes_total(&bills[STATS]);
-    stage_bytes[NY_STAGE_SELECT] = ny_bytes_total(&bills[SELECT]);
+    prepare = ny_stage_bytes_total(&bills[PREPARE]);
+    stage_bytes[NY_STAGE_STATS] = ny_stage_bytes_total(&bills[STATS]);
+    stage_bytes[NY_STAGE_SELECT] = ny_stage_bytes_total(&bills[SELECT]);
     stage_bytes[NY_STAGE_DEGREES] =
-        runs(footprint, NY_STAGE_DEGREES) ? ny_bytes_total(&bills[DEGREES]) : 0;
-    stage_bytes[NY_STAGE_ACCUMULATE] = ny_bytes_total(&bills[ACCUMULATE]);
-    stage_bytes[NY_STAGE_SOLVE] = ny_bytes_total(&bills[SOLVE]);
-    stage_bytes[NY_STAGE_PROJECT] = ny_bytes_total(&bills[PROJECT]);
+        runs(footprint, NY_STAGE_DEGREES) ? ny_stage_bytes_total(&bills[DEGREES]) : 0;
+    stage_bytes[NY_STAGE_ACCUMULATE] = ny_stage_bytes_total(&bills[ACCUMULATE]);
+    stage_bytes[NY_STAGE_SOLVE] = ny_stage_bytes_total(&bills[SOLVE]);
+    stage_bytes[NY_STAGE_PROJECT] = ny_stage_bytes_total(&bills[PROJECT]);
     stage_bytes[NY_STAGE_PROBE] =
-        runs(footprint, NY_STAGE_PROBE) ? ny_bytes_total(&bills[PROBE]) : 0;
+        runs(footprint, NY_STAGE_PROBE) ? ny_stage_bytes_total(&bills[PROBE]) : 0;
     /* Landmarks are prepared by whichever stage a run begins with. */
     if (stage_bytes[NY_STAGE_ACCUMULATE] < prepare) stage_bytes[NY_STAGE_ACCUMULATE] = prepare;
     if (stage_bytes[NY_STAGE_DEGREES] && stage_bytes[NY_STAGE_DEGREES] < prepare)

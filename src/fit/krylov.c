@@ -98,7 +98,7 @@ static int run_multiply(struct ny_job *job)
 
 /* Products with the Gram in place of the Gram. */
 static void add_products(const struct ny_sizes *f, unsigned workers, size_t limit,
-                         struct ny_bytes *bill)
+                         struct ny_stage_bytes *bill)
 {
     struct ny_problem problem = ny_settings_problem(f->settings, f->m);
     size_t width = ny_krylov_width(&problem, f->m);
@@ -109,9 +109,10 @@ static void add_products(const struct ny_sizes *f, unsigned workers, size_t limi
         workers * (ny_partial_bytes(f->m, NY_GRAM_NONE) + ny_krylov_partial_bytes(f->m, width));
 }
 
-static struct ny_bytes multiply_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes multiply_bytes(const struct ny_sizes *f, unsigned workers,
+                                            size_t limit)
 {
-    struct ny_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
 
     ny_sizes_add_landmarks(f, &bill);
     bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);

@@ -206,9 +206,9 @@ void ny_fit_drop_problem(struct ny_fit *fit)
     ny_fit_drop_landmarks(fit);
 }
 
-struct ny_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers)
+struct ny_stage_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers)
 {
-    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
     size_t gather = ny_sizes_gather(f, f->m) + f->m * ny_sizes_row(f);
     size_t square = ny_columns_square_bytes(&f->spec, f->m, workers);
     size_t tiles = ny_fit_check_tiles_bytes(&f->spec, f->m);

@@ -157,7 +157,7 @@ int ny_fit_lower_workers(struct ny_fit *fit)
                                  .m = fit->m,
                                  .gram = fit->gram,
                                  .blas_bytes = fit->job.blas_bytes};
-    ny_bytes_fn *bytes = ny_job_stage(&fit->job)->bytes;
+    ny_stage_bytes_fn *bytes = ny_job_stage(&fit->job)->bytes;
     unsigned workers;
     int err = ny_fit_load_frozen(fit);
 

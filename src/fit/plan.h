@@ -24,8 +24,8 @@ void ny_footprint_stages(const struct ny_sizes *footprint, unsigned workers, siz
 unsigned ny_footprint_workers(const struct ny_sizes *footprint, unsigned threads);
 /* The most with which one pass fits, which holds these bytes; whether W has room besides so many of
  * them. */
-unsigned ny_footprint_pass_workers(const struct ny_sizes *footprint, ny_bytes_fn *bytes);
-bool ny_footprint_keeps_square(const struct ny_sizes *footprint, ny_bytes_fn *bytes,
+unsigned ny_footprint_pass_workers(const struct ny_sizes *footprint, ny_stage_bytes_fn *bytes);
+bool ny_footprint_keeps_square(const struct ny_sizes *footprint, ny_stage_bytes_fn *bytes,
                                unsigned workers);
 size_t ny_footprint_minimum(const struct ny_sizes *footprint);
 

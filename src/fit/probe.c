@@ -513,7 +513,7 @@ done:
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The columns are gathered before there are tiles; each worker reads chunks of what is stored. */
-static struct ny_bytes probe_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes probe_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
     struct ny_columns_spec spec = ny_settings_probe_spec(&f->spec);
@@ -527,7 +527,7 @@ static struct ny_bytes probe_bytes(const struct ny_sizes *f, unsigned workers, s
         ny_sizes_put(limit, 2 * r * sizeof(double)) +
         workers * (ny_tiles_bytes(&spec, r, NY_PRECISION_F64) + ny_columns_exact_bytes(&spec, 1));
     struct ny_sizes widest = *f;
-    struct ny_bytes bill;
+    struct ny_stage_bytes bill;
 
     if (widest.m < r) widest.m = r;
     bill = ny_sizes_common(&widest, workers, workers);

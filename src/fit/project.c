@@ -281,10 +281,10 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static struct ny_bytes project_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes project_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
-    struct ny_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, ny_settings_pairs(settings), ny_sizes_element(f));
     size_t output = ny_embedding_writer_bytes(&layout, ny_sizes_batch(limit));

@@ -193,9 +193,9 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static struct ny_bytes select_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes select_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
     size_t *dictionary = &bill.by_purpose[NY_MEM_DICTIONARY], image = 0;
     const struct ny_rule *rule = f->settings->rule;
     bool certifies = ny_settings_certifies(f->settings);
@@ -234,9 +234,10 @@ static size_t arrivals_bytes(const struct ny_sizes *f)
 /* The selection comes with the sums of now and of before the landmarks that join, whose
  * coefficients are at most m²/4, and the pass that adds a batch. After it come W and the sums
  * alone. */
-static struct ny_bytes online_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes online_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_bytes bill = select_bytes(f, workers, limit), prepare = ny_prepare_bytes(f, workers);
+    struct ny_stage_bytes bill = select_bytes(f, workers, limit),
+                          prepare = ny_prepare_bytes(f, workers);
     size_t sums = ny_accumulator_bytes(f->m);
 
     bill.by_purpose[NY_MEM_GRAM] = 2 * sums + f->m * (f->m / 4 + 4) * sizeof(double) +
@@ -248,7 +249,7 @@ static struct ny_bytes online_bytes(const struct ny_sizes *f, unsigned workers, 
     if (f->settings->arrivals) bill.by_purpose[NY_MEM_IO] += arrivals_bytes(f);
     prepare.by_purpose[NY_MEM_GRAM] += sums + NY_CHUNK_BYTES;
     prepare.by_purpose[NY_MEM_DICTIONARY] += f->points->n * sizeof(float); /* residuals */
-    return ny_bytes_larger(prepare, bill);
+    return ny_stage_bytes_larger(prepare, bill);
 }
 
 /* A kernel block and a substitution a row, most of them left early: 40 % of the work is left, as

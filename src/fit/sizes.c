@@ -51,9 +51,9 @@ size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count)
     return count * (size_t)f->points->d * sizeof(double);
 }
 
-struct ny_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers)
+struct ny_stage_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers)
 {
-    struct ny_bytes bill = {{0}};
+    struct ny_stage_bytes bill = {{0}};
 
     bill.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_sizes_blas(f, workers);
     bill.by_purpose[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2);
@@ -89,7 +89,7 @@ size_t ny_sizes_spare(const struct ny_sizes *f)
     return f->settings->method->krylov ? 0 : ny_sizes_square(f);
 }
 
-void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_bytes *bill)
+void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_stage_bytes *bill)
 {
     bill->by_purpose[NY_MEM_DICTIONARY] +=
         ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + 2 * sizeof(double));

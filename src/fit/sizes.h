@@ -31,7 +31,7 @@ size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers);
 /* `count` arrays of a number a column. */
 size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count);
 /* Bytes that all stages hold: the process, BLAS, decoders and the geometry. */
-struct ny_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers);
+struct ny_stage_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers);
 /* Bytes of the source of a pass over the points; for given columns, with the reader's buffers. */
 size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers);
 /* f64 tiles are exact values. */
@@ -43,7 +43,7 @@ size_t ny_sizes_square(const struct ny_sizes *f);
 /* Bytes that pass 1 saves when W is dropped and computed again for stage solve. */
 size_t ny_sizes_spare(const struct ny_sizes *f);
 /* Landmarks, W and the shift, which all stages between select and project hold. */
-void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_bytes *bill);
+void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_stage_bytes *bill);
 /* Each worker's tile and the roots of its degrees. */
 size_t ny_sizes_pass_tiles(const struct ny_sizes *f, unsigned workers);
 /* Bytes of the small problem beyond W and the accumulator. */
@@ -51,6 +51,6 @@ size_t ny_sizes_problem(const struct ny_sizes *f);
 
 /* What ny_fit_prepare() holds: landmarks are gathered, then compared with one another, then looked
  * at. */
-struct ny_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers);
+struct ny_stage_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers);
 
 #endif

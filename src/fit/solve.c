@@ -284,10 +284,10 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-struct ny_bytes ny_solve_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+struct ny_stage_bytes ny_solve_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
     const struct ny_fit_settings *settings = f->settings;
-    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
     size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image, solve;
     size_t written = map + f->m * ny_sizes_row(f) + ny_sizes_arrays(f, 2); /* with its geometry */
     size_t model = 2 * written + ny_sizes_put(limit, written);

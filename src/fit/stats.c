@@ -91,9 +91,9 @@ static int run(struct ny_job *job)
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The geometry is made from statistics of four arrays, which are read from a record of four. */
-static struct ny_bytes bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
 
     bill.by_purpose[NY_MEM_STORE] += ny_sizes_gather(f, 0);
     bill.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);

@@ -330,10 +330,10 @@ static int run_degrees(struct ny_job *job)
 }
 
 /* A pass for s beside W, then the problem that gives v = B s. */
-static struct ny_bytes degrees_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes degrees_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_bytes pass = ny_sizes_common(f, workers, workers),
-                    solve = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes pass = ny_sizes_common(f, workers, workers),
+                          solve = ny_sizes_common(f, workers, 1);
 
     (void)limit;
     ny_sizes_add_landmarks(f, &pass);
@@ -343,7 +343,7 @@ static struct ny_bytes degrees_bytes(const struct ny_sizes *f, unsigned workers,
         NY_CHUNK_BYTES + 2 * f->m * sizeof(double) + workers * ny_partial_bytes(f->m, NY_GRAM_NONE);
     pass.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
     solve.by_purpose[NY_MEM_SOLVE] += ny_sizes_problem(f);
-    return ny_bytes_larger(pass, solve);
+    return ny_stage_bytes_larger(pass, solve);
 }
 
 static void degrees_work(const struct ny_timing *t)
@@ -412,7 +412,7 @@ static int run(struct ny_job *job)
 }
 
 /* The loss of f32 Grams is measured before the sums and the workers' shares of them exist. */
-static void add_measure(const struct ny_sizes *f, unsigned workers, struct ny_bytes *bill)
+static void add_measure(const struct ny_sizes *f, unsigned workers, struct ny_stage_bytes *bill)
 {
     size_t bytes = ny_fit_measure_bytes(f->m) + workers * ny_fit_measure_worker_bytes(f->m);
 
@@ -421,9 +421,9 @@ static void add_measure(const struct ny_sizes *f, unsigned workers, struct ny_by
 }
 
 /* The bill of pass 1 without W, which is made again for solve where it would cost a worker. */
-struct ny_bytes ny_accumulate_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+struct ny_stage_bytes ny_accumulate_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
 
     ny_sizes_add_landmarks(f, &bill);
     bill.by_purpose[NY_MEM_SOLVE] -= ny_sizes_spare(f);

@@ -38,7 +38,7 @@ bool ny_fit_sums_outdated(const struct ny_fit *fit);
 void ny_fit_drop_outdated(struct ny_fit *fit);
 
 /* What stage accumulate holds, and takes; pass 1 of any stage that sums up. */
-ny_bytes_fn ny_accumulate_bytes;
+ny_stage_bytes_fn ny_accumulate_bytes;
 void ny_accumulate_work(const struct ny_timing *timing);
 
 #endif

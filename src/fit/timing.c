@@ -3,7 +3,7 @@
 
 #include "fit/fit.h"
 
-double ny_timing_share(const struct ny_timing *t, ny_bytes_fn *bytes)
+double ny_timing_share(const struct ny_timing *t, ny_stage_bytes_fn *bytes)
 {
     return ny_price_share(t->sizes->points->n, ny_footprint_pass_workers(t->sizes, bytes),
                           t->settings->threads);

@@ -15,7 +15,7 @@ struct ny_timing {
 
 /* The factor by which a pass takes longer where the budget or few rows leave threads out of it; and
  * where few rows alone do. */
-double ny_timing_share(const struct ny_timing *t, ny_bytes_fn *bytes);
+double ny_timing_share(const struct ny_timing *t, ny_stage_bytes_fn *bytes);
 double ny_timing_all(const struct ny_timing *t);
 /* Landmarks are read and compared with one another, and W is looked at, by whichever stage begins.
  */

@@ -32,11 +32,11 @@ size_t ny_stage_rank(enum ny_stage_id stage);
 void ny_stages_begin(struct ny_context *ctx, const double stage_s[NY_STAGE_DONE]);
 
 /* Bytes by purpose. */
-struct ny_bytes {
+struct ny_stage_bytes {
     size_t by_purpose[NY_PURPOSES];
 };
 
-static inline size_t ny_bytes_total(const struct ny_bytes *bytes)
+static inline size_t ny_stage_bytes_total(const struct ny_stage_bytes *bytes)
 {
     size_t sum = 0;
 
@@ -45,9 +45,10 @@ static inline size_t ny_bytes_total(const struct ny_bytes *bytes)
     return sum;
 }
 
-static inline struct ny_bytes ny_bytes_larger(struct ny_bytes a, struct ny_bytes b)
+static inline struct ny_stage_bytes ny_stage_bytes_larger(struct ny_stage_bytes a,
+                                                          struct ny_stage_bytes b)
 {
-    return ny_bytes_total(&a) > ny_bytes_total(&b) ? a : b;
+    return ny_stage_bytes_total(&a) > ny_stage_bytes_total(&b) ? a : b;
 }
 
 struct ny_fit_settings;
@@ -56,14 +57,15 @@ struct ny_sizes;  /* fit/sizes.h */
 struct ny_timing; /* fit/timing.h */
 
 /* The most that a stage holds with so many workers under a budget of `limit`. */
-typedef struct ny_bytes ny_bytes_fn(const struct ny_sizes *sizes, unsigned workers, size_t limit);
+typedef struct ny_stage_bytes ny_stage_bytes_fn(const struct ny_sizes *sizes, unsigned workers,
+                                                size_t limit);
 
 struct ny_stage {
     enum ny_stage_id id;
     /* Runs to the end of the stage, and commits what it has made together with a record that has
      * the stage after it, ny_job_next(). A record that still has this stage runs it again. */
     int (*run)(struct ny_job *job);
-    ny_bytes_fn *bytes; /* of stages of fits */
+    ny_stage_bytes_fn *bytes; /* of stages of fits */
     /* Adds passes, flops, seconds and disk to the plan; NULL: other stages have it with theirs. */
     void (*work)(const struct ny_timing *timing);
 };

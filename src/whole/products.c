@@ -219,9 +219,10 @@ static int run(struct ny_job *job)
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The products, then what follows from each; both beside their state. */
-static struct ny_bytes multiply_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes multiply_bytes(const struct ny_sizes *f, unsigned workers,
+                                            size_t limit)
 {
-    struct ny_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
     struct ny_products products = ny_products_of(f->settings, f->points->n);
     size_t state = ny_products_state_bytes(&products);
 

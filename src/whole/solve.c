@@ -257,10 +257,10 @@ done:
     return err;
 }
 
-static struct ny_bytes reduce_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes reduce_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
     const size_t hashed_bytes = 32 << 10; /* numbers of the rows that decide signs */
-    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
     struct ny_products products = ny_products_of(f->settings, f->points->n);
     size_t r = products.r, reduce = f->settings->method->whole->bytes(r);
     size_t eigen = ny_eigen_top_bytes(r, products.rank);
@@ -413,9 +413,9 @@ done:
     return err;
 }
 
-static struct ny_bytes write_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes write_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
 {
-    struct ny_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
     struct ny_products products = ny_products_of(f->settings, f->points->n);
     size_t width = ny_settings_pairs(f->settings) + f->settings->asymmetric;
     struct ny_embedding_layout layout =
