@@ -603,3 +603,33 @@ expect() {
     ny info s a --json
     [ "$(field "$output" landmarks)" = 4 ]
 }
+
+# ideal_us NAME OPTIONS: prints the time that the products of a fit by one thread would take, in
+# microseconds: the seconds of its passes over "time over ideal".
+ideal_us() {
+    ny fit s "$1" "${@:2}" --threads 1 --json -q
+    exits 0
+    awk -v degrees="$(field "$output" degrees)" -v accumulate="$(field "$output" accumulate)" \
+        -v project="$(field "$output" project)" -v ratio="$(field "$output" gemm_ratio)" \
+        'BEGIN { print 1e6 * (degrees + accumulate + project) / ratio }'
+}
+
+# about A B: A is B, to the little that a stage takes after the ratio is reported.
+about() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > .999 * b && a < 1.1 * b) }' ||
+        { echo "$1, not $2" >&2; return 1; }
+}
+
+@test "time over ideal compares passes with the products that they make" {
+    # of 3000 rows, 3 columns, 100 landmarks, by the rates that are guessed for so short a fit:
+    # 2nmd/4e10 for C, 2nm/1e11 for a column of C Y, nm^2/4e10 for C'C
+    local C=45 Y=6 G=750
+    table 3000 3 >t.csv
+    nystream import s t.csv -q
+    about "$(ideal_us a --landmarks 100 --approx nystrom)" $((C + 2 * Y))
+    about "$(ideal_us b --landmarks 100)" $((2 * C + 2 * Y + G))
+    about "$(ideal_us c --landmarks 100 --map laplacian)" $((3 * C + 3 * Y + G))
+    about "$(ideal_us d --landmarks 100 --inner randomized)" $((C + 2 * Y + 2 * (C + 64 * Y)))
+    # half of the tiles of K, n(n + 2048)d/4e10, and K times 21 columns, 42n^2/1e11
+    about "$(ideal_us e --approx gaussian --landmarks 20)" 4915.8
+}
