@@ -386,29 +386,30 @@ int ny_fit_sum_all(struct ny_fit *fit)
     return err ? err : ny_accumulate_pass(fit, &pass);
 }
 
-void ny_fit_begin_sums(struct ny_fit *fit)
+int ny_fit_run_sums(struct ny_fit *fit, int (*choose)(struct ny_fit *fit),
+                    int (*sum)(struct ny_fit *fit))
 {
-    ny_fit_drop_outdated(fit);
-    ny_field_set_text(ny_job_report(&fit->job), "gram_precision",
-                      fit->gram == NY_GRAM_F64 ? "f64" : "f32");
-}
-
-static int run(struct ny_job *job)
-{
-    struct ny_fit *fit = ny_fit_of(job);
+    struct ny_job *job = &fit->job;
     int err = ny_fit_prepare(fit);
 
     if (err) return err;
     if (!ny_settings_needs_gram(fit->settings)) return ny_job_save(job, ny_job_next(job));
     err = ny_fit_lower_workers(fit);
-    if (!err) err = ny_fit_measure_gram(fit);
-    if (!err) err = ny_fit_lower_workers(fit); /* an f64 Gram takes more of each */
+    if (!err && choose) err = choose(fit);
+    if (!err && choose) err = ny_fit_lower_workers(fit); /* an f64 Gram takes more of each */
     if (err) return err;
-    ny_fit_begin_sums(fit);
-    err = ny_fit_sum_all(fit);
+    ny_fit_drop_outdated(fit);
+    ny_field_set_text(ny_job_report(job), "gram_precision",
+                      fit->gram == NY_GRAM_F64 ? "f64" : "f32");
+    err = sum(fit);
     if (err) return err;
     ny_job_mark_time(job);
     return ny_fit_save_sums(fit, "gram", ny_job_next(job), ny_units_of(job->points.n));
+}
+
+static int run(struct ny_job *job)
+{
+    return ny_fit_run_sums(ny_fit_of(job), ny_fit_measure_gram, ny_fit_sum_all);
 }
 
 /* The loss of f32 Grams is measured before the sums and the workers' shares of them exist. */

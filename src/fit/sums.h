@@ -24,9 +24,12 @@ int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units);
 /* Loads fit->acc from the last checkpoint, if it has that part. */
 int ny_fit_restore_sums(struct ny_fit *fit, const char *part, uint64_t *units, bool *found);
 int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass);
-/* Begins the stage: reports the precision of the sums, and forgets a checkpoint of coarser ones. */
-void ny_fit_begin_sums(struct ny_fit *fit);
-/* The sums over all rows, from the last checkpoint on. */
+/* Runs a stage that sums up: prepares the landmarks, has `choose` decide the precision of the Gram
+ * (NULL: it is decided), makes fit->acc with `sum` and saves it. A fit without pass 1 goes on to
+ * the next stage. */
+int ny_fit_run_sums(struct ny_fit *fit, int (*choose)(struct ny_fit *fit),
+                    int (*sum)(struct ny_fit *fit));
+/* Sums up all rows, from the last checkpoint on. */
 int ny_fit_sum_all(struct ny_fit *fit);
 
 /* Keeps the image that the checkpoint holds with the model. */
@@ -37,7 +40,7 @@ bool ny_fit_sums_outdated(const struct ny_fit *fit);
 /* Forgets the checkpoint of such sums, with a note. */
 void ny_fit_drop_outdated(struct ny_fit *fit);
 
-/* What stage accumulate holds, and takes; pass 1 of any stage that sums up. */
+/* The bytes and the work of pass 1, in whichever stage it is made. */
 ny_stage_bytes_fn ny_accumulate_bytes;
 void ny_accumulate_work(const struct ny_timing *timing);
 

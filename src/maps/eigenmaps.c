@@ -284,8 +284,9 @@ static int check_time(const struct eigenmaps *map)
                    last, map->fit->base.settings->time);
 }
 
-static int solve(struct ny_graph_fit *fit)
+static int solve(struct ny_job *job)
 {
+    struct ny_graph_fit *fit = ny_graph_fit_of(job);
     struct eigenmaps map;
     struct ny_matrix U;
     int err = open_map(&map, fit);
@@ -300,7 +301,7 @@ static int solve(struct ny_graph_fit *fit)
     U = to_vectors(&map);
     err = fix_signs(&map, U);
     if (err == NY_OK)
-        err = ny_job_checkpoint_image(&fit->base.job, NY_STAGE_PROJECT, "eigenpairs", U.at,
+        err = ny_job_checkpoint_image(job, ny_job_next(job), "eigenpairs", U.at,
                                       U.rows * U.cols * sizeof(double),
                                       ny_lobpcg_products(&map.solver));
 done:
@@ -339,8 +340,9 @@ static int embed(struct eigenmaps *map, struct ny_matrix U)
     return err;
 }
 
-static int project(struct ny_graph_fit *fit)
+static int project(struct ny_job *job)
 {
+    struct ny_graph_fit *fit = ny_graph_fit_of(job);
     struct eigenmaps map;
     double *U = NULL;
     size_t n = fit->edges.n;
@@ -358,18 +360,8 @@ static int project(struct ny_graph_fit *fit)
     return err;
 }
 
-static int run_solve(struct ny_job *job)
-{
-    return solve(ny_graph_fit_of(job));
-}
-
-static int run_project(struct ny_job *job)
-{
-    return project(ny_graph_fit_of(job));
-}
-
-static const struct ny_stage stage_pairs = {.id = NY_STAGE_SOLVE, .run = run_solve};
-static const struct ny_stage stage_write = {.id = NY_STAGE_PROJECT, .run = run_project};
+static const struct ny_stage stage_pairs = {.id = NY_STAGE_SOLVE, .run = solve};
+static const struct ny_stage stage_write = {.id = NY_STAGE_PROJECT, .run = project};
 static const struct ny_stage *const stages[] = {&stage_pairs, &stage_write, NULL};
 static const struct ny_course course = {.stages = stages};
 

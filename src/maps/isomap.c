@@ -134,9 +134,9 @@ static int put_sources(struct ny_graph_fit *fit, const struct ny_selection *sele
     return err;
 }
 
-static int select_landmarks(struct ny_graph_fit *fit)
+static int select_landmarks(struct ny_job *job)
 {
-    struct ny_job *job = &fit->base.job;
+    struct ny_graph_fit *fit = ny_graph_fit_of(job);
     struct ny_selection selection = {0};
     int err = select_by_rule(fit, &selection);
 
@@ -196,9 +196,9 @@ static int load_state(struct ny_isomap *map, uint64_t *batches)
     return map->state ? NY_OK : NY_EBUDGET;
 }
 
-static int accumulate(struct ny_graph_fit *fit)
+static int accumulate(struct ny_job *job)
 {
-    struct ny_job *job = &fit->base.job;
+    struct ny_graph_fit *fit = ny_graph_fit_of(job);
     struct ny_isomap map;
     uint64_t batches;
     int err = ny_isomap_open(&map, fit, false);
@@ -219,30 +219,10 @@ static int accumulate(struct ny_graph_fit *fit)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int run_select(struct ny_job *job)
-{
-    return select_landmarks(ny_graph_fit_of(job));
-}
-
-static int run_accumulate(struct ny_job *job)
-{
-    return accumulate(ny_graph_fit_of(job));
-}
-
-static int run_solve(struct ny_job *job)
-{
-    return ny_isomap_solve(ny_graph_fit_of(job));
-}
-
-static int run_project(struct ny_job *job)
-{
-    return ny_isomap_project(ny_graph_fit_of(job));
-}
-
-static const struct ny_stage stage_landmarks = {.id = NY_STAGE_SELECT, .run = run_select};
-static const struct ny_stage stage_sweep = {.id = NY_STAGE_ACCUMULATE, .run = run_accumulate};
-static const struct ny_stage stage_solve = {.id = NY_STAGE_SOLVE, .run = run_solve};
-static const struct ny_stage stage_unfold = {.id = NY_STAGE_PROJECT, .run = run_project};
+static const struct ny_stage stage_landmarks = {.id = NY_STAGE_SELECT, .run = select_landmarks};
+static const struct ny_stage stage_sweep = {.id = NY_STAGE_ACCUMULATE, .run = accumulate};
+static const struct ny_stage stage_solve = {.id = NY_STAGE_SOLVE, .run = ny_isomap_solve};
+static const struct ny_stage stage_unfold = {.id = NY_STAGE_PROJECT, .run = ny_isomap_project};
 static const struct ny_stage *const stages[] = {&stage_landmarks, &stage_sweep, &stage_solve,
                                                 &stage_unfold, NULL};
 static const struct ny_course course = {.stages = stages};

@@ -54,8 +54,8 @@ size_t ny_isomap_sources(uint64_t nodes);
 /* Reports how well Y, which is whole, keeps the paths (maps/isomap_measure.c). */
 int ny_isomap_measure(const struct ny_isomap *map);
 
-int ny_isomap_solve(struct ny_graph_fit *fit);
-int ny_isomap_project(struct ny_graph_fit *fit);
+int ny_isomap_solve(struct ny_job *job);
+int ny_isomap_project(struct ny_job *job);
 int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
 void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage_id stage, unsigned workers,
                     size_t limit, size_t by_purpose[NY_PURPOSES]);

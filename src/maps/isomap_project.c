@@ -88,9 +88,9 @@ static int finish(struct ny_job *job)
     return ny_job_save_without(job, ny_job_next(job), parts);
 }
 
-int ny_isomap_project(struct ny_graph_fit *fit)
+int ny_isomap_project(struct ny_job *job)
 {
-    struct ny_job *job = &fit->base.job;
+    struct ny_graph_fit *fit = ny_graph_fit_of(job);
     struct ny_isomap map;
     uint64_t batches;
     int err = ny_isomap_open(&map, fit, false);

@@ -147,9 +147,9 @@ static int solve_problem(struct ny_isomap *map, struct ny_solution *solution)
     return err;
 }
 
-int ny_isomap_solve(struct ny_graph_fit *fit)
+int ny_isomap_solve(struct ny_job *job)
 {
-    struct ny_job *job = &fit->base.job;
+    struct ny_graph_fit *fit = ny_graph_fit_of(job);
     struct ny_solution solution = {0};
     struct ny_isomap map;
     int err = ny_isomap_open(&map, fit, false);

@@ -1,4 +1,4 @@
-/* What the stages of isomap share: the order of the sources, the sampled pairs, and a sweep. */
+/* The order of the sources, the sampled pairs and the sweep, which all stages of isomap share. */
 #include "base/random.h"
 #include "graph/batches.h"
 #include "maps/isomap_private.h"

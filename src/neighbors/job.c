@@ -39,9 +39,9 @@ static double unit_gamma(const struct ny_geometry *geometry, const struct ny_poi
     return spread > 0 && isfinite(spread) ? ldexp(1, -2 * (int)lrint(log2(spread) / 2)) : 1;
 }
 
-static int stage_stats(struct ny_graph_job *g)
+static int stage_stats(struct ny_job *job)
 {
-    struct ny_job *job = &g->job;
+    struct ny_graph_job *g = (struct ny_graph_job *)job;
     bool centred = g->settings->metric->base == NY_BASE_SQUARE && !job->points.row_slots;
     struct ny_points_stats stats = {0};
     double gamma;
@@ -299,16 +299,17 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
     return NY_OK;
 }
 
-static int stage_graph(struct ny_graph_job *g)
+static int stage_graph(struct ny_job *job)
 {
-    struct ny_job *job = &g->job;
+    struct ny_graph_job *g = (struct ny_graph_job *)job;
     static const char *const images[] = {"lists.0", "lists.1", "joins.0", "joins.1", NULL};
     struct ny_components components = {.ctx = job->ctx};
     struct ny_lists lists;
     uint32_t *rows = NULL;
     float *far = NULL;
-    int err = load_lists(g, &lists, &rows, &far);
+    int err = g->geometry ? NY_OK : load_spec(g);
 
+    if (err == NY_OK) err = load_lists(g, &lists, &rows, &far);
     if (err == NY_OK) err = decide_limit(g, &lists);
     if (err) goto done;
     err = sweep(g, &lists);
@@ -334,12 +335,7 @@ done:
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int run_stats(struct ny_job *job)
-{
-    return stage_stats((struct ny_graph_job *)job);
-}
-
-static int run_neighbors(struct ny_job *job)
+static int stage_neighbors(struct ny_job *job)
 {
     struct ny_graph_job *g = (struct ny_graph_job *)job;
     int err = g->geometry ? NY_OK : load_spec(g);
@@ -348,17 +344,9 @@ static int run_neighbors(struct ny_job *job)
     return g->settings->forest ? ny_graph_grow(g) : run_range(g);
 }
 
-static int run_graph(struct ny_job *job)
-{
-    struct ny_graph_job *g = (struct ny_graph_job *)job;
-    int err = g->geometry ? NY_OK : load_spec(g);
-
-    return err ? err : stage_graph(g);
-}
-
-static const struct ny_stage stats = {.id = NY_STAGE_STATS, .run = run_stats};
-static const struct ny_stage neighbors = {.id = NY_STAGE_NEIGHBORS, .run = run_neighbors};
-static const struct ny_stage graph = {.id = NY_STAGE_GRAPH, .run = run_graph};
+static const struct ny_stage stats = {.id = NY_STAGE_STATS, .run = stage_stats};
+static const struct ny_stage neighbors = {.id = NY_STAGE_NEIGHBORS, .run = stage_neighbors};
+static const struct ny_stage graph = {.id = NY_STAGE_GRAPH, .run = stage_graph};
 static const struct ny_stage *const stages[] = {&stats, &neighbors, &graph, NULL};
 static const struct ny_course course = {.stages = stages};
 

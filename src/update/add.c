@@ -66,41 +66,15 @@ static int accumulate(struct ny_fit *fit)
     return err;
 }
 
-static int add(struct ny_fit *fit)
-{
-    struct ny_job *job = &fit->job;
-    int err;
-
-    ny_fit_begin_sums(fit);
-    err = accumulate(fit);
-    if (err) return err;
-    ny_job_mark_time(job);
-    return save(fit, ny_job_next(job), ny_units_of(job->points.n));
-}
-
 static int run_full(struct ny_job *job)
 {
-    struct ny_fit *fit = ny_fit_of(job);
-    int err = ny_fit_prepare(fit);
-
-    if (err) return err;
-    if (!ny_settings_needs_gram(fit->settings)) return ny_job_save(job, ny_job_next(job));
-    err = ny_fit_lower_workers(fit);
-    if (!err) err = ny_fit_measure_gram(fit);
-    if (!err) err = ny_fit_lower_workers(fit); /* an f64 Gram takes more of each */
-    return err ? err : add(fit);
+    return ny_fit_run_sums(ny_fit_of(job), ny_fit_measure_gram, accumulate);
 }
 
 /* The sums keep the precision that they have. */
 static int run_frozen(struct ny_job *job)
 {
-    struct ny_fit *fit = ny_fit_of(job);
-    int err = ny_fit_prepare(fit);
-
-    if (err) return err;
-    if (!ny_settings_needs_gram(fit->settings)) return ny_job_save(job, ny_job_next(job));
-    err = ny_fit_lower_workers(fit);
-    return err ? err : add(fit);
+    return ny_fit_run_sums(ny_fit_of(job), NULL, accumulate);
 }
 
 const struct ny_stage ny_stage_add_full = {

@@ -16,11 +16,11 @@ int ny_products_open(struct ny_products_state *state, struct ny_fit *fit, uint64
                                          shape.steps * (shape.tiles + 1)};
     size_t n = (size_t)shape.n;
     void *image = NULL;
-    int err = NY_OK;
+    int err = ny_fit_load_frozen(fit);
 
     *state = (struct ny_products_state){.fit = fit, .shape = shape, .saved_s = ny_now()};
     *place = 0;
-    if (!fit->state) {
+    if (err == NY_OK && !fit->state) {
         err = ny_job_load_image(&fit->job, "products", &saved, &image, place);
         fit->state = image;
     }

@@ -232,8 +232,7 @@ static int run_solve(struct ny_job *job)
     uint64_t place;
     int err;
 
-    err = ny_fit_load_frozen(fit);
-    if (err == NY_OK) err = ny_products_open(&state, fit, &place);
+    err = ny_products_open(&state, fit, &place);
     if (err) return err;
     err = allocate_pairs(&state, &pairs);
     if (err) goto done;
@@ -394,8 +393,7 @@ static int run_project(struct ny_job *job)
     uint64_t place;
     int err;
 
-    err = ny_fit_load_frozen(fit);
-    if (err == NY_OK) err = ny_products_open(&state, fit, &place);
+    err = ny_products_open(&state, fit, &place);
     if (err) return err;
     err = allocate_output(&state, &out);
     if (err) goto done;
