@@ -1,6 +1,6 @@
-/* What the texts of options mean: numbers, counts, sizes and words, and what is wrong with a text
- * that means nothing. The values of one option are judged alone; api/options_rules.c judges options
- * together. */
+/* Reads the texts of options as numbers, counts, sizes and words, and says what is wrong with a
+ * text that means nothing. The values of one option are judged alone; api/options_rules.c judges
+ * options together. */
 #ifndef NY_API_OPTION_VALUES_H
 #define NY_API_OPTION_VALUES_H
 

@@ -1,4 +1,4 @@
-/* The courses of fits with landmarks. */
+/* The stages and courses of fits with landmarks. */
 #ifndef NY_FIT_COURSES_H
 #define NY_FIT_COURSES_H
 
@@ -8,8 +8,8 @@ extern const struct ny_stage ny_stage_stats, ny_stage_select, ny_stage_select_on
     ny_stage_degrees, ny_stage_accumulate, ny_stage_multiply, ny_stage_solve, ny_stage_finish,
     ny_stage_project, ny_stage_probe;
 
-/* With landmarks, or the columns of the points in their place; online, where one pass selects and
- * sums up; with the randomized inner solver; and of a dictionary alone. */
+/* The courses of fits with landmarks, or the columns of the points in their place; of online fits,
+ * where one pass selects and sums up; with the randomized inner solver; of a dictionary alone. */
 extern const struct ny_course ny_course_landmarks, ny_course_online, ny_course_krylov,
     ny_course_dictionary;
 

@@ -26,8 +26,8 @@
  *   averages     n, for a probe: ρ_i, or 1/√d_i; gone when the job is done
  *   probe.0/1    image of the sums of a probe, two slots in turn; gone likewise
  *
- * Of methods that work on all of K, which have no landmarks (whole/products.h), instead of gram and
- * model:
+ * Methods that work on all of K, which have no landmarks (whole/products.h), have instead of gram
+ * and model:
  *
  *   products.0/1 image of the products under way; gone when the job is done
  *   map          r × p: the embedding is the basis times this
@@ -71,7 +71,7 @@ struct ny_fit {
     struct ny_reader *columns_reader; /* of a precomputed kernel, while a pass runs */
 };
 
-/* The fit that a job begins. */
+/* Returns the fit that begins with this job. */
 static inline struct ny_fit *ny_fit_of(struct ny_job *job)
 {
     return (struct ny_fit *)job;
@@ -115,7 +115,7 @@ struct ny_solution;
 /* Called where the sums, or the solution, are too coarse: has them made again, and better. A second
  * time NY_ENUMERIC. */
 int ny_fit_try_again(struct ny_fit *fit);
-/* Eigenvalues and certificate into the report; and with them the model, for the stages to come. */
+/* Puts eigenvalues and certificate into the report; the second also stores the model. */
 void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution);
 int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution);
 /* Computes the factors of Û in the map: Λ̂^½ goes into the stored rows themselves, diffusion's λ̂^t
@@ -124,7 +124,7 @@ int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution);
 struct ny_coordinates;
 int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, double **scale,
                  struct ny_coordinates *coordinates);
-/* What the small problem and the model hold, and take. */
+/* The bytes and the work of a stage that solves the small problem and makes the model. */
 ny_stage_bytes_fn ny_solve_bytes;
 void ny_solve_work(const struct ny_timing *timing);
 

@@ -58,7 +58,7 @@ static struct ny_stage_bytes accumulate_bytes(const struct ny_sizes *f, unsigned
     return ny_stage_bytes_larger(bytes(&coarse, workers, limit), bytes(&fine, workers, limit));
 }
 
-/* All of them with the same workers. A selection that sums up is pass 1 as well. */
+/* Fills in all of them, with the same workers. A selection that sums up is pass 1 as well. */
 static void all_bills(const struct ny_sizes *f, unsigned workers, size_t limit,
                       struct ny_stage_bytes bills[BILLS])
 {
@@ -159,7 +159,7 @@ static struct ny_stage_bytes grown_accumulate(struct ny_sizes *f, enum ny_gram_p
     return bill;
 }
 
-/* All of them as they will be. */
+/* Fills in all of them as they will be: each pass has as many workers as fit. */
 static void grown_bills(const struct ny_sizes *f, unsigned workers, size_t limit,
                         struct ny_stage_bytes bills[BILLS])
 {

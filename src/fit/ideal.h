@@ -1,4 +1,4 @@
-/* The time of the products of a fit at the machine's rates, and of nothing besides. */
+/* The time that the products of a fit would take at the machine's rates, without all else. */
 #ifndef NY_FIT_IDEAL_H
 #define NY_FIT_IDEAL_H
 
@@ -12,9 +12,9 @@ struct ny_ideal {
     double d; /* products that an entry takes */
 };
 
-/* By the rates of the plan, which has to be there. */
+/* Returns it by the rates of the plan, which has to be there. */
 struct ny_ideal ny_ideal_of(const struct ny_fit *fit);
-/* Seconds of so many entries of C or K; and of these times p columns. */
+/* Return the seconds of so many entries of C or K, and of their product with p columns. */
 double ny_ideal_products(const struct ny_ideal *ideal, double entries);
 double ny_ideal_map(const struct ny_ideal *ideal, double entries, double p);
 

@@ -1,4 +1,4 @@
-/* What the stages of a fit are billed with: pieces of memory that several of them hold. */
+/* Pieces of memory that several stages of a fit hold, from which their bytes are made up. */
 #include "fit/sizes.h"
 
 #include "spectral/method.h"

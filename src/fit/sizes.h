@@ -1,6 +1,6 @@
 /*
- * What a fit is planned by: its settings, points and landmarks. Stages tell by it what they hold,
- * in pieces that several of them hold.
+ * The sizes that a fit is planned by: its settings, points and landmarks. Each stage tells by them
+ * what it holds; pieces that several stages hold are here.
  */
 #ifndef NY_FIT_SIZES_H
 #define NY_FIT_SIZES_H
@@ -49,8 +49,8 @@ size_t ny_sizes_pass_tiles(const struct ny_sizes *f, unsigned workers);
 /* Bytes of the small problem beyond W and the accumulator. */
 size_t ny_sizes_problem(const struct ny_sizes *f);
 
-/* What ny_fit_prepare() holds: landmarks are gathered, then compared with one another, then looked
- * at. */
+/* Returns what ny_fit_prepare() holds: landmarks are gathered, then compared with one another, then
+ * looked at. */
 struct ny_stage_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers);
 
 #endif

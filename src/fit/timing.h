@@ -1,4 +1,4 @@
-/* What a stage of a fit is timed by, and what several of them take. */
+/* The quantities that a stage of a fit is timed by, and seconds that several stages take. */
 #ifndef NY_FIT_TIMING_H
 #define NY_FIT_TIMING_H
 

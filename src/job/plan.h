@@ -1,6 +1,6 @@
 /*
- * What a job will take, before anything of it runs: passes, flops, memory by purpose, disk and
- * seconds. Each kind of job makes its own: fit/plan.h, neighbors/job.h, maps/graph_map.h,
+ * A plan says what a job will take, before anything of it runs: passes, flops, memory by purpose,
+ * disk and seconds. Each kind of job makes its own: fit/plan.h, neighbors/job.h, maps/graph_map.h,
  * update/update.h.
  */
 #ifndef NY_JOB_PLAN_H

@@ -75,7 +75,7 @@ struct ny_stage {
 struct ny_course {
     const struct ny_stage *const *stages;                            /* NULL behind the last */
     bool (*skips)(const struct ny_job *job, enum ny_stage_id stage); /* NULL: it skips none */
-    /* Of n rows, the order of what stands in the place of landmarks; NULL: it has these. */
+    /* Returns the order of what stands in the place of landmarks, of n rows; NULL: it has these. */
     size_t (*order)(const struct ny_fit_settings *settings, uint64_t n);
 };
 

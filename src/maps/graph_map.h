@@ -27,7 +27,7 @@ struct ny_graph_fit {
     struct ny_edges edges; /* of the largest component */
 };
 
-/* The fit that a job begins. */
+/* Returns the fit that begins with this job. */
 static inline struct ny_graph_fit *ny_graph_fit_of(struct ny_job *job)
 {
     return (struct ny_graph_fit *)job;

@@ -4,7 +4,7 @@
  *
  *   format      NY_RECORD_FORMAT
  *   kind        "fit", "dictionary" or "graph"
- *   stage       what comes next or is under way (enum ny_stage_id, job/job.h), or done
+ *   stage       what comes next or is under way (enum ny_stage_id, job/stage.h), or done
  *   options     the identity of the options (api/options.h)
  *   command     the command line that makes it, null for a job of the library; not in those of 1.0
  *   inputs      digests of the files that the options name, where they name some

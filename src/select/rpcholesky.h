@@ -44,8 +44,8 @@ struct ny_pivot_progress {
     double flops;
 };
 
-/* What a selection decides about a pass by (rpcholesky_pace.c); plans play it through, too
- * (rpcholesky_work.c). */
+/* The numbers by which a selection decides about a pass (rpcholesky_pace.c); plans play it through,
+ * too (rpcholesky_work.c). */
 struct ny_pivot_pace {
     double n, m, d;     /* rows, wanted landmarks, products of a kernel value */
     double count;       /* landmarks so far */

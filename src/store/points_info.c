@@ -1,4 +1,4 @@
-/* What the rows of a store are: how many, of what type and layout, and in which blocks. */
+/* The number of rows of a store, their type and layout, and the blocks that they are in. */
 #include <string.h>
 
 #include "base/memory.h"

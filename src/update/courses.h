@@ -1,4 +1,4 @@
-/* Which course makes a result, be it a fit or an update of one. */
+/* Decides which course makes a result, be it a fit or an update of one, and which plan it has. */
 #ifndef NY_UPDATE_COURSES_H
 #define NY_UPDATE_COURSES_H
 

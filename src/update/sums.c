@@ -1,4 +1,4 @@
-/* The sums of a result, taken up by an update of it. */
+/* Takes up the sums that stay with a result, for an update of it. */
 #include "update/sums.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* The sums of a result taken up by an update of it, for the stages. */
+/* Sums that stay with a result, which an update of it takes up; and the stages of updates. */
 #ifndef NY_UPDATE_SUMS_H
 #define NY_UPDATE_SUMS_H
 

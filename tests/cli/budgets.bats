@@ -68,7 +68,7 @@ at_least() {
     [ $((least - few)) -le $((1 << 16)) ]
 }
 
-# What no plan can foresee, such as sums in f64, is in the budget, and not always used.
+# A budget has room for what no plan can foresee, such as sums in f64, and a run may not need.
 # bats test_tags=slow
 @test "the smallest budget is at most one and a half times what wide rows take" {
     local least peak

@@ -16,7 +16,7 @@
 
 #include "nystream.h"
 
-/* Of the library's inside. It is declared here because its header is not in one place in all the
+/* This is inside the library. It is declared here because its header is not in one place in all the
  * versions that this is linked with. */
 void ny_context_set_checkpoint(struct ny_context *ctx, double seconds);
 

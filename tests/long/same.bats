@@ -276,7 +276,7 @@ counts() {
     echo "# counted: $1 cases compared with the last commit before the rooms were rebuilt" >&3
 }
 
-# What each test begins with: the parts that export knows.
+# Each test begins with the parts that export knows.
 begin() {
     [ -z "$without" ] || skip "$without"
     parts=$(by old nystream help export --all | sed -n '/^Parts:/,$p' | sed 's/Parts://; s/,//g')
