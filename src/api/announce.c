@@ -1,7 +1,9 @@
 #include "api/announce.h"
 
+#include <stdio.h>
+
 #include "api/report.h"
-#include "base/memory.h"
+#include "base/budget.h"
 
 /* Refuses here only a plan that cannot fit, whatever else is given up for it. */
 int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan)
@@ -18,9 +20,9 @@ int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struc
 /* Names a choice that takes less memory with the same data. */
 static const char *instead_of(const struct ny_fit_settings *settings)
 {
-    if (!settings->rule->all) return "fewer landmarks";
-    return settings->map->graph ? "choose landmarks (--approx nystrom)"
-                                : "choose landmarks (--approx projected --select rpcholesky)";
+    if (!settings->rule->all) return ", or fewer landmarks";
+    return settings->map->graph ? ", or choose landmarks (--approx nystrom)"
+                                : ", or choose landmarks (--approx projected --select rpcholesky)";
 }
 
 int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan)
@@ -38,22 +40,14 @@ int ny_plan_announce(struct ny_store *store, const char *replaced, const struct 
                      const struct ny_fit_settings *settings)
 {
     struct ny_context *ctx = ny_store_context(store);
+    char landmarks[64];
     int err = ny_plan_tell(ctx, plan);
 
     if (err) return err;
     if (plan->fits) return ny_plan_check_disk(store, replaced, plan);
     if (plan->whole)
-        return ny_fail(ctx, NY_EBUDGET,
-                       "this fit needs %zu bytes (%.1f MiB), and the budget is %.1f MiB; give "
-                       "--memory %zuM, or fewer components",
-                       plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0,
-                       (double)ny_memory_limit(ctx) / 1048576.0,
-                       (plan->memory_min_bytes >> 20) + 1);
-    return ny_fail(
-        ctx, NY_EBUDGET,
-        "this fit needs %zu bytes (%.1f MiB) with %zu%s landmarks, and the budget is %.1f MiB; "
-        "give --memory %zuM, or %s",
-        plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0, plan->m,
-        plan->m_estimated ? " (estimated)" : "", (double)ny_memory_limit(ctx) / 1048576.0,
-        (plan->memory_min_bytes >> 20) + 1, instead_of(settings));
+        return ny_budget_refuse(ctx, "fit", plan->memory_min_bytes, "", ", or fewer components");
+    snprintf(landmarks, sizeof(landmarks), " with %zu%s landmarks", plan->m,
+             plan->m_estimated ? " (estimated)" : "");
+    return ny_budget_refuse(ctx, "fit", plan->memory_min_bytes, landmarks, instead_of(settings));
 }

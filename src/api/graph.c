@@ -2,6 +2,7 @@
 #include "api/announce.h"
 #include "api/graph_settings.h"
 #include "api/request.h"
+#include "base/budget.h"
 
 static int take_settings(struct ny_request *request)
 {
@@ -47,13 +48,7 @@ static int announce(struct ny_request *request)
     ny_plan_sum_up(plan);
     err = ny_plan_tell(request->ctx, plan);
     if (err) return err;
-    if (!plan->fits)
-        return ny_fail(request->ctx, NY_EBUDGET,
-                       "this graph needs %zu bytes (%.1f MiB), and the budget is %.1f MiB; give "
-                       "--memory %zuM",
-                       plan->memory_min_bytes, (double)plan->memory_min_bytes / 1048576.0,
-                       (double)ny_memory_limit(request->ctx) / 1048576.0,
-                       (plan->memory_min_bytes >> 20) + 1);
+    if (!plan->fits) return ny_budget_refuse(request->ctx, "graph", plan->memory_min_bytes, "", "");
     err = ny_plan_check_disk(request->store, request->name, plan);
     if (err) return err;
     if (graph.forest && graph.held_rows < points.n)

@@ -210,19 +210,6 @@ size_t ny_memory_left(const struct ny_context *ctx)
     return used < ctx->memory_limit ? ctx->memory_limit - used : 0;
 }
 
-int ny_memory_need(struct ny_context *ctx, const char *what, size_t bytes)
-{
-    size_t left = ny_memory_left(ctx), limit = ny_memory_limit(ctx);
-
-    if (bytes <= left) return NY_OK;
-    bytes += limit - left;
-    return ny_fail(ctx, NY_EBUDGET,
-                   "this %s needs %zu bytes (%.1f MiB), and the budget is %.1f MiB; give --memory "
-                   "%zuM",
-                   what, bytes, (double)bytes / 1048576.0, (double)limit / 1048576.0,
-                   (bytes >> 20) + 1);
-}
-
 int ny_product(struct ny_context *ctx, size_t *out, size_t a, size_t b, size_t c)
 {
     if (__builtin_mul_overflow(a, b, out) || __builtin_mul_overflow(*out, c, out))

@@ -59,9 +59,6 @@ void ny_memory_peak_reset(struct ny_context *ctx);
 /* Returns limit − used, or 0 when more than the limit is used. */
 size_t ny_memory_left(const struct ny_context *ctx);
 
-/* NY_EBUDGET with the smallest budget that works where what is still to come does not fit. */
-int ny_memory_need(struct ny_context *ctx, const char *what, size_t bytes);
-
 /* *out = a·b·c, or NY_EBUDGET "… is larger than this machine can address". */
 int ny_product(struct ny_context *ctx, size_t *out, size_t a, size_t b, size_t c);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -194,17 +195,25 @@ static size_t bill(const struct ny_evaluation *run, bool hold)
            ny_cloud_piece(p) * run->result.layout.row_bytes + rows + most(run, bytes_of);
 }
 
+static size_t read_bytes(const void *evaluation, unsigned workers, size_t limit)
+{
+    struct ny_evaluation run = *(const struct ny_evaluation *)evaluation;
+
+    (void)limit;
+    run.workers = workers;
+    return bill(&run, false);
+}
+
 /* Takes as many workers as fit, then holds the rows in memory if they fit too. */
 static int fit_in(struct ny_evaluation *run, bool *hold)
 {
-    size_t left = ny_memory_left(run->ctx), held, read;
+    size_t held, read;
 
-    for (run->workers = run->settings->threads; run->workers > 1; run->workers--)
-        if (bill(run, false) <= left) break;
+    run->workers = ny_budget_workers_left(run->ctx, read_bytes, run, run->settings->threads);
     held = bill(run, true);
     read = bill(run, false);
-    *hold = held <= left;
-    return ny_memory_need(run->ctx, "evaluation", held < read ? held : read); /* few rows */
+    *hold = held <= ny_memory_left(run->ctx);
+    return ny_budget_need(run->ctx, "evaluation", held < read ? held : read); /* few rows */
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */

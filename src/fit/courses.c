@@ -2,6 +2,8 @@
  * without. */
 #include "fit/courses.h"
 
+#include "fit/plan.h"
+
 bool ny_fit_skips(const struct ny_job *job, enum ny_stage_id stage)
 {
     const struct ny_fit_settings *settings = ((const struct ny_fit *)job)->settings;
@@ -29,7 +31,10 @@ static const struct ny_stage *const krylov[] = {
     &ny_stage_finish, &ny_stage_project, &ny_stage_probe,   NULL};
 static const struct ny_stage *const dictionary[] = {&ny_stage_stats, &ny_stage_select, NULL};
 
-const struct ny_course ny_course_landmarks = {.stages = landmarks, .skips = ny_fit_skips};
-const struct ny_course ny_course_online = {.stages = online, .skips = ny_fit_skips};
-const struct ny_course ny_course_krylov = {.stages = krylov, .skips = ny_fit_skips};
+const struct ny_course ny_course_landmarks = {
+    .stages = landmarks, .skips = ny_fit_skips, .bytes = ny_fit_course_bytes};
+const struct ny_course ny_course_online = {
+    .stages = online, .skips = ny_fit_skips, .bytes = ny_fit_course_bytes};
+const struct ny_course ny_course_krylov = {
+    .stages = krylov, .skips = ny_fit_skips, .bytes = ny_fit_course_bytes};
 const struct ny_course ny_course_dictionary = {.stages = dictionary};

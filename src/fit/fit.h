@@ -126,6 +126,6 @@ int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, d
                  struct ny_coordinates *coordinates);
 /* The bytes and the work of a stage that solves the small problem and makes the model. */
 ny_stage_bytes_fn ny_solve_bytes;
-void ny_solve_work(const struct ny_timing *timing);
+void ny_solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/progress.h"
 #include "columns/kernels.h"
 #include "results/record.h"
@@ -47,14 +48,26 @@ static double sample_bytes(const struct sample *s, const struct ny_columns_spec 
            rows * (double)(ny_raw_bytes(spec) + 64);
 }
 
-/* Uses as many BLAS threads as have their buffers in a quarter of the budget. Returns the bytes of
- * these buffers. */
+/* BLAS may have a quarter of the budget for its buffers. */
+struct crew {
+    unsigned threads;
+    size_t m;
+};
+
+static size_t crew_bytes(const void *arg, unsigned workers, size_t limit)
+{
+    const struct crew *crew = arg;
+
+    (void)limit;
+    return 4 * ny_blas_bytes(crew->threads, workers, crew->m);
+}
+
+/* Uses as many threads as may have buffers. Returns the bytes of these. */
 static size_t choose_crew(struct ny_context *ctx, size_t m)
 {
-    unsigned threads = ny_context_threads(ctx), crew = threads;
+    unsigned threads = ny_context_threads(ctx);
+    unsigned crew = ny_budget_workers_left(ctx, crew_bytes, &(struct crew){threads, m}, threads);
 
-    while (crew > 1 && ny_blas_bytes(threads, crew, m) > ny_memory_left(ctx) / 4)
-        crew--;
     ny_context_set_crew(ctx, crew);
     return ny_blas_bytes(threads, crew, m);
 }

@@ -104,14 +104,16 @@ static void add_products(const struct ny_sizes *f, unsigned workers, size_t limi
     size_t width = ny_krylov_width(&problem, f->m);
 
     bill->by_purpose[NY_MEM_SOLVE] += ny_sizes_problem(f);
-    bill->by_purpose[NY_MEM_STORE] += ny_sizes_put(limit, ny_krylov_state_bytes(&problem, f->m));
+    bill->by_purpose[NY_MEM_STORE] +=
+        ny_batch_put_bytes(limit, ny_krylov_state_bytes(&problem, f->m));
     bill->by_purpose[NY_MEM_GRAM] =
         workers * (ny_partial_bytes(f->m, NY_GRAM_NONE) + ny_krylov_partial_bytes(f->m, width));
 }
 
-static struct ny_stage_bytes multiply_bytes(const struct ny_sizes *f, unsigned workers,
+static struct ny_stage_bytes multiply_bytes(const struct ny_job_sizes *sizes, unsigned workers,
                                             size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
 
     ny_sizes_add_landmarks(f, &bill);
@@ -122,8 +124,9 @@ static struct ny_stage_bytes multiply_bytes(const struct ny_sizes *f, unsigned w
 }
 
 /* The passes are all there may be, one a block; the seconds those that most fits need. */
-static void multiply_work(const struct ny_timing *t)
+static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     const double usual = 0.6;
     struct ny_problem problem = ny_settings_problem(t->settings, t->plan->m);
     double columns = 2 * (double)ny_krylov_width(&problem, t->plan->m);
@@ -137,7 +140,7 @@ static void multiply_work(const struct ny_timing *t)
     t->plan->passes += steps;
     t->plan->flops += steps * t->entries * 2 * (t->price.d + columns);
     t->plan->stage_s[NY_STAGE_ACCUMULATE] +=
-        usual * steps * ny_timing_share(t, multiply_bytes) *
+        usual * steps * ny_timing_share(t, NY_STAGE_ACCUMULATE, multiply_bytes) *
         (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
          ny_price_map(&products, t->entries, columns));
 }

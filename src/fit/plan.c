@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "fit/given_columns.h"
 #include "fit/plan_private.h"
 
@@ -62,46 +63,35 @@ static size_t with_margin(size_t m, size_t cap, uint64_t n)
     return more < n ? more : (size_t)n;
 }
 
-static void plan_memory(const struct ny_sizes *footprint, struct ny_plan *plan)
-{
-    struct ny_context *ctx = footprint->ctx;
-
-    plan->workers = ny_footprint_workers(footprint, footprint->settings->threads);
-    plan->fits = plan->workers > 0;
-    if (!plan->fits) plan->workers = 1;
-    plan->memory_bytes =
-        ny_footprint_peak(footprint, plan->workers, ny_memory_limit(ctx), plan->by_purpose);
-    ny_footprint_stages(footprint, plan->workers, ny_memory_limit(ctx), plan->stage_bytes);
-    plan->memory_min_bytes = ny_footprint_minimum(footprint);
-}
-
 /* Rough flops of tiles and their Gram, or of all of K and its products. */
-static double rough_flops(const struct ny_sizes *footprint, size_t m)
+static double rough_flops(const struct ny_sizes *sizes, size_t m)
 {
-    const struct ny_points_info *points = footprint->points;
+    const struct ny_points_info *points = sizes->points;
     double n = (double)points->n, d = (double)points->d;
 
-    if (footprint->settings->method->whole)
-        return 2 * n * n * (d + (double)ny_settings_pairs(footprint->settings));
+    if (sizes->settings->method->whole)
+        return 2 * n * n * (d + (double)ny_settings_pairs(sizes->settings));
     return 2 * n * (double)m * (d + (double)m);
 }
 
 /* A sample is worth its time where the fit takes seconds. */
-static bool is_looked_at(const struct ny_sizes *footprint, size_t m)
+static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
 {
     const double much = 2e10;
-    const struct ny_fit_settings *settings = footprint->settings;
+    const struct ny_fit_settings *settings = sizes->settings;
 
     return !settings->method->whole && !settings->method->coordinates && !settings->columns_file &&
-           rough_flops(footprint, m) > much;
+           rough_flops(sizes, m) > much;
 }
 
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
                  const struct ny_course *course, size_t m, struct ny_plan *plan)
 {
     struct ny_context *ctx = ny_store_context(store);
-    struct ny_sizes footprint = {
-        .ctx = ctx, .course = course, .settings = settings, .gram = NY_GRAM_F64};
+    const struct ny_fit planned = {.settings = settings};
+    struct ny_sizes sizes = {.job = {ctx, course, &planned.job, settings->threads},
+                             .settings = settings,
+                             .gram = NY_GRAM_F64};
     struct ny_geometry *geometry = NULL;
     struct ny_look look = {0};
     struct ny_points_info points;
@@ -119,8 +109,8 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     if (err) goto done;
     err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d);
     if (err) goto done;
-    footprint.points = &points;
-    footprint.spec = ny_settings_spec(settings, ctx, &points, geometry);
+    sizes.points = &points;
+    sizes.spec = ny_settings_spec(settings, ctx, &points, geometry);
     plan->m = m;
     ny_blas_serial();
     ny_context_set_crew(ctx, 1); /* as no plan has told of more */
@@ -128,19 +118,21 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
         plan->whole = true;
         plan->m = course->order(settings, points.n);
     } else if (!m) {
-        err = decide_landmarks(store, settings, &points, footprint.spec, plan);
+        err = decide_landmarks(store, settings, &points, sizes.spec, plan);
     }
     if (err) goto done;
-    footprint.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
-    plan_memory(&footprint, plan);
-    err = ny_calibration_get(ctx, rough_flops(&footprint, plan->m), settings->patient,
-                             plan->workers, &plan->rates);
+    sizes.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
+    ny_plan_memory(&sizes.job, plan);
+    err = ny_calibration_get(ctx, rough_flops(&sizes, plan->m), settings->patient, plan->workers,
+                             &plan->rates);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && !settings->method->whole;
-    if (is_looked_at(&footprint, plan->m)) err = ny_plan_look(&look, store, settings, &footprint);
+    if (is_looked_at(&sizes, plan->m)) err = ny_plan_look(&look, store, settings, &sizes);
     if (err) goto done;
     plan->gram_f64 = ny_settings_gram_f64(settings, points.n) || look.gram_f64;
-    ny_plan_time(&footprint, &look, plan);
+    sizes.look = &look;
+    ny_plan_work(&sizes.job, plan);
+    ny_plan_sum_up(plan);
 done:
     ny_context_set_crew(ctx, 0);
     ny_look_release(&look, ctx);
@@ -150,32 +142,25 @@ done:
 
 int ny_fit_lower_workers(struct ny_fit *fit)
 {
-    struct ny_sizes footprint = {.ctx = fit->job.ctx,
-                                 .course = fit->planned,
-                                 .settings = fit->settings,
-                                 .points = &fit->job.points,
-                                 .m = fit->m,
-                                 .gram = fit->gram,
-                                 .blas_bytes = fit->job.blas_bytes};
+    struct ny_sizes sizes = {.job = {fit->job.ctx, fit->planned, &fit->job, fit->settings->threads},
+                             .settings = fit->settings,
+                             .points = &fit->job.points,
+                             .m = fit->m,
+                             .gram = fit->gram,
+                             .blas_bytes = fit->job.blas_bytes};
     ny_stage_bytes_fn *bytes = ny_job_stage(&fit->job)->bytes;
     unsigned workers;
     int err = ny_fit_load_frozen(fit);
 
     if (err) return err;
-    footprint.spec = ny_fit_spec(fit);
-    workers = ny_footprint_pass_workers(&footprint, bytes);
+    sizes.spec = ny_fit_spec(fit);
+    workers = ny_fit_pass_workers(&sizes, fit->job.stage, bytes);
     if (!workers)
-        return ny_fail(fit->job.ctx, NY_EBUDGET,
-                       "this fit needs a budget of %zu bytes (%.1f MiB), and it is %.1f MiB; "
-                       "give --memory %zuM or fewer %s",
-                       ny_footprint_minimum(&footprint),
-                       (double)ny_footprint_minimum(&footprint) / 1048576.0,
-                       (double)ny_memory_limit(fit->job.ctx) / 1048576.0,
-                       (ny_footprint_minimum(&footprint) >> 20) + 1,
-                       fit->settings->method->whole ? "components" : "landmarks");
+        return ny_budget_refuse(fit->job.ctx, "fit", ny_plan_memory_least(&sizes.job), "",
+                                fit->settings->method->whole ? ", or fewer components"
+                                                             : ", or fewer landmarks");
     fit->job.workers = workers;
-    if (fit->job.stage == NY_STAGE_ACCUMULATE &&
-        !ny_footprint_keeps_square(&footprint, bytes, workers)) {
+    if (fit->job.stage == NY_STAGE_ACCUMULATE && !ny_fit_keeps_square(&sizes, bytes, workers)) {
         ny_free(fit->job.ctx, fit->W.at);
         fit->W.at = NULL;
     }

@@ -10,24 +10,15 @@
 #include "fit/sizes.h"
 #include "job/plan.h"
 
-/* The memory that a fit of n × d points holds at its peak, with at least `workers` workers under a
- * budget of `limit` bytes (dirty pages and output buffers grow with the budget; each pass takes as
- * many workers as fit then); by purpose of the peak's stage. */
-size_t ny_footprint_peak(const struct ny_sizes *footprint, unsigned workers, size_t limit,
-                         size_t by_purpose[NY_PURPOSES]);
-
-/* Bytes of each stage under the same conditions. */
-void ny_footprint_stages(const struct ny_sizes *footprint, unsigned workers, size_t limit,
-                         size_t stage_bytes[NY_STAGE_DONE]);
-
-/* The most workers, at most `threads`, with which it fits; 0 when not even one does. */
-unsigned ny_footprint_workers(const struct ny_sizes *footprint, unsigned threads);
-/* The most with which one pass fits, which holds these bytes; whether W has room besides so many of
- * them. */
-unsigned ny_footprint_pass_workers(const struct ny_sizes *footprint, ny_stage_bytes_fn *bytes);
-bool ny_footprint_keeps_square(const struct ny_sizes *footprint, ny_stage_bytes_fn *bytes,
-                               unsigned workers);
-size_t ny_footprint_minimum(const struct ny_sizes *footprint);
+/* Fills in what the stages of a fit hold, each with as many workers as fit then. */
+void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
+                         struct ny_course_bytes *bytes);
+/* Returns the most workers with which the pass of a stage, which holds these bytes, fits the
+ * budget, and so do the stages behind it; 0: not even one does. */
+unsigned ny_fit_pass_workers(const struct ny_sizes *sizes, enum ny_stage_id stage,
+                             ny_stage_bytes_fn *bytes);
+/* Tells whether W has room besides a pass with so many workers. */
+bool ny_fit_keeps_square(const struct ny_sizes *sizes, ny_stage_bytes_fn *bytes, unsigned workers);
 
 /* Plans a fit by its course. m: landmarks already selected; 0: not yet. */
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,

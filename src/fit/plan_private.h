@@ -12,11 +12,7 @@ struct ny_look {
     double *share;
 };
 int ny_plan_look(struct ny_look *look, struct ny_store *store,
-                 const struct ny_fit_settings *settings, const struct ny_sizes *footprint);
+                 const struct ny_fit_settings *settings, const struct ny_sizes *sizes);
 void ny_look_release(struct ny_look *look, struct ny_context *ctx);
-
-/* Passes, flops, disk and seconds, with plan->m and plan->rates. */
-void ny_plan_time(const struct ny_sizes *sizes, const struct ny_look *look,
-                  struct ny_plan *plan);
 
 #endif

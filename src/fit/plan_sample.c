@@ -175,28 +175,28 @@ static void look_at_residuals(struct sample *sample, struct ny_look *look)
 }
 
 int ny_plan_look(struct ny_look *look, struct ny_store *store,
-                 const struct ny_fit_settings *settings, const struct ny_sizes *footprint)
+                 const struct ny_fit_settings *settings, const struct ny_sizes *sizes)
 {
-    struct ny_context *ctx = footprint->ctx;
-    struct sample sample = {.ctx = ctx, .spec = footprint->spec};
+    struct ny_context *ctx = sizes->job.ctx;
+    struct sample sample = {.ctx = ctx, .spec = sizes->spec};
     bool residuals = settings->rule->bytes != NULL; /* the rule looks at them */
     size_t bytes;
     int err = NY_OK;
 
-    sample.landmarks = rows_of(ctx, &sample.spec, footprint->points->n) / 2;
+    sample.landmarks = rows_of(ctx, &sample.spec, sizes->points->n) / 2;
     sample.rows = residuals ? 2 * sample.landmarks : sample.landmarks;
     if (!sample.rows) return NY_OK;
-    look->decay.rank = rank_of(&sample.spec, footprint->points->n);
+    look->decay.rank = rank_of(&sample.spec, sizes->points->n);
     bytes = sample.rows * sample.rows * sizeof(double);
     sample.K = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample.rows, sample.rows);
     sample.L = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample.rows, sample.rows);
     look->share = ny_calloc(ctx, NY_MEM_SOLVE, sample.rows, sizeof(double));
     if (!sample.K.at || !sample.L.at || !look->share) err = NY_EBUDGET;
-    if (!err) err = gather(&sample, store, footprint->points->n, settings->seed);
+    if (!err) err = gather(&sample, store, sizes->points->n, settings->seed);
     if (!err && settings->gamma_auto) err = choose_width(&sample);
     if (!err) err = square(&sample, &sample.spec, sample.rows);
     if (!err && !ny_first_not_finite(sample.K.at, sample.rows * sample.rows)) {
-        err = look_at_gram(&sample, footprint->m, &look->gram_f64);
+        err = look_at_gram(&sample, sizes->m, &look->gram_f64);
         if (!err && residuals) look_at_residuals(&sample, look);
     }
     ny_free(ctx, sample.raw);

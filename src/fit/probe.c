@@ -513,8 +513,10 @@ done:
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The columns are gathered before there are tiles; each worker reads chunks of what is stored. */
-static struct ny_stage_bytes probe_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes probe_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                         size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
     struct ny_columns_spec spec = ny_settings_probe_spec(&f->spec);
     size_t r = settings->probes, p = ny_settings_pairs(settings);
@@ -524,7 +526,7 @@ static struct ny_stage_bytes probe_bytes(const struct ny_sizes *f, unsigned work
     size_t gather = ny_sizes_gather(f, r) + r * ny_sizes_row(f);
     size_t pass =
         ny_sizes_source(f, workers) + workers * NY_CHUNK_BYTES +
-        ny_sizes_put(limit, 2 * r * sizeof(double)) +
+        ny_batch_put_bytes(limit, 2 * r * sizeof(double)) +
         workers * (ny_tiles_bytes(&spec, r, NY_PRECISION_F64) + ny_columns_exact_bytes(&spec, 1));
     struct ny_sizes widest = *f;
     struct ny_stage_bytes bill;
@@ -542,8 +544,9 @@ static struct ny_stage_bytes probe_bytes(const struct ny_sizes *f, unsigned work
 
 /* Times exact values of some columns, and of K̃ besides them. Stored rows are read by chunks, of
  * each column and of each unit. */
-static void probe_work(const struct ny_timing *t)
+static void probe_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     const double chunk_byte_beats = 1.2;
     struct ny_columns_spec spec = ny_settings_probe_spec(&t->sizes->spec);
     struct ny_prices price = ny_prices_of(&t->plan->rates, t->sizes->points, &spec, true);
@@ -555,7 +558,7 @@ static void probe_work(const struct ny_timing *t)
     t->plan->passes++;
     t->plan->flops += 2 * t->n * r * (price.d + p);
     t->plan->stage_s[NY_STAGE_PROBE] =
-        ny_timing_share(t, probe_bytes) *
+        ny_timing_share(t, NY_STAGE_PROBE, probe_bytes) *
             (ny_price_rows(&price, t->n) + ny_price_tile(&price, t->n * r) +
              ny_price_map(&price, t->n * r, p) +
              ny_price_beats(&price, units * chunk * chunk_byte_beats)) +

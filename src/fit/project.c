@@ -281,17 +281,19 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static struct ny_stage_bytes project_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                           size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
     struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, ny_settings_pairs(settings), ny_sizes_element(f));
-    size_t output = ny_embedding_writer_bytes(&layout, ny_sizes_batch(limit));
+    size_t output = ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
 
     if (ny_settings_probe_averages(settings)) {
         layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
-        output += ny_embedding_writer_bytes(&layout, ny_sizes_batch(limit));
+        output += ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
     }
     bill.by_purpose[NY_MEM_MODEL] = f->m * ny_settings_pairs(settings) * sizeof(double) +
                                     f->m * ny_sizes_row(f) + 2 * f->m * sizeof(double) +
@@ -303,8 +305,9 @@ static struct ny_stage_bytes project_bytes(const struct ny_sizes *f, unsigned wo
     return bill;
 }
 
-static void project_work(const struct ny_timing *t)
+static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     double p = (double)ny_settings_pairs(t->settings);
     double out_bytes = t->n * p * (t->price.f64 ? 8 : 4);
     double gram_bytes = ny_settings_forms_gram(t->settings) ? 8 * t->m * t->m : 0;
@@ -315,7 +318,7 @@ static void project_work(const struct ny_timing *t)
     t->plan->passes++;
     t->plan->flops += 2 * t->entries * (t->price.d + p);
     t->plan->stage_s[NY_STAGE_PROJECT] =
-        ny_timing_share(t, project_bytes) *
+        ny_timing_share(t, NY_STAGE_PROJECT, project_bytes) *
             (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
              ny_price_map(&t->price, t->entries, p)) +
         ny_price_commit(&t->price, out_bytes);

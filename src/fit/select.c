@@ -193,13 +193,15 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static struct ny_stage_bytes select_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes select_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                          size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
     size_t *dictionary = &bill.by_purpose[NY_MEM_DICTIONARY], image = 0;
     const struct ny_rule *rule = f->settings->rule;
     bool certifies = ny_settings_certifies(f->settings);
-    struct ny_selection_request request = {.ctx = f->ctx,
+    struct ny_selection_request request = {.ctx = f->job.ctx,
                                            .n = f->points->n,
                                            .spec = &f->spec,
                                            .landmarks = f->settings->landmarks,
@@ -219,7 +221,7 @@ static struct ny_stage_bytes select_bytes(const struct ny_sizes *f, unsigned wor
     }
     bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) +
                                      ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
-                                     ny_sizes_put(limit, image);
+                                     ny_batch_put_bytes(limit, image);
     return bill;
 }
 
@@ -234,9 +236,11 @@ static size_t arrivals_bytes(const struct ny_sizes *f)
 /* The selection comes with the sums of now and of before the landmarks that join, whose
  * coefficients are at most m²/4, and the pass that adds a batch. After it come W and the sums
  * alone. */
-static struct ny_stage_bytes online_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes online_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                          size_t limit)
 {
-    struct ny_stage_bytes bill = select_bytes(f, workers, limit),
+    const struct ny_sizes *f = ny_sizes_of(sizes);
+    struct ny_stage_bytes bill = select_bytes(sizes, workers, limit),
                           prepare = ny_prepare_bytes(f, workers);
     size_t sums = ny_accumulator_bytes(f->m);
 
@@ -245,7 +249,8 @@ static struct ny_stage_bytes online_bytes(const struct ny_sizes *f, unsigned wor
     bill.by_purpose[NY_MEM_DICTIONARY] += ny_columns_bytes(&f->spec, f->m);
     bill.by_purpose[NY_MEM_TILES] += ny_sizes_pass_tiles(f, workers);
     bill.by_purpose[NY_MEM_STORE] +=
-        ny_sizes_source(f, workers) + ny_sizes_put(limit, ny_accumulator_gram_image_bytes(f->m));
+        ny_sizes_source(f, workers) +
+        ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
     if (f->settings->arrivals) bill.by_purpose[NY_MEM_IO] += arrivals_bytes(f);
     prepare.by_purpose[NY_MEM_GRAM] += sums + NY_CHUNK_BYTES;
     prepare.by_purpose[NY_MEM_DICTIONARY] += f->points->n * sizeof(float); /* residuals */
@@ -320,8 +325,9 @@ static void time_certify(const struct ny_timing *t)
                             t->entries * t->m / t->price.rate->gemm64);
 }
 
-static void work(const struct ny_timing *t)
+static void work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     t->plan->stage_s[NY_STAGE_SELECT] = ny_price_commit(&t->price, 0);
     if (t->settings->rule->by_tolerance)
         time_greedy(t);
@@ -331,10 +337,10 @@ static void work(const struct ny_timing *t)
 }
 
 /* The pass of the selection sums up, too. */
-static void online_work(const struct ny_timing *t)
+static void online_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
-    work(t);
-    ny_accumulate_work(t);
+    work(sizes, plan);
+    ny_accumulate_work(sizes, plan);
 }
 
 const struct ny_stage ny_stage_select = {NY_STAGE_SELECT, run, select_bytes, work};

@@ -3,8 +3,6 @@
 
 #include "spectral/method.h"
 
-/* Dirty pages of LMDB and the copy they are made from (store.h: ny_batch_bytes_max). */
-static const size_t batch_max = 64 << 20, batch_share = 8;
 /* Headers of blocks, and what has the size of a landmark's row or less. */
 static const size_t small_bytes = 256 << 10;
 
@@ -16,20 +14,6 @@ size_t ny_sizes_element(const struct ny_sizes *f)
 size_t ny_sizes_row(const struct ny_sizes *f)
 {
     return ny_points_row_bytes(f->points);
-}
-
-size_t ny_sizes_batch(size_t limit)
-{
-    size_t bytes = limit / batch_share < batch_max ? limit / batch_share : batch_max;
-
-    return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
-}
-
-size_t ny_sizes_put(size_t limit, size_t bytes)
-{
-    size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES;
-
-    return chunks < ny_sizes_batch(limit) ? chunks : ny_sizes_batch(limit);
 }
 
 size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows)

@@ -9,22 +9,27 @@
 #include "fit/settings.h"
 #include "job/stage.h"
 
+struct ny_look; /* fit/plan_private.h */
+
 struct ny_sizes {
-    struct ny_context *ctx;
-    const struct ny_course *course;
+    struct ny_job_sizes job;
     const struct ny_fit_settings *settings;
     const struct ny_points_info *points;
     struct ny_columns_spec spec;
     size_t m;
     enum ny_gram_precision gram; /* of the tile Grams: F64 as long as W is not known */
     size_t blas_bytes;           /* that BLAS keeps of stages before */
+    const struct ny_look *look;  /* at a sample of the rows, when seconds are planned */
 };
+
+/* Returns the sizes that begin with these. */
+static inline const struct ny_sizes *ny_sizes_of(const struct ny_job_sizes *job)
+{
+    return (const struct ny_sizes *)job;
+}
 
 size_t ny_sizes_element(const struct ny_sizes *f);
 size_t ny_sizes_row(const struct ny_sizes *f);
-size_t ny_sizes_batch(size_t limit);
-/* Dirty pages while an array of so many bytes is put. */
-size_t ny_sizes_put(size_t limit, size_t bytes);
 /* One block in memory and one in the map, of a gather. */
 size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows);
 size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers);

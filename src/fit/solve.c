@@ -284,13 +284,15 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-struct ny_stage_bytes ny_solve_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+struct ny_stage_bytes ny_solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                     size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
     struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
     size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image, solve;
     size_t written = map + f->m * ny_sizes_row(f) + ny_sizes_arrays(f, 2); /* with its geometry */
-    size_t model = 2 * written + ny_sizes_put(limit, written);
+    size_t model = 2 * written + ny_batch_put_bytes(limit, written);
 
     ny_sizes_add_landmarks(f, &bill);
     solve = ny_sizes_problem(f);
@@ -314,8 +316,9 @@ struct ny_stage_bytes ny_solve_bytes(const struct ny_sizes *f, unsigned workers,
 
 /* ---- solve, project, probe ------------------------------------------------------------------ */
 
-void ny_solve_work(const struct ny_timing *t)
+void ny_solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     const struct ny_fit_settings *settings = t->settings;
     struct ny_problem problem = ny_settings_problem(settings, t->plan->m);
     size_t rank = ny_settings_rank(settings, t->plan->m), pairs = ny_settings_pairs(settings);

@@ -91,8 +91,9 @@ static int run(struct ny_job *job)
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The geometry is made from statistics of four arrays, which are read from a record of four. */
-static struct ny_stage_bytes bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
 
     bill.by_purpose[NY_MEM_STORE] += ny_sizes_gather(f, 0);
@@ -104,8 +105,9 @@ static struct ny_stage_bytes bytes(const struct ny_sizes *f, unsigned workers, s
 }
 
 /* The process begins, the machine is looked at; the width of the kernel. */
-static void work(const struct ny_timing *t)
+static void work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     const double begin_s = 0.06, pairs = 20000;
     const struct ny_kernel *kernel = t->sizes->spec.kernel;
     bool width = t->settings->gamma_auto && kernel->auto_gamma && kernel->base != NY_BASE_DOT;

@@ -330,8 +330,10 @@ static int run_degrees(struct ny_job *job)
 }
 
 /* A pass for s beside W, then the problem that gives v = B s. */
-static struct ny_stage_bytes degrees_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes degrees_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                           size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_stage_bytes pass = ny_sizes_common(f, workers, workers),
                           solve = ny_sizes_common(f, workers, 1);
 
@@ -346,15 +348,16 @@ static struct ny_stage_bytes degrees_bytes(const struct ny_sizes *f, unsigned wo
     return ny_stage_bytes_larger(pass, solve);
 }
 
-static void degrees_work(const struct ny_timing *t)
+static void degrees_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     const double degree_beats = 0.3;
 
     t->plan->passes++;
     t->plan->flops += t->entries * 2 * t->price.d;
     t->plan->stage_s[NY_STAGE_DEGREES] =
         ny_timing_prepare(t) + ny_price_commit(&t->price, 0) +
-        ny_timing_share(t, degrees_bytes) *
+        ny_timing_share(t, NY_STAGE_DEGREES, degrees_bytes) *
             (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
              ny_price_beats(&t->price, degree_beats * t->entries));
 }
@@ -422,15 +425,18 @@ static void add_measure(const struct ny_sizes *f, unsigned workers, struct ny_st
 }
 
 /* The bill of pass 1 without W, which is made again for solve where it would cost a worker. */
-struct ny_stage_bytes ny_accumulate_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+struct ny_stage_bytes ny_accumulate_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                          size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
 
     ny_sizes_add_landmarks(f, &bill);
     bill.by_purpose[NY_MEM_SOLVE] -= ny_sizes_spare(f);
     bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
     bill.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
-    bill.by_purpose[NY_MEM_STORE] += ny_sizes_put(limit, ny_accumulator_gram_image_bytes(f->m));
+    bill.by_purpose[NY_MEM_STORE] +=
+        ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
     bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
                                    workers * ny_earlier_partial_bytes(f->settings, f->m, f->gram);
     add_measure(f, workers, &bill);
@@ -450,9 +456,9 @@ static double measure_s(const struct ny_timing *t)
            t->m * t->m * t->m / 3 / t->price.rate->gemm64;
 }
 
-void ny_accumulate_work(const struct ny_timing *t)
+void ny_accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
-    struct ny_plan *plan = t->plan;
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     bool degrees = ny_settings_needs_degrees(t->settings);
 
     if (!ny_settings_needs_gram(t->settings)) return;
@@ -462,7 +468,7 @@ void ny_accumulate_work(const struct ny_timing *t)
     plan->passes += !t->settings->online; /* else that of the selection */
     plan->flops += t->entries * (2 * t->price.d + t->m);
     plan->stage_s[NY_STAGE_ACCUMULATE] +=
-        ny_timing_share(t, ny_accumulate_bytes) *
+        ny_timing_share(t, NY_STAGE_ACCUMULATE, ny_accumulate_bytes) *
         (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
          ny_price_gram(&t->price, plan->gram_f64, t->n, t->m));
     if (!plan->gram_f64) plan->stage_s[NY_STAGE_ACCUMULATE] += measure_s(t);

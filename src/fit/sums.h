@@ -42,6 +42,6 @@ void ny_fit_drop_outdated(struct ny_fit *fit);
 
 /* The bytes and the work of pass 1, in whichever stage it is made. */
 ny_stage_bytes_fn ny_accumulate_bytes;
-void ny_accumulate_work(const struct ny_timing *timing);
+void ny_accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 
 #endif

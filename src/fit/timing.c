@@ -1,11 +1,24 @@
-/* Passes, flops, disk and seconds of a fit: those of the stages of its course. */
 #include "fit/timing.h"
 
-#include "fit/fit.h"
-
-double ny_timing_share(const struct ny_timing *t, ny_stage_bytes_fn *bytes)
+struct ny_timing ny_timing_of(const struct ny_job_sizes *job, struct ny_plan *plan)
 {
-    return ny_price_share(t->sizes->points->n, ny_footprint_pass_workers(t->sizes, bytes),
+    const struct ny_sizes *sizes = ny_sizes_of(job);
+    const struct ny_fit_settings *settings = sizes->settings;
+    bool f64 = settings->precision == NY_PRECISION_F64;
+
+    return (struct ny_timing){.sizes = sizes,
+                              .settings = settings,
+                              .look = sizes->look,
+                              .price = ny_prices_of(&plan->rates, sizes->points, &sizes->spec, f64),
+                              .n = (double)sizes->points->n,
+                              .m = (double)plan->m,
+                              .entries = (double)sizes->points->n * (double)plan->m,
+                              .plan = plan};
+}
+
+double ny_timing_share(const struct ny_timing *t, enum ny_stage_id stage, ny_stage_bytes_fn *bytes)
+{
+    return ny_price_share(t->sizes->points->n, ny_fit_pass_workers(t->sizes, stage, bytes),
                           t->settings->threads);
 }
 
@@ -23,24 +36,4 @@ double ny_timing_prepare(const struct ny_timing *t)
     return ny_price_gather(&t->price, t->m, t->settings->threads) +
            ny_price_square(&t->price, t->m) +
            (chooses ? choose * t->m * t->m * t->m / t->price.rate->gemm64 : 0);
-}
-
-void ny_plan_time(const struct ny_sizes *sizes, const struct ny_look *look, struct ny_plan *plan)
-{
-    const struct ny_fit_settings *settings = sizes->settings;
-    const struct ny_fit planned = {.settings = settings};
-    bool f64 = settings->precision == NY_PRECISION_F64;
-    const struct ny_timing t = {.sizes = sizes,
-                                .settings = settings,
-                                .look = look,
-                                .price =
-                                    ny_prices_of(&plan->rates, sizes->points, &sizes->spec, f64),
-                                .n = (double)sizes->points->n,
-                                .m = (double)plan->m,
-                                .entries = (double)sizes->points->n * (double)plan->m,
-                                .plan = plan};
-
-    for (const struct ny_stage *const *at = sizes->course->stages; *at; at++)
-        if ((*at)->work && !sizes->course->skips(&planned.job, (*at)->id)) (*at)->work(&t);
-    ny_plan_sum_up(plan);
 }

@@ -13,9 +13,12 @@ struct ny_timing {
     struct ny_plan *plan;
 };
 
+/* Returns them of a plan that has m and the rates. */
+struct ny_timing ny_timing_of(const struct ny_job_sizes *sizes, struct ny_plan *plan);
+
 /* The factor by which a pass takes longer where the budget or few rows leave threads out of it; and
  * where few rows alone do. */
-double ny_timing_share(const struct ny_timing *t, ny_stage_bytes_fn *bytes);
+double ny_timing_share(const struct ny_timing *t, enum ny_stage_id stage, ny_stage_bytes_fn *bytes);
 double ny_timing_all(const struct ny_timing *t);
 /* Landmarks are read and compared with one another, and W is looked at, by whichever stage begins.
  */

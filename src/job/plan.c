@@ -1,6 +1,95 @@
 #include "job/plan.h"
 
+#include <string.h>
+
+#include "base/budget.h"
 #include "results/record.h"
+
+const struct ny_stage *ny_plan_stage(const struct ny_job_sizes *sizes, enum ny_stage_id id)
+{
+    const struct ny_stage *const *at = sizes->course->stages;
+
+    while (*at && (*at)->id != id)
+        at++;
+    return *at;
+}
+
+static bool is_skipped(const struct ny_job_sizes *sizes, const struct ny_stage *stage)
+{
+    return sizes->course->skips && sizes->course->skips(sizes->job, stage->id);
+}
+
+bool ny_plan_runs(const struct ny_job_sizes *sizes, enum ny_stage_id id)
+{
+    const struct ny_stage *stage = ny_plan_stage(sizes, id);
+
+    return stage && !is_skipped(sizes, stage);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+void ny_plan_stage_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
+                         struct ny_course_bytes *bytes)
+{
+    *bytes = (struct ny_course_bytes){0};
+    for (const struct ny_stage *const *at = sizes->course->stages; *at; at++)
+        if ((*at)->bytes && !is_skipped(sizes, *at))
+            bytes->of[(*at)->id] = (*at)->bytes(sizes, workers, limit);
+}
+
+/* Returns what is held by the stage that holds most. */
+static struct ny_stage_bytes peak_of(const struct ny_job_sizes *sizes, unsigned workers,
+                                     size_t limit, struct ny_course_bytes *bytes)
+{
+    struct ny_stage_bytes peak;
+
+    if (sizes->course->bytes)
+        sizes->course->bytes(sizes, workers, limit, bytes);
+    else
+        ny_plan_stage_bytes(sizes, workers, limit, bytes);
+    peak = bytes->before;
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        peak = ny_stage_bytes_larger(bytes->of[stage], peak);
+    return peak;
+}
+
+size_t ny_plan_peak_bytes(const void *sizes, unsigned workers, size_t limit)
+{
+    struct ny_course_bytes bytes;
+    struct ny_stage_bytes peak = peak_of(sizes, workers, limit, &bytes);
+
+    return ny_stage_bytes_total(&peak);
+}
+
+void ny_plan_memory(const struct ny_job_sizes *sizes, struct ny_plan *plan)
+{
+    size_t limit = ny_memory_limit(sizes->ctx);
+    struct ny_course_bytes bytes;
+    struct ny_stage_bytes peak;
+
+    plan->workers = ny_budget_workers(ny_plan_peak_bytes, sizes, sizes->threads, limit);
+    plan->fits = plan->workers > 0;
+    if (!plan->fits) plan->workers = 1;
+    peak = peak_of(sizes, plan->workers, limit, &bytes);
+    plan->memory_bytes = ny_stage_bytes_total(&peak);
+    memcpy(plan->by_purpose, peak.by_purpose, sizeof(plan->by_purpose));
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        plan->stage_bytes[stage] = ny_stage_bytes_total(&bytes.of[stage]);
+    plan->memory_min_bytes = ny_plan_memory_least(sizes);
+}
+
+size_t ny_plan_memory_least(const struct ny_job_sizes *sizes)
+{
+    return ny_budget_least(ny_plan_peak_bytes, sizes);
+}
+
+/* ---- passes, flops, disk and seconds -------------------------------------------------------- */
+
+void ny_plan_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
+{
+    for (const struct ny_stage *const *at = sizes->course->stages; *at; at++)
+        if ((*at)->work && !is_skipped(sizes, *at)) (*at)->work(sizes, plan);
+}
 
 void ny_plan_sum_up(struct ny_plan *plan)
 {

@@ -32,6 +32,24 @@ struct ny_plan {
     size_t stage_bytes[NY_STAGE_DONE];
 };
 
+/* Returns a stage of the course; NULL where the course has not got it. */
+const struct ny_stage *ny_plan_stage(const struct ny_job_sizes *sizes, enum ny_stage_id id);
+/* Tells whether the course has a stage and does not skip it. */
+bool ny_plan_runs(const struct ny_job_sizes *sizes, enum ny_stage_id id);
+/* Fills in what each stage tells that it holds. */
+void ny_plan_stage_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
+                         struct ny_course_bytes *bytes);
+/* Returns the bytes of the stage that holds most; `sizes` is a struct ny_job_sizes. A function of
+ * base/budget.h. */
+size_t ny_plan_peak_bytes(const void *sizes, unsigned workers, size_t limit);
+/* Decides the workers of a plan, the most with which all stages fit the budget, and fills in its
+ * memory. */
+void ny_plan_memory(const struct ny_job_sizes *sizes, struct ny_plan *plan);
+/* Returns the least budget under which all stages fit. */
+size_t ny_plan_memory_least(const struct ny_job_sizes *sizes);
+/* Adds what each stage of the course takes. */
+void ny_plan_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
+
 /* plan->seconds from those of the stages, and the range that they are likely to be in. */
 void ny_plan_sum_up(struct ny_plan *plan);
 json_t *ny_plan_json(const struct ny_plan *plan);

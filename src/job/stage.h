@@ -51,23 +51,38 @@ static inline struct ny_stage_bytes ny_stage_bytes_larger(struct ny_stage_bytes 
     return ny_stage_bytes_total(&a) > ny_stage_bytes_total(&b) ? a : b;
 }
 
+struct ny_course;
 struct ny_fit_settings;
 struct ny_job;
-struct ny_sizes;  /* fit/sizes.h */
-struct ny_timing; /* fit/timing.h */
+struct ny_plan; /* job/plan.h */
+
+/* A job is planned by these. A kind of job has a struct of sizes that begins with this one. */
+struct ny_job_sizes {
+    struct ny_context *ctx;
+    const struct ny_course *course;
+    const struct ny_job *job; /* that is planned, with what its course asks of it */
+    unsigned threads;         /* that it may have */
+};
 
 /* The most that a stage holds with so many workers under a budget of `limit`. */
-typedef struct ny_stage_bytes ny_stage_bytes_fn(const struct ny_sizes *sizes, unsigned workers,
+typedef struct ny_stage_bytes ny_stage_bytes_fn(const struct ny_job_sizes *sizes, unsigned workers,
                                                 size_t limit);
+
+/* Bytes that the stages of a course hold; 0 of those that it has not, or skips. */
+struct ny_course_bytes {
+    struct ny_stage_bytes before; /* the first stage */
+    struct ny_stage_bytes of[NY_STAGE_DONE];
+};
 
 struct ny_stage {
     enum ny_stage_id id;
     /* Runs to the end of the stage, and commits what it has made together with a record that has
      * the stage after it, ny_job_next(). A record that still has this stage runs it again. */
     int (*run)(struct ny_job *job);
-    ny_stage_bytes_fn *bytes; /* of stages of fits */
-    /* Adds passes, flops, seconds and disk to the plan; NULL: other stages have it with theirs. */
-    void (*work)(const struct ny_timing *timing);
+    ny_stage_bytes_fn *bytes; /* NULL: no more than the stages beside it */
+    /* Adds passes, flops, seconds and disk to a plan that has m and the rates; NULL: other stages
+     * have it with theirs. */
+    void (*work)(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 };
 
 /* The stages of a kind of job, in order. Kinds differ by their courses, so that no stage has to ask
@@ -77,6 +92,10 @@ struct ny_course {
     bool (*skips)(const struct ny_job *job, enum ny_stage_id stage); /* NULL: it skips none */
     /* Returns the order of what stands in the place of landmarks, of n rows; NULL: it has these. */
     size_t (*order)(const struct ny_fit_settings *settings, uint64_t n);
+    /* Fills in what all stages hold with so many workers, or more where a stage takes more; NULL:
+     * what each of them tells. */
+    void (*bytes)(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
+                  struct ny_course_bytes *bytes);
 };
 
 #endif

@@ -360,55 +360,69 @@ static int project(struct ny_job *job)
     return err;
 }
 
-static const struct ny_stage stage_pairs = {.id = NY_STAGE_SOLVE, .run = solve};
-static const struct ny_stage stage_write = {.id = NY_STAGE_PROJECT, .run = project};
-static const struct ny_stage *const stages[] = {&stage_pairs, &stage_write, NULL};
-static const struct ny_course course = {.stages = stages};
-
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static void bill(const struct ny_graph_shape *shape, enum ny_stage_id stage, unsigned workers,
-                 size_t limit, size_t by_purpose[NY_PURPOSES])
+/* Both stages hold the weights of the edges, and how many they are at each node. */
+static struct ny_stage_bytes common_bytes(const struct ny_map_sizes *f, unsigned workers)
 {
-    size_t pairs = ny_settings_pairs(shape->settings);
-    size_t vectors = (size_t)shape->nodes * pairs * sizeof(double);
-    size_t state = ny_lobpcg_state_bytes(shape->nodes, pairs);
-    size_t wide = shape->settings->asymmetric
-                      ? (size_t)shape->nodes * (pairs + 1) * sizeof(double)
-                      : 0;
+    struct ny_stage_bytes bytes = ny_map_common(f);
 
-    if (stage != NY_STAGE_SOLVE && stage != NY_STAGE_PROJECT) return;
-    by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(shape->settings->threads, workers, pairs);
-    by_purpose[NY_MEM_DICTIONARY] += ny_affinity_bytes(shape->nodes, shape->edges);
-    by_purpose[NY_MEM_SOLVE] +=
-        stage == NY_STAGE_SOLVE
-            ? ny_lobpcg_bytes(shape->nodes, shape->edges, pairs, shape->settings->threads) +
-                  NY_SIGN_ROWS * (pairs + 3) * sizeof(double)
-            : vectors + wide;
-    by_purpose[NY_MEM_STORE] += stage == NY_STAGE_SOLVE ? ny_graph_put_bytes(limit, state)
-                                                        : ny_graph_embed_bytes(shape, limit);
+    bytes.by_purpose[NY_MEM_PROCESS] +=
+        ny_blas_bytes(f->job.threads, workers, ny_settings_pairs(f->settings));
+    bytes.by_purpose[NY_MEM_DICTIONARY] += ny_affinity_bytes(f->nodes, f->edges);
+    return bytes;
+}
+
+static struct ny_stage_bytes solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                         size_t limit)
+{
+    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
+    struct ny_stage_bytes bytes = common_bytes(f, workers);
+    size_t pairs = ny_settings_pairs(f->settings);
+
+    bytes.by_purpose[NY_MEM_SOLVE] += ny_lobpcg_bytes(f->nodes, f->edges, pairs, f->job.threads) +
+                                      NY_SIGN_ROWS * (pairs + 3) * sizeof(double);
+    bytes.by_purpose[NY_MEM_STORE] +=
+        ny_batch_put_bytes(limit, ny_lobpcg_state_bytes(f->nodes, pairs));
+    return bytes;
 }
 
 /* A product goes at the speed of memory. Steps depend on the data, and hardly on how many they
  * are. */
-static void work(const struct ny_graph_shape *shape, struct ny_plan *plan)
+static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const double steps = 20, coarse = 1.7, flops_per_s = 3e9; /* of a thread, measured */
-    size_t pairs = ny_settings_pairs(shape->settings);
-    double flops = steps * coarse * NY_LOBPCG_STEP_PRODUCTS * 6 * (double)shape->edges * 1.5 *
-                   (double)pairs;
+    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
+    size_t pairs = ny_settings_pairs(f->settings);
+    double flops =
+        steps * coarse * NY_LOBPCG_STEP_PRODUCTS * 6 * (double)f->edges * 1.5 * (double)pairs;
 
     plan->loose = true;
     plan->flops += flops;
-    plan->stage_s[NY_STAGE_SOLVE] += flops / (flops_per_s * shape->settings->threads);
-    plan->disk_bytes += 2 * ny_lobpcg_state_bytes(shape->nodes, pairs);
+    plan->stage_s[NY_STAGE_SOLVE] += flops / (flops_per_s * f->job.threads);
+    plan->disk_bytes += 2 * ny_lobpcg_state_bytes(f->nodes, pairs);
 }
 
-const struct ny_graph_map ny_graph_map_eigenmaps = {
-    .map = &ny_map_eigenmaps,
-    .other = &ny_map_graph_diffusion,
-    .course = &course,
-    .transform = ny_eigenmaps_transform,
-    .bill = bill,
-    .work = work,
-};
+static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                           size_t limit)
+{
+    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
+    struct ny_stage_bytes bytes = common_bytes(f, workers);
+    size_t pairs = ny_settings_pairs(f->settings), wide = f->settings->asymmetric ? pairs + 1 : 0;
+
+    bytes.by_purpose[NY_MEM_SOLVE] += (size_t)f->nodes * (pairs + wide) * sizeof(double);
+    bytes.by_purpose[NY_MEM_STORE] += ny_graph_embed_bytes(f, limit);
+    return bytes;
+}
+
+/* ---- the map -------------------------------------------------------------------------------- */
+
+static const struct ny_stage stage_pairs = {NY_STAGE_SOLVE, solve, solve_bytes, solve_work};
+static const struct ny_stage stage_write = {NY_STAGE_PROJECT, project, project_bytes, NULL};
+static const struct ny_stage *const stages[] = {&stage_pairs, &stage_write, NULL};
+static const struct ny_course course = {.stages = stages, .bytes = ny_map_course_bytes};
+
+const struct ny_graph_map ny_graph_map_eigenmaps = {.map = &ny_map_eigenmaps,
+                                                    .other = &ny_map_graph_diffusion,
+                                                    .course = &course,
+                                                    .transform = ny_eigenmaps_transform};

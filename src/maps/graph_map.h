@@ -34,14 +34,19 @@ static inline struct ny_graph_fit *ny_graph_fit_of(struct ny_job *job)
 }
 
 /* The sizes that a plan goes by: those of the graph if it exists, else the largest possible. */
-struct ny_graph_shape {
-    struct ny_context *ctx;
+struct ny_map_sizes {
+    struct ny_job_sizes job;
     const struct ny_fit_settings *settings;
-    const struct ny_graph_map *map;
     uint64_t n, nodes, edges;
-    size_t m;              /* landmarks, of maps that have some */
-    size_t opening_bytes;  /* held beside the edges while they are opened */
+    size_t m;             /* landmarks, of maps that have some */
+    size_t opening_bytes; /* held beside the edges while they are opened */
 };
+
+/* Returns the sizes that begin with these. */
+static inline const struct ny_map_sizes *ny_map_sizes_of(const struct ny_job_sizes *job)
+{
+    return (const struct ny_map_sizes *)job;
+}
 
 /* Files of a transform. */
 struct ny_new_rows {
@@ -52,15 +57,9 @@ struct ny_new_rows {
 
 struct ny_graph_map {
     const struct ny_map *map, *other; /* that it makes; another that it makes, or NULL */
-    const struct ny_course *course;   /* after the graph */
-    /* Adds what a stage holds at most beside the edges, by purpose, with `workers` workers under a
-     * budget of `limit` bytes; 0 of stages that it does not have. */
-    void (*bill)(const struct ny_graph_shape *shape, enum ny_stage_id stage, unsigned workers,
-                 size_t limit, size_t by_purpose[NY_PURPOSES]);
+    const struct ny_course *course;   /* after the graph; it tells bytes by ny_map_course_bytes() */
     /* Places new rows by a fit that is done, whose edges are open. */
     int (*transform)(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
-    /* Adds passes, flops and seconds of its stages, and its disk space beside the embedding's. */
-    void (*work)(const struct ny_graph_shape *shape, struct ny_plan *plan);
 };
 
 /* Returns how a map is made, or NULL where it is of a kernel, or `map` is NULL. */
@@ -83,15 +82,18 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
 /* Places new rows by a result that is done. */
 int ny_graph_transform(struct ny_store *store, const char *name, const struct ny_new_rows *rows);
 
-/* Fills the memory of a plan, and its workers: the most that fit. */
-void ny_graph_plan_memory(const struct ny_graph_shape *shape, struct ny_plan *plan);
-/* Sets fit->base.job.workers to the most with which the stage fits the budget; NY_EBUDGET when not
+/* Returns what all stages of a map hold: the process, and the edges. */
+struct ny_stage_bytes ny_map_common(const struct ny_map_sizes *sizes);
+/* Fills in what the stages of a map hold, and before them the opening of the graph. */
+void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
+                         struct ny_course_bytes *bytes);
+/* Sets job.workers to the most with which the stage under way fits the budget; NY_EBUDGET when not
  * even one does. */
 int ny_graph_fit_workers(struct ny_graph_fit *fit);
 /* The embedding: Y (nodes × p, in the order of the nodes), as parts rows and embedding. Begun anew
  * where it is interrupted. Takes NY_MEM_STORE: ny_graph_embed_bytes(). */
 int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y);
-size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit);
+size_t ny_graph_embed_bytes(const struct ny_map_sizes *sizes, size_t limit);
 
 /* The graph under NAME, and its record: json_decref() it. */
 int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,

@@ -31,6 +31,7 @@
 
 #include "base/random.h"
 #include "maps/isomap_private.h"
+#include "graph/batches.h"
 #include "graph/buckets.h"
 
 /* ---- select --------------------------------------------------------------------------------- */
@@ -153,6 +154,25 @@ done:
     return err;
 }
 
+static struct ny_stage_bytes select_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                          size_t limit)
+{
+    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
+    struct ny_stage_bytes bytes = ny_isomap_common(f);
+    size_t n = (size_t)f->nodes;
+    size_t spread = ny_buckets_bytes(n) + n * (sizeof(float) + 1);
+    size_t batches = ny_batches_bytes(n, f->m);
+
+    (void)workers, (void)limit;
+    bytes.by_purpose[NY_MEM_DICTIONARY] += f->m * 2 * sizeof(uint64_t);
+    bytes.by_purpose[NY_MEM_TILES] +=
+        f->settings->rule->paths && spread > batches ? spread : batches;
+    return bytes;
+}
+
+static const struct ny_stage stage_landmarks = {NY_STAGE_SELECT, select_landmarks, select_bytes,
+                                                NULL};
+
 /* ---- accumulate: sweep 1 -------------------------------------------------------------------- */
 
 static int take_distances(void *arg, size_t first, size_t count, const float *distances)
@@ -217,20 +237,39 @@ static int accumulate(struct ny_job *job)
     return ny_job_save(job, ny_job_next(job));
 }
 
+static struct ny_stage_bytes accumulate_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                              size_t limit)
+{
+    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
+    struct ny_stage_bytes bytes = ny_isomap_common(f);
+    size_t n = (size_t)f->nodes, state = ny_isomap_state_bytes(f->m);
+
+    bytes.by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, workers);
+    bytes.by_purpose[NY_MEM_OTHER] += state;
+    bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, state);
+    if (ny_isomap_keeps_columns(f->settings))
+        bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, n * NY_LANES * sizeof(float));
+    return bytes;
+}
+
+static void accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
+{
+    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
+
+    plan->stage_s[NY_STAGE_ACCUMULATE] += ny_isomap_sweep_s(f, f->m);
+    plan->disk_bytes += 2 * ny_isomap_state_bytes(f->m);
+    if (ny_isomap_keeps_columns(f->settings))
+        plan->disk_bytes += ny_isomap_columns_bytes(f->nodes, f->m);
+}
+
+static const struct ny_stage stage_sweep = {NY_STAGE_ACCUMULATE, accumulate, accumulate_bytes,
+                                            accumulate_work};
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static const struct ny_stage stage_landmarks = {.id = NY_STAGE_SELECT, .run = select_landmarks};
-static const struct ny_stage stage_sweep = {.id = NY_STAGE_ACCUMULATE, .run = accumulate};
-static const struct ny_stage stage_solve = {.id = NY_STAGE_SOLVE, .run = ny_isomap_solve};
-static const struct ny_stage stage_unfold = {.id = NY_STAGE_PROJECT, .run = ny_isomap_project};
-static const struct ny_stage *const stages[] = {&stage_landmarks, &stage_sweep, &stage_solve,
-                                                &stage_unfold, NULL};
-static const struct ny_course course = {.stages = stages};
+static const struct ny_stage *const stages[] = {
+    &stage_landmarks, &stage_sweep, &ny_stage_isomap_solve, &ny_stage_isomap_unfold, NULL};
+static const struct ny_course course = {.stages = stages, .bytes = ny_map_course_bytes};
 
 const struct ny_graph_map ny_graph_map_isomap = {
-    .map = &ny_map_isomap,
-    .course = &course,
-    .transform = ny_isomap_transform,
-    .bill = ny_isomap_bill,
-    .work = ny_isomap_work,
-};
+    .map = &ny_map_isomap, .course = &course, .transform = ny_isomap_transform};

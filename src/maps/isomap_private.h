@@ -54,11 +54,12 @@ size_t ny_isomap_sources(uint64_t nodes);
 /* Reports how well Y, which is whole, keeps the paths (maps/isomap_measure.c). */
 int ny_isomap_measure(const struct ny_isomap *map);
 
-int ny_isomap_solve(struct ny_job *job);
-int ny_isomap_project(struct ny_job *job);
+/* Returns what all stages of isomap hold. */
+struct ny_stage_bytes ny_isomap_common(const struct ny_map_sizes *sizes);
+/* Returns the seconds of the paths from so many sources. */
+double ny_isomap_sweep_s(const struct ny_map_sizes *sizes, size_t sources);
+
+extern const struct ny_stage ny_stage_isomap_solve, ny_stage_isomap_unfold;
 int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
-void ny_isomap_bill(const struct ny_graph_shape *shape, enum ny_stage_id stage, unsigned workers,
-                    size_t limit, size_t by_purpose[NY_PURPOSES]);
-void ny_isomap_work(const struct ny_graph_shape *shape, struct ny_plan *plan);
 
 #endif

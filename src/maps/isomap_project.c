@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "graph/batches.h"
+
 /* Y += CP for a batch of columns; −aᵀP, of the shift, is in the first row of the map. */
 static int add_columns(void *arg, size_t first, size_t count, const float *distances)
 {
@@ -88,7 +90,7 @@ static int finish(struct ny_job *job)
     return ny_job_save_without(job, ny_job_next(job), parts);
 }
 
-int ny_isomap_project(struct ny_job *job)
+static int project(struct ny_job *job)
 {
     struct ny_graph_fit *fit = ny_graph_fit_of(job);
     struct ny_isomap map;
@@ -113,3 +115,46 @@ done:
     return err;
 }
 
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                           size_t limit)
+{
+    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
+    struct ny_stage_bytes bytes = ny_isomap_common(f);
+    size_t n = (size_t)f->nodes, m = f->m, p = f->settings->components;
+    size_t columns = n * p * sizeof(double), map = (m + 1) * p * sizeof(double);
+    size_t sweep = ny_sweep_bytes(n, workers), batches = ny_batches_bytes(n, ny_isomap_sources(n));
+    size_t during = ny_batch_put_bytes(limit, columns);
+    size_t after = ny_graph_embed_bytes(f, limit); /* the sweep is gone by then */
+
+    if (batches > sweep) sweep = batches; /* of the sources of pairs, before their sweep */
+    after = after > sweep ? after - sweep : 0;
+    bytes.by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(f->job.threads, workers, m);
+    bytes.by_purpose[NY_MEM_TILES] += sweep + (NY_UNIT_ROWS + p) * NY_LANES * sizeof(double);
+    bytes.by_purpose[NY_MEM_OTHER] += columns;
+    bytes.by_purpose[NY_MEM_SOLVE] += map + m * ny_isomap_samples(m) * sizeof(float);
+    bytes.by_purpose[NY_MEM_STORE] += during > after ? during : after;
+    return bytes;
+}
+
+/* Nothing is swept where all nodes are landmarks, or all columns are kept; but the pairs that
+ * distances are compared over are. */
+static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
+{
+    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
+    double n = (double)f->nodes, m = (double)f->m, p = (double)f->settings->components;
+    bool keeps = ny_isomap_keeps_columns(f->settings), all = f->m == f->nodes;
+    double *seconds = &plan->stage_s[NY_STAGE_PROJECT];
+
+    plan->flops += 2 * n * m * p;
+    if (!all) {
+        *seconds += ny_isomap_sweep_s(f, ny_isomap_sources(f->nodes));
+        plan->disk_bytes += 2 * f->nodes * f->settings->components * sizeof(double);
+    }
+    if (!all || keeps) *seconds += 2 * n * m * p / plan->rates.gemm64;
+    if (!all && !keeps) *seconds += ny_isomap_sweep_s(f, f->m);
+}
+
+const struct ny_stage ny_stage_isomap_unfold = {NY_STAGE_PROJECT, project, project_bytes,
+                                                project_work};

@@ -147,7 +147,7 @@ static int solve_problem(struct ny_isomap *map, struct ny_solution *solution)
     return err;
 }
 
-int ny_isomap_solve(struct ny_job *job)
+static int solve(struct ny_job *job)
 {
     struct ny_graph_fit *fit = ny_graph_fit_of(job);
     struct ny_solution solution = {0};
@@ -177,3 +177,49 @@ done:
     return err;
 }
 
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static size_t problem_bytes(const struct ny_map_sizes *f)
+{
+    size_t m = f->m, p = f->settings->components, square = m * m * sizeof(double);
+    struct ny_problem problem = ny_settings_problem(f->settings, m);
+    size_t inner = f->settings->method->bytes(m, p, p, &problem) + m * p * sizeof(double);
+    size_t values = ny_eigen_is_few(m, p) ? ny_eigen_count_bytes(m)
+                                          : m * sizeof(double) + ny_eigen_top_bytes(m, 1);
+    size_t state = ny_isomap_state_bytes(m), most = inner > values ? inner : values;
+
+    return square + (most > state ? most : state) + (m + 1) * p * sizeof(double) +
+           m * ny_isomap_samples(m) * sizeof(float);
+}
+
+static struct ny_stage_bytes solve_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                         size_t limit)
+{
+    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
+    struct ny_stage_bytes bytes = ny_isomap_common(f);
+    size_t map = (f->m + 1) * f->settings->components * sizeof(double);
+
+    bytes.by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(f->job.threads, workers, f->m);
+    bytes.by_purpose[NY_MEM_SOLVE] += problem_bytes(f);
+    if (ny_isomap_keeps_columns(f->settings))
+        bytes.by_purpose[NY_MEM_GRAM] += ny_isomap_gram_bytes(f->m, workers);
+    bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, map);
+    return bytes;
+}
+
+static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
+{
+    const double slower = 1.5; /* than the small problem that is measured */
+    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
+    double n = (double)f->nodes, m = (double)f->m, p = (double)f->settings->components;
+    double cubes = ny_eigen_is_few(f->m, f->settings->components) ? 1.0 / 3 : 8.0 / 3;
+    double small = cubes * m * m * m + 2 * m * m * p;
+
+    plan->flops += small;
+    plan->stage_s[NY_STAGE_SOLVE] += slower * small / plan->rates.eigen;
+    if (!ny_isomap_keeps_columns(f->settings)) return;
+    plan->flops += n * m * m;
+    plan->stage_s[NY_STAGE_SOLVE] += n * m * m / plan->rates.gram64;
+}
+
+const struct ny_stage ny_stage_isomap_solve = {NY_STAGE_SOLVE, solve, solve_bytes, solve_work};

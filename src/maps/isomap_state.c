@@ -125,3 +125,21 @@ size_t ny_isomap_state_bytes(size_t m)
 {
     return m * (m + ny_isomap_samples(m)) * sizeof(float);
 }
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+struct ny_stage_bytes ny_isomap_common(const struct ny_map_sizes *f)
+{
+    struct ny_stage_bytes bytes = ny_map_common(f);
+
+    bytes.by_purpose[NY_MEM_DICTIONARY] +=
+        f->m * (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t) + sizeof(double));
+    return bytes;
+}
+
+double ny_isomap_sweep_s(const struct ny_map_sizes *f, size_t sources)
+{
+    const double paths_per_s = 4e7; /* nodes a source and a thread: bench_paths */
+
+    return (double)sources * (double)f->nodes / (paths_per_s * f->job.threads);
+}

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "maps/graph_place.h"
 #include "maps/isomap_private.h"
 
@@ -36,11 +37,10 @@ static int add_columns(void *arg, size_t first, size_t count, const float *dista
     return NY_OK;
 }
 
-/* The sweep has the threads that its memory leaves. */
-static void decide_workers(struct ny_job *job, uint64_t nodes)
+static size_t sweep_bytes(const void *fit, unsigned workers, size_t limit)
 {
-    for (job->workers = ny_context_threads(job->ctx); job->workers > 1; job->workers--)
-        if (ny_sweep_bytes(nodes, job->workers) <= ny_memory_left(job->ctx)) break;
+    (void)limit;
+    return ny_sweep_bytes(((const struct ny_graph_fit *)fit)->edges.n, workers);
 }
 
 static int place(void *arg, const struct ny_newcomers *new, double *Y)
@@ -52,7 +52,8 @@ static int place(void *arg, const struct ny_newcomers *new, double *Y)
     placing->Y = Y;
     for (size_t i = 0; i < new->count; i++)
         memcpy(Y + i * map->p, map->map, map->p * sizeof(double));
-    decide_workers(&map->fit->base.job, map->fit->edges.n);
+    map->fit->base.job.workers = ny_budget_workers_left(new->spec.ctx, sweep_bytes, map->fit,
+                                                        ny_context_threads(new->spec.ctx));
     return ny_isomap_sweep(map, 0, add_columns, NULL);
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/budget.h"
 #include "columns/kernels.h"
 #include "place/new_rows.h"
 #include "results/geometry.h"
@@ -53,16 +54,15 @@ static int allocate(struct ny_newcomers *new)
                : NY_EBUDGET;
 }
 
-/* Takes as many workers as fit what is left of the budget. */
-static void decide_workers(struct ny_newcomers *new)
+static size_t compare_bytes(const void *newcomers, unsigned workers, size_t limit)
 {
-    const struct ny_points_info *points = &new->fit->base.job.points;
-    struct ny_knn *knn = &new->knn;
+    const struct ny_newcomers *new = newcomers;
+    struct ny_knn knn = new->knn;
 
-    for (knn->workers = ny_context_threads(new->spec.ctx); knn->workers > 1; knn->workers--)
-        if (ny_knn_compare_bytes(knn) + ny_source_of_points_bytes(points, knn->workers) <=
-            ny_memory_left(new->spec.ctx))
-            break;
+    (void)limit;
+    knn.workers = workers;
+    return ny_knn_compare_bytes(&knn) +
+           ny_source_of_points_bytes(&new->fit->base.job.points, workers);
 }
 
 int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const char *input,
@@ -85,7 +85,8 @@ int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const 
                                .store = fit->base.job.store,
                                .n = fit->base.job.points.n,
                                .neighbors = new->t};
-    decide_workers(new);
+    new->knn.workers = ny_budget_workers_left(new->spec.ctx, compare_bytes, new,
+                                              ny_context_threads(new->spec.ctx));
     return NY_OK;
 }
 

@@ -12,12 +12,12 @@ struct output {
     void *values; /* PIECE_ROWS × p */
 };
 
-size_t ny_graph_embed_bytes(const struct ny_graph_shape *shape, size_t limit)
+size_t ny_graph_embed_bytes(const struct ny_map_sizes *sizes, size_t limit)
 {
-    size_t p = ny_settings_pairs(shape->settings) + shape->settings->asymmetric;
-    size_t batch = ny_graph_batch_bytes(limit);
-    struct ny_embedding_layout rows = ny_graph_layout("rows", shape->nodes, 1);
-    struct ny_embedding_layout values = ny_embedding_layout(shape->nodes, p, sizeof(double));
+    size_t p = ny_settings_pairs(sizes->settings) + sizes->settings->asymmetric;
+    size_t batch = ny_batch_bytes_max(limit);
+    struct ny_embedding_layout rows = ny_graph_layout("rows", sizes->nodes, 1);
+    struct ny_embedding_layout values = ny_embedding_layout(sizes->nodes, p, sizeof(double));
 
     return 2 * (ny_embedding_writer_bytes(&rows, batch) +
                 ny_embedding_writer_bytes(&values, batch)) +

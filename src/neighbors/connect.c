@@ -139,3 +139,16 @@ int ny_graph_connect(struct ny_graph_job *g, struct ny_lists *lists,
     return ny_blob_put(job->store, job->name, "bridges", connect.bridging.found,
                        connect.bridging.count * sizeof(struct ny_bridge));
 }
+
+/* There may be as many components as rows. */
+size_t ny_graph_bridges_bytes(const struct ny_graph_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_knn knn = f->knn;
+    size_t image = 2 * (size_t)f->points->n * sizeof(struct ny_bridge);
+
+    if (!f->settings->connect) return 0;
+    knn.neighbors = 1;
+    knn.workers = workers;
+    return image + ny_bridges_compare_bytes(&knn) + ny_source_of_points_bytes(f->points, workers) +
+           ny_batch_put_bytes(limit, image);
+}

@@ -233,3 +233,19 @@ int ny_graph_grow(struct ny_graph_job *g)
     json_object_clear(ny_job_checkpoint(job));
     return ny_job_save(job, ny_job_next(job));
 }
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/* A forest, with a sample of the recall or what is written. */
+size_t ny_graph_forest_bytes(const struct ny_graph_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_knn knn = f->knn;
+    size_t sample, writing = ny_graph_writing_bytes(f, limit);
+
+    knn.workers = workers;
+    sample = ny_recall_sample_bytes(&knn);
+    return ny_source_of_points_bytes(f->points, workers) + ny_graph_lists_batch(f, limit) +
+           2 * workers * ny_points_block_bytes(f->points) +
+           ny_forest_bytes(&knn, f->settings->leaf, (size_t)f->part) +
+           (sample > writing ? sample : writing);
+}

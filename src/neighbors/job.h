@@ -39,10 +39,6 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
                        struct ny_graph_plan *plan);
 /* Adds it to the plan of the fit that makes the graph, with the rates of that; `seconds` apart. */
 void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan);
-/* Dirty pages of LMDB between two commits, under a budget. */
-size_t ny_graph_batch_bytes(size_t limit);
-/* NY_MEM_STORE of putting a part of so many bytes. */
-size_t ny_graph_put_bytes(size_t limit, size_t bytes);
 
 /* Runs from the record's stage to `after`, the first stage that is not the graph's; the caller
  * holds the NAME's lock. */

@@ -6,6 +6,38 @@
 #include "graph/components.h"
 #include "graph/forest.h"
 
+/* The sizes that a graph is planned by. `part` is how much is held at a time: panels whose lists
+ * are, or in a forest rows. */
+struct ny_graph_sizes {
+    struct ny_job_sizes job;
+    const struct ny_graph_settings *settings;
+    const struct ny_points_info *points;
+    struct ny_knn knn;
+    uint64_t part;
+    size_t held_rows; /* exact: all points, or 0 */
+};
+
+/* Returns the sizes that begin with these. */
+static inline const struct ny_graph_sizes *ny_graph_sizes_of(const struct ny_job_sizes *job)
+{
+    return (const struct ny_graph_sizes *)job;
+}
+
+/* Returns what a stage holds: so many bytes beside what all stages hold. */
+struct ny_stage_bytes ny_graph_stage_bytes(const struct ny_graph_sizes *sizes, unsigned workers,
+                                           size_t bytes);
+/* Returns the bytes of the batches in which the lists, and the parts made of them, are put. */
+size_t ny_graph_lists_batch(const struct ny_graph_sizes *sizes, size_t limit);
+/* Returns the bytes of writing neighbors and distances. */
+size_t ny_graph_writing_bytes(const struct ny_graph_sizes *sizes, size_t limit);
+/* Returns the bytes of growing a forest; of bridges, 0 without --connect. */
+size_t ny_graph_forest_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
+size_t ny_graph_bridges_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
+
+extern const struct ny_stage ny_stage_graph_stats, ny_stage_graph_neighbors,
+    ny_stage_graph_components;
+extern const struct ny_course ny_course_graph;
+
 struct ny_graph_job {
     struct ny_job job; /* its record, checkpoints and times */
     const struct ny_graph_settings *settings;
@@ -18,6 +50,9 @@ struct ny_graph_job {
     struct ny_forest forest;
     struct ny_bridge *bridge; /* --connect: edges between components, as long as the stage runs */
 };
+
+/* Loads the geometry and γ that stage stats has made, and makes the kernel with them. */
+int ny_graph_load_spec(struct ny_graph_job *g);
 
 /* Neighbours of rows first … end − 1 into the store, from where the checkpoint says: `measure`
  * gives those of NY_MEASURE_ROWS at a time. */

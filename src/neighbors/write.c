@@ -82,3 +82,24 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
     ny_embedding_writer_release(&out.rows);
     return err;
 }
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/* Batch for the lists and for the two parts that are made of them; a forest also has its links. */
+size_t ny_graph_lists_batch(const struct ny_graph_sizes *f, size_t limit)
+{
+    size_t n = (size_t)f->points->n, lists = ny_neighbors_bytes(n, ny_knn_width(&f->knn));
+    size_t parts = 2 * (n * f->settings->stored * sizeof(uint32_t) + NY_CHUNK_BYTES);
+
+    if (f->settings->forest) return ny_batch_bytes_max(limit);
+    return ny_batch_put_bytes(limit, lists > parts ? lists : parts);
+}
+
+size_t ny_graph_writing_bytes(const struct ny_graph_sizes *f, size_t limit)
+{
+    size_t t = f->settings->stored;
+    struct ny_embedding_layout layout = ny_graph_layout("neighbors", f->points->n, t);
+
+    return 2 * ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit)) +
+           NY_MEASURE_ROWS * t * 2 * sizeof(double);
+}

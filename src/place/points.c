@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "results/coordinates.h"
 #include "results/extension.h"
 #include "results/embedding.h"
@@ -311,24 +312,24 @@ static size_t worker_bytes(const struct transform *run)
            NY_STRIP_ROWS * ny_raw_bytes(&run->spec);
 }
 
-/* Takes as many workers as fit what is left of the budget. */
-static int decide_workers(struct transform *run, const struct ny_points_info *points)
+static size_t pass_bytes(const void *transform, unsigned workers, size_t limit)
 {
-    unsigned workers = ny_context_threads(run->ctx);
+    const struct transform *run = transform;
     size_t batch = ny_columns_bytes(&run->spec, NY_UNIT_ROWS) +
                    NY_UNIT_ROWS * (ny_raw_bytes(&run->spec) +
                                    2 * (run->w + 1) * sizeof(double));
 
-    for (; workers > 1; workers--) {
-        size_t source = ny_source_of_points_bytes(points, workers);
+    (void)limit;
+    return batch + ny_source_of_points_bytes(&run->points, workers) +
+           ny_shift_sample_bytes(&run->spec, workers) + workers * worker_bytes(run) +
+           ny_blas_bytes(workers, workers, NY_UNIT_ROWS);
+}
 
-        if (batch + source + ny_shift_sample_bytes(&run->spec, workers) +
-                workers * worker_bytes(run) + ny_blas_bytes(workers, workers, NY_UNIT_ROWS) <=
-            ny_memory_left(run->ctx))
-            break;
-    }
-    run->workers = workers;
-    return ny_reserve(run->ctx, NY_MEM_PROCESS, ny_blas_bytes(workers, workers, NY_UNIT_ROWS));
+static int decide_workers(struct transform *run)
+{
+    run->workers = ny_budget_workers_left(run->ctx, pass_bytes, run, ny_context_threads(run->ctx));
+    return ny_reserve(run->ctx, NY_MEM_PROCESS,
+                      ny_blas_bytes(run->workers, run->workers, NY_UNIT_ROWS));
 }
 
 static int allocate(struct transform *run)
@@ -399,7 +400,7 @@ static int transform(struct transform *run, const char *input,
 
     err = ny_new_rows_beside(&reader, &rows, points, &run->spec, input, given);
     if (err) goto done;
-    err = decide_workers(run, points);
+    err = decide_workers(run);
     if (err) goto done;
     err = allocate(run);
     if (err) goto done;

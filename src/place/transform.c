@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "place/new_rows.h"
 #include "fit/projector.h"
 #include "results/record.h"
@@ -60,23 +61,31 @@ static int fold(void *arg, const struct ny_tile *tile)
                                 tile->rows);
 }
 
-/* Workers whose tiles fit what is left of the budget. */
-static unsigned workers_that_fit(const struct ny_model *model, enum ny_dtype dtype, size_t slots)
+/* A model, with the rows that are placed by it. */
+struct sizes {
+    const struct ny_model *model;
+    struct ny_columns_spec spec;
+};
+
+static size_t pass_bytes(const void *arg, unsigned workers, size_t limit)
 {
-    struct ny_context *ctx = model->ctx;
-    struct ny_columns_spec spec = model->spec;
-    unsigned workers = ny_context_threads(ctx);
-    size_t row_bytes = ny_row_bytes(dtype, model->d, slots);
+    const struct sizes *sizes = arg;
+    const struct ny_model *model = sizes->model;
+    const struct ny_columns_spec *spec = &sizes->spec;
 
-    spec.dtype = dtype;
-    spec.slots = slots;
+    (void)limit;
+    return ny_projector_bytes(spec, model->m, model->p, model->precision, workers) +
+           ny_blas_bytes(workers, workers, model->m) +
+           workers * NY_UNIT_ROWS * ny_row_bytes(spec->dtype, model->d, spec->slots);
+}
 
-    while (workers > 1 &&
-           ny_projector_bytes(&spec, model->m, model->p, model->precision, workers) +
-                   ny_blas_bytes(workers, workers, model->m) + workers * NY_UNIT_ROWS * row_bytes >
-               ny_memory_left(ctx))
-        workers--;
-    return workers;
+static unsigned decide_workers(const struct ny_model *model, enum ny_dtype dtype, size_t slots)
+{
+    struct sizes sizes = {model, model->spec};
+
+    sizes.spec.dtype = dtype;
+    sizes.spec.slots = slots;
+    return ny_budget_workers_left(model->ctx, pass_bytes, &sizes, ny_context_threads(model->ctx));
 }
 
 static int run_pass(struct transform *run, struct ny_source *source, unsigned workers)
@@ -191,7 +200,7 @@ int ny_transform_file(const struct ny_model *model, const char *input,
     if (err) goto done;
     dtype = ny_dtype_common(model->spec.dtype, ny_reader_table(reader)->dtype);
     slots = ny_new_rows_slots(model->spec.slots, ny_reader_table(reader));
-    workers = workers_that_fit(model, dtype, slots);
+    workers = decide_workers(model, dtype, slots);
     err = ny_source_of_reader(&source, model->ctx, reader, dtype, slots, workers);
     if (err) goto done;
     err = ny_writer_open(&run.writer, model->ctx, output, element,
@@ -242,8 +251,7 @@ int ny_transform_memory(const struct ny_model *model, const float *values, uint6
     err = ny_source_of_memory(&source, model->ctx, values, NY_F32, rows, model->d);
     if (err == NY_OK && model->spec.slots)
         ny_source_of_memory_slots(source, fullest_row(model, values, rows), true);
-    if (err == NY_OK)
-        err = run_pass(&run, source, workers_that_fit(model, NY_F32, source->slots));
+    if (err == NY_OK) err = run_pass(&run, source, decide_workers(model, NY_F32, source->slots));
     ny_projector_release(&run.projector);
     ny_source_free(source);
     return err;

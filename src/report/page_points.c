@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/compare.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -323,7 +324,7 @@ int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, co
     if (err == NY_OK) err = add_columns(points);
     if (err == NY_OK) err = add_tints(points);
     if (err == NY_OK) err = compare_tints(points);
-    if (err == NY_OK) err = ny_memory_need(points->ctx, "report", bill(points));
+    if (err == NY_OK) err = ny_budget_need(points->ctx, "report", bill(points));
     if (err == NY_OK) err = set_ranges(points);
     if (err == NY_OK) err = take_landmarks(points);
     if (err == NY_OK) err = add_rasters(points);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/compare.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -199,7 +200,7 @@ static int draw(struct picture *p)
 
     lay_out(p);
     find_cells(p, few, cells);
-    err = ny_memory_need(p->ctx, "plot", bill(p, cells));
+    err = ny_budget_need(p->ctx, "plot", bill(p, cells));
     if (err == NY_OK)
         err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, cells[0], cells[1],
                             p->scene.frame.n);

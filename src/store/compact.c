@@ -126,7 +126,8 @@ static int copy_entry(struct copy *copy, struct ny_view *view, struct ny_write *
 static int copy_entries(struct ny_view *view, struct ny_env *fresh, struct ny_meter *meter)
 {
     struct ny_store *store = view->store;
-    const size_t most = ny_dirty_bytes_max(store->ctx), room = most + NY_CHUNK_BYTES;
+    const size_t most = ny_dirty_bytes_max(ny_memory_limit(store->ctx)),
+                 room = most + NY_CHUNK_BYTES;
     struct copy copy = {.code = 0};
     struct ny_write write;
     int err = NY_OK;

@@ -120,11 +120,18 @@ struct ny_batch {
     int failed;
 };
 
-size_t ny_batch_bytes_max(const struct ny_store *store)
+size_t ny_batch_bytes_max(size_t limit)
 {
-    size_t bytes = ny_dirty_bytes_max(store->ctx);
+    size_t bytes = ny_dirty_bytes_max(limit);
 
     return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
+}
+
+size_t ny_batch_put_bytes(size_t limit, size_t bytes)
+{
+    size_t chunks = (bytes / NY_CHUNK_BYTES + 1) * NY_CHUNK_BYTES, most = ny_batch_bytes_max(limit);
+
+    return chunks < most ? chunks : most;
 }
 
 static void batch_free(struct ny_batch *batch)
@@ -147,7 +154,9 @@ int ny_batch_begin(struct ny_batch **out, struct ny_store *store)
     batch->store = store;
     err = ny_lock_wait(&batch->lock, store->ctx, store->path, "commit");
     if (!err) err = ny_store_check_place(store);
-    if (!err) err = ny_write_begin(&batch->write, store, store->results, ny_batch_bytes_max(store));
+    if (!err)
+        err = ny_write_begin(&batch->write, store, store->results,
+                             ny_batch_bytes_max(ny_memory_limit(store->ctx)));
     if (err) {
         batch_free(batch);
         return err;
@@ -352,7 +361,7 @@ int ny_blob_put_pieces(struct ny_store *store, const char *name, const char *par
 {
     size_t bytes = pieces->bytes;
     size_t chunks = bytes / NY_CHUNK_BYTES + (bytes % NY_CHUNK_BYTES > 0 || bytes == 0);
-    size_t in_batch = ny_batch_bytes_max(store) / NY_CHUNK_BYTES;
+    size_t in_batch = ny_batch_bytes_max(ny_memory_limit(store->ctx)) / NY_CHUNK_BYTES;
     int err = NY_OK;
 
     for (size_t i = 0; !err && i < chunks;) {

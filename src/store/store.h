@@ -244,7 +244,10 @@ bool ny_name_held(struct ny_store *store, const char *name);
 /* A write transaction on results/: begin waits for its turn. Keep it short: at most
  * ny_batch_bytes_max() between begin and commit. */
 struct ny_batch;
-size_t ny_batch_bytes_max(const struct ny_store *store);
+/* Returns the most bytes of a batch under a budget of `limit`; at least a chunk. */
+size_t ny_batch_bytes_max(size_t limit);
+/* Returns the bytes that are dirty at most while an array of `bytes` is put. */
+size_t ny_batch_put_bytes(size_t limit, size_t bytes);
 int ny_batch_begin(struct ny_batch **out, struct ny_store *store);
 struct ny_store *ny_batch_store(const struct ny_batch *batch);
 int ny_batch_put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,

@@ -184,8 +184,8 @@ const char *ny_store_older(const struct ny_store *store, char text[NY_OLDER_BYTE
 /* Has the store taken as it is from now on. */
 int ny_store_accept_older(struct ny_store *store);
 
-/* min(64 MiB, budget / 8): bytes that may be dirty at once. */
-size_t ny_dirty_bytes_max(const struct ny_context *ctx);
+/* Returns the bytes that may be dirty at once under a budget of `limit`: min(64 MiB, limit / 8). */
+size_t ny_dirty_bytes_max(size_t limit);
 
 /* ---- reading ------------------------------------------------------------------------------- */
 

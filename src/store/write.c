@@ -9,11 +9,9 @@
 
 enum { NODE_HEADER = 8, MIB = 1 << 20, META_BYTES_MAX = 512 };
 
-size_t ny_dirty_bytes_max(const struct ny_context *ctx)
+size_t ny_dirty_bytes_max(size_t limit)
 {
-    size_t share = ny_memory_limit(ctx) / 8;
-
-    return share < (size_t)64 * MIB ? share : (size_t)64 * MIB;
+    return limit / 8 < (size_t)64 * MIB ? limit / 8 : (size_t)64 * MIB;
 }
 
 static MDB_val val_of(const struct ny_key *key)

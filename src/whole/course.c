@@ -1,5 +1,6 @@
 /* The course of methods that work on all of K, which select nothing. */
 #include "fit/courses.h"
+#include "fit/plan.h"
 #include "whole/products.h"
 
 static const struct ny_stage *const stages[] = {&ny_stage_stats,
@@ -16,4 +17,4 @@ static size_t order_of(const struct ny_fit_settings *settings, uint64_t n)
 }
 
 const struct ny_course ny_course_whole = {
-    .stages = stages, .skips = ny_fit_skips, .order = order_of};
+    .stages = stages, .skips = ny_fit_skips, .order = order_of, .bytes = ny_fit_course_bytes};

@@ -219,15 +219,16 @@ static int run(struct ny_job *job)
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The products, then what follows from each; both beside their state. */
-static struct ny_stage_bytes multiply_bytes(const struct ny_sizes *f, unsigned workers,
+static struct ny_stage_bytes multiply_bytes(const struct ny_job_sizes *sizes, unsigned workers,
                                             size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
     struct ny_products products = ny_products_of(f->settings, f->points->n);
     size_t state = ny_products_state_bytes(&products);
 
     bill.by_purpose[NY_MEM_OTHER] += state;
-    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) + ny_sizes_put(limit, state);
+    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
     bill.by_purpose[NY_MEM_TILES] = ny_kernel_product_bytes(&f->spec, f->points->n, products.w,
                                                             f->settings->precision, workers) +
                                     workers * ny_sizes_exact(f);
@@ -237,13 +238,13 @@ static struct ny_stage_bytes multiply_bytes(const struct ny_sizes *f, unsigned w
 
 /* All products with K. Tiles are those of whole units, and a tile on the diagonal is computed
  * whole; each reads its rows again. */
-static void multiply_work(const struct ny_timing *t)
+static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
-    struct ny_plan *plan = t->plan;
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     struct ny_products products = ny_products_of(t->settings, t->sizes->points->n);
     double n = t->n, state = (double)ny_products_state_bytes(&products);
     double tiles = (double)products.tiles, rows = products.steps * tiles * NY_UNIT_ROWS;
-    unsigned workers = ny_footprint_pass_workers(t->sizes, multiply_bytes);
+    unsigned workers = ny_fit_pass_workers(t->sizes, NY_STAGE_ACCUMULATE, multiply_bytes);
     double busy = fmin(tiles, ny_price_threads(workers ? workers : 1));
 
     if (n < NY_UNIT_ROWS) rows *= n / NY_UNIT_ROWS;

@@ -256,8 +256,10 @@ done:
     return err;
 }
 
-static struct ny_stage_bytes reduce_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes reduce_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                          size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     const size_t hashed_bytes = 32 << 10; /* numbers of the rows that decide signs */
     struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
     struct ny_products products = ny_products_of(f->settings, f->points->n);
@@ -269,19 +271,20 @@ static struct ny_stage_bytes reduce_bytes(const struct ny_sizes *f, unsigned wor
 
     bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
     bill.by_purpose[NY_MEM_STORE] +=
-        ny_sizes_put(limit, products.divided && map < roots ? roots : map);
+        ny_batch_put_bytes(limit, products.divided && map < roots ? roots : map);
     bill.by_purpose[NY_MEM_DICTIONARY] = hashed_bytes;
     bill.by_purpose[NY_MEM_SOLVE] =
         map + r * (r + products.rank + 6) * sizeof(double) + (most > signs ? most : signs);
     if (f->settings->probes && products.centred) {
         bill.by_purpose[NY_MEM_SOLVE] += roots;
-        bill.by_purpose[NY_MEM_STORE] += ny_sizes_put(limit, roots);
+        bill.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, roots);
     }
     return bill;
 }
 
-static void reduce_work(const struct ny_timing *t)
+static void reduce_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     struct ny_products products = ny_products_of(t->settings, t->sizes->points->n);
     double r = (double)products.r;
     double small =
@@ -411,8 +414,10 @@ done:
     return err;
 }
 
-static struct ny_stage_bytes write_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+static struct ny_stage_bytes write_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                         size_t limit)
 {
+    const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
     struct ny_products products = ny_products_of(f->settings, f->points->n);
     size_t width = ny_settings_pairs(f->settings) + f->settings->asymmetric;
@@ -422,12 +427,14 @@ static struct ny_stage_bytes write_bytes(const struct ny_sizes *f, unsigned work
     bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
     bill.by_purpose[NY_MEM_SOLVE] =
         width * (products.r * sizeof(double) + NY_UNIT_ROWS * (sizeof(double) + sizeof(float)));
-    bill.by_purpose[NY_MEM_STORE] += 2 * ny_embedding_writer_bytes(&layout, ny_sizes_batch(limit));
+    bill.by_purpose[NY_MEM_STORE] +=
+        2 * ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
     return bill;
 }
 
-static void write_work(const struct ny_timing *t)
+static void write_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     const struct ny_fit_settings *settings = t->settings;
     struct ny_products products = ny_products_of(settings, t->sizes->points->n);
     double n = t->n, r = (double)products.r, state = (double)ny_products_state_bytes(&products);

@@ -28,6 +28,25 @@ setup() {
     fits_in_threads wide 16 1 --select greedy --tolerance 0.1 --landmarks 300 --certify
 }
 
+@test "threads keep the least budget: a pass before one that holds more, beside its buffers" {
+    fits_in_threads few "2 16" 1 --map diffusion --inner randomized --select uniform --landmarks 1300
+}
+
+@test "no stage of a plan that fits holds more than its budget" {
+    local options json
+    for options in "100M --map laplacian --approx ensemble --landmarks 300 --probe 400" \
+        "50M --approx nystrom --landmarks 300 --certify --components 200" \
+        "300M --map laplacian --inner randomized --landmarks 1000 --components 200"; do
+        json=$(nystream plan "$files/long.nys" --threads 64 --json --memory $options)
+        awk -v budget="${options%%M*}" '
+            /"fits": true/ { fits = 1 }
+            /"stage_memory_bytes"/ { inside = 1 }
+            inside && /}/ { inside = 0 }
+            inside && match($0, /[0-9]+,?$/) && substr($0, RSTART) + 0 > budget * 1048576 { print; more = 1 }
+            END { exit more || !fits }' <<<"$json" || { echo "$options: $json" >&2; return 1; }
+    done
+}
+
 @test "the least budget does not grow with the threads" {
     local one many
     one=$(least_of "$files/long.nys" --landmarks 500 --threads 1)

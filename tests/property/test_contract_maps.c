@@ -176,8 +176,10 @@ static void entries_are_whole(void **state)
         assert_true(map->graph == (graph != NULL));
         assert_true(!map->of_graph || (!graph && ny_graph_map_of(map->of_graph)));
         if (graph)
-            assert_true(graph->course && graph->bill && graph->transform && graph->work &&
-                        map->options);
+            assert_true(graph->course && graph->course->bytes == ny_map_course_bytes &&
+                        graph->transform && map->options);
+        for (size_t k = 0; graph && graph->course->stages[k]; k++)
+            assert_true(graph->course->stages[k]->run && graph->course->stages[k]->bytes);
     }
     assert_null(ny_map_find("tsne"));
 }

@@ -1,0 +1,49 @@
+#include "base/budget.h"
+
+unsigned ny_budget_workers(ny_budget_bytes *bytes, const void *sizes, unsigned most, size_t limit)
+{
+    unsigned workers = most;
+
+    while (workers > 0 && bytes(sizes, workers, limit) > limit)
+        workers--;
+    return workers;
+}
+
+unsigned ny_budget_workers_left(const struct ny_context *ctx, ny_budget_bytes *bytes,
+                                const void *sizes, unsigned most)
+{
+    unsigned workers = ny_budget_workers(bytes, sizes, most, ny_memory_left(ctx));
+
+    return workers ? workers : 1;
+}
+
+/* A budget that is too small by some bytes is raised to what would be held under it. Buffers are a
+ * share of the budget, so that each step is a fraction of the last. */
+size_t ny_budget_least(ny_budget_bytes *bytes, const void *sizes)
+{
+    size_t limit = 0, held;
+
+    while ((held = bytes(sizes, 1, limit)) > limit)
+        limit = held;
+    return limit;
+}
+
+int ny_budget_refuse(struct ny_context *ctx, const char *what, size_t least, const char *with,
+                     const char *instead)
+{
+    const double mib = 1 << 20;
+
+    return ny_fail(ctx, NY_EBUDGET,
+                   "this %s needs %zu bytes (%.1f MiB)%s, and the budget is %.1f MiB; give "
+                   "--memory %zuM%s",
+                   what, least, (double)least / mib, with, (double)ny_memory_limit(ctx) / mib,
+                   (least >> 20) + 1, instead);
+}
+
+int ny_budget_need(struct ny_context *ctx, const char *what, size_t bytes)
+{
+    size_t left = ny_memory_left(ctx);
+
+    if (bytes <= left) return NY_OK;
+    return ny_budget_refuse(ctx, what, bytes + ny_memory_limit(ctx) - left, "", "");
+}

@@ -1,0 +1,151 @@
+/*
+ * Memory of a fit: what its stages hold, and the workers of the pass that comes.
+ *
+ * Plans are made before anything is known of W, and before a pass has asked for its workers. So the
+ * bytes of a course are those of stages that each have as many workers as fit, of pass 1 with tile
+ * Grams in the precision that takes more, and with W where it still fits besides. OpenBLAS keeps
+ * its buffers: what it holds for the workers of one pass, the stages behind hold too.
+ */
+#include "base/budget.h"
+#include "fit/plan.h"
+
+#include "fit/fit.h"
+
+static bool runs(const struct ny_sizes *f, enum ny_stage_id id)
+{
+    return ny_plan_runs(&f->job, id);
+}
+
+static struct ny_stage_bytes bytes_of(const struct ny_sizes *f, enum ny_stage_id id,
+                                      unsigned workers, size_t limit)
+{
+    return ny_plan_stage(&f->job, id)->bytes(&f->job, workers, limit);
+}
+
+/* Tells whether a stage runs, and has something to do: accumulate may have no pass. */
+static bool holds(const struct ny_sizes *f, enum ny_stage_id id)
+{
+    return runs(f, id) && (id != NY_STAGE_ACCUMULATE || f->job.course->order ||
+                           ny_settings_needs_gram(f->settings));
+}
+
+/* The machine is measured while nothing else runs. */
+static struct ny_stage_bytes measure_bytes(const struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
+    size_t held = ny_stage_bytes_total(&bytes);
+
+    if (limit > held) bytes.by_purpose[NY_MEM_OTHER] += ny_calibration_bytes(workers, limit - held);
+    return bytes;
+}
+
+/* ---- one pass ------------------------------------------------------------------------------- */
+
+/* A pass, with what is known when it begins. */
+struct pass {
+    const struct ny_sizes *sizes;
+    enum ny_stage_id stage;
+    ny_stage_bytes_fn *bytes;
+};
+
+/* The pass, or a stage behind it with one worker if that holds more: it has the buffers that BLAS
+ * keeps of the pass. */
+static size_t pass_bytes(const void *arg, unsigned workers, size_t limit)
+{
+    static const enum ny_stage_id later_stages[] = {NY_STAGE_ACCUMULATE, NY_STAGE_SOLVE,
+                                                    NY_STAGE_PROJECT, NY_STAGE_PROBE};
+    const struct pass *pass = arg;
+    struct ny_stage_bytes most = pass->bytes(&pass->sizes->job, workers, limit);
+    struct ny_sizes later = *pass->sizes;
+
+    later.blas_bytes = ny_sizes_blas(pass->sizes, workers);
+    for (size_t i = 0; i < sizeof(later_stages) / sizeof(later_stages[0]); i++)
+        if (ny_stage_rank(later_stages[i]) > ny_stage_rank(pass->stage) &&
+            holds(&later, later_stages[i]))
+            most = ny_stage_bytes_larger(bytes_of(&later, later_stages[i], 1, limit), most);
+    return ny_stage_bytes_total(&most);
+}
+
+unsigned ny_fit_pass_workers(const struct ny_sizes *f, enum ny_stage_id stage,
+                             ny_stage_bytes_fn *bytes)
+{
+    return ny_budget_workers(pass_bytes, &(struct pass){f, stage, bytes}, f->job.threads,
+                             ny_memory_limit(f->job.ctx));
+}
+
+bool ny_fit_keeps_square(const struct ny_sizes *f, ny_stage_bytes_fn *bytes, unsigned workers)
+{
+    struct ny_stage_bytes pass = bytes(&f->job, workers, ny_memory_limit(f->job.ctx));
+
+    return ny_stage_bytes_total(&pass) + ny_sizes_spare(f) <= ny_memory_limit(f->job.ctx);
+}
+
+/* ---- the course ----------------------------------------------------------------------------- */
+
+/* A pass with as many workers as it may have, at least `workers`; BLAS keeps what they need. */
+static struct ny_stage_bytes grown_bytes(struct ny_sizes *f, enum ny_stage_id id, unsigned workers,
+                                         size_t limit)
+{
+    const struct ny_stage *stage = ny_plan_stage(&f->job, id);
+    unsigned most =
+        ny_budget_workers(pass_bytes, &(struct pass){f, id, stage->bytes}, f->job.threads, limit);
+
+    if (most > workers) workers = most;
+    f->blas_bytes = ny_sizes_blas(f, workers);
+    return stage->bytes(&f->job, workers, limit);
+}
+
+/* Bytes of pass 1 with tile Grams of a precision, and of W where it still fits. */
+static struct ny_stage_bytes gram_bytes(struct ny_sizes *f, enum ny_gram_precision gram,
+                                        unsigned workers, size_t limit)
+{
+    struct ny_stage_bytes bytes;
+
+    f->gram = gram;
+    bytes = grown_bytes(f, NY_STAGE_ACCUMULATE, workers, limit);
+    if (ny_stage_bytes_total(&bytes) + ny_sizes_spare(f) <= limit)
+        bytes.by_purpose[NY_MEM_SOLVE] += ny_sizes_spare(f);
+    return bytes;
+}
+
+/* Bytes of pass 1 in the precision that takes more, as W tells only later. */
+static struct ny_stage_bytes accumulate_bytes(struct ny_sizes *f, unsigned workers, size_t limit)
+{
+    struct ny_sizes coarse = *f;
+    struct ny_stage_bytes of_coarse = gram_bytes(&coarse, NY_GRAM_F32, workers, limit);
+    struct ny_stage_bytes of_fine = gram_bytes(f, NY_GRAM_F64, workers, limit);
+
+    if (coarse.blas_bytes > f->blas_bytes) *f = coarse;
+    return ny_stage_bytes_larger(of_coarse, of_fine);
+}
+
+static void raise_to(struct ny_stage_bytes *bytes, const struct ny_stage_bytes *least)
+{
+    *bytes = ny_stage_bytes_larger(*least, *bytes);
+}
+
+void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
+                         struct ny_course_bytes *bytes)
+{
+    const struct ny_sizes *f = ny_sizes_of(sizes);
+    struct ny_stage_bytes prepare = ny_prepare_bytes(f, workers), *of = bytes->of;
+    struct ny_sizes known = *f; /* when a stage begins */
+
+    *bytes = (struct ny_course_bytes){.before = measure_bytes(f, workers, limit)};
+    of[NY_STAGE_STATS] = bytes_of(f, NY_STAGE_STATS, workers, limit);
+    of[NY_STAGE_SELECT] = bytes_of(f, NY_STAGE_SELECT, workers, limit);
+    if (runs(f, NY_STAGE_DEGREES))
+        of[NY_STAGE_DEGREES] = grown_bytes(&known, NY_STAGE_DEGREES, workers, limit);
+    if (holds(f, NY_STAGE_ACCUMULATE))
+        of[NY_STAGE_ACCUMULATE] = accumulate_bytes(&known, workers, limit);
+    /* A selection that sums up is pass 1 as well. */
+    if (!runs(f, NY_STAGE_ACCUMULATE)) of[NY_STAGE_ACCUMULATE] = of[NY_STAGE_SELECT];
+    of[NY_STAGE_SOLVE] = bytes_of(&known, NY_STAGE_SOLVE, workers, limit);
+    of[NY_STAGE_PROJECT] = grown_bytes(&known, NY_STAGE_PROJECT, workers, limit);
+    if (runs(f, NY_STAGE_PROBE))
+        of[NY_STAGE_PROBE] = grown_bytes(&known, NY_STAGE_PROBE, workers, limit);
+    /* Landmarks are prepared by whichever stage a run begins with. */
+    if (runs(f, NY_STAGE_DEGREES)) raise_to(&of[NY_STAGE_DEGREES], &prepare);
+    raise_to(&of[NY_STAGE_ACCUMULATE], &prepare);
+    raise_to(&of[NY_STAGE_SOLVE], &prepare);
+}

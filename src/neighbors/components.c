@@ -1,0 +1,185 @@
+/* Stage graph: the components of the graph that the lists make, its figures, and the bridges that
+ * join components where that is asked for (neighbors/connect.c). */
+#include <math.h>
+#include <string.h>
+
+#include "graph/components.h"
+#include "neighbors/job_private.h"
+#include "results/embedding.h"
+
+/* All lists in memory, with the distances where there is a limit. */
+static int load_lists(struct ny_graph_job *g, struct ny_lists *lists, uint32_t **rows, float **far)
+{
+    struct ny_job *job = &g->job;
+    uint64_t n = job->points.n;
+    size_t t = g->settings->stored;
+    struct ny_embedding_layout layout = ny_graph_layout("neighbors", n, t);
+    int err;
+
+    *rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)n, t * sizeof(uint32_t));
+    if (!*rows) return NY_EBUDGET;
+    err = ny_embedding_rows(job->store, job->name, &layout, 0, (size_t)n, *rows);
+    if (err == NY_OK && !ny_rows_below(*rows, (size_t)n * t, n))
+        err = ny_fail(job->ctx, NY_ESTORE,
+                      "the neighbors of '%s' in %s are not rows of it; make it again with "
+                      "--restart",
+                      job->name, ny_store_path(job->store));
+    *lists = (struct ny_lists){.n = n,
+                               .stored = t,
+                               .t = g->settings->neighbors,
+                               .row = *rows,
+                               .limit = g->settings->max_distance,
+                               .mutual = g->settings->mutual};
+    if (err || !ny_graph_limited(g->settings)) return err;
+    *far = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)n, t * sizeof(float));
+    if (!*far) return NY_EBUDGET;
+    layout = ny_graph_layout("distances", n, t);
+    lists->distance = *far;
+    return ny_embedding_rows(job->store, job->name, &layout, 0, (size_t)n, *far);
+}
+
+/* The limit in force: the quantile is that of the distances of the t nearest. */
+static int decide_limit(struct ny_graph_job *g, struct ny_lists *lists)
+{
+    size_t n = (size_t)lists->n, t = lists->t;
+    double q = g->settings->distance_quantile;
+    float *values;
+
+    if (isnan(q)) return NY_OK;
+    values = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, n, t * sizeof(float));
+    if (!values) return NY_EBUDGET;
+    for (size_t i = 0; i < n; i++)
+        memcpy(values + i * t, lists->distance + i * lists->stored, t * sizeof(float));
+    lists->limit = ny_quantile(values, n * t, q);
+    ny_free(g->job.ctx, values);
+    return NY_OK;
+}
+
+/* One line of the table: t neighbours, with the limit or without it. */
+static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, bool limited)
+{
+    struct ny_components components;
+    json_t *line = json_object();
+    int err;
+
+    lists.t = t;
+    if (!limited) lists.limit = INFINITY;
+    err = ny_components_find(&components, g->job.ctx, &lists);
+    if (err) {
+        json_decref(line);
+        return err;
+    }
+    ny_field_set_count(line, "neighbors", t);
+    ny_field_set_number(line, "distance_limit", limited ? lists.limit : INFINITY);
+    ny_field_set_count(line, "components", components.count);
+    ny_field_set_number(line, "largest_share", (double)components.largest / (double)lists.n);
+    ny_field_append(json_object_get(ny_graph_facts(g->job.record), "sweep"), line);
+    ny_components_release(&components);
+    return NY_OK;
+}
+
+static int sweep(struct ny_graph_job *g, const struct ny_lists *lists)
+{
+    bool limited = ny_graph_limited(g->settings);
+    int err = NY_OK;
+
+    ny_field_set_json(ny_graph_facts(g->job.record), "sweep", json_array());
+    for (size_t k = 0; k < g->settings->sweeps && err == NY_OK; k++) {
+        err = sweep_line(g, *lists, g->settings->sweep[k], false);
+        if (err == NY_OK && limited) err = sweep_line(g, *lists, g->settings->sweep[k], true);
+        if (err == NY_OK) err = ny_check_interrupt(g->job.ctx);
+    }
+    return err;
+}
+
+static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
+                    const struct ny_components *components)
+{
+    json_t *facts = ny_graph_facts(g->job.record);
+    uint32_t *degree = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(*degree));
+    uint64_t edges, isolated = 0, ends = 0; /* of edges of the largest component */
+    uint32_t most = 0;
+
+    if (!degree) return NY_EBUDGET;
+    edges = ny_lists_degrees(lists, degree);
+    for (uint64_t i = 0; i < lists->n; i++) {
+        isolated += degree[i] == 0;
+        if (components->of[i] == 0) ends += degree[i];
+        if (degree[i] > most) most = degree[i];
+    }
+    ny_free(g->job.ctx, degree);
+    ny_field_set_number(facts, "distance_limit", lists->limit);
+    ny_field_set_count(facts, "edges", edges);
+    ny_field_set_number(facts, "degree_mean", 2 * (double)edges / (double)lists->n);
+    ny_field_set_count(facts, "degree_max", most);
+    ny_field_set_count(facts, "isolated", isolated);
+    ny_field_set_count(facts, "components", components->count);
+    ny_field_set_count(facts, "largest", components->largest);
+    ny_field_set_number(facts, "largest_share", (double)components->largest / (double)lists->n);
+    ny_field_set_count(facts, "largest_edges", ends / 2);
+    if (edges == 0)
+        return ny_fail(g->job.ctx, NY_EDATA,
+                       "no two rows are neighbours within a distance of %g; raise --max-distance "
+                       "or --distance-quantile%s",
+                       lists->limit, lists->mutual ? ", or leave --mutual out" : "");
+    /* A fit tells what its map leaves out. */
+    if (components->count > 1 && g->job.after == NY_STAGE_DONE)
+        ny_log(g->job.ctx, NY_LOG_WARNING,
+               "the graph has %llu components; the largest holds %.2f %% of the rows; raise "
+               "--neighbors or give --connect to join them",
+               (unsigned long long)components->count,
+               100 * (double)components->largest / (double)lists->n);
+    return NY_OK;
+}
+
+static int stage_graph(struct ny_job *job)
+{
+    struct ny_graph_job *g = (struct ny_graph_job *)job;
+    static const char *const images[] = {"lists.0", "lists.1", "joins.0", "joins.1", NULL};
+    struct ny_components components = {.ctx = job->ctx};
+    struct ny_lists lists;
+    uint32_t *rows = NULL;
+    float *far = NULL;
+    int err = g->geometry ? NY_OK : ny_graph_load_spec(g);
+
+    if (err == NY_OK) err = load_lists(g, &lists, &rows, &far);
+    if (err == NY_OK) err = decide_limit(g, &lists);
+    if (err) goto done;
+    err = sweep(g, &lists);
+    if (err) goto done;
+    err = ny_components_find(&components, job->ctx, &lists);
+    if (err == NY_OK && g->settings->connect) err = ny_graph_connect(g, &lists, &components);
+    if (err) goto done;
+    err = describe(g, &lists, &components);
+    if (err) goto done;
+    err = ny_blob_put(job->store, job->name, "components", components.of,
+                      (size_t)lists.n * sizeof(uint32_t));
+    if (err) goto done;
+    ny_job_mark_time(job);
+    json_object_clear(ny_job_checkpoint(job));
+    err = ny_job_save_without(job, ny_job_next(job), images);
+done:
+    ny_components_release(&components);
+    ny_free(job->ctx, g->bridge);
+    ny_free(job->ctx, far);
+    ny_free(job->ctx, rows);
+    return err;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static struct ny_stage_bytes graph_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                         size_t limit)
+{
+    const struct ny_graph_sizes *f = ny_graph_sizes_of(sizes);
+    size_t n = (size_t)f->points->n, t = f->settings->stored;
+    size_t items = ny_graph_limited(f->settings) ? 3 : 1; /* distances, and a copy to sort */
+
+    return ny_graph_stage_bytes(f, workers,
+                                ny_graph_bridges_bytes(f, workers, limit) +
+                                    n * t * items * sizeof(float) + n * sizeof(uint32_t) +
+                                    ny_components_bytes(f->points->n) + 2 * NY_CHUNK_BYTES +
+                                    ny_batch_put_bytes(limit, n * sizeof(uint32_t)));
+}
+
+const struct ny_stage ny_stage_graph_components = {NY_STAGE_GRAPH, stage_graph, graph_bytes, NULL};

@@ -1,0 +1,127 @@
+/* Stage neighbors of a graph: the lists of the nearest rows of each row, exact ones a range of rows
+ * at a time, or those of a forest (neighbors/forest.c). */
+#include "columns/pairs.h"
+#include "neighbors/job_private.h"
+#include "results/embedding.h"
+
+static int checkpoint(void *arg, uint64_t tiles_done)
+{
+    struct ny_graph_job *g = arg;
+    struct ny_pieces pieces = {ny_neighbors_piece, &g->lists, ny_neighbors_image_bytes(&g->lists)};
+
+    return ny_job_checkpoint_pieces(&g->job, NY_STAGE_NEIGHBORS, "lists", &pieces, tiles_done);
+}
+
+/* The range under way: that of the checkpoint, whatever the budget was then, or the next. */
+static int open_range(struct ny_graph_job *g, uint64_t *first_tile)
+{
+    struct ny_job *job = &g->job;
+    json_t *at = ny_job_checkpoint(job);
+    uint64_t first = ny_field_count(at, "first_row", 0);
+    uint64_t rows = ny_field_count(at, "range_rows", 0), left = job->points.n - first;
+    struct ny_image_shape shape;
+    void *image;
+    int err;
+
+    if (first >= job->points.n || first % NY_UNIT_ROWS || rows > left)
+        return ny_job_not_its_checkpoint(job);
+    if (!rows) {
+        rows = g->plan.range_panels * NY_UNIT_ROWS;
+        if (rows > left) rows = left;
+        ny_field_set_count(at, "range_rows", rows);
+    }
+    err = ny_neighbors_new(&g->lists, job->ctx, first, (size_t)rows, ny_knn_width(&g->knn));
+    if (err) return err;
+    shape = (struct ny_image_shape){ny_neighbors_image_bytes(&g->lists), UINT64_MAX};
+    err = ny_job_load_image(job, "lists", &shape, &image, first_tile);
+    if (err == NY_OK && image) ny_neighbors_restore(&g->lists, image);
+    ny_free(job->ctx, image);
+    if (err || ny_rows_below(g->lists.row, g->lists.rows * g->lists.width, job->points.n))
+        return err;
+    return ny_job_not_its_checkpoint(job);
+}
+
+static int measure(struct ny_graph_job *g, uint64_t first, size_t count, struct ny_measured *out)
+{
+    return ny_knn_measure(&g->knn, &g->lists, first, count, out);
+}
+
+/* All points in memory, where the plan has room for them. */
+static int hold(struct ny_graph_job *g, struct ny_held *held)
+{
+    if (!g->plan.held_rows) return NY_OK;
+    g->knn.held = held;
+    return ny_held_new(held, g->job.store, &g->spec, g->knn.n, (size_t)g->knn.n, g->knn.workers);
+}
+
+static int run_range(struct ny_graph_job *g)
+{
+    struct ny_job *job = &g->job;
+    json_t *at = ny_job_checkpoint(job), *facts = ny_graph_facts(job->record);
+    struct ny_held held = {.ctx = job->ctx};
+    uint64_t first_tile, next;
+    int err = open_range(g, &first_tile);
+
+    next = g->lists.first + g->lists.rows;
+    if (err == NY_OK) err = hold(g, &held);
+    if (err == NY_OK && !json_is_number(json_object_get(at, "measured"))) {
+        err = ny_knn_pass(&g->knn, &g->lists, first_tile, checkpoint, g);
+        if (err == NY_OK) {
+            ny_job_count_pass(job, g->lists.rows,
+                              2 * ny_knn_pass_pairs(&g->knn, ny_units_of(g->lists.rows)) *
+                                  ny_entry_products(&g->spec));
+            ny_field_set_count(at, "measured", g->lists.first);
+            err = checkpoint(g, 0);
+        }
+    }
+    if (err == NY_OK) err = ny_graph_write(g, measure, g->lists.first, next);
+    ny_neighbors_release(&g->lists);
+    ny_held_release(&held);
+    g->knn.held = NULL;
+    if (err) return err;
+    ny_field_set_count(facts, "remeasured", ny_field_count(facts, "remeasured", 0) + g->again);
+    g->again = 0;
+    json_object_clear(at);
+    ny_field_set_count(at, "first_row", next);
+    ny_field_set_count(at, "rows", next);
+    return ny_job_save(job, next < job->points.n ? NY_STAGE_NEIGHBORS : ny_job_next(job));
+}
+
+static int stage_neighbors(struct ny_job *job)
+{
+    struct ny_graph_job *g = (struct ny_graph_job *)job;
+    int err = g->geometry ? NY_OK : ny_graph_load_spec(g);
+
+    if (err) return err;
+    return g->settings->forest ? ny_graph_grow(g) : run_range(g);
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/* A pass over pairs, then the candidates of some rows, both beside the lists of a range. */
+static size_t exact_bytes(const struct ny_graph_sizes *f, unsigned workers, size_t limit)
+{
+    uint64_t range = f->part * NY_UNIT_ROWS;
+    size_t rows = (size_t)(range < f->points->n ? range : f->points->n);
+    size_t lists = ny_neighbors_bytes(rows, ny_knn_width(&f->knn)) + ny_graph_lists_batch(f, limit);
+    size_t source = f->held_rows ? ny_held_bytes(f->knn.spec, f->held_rows, f->held_rows, workers)
+                                 : ny_source_of_points_bytes(f->points, workers);
+    size_t pass = ny_knn_pass_bytes(f->knn.spec, f->points->n, workers);
+    size_t measure = ny_knn_measure_bytes(&f->knn, NY_MEASURE_ROWS) +
+                     2 * ny_points_block_bytes(f->points) + ny_graph_writing_bytes(f, limit);
+
+    return source + lists + (pass > measure ? pass : measure);
+}
+
+static struct ny_stage_bytes neighbors_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                             size_t limit)
+{
+    const struct ny_graph_sizes *f = ny_graph_sizes_of(sizes);
+
+    return ny_graph_stage_bytes(f, workers,
+                                f->settings->forest ? ny_graph_forest_bytes(f, workers, limit)
+                                                    : exact_bytes(f, workers, limit));
+}
+
+const struct ny_stage ny_stage_graph_neighbors = {NY_STAGE_NEIGHBORS, stage_neighbors,
+                                                  neighbors_bytes, NULL};

@@ -1,0 +1,89 @@
+/* Stage stats of a graph: the geometry, and γ, a power of two that makes distances about 1. */
+#include <math.h>
+
+#include "columns/pairs.h"
+#include "neighbors/job_private.h"
+#include "results/geometry.h"
+
+static double unit_gamma(const struct ny_geometry *geometry, const struct ny_points_stats *stats)
+{
+    double spread = 0;
+
+    for (size_t k = 0; k < geometry->d; k++)
+        spread += 2 * stats->variance[k] * geometry->factor[k] * geometry->factor[k];
+    return spread > 0 && isfinite(spread) ? ldexp(1, -2 * (int)lrint(log2(spread) / 2)) : 1;
+}
+
+static int stage_stats(struct ny_job *job)
+{
+    struct ny_graph_job *g = (struct ny_graph_job *)job;
+    bool centred = g->settings->metric->base == NY_BASE_SQUARE && !job->points.row_slots;
+    struct ny_points_stats stats = {0};
+    double gamma;
+    int err = ny_geometry_new(&g->geometry, job->store, g->settings->scale, centred);
+
+    if (err) goto done;
+    err = ny_points_stats(job->store, &stats);
+    if (err) goto done;
+    gamma = unit_gamma(g->geometry, &stats);
+    err = ny_stored_geometry_put(job->store, job->name, "geometry", g->geometry, &gamma);
+    if (err) goto done;
+    ny_job_mark_time(job);
+    err = ny_job_save(job, ny_job_next(job));
+done:
+    ny_geometry_free(g->geometry, job->ctx);
+    g->geometry = NULL;
+    ny_points_stats_release(&stats, job->ctx);
+    return err;
+}
+
+int ny_graph_load_spec(struct ny_graph_job *g)
+{
+    struct ny_job *job = &g->job;
+    double gamma = 1;
+    int err = ny_stored_geometry(&g->geometry, job->store, job->name, "geometry",
+                                 (size_t)job->points.d, &gamma);
+
+    g->spec = (struct ny_columns_spec){.ctx = job->ctx,
+                                       .kernel = g->settings->metric,
+                                       .params = {.gamma = gamma},
+                                       .geometry = g->geometry,
+                                       .dtype = job->points.dtype,
+                                       .slots = (size_t)job->points.row_slots};
+    if (job->points.row_slots) g->spec.row_nnz = (double)job->points.nnz / (double)job->points.n;
+    g->knn = (struct ny_knn){.spec = &g->spec,
+                             .store = job->store,
+                             .n = job->points.n,
+                             .neighbors = g->settings->stored,
+                             .workers = g->plan.workers,
+                             .checkpoint_s = ny_context_checkpoint_s(job->ctx)};
+    return err;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static size_t common_bytes(const struct ny_graph_sizes *f, unsigned workers)
+{
+    const size_t small_bytes = 512 << 10;
+
+    return small_bytes + 8 * (size_t)f->points->d * sizeof(double) +
+           ny_blas_bytes(f->job.threads, workers, ny_panel_rows(f->points->n)) +
+           ny_reading_bytes(workers + 2);
+}
+
+struct ny_stage_bytes ny_graph_stage_bytes(const struct ny_graph_sizes *f, unsigned workers,
+                                           size_t bytes)
+{
+    return (struct ny_stage_bytes){
+        .by_purpose = {[NY_MEM_PROCESS] = NY_PROCESS_BYTES,
+                       [NY_MEM_DICTIONARY] = common_bytes(f, workers) + bytes}};
+}
+
+static struct ny_stage_bytes stats_bytes(const struct ny_job_sizes *sizes, unsigned workers,
+                                         size_t limit)
+{
+    (void)limit;
+    return ny_graph_stage_bytes(ny_graph_sizes_of(sizes), workers, 2 * NY_CHUNK_BYTES);
+}
+
+const struct ny_stage ny_stage_graph_stats = {NY_STAGE_STATS, stage_stats, stats_bytes, NULL};

@@ -1,0 +1,105 @@
+/* base/budget.h: the most workers that fit, the least budget that works, and the sentence that
+ * refuses one that does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/budget.h"
+
+/* A share of the budget, limited, goes to buffers in whole pieces. */
+struct sizes {
+    size_t fixed, per_worker, piece, most;
+};
+
+static size_t held(const void *arg, unsigned workers, size_t limit)
+{
+    const struct sizes *sizes = arg;
+    size_t buffer = limit / 4 < sizes->most ? limit / 4 : sizes->most;
+
+    return sizes->fixed + workers * sizes->per_worker + buffer / sizes->piece * sizes->piece;
+}
+
+static const struct sizes cases[] = {
+    {1000, 10, 1, 50},        {1000, 1, 1, 100000},     {7, 3, 100, 100000},
+    {123456, 789, 64, 50000}, {1 << 20, 0, 4096, 8192}, {0, 1, 1, 0},
+};
+
+static void test_the_least_budget_is_enough_and_no_less_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t least = ny_budget_least(held, &cases[i]);
+
+        assert_true(held(&cases[i], 1, least) <= least);
+        for (size_t less = 0; less < least; less += 1 + least / 5000)
+            assert_true(held(&cases[i], 1, less) > less);
+        assert_true(held(&cases[i], 1, least - 1) > least - 1);
+    }
+}
+
+static void test_workers_are_the_most_that_fit(void **state)
+{
+    const struct sizes *sizes = &cases[0];
+
+    (void)state;
+    for (size_t limit = 900; limit < 1500; limit++) {
+        unsigned workers = ny_budget_workers(held, sizes, 16, limit);
+
+        assert_true(workers <= 16);
+        assert_true(workers == 0 || held(sizes, workers, limit) <= limit);
+        assert_true(workers == 16 || held(sizes, workers + 1, limit) > limit);
+    }
+}
+
+static void test_one_worker_stays_where_nothing_is_left(void **state)
+{
+    struct ny_context *ctx;
+
+    (void)state;
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    ny_context_set_memory(ctx, 1100);
+    assert_int_equal(ny_budget_workers_left(ctx, held, &cases[0], 16), 5);
+    assert_int_equal(ny_reserve(ctx, NY_MEM_OTHER, 1000), NY_OK);
+    assert_int_equal(ny_budget_workers_left(ctx, held, &cases[0], 16), 1);
+    ny_unreserve(ctx, NY_MEM_OTHER, 1000);
+    ny_context_free(ctx);
+}
+
+static void test_a_refusal_names_the_budget_that_works(void **state)
+{
+    struct ny_context *ctx;
+
+    (void)state;
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    ny_context_set_memory(ctx, 3 << 20);
+    assert_int_equal(ny_budget_refuse(ctx, "fit", 5 << 20, " with 9 landmarks", ", or fewer"),
+                     NY_EBUDGET);
+    assert_string_equal(ny_context_message(ctx),
+                        "this fit needs 5242880 bytes (5.0 MiB) with 9 landmarks, and the budget "
+                        "is 3.0 MiB; give --memory 6M, or fewer");
+    ny_error_clear(ctx);
+    /* what is held already is part of what is needed */
+    assert_int_equal(ny_reserve(ctx, NY_MEM_OTHER, 1 << 20), NY_OK);
+    assert_int_equal(ny_budget_need(ctx, "plot", 2 << 20), NY_OK);
+    assert_int_equal(ny_budget_need(ctx, "plot", 4 << 20), NY_EBUDGET);
+    assert_string_equal(ny_context_message(ctx),
+                        "this plot needs 5242880 bytes (5.0 MiB), and the budget is 3.0 MiB; give "
+                        "--memory 6M");
+    ny_unreserve(ctx, NY_MEM_OTHER, 1 << 20);
+    ny_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_least_budget_is_enough_and_no_less_is),
+        cmocka_unit_test(test_workers_are_the_most_that_fit),
+        cmocka_unit_test(test_one_worker_stays_where_nothing_is_left),
+        cmocka_unit_test(test_a_refusal_names_the_budget_that_works),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
