@@ -60,6 +60,7 @@ at_least() {
     at_least rows --select greedy --landmarks 300
 }
 
+# bats test_tags=slow
 @test "ten times the rows take no more" {
     local least few
     at_least rows --select uniform --landmarks 300 --components 8

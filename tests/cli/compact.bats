@@ -125,6 +125,7 @@ bytes() { du -sb s | cut -f1; }
     wait $writer
 }
 
+# bats test_tags=slow
 @test "killed at any moment it leaves one store or the other" {
     full_store
     nystream rm s large

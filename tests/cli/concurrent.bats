@@ -73,6 +73,7 @@ start_fit() { # NAME
     [[ $output == "a	interrupted"* ]]
 }
 
+# bats test_tags=slow
 @test "jobs of different names run side by side, to the bytes they have alone" {
     big_store
     local one two name

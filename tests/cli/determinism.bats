@@ -114,6 +114,7 @@ same_bytes() { # OPTION…
     same_bytes --approx projected --inner randomized --landmarks 200 --map laplacian --oversample 2
 }
 
+# bats test_tags=slow
 @test "projected over a greedy dictionary" {
     same_bytes --approx projected --select greedy --tolerance 0.3 --landmarks 300
 }

@@ -16,6 +16,7 @@ setup() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
 }
 
+# bats test_tags=slow
 @test "csv.gz is gzip of the csv, the same bytes each time, and is read again" {
     ny export s a -o a.csv.gz
     exits 0

@@ -113,6 +113,7 @@ larger() { # SIZE
     [ "$(ls -A disk)" = out.npy ]
 }
 
+# bats test_tags=slow
 @test "a fit whose results are larger than the disk is refused before it begins" {
     npy_u8 30000 8 >t.npy
     larger 24m

@@ -223,6 +223,7 @@ kept() {
         END {d = sum / t - v; if (d < 0) d = -d; exit !(v > 0 && v < 1.001 && d < 1e-6)}' l.csv
 }
 
+# bats test_tags=slow
 @test "the variance that components hold is no error, and a figure of its own" {
     store small 300 6
     local map

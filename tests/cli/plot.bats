@@ -73,6 +73,7 @@ size() {
     grep -q '<image' many.svg
 }
 
+# bats test_tags=slow
 @test "names of classes are written among the points where they are words, or where asked for" {
     made s
     table 60 3 | awk -F, '{print $0 "," NR % 3}' >n.csv

@@ -74,6 +74,7 @@ load helper
     nystream fit s a --landmarks 50 --probe 5 -q
 }
 
+# bats test_tags=slow
 @test "sparse rows and dense ones have the same error" {
     local map store error first
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n 400 --terms 2000 --length 25 --topics 2 --seed 1 -o t.libsvm

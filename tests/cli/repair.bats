@@ -144,6 +144,7 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     exits 5
 }
 
+# bats test_tags=slow
 @test "repair of sparse rows whose last block is lost; more are appended" {
     awk 'BEGIN { for (i = 0; i < 70000; i++)
         printf "1 %d:%d %d:2 %d:%d\n", i % 90 + 1, i % 7 + 1, i % 90 + 200, i % 50 + 400, i % 11 + 1 }' >t.svm
@@ -189,6 +190,7 @@ same_as() {
                  END { exit bad || NR < 1000 }'
 }
 
+# bats test_tags=slow
 @test "rows are lost, others appended, and results of the rows that are left updated" {
     local kernel="--kernel polynomial --map svd --precision f64" all
     spoil_points

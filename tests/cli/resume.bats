@@ -140,6 +140,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     says "--restart"
 }
 
+# bats test_tags=slow
 @test "a budget that is too small for what waits gives the line with one that does" {
     ny fit "my store" f --memory 20M
     exits 8

@@ -57,6 +57,7 @@ places() {
     usage "--power is a whole number, at least 1"
 }
 
+# bats test_tags=slow
 @test "gaussian: plan, fit, report, new points" {
     ny plan s --approx gaussian --landmarks 300 --json
     exits 0

@@ -90,6 +90,7 @@ load helper
     [[ $man == *$'.IP \\(bu 2\npurity: '* ]]
 }
 
+# bats test_tags=slow
 @test "a line that does not fit the budget is answered with one that does, or that none does" {
     # 4 MB and 44 MB in one line
     head -c 2000000 /dev/zero | tr '\0' 1 | sed 's/./1,/g' | tr -d '\n' >line
