@@ -1,5 +1,5 @@
 /*
- * The command: what its files share. It sees the public header alone.
+ * The command: what its files share. It sees the public header alone, and the words of facts.
  *
  * A command line is parsed against two tables, the verbs (cli/verbs.c) and the options: those of
  * the library (ny_option_at()) and the command's own (cli/options.c). Help, man page and

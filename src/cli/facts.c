@@ -1,147 +1,12 @@
 /* Reports for people: the facts of a report's JSON in lines, with units in words. */
 #include "cli/cli.h"
+#include "results/facts.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 enum { LABEL_COLUMNS = 20, SHOWN_MAX = 8 };
-
-enum unit { PLAIN, BYTES, SECONDS, FLOPS, COUNT, FLOP_RATE, BYTE_RATE, RATE };
-
-/* Known facts in the order in which they are shown, whatever the order of the report. */
-static const struct fact {
-    const char *key, *label;
-    enum unit unit;
-} known[] = {
-    {"name", "name", PLAIN},
-    {"command", "made with", PLAIN},
-    {"status", "status", PLAIN},
-    {"update", "update", PLAIN},
-    {"n", "rows", COUNT},
-    {"d", "columns", COUNT},
-    {"dtype", "element type", PLAIN},
-    {"format", "format", PLAIN},
-    {"blocks", "blocks", COUNT},
-    {"bytes", "raw size", BYTES},
-    {"compressed_bytes", "stored size", BYTES},
-    {"store_bytes", "store size", BYTES},
-    {"labels", "labels", PLAIN},
-    {"classes", "classes", PLAIN},
-    {"dropped", "rows dropped", COUNT},
-    {"lost", "rows lost", COUNT},
-    {"mean_norm", "mean norm", PLAIN},
-    {"mean_square_norm", "mean squared norm", PLAIN},
-    {"results", "results", PLAIN},
-    {"map", "map", PLAIN},
-    {"approx", "approximation", PLAIN},
-    {"select", "selection", PLAIN},
-    {"kernel", "kernel", PLAIN},
-    {"gamma", "gamma", PLAIN},
-    {"sigma", "sigma", PLAIN},
-    {"epsilon", "epsilon", PLAIN},
-    {"landmarks", "landmarks", COUNT},
-    {"tolerance", "tolerance", PLAIN},
-    {"pilot_tolerance_low", "pilot's tolerance", PLAIN},
-    {"pilot_tolerance_high", "to", PLAIN},
-    {"components", "components", COUNT},
-    {"embedded", "rows embedded", COUNT},
-    {"graph", "graph", PLAIN},
-    {"edge_weights", "edges weigh", PLAIN},
-    {"products", "products", COUNT},
-    {"eigenvector_residuals", "their residuals", PLAIN},
-    {"rank", "rank", COUNT},
-    {"rank_effective", "effective rank", COUNT},
-    {"eigenvalues", "eigenvalues", PLAIN},
-    {"variance", "variance", PLAIN},
-    {"trace", "trace", PLAIN},
-    {"trace_of", "trace of", PLAIN},
-    {"trace_error", "trace error", PLAIN},
-    {"variance_kept", "variance kept", PLAIN},
-    {"probe_columns", "probe columns", COUNT},
-    {"probe_error", "probe error", PLAIN},
-    {"probe_standard_error", "its standard error", PLAIN},
-    {"residual_max", "largest residual", PLAIN},
-    {"residual_mean", "mean residual", PLAIN},
-    {"drift_trace_error", "drift: trace error", PLAIN},
-    {"drift_residual_share", "above the tolerance", PLAIN},
-    {"drift_rows", "new rows measured", COUNT},
-    {"negative_eigenvalues", "negative eigenvalues", COUNT},
-    {"residual_variance", "residual variance", PLAIN},
-    {"distance_preservation", "distances preserved", PLAIN},
-    {"sampled_pairs", "over pairs", COUNT},
-    {"mode", "updated", PLAIN},
-    {"landmarks_added", "landmarks added", COUNT},
-    {"passes", "passes", COUNT},
-    {"rows_read", "rows read", COUNT},
-    {"bytes_read", "read", BYTES},
-    {"flops", "work", FLOPS},
-    {"seconds", "time", SECONDS},
-    {"stages", "stages", SECONDS},
-    {"updates", "updates", COUNT},
-    {"total_rows_read", "rows read in all", COUNT},
-    {"total_flops", "work in all", FLOPS},
-    {"total_seconds", "time in all", SECONDS},
-    {"gemm_ratio", "time over ideal", PLAIN},
-    {"gram_precision", "Gram precision", PLAIN},
-    {"peak_rss_bytes", "peak memory", BYTES},
-    {"memory_budget_bytes", "memory budget", BYTES},
-    {"precision", "precision", PLAIN},
-    {"threads", "threads", COUNT},
-    {"seed", "seed", PLAIN},
-    {"online", "online", PLAIN},
-    {"stage_memory_bytes", "reserved by stage", BYTES},
-    {"blas", "BLAS", PLAIN},
-    {"cpu", "CPU", PLAIN},
-    {"version", "version", PLAIN},
-    /* of a graph alone */
-    {"neighbors", "neighbours", COUNT},
-    {"neighbors_stored", "neighbours kept", COUNT},
-    {"metric", "metric", PLAIN},
-    {"knn", "search", PLAIN},
-    {"recall", "recall", PLAIN},
-    {"recall_interval", "its 95 % interval", PLAIN},
-    {"trees", "trees", COUNT},
-    {"rounds", "rounds", COUNT},
-    {"distances_per_point", "distances a point", PLAIN},
-    {"edges", "edges", COUNT},
-    {"largest", "largest component", COUNT},
-    {"largest_share", "its share of rows", PLAIN},
-    {"largest_edges", "its edges", COUNT},
-    {"isolated", "isolated rows", COUNT},
-    {"degree_mean", "mean degree", PLAIN},
-    {"degree_max", "largest degree", COUNT},
-    {"remeasured", "rows measured again", COUNT},
-    {"sweep", "sweep", PLAIN},
-    {"bridges", "bridges", COUNT},
-    {"bridge_shortest", "shortest bridge", PLAIN},
-    {"bridge_longest", "longest bridge", PLAIN},
-    /* of the machine */
-    {"key", "machine", PLAIN},
-    {"measured", "measured", PLAIN},
-    {"gemm32_flops", "products, f32", FLOP_RATE},
-    {"gemm64_flops", "products, f64", FLOP_RATE},
-    {"gram32_flops", "Grams, f32", FLOP_RATE},
-    {"gram64_flops", "Grams, f64", FLOP_RATE},
-    {"bytes_flops", "products of bytes", FLOP_RATE},
-    {"direct_flops", "sums of differences", FLOP_RATE},
-    {"exp32", "exponentials, f32", RATE},
-    {"exp64", "exponentials, f64", RATE},
-    {"eigen_flops", "eigenproblems", FLOP_RATE},
-    {"disk_write_bytes", "writing to disk", BYTE_RATE},
-    /* told by others, or of no use to a reader */
-    {"date", NULL, PLAIN},
-    {"load", NULL, PLAIN},
-    {"now", NULL, PLAIN},
-    {"kind", NULL, PLAIN},
-    {"resume", NULL, PLAIN},
-    {"stage", NULL, PLAIN},
-    {"rows_done", NULL, PLAIN},
-    {"landmarks_done", NULL, PLAIN},
-    {"block_rows", NULL, PLAIN},
-    {"result_status", NULL, PLAIN},
-    {"negative_share", NULL, PLAIN},
-    {"options", NULL, PLAIN},
-};
+static const struct ny_fact known[] = {NY_FACTS(NY_FACT)};
 
 enum { KNOWN_COUNT = sizeof(known) / sizeof(known[0]) };
 
@@ -173,7 +38,7 @@ static bool is(const json_t *facts, const char *key, const char *word)
     return text && strcmp(text, word) == 0;
 }
 
-static const struct fact *find_known(const char *key)
+static const struct ny_fact *find_known(const char *key)
 {
     for (size_t i = 0; i < KNOWN_COUNT; i++)
         if (strcmp(known[i].key, key) == 0) return &known[i];
@@ -181,35 +46,35 @@ static const struct fact *find_known(const char *key)
 }
 
 /* The unit of a fact that is not in the table, by the convention of its name. */
-static enum unit unit_of(const char *key)
+static enum ny_fact_unit unit_of(const char *key)
 {
-    if (cli_ends_with(key, "_bytes") || strcmp(key, "bytes") == 0) return BYTES;
-    if (cli_ends_with(key, "_seconds") || strcmp(key, "seconds") == 0) return SECONDS;
-    if (cli_ends_with(key, "flops")) return FLOPS;
-    return PLAIN;
+    if (cli_ends_with(key, "_bytes") || strcmp(key, "bytes") == 0) return NY_FACT_BYTES;
+    if (cli_ends_with(key, "_seconds") || strcmp(key, "seconds") == 0) return NY_FACT_SECONDS;
+    if (cli_ends_with(key, "flops")) return NY_FACT_FLOPS;
+    return NY_FACT_PLAIN;
 }
 
-static struct words number_words(const json_t *json, enum unit unit)
+static struct words number_words(const json_t *json, enum ny_fact_unit unit)
 {
     double value = json_number_value(json);
     struct words words;
 
     switch (unit) {
-    case BYTES:
+    case NY_FACT_BYTES:
         return cli_bytes(value);
-    case SECONDS:
+    case NY_FACT_SECONDS:
         return cli_duration(value);
-    case FLOPS:
+    case NY_FACT_FLOPS:
         return cli_scaled(value, "flop");
-    case COUNT:
+    case NY_FACT_COUNT:
         return cli_count(value);
-    case FLOP_RATE:
+    case NY_FACT_FLOP_RATE:
         return cli_scaled(value, "F/s");
-    case BYTE_RATE:
+    case NY_FACT_BYTE_RATE:
         return cli_scaled(value, "B/s");
-    case RATE:
+    case NY_FACT_RATE:
         return cli_scaled(value, "/s");
-    case PLAIN:
+    case NY_FACT_PLAIN:
         break;
     }
     if (json_is_integer(json))
@@ -219,7 +84,7 @@ static struct words number_words(const json_t *json, enum unit unit)
     return words;
 }
 
-static void print_scalar(FILE *file, const json_t *json, enum unit unit)
+static void print_scalar(FILE *file, const json_t *json, enum ny_fact_unit unit)
 {
     if (json_is_number(json))
         fputs(number_words(json, unit).text, file);
@@ -232,7 +97,7 @@ static void print_scalar(FILE *file, const json_t *json, enum unit unit)
 }
 
 /* The first few of an array, or of an object with the names. */
-static void print_value(FILE *file, const json_t *json, enum unit unit)
+static void print_value(FILE *file, const json_t *json, enum ny_fact_unit unit)
 {
     const char *key;
     const json_t *item;
@@ -252,7 +117,7 @@ static void print_value(FILE *file, const json_t *json, enum unit unit)
         json_object_foreach((json_t *)json, key, item)
         {
             if (json_is_null(item)) continue;
-            if (unit == SECONDS && json_number_value(item) == 0) continue; /* not run */
+            if (unit == NY_FACT_SECONDS && json_number_value(item) == 0) continue; /* not run */
             fputs(shown++ ? ", " : "", file);
             cli_print_text(file, key);
             fputc(' ', file);
@@ -311,7 +176,7 @@ void cli_print_stages(FILE *file, const char *label, const json_t *facts)
 
     if (!json_is_object(stages)) return;
     print_label(file, label);
-    print_value(file, stages, SECONDS);
+    print_value(file, stages, NY_FACT_SECONDS);
 }
 
 static bool print_probe(FILE *file, const char *label, const json_t *facts)

@@ -7,75 +7,9 @@
 #include "base/cpu.h"
 #include "base/progress.h"
 #include "linalg/blas.h"
+#include "results/facts.h"
 #include "results/figures.h"
 #include "stream/source.h"
-
-/* Keys of the report that `info --json` prints as null until they are known. */
-static const char *const report_keys[] = {"map",
-                                          "approx",
-                                          "select",
-                                          "kernel",
-                                          "gamma",
-                                          "sigma",
-                                          "epsilon",
-                                          "seed",
-                                          "precision",
-                                          "online",
-                                          "threads",
-                                          "n",
-                                          "lost",
-                                          "d",
-                                          "landmarks",
-                                          "components",
-                                          "embedded",
-                                          "graph",
-                                          "paths",
-                                          "edge_weights",
-                                          "products",
-                                          "eigenvector_residuals",
-                                          "rank",
-                                          "rank_effective",
-                                          "eigenvalues",
-                                          "variance",
-                                          "trace",
-                                          "trace_of",
-                                          "trace_error",
-                                          "variance_kept",
-                                          "probe_columns",
-                                          "probe_error",
-                                          "probe_standard_error",
-                                          "residual_max",
-                                          "residual_mean",
-                                          "tolerance",
-                                          "drift_trace_error",
-                                          "drift_residual_share",
-                                          "drift_rows",
-                                          "pilot_tolerance_low",
-                                          "pilot_tolerance_high",
-                                          "negative_eigenvalues",
-                                          "negative_share",
-                                          "residual_variance",
-                                          "distance_preservation",
-                                          "sampled_pairs",
-                                          "gram_precision",
-                                          "inner_passes",
-                                          "inner_residual",
-                                          "passes",
-                                          "rows_read",
-                                          "bytes_read",
-                                          "flops",
-                                          "seconds",
-                                          "gemm_ratio",
-                                          "mode",
-                                          "landmarks_added",
-                                          "total_rows_read",
-                                          "total_flops",
-                                          "total_seconds",
-                                          "peak_rss_bytes",
-                                          "memory_budget_bytes",
-                                          "store_bytes",
-                                          "blas",
-                                          "cpu"};
 
 void ny_job_describe_machine(json_t *report)
 {
@@ -88,8 +22,9 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
 {
     json_t *record = json_object(), *report = json_object();
 
-    for (size_t i = 0; i < sizeof(report_keys) / sizeof(report_keys[0]); i++)
-        ny_field_set_json(report, report_keys[i], json_null());
+    /* `info --json` prints null until a fact is known. */
+    for (unsigned place = 1; ny_fact_placed(place); place++)
+        ny_field_set_json(report, ny_fact_placed(place)->key, json_null());
     ny_field_set_json(report, "stages", json_object());
     ny_field_set_json(report, "stage_memory_bytes", json_object());
     ny_field_set_count(report, "n", points->n);

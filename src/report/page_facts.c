@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "report/words.h"
+#include "results/facts.h"
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
@@ -54,31 +55,14 @@ static void put_value(struct ny_sink *sink, const char *key, const json_t *value
         ny_put(sink, ny_short_number(number, text));
 }
 
-/* Keys whose values have another unit here, or whose words mean something only in JSON. */
-static const struct {
-    const char *key, *label;
-} labels[] = {{"n", "rows"},
-              {"d", "columns"},
-              {"approx", "approximation"},
-              {"select", "selection"},
-              {"trace_error", "trace error"},
-              {"residual_max", "largest residual"},
-              {"seconds", "time"},
-              {"total_seconds", "time in all"},
-              {"peak_rss_bytes", "peak memory, measured"},
-              {"memory_budget_bytes", "memory budget"},
-              {"store_bytes", "store size"},
-              {"bytes_read", "read"},
-              {"flops", "floating-point operations"},
-              {"total_flops", "floating-point operations in all"}};
-
 static void put_key(struct ny_sink *sink, const char *key)
 {
-    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
-        if (strcmp(labels[i].key, key) == 0) {
-            ny_put(sink, labels[i].label);
-            return;
-        }
+    const struct ny_fact *fact = ny_fact_find(key);
+
+    if (fact && fact->page) {
+        ny_put(sink, fact->page);
+        return;
+    }
     for (const char *at = key; *at; at++)
         ny_put_bytes(sink, *at == '_' ? " " : at, 1);
 }

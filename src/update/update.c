@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fit/plan.h"
+#include "results/facts.h"
 #include "results/resume.h"
 
 /* Parts that stay readable, and those that serve the job alone. */
@@ -41,24 +42,15 @@ int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *sett
 
 /* ---- records ------------------------------------------------------------------------------- */
 
-/* Figures of a run; of a full update, what it finds again. */
-static const char *const run_keys[] = {"passes",         "rows_read", "bytes_read",     "flops",
-                                       "seconds",        "gemm_ratio", "peak_rss_bytes",
-                                       "landmarks_added", "drift_trace_error",
-                                       "drift_residual_share", "drift_rows"};
-static const char *const found_keys[] = {
-    "eigenvalues",     "variance",           "rank_effective", "trace",
-    "trace_of",        "trace_error",        "probe_columns",  "probe_error",
-    "gram_precision",  "negative_eigenvalues", "negative_share", "probe_standard_error",
-    "inner_passes",    "inner_residual",     "variance_kept"};
-
+/* Forgets what the update finds anew. */
 static void clear_report(json_t *report, enum ny_update_mode mode)
 {
-    for (size_t i = 0; i < sizeof(run_keys) / sizeof(run_keys[0]); i++)
-        ny_field_set_json(report, run_keys[i], json_null());
-    for (size_t i = 0;
-         mode == NY_UPDATE_FULL && i < sizeof(found_keys) / sizeof(found_keys[0]); i++)
-        ny_field_set_json(report, found_keys[i], json_null());
+    const struct ny_fact *fact;
+
+    for (size_t i = 0; (fact = ny_fact_at(i)); i++)
+        if (fact->update == NY_FACT_RUN ||
+            (fact->update == NY_FACT_FOUND && mode == NY_UPDATE_FULL))
+            ny_field_set_json(report, fact->key, json_null());
     ny_field_set_json(report, "stages", json_object());
     ny_field_set_json(report, "stage_memory_bytes", json_object());
     ny_field_set_count(report, "landmarks_added", 0);

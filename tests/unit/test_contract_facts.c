@@ -1,0 +1,77 @@
+/* results/facts.h: each key has one line and each place one key, without gaps; a label fits the
+ * lines of the command; a new job has all that have a place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "job/job.h"
+#include "results/facts.h"
+
+enum { LABEL_COLUMNS = 20 };
+
+static void test_each_key_has_one_line(void **state)
+{
+    const struct ny_fact *fact;
+
+    (void)state;
+    for (size_t i = 0; (fact = ny_fact_at(i)); i++) {
+        assert_ptr_equal(ny_fact_find(fact->key), fact);
+        assert_true(!fact->label || (fact->label[0] && strlen(fact->label) <= LABEL_COLUMNS));
+    }
+    assert_null(ny_fact_find("no such key"));
+}
+
+static void test_places_have_no_gaps(void **state)
+{
+    const struct ny_fact *fact;
+    unsigned placed = 0, last = 0;
+
+    (void)state;
+    for (size_t i = 0; (fact = ny_fact_at(i)); i++) {
+        if (!fact->place) continue;
+        assert_ptr_equal(ny_fact_placed(fact->place), fact);
+        placed++;
+        if (fact->place > last) last = fact->place;
+    }
+    assert_int_equal(placed, last);
+    assert_null(ny_fact_placed(last + 1));
+}
+
+static void test_an_update_forgets_only_what_a_job_has(void **state)
+{
+    const struct ny_fact *fact;
+
+    (void)state;
+    for (size_t i = 0; (fact = ny_fact_at(i)); i++)
+        if (fact->update != NY_FACT_KEPT) assert_int_not_equal(fact->place, 0);
+}
+
+static void test_a_new_job_has_them_all(void **state)
+{
+    const struct ny_points_info points = {.n = 7, .d = 2};
+    json_t *record = ny_job_record_new(&points, json_object(), "fit");
+    const json_t *report = json_object_get(record, "report");
+
+    (void)state;
+    for (unsigned place = 1; ny_fact_placed(place); place++)
+        assert_non_null(json_object_get(report, ny_fact_placed(place)->key));
+    assert_int_equal(json_integer_value(json_object_get(report, "n")), 7);
+    assert_true(json_is_null(json_object_get(report, "trace_error")));
+    json_decref(record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_key_has_one_line),
+        cmocka_unit_test(test_places_have_no_gaps),
+        cmocka_unit_test(test_an_update_forgets_only_what_a_job_has),
+        cmocka_unit_test(test_a_new_job_has_them_all),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
