@@ -26,6 +26,20 @@
 #define THREADS NY_GROUP_THREADS
 #define STORED NY_GROUP_STORED
 
+/* What they act with; enum ny_option_acts. */
+#define ANY 0
+#define ON_GAMMA NY_ACTS_ON_GAMMA
+#define ON_SIGMA NY_ACTS_ON_SIGMA
+#define ON_DEGREE NY_ACTS_ON_DEGREE
+#define ON_TOLERANCE NY_ACTS_ON_TOLERANCE
+#define ON_SEARCH NY_ACTS_ON_SEARCH
+#define ON_POINTS NY_ACTS_ON_POINTS
+#define ON_LANDMARKS NY_ACTS_ON_LANDMARKS
+#define ON_RANDOMIZED NY_ACTS_ON_RANDOMIZED
+#define OF_KERNELS NY_ACTS_OF_KERNELS
+#define OF_GRAPHS NY_ACTS_OF_GRAPHS
+#define OF_NEW_GRAPH NY_ACTS_OF_NEW_GRAPH
+
 /* Sections of help. */
 #define INPUT "Input"
 #define EMBEDDING "Embedding"
@@ -38,215 +52,237 @@
 #define ERROR "Error"
 #define RUN "Run"
 
-/* name, kind, least, in the identity, argument, default, section, groups, summary */
+/* name, kind, least, in the identity, argument, default, section, groups, what it acts with,
+ * summary */
 #define OPTION_MAP(X)                                                                              \
-    X("format", NY_CHOICE, 0, true, "FORMAT", "auto", INPUT, IMPORT | READ | RARE,                 \
+    X("format", NY_CHOICE, 0, true, "FORMAT", "auto", INPUT, IMPORT | READ | RARE, ANY,            \
       "file format; auto goes by content, then by name")                                           \
-    X("labels", NY_TEXT, 0, true, "FILE", NULL, INPUT, IMPORT,                                     \
+    X("labels", NY_TEXT, 0, true, "FILE", NULL, INPUT, IMPORT, ANY,                                \
       "labels, one a row: IDX, npy or a text file")                                                \
-    X("label-column", NY_TEXT, 0, true, "N", NULL, INPUT, IMPORT | READ,                           \
+    X("label-column", NY_TEXT, 0, true, "N", NULL, INPUT, IMPORT | READ, ANY,                      \
       "the label's column: its number, from 1, or its name")                                       \
-    X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ,                   \
+    X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ, ANY,              \
       "the first line names the columns")                                                          \
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
-      "element type to keep; auto: as the file has it")                                            \
-    X("append", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT,                                     \
+      ANY, "element type to keep; auto: as the file has it")                                       \
+    X("append", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                                \
       "add to the points that the store has")                                                      \
     X("layout", NY_CHOICE, 0, true, "auto|dense|sparse", "auto", INPUT, IMPORT | EMBED | RARE,     \
-      "how rows are kept; auto: LIBSVM rows sparse where less than an eighth is not 0")            \
-    X("codec", NY_CHOICE, 0, true, "auto|raw", "auto", INPUT, IMPORT | RARE,                       \
+      ANY, "how rows are kept; auto: LIBSVM rows sparse where less than an eighth is not 0")       \
+    X("codec", NY_CHOICE, 0, true, "auto|raw", "auto", INPUT, IMPORT | RARE, ANY,                  \
       "auto: blocks are LZ4-compressed where that saves a quarter; raw: never")                    \
-    X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT,                                    \
+    X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                               \
       "store the rows of this import in random order (see --seed)")                                \
-    X("nan", NY_CHOICE, 0, true, "error|drop|keep", "error", INPUT, IMPORT | EMBED,                \
+    X("nan", NY_CHOICE, 0, true, "error|drop|keep", "error", INPUT, IMPORT | EMBED, ANY,           \
       "refuse rows with NaN, or drop or keep them. Or with infinity; those that are dropped are "  \
       "counted, and the first are told; keep, of embed alone: the output has the rows of the "     \
       "input, NaN for those that have no place")                                                   \
-    X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE,                          \
+    X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE, ANY,                     \
       "number of columns, fixed beforehand (LIBSVM files do not say)")                             \
-    X("columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ,                             \
+    X("columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                        \
       "columns to keep, such as 1,3-5,name. In file order; from-to of names, too")                 \
-    X("map", NY_CHOICE, 0, true, "MAP", "kpca", EMBEDDING, FIT,                                    \
+    X("map", NY_CHOICE, 0, true, "MAP", "kpca", EMBEDDING, FIT, ANY,                               \
       "kpca: kernel PCA; laplacian: spectral clustering; isomap, eigenmaps: by a graph. "          \
       "svd: K as it is; kpca: K centred; pca: that of the linear kernel; laplacian: K "            \
       "divided by its degrees; diffusion: that, times its eigenvalues to the power of "            \
       "--time; isomap: lengths of shortest paths in a graph of neighbours (--neighbors, or "       \
       "--graph); eigenmaps: smoothest functions on such a graph; diffusion with --neighbors "      \
       "or --graph: of such a graph, not of a kernel")                                              \
-    X("approx", NY_CHOICE, 0, true, "METHOD", "projected", EMBEDDING, FIT,                         \
+    X("approx", NY_CHOICE, 0, true, "METHOD", "projected", EMBEDDING, FIT, OF_KERNELS,             \
       "projected: the best of landmarks; nystrom: faster, coarser; exact: for small n. "           \
       "projected takes two passes, nystrom one; orthonystrom, column: between them; "              \
       "ensemble: slices of many landmarks, where their m^3 is too much; randomized, "              \
       "gaussian: by products with all of K, n^2 kernel values each; exact: K itself (--map "       \
       "pca: for any n)")                                                                           \
     X("select", NY_CHOICE, 0, true, "RULE", NULL, LANDMARKS, FIT | SELECT,                         \
+      ON_LANDMARKS | OF_KERNELS,                                                                   \
       "rpcholesky leaves the least error; greedy bounds every entry of K; uniform: at "            \
       "random. rpcholesky is the default of projected and ensemble, uniform that of "              \
       "nystrom, column and orthonystrom, which assume it; weighted: at random by the "             \
       "diagonal of what is decomposed; given: --landmarks-file or --landmarks-from; all: "         \
       "every row; maxmin: isomap's, each the farthest from those before")                          \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", LANDMARKS, FIT | SELECT,                        \
+      ON_LANDMARKS | OF_KERNELS,                                                                   \
       "number of landmarks. With --tolerance the most there may be, none by default; of "          \
       "gaussian its random columns")                                                               \
     X("tolerance", NY_NUMBER, 0, true, "E", NULL, LANDMARKS, FIT | SELECT,                         \
+      ON_TOLERANCE | ON_LANDMARKS | OF_KERNELS,                                                    \
       "greedy: no row keeps a residual above this. It is below 1 for the rbf, laplacian and "      \
       "cosine kernels (below 2 with --affine), else a part of |x|^2; without it, the one that "    \
       "gives --landmarks is found")                                                                \
     X("pilot", NY_SWITCH, 0, true, NULL, "yes", LANDMARKS, FIT | SELECT | RARE,                    \
+      ON_SEARCH | OF_KERNELS,                                                                      \
       "greedy without --tolerance: begin near the one that hashed rows suggest, not at 1")         \
     X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, LANDMARKS, FIT | SELECT | RARE,           \
-      "row numbers of the landmarks, in order")                                                    \
+      ON_LANDMARKS | OF_KERNELS, "row numbers of the landmarks, in order")                         \
     X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, LANDMARKS, FIT | SELECT | STORED | RARE,   \
-      "take the landmarks of this result of the same store")                                       \
-    X("components", NY_COUNT, 1, true, "P", "2", EMBEDDING, FIT, "columns of the embedding")       \
-    X("rank", NY_COUNT, 1, true, "K", NULL, EMBEDDING, FIT | RARE,                                 \
+      ON_LANDMARKS | OF_KERNELS, "take the landmarks of this result of the same store")            \
+    X("components", NY_COUNT, 1, true, "P", "2", EMBEDDING, FIT, ANY, "columns of the embedding")  \
+    X("rank", NY_COUNT, 1, true, "K", NULL, EMBEDDING, FIT | RARE, OF_KERNELS,                     \
       "rank kept inside; by default all for projected, all of each expert for ensemble, "          \
       "else the components")                                                                       \
-    X("kernel", NY_CHOICE, 0, true, "KERNEL", "rbf", KERNEL, FIT | SELECT,                         \
+    X("kernel", NY_CHOICE, 0, true, "KERNEL", "rbf", KERNEL, FIT | SELECT, ON_POINTS | OF_KERNELS, \
       "k(x,y); --map pca has the linear one")                                                      \
     X("gamma", NY_WIDTH, 0, true, "G|auto", "auto", KERNEL, FIT | SELECT,                          \
+      ON_GAMMA | ON_POINTS | OF_KERNELS,                                                           \
       "width of the kernel. auto: 1/median of |x-y|^2 over pairs of rows (rbf), or of the "        \
       "1-norm (laplacian), 1/columns (polynomial); other kernels have no width")                   \
     X("sigma", NY_WIDTH, 0, true, "S|auto", NULL, KERNEL, FIT | SELECT | RARE,                     \
-      "the same for rbf, as gamma = 1/(2 S^2)")                                                    \
+      ON_SIGMA | ON_POINTS | OF_KERNELS, "the same for rbf, as gamma = 1/(2 S^2)")                 \
     X("epsilon", NY_WIDTH, 0, true, "E|auto", NULL, KERNEL, FIT | SELECT | RARE,                   \
-      "the same for rbf, as gamma = 1/E")                                                          \
-    X("gamma-grid", NY_TEXT, 0, false, "[LIST]", NULL, KERNEL, PLAN,                               \
+      ON_SIGMA | ON_POINTS | OF_KERNELS, "the same for rbf, as gamma = 1/E")                       \
+    X("gamma-grid", NY_TEXT, 0, false, "[LIST]", NULL, KERNEL, PLAN, ON_GAMMA | OF_KERNELS,        \
       "compare widths instead. For each of 0.01,0.1,1, or by default of some around "              \
       "--gamma, the error to expect and how fast the spectrum falls")                              \
     X("degree", NY_COUNT, 1, true, "N", "3", KERNEL, FIT | SELECT | RARE,                          \
-      "of the polynomial kernel")                                                                  \
+      ON_DEGREE | ON_POINTS | OF_KERNELS, "of the polynomial kernel")                              \
     X("coef0", NY_NUMBER, -INFINITY, true, "C", "1", KERNEL, FIT | SELECT | RARE,                  \
-      "constant of the polynomial kernel")                                                         \
+      ON_DEGREE | ON_POINTS | OF_KERNELS, "constant of the polynomial kernel")                     \
     X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, SOLVER, FIT | RARE,              \
+      ON_LANDMARKS | OF_KERNELS,                                                                   \
       "means and degrees over the landmarks, or over all rows; by default implicit for "           \
       "projected and ensemble")                                                                    \
     X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", EMBEDDING, FIT | RARE, \
-      "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                                     \
-    X("time", NY_NUMBER_FROM, 0, true, "T", "1", EMBEDDING, FIT | RARE,                            \
+      OF_KERNELS, "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                         \
+    X("time", NY_NUMBER_FROM, 0, true, "T", "1", EMBEDDING, FIT | RARE, OF_KERNELS,                \
       "diffusion: steps of the walk, the power of the eigenvalues; 0: none")                       \
-    X("row-normalize", NY_SWITCH, 0, true, NULL, "no", EMBEDDING, FIT | RARE,                      \
+    X("row-normalize", NY_SWITCH, 0, true, NULL, "no", EMBEDDING, FIT | RARE, OF_KERNELS,          \
       "scale each row of the embedding to length 1, for clustering")                               \
     X("affine", NY_SWITCH, 0, true, NULL, NULL, LANDMARKS, FIT | SELECT | RARE,                    \
+      ON_LANDMARKS | OF_KERNELS,                                                                   \
       "measure residuals from the affine hull of the landmarks, not from their span; by "          \
       "default for greedy selection under kpca and pca")                                           \
     X("inner", NY_CHOICE, 0, true, "auto|exact|randomized", "auto", SOLVER, FIT | RARE,            \
+      OF_KERNELS,                                                                                  \
       "eigensolver of nystrom, orthonystrom (auto: by size) and projected (auto: exact; "          \
       "randomized: no matrix of all landmarks is summed up, a pass for each product "              \
       "instead, for few components of many landmarks)")                                            \
-    X("oversample", NY_COUNT, 0, true, "P", "5", SOLVER, FIT | RARE,                               \
+    X("oversample", NY_COUNT, 0, true, "P", "5", SOLVER, FIT | RARE, ON_RANDOMIZED | OF_KERNELS,   \
       "extra vectors of randomized solvers; of projected 30 by default")                           \
-    X("power", NY_COUNT, 1, true, "Q", "2", SOLVER, FIT | RARE,                                    \
+    X("power", NY_COUNT, 1, true, "Q", "2", SOLVER, FIT | RARE, ON_RANDOMIZED | OF_KERNELS,        \
       "power iterations of randomized solvers; of projected, whose default is 4, the most "        \
       "passes after the first, which end earlier where residuals are small")                       \
-    X("experts", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE,                                 \
+    X("experts", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE, OF_KERNELS,                     \
       "ensemble: how many slices of the landmarks; by default of 100 columns, or the rank")        \
     X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", SOLVER, FIT | RARE,   \
+      OF_KERNELS,                                                                                  \
       "ensemble: of its experts; all but uniform are fitted on the last 20 (ridge: 40) "           \
       "landmarks")                                                                                 \
     X("neighbors", NY_COUNT, 1, true, "T", "5", NEIGHBORS, FIT | GRAPH | EVALUATE,                 \
-      "nearest neighbours of each row. A row is not its own")                                      \
+      OF_GRAPHS | OF_NEW_GRAPH, "nearest neighbours of each row. A row is not its own")            \
     X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", NEIGHBORS,                    \
-      FIT | GRAPH | RARE, "distance of two rows: |x-y|, or 1 - x.y/|x||y|")                        \
+      FIT | GRAPH | RARE, OF_GRAPHS | OF_NEW_GRAPH,                                                \
+      "distance of two rows: |x-y|, or 1 - x.y/|x||y|")                                            \
     X("knn", NY_CHOICE, 0, true, "exact|forest", "exact", NEIGHBORS, FIT | GRAPH | RARE,           \
+      OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "exact: from all pairs of rows; forest: nearly all neighbours from far fewer pairs, "        \
       "by trees of random projections and neighbours of neighbours")                               \
     X("recall", NY_NUMBER, 0, true, "R", "0.95", NEIGHBORS, FIT | GRAPH | RARE,                    \
+      OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "forest: the share of true neighbours to find, measured on a sample of rows")                \
     X("leaf", NY_COUNT, 1, true, "N", "256", NEIGHBORS, FIT | GRAPH | RARE,                        \
+      OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "forest: rows of a leaf, all pairs of which are compared, at most")                          \
     X("max-distance", NY_NUMBER, 0, true, "R", NULL, NEIGHBORS, FIT | GRAPH | RARE,                \
-      "no edge is longer than this")                                                               \
+      OF_GRAPHS | OF_NEW_GRAPH, "no edge is longer than this")                                     \
     X("distance-quantile", NY_NUMBER, 0, true, "Q", NULL, NEIGHBORS, FIT | GRAPH | RARE,           \
+      OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "no edge is longer than this quantile of the neighbours' distances, such as 0.95")           \
     X("mutual", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | GRAPH | RARE,                     \
+      OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "join two rows where each is among the other's neighbours, not where one is")                \
     X("connect", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | GRAPH | RARE,                    \
+      OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "join the components of the graph by the shortest edges that do, whatever their "            \
       "length")                                                                                    \
-    X("largest", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | RARE,                            \
+    X("largest", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | RARE, OF_GRAPHS,                 \
       "maps of a graph: go on with its largest component even where that holds less than half "    \
       "of the rows")                                                                               \
-    X("sweep", NY_TEXT, 0, true, "LIST", NULL, NEIGHBORS, GRAPH,                                   \
+    X("sweep", NY_TEXT, 0, true, "LIST", NULL, NEIGHBORS, GRAPH, ANY,                              \
       "other --neighbors to try, such as 1,2,3,5: components, and rows in the largest")            \
-    X("graph", NY_TEXT, 0, true, "NAME", NULL, NEIGHBORS, FIT | STORED,                            \
+    X("graph", NY_TEXT, 0, true, "NAME", NULL, NEIGHBORS, FIT | STORED, OF_GRAPHS,                 \
       "take this graph of the same store. Maps of a graph; without it the fit makes its own")      \
-    X("edge-weights", NY_CHOICE, 0, true, "heat|binary", "heat", NEIGHBORS, FIT | RARE,            \
+    X("edge-weights", NY_CHOICE, 0, true, "heat|binary", "heat", NEIGHBORS, FIT | RARE, OF_GRAPHS, \
       "eigenmaps, diffusion: exp(-gamma d^2) of an edge of length d, gamma auto: 1/median "        \
       "d^2; or 1")                                                                                 \
-    X("from", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, "the row where a path begins")     \
-    X("to", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, "the row where it ends")             \
-    X("measures", NY_TEXT, 0, false, "LIST", "all", MEASURES, EVALUATE,                            \
+    X("from", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY,                               \
+      "the row where a path begins")                                                               \
+    X("to", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY, "the row where it ends")        \
+    X("measures", NY_TEXT, 0, false, "LIST", "all", MEASURES, EVALUATE, ANY,                       \
       "of clusters, knn, neighborhoods, distances, reconstruction, against, or of the "            \
       "figures that they give, as JSON calls them; one that is named must apply")                  \
-    X("against", NY_TEXT, 0, false, "NAME", NULL, MEASURES, EVALUATE,                              \
+    X("against", NY_TEXT, 0, false, "NAME", NULL, MEASURES, EVALUATE, ANY,                         \
       "another result of the same rows, such as an exact one, to compare with")                    \
-    X("clusters", NY_COUNT, 1, false, "K", NULL, MEASURES, EVALUATE,                               \
+    X("clusters", NY_COUNT, 1, false, "K", NULL, MEASURES, EVALUATE, ANY,                          \
       "of k-means; by default as many as there are classes")                                       \
-    X("n-init", NY_COUNT, 1, false, "N", "10", MEASURES, EVALUATE | RARE,                          \
+    X("n-init", NY_COUNT, 1, false, "N", "10", MEASURES, EVALUATE | RARE, ANY,                     \
       "initialisations of k-means: the best one counts")                                           \
-    X("knn-neighbors", NY_COUNT, 1, false, "K", "1", MEASURES, EVALUATE | RARE,                    \
+    X("knn-neighbors", NY_COUNT, 1, false, "K", "1", MEASURES, EVALUATE | RARE, ANY,               \
       "neighbours that vote on a row's class")                                                     \
-    X("sample", NY_COUNT, 4, false, "ROWS", "2000", MEASURES, EVALUATE,                            \
+    X("sample", NY_COUNT, 4, false, "ROWS", "2000", MEASURES, EVALUATE, ANY,                       \
       "rows, drawn by hash, whose pairs are looked at; as many as there are: exactly")             \
-    X("axes", NY_TEXT, 0, false, "X,Y", NULL, PICTURE, PLOT,                                       \
+    X("axes", NY_TEXT, 0, false, "X,Y", NULL, PICTURE, PLOT, ANY,                                  \
       "columns across and upwards; by default 1,2, or row,1 where there is one component")         \
-    X("color", NY_TEXT, 0, false, "COLUMN", "auto", PICTURE, PLOT,                                 \
+    X("color", NY_TEXT, 0, false, "COLUMN", "auto", PICTURE, PLOT, ANY,                            \
       "column by which points are coloured; density: how many lie where; auto: labels, "           \
       "else that")                                                                                 \
-    X("all", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT,                                       \
+    X("all", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                                  \
       "axes reach to the farthest points, not only to the middle 99.8 % and what is near "         \
       "them")                                                                                      \
-    X("names", NY_SWITCH, 0, false, NULL, NULL, PICTURE, PLOT,                                     \
+    X("names", NY_SWITCH, 0, false, NULL, NULL, PICTURE, PLOT, ANY,                                \
       "write the names of classes among their points; by default where they are words, or the "    \
       "points so many that they are an image")                                                     \
-    X("mark-landmarks", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT,                            \
+    X("mark-landmarks", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                       \
       "show where the landmarks are")                                                              \
-    X("scree", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, "draw the eigenvalues instead")     \
-    X("size", NY_TEXT, 0, false, "WxH", "1600x1200", PICTURE, PLOT,                                \
+    X("scree", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                                \
+      "draw the eigenvalues instead")                                                              \
+    X("size", NY_TEXT, 0, false, "WxH", "1600x1200", PICTURE, PLOT, ANY,                           \
       "of the picture, in pixels; an svg or pdf has half as many points")                          \
-    X("title", NY_TEXT, 0, false, "TEXT", NULL, PICTURE, PLOT | REPORT,                            \
+    X("title", NY_TEXT, 0, false, "TEXT", NULL, PICTURE, PLOT | REPORT, ANY,                       \
       "above the picture or page; by default NAME, or that of the store")                          \
-    X("path", NY_TEXT, 0, false, "A,B", NULL, PICTURE, REPORT,                                     \
+    X("path", NY_TEXT, 0, false, "A,B", NULL, PICTURE, REPORT, ANY,                                \
       "show the shortest path from row A to row B in the graph of a result, or in one "            \
       "among them")                                                                                \
-    X("image", NY_TEXT, 0, false, "HxW|auto|none", "auto", PICTURE, REPORT,                        \
+    X("image", NY_TEXT, 0, false, "HxW|auto|none", "auto", PICTURE, REPORT, ANY,                   \
       "height and width of rows that are images; auto: where a square has as many pixels")         \
     X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", EMBEDDING, FIT | SELECT | GRAPH,  \
+      ON_POINTS | OF_NEW_GRAPH,                                                                    \
       "scale columns by deviation, or by range. standard: the standard deviation; unit: "          \
       "the range; sparse rows are not centred")                                                    \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | RARE,                         \
+      ON_LANDMARKS | OF_KERNELS,                                                                   \
       "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of "       \
       "K, so there is no trace error")                                                             \
-    X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", SOLVER, FIT | RARE,                       \
+    X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", SOLVER, FIT | RARE, ANY,                  \
       "of the tiles and of the embedding; sums are f64 always")                                    \
-    X("certify", NY_SWITCH, 0, true, NULL, "no", ERROR, FIT | RARE,                                \
+    X("certify", NY_SWITCH, 0, true, NULL, "no", ERROR, FIT | RARE, OF_KERNELS,                    \
       "a pass more to measure exactly: the error of nystrom, the residuals of all rows")           \
-    X("probe", NY_COUNT, 1, true, "R", NULL, ERROR, FIT,                                           \
+    X("probe", NY_COUNT, 1, true, "R", NULL, ERROR, FIT, OF_KERNELS,                               \
       "measure |K - K~|/|K| from R columns of K. A pass more, for every method; Frobenius "        \
       "norms, columns drawn by hash, with the standard error")                                     \
-    X("online", NY_SWITCH, 0, true, NULL, "no", LANDMARKS, FIT | RARE,                             \
+    X("online", NY_SWITCH, 0, true, NULL, "no", LANDMARKS, FIT | RARE, ANY,                        \
       "greedy with --tolerance: one pass selects and accumulates, a second embeds; for "           \
       "rows before it a landmark counts by its projection, so that the trace error is an "         \
       "upper bound; --gamma auto is of the first 16,384 rows, and embed begins with them")         \
-    X("update", NY_CHOICE, 0, false, "full|frozen", NULL, RUN, UPDATE,                             \
+    X("update", NY_CHOICE, 0, false, "full|frozen", NULL, RUN, UPDATE, ANY,                        \
       "take in rows that were appended since. With the options that the result has; full: "        \
       "as a fit of all rows with its gamma and scale; frozen: they are placed by the model "       \
       "as it is")                                                                                  \
-    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH,                       \
+    X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH, ANY,                  \
       "replace a result of this name that has other options")                                      \
-    X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE,          \
+    X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE, ANY,     \
       "seed of every random choice. The same seed gives the same bytes")                           \
-    X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, RUN, EMBED | RARE,                                 \
+    X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, RUN, EMBED | RARE, ANY,                            \
       "folder of the temporary store; by default that of the output")                              \
-    X("memory", NY_BYTES, 1, false, "SIZE", NULL, RUN, COMMON,                                     \
+    X("memory", NY_BYTES, 1, false, "SIZE", NULL, RUN, COMMON, ANY,                                \
       "such as 2G; default half of what is free, import 256M. K, M, G and T are binary units")     \
-    X("threads", NY_COUNT, 1, false, "N", NULL, RUN, THREADS, "threads; by default one per CPU")
+    X("threads", NY_COUNT, 1, false, "N", NULL, RUN, THREADS, ANY,                                 \
+      "threads; by default one per CPU")
 
-#define INFO(name, kind, least, identity, argument, fallback, section, groups, summary)            \
+#define INFO(name, kind, least, identity, argument, fallback, section, groups, acts, summary)      \
     {name, argument, fallback, summary, section, groups},
-#define RULE(name, kind, least, identity, argument, fallback, section, groups, summary)            \
-    {kind, least, identity},
+#define RULE(name, kind, least, identity, argument, fallback, section, groups, acts, summary)      \
+    {kind, least, identity, acts},
 
 static struct ny_option_info infos[] = {OPTION_MAP(INFO)};
 static const struct ny_option_rule rules[] = {OPTION_MAP(RULE)};

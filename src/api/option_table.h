@@ -1,6 +1,7 @@
 /*
- * The option table: name, kind of value, least value, argument, default, section, groups, summary.
- * One line an option; ny_options_set(), --help, the man page and the completions read it.
+ * The option table: name, kind of value, least value, argument, default, section, groups, what the
+ * option acts with, summary. One line an option; ny_options_set(), --help, the man page and the
+ * completions read it.
  */
 #ifndef NY_API_OPTION_TABLE_H
 #define NY_API_OPTION_TABLE_H
@@ -18,10 +19,26 @@ enum ny_option_kind {
     NY_BYTES        /* a whole number of bytes, or with a unit K M G T (binary) */
 };
 
+/* What has to be there, or to be in force, for an option to act; without any it always does. */
+enum ny_option_acts {
+    NY_ACTS_ON_GAMMA = 1,        /* kernels with a gamma, */
+    NY_ACTS_ON_SIGMA = 2,        /* or with a sigma beside it; */
+    NY_ACTS_ON_DEGREE = 4,       /* polynomial ones */
+    NY_ACTS_ON_TOLERANCE = 8,    /* rules that select to a tolerance; */
+    NY_ACTS_ON_SEARCH = 16,      /* those, where no tolerance is given and one has to be found */
+    NY_ACTS_ON_POINTS = 32,      /* of a dictionary: rules that look at the points */
+    NY_ACTS_ON_LANDMARKS = 64,   /* methods with landmarks: not those that work on all of K */
+    NY_ACTS_ON_RANDOMIZED = 128, /* with projected: its randomized solver */
+    NY_ACTS_OF_KERNELS = 256,    /* maps of kernels, and of a graph those that list it */
+    NY_ACTS_OF_GRAPHS = 512,     /* maps of graphs */
+    NY_ACTS_OF_NEW_GRAPH = 1024  /* a graph that is made, not one that is there */
+};
+
 struct ny_option_rule {
     enum ny_option_kind kind;
     double least;
     bool identity; /* part of what the result is: counts in ny_options_to_json() */
+    unsigned acts; /* of enum ny_option_acts */
 };
 
 /* The index for ny_option_at(), and in every array of as many entries; −1: no such name. */

@@ -52,7 +52,7 @@ static bool counts(const struct ny_options *options, int index, unsigned groups)
 {
     const struct ny_option_info *info = ny_option_at(index);
 
-    if (groups & NY_GROUP_FIT && !ny_options_of_map(options, info->name)) return false;
+    if (groups & NY_GROUP_FIT && !ny_options_of_map(options, index)) return false;
     return info->groups & groups && ny_option_rule(index)->identity &&
            strcmp(info->name, "sigma") != 0 && strcmp(info->name, "epsilon") != 0;
 }

@@ -6,6 +6,6 @@
 #include "api/options.h"
 
 /* Tells whether the map in force takes an option of graphs; true for other options. */
-bool ny_options_of_map(const struct ny_options *options, const char *name);
+bool ny_options_of_map(const struct ny_options *options, int option);
 
 #endif

@@ -131,45 +131,43 @@ static const struct ny_rule *rule_of(const struct ny_options *options)
     return name ? ny_rule_find(name) : ny_rule_at(0);
 }
 
-/* Tells whether `name` is a parameter of the kernel in force, or not one of a kernel at all. */
-static bool kernel_takes(const struct ny_options *options, const char *name)
+/* Tells whether the option is no parameter of a kernel, or one of the kernel in force. */
+static bool kernel_takes(const struct ny_options *options, int option)
 {
-    const struct ny_kernel *kernel;
-    bool gamma = is(name, "gamma") || is(name, "gamma-grid");
-    bool width = is(name, "sigma") || is(name, "epsilon");
-    bool polynomial = is(name, "degree") || is(name, "coef0");
+    unsigned acts = ny_option_rule(option)->acts;
 
-    if (!gamma && !width && !polynomial) return true;
-    kernel = kernel_of(options);
-    return gamma ? kernel->has_gamma : width ? kernel->has_sigma : kernel->has_polynomial;
+    if (acts & NY_ACTS_ON_GAMMA) return kernel_of(options)->has_gamma;
+    if (acts & NY_ACTS_ON_SIGMA) return kernel_of(options)->has_sigma;
+    return !(acts & NY_ACTS_ON_DEGREE) || kernel_of(options)->has_polynomial;
 }
 
 /* Tells whether the rule takes the option. greedy finds its tolerance if none is given. */
-static bool rule_takes(const struct ny_options *options, const char *name)
+static bool rule_takes(const struct ny_options *options, int option)
 {
-    if (is(name, "pilot")) return rule_of(options)->by_tolerance && !typed(options, "tolerance");
-    return !is(name, "tolerance") || rule_of(options)->by_tolerance;
+    unsigned acts = ny_option_rule(option)->acts;
+
+    if (acts & NY_ACTS_ON_SEARCH)
+        return rule_of(options)->by_tolerance && !typed(options, "tolerance");
+    return !(acts & NY_ACTS_ON_TOLERANCE) || rule_of(options)->by_tolerance;
 }
 
 /* Tells whether the solver takes the option. That of projected does if typed as randomized. */
-static bool solver_takes(const struct ny_options *options, const char *name)
+static bool solver_takes(const struct ny_options *options, int option)
 {
-    return !ny_one_of(name, "oversample|power") ||
+    return !(ny_option_rule(option)->acts & NY_ACTS_ON_RANDOMIZED) ||
            !is(ny_options_get(options, "approx"), "projected") ||
            is(typed(options, "inner"), "randomized");
 }
 
 /* Methods that work on all of K choose no landmarks; of some --landmarks is the number of random
  * columns. */
-static bool method_takes(const struct ny_options *options, const char *name)
+static bool method_takes(const struct ny_options *options, int option)
 {
     const struct ny_whole *whole;
 
-    if (!ny_one_of(name, "select|tolerance|landmarks|landmarks-file|landmarks-from|averages|affine|"
-                      "columns-file"))
-        return true;
+    if (!(ny_option_rule(option)->acts & NY_ACTS_ON_LANDMARKS)) return true;
     whole = ny_method_find(ny_options_get(options, "approx"))->whole;
-    return !whole || (is(name, "landmarks") && whole->landmarks);
+    return !whole || (option == ny_option_find("landmarks") && whole->landmarks);
 }
 
 const struct ny_map *ny_options_map(const struct ny_options *options)
@@ -180,36 +178,25 @@ const struct ny_map *ny_options_map(const struct ny_options *options)
     return map->of_graph && graph ? map->of_graph : map;
 }
 
-/* Options of fits of a graph's map: those of the verb graph, and others. */
-static const char graph_options[] =
-    "graph|neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|mutual|connect|"
-    "largest|edge-weights";
-
 /* Maps of a graph take a few of the options of kernels' maps. */
-static bool map_takes(const struct ny_options *options, const char *name)
+static bool map_takes(const struct ny_options *options, int option)
 {
     const struct ny_map *map;
 
-    if (!ny_one_of(name, "approx|select|tolerance|pilot|landmarks|landmarks-file|landmarks-from|"
-                         "rank|kernel|gamma|sigma|epsilon|gamma-grid|degree|coef0|averages|"
-                         "normalize|time|row-normalize|affine|inner|oversample|power|experts|"
-                         "weights|columns-file|certify|probe"))
-        return true;
+    if (!(ny_option_rule(option)->acts & NY_ACTS_OF_KERNELS)) return true;
     map = ny_options_map(options);
-    return !map->graph || ny_one_of(name, map->options);
+    return !map->graph || ny_one_of(ny_option_at(option)->name, map->options);
 }
 
 /* A graph that is there has these already. */
-static bool graph_takes(const struct ny_options *options, const char *name)
+static bool graph_takes(const struct ny_options *options, int option)
 {
-    return !typed(options, "graph") ||
-           !ny_one_of(name, "neighbors|metric|knn|recall|leaf|max-distance|distance-quantile|"
-                            "mutual|connect|scale");
+    return !(ny_option_rule(option)->acts & NY_ACTS_OF_NEW_GRAPH) || !typed(options, "graph");
 }
 
-bool ny_options_of_map(const struct ny_options *options, const char *name)
+bool ny_options_of_map(const struct ny_options *options, int option)
 {
-    return !ny_one_of(name, graph_options) || ny_options_map(options)->graph;
+    return !(ny_option_rule(option)->acts & NY_ACTS_OF_GRAPHS) || ny_options_map(options)->graph;
 }
 
 /* Returns the rule that suits the method in force best. */
@@ -262,9 +249,9 @@ const char *ny_options_get(const struct ny_options *options, const char *name)
 
     if (index < 0) return NULL;
     if (options->typed[index]) return options->typed[index];
-    if (!map_takes(options, name) || !graph_takes(options, name)) return NULL;
-    if (!kernel_takes(options, name) || !rule_takes(options, name)) return NULL;
-    if (!method_takes(options, name) || !solver_takes(options, name)) return NULL;
+    if (!map_takes(options, index) || !graph_takes(options, index)) return NULL;
+    if (!kernel_takes(options, index) || !rule_takes(options, index)) return NULL;
+    if (!method_takes(options, index) || !solver_takes(options, index)) return NULL;
     for (size_t i = 0; i < CONDITIONS; i++)
         if (is(name, conditions[i].option) && !acts(options, &conditions[i])) return NULL;
     return implied(options, name, &value) ? value : ny_option_at(index)->fallback;
@@ -314,12 +301,13 @@ static const char *of_graph(const struct ny_map *map)
 }
 
 /* An option that is not the map's. The store of embed has no graph to name. */
-static int refuse_for_map(const struct ny_options *options, unsigned groups, const char *name)
+static int refuse_for_map(const struct ny_options *options, unsigned groups, int option)
 {
+    const char *name = ny_option_at(option)->name;
     const struct ny_map *map = ny_options_map(options), *other;
     char graphs[160] = "";
 
-    if (!ny_one_of(name, graph_options))
+    if (!(ny_option_rule(option)->acts & NY_ACTS_OF_GRAPHS))
         return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --map %s%s; leave it out",
                        name, map->name, of_graph(map));
     if (map->of_graph)
@@ -345,9 +333,9 @@ static int check_map(const struct ny_options *options, unsigned groups)
 
     for (int i = 0; (option = ny_option_at(i)); i++) {
         if (!options->typed[i]) continue;
-        if (!map_takes(options, option->name) || !ny_options_of_map(options, option->name))
-            return refuse_for_map(options, groups, option->name);
-        if (!graph_takes(options, option->name))
+        if (!map_takes(options, i) || !ny_options_of_map(options, i))
+            return refuse_for_map(options, groups, i);
+        if (!graph_takes(options, i))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not act with --graph %s, which has been made", option->name,
                            typed(options, "graph"));
@@ -369,11 +357,11 @@ static int check_method(const struct ny_options *options)
 
     for (int i = 0; (option = ny_option_at(i)); i++) {
         if (!options->typed[i]) continue;
-        if (!method_takes(options, option->name))
+        if (!method_takes(options, i))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not act with --approx %s, which works on all of K",
                            option->name, ny_options_get(options, "approx"));
-        if (!solver_takes(options, option->name))
+        if (!solver_takes(options, i))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s acts with --approx projected only beside --inner randomized",
                            option->name);
@@ -388,10 +376,10 @@ static int check_tables(const struct ny_options *options)
 
     for (int i = 0; (option = ny_option_at(i)); i++) {
         if (!options->typed[i]) continue;
-        if (!kernel_takes(options, option->name))
+        if (!kernel_takes(options, i))
             return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act on the %s kernel",
                            option->name, kernel_of(options)->name);
-        if (!rule_takes(options, option->name))
+        if (!rule_takes(options, i))
             return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --select %s%s",
                            option->name, rule_of(options)->name,
                            rule_of(options)->by_tolerance ? " and --tolerance"
@@ -437,14 +425,12 @@ static int check_selection(const struct ny_options *options, unsigned groups)
 /* A dictionary of rows that are named or drawn, whatever is between them. */
 static int check_dictionary(const struct ny_options *options)
 {
-    static const char *const names[] = {"kernel", "gamma", "sigma", "epsilon", "degree", "coef0",
-                                        "scale"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (typed(options, names[i]) && !rule_of(options)->bytes)
+    for (int i = 0; ny_option_at(i); i++)
+        if (options->typed[i] && ny_option_rule(i)->acts & NY_ACTS_ON_POINTS &&
+            !rule_of(options)->bytes)
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not act with --select %s, which does not look at the points",
-                           names[i], rule_of(options)->name);
+                           ny_option_at(i)->name, rule_of(options)->name);
     return NY_OK;
 }
 
