@@ -215,7 +215,7 @@ void tool_table_read(struct ny_context *ctx, const char *path, const char *label
     enum { BATCH = 4096 };
     const struct ny_reader_options options = {.labels_file = labels};
     struct ny_reader *reader = NULL;
-    const struct ny_table *format;
+    const struct ny_file_table *format;
     struct ny_row_batch batch = {0};
     size_t room = 0;
     int err;

@@ -65,7 +65,7 @@ static void open_series(struct windows *w)
 {
     char column[24];
     const struct ny_reader_options options = {.columns = column};
-    const struct ny_table *table;
+    const struct ny_file_table *table;
 
     snprintf(column, sizeof column, "%llu", (unsigned long long)w->lead + 1);
     tool_check(w->ctx, ny_reader_open(&w->reader, w->ctx, w->path, &options));

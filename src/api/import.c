@@ -16,7 +16,7 @@
 static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
 
 /* Buffers for a batch of the file, about as large as a share of the budget. */
-int ny_import_allocate(struct ny_import *import, const struct ny_table *table)
+int ny_import_allocate(struct ny_import *import, const struct ny_file_table *table)
 {
     struct ny_context *ctx = import->ctx;
     size_t budget = ny_memory_limit(ctx) / 16, element = ny_dtype_size(table->dtype), rows, bytes;
@@ -39,7 +39,7 @@ int ny_import_allocate(struct ny_import *import, const struct ny_table *table)
 
 /* The layout of a store that holds no points yet. For rows that came dense, the number of values
  * that are not 0 is not known. */
-static void choose_layout(struct ny_import *import, const struct ny_table *table)
+static void choose_layout(struct ny_import *import, const struct ny_file_table *table)
 {
     const uint64_t expected_share = 16;
 
@@ -51,7 +51,7 @@ static void choose_layout(struct ny_import *import, const struct ny_table *table
 /* The first file decides d and dtype; the later ones must agree. */
 int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reader)
 {
-    const struct ny_table *table = ny_reader_table(reader);
+    const struct ny_file_table *table = ny_reader_table(reader);
     int err;
 
     import->spec = (struct ny_ingest_spec){.d = table->d,
@@ -76,7 +76,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
 static int check_same_shape(const struct ny_import *import, const struct ny_reader *reader,
                             const char *file)
 {
-    const struct ny_table *table = ny_reader_table(reader);
+    const struct ny_file_table *table = ny_reader_table(reader);
 
     if (table->labels == import->spec.labels) return NY_OK;
     return ny_fail_at(import->ctx, NY_EDATA, file, NY_NO_LINE,

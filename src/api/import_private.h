@@ -48,7 +48,7 @@ int ny_import_open(struct ny_import *import, const char *file, struct ny_reader 
 /* The first file decides d and dtype, and begins the ingest. */
 int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reader);
 /* Buffers for a batch of the file. */
-int ny_import_allocate(struct ny_import *import, const struct ny_table *table);
+int ny_import_allocate(struct ny_import *import, const struct ny_file_table *table);
 int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader);
 void ny_import_release(struct ny_import *import);
 

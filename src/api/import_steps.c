@@ -22,7 +22,7 @@ int ny_import_begin(struct ny_import **out, struct ny_context *context, const ch
 /* One append of so many rows, or of those up to the file's end: then the reader is closed. */
 static int step(struct ny_import *import, uint64_t rows)
 {
-    const struct ny_table *table = ny_reader_table(import->reader);
+    const struct ny_file_table *table = ny_reader_table(import->reader);
     int err = ny_import_begin_file(import, import->reader), end;
 
     if (err == NY_OK && !import->values) err = ny_import_allocate(import, table);
@@ -47,7 +47,7 @@ int ny_import_next(struct ny_import *import, uint64_t rows, uint64_t *n)
     int err = ny_points_info(import->store, &info);
 
     if (err == NY_OK && import->reader && info.n < rows) {
-        const struct ny_table *table = ny_reader_table(import->reader);
+        const struct ny_file_table *table = ny_reader_table(import->reader);
         uint64_t tail = info.n ? (info.block_rows - rows % info.block_rows) % info.block_rows : 0;
         bool sparse = table->layout == NY_CSR || import->layout == NY_READ_SPARSE;
 

@@ -26,7 +26,7 @@
 #define THREADS NY_GROUP_THREADS
 #define STORED NY_GROUP_STORED
 
-/* What they act with; enum ny_option_acts. */
+/* An option acts with these, of enum ny_option_acts. */
 #define ANY 0
 #define ON_GAMMA NY_ACTS_ON_GAMMA
 #define ON_SIGMA NY_ACTS_ON_SIGMA

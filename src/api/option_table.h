@@ -19,7 +19,7 @@ enum ny_option_kind {
     NY_BYTES        /* a whole number of bytes, or with a unit K M G T (binary) */
 };
 
-/* What has to be there, or to be in force, for an option to act; without any it always does. */
+/* An option acts where these are there, or in force; without any of them it always does. */
 enum ny_option_acts {
     NY_ACTS_ON_GAMMA = 1,        /* kernels with a gamma, */
     NY_ACTS_ON_SIGMA = 2,        /* or with a sigma beside it; */

@@ -25,7 +25,8 @@ int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec)
     columns->spec = *spec;
     columns->row_bytes = ny_raw_bytes(spec);
     columns->landmark_bytes = ny_landmark_bytes(spec);
-    err = ny_frame_init(&columns->frame, spec, spec->kernel->has_gamma ? spec->params.gamma : 1);
+    err = ny_preparation_init(&columns->preparation, spec,
+                              spec->kernel->has_gamma ? spec->params.gamma : 1);
     if (err) goto done;
     *out = columns;
     columns = NULL;
@@ -40,7 +41,7 @@ void ny_columns_free(struct ny_columns *columns)
 
     if (!columns) return;
     ctx = columns->spec.ctx;
-    ny_frame_release(&columns->frame, ctx);
+    ny_preparation_release(&columns->preparation, ctx);
     ny_sparse_index_release(&columns->index, ctx);
     ny_free(ctx, columns->raw);
     ny_free(ctx, columns->norms);
@@ -80,12 +81,12 @@ static int reserve_landmarks(struct ny_columns *columns, size_t count)
     if (columns->landmark_bytes)
         err = grow(columns, &columns->raw, capacity, columns->landmark_bytes);
     if (err) return err;
-    if (columns->frame.way == NY_WAY_PRODUCT || columns->frame.way == NY_WAY_DIRECT)
+    if (columns->preparation.way == NY_WAY_PRODUCT || columns->preparation.way == NY_WAY_DIRECT)
         err = grow(columns, &columns->panels, capacity, d * sizeof(float));
-    else if (columns->frame.way == NY_WAY_BYTES)
+    else if (columns->preparation.way == NY_WAY_BYTES)
         err = grow(columns, &columns->bytes, capacity, 4 * ny_byte_quads(d));
     if (err) return err;
-    if (columns->frame.way == NY_WAY_BYTES)
+    if (columns->preparation.way == NY_WAY_BYTES)
         err = grow(columns, &columns->byte_norms, capacity, sizeof(uint32_t));
     if (err) return err;
     err = grow(columns, &columns->norms, capacity, sizeof(float));
@@ -127,13 +128,13 @@ static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw
 static void place(struct ny_columns *columns, size_t j, double *scratch, float *row)
 {
     const unsigned char *raw = columns->raw ? columns->raw + j * columns->row_bytes : NULL;
-    enum ny_way way = columns->frame.way;
+    enum ny_way way = columns->preparation.way;
     float norm;
 
     if (way == NY_WAY_BYTES) {
         place_bytes(columns, j, raw);
     } else if (way == NY_WAY_PRODUCT || way == NY_WAY_DIRECT) {
-        norm = ny_frame_row32(&columns->frame, &columns->spec, raw, scratch, row);
+        norm = ny_preparation_row32(&columns->preparation, &columns->spec, raw, scratch, row);
         columns->norms[j] = way == NY_WAY_PRODUCT ? norm : 0;
         place_floats(columns, j, row);
     }
@@ -162,10 +163,10 @@ int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count
         columns->shift[j] = columns->minus_one ? -1.0f : 0.0f;
         columns->shift_low[j] = 0;
     }
-    if (columns->frame.way == NY_WAY_SPARSE)
-        err = ny_sparse_index_extend(&columns->index,
-                                     &(struct ny_sparse_frame){&columns->spec, &columns->frame},
-                                     columns->raw, total);
+    if (columns->preparation.way == NY_WAY_SPARSE)
+        err = ny_sparse_index_extend(
+            &columns->index, &(struct ny_sparse_preparation){&columns->spec, &columns->preparation},
+            columns->raw, total);
     if (!err) columns->count = total;
 done:
     ny_free(ctx, scratch);
@@ -205,7 +206,7 @@ size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m)
         each += 4 * ny_byte_quads(d) + sizeof(uint32_t);
     else if (ny_way_of(spec) != NY_WAY_GIVEN)
         each += d * sizeof(float);
-    /* frame and the struct; alignment of a dozen blocks */
+    /* preparation and the struct; alignment of a dozen blocks */
     return round_up(m) * each + 2 * d * sizeof(double) + sizeof(struct ny_columns) + 12 * 128;
 }
 

@@ -10,14 +10,14 @@
 enum { NY_DIRECT_COLUMNS = 8 };
 
 /*
- * The frame: how raw rows become prepared ones, (x − centre)·factor.
+ * Tells how raw rows become prepared ones, (x − centre)·factor.
  *
  * It is the geometry, in units that suit f32, with params to match: for distances the rows are also
  * scaled by the power of two next to √γ (γ for ‖·‖₁), so that no scale of the data overflows; that
  * is exact. Distances of unscaled integers do not depend on the centre: it is rounded to whole
  * numbers for them, so that all rows are exact in f32.
  */
-struct ny_frame {
+struct ny_preparation {
     enum ny_way way;
     double *centre, *factor;        /* d each; for sparse rows those of the geometry, times unit */
     double unit;                    /* that power of two */
@@ -40,19 +40,21 @@ static inline bool ny_chord_is_lost(double value, double x_norm, double y_norm, 
 
 /* Rows are whole numbers as they are. */
 bool ny_unscaled_integers(const struct ny_columns_spec *spec);
-int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, double gamma);
-void ny_frame_release(struct ny_frame *frame, struct ny_context *ctx);
+int ny_preparation_init(struct ny_preparation *preparation, const struct ny_columns_spec *spec,
+                        double gamma);
+void ny_preparation_release(struct ny_preparation *preparation, struct ny_context *ctx);
 
 /* A row in f64; and a row in f32 through `scratch` (d), of unit length where the kernel asks for
  * that, with its squared norm. */
-void ny_frame_row(const struct ny_frame *frame, const struct ny_columns_spec *spec, const void *raw,
-                  double *out);
-float ny_frame_row32(const struct ny_frame *frame, const struct ny_columns_spec *spec,
-                     const void *raw, double *scratch, float *out);
+void ny_preparation_row(const struct ny_preparation *preparation,
+                        const struct ny_columns_spec *spec, const void *raw, double *out);
+float ny_preparation_row32(const struct ny_preparation *preparation,
+                           const struct ny_columns_spec *spec, const void *raw, double *scratch,
+                           float *out);
 
 struct ny_columns {
     struct ny_columns_spec spec;
-    struct ny_frame frame;
+    struct ny_preparation preparation;
     size_t row_bytes, landmark_bytes; /* of a raw row; as a landmark none where it stands for x_j */
     size_t count, capacity;
     bool minus_one;
@@ -90,7 +92,7 @@ static inline float *ny_panel_lane(const struct ny_columns *columns, size_t j)
 static inline float ny_panel_factor(const struct ny_columns *columns)
 {
     bool norms =
-        columns->frame.way == NY_WAY_PRODUCT && columns->spec.kernel->base == NY_BASE_SQUARE;
+        columns->preparation.way == NY_WAY_PRODUCT && columns->spec.kernel->base == NY_BASE_SQUARE;
 
     return norms ? -2.0f : 1.0f;
 }

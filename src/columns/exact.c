@@ -139,7 +139,7 @@ static void load_row(const struct job *job, const unsigned char *raw, size_t i, 
     const struct ny_columns *columns = job->columns;
     size_t d = columns->spec.geometry->d;
 
-    ny_frame_row(&columns->frame, &columns->spec, raw + i * columns->row_bytes, out);
+    ny_preparation_row(&columns->preparation, &columns->spec, raw + i * columns->row_bytes, out);
     if (needs_norms(job)) norms[i] = ny_vector()->prepare->dot(out, out, d);
 }
 
@@ -306,7 +306,7 @@ static void block(const struct job *job, const struct ny_columns_room *s, size_t
         if (job->base == GEMM && kernel->base == NY_BASE_SQUARE) squares_of(job, s, i, count, out);
         if (job->symmetric && diagonal < cols && kernel->base == NY_BASE_DOT)
             out[diagonal] = s->x_norms[i];
-        kernel->apply(&columns->frame.params, s->x_norms[i], s->y_norms, out, count);
+        kernel->apply(&columns->preparation.params, s->x_norms[i], s->y_norms, out, count);
         if (kernel->half_chord) restore_chords(job, s, i, count, out);
     }
 }
@@ -355,7 +355,7 @@ static int run_items(void *arg, size_t first, size_t count)
 
 static enum base base_of(const struct ny_columns *columns)
 {
-    if (columns->frame.way == NY_WAY_GIVEN) return GIVEN;
+    if (columns->preparation.way == NY_WAY_GIVEN) return GIVEN;
     return columns->spec.kernel->base == NY_BASE_ABSOLUTE || columns->spec.geometry->d <= DIRECT_D
                ? PANELS
                : GEMM;

@@ -25,7 +25,7 @@ static double unit_scale(const struct ny_sparse_norms *x, const struct ny_sparse
 void ny_sparse_strip_base(const struct ny_columns *columns, const struct ny_strip *strip,
                           size_t first, struct ny_matrix32 K)
 {
-    const struct ny_sparse_frame in = {&columns->spec, &columns->frame};
+    const struct ny_sparse_preparation in = {&columns->spec, &columns->preparation};
     bool unit = columns->spec.kernel->unit_rows;
     double base[NY_INDEX_ROWS];
 
@@ -49,7 +49,7 @@ void ny_sparse_strip_base(const struct ny_columns *columns, const struct ny_stri
 
 /* K = k(X, indexed rows from `first` on), of which `y` are the raw ones. */
 struct job {
-    struct ny_sparse_frame in;
+    struct ny_sparse_preparation in;
     const struct ny_sparse_index *index;
     const char *x, *y;
     size_t row_bytes, first;
@@ -72,7 +72,7 @@ static void exact_piece(const struct job *job, const struct ny_sparse_point *x, 
             out[j] < NY_CANCELLATION * (x->norms.square + y_norms[j]))
             out[j] = ny_sparse_pair(&job->in, x->raw, job->y + (first + j) * job->row_bytes);
     }
-    kernel->apply(&job->in.frame->params, x->norms.square, y_norms, out, count);
+    kernel->apply(&job->in.preparation->params, x->norms.square, y_norms, out, count);
     for (size_t j = 0; kernel->half_chord && j < count; j++)
         if (ny_chord_is_lost(out[j], x->norms.square, y_norms[j], job->whole))
             out[j] = ny_sparse_chord(&job->in, x, job->y + (first + j) * job->row_bytes) / 2;
@@ -97,7 +97,7 @@ static int exact_rows(void *arg, size_t first, size_t count)
 int ny_sparse_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
                     struct ny_matrix K)
 {
-    struct job job = {.in = {&columns->spec, &columns->frame},
+    struct job job = {.in = {&columns->spec, &columns->preparation},
                       .index = &columns->index,
                       .x = rows,
                       .y = (const char *)columns->raw,
@@ -114,7 +114,7 @@ int ny_sparse_exact_square(const struct ny_columns *columns, const void *rows, s
                            struct ny_matrix K)
 {
     struct ny_sparse_index index = {0};
-    struct job job = {.in = {&columns->spec, &columns->frame},
+    struct job job = {.in = {&columns->spec, &columns->preparation},
                       .index = &index,
                       .x = rows,
                       .y = rows,
@@ -138,7 +138,7 @@ int ny_sparse_exact_square(const struct ny_columns *columns, const void *rows, s
 int ny_sparse_diagonals(const struct ny_columns *columns, const void *rows, size_t count,
                         double *diagonal)
 {
-    const struct ny_sparse_frame in = {&columns->spec, &columns->frame};
+    const struct ny_sparse_preparation in = {&columns->spec, &columns->preparation};
 
     for (size_t i = 0; i < count; i++) {
         struct ny_sparse_point x =

@@ -5,24 +5,24 @@
 
 #include "columns/columns_private.h"
 
-/* The factor of column j, in the units of the frame. */
-static inline double factor_of(const struct ny_sparse_frame *in, size_t j)
+/* The factor of column j, in the units of the prepared rows. */
+static inline double factor_of(const struct ny_sparse_preparation *in, size_t j)
 {
-    return in->spec->geometry->factor[j] * in->frame->unit;
+    return in->spec->geometry->factor[j] * in->preparation->unit;
 }
 
-static inline double value_of(const struct ny_sparse_frame *in, const struct ny_sparse *row,
+static inline double value_of(const struct ny_sparse_preparation *in, const struct ny_sparse *row,
                               size_t k)
 {
     return ny_dtype_at(in->spec->dtype, row->value, k) * factor_of(in, row->index[k]);
 }
 
-static struct ny_sparse row_at(const struct ny_sparse_frame *in, const void *rows, size_t i)
+static struct ny_sparse row_at(const struct ny_sparse_preparation *in, const void *rows, size_t i)
 {
     return ny_sparse_of((const char *)rows + i * ny_raw_bytes(in->spec), in->spec->slots);
 }
 
-struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_frame *in, const void *raw)
+struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_preparation *in, const void *raw)
 {
     const double *centre = in->spec->geometry->centre;
     struct ny_sparse row = ny_sparse_of(raw, in->spec->slots);
@@ -33,7 +33,7 @@ struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_frame *in, cons
 
         norms.square += x * x;
         norms.absolute += fabs(x);
-        if (in->frame->centred)
+        if (in->preparation->centred)
             norms.cross += x * (centre[row.index[k]] * factor_of(in, row.index[k]));
     }
     return (struct ny_sparse_point){raw, norms};
@@ -81,7 +81,7 @@ static int reserve_entries(struct ny_sparse_panel *panel, struct ny_context *ctx
 }
 
 /* Sorts the entries of rows first … first+count−1 by column; in a column they stay in order. */
-static int build_panel(struct ny_sparse_panel *panel, const struct ny_sparse_frame *in,
+static int build_panel(struct ny_sparse_panel *panel, const struct ny_sparse_preparation *in,
                        const void *rows, size_t first, size_t count)
 {
     size_t d = in->spec->geometry->d, entries = 0;
@@ -120,7 +120,7 @@ static int build_panel(struct ny_sparse_panel *panel, const struct ny_sparse_fra
     return NY_OK;
 }
 
-int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse_frame *in,
+int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse_preparation *in,
                            const void *rows, size_t count)
 {
     struct ny_context *ctx = in->spec->ctx;
@@ -188,8 +188,9 @@ static struct entries entries_of(const struct ny_sparse_panel *panel, size_t j, 
 }
 
 /* out += x·y over the columns that both have. */
-static void add_products(const struct ny_sparse_panel *panel, const struct ny_sparse_frame *in,
-                         const struct ny_sparse *row, size_t first, size_t count, double *out)
+static void add_products(const struct ny_sparse_panel *panel,
+                         const struct ny_sparse_preparation *in, const struct ny_sparse *row,
+                         size_t first, size_t count, double *out)
 {
     for (size_t k = 0; k < row->count; k++) {
         struct entries with = entries_of(panel, row->index[k], first, count);
@@ -201,8 +202,9 @@ static void add_products(const struct ny_sparse_panel *panel, const struct ny_sp
 }
 
 /* out += |x − y| − |x| − |y| over the columns that both have, which corrects ‖x‖₁ + ‖y‖₁. */
-static void add_differences(const struct ny_sparse_panel *panel, const struct ny_sparse_frame *in,
-                            const struct ny_sparse *row, size_t first, size_t count, double *out)
+static void add_differences(const struct ny_sparse_panel *panel,
+                            const struct ny_sparse_preparation *in, const struct ny_sparse *row,
+                            size_t first, size_t count, double *out)
 {
     for (size_t k = 0; k < row->count; k++) {
         struct entries with = entries_of(panel, row->index[k], first, count);
@@ -216,7 +218,7 @@ static void add_differences(const struct ny_sparse_panel *panel, const struct ny
     }
 }
 
-void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_frame *in,
+void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_preparation *in,
                     const struct ny_sparse_point *point, size_t first, size_t count, double *out)
 {
     const struct ny_sparse_panel *panel = &index->panel[first / NY_INDEX_ROWS];
@@ -238,19 +240,19 @@ void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_
         break;
     default:
         add_products(panel, in, &row, local, count, out);
-        for (size_t j = 0; in->frame->centred && j < count; j++)
-            out[j] = out[j] - x->cross - y[j].cross + in->frame->centre_norm;
+        for (size_t j = 0; in->preparation->centred && j < count; j++)
+            out[j] = out[j] - x->cross - y[j].cross + in->preparation->centre_norm;
     }
 }
 
 /* Steps through two rows, column by column, over the columns that at least one of them has. */
 struct walk {
-    const struct ny_sparse_frame *in;
+    const struct ny_sparse_preparation *in;
     struct ny_sparse x, y;
     size_t i, j;
 };
 
-static struct walk walk_of(const struct ny_sparse_frame *in, const void *x, const void *y)
+static struct walk walk_of(const struct ny_sparse_preparation *in, const void *x, const void *y)
 {
     size_t slots = in->spec->slots;
 
@@ -269,7 +271,7 @@ static bool next_column(struct walk *walk, double *p, double *q)
     return left || right;
 }
 
-double ny_sparse_pair(const struct ny_sparse_frame *in, const void *x, const void *y)
+double ny_sparse_pair(const struct ny_sparse_preparation *in, const void *x, const void *y)
 {
     enum ny_base_quantity base = in->spec->kernel->base;
     struct walk walk = walk_of(in, x, y);
@@ -281,13 +283,13 @@ double ny_sparse_pair(const struct ny_sparse_frame *in, const void *x, const voi
         else
             sum += base == NY_BASE_SQUARE ? (p - q) * (p - q) : fabs(p - q);
     }
-    if (base == NY_BASE_DOT && in->frame->centred)
-        sum += in->frame->centre_norm - ny_sparse_point_of(in, x).norms.cross -
+    if (base == NY_BASE_DOT && in->preparation->centred)
+        sum += in->preparation->centre_norm - ny_sparse_point_of(in, x).norms.cross -
                ny_sparse_point_of(in, y).norms.cross;
     return sum;
 }
 
-double ny_sparse_chord(const struct ny_sparse_frame *in, const struct ny_sparse_point *x,
+double ny_sparse_chord(const struct ny_sparse_preparation *in, const struct ny_sparse_point *x,
                        const void *y)
 {
     struct walk walk = walk_of(in, x->raw, y);
@@ -302,7 +304,7 @@ double ny_sparse_chord(const struct ny_sparse_frame *in, const struct ny_sparse_
     return sum;
 }
 
-bool ny_sparse_equal(const struct ny_sparse_frame *in, const void *x, const void *y)
+bool ny_sparse_equal(const struct ny_sparse_preparation *in, const void *x, const void *y)
 {
     struct ny_sparse a = ny_sparse_of(x, in->spec->slots), b = ny_sparse_of(y, in->spec->slots);
 
@@ -311,13 +313,14 @@ bool ny_sparse_equal(const struct ny_sparse_frame *in, const void *x, const void
                         memcmp(a.value, b.value, a.count * ny_dtype_size(in->spec->dtype)) == 0);
 }
 
-double ny_sparse_diagonal(const struct ny_sparse_frame *in, const struct ny_sparse_norms *norms)
+double ny_sparse_diagonal(const struct ny_sparse_preparation *in,
+                          const struct ny_sparse_norms *norms)
 {
     double square = norms->square, k;
 
-    if (in->frame->centred) square += in->frame->centre_norm - 2 * norms->cross;
+    if (in->preparation->centred) square += in->preparation->centre_norm - 2 * norms->cross;
     if (square < 0) square = 0;
     k = in->spec->kernel->base == NY_BASE_DOT ? square : 0;
-    in->spec->kernel->apply(&in->frame->params, square, &square, &k, 1);
+    in->spec->kernel->apply(&in->preparation->params, square, &square, &k, 1);
     return k;
 }

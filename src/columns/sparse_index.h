@@ -10,7 +10,7 @@
 
 #include "columns/columns.h"
 
-struct ny_frame;
+struct ny_preparation;
 
 /* Rows that are indexed together: their sums stay in the nearest cache. */
 enum { NY_INDEX_ROWS = 2048 };
@@ -33,14 +33,14 @@ struct ny_sparse_index {
     struct ny_sparse_norms *norms; /* count */
 };
 
-/* The spec and the frame of the index. */
-struct ny_sparse_frame {
+/* The spec of the index, and how its rows are prepared. */
+struct ny_sparse_preparation {
     const struct ny_columns_spec *spec;
-    const struct ny_frame *frame;
+    const struct ny_preparation *preparation;
 };
 
 /* Indexes `count` raw rows in all, of which the first index->count were there already. */
-int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse_frame *in,
+int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse_preparation *in,
                            const void *rows, size_t count);
 void ny_sparse_index_release(struct ny_sparse_index *index, struct ny_context *ctx);
 /* Bytes for so many rows, indexed at once. */
@@ -51,20 +51,21 @@ struct ny_sparse_point {
     const void *raw;
     struct ny_sparse_norms norms;
 };
-struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_frame *in, const void *raw);
+struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_preparation *in, const void *raw);
 /* out[j] = base quantity of x and indexed row first + j, for count ≤ NY_INDEX_ROWS of them which
  * are in one panel. Sums run over the columns in order: they depend on the two rows alone. */
-void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_frame *in,
+void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_preparation *in,
                     const struct ny_sparse_point *x, size_t first, size_t count, double *out);
 /* Tells whether two raw rows have the same values. */
-bool ny_sparse_equal(const struct ny_sparse_frame *in, const void *x, const void *y);
+bool ny_sparse_equal(const struct ny_sparse_preparation *in, const void *x, const void *y);
 /* The base quantity of two raw rows, without cancellation. */
-double ny_sparse_pair(const struct ny_sparse_frame *in, const void *x, const void *y);
+double ny_sparse_pair(const struct ny_sparse_preparation *in, const void *x, const void *y);
 /* ‖x/‖x‖ − y/‖y‖‖² of two rows that are not 0 and have no centre. */
-double ny_sparse_chord(const struct ny_sparse_frame *in, const struct ny_sparse_point *x,
+double ny_sparse_chord(const struct ny_sparse_preparation *in, const struct ny_sparse_point *x,
                        const void *y);
 /* k(x, x) from the norms. */
-double ny_sparse_diagonal(const struct ny_sparse_frame *in, const struct ny_sparse_norms *norms);
+double ny_sparse_diagonal(const struct ny_sparse_preparation *in,
+                          const struct ny_sparse_norms *norms);
 
 /* A strip, and f64 values: as ny_strip_base(), ny_columns_exact() and ny_columns_exact_square(). */
 struct ny_columns;

@@ -89,10 +89,10 @@ static void prepare_floats(const struct ny_columns *columns,
     size_t d = columns->spec.geometry->d;
 
     for (size_t i = 0; i < count; i++) {
-        float norm =
-            ny_frame_row32(&columns->frame, &columns->spec, workspace->raw + i * columns->row_bytes,
-                           workspace->scratch, workspace->rows + i * d);
-        workspace->norms[i] = columns->frame.way == NY_WAY_PRODUCT ? norm : 0;
+        float norm = ny_preparation_row32(&columns->preparation, &columns->spec,
+                                          workspace->raw + i * columns->row_bytes,
+                                          workspace->scratch, workspace->rows + i * d);
+        workspace->norms[i] = columns->preparation.way == NY_WAY_PRODUCT ? norm : 0;
     }
 }
 
@@ -100,9 +100,9 @@ static void prepare_floats(const struct ny_columns *columns,
 static struct ny_strip prepare(const struct ny_columns *columns,
                                struct ny_columns_workspace *workspace, size_t count)
 {
-    if (columns->frame.way == NY_WAY_BYTES)
+    if (columns->preparation.way == NY_WAY_BYTES)
         prepare_bytes(columns, workspace, count);
-    else if (columns->frame.way != NY_WAY_SPARSE)
+    else if (columns->preparation.way != NY_WAY_SPARSE)
         prepare_floats(columns, workspace, count);
     return (struct ny_strip){.raw = workspace->raw,
                              .count = count,
@@ -144,7 +144,7 @@ struct ny_strip ny_columns_own_strip(const struct ny_columns *columns,
                                      struct ny_columns_workspace *workspace, size_t first,
                                      size_t count)
 {
-    if (columns->frame.way == NY_WAY_PRODUCT || columns->frame.way == NY_WAY_DIRECT)
+    if (columns->preparation.way == NY_WAY_PRODUCT || columns->preparation.way == NY_WAY_DIRECT)
         return own_floats(columns, workspace, first, count);
     memcpy(workspace->raw, columns->raw + first * columns->row_bytes, count * columns->row_bytes);
     return prepare(columns, workspace, count);
@@ -169,7 +169,7 @@ static ny_direct_fn *direct_of(const struct ny_columns *columns)
 {
     const struct ny_direct_ops *ops = ny_vector()->direct;
 
-    if (columns->frame.way == NY_WAY_PRODUCT || columns->spec.kernel->base == NY_BASE_DOT)
+    if (columns->preparation.way == NY_WAY_PRODUCT || columns->spec.kernel->base == NY_BASE_DOT)
         return ops->dot;
     return columns->spec.kernel->base == NY_BASE_SQUARE ? ops->square : ops->absolute;
 }
@@ -238,12 +238,12 @@ void ny_strip_base(const struct ny_columns *columns, const struct ny_strip *stri
 {
     size_t d = columns->spec.geometry->d;
 
-    if (columns->frame.way == NY_WAY_GIVEN) {
+    if (columns->preparation.way == NY_WAY_GIVEN) {
         for (size_t i = 0; i < strip->count; i++)
             memcpy(K.at + i * K.stride, strip->rows + i * d + first, K.cols * sizeof(float));
-    } else if (columns->frame.way == NY_WAY_SPARSE) {
+    } else if (columns->preparation.way == NY_WAY_SPARSE) {
         ny_sparse_strip_base(columns, strip, first, K);
-    } else if (columns->frame.way == NY_WAY_BYTES) {
+    } else if (columns->preparation.way == NY_WAY_BYTES) {
         base_bytes(columns, strip, first, K);
     } else {
         base_floats(columns, strip, first, K);

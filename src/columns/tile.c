@@ -14,7 +14,7 @@ static void finish_rows(const struct ny_columns *columns, const struct ny_strip 
 void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
                       struct ny_matrix32 K)
 {
-    struct ny_pointwise how = {.params = &columns->frame.strip_params,
+    struct ny_pointwise how = {.params = &columns->preparation.strip_params,
                                .y_norm = columns->norms + first,
                                .shift = columns->zeros,
                                .shift_low = columns->zeros};
@@ -46,11 +46,11 @@ int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size
 
         diagonal[i] = 1;
         if (!row) continue;
-        ny_frame_row(&columns->frame, spec,
-                     (const unsigned char *)rows + i * columns->row_bytes, row);
+        ny_preparation_row(&columns->preparation, spec,
+                           (const unsigned char *)rows + i * columns->row_bytes, row);
         square = ny_vector()->prepare->dot(row, row, d);
         diagonal[i] = square;
-        spec->kernel->apply(&columns->frame.params, square, &square, &diagonal[i], 1);
+        spec->kernel->apply(&columns->preparation.params, square, &square, &diagonal[i], 1);
     }
     ny_free(spec->ctx, row);
     return NY_OK;
@@ -71,7 +71,7 @@ static struct ny_strip rows_of(const struct ny_columns *columns, const struct ny
                                size_t first, size_t count)
 {
     size_t d = columns->spec.geometry->d, left = strip->count - first;
-    bool bytes = columns->frame.way == NY_WAY_BYTES;
+    bool bytes = columns->preparation.way == NY_WAY_BYTES;
 
     return (struct ny_strip){
         .raw = (const unsigned char *)strip->raw + first * columns->row_bytes,
@@ -84,7 +84,7 @@ static struct ny_strip rows_of(const struct ny_columns *columns, const struct ny
 int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                           const struct ny_tile *tile, size_t first, struct ny_matrix32 K)
 {
-    struct ny_pointwise how = {.params = &columns->frame.strip_params,
+    struct ny_pointwise how = {.params = &columns->preparation.strip_params,
                                .minus_one = columns->minus_one,
                                .y_norm = columns->norms,
                                .shift = columns->shift,

@@ -83,11 +83,11 @@ static uint64_t hashed_row(uint64_t seed, uint64_t index, uint64_t n)
 
 /* Collects the base quantities of pairs first … first+count−1 that are not 0. */
 static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
-                    const struct ny_frame *frame, size_t count)
+                    const struct ny_preparation *preparation, size_t count)
 {
     const struct ny_prepare_ops *ops = ny_vector()->prepare;
     size_t d = spec->geometry->d, row_bytes = ny_raw_bytes(spec);
-    const struct ny_sparse_frame in = {spec, frame};
+    const struct ny_sparse_preparation in = {spec, preparation};
 
     for (size_t i = 0; i < count; i++) {
         double quantity;
@@ -97,8 +97,8 @@ static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
         if (spec->slots) {
             quantity = ny_sparse_pair(&in, x, y);
         } else {
-            ny_frame_row(frame, spec, x, pairs->x);
-            ny_frame_row(frame, spec, y, pairs->y);
+            ny_preparation_row(preparation, spec, x, pairs->x);
+            ny_preparation_row(preparation, spec, y, pairs->y);
             quantity = spec->kernel->base == NY_BASE_SQUARE
                            ? ops->square(pairs->x, pairs->y, d)
                            : ops->absolute(pairs->x, pairs->y, d);
@@ -112,7 +112,7 @@ static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
 }
 
 static int measure_all(struct pairs *pairs, const struct ny_columns_spec *spec,
-                       const struct ny_frame *frame, struct ny_store *store, uint64_t n,
+                       const struct ny_preparation *preparation, struct ny_store *store, uint64_t n,
                        uint64_t seed)
 {
     int err;
@@ -126,7 +126,7 @@ static int measure_all(struct pairs *pairs, const struct ny_columns_spec *spec,
             pairs->numbers[i] = hashed_row(seed, 2 * first + i, n);
         err = ny_points_gather(store, spec->slots, pairs->numbers, 2 * count, pairs->raw);
         if (err) return err;
-        measure(pairs, spec, frame, count);
+        measure(pairs, spec, preparation, count);
     }
     return NY_OK;
 }
@@ -154,7 +154,7 @@ int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store
     const struct ny_kernel *kernel = spec->kernel;
     size_t d = spec->geometry->d;
     struct pairs pairs = {.total = count < PAIRS ? count : PAIRS};
-    struct ny_frame frame = {0};
+    struct ny_preparation preparation = {0};
     int err;
 
     *gamma = 0;
@@ -163,11 +163,11 @@ int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store
         *gamma = kernel->auto_gamma(0, d);
         return NY_OK;
     }
-    err = ny_frame_init(&frame, spec, 1);
+    err = ny_preparation_init(&preparation, spec, 1);
     if (err) goto done;
     err = pairs_init(&pairs, spec->ctx, d, ny_raw_bytes(spec));
     if (err) goto done;
-    err = n ? measure_all(&pairs, spec, &frame, store, n, seed) : NY_OK;
+    err = n ? measure_all(&pairs, spec, &preparation, store, n, seed) : NY_OK;
     if (err) goto done;
     if (!pairs.count) {
         err = no_distance(&pairs, spec->ctx);
@@ -181,6 +181,6 @@ int ny_columns_auto_gamma_of(const struct ny_columns_spec *spec, struct ny_store
                       *gamma > 0 ? "below" : "above");
 done:
     pairs_release(&pairs, spec->ctx);
-    ny_frame_release(&frame, spec->ctx);
+    ny_preparation_release(&preparation, spec->ctx);
     return err;
 }

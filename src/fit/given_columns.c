@@ -14,7 +14,7 @@ static int open_file(struct ny_context *ctx, const char *path, struct ny_reader 
 int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings *settings,
                            struct ny_points_info *points)
 {
-    const struct ny_table *table;
+    const struct ny_file_table *table;
     struct ny_reader *reader;
     int err;
 

@@ -52,17 +52,17 @@ struct pass {
  * keeps of the pass. */
 static size_t pass_bytes(const void *arg, unsigned workers, size_t limit)
 {
-    static const enum ny_stage_id later_stages[] = {NY_STAGE_ACCUMULATE, NY_STAGE_SOLVE,
-                                                    NY_STAGE_PROJECT, NY_STAGE_PROBE};
     const struct pass *pass = arg;
     struct ny_stage_bytes most = pass->bytes(&pass->sizes->job, workers, limit);
     struct ny_sizes later = *pass->sizes;
 
     later.blas_bytes = ny_sizes_blas(pass->sizes, workers);
-    for (size_t i = 0; i < sizeof(later_stages) / sizeof(later_stages[0]); i++)
-        if (ny_stage_rank(later_stages[i]) > ny_stage_rank(pass->stage) &&
-            holds(&later, later_stages[i]))
-            most = ny_stage_bytes_larger(bytes_of(&later, later_stages[i], 1, limit), most);
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++) {
+        enum ny_stage_id id = (enum ny_stage_id)stage;
+
+        if (ny_stage_rank(id) > ny_stage_rank(pass->stage) && holds(&later, id))
+            most = ny_stage_bytes_larger(bytes_of(&later, id, 1, limit), most);
+    }
     return ny_stage_bytes_total(&most);
 }
 

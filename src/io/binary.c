@@ -70,11 +70,11 @@ static int check_shape(struct ny_reader *reader, const struct ny_binary_layout *
                           "%s holds %llu rows of %llu columns: there are no points in it",
                           reader->path, ULL(layout->rows == NY_ROWS_UNKNOWN ? 0 : layout->rows),
                           ULL(layout->d));
-    if (layout->d > NY_COLUMNS_MAX)
+    if (layout->d > NY_FILE_COLUMNS_MAX)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s: the header promises rows of %llu columns, the most is %llu; is the "
                           "header damaged?",
-                          reader->path, ULL(layout->d), ULL(NY_COLUMNS_MAX));
+                          reader->path, ULL(layout->d), ULL(NY_FILE_COLUMNS_MAX));
     return NY_OK;
 }
 
@@ -97,7 +97,7 @@ static int choose_columns(struct ny_reader *reader, struct binary *binary)
 
 int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layout)
 {
-    struct ny_table *table = &reader->table;
+    struct ny_file_table *table = &reader->table;
     size_t size = ny_element_size(layout->type);
     struct binary *binary;
     int err = check_shape(reader, layout);

@@ -7,7 +7,7 @@
 #include "io/reader.h"
 
 /* Rows longer than any machine holds are a file that lies. */
-#define NY_COLUMNS_MAX ((uint64_t)INT32_MAX)
+#define NY_FILE_COLUMNS_MAX ((uint64_t)INT32_MAX)
 /* The most bytes of a file that a probe sees. */
 #define NY_PROBE_BYTES ((size_t)4096)
 
@@ -49,7 +49,7 @@ struct ny_reader {
     enum { NY_NAN_ERROR, NY_NAN_DROP, NY_NAN_KEEP } nan;
     struct ny_bytes *bytes;
     const struct ny_format_entry *entry;
-    struct ny_table table;
+    struct ny_file_table table;
     void *state;
     uint64_t consumed, dropped;
     struct ny_dropped first_dropped[NY_DROPPED_TOLD];

@@ -19,7 +19,7 @@ static int open_binary(struct ny_labels *labels, const char *path)
     /* missing labels are NaN: allowed here */
     const struct ny_reader_options options = {.dtype = NY_F64};
     struct ny_bytes *bytes = labels->bytes;
-    const struct ny_table *table;
+    const struct ny_file_table *table;
     int err;
 
     labels->bytes = NULL;

@@ -278,7 +278,7 @@ static int look(struct ny_reader *reader, uint64_t *rows)
 }
 
 /* Chooses by the rows seen: those that a pipe has not sent yet may be fuller. */
-static void choose_layout(const struct ny_reader *reader, struct ny_table *table)
+static void choose_layout(const struct ny_reader *reader, struct ny_file_table *table)
 {
     const struct libsvm *libsvm = reader->state;
     uint64_t rows = libsvm->looked ? libsvm->looked : 1;
@@ -296,7 +296,7 @@ static int open_libsvm(struct ny_reader *reader)
 {
     const struct ny_reader_options *options = &reader->options;
     struct libsvm *libsvm = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*libsvm));
-    struct ny_table *table = &reader->table;
+    struct ny_file_table *table = &reader->table;
     int err;
 
     if (!libsvm) return NY_EBUDGET;

@@ -21,7 +21,7 @@ static int wrong_count(struct ny_reader *reader, uint64_t labels, uint64_t rows)
 static int open_labels(struct ny_reader *reader)
 {
     const char *path = reader->options.labels_file;
-    const struct ny_table *table = &reader->table;
+    const struct ny_file_table *table = &reader->table;
     uint64_t rows;
     int err;
 
@@ -63,7 +63,7 @@ void ny_reader_close(struct ny_reader *reader)
     ny_table_close(reader);
 }
 
-const struct ny_table *ny_reader_table(const struct ny_reader *reader)
+const struct ny_file_table *ny_reader_table(const struct ny_reader *reader)
 {
     return &reader->table;
 }

@@ -15,12 +15,12 @@
 /* Rows of formats that may be sparse: as dense ones, or as the file's density suggests. */
 enum ny_reading { NY_READ_DENSE, NY_READ_AUTO, NY_READ_SPARSE };
 
-enum ny_header { NY_HEADER_AUTO, NY_HEADER_YES, NY_HEADER_NO };
+enum ny_csv_header { NY_HEADER_AUTO, NY_HEADER_YES, NY_HEADER_NO };
 
 struct ny_reader_options {
     const char *format;       /* a name from the table; NULL: by content, then by file name */
     enum ny_dtype dtype;      /* NY_DTYPE_NONE: natural (csv, libsvm: f32) */
-    enum ny_header header;    /* csv */
+    enum ny_csv_header header; /* csv */
     const char *label_column; /* csv: 1-based number or name; NULL: none */
     const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept, in file order; NULL: all */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
@@ -34,7 +34,7 @@ struct ny_reader_options {
     bool notes;               /* what was read as what, and what looks like a slip, is logged */
 };
 
-struct ny_table {
+struct ny_file_table {
     uint64_t d;
     uint64_t rows; /* NY_ROWS_UNKNOWN when the file does not say */
     enum ny_dtype dtype;
@@ -57,7 +57,7 @@ struct ny_reader;
 int ny_reader_open(struct ny_reader **out, struct ny_context *ctx, const char *path,
                    const struct ny_reader_options *options);
 void ny_reader_close(struct ny_reader *reader);
-const struct ny_table *ny_reader_table(const struct ny_reader *reader);
+const struct ny_file_table *ny_reader_table(const struct ny_reader *reader);
 
 /* Buffers of the caller, each for max_rows; labels and source may be NULL. */
 struct ny_row_batch {

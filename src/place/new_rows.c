@@ -16,7 +16,7 @@ int ny_new_rows_open(struct ny_reader **out, struct ny_context *ctx, const char 
     return ny_reader_open(out, ctx, input, &options);
 }
 
-size_t ny_new_rows_slots(size_t own, const struct ny_table *table)
+size_t ny_new_rows_slots(size_t own, const struct ny_file_table *table)
 {
     size_t slots = (size_t)(table->layout == NY_CSR ? table->slots : table->d);
 
@@ -30,7 +30,7 @@ int ny_new_rows_beside(struct ny_reader **reader, struct ny_source **rows,
 {
     size_t slots = (size_t)points->row_slots;
     const struct ny_points_like like = {points->d, points->dtype, slots, "the store has"};
-    const struct ny_table *table;
+    const struct ny_file_table *table;
     int err = ny_new_rows_open(reader, spec->ctx, input, given, &like);
 
     if (err) return err;

@@ -19,7 +19,7 @@ struct ny_points_like {
 int ny_new_rows_open(struct ny_reader **out, struct ny_context *ctx, const char *input,
                      const struct ny_reader_options *given, const struct ny_points_like *like);
 /* Slots for the rows of both: those of a file may be full where they are dense. */
-size_t ny_new_rows_slots(size_t own, const struct ny_table *table);
+size_t ny_new_rows_slots(size_t own, const struct ny_file_table *table);
 /* Opens new rows as a source next to the points of a store, with a type and slots that hold both,
  * which *spec takes. Close the reader after the source. */
 int ny_new_rows_beside(struct ny_reader **reader, struct ny_source **rows,

@@ -287,12 +287,12 @@ int ny_image(struct ny_canvas *canvas, uint32_t *argb, const size_t cells[2], co
 
 /* ---- axes --------------------------------------------------------------------------------- */
 
-double ny_frame_x(const struct ny_plot_frame *frame, double value)
+double ny_data_frame_x(const struct ny_plot_frame *frame, double value)
 {
     return frame->left + ny_axis_place(&frame->x, value) * (frame->right - frame->left);
 }
 
-double ny_frame_y(const struct ny_plot_frame *frame, double value)
+double ny_data_frame_y(const struct ny_plot_frame *frame, double value)
 {
     return frame->bottom - ny_axis_place(&frame->y, value) * (frame->bottom - frame->top);
 }
@@ -310,7 +310,7 @@ static void draw_x_ticks(struct ny_canvas *canvas, const struct ny_plot_frame *f
     char text[32];
 
     for (size_t i = 0; i < f->x_ticks.count; i++) {
-        double x = ny_frame_x(f, f->x_ticks.at[i]);
+        double x = ny_data_frame_x(f, f->x_ticks.at[i]);
 
         ny_ink(canvas, 0xe6e6ea, 1);
         ny_line(canvas, x, f->top, x, f->bottom);
@@ -328,7 +328,7 @@ static void draw_y_ticks(struct ny_canvas *canvas, const struct ny_plot_frame *f
     char text[32];
 
     for (size_t i = 0; i < f->y_ticks.count; i++) {
-        double y = ny_frame_y(f, f->y_ticks.at[i]);
+        double y = ny_data_frame_y(f, f->y_ticks.at[i]);
 
         ny_ink(canvas, 0xe6e6ea, 1);
         ny_line(canvas, f->left, y, f->right, y);

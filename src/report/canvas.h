@@ -70,7 +70,7 @@ void ny_draw_axes(struct ny_canvas *canvas, const struct ny_plot_frame *frame, c
                   const char *y_title);
 void ny_draw_title(struct ny_canvas *canvas, const struct ny_plot_frame *frame, const char *title,
                    const char *subtitle);
-double ny_frame_x(const struct ny_plot_frame *frame, double value);
-double ny_frame_y(const struct ny_plot_frame *frame, double value);
+double ny_data_frame_x(const struct ny_plot_frame *frame, double value);
+double ny_data_frame_y(const struct ny_plot_frame *frame, double value);
 
 #endif

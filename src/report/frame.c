@@ -21,13 +21,13 @@ static const struct {
 
 enum { WORDS = sizeof(words) / sizeof(words[0]) };
 
-int ny_frame_open(struct ny_frame *frame, struct ny_store *store, const char *name)
+int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, const char *name)
 {
     const struct ny_result_part *embedding = ny_part_find("embedding");
     size_t row_bytes;
     int err;
 
-    *frame = (struct ny_frame){.ctx = ny_store_context(store)};
+    *frame = (struct ny_data_frame){.ctx = ny_store_context(store)};
     err = ny_result_open(&frame->result, store, name);
     if (err) return err;
     frame->n = embedding->count(&frame->result);
@@ -46,7 +46,7 @@ int ny_frame_open(struct ny_frame *frame, struct ny_store *store, const char *na
     return frame->room ? ny_result_prepare(&frame->result, embedding, frame->piece) : NY_EBUDGET;
 }
 
-void ny_frame_close(struct ny_frame *frame)
+void ny_data_frame_close(struct ny_data_frame *frame)
 {
     for (size_t k = 0; k < frame->count; k++)
         ny_free(frame->ctx, frame->column[k].values);
@@ -62,7 +62,7 @@ void ny_frame_close(struct ny_frame *frame)
 /* ---- columns ------------------------------------------------------------------------------ */
 
 /* "cluster:B": opens B. */
-static int add_other(struct ny_frame *frame, const char *name, struct ny_frame_column *column)
+static int add_other(struct ny_data_frame *frame, const char *name, struct ny_frame_column *column)
 {
     struct ny_result *other = &frame->other[frame->others];
     int err;
@@ -80,7 +80,7 @@ static int add_other(struct ny_frame *frame, const char *name, struct ny_frame_c
     return ny_result_prepare(other, column->part, frame->piece);
 }
 
-static int unknown_column(const struct ny_frame *frame, const char *name)
+static int unknown_column(const struct ny_data_frame *frame, const char *name)
 {
     const char *names[WORDS + 1];
 
@@ -94,7 +94,7 @@ static int unknown_column(const struct ny_frame *frame, const char *name)
                    ny_hint(name, names, WORDS + 1).text);
 }
 
-static int add_part(struct ny_frame *frame, const char *name, struct ny_frame_column *column)
+static int add_part(struct ny_data_frame *frame, const char *name, struct ny_frame_column *column)
 {
     size_t length = strcspn(name, ":");
 
@@ -109,7 +109,7 @@ static int add_part(struct ny_frame *frame, const char *name, struct ny_frame_co
     return ny_result_prepare(&frame->result, column->part, frame->piece);
 }
 
-int ny_frame_add(struct ny_frame *frame, const char *name, size_t *place)
+int ny_data_frame_add(struct ny_data_frame *frame, const char *name, size_t *place)
 {
     struct ny_frame_column *column = &frame->column[frame->count];
     char *end;
@@ -136,7 +136,7 @@ int ny_frame_add(struct ny_frame *frame, const char *name, size_t *place)
     return column->values && (frame->rows || !frame->rows_wanted) ? NY_OK : NY_EBUDGET;
 }
 
-bool ny_frame_has(const struct ny_frame *frame, const char *name)
+bool ny_data_frame_has(const struct ny_data_frame *frame, const char *name)
 {
     for (size_t i = 0; i < WORDS; i++) {
         const struct ny_result_part *part = ny_part_find(words[i].part);
@@ -147,7 +147,7 @@ bool ny_frame_has(const struct ny_frame *frame, const char *name)
     return false;
 }
 
-bool ny_frame_is_class(const struct ny_frame_column *column)
+bool ny_data_frame_is_class(const struct ny_frame_column *column)
 {
     for (size_t i = 0; i < WORDS; i++)
         if (column->part && strcmp(words[i].part, column->part->name) == 0) return words[i].classes;
@@ -173,12 +173,13 @@ static void widen(enum ny_element element, const void *room, size_t stride, size
         }
 }
 
-static int fill_embedding(struct ny_frame *frame, uint64_t first, size_t count)
+static int fill_embedding(struct ny_data_frame *frame, uint64_t first, size_t count)
 {
     return ny_part_find("embedding")->fill(&frame->result, first, count, frame->room);
 }
 
-static void take_component(struct ny_frame *frame, struct ny_frame_column *column, size_t count)
+static void take_component(struct ny_data_frame *frame, struct ny_frame_column *column,
+                           size_t count)
 {
     enum ny_element element = ny_result_element(&frame->result, ny_part_find("embedding"));
     size_t bytes = element == NY_OUT_F64 ? sizeof(double) : sizeof(float);
@@ -187,14 +188,14 @@ static void take_component(struct ny_frame *frame, struct ny_frame_column *colum
           count, column->values);
 }
 
-static int fill_rows(struct ny_frame *frame, uint64_t first, size_t count)
+static int fill_rows(struct ny_data_frame *frame, uint64_t first, size_t count)
 {
     if (!frame->rows) return NY_OK;
     return ny_part_find("rows")->fill(&frame->result, first, count, frame->rows);
 }
 
 /* Reads another result's values of the rows of this piece, run by run. */
-static int read_other(struct ny_frame *frame, struct ny_frame_column *column, size_t count)
+static int read_other(struct ny_data_frame *frame, struct ny_frame_column *column, size_t count)
 {
     struct ny_result *other = &frame->other[column->other - 1];
     const uint64_t *rows = frame->rows;
@@ -214,7 +215,7 @@ static int read_other(struct ny_frame *frame, struct ny_frame_column *column, si
     return err;
 }
 
-static int read_part(struct ny_frame *frame, struct ny_frame_column *column, uint64_t first,
+static int read_part(struct ny_data_frame *frame, struct ny_frame_column *column, uint64_t first,
                      size_t count)
 {
     int err;
@@ -229,7 +230,8 @@ static int read_part(struct ny_frame *frame, struct ny_frame_column *column, uin
     return err;
 }
 
-int ny_frame_read_column(struct ny_frame *frame, size_t place, uint64_t first, size_t count)
+int ny_data_frame_read_column(struct ny_data_frame *frame, size_t place, uint64_t first,
+                              size_t count)
 {
     struct ny_frame_column *column = &frame->column[place];
     int err;
@@ -243,7 +245,7 @@ int ny_frame_read_column(struct ny_frame *frame, size_t place, uint64_t first, s
     return err;
 }
 
-int ny_frame_read(struct ny_frame *frame, uint64_t first, size_t count)
+int ny_data_frame_read(struct ny_data_frame *frame, uint64_t first, size_t count)
 {
     int err = fill_rows(frame, first, count);
 
@@ -255,7 +257,8 @@ int ny_frame_read(struct ny_frame *frame, uint64_t first, size_t count)
     return err;
 }
 
-int ny_frame_walk(struct ny_frame *frame, const char *stage, ny_frame_fn *each, void *user)
+int ny_data_frame_walk(struct ny_data_frame *frame, const char *stage, ny_data_frame_fn *each,
+                       void *user)
 {
     struct ny_meter meter;
     int err = NY_OK;
@@ -265,7 +268,7 @@ int ny_frame_walk(struct ny_frame *frame, const char *stage, ny_frame_fn *each, 
         size_t count = frame->n - first < frame->piece ? (size_t)(frame->n - first) : frame->piece;
 
         err = ny_check_interrupt(frame->ctx);
-        if (err == NY_OK) err = ny_frame_read(frame, first, count);
+        if (err == NY_OK) err = ny_data_frame_read(frame, first, count);
         if (err == NY_OK) err = each(user, frame, count);
         ny_meter_add(&meter, count, (double)count * 8 * (double)frame->components, 0);
     }

@@ -21,7 +21,7 @@ struct ny_frame_column {
     double *values;                    /* of the piece that was read */
 };
 
-struct ny_frame {
+struct ny_data_frame {
     struct ny_context *ctx;
     struct ny_result result;
     uint64_t n;        /* rows of the embedding */
@@ -37,21 +37,23 @@ struct ny_frame {
 };
 
 /* NY_EUSAGE where NAME is not done or has no embedding. Close it after a failure, too. */
-int ny_frame_open(struct ny_frame *frame, struct ny_store *store, const char *name);
-void ny_frame_close(struct ny_frame *frame);
+int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, const char *name);
+void ny_data_frame_close(struct ny_data_frame *frame);
 /* *column: its place. NY_EUSAGE where there is no such column. */
-int ny_frame_add(struct ny_frame *frame, const char *name, size_t *column);
+int ny_data_frame_add(struct ny_data_frame *frame, const char *name, size_t *column);
 /* Tells whether the result has such a part itself. */
-bool ny_frame_has(const struct ny_frame *frame, const char *name);
+bool ny_data_frame_has(const struct ny_data_frame *frame, const char *name);
 /* Rows first … first + count − 1 of all columns; count ≤ piece. */
-int ny_frame_read(struct ny_frame *frame, uint64_t first, size_t count);
-/* Like ny_frame_read(), for one column alone. */
-int ny_frame_read_column(struct ny_frame *frame, size_t column, uint64_t first, size_t count);
+int ny_data_frame_read(struct ny_data_frame *frame, uint64_t first, size_t count);
+/* Like ny_data_frame_read(), for one column alone. */
+int ny_data_frame_read_column(struct ny_data_frame *frame, size_t column, uint64_t first,
+                              size_t count);
 /* Tells whether its values are numbers of classes, not quantities. */
-bool ny_frame_is_class(const struct ny_frame_column *column);
+bool ny_data_frame_is_class(const struct ny_frame_column *column);
 
 /* Calls `each` for pieces of all rows, in order: one pass. */
-typedef int ny_frame_fn(void *user, const struct ny_frame *frame, size_t count);
-int ny_frame_walk(struct ny_frame *frame, const char *stage, ny_frame_fn *each, void *user);
+typedef int ny_data_frame_fn(void *user, const struct ny_data_frame *frame, size_t count);
+int ny_data_frame_walk(struct ny_data_frame *frame, const char *stage, ny_data_frame_fn *each,
+                       void *user);
 
 #endif

@@ -183,10 +183,10 @@ static int compare_heights(const void *a, const void *b)
 }
 
 /* The median of a column over the rows of a class; NaN where the sample has none. */
-static double median_of(const struct ny_sample *sample, size_t column, const double *class,
+static double median_of(const struct ny_plot_sample *sample, size_t column, const double *class,
                         double wanted, double *room)
 {
-    const double *values = ny_sample_column(sample, column);
+    const double *values = ny_plot_sample_column(sample, column);
     size_t count = 0;
 
     for (size_t i = 0; i < sample->count; i++)
@@ -197,14 +197,14 @@ static double median_of(const struct ny_sample *sample, size_t column, const dou
 }
 
 /* The point of a class that is nearest to its medians: those of a ring are in its hole. */
-static void place_name(const struct ny_plot_frame *frame, const struct ny_sample *sample,
+static void place_name(const struct ny_plot_frame *frame, const struct ny_plot_sample *sample,
                        const double *class, double wanted, double at[2])
 {
-    const double *x = ny_sample_column(sample, 0), *y = ny_sample_column(sample, 1);
+    const double *x = ny_plot_sample_column(sample, 0), *y = ny_plot_sample_column(sample, 1);
     double middle[2] = {at[0], at[1]}, least = INFINITY;
 
     for (size_t i = 0; i < sample->count; i++) {
-        double to_x = ny_frame_x(frame, x[i]), to_y = ny_frame_y(frame, y[i]);
+        double to_x = ny_data_frame_x(frame, x[i]), to_y = ny_data_frame_y(frame, y[i]);
         double away = hypot(to_x - middle[0], to_y - middle[1]);
 
         if (class[i] != wanted || !(away < least)) continue;
@@ -227,10 +227,10 @@ static void separate(struct label *labels, size_t count, double line)
 }
 
 int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
-                        const struct ny_tint *tint, const struct ny_sample *sample)
+                        const struct ny_tint *tint, const struct ny_plot_sample *sample)
 {
     const struct ny_lettering how = {.size = 25, .bold = true, .halo = true};
-    const double *class = ny_sample_column(sample, tint->column);
+    const double *class = ny_plot_sample_column(sample, tint->column);
     struct label labels[CLASSES_NAMED];
     size_t count = 0;
     double *room;
@@ -241,8 +241,8 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
     if (!room) return NY_EBUDGET;
     for (size_t k = 0; k < tint->count; k++) {
         double value = tint->classes[k].value;
-        double at[2] = {ny_frame_x(frame, median_of(sample, 0, class, value, room)),
-                        ny_frame_y(frame, median_of(sample, 1, class, value, room))};
+        double at[2] = {ny_data_frame_x(frame, median_of(sample, 0, class, value, room)),
+                        ny_data_frame_y(frame, median_of(sample, 1, class, value, room))};
         double width = ny_letters_width(canvas, &how, tint->classes[k].name);
 
         if (!isfinite(at[0]) || !isfinite(at[1])) continue;

@@ -17,7 +17,7 @@ void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
                     const struct ny_legend *legend);
 /* Each name near the medians of its class in the sample, whose columns are x, y and the class. */
 int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
-                        const struct ny_tint *tint, const struct ny_sample *sample);
+                        const struct ny_tint *tint, const struct ny_plot_sample *sample);
 /* One of `count` landmarks. */
 void ny_draw_landmark(struct ny_canvas *canvas, double x, double y, size_t count);
 

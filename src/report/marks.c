@@ -57,8 +57,8 @@ static void draw_batch(const struct marks *m, const int *batches, uint64_t round
 
     for (size_t i = 0; i < m->count; i++) {
         if (batches[i] != batch || ny_hash64(0, NY_STREAM_SHUFFLE, i) % ROUNDS != round) continue;
-        ny_mark_add(m->canvas, ny_frame_x(m->frame, m->x[i]), ny_frame_y(m->frame, m->y[i]),
-                    m->radius, shape);
+        ny_mark_add(m->canvas, ny_data_frame_x(m->frame, m->x[i]),
+                    ny_data_frame_y(m->frame, m->y[i]), m->radius, shape);
         drawn++;
     }
     if (!drawn) return;
@@ -74,9 +74,9 @@ void ny_draw_marks(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
                       .frame = frame,
                       .scene = scene,
                       .raster = raster,
-                      .x = ny_sample_column(&scene->sample, 0),
-                      .y = ny_sample_column(&scene->sample, 1),
-                      .tints = ny_sample_column(&scene->sample, scene->tint.column),
+                      .x = ny_plot_sample_column(&scene->sample, 0),
+                      .y = ny_plot_sample_column(&scene->sample, 1),
+                      .tints = ny_plot_sample_column(&scene->sample, scene->tint.column),
                       .count = scene->sample.count,
                       .crowd = ny_raster_most(raster),
                       .radius = fmin(9, 240 / sqrt(n)) * canvas->scale,

@@ -28,7 +28,7 @@ static int add_columns(struct ny_page_points *p)
         char name[2] = {(char)('1' + k), '\0'};
         size_t place;
 
-        err = ny_frame_add(&p->frame, name, &place);
+        err = ny_data_frame_add(&p->frame, name, &place);
     }
     return err;
 }
@@ -49,7 +49,7 @@ static int add_tints(struct ny_page_points *p)
         bool of_graph = tints[k] == p->graph_column;
 
         if (of_graph ? !knows_all_rows(graph, &p->frame.result)
-                     : !ny_frame_has(&p->frame, tints[k]))
+                     : !ny_data_frame_has(&p->frame, tints[k]))
             continue;
         if (of_graph)
             snprintf(p->graph_column, sizeof(p->graph_column), "component:%s", graph->name);
@@ -64,7 +64,7 @@ static int compare_tints(struct ny_page_points *p)
     const struct ny_tint *label = &p->tints[0], *cluster = &p->tints[1];
 
     if (p->tint_count < 2 || label->kind != NY_RASTER_CLASSES ||
-        !ny_frame_has(&p->frame, "label") || strcmp(cluster->name, "cluster") != 0)
+        !ny_data_frame_has(&p->frame, "label") || strcmp(cluster->name, "cluster") != 0)
         return NY_OK;
     p->agreement = ny_calloc(p->ctx, NY_MEM_OTHER, cluster->count * label->count, sizeof(uint64_t));
     return p->agreement ? NY_OK : NY_EBUDGET;
@@ -72,16 +72,16 @@ static int compare_tints(struct ny_page_points *p)
 
 static int set_ranges(struct ny_page_points *p)
 {
-    struct ny_sample sample;
-    int err = ny_sample_new(&sample, &p->frame);
+    struct ny_plot_sample sample;
+    int err = ny_plot_sample_new(&sample, &p->frame);
 
     for (size_t k = 0; err == NY_OK && k < p->components; k++)
-        p->axes[k] = ny_axis_of(ny_sample_column(&sample, k), sample.count, false);
+        p->axes[k] = ny_axis_of(ny_plot_sample_column(&sample, k), sample.count, false);
     for (size_t k = 0; err == NY_OK && k < p->tint_count; k++)
         if (p->tints[k].kind == NY_RASTER_VALUES)
             p->tints[k].range =
-                ny_axis_of(ny_sample_column(&sample, p->tints[k].column), sample.count, false);
-    ny_sample_release(&sample);
+                ny_axis_of(ny_plot_sample_column(&sample, p->tints[k].column), sample.count, false);
+    ny_plot_sample_release(&sample);
     return err;
 }
 
@@ -246,7 +246,7 @@ struct walk {
     uint64_t first;
 };
 
-static int take_piece(void *user, const struct ny_frame *frame, size_t count)
+static int take_piece(void *user, const struct ny_data_frame *frame, size_t count)
 {
     struct walk *walk = user;
 
@@ -274,7 +274,7 @@ static int take_points(struct ny_page_points *p)
     if (!p->rows || !p->values || !p->path_values) return NY_EBUDGET;
     for (size_t k = 0; k < p->path->count * p->components; k++)
         p->path_values[k] = NAN;
-    return ny_frame_walk(&p->frame, "report", take_piece, &walk);
+    return ny_data_frame_walk(&p->frame, "report", take_piece, &walk);
 }
 
 /* ---- images ------------------------------------------------------------------------------- */
@@ -302,7 +302,7 @@ static size_t bill(const struct ny_page_points *p)
     const struct ny_page_limits *limits = p->limits;
     enum ny_raster_kind kind = has_raster_of_classes(p) ? NY_RASTER_CLASSES : NY_RASTER_AMOUNT;
     size_t pairs = count_pairs(p), rasters = pairs < 3 ? pairs : 3; /* of the size of the first */
-    size_t rows = p->frame.n < NY_SAMPLE_ROWS ? (size_t)p->frame.n : NY_SAMPLE_ROWS;
+    size_t rows = p->frame.n < NY_PLOT_SAMPLE_ROWS ? (size_t)p->frame.n : NY_PLOT_SAMPLE_ROWS;
     size_t sample = rows * p->frame.count * sizeof(double);
     size_t shown = (limits->points + limits->landmarks + p->path->count) * sizeof(double) *
                    (p->frame.count + 3);
@@ -320,7 +320,7 @@ int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, co
 
     *points =
         (struct ny_page_points){.ctx = ny_store_context(store), .limits = limits, .path = path};
-    err = ny_frame_open(&points->frame, store, name);
+    err = ny_data_frame_open(&points->frame, store, name);
     if (err == NY_OK) err = add_columns(points);
     if (err == NY_OK) err = add_tints(points);
     if (err == NY_OK) err = compare_tints(points);
@@ -347,6 +347,6 @@ void ny_page_points_release(struct ny_page_points *p)
     ny_free(p->ctx, p->landmarks);
     ny_free(p->ctx, p->values);
     ny_free(p->ctx, p->rows);
-    ny_frame_close(&p->frame);
+    ny_data_frame_close(&p->frame);
     p->ctx = NULL;
 }

@@ -28,7 +28,7 @@ struct ny_page_raster {
 struct ny_page_points {
     struct ny_context *ctx;
     const struct ny_page_limits *limits;
-    struct ny_frame frame;
+    struct ny_data_frame frame;
     size_t components; /* columns 0 … components − 1 of the frame */
     size_t tint_count;
     struct ny_tint tints[NY_PAGE_TINTS]; /* add_tints(): those that there are */

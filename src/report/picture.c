@@ -55,7 +55,7 @@ static int take_landmarks(struct picture *p)
 /* ---- points ------------------------------------------------------------------------------- */
 
 /* Notes the landmarks of a piece; both come in ascending order of rows. */
-static void note_landmarks(struct picture *p, const struct ny_frame *frame, size_t count)
+static void note_landmarks(struct picture *p, const struct ny_data_frame *frame, size_t count)
 {
     size_t next = 0;
 
@@ -70,7 +70,7 @@ static void note_landmarks(struct picture *p, const struct ny_frame *frame, size
     }
 }
 
-static int add_points(void *user, const struct ny_frame *frame, size_t count)
+static int add_points(void *user, const struct ny_data_frame *frame, size_t count)
 {
     struct picture *p = user;
 
@@ -163,8 +163,8 @@ static int draw_inside(struct picture *p, bool few)
     else
         err = draw_raster(p);
     for (size_t k = 0; k < p->mark_count; k++)
-        ny_draw_landmark(&p->canvas, ny_frame_x(f, p->marks[k][0]), ny_frame_y(f, p->marks[k][1]),
-                         p->mark_count);
+        ny_draw_landmark(&p->canvas, ny_data_frame_x(f, p->marks[k][0]),
+                         ny_data_frame_y(f, p->marks[k][1]), p->mark_count);
     if (err == NY_OK && (p->spec->names ? *p->spec->names : !few || p->scene.tint.words))
         err = ny_draw_class_names(&p->canvas, f, &p->scene.tint, &p->scene.sample);
     cairo_restore(p->canvas.cr);
@@ -205,7 +205,7 @@ static int draw(struct picture *p)
         err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, cells[0], cells[1],
                             p->scene.frame.n);
     if (few) p->raster.radius = (size_t)lround(NEARBY * p->canvas.scale);
-    if (err == NY_OK) err = ny_frame_walk(&p->scene.frame, "plot", add_points, p);
+    if (err == NY_OK) err = ny_data_frame_walk(&p->scene.frame, "plot", add_points, p);
     if (err) return err;
     ny_describe_column(&p->scene.frame, 0, x_title);
     ny_describe_column(&p->scene.frame, 1, y_title);

@@ -5,31 +5,31 @@
 #include "base/memory.h"
 #include "base/random.h"
 
-enum { GROUP_ROWS = 1024, GROUPS = NY_SAMPLE_ROWS / GROUP_ROWS };
+enum { GROUP_ROWS = 1024, GROUPS = NY_PLOT_SAMPLE_ROWS / GROUP_ROWS };
 
-static int take(struct ny_sample *sample, struct ny_frame *frame, uint64_t first, size_t at,
-                size_t count)
+static int take(struct ny_plot_sample *sample, struct ny_data_frame *frame, uint64_t first,
+                size_t at, size_t count)
 {
     int err = ny_check_interrupt(frame->ctx);
 
     for (size_t done = 0, piece; err == NY_OK && done < count; done += piece) {
         piece = count - done < frame->piece ? count - done : frame->piece;
-        err = ny_frame_read(frame, first + done, piece);
+        err = ny_data_frame_read(frame, first + done, piece);
         for (size_t k = 0; err == NY_OK && k < frame->count; k++)
-            memcpy(ny_sample_column(sample, k) + at + done, frame->column[k].values,
+            memcpy(ny_plot_sample_column(sample, k) + at + done, frame->column[k].values,
                    piece * sizeof(double));
     }
     return err;
 }
 
-int ny_sample_new(struct ny_sample *sample, struct ny_frame *frame)
+int ny_plot_sample_new(struct ny_plot_sample *sample, struct ny_data_frame *frame)
 {
-    bool all = frame->n <= NY_SAMPLE_ROWS;
+    bool all = frame->n <= NY_PLOT_SAMPLE_ROWS;
     int err = NY_OK;
 
-    *sample = (struct ny_sample){.ctx = frame->ctx,
-                                 .count = all ? (size_t)frame->n : NY_SAMPLE_ROWS,
-                                 .columns = frame->count};
+    *sample = (struct ny_plot_sample){.ctx = frame->ctx,
+                                      .count = all ? (size_t)frame->n : NY_PLOT_SAMPLE_ROWS,
+                                      .columns = frame->count};
     sample->values =
         ny_calloc(frame->ctx, NY_MEM_OTHER, sample->count * frame->count, sizeof(double));
     if (!sample->values) return NY_EBUDGET;
@@ -43,7 +43,7 @@ int ny_sample_new(struct ny_sample *sample, struct ny_frame *frame)
     return err;
 }
 
-void ny_sample_release(struct ny_sample *sample)
+void ny_plot_sample_release(struct ny_plot_sample *sample)
 {
     if (sample->ctx) ny_free(sample->ctx, sample->values);
     sample->ctx = NULL;

@@ -4,19 +4,19 @@
 
 #include "report/frame.h"
 
-enum { NY_SAMPLE_ROWS = 65536 };
+enum { NY_PLOT_SAMPLE_ROWS = 65536 };
 
-struct ny_sample {
+struct ny_plot_sample {
     struct ny_context *ctx;
     size_t count, columns;
     double *values; /* columns × count */
 };
 
-/* All columns of at most NY_SAMPLE_ROWS rows; of all where there are no more. */
-int ny_sample_new(struct ny_sample *sample, struct ny_frame *frame);
-void ny_sample_release(struct ny_sample *sample);
+/* All columns of at most NY_PLOT_SAMPLE_ROWS rows; of all where there are no more. */
+int ny_plot_sample_new(struct ny_plot_sample *sample, struct ny_data_frame *frame);
+void ny_plot_sample_release(struct ny_plot_sample *sample);
 
-static inline double *ny_sample_column(const struct ny_sample *sample, size_t column)
+static inline double *ny_plot_sample_column(const struct ny_plot_sample *sample, size_t column)
 {
     return sample->values + column * sample->count;
 }

@@ -14,8 +14,8 @@ static int add_axes(struct ny_scene *scene, const struct ny_scene_spec *spec)
 
     if (!axes[0]) axes[0] = scene->frame.components > 1 ? "1" : "row";
     if (!axes[1]) axes[1] = scene->frame.components > 1 ? "2" : "1";
-    err = ny_frame_add(&scene->frame, axes[0], &place);
-    return err ? err : ny_frame_add(&scene->frame, axes[1], &place);
+    err = ny_data_frame_add(&scene->frame, axes[0], &place);
+    return err ? err : ny_data_frame_add(&scene->frame, axes[1], &place);
 }
 
 static int find_ranges(struct ny_scene *scene, const struct ny_scene_spec *spec)
@@ -28,7 +28,7 @@ static int find_ranges(struct ny_scene *scene, const struct ny_scene_spec *spec)
     for (size_t k = 0; k < columns; k++) {
         size_t column = k < 2 ? k : scene->tint.column;
 
-        memcpy(room, ny_sample_column(&scene->sample, column), n * sizeof(double));
+        memcpy(room, ny_plot_sample_column(&scene->sample, column), n * sizeof(double));
         *range[k] = ny_axis_of(room, n, k < 2 && spec->all);
     }
     ny_free(scene->ctx, room);
@@ -38,7 +38,7 @@ static int find_ranges(struct ny_scene *scene, const struct ny_scene_spec *spec)
 /* Tells whether both axes are components of a map whose coordinates keep distances. */
 static bool wants_one_scale(const struct ny_scene *scene)
 {
-    const struct ny_frame *frame = &scene->frame;
+    const struct ny_data_frame *frame = &scene->frame;
     const struct ny_map *map = frame->result.map;
 
     return map && map->metric && frame->column[0].component && frame->column[1].component;
@@ -48,7 +48,7 @@ struct extremes {
     double low[2], high[2];
 };
 
-static int widen_extremes(void *user, const struct ny_frame *frame, size_t count)
+static int widen_extremes(void *user, const struct ny_data_frame *frame, size_t count)
 {
     struct extremes *e = user;
 
@@ -70,7 +70,7 @@ static int widen_axes(struct ny_scene *scene, const struct ny_scene_spec *spec)
     int err;
 
     if (!spec->all || scene->sample.count == scene->frame.n) return NY_OK;
-    err = ny_frame_walk(&scene->frame, "measure", widen_extremes, &e);
+    err = ny_data_frame_walk(&scene->frame, "measure", widen_extremes, &e);
     for (size_t k = 0; err == NY_OK && k < 2; k++) {
         double ends[2] = {e.low[k], e.high[k]};
 
@@ -85,11 +85,11 @@ int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *na
     int err;
 
     *scene = (struct ny_scene){.ctx = ny_store_context(store)};
-    err = ny_frame_open(&scene->frame, store, name);
+    err = ny_data_frame_open(&scene->frame, store, name);
     scene->frame.rows_wanted = spec->rows;
     if (err == NY_OK) err = add_axes(scene, spec);
     if (err == NY_OK) err = ny_tint_new(&scene->tint, &scene->frame, spec->color);
-    if (err == NY_OK) err = ny_sample_new(&scene->sample, &scene->frame);
+    if (err == NY_OK) err = ny_plot_sample_new(&scene->sample, &scene->frame);
     if (err == NY_OK) err = find_ranges(scene, spec);
     scene->equal = err == NY_OK && wants_one_scale(scene);
     return err ? err : widen_axes(scene, spec);
@@ -98,9 +98,9 @@ int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *na
 void ny_scene_close(struct ny_scene *scene)
 {
     if (!scene->ctx) return;
-    ny_sample_release(&scene->sample);
+    ny_plot_sample_release(&scene->sample);
     ny_tint_release(&scene->tint);
-    ny_frame_close(&scene->frame);
+    ny_data_frame_close(&scene->frame);
 }
 
 static void widen(struct ny_axis *axis, double length)

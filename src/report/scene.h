@@ -14,9 +14,9 @@ struct ny_scene_spec {
 
 struct ny_scene {
     struct ny_context *ctx;
-    struct ny_frame frame; /* columns 0 and 1 are x and y */
+    struct ny_data_frame frame; /* columns 0 and 1 are x and y */
     struct ny_tint tint;
-    struct ny_sample sample;
+    struct ny_plot_sample sample;
     struct ny_axis x, y;
     bool equal; /* x and y are components with the unit of distances: they want one scale */
 };

@@ -29,13 +29,13 @@ static void draw_values(struct ny_canvas *canvas, const struct ny_plot_frame *f,
     ny_ink(canvas, ny_class_color[0], 1);
     cairo_set_line_width(canvas->cr, 2.5 * canvas->scale);
     for (size_t k = 0; k < count; k++)
-        cairo_line_to(canvas->cr, ny_frame_x(f, (double)k + 1),
-                      ny_frame_y(f, ny_eigenvalue(result, k)));
+        cairo_line_to(canvas->cr, ny_data_frame_x(f, (double)k + 1),
+                      ny_data_frame_y(f, ny_eigenvalue(result, k)));
     cairo_stroke(canvas->cr);
     for (size_t k = 0; k < count; k++) {
         ny_ink(canvas, ny_class_color[0], 1);
-        ny_mark(canvas, ny_frame_x(f, (double)k + 1), ny_frame_y(f, ny_eigenvalue(result, k)),
-                radius, NY_DISC);
+        ny_mark(canvas, ny_data_frame_x(f, (double)k + 1),
+                ny_data_frame_y(f, ny_eigenvalue(result, k)), radius, NY_DISC);
     }
 }
 

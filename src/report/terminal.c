@@ -375,7 +375,7 @@ static void put_page(struct page *page, const char *title)
     put_notes(page);
 }
 
-static int count_points(void *user, const struct ny_frame *frame, size_t count)
+static int count_points(void *user, const struct ny_data_frame *frame, size_t count)
 {
     struct page *page = user;
 
@@ -400,7 +400,7 @@ static int draw(struct page *page, const char *title)
     err = ny_raster_new(&page->raster, page->scene.ctx, page->scene.tint.kind,
                         page->columns * (page->braille ? CELL_WIDTH : 1),
                         page->lines * (page->braille ? CELL_HEIGHT : 1), UINT64_MAX);
-    if (err == NY_OK) err = ny_frame_walk(&page->scene.frame, "plot", count_points, page);
+    if (err == NY_OK) err = ny_data_frame_walk(&page->scene.frame, "plot", count_points, page);
     if (err) return err;
     find_most(page);
     put_page(page, title);

@@ -49,7 +49,7 @@ static void count_value(struct ny_tint *tint, double value, size_t *last)
     tint->classes[*last].rows++;
 }
 
-static int count_classes(struct ny_tint *tint, struct ny_frame *frame)
+static int count_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 {
     const double *values = frame->column[tint->column].values;
     size_t last = 0;
@@ -59,7 +59,7 @@ static int count_classes(struct ny_tint *tint, struct ny_frame *frame)
         size_t count = frame->n - first < frame->piece ? (size_t)(frame->n - first) : frame->piece;
 
         err = ny_check_interrupt(frame->ctx);
-        if (err == NY_OK) err = ny_frame_read_column(frame, tint->column, first, count);
+        if (err == NY_OK) err = ny_data_frame_read_column(frame, tint->column, first, count);
         for (size_t i = 0; err == NY_OK && i < count; i++)
             count_value(tint, values[i], &last);
     }
@@ -74,7 +74,7 @@ static bool is_number(const char *text)
     return end > text && !*end;
 }
 
-static int name_classes(struct ny_tint *tint, struct ny_frame *frame)
+static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 {
     char **names = NULL;
     size_t named = 0;
@@ -105,27 +105,28 @@ static bool looks_like_classes(const struct ny_tint *tint)
     return true;
 }
 
-static int take_classes(struct ny_tint *tint, struct ny_frame *frame)
+static int take_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 {
     int err;
 
     tint->classes = ny_calloc(tint->ctx, NY_MEM_OTHER, NY_CLASSES_MAX, sizeof(*tint->classes));
     err = tint->classes ? count_classes(tint, frame) : NY_EBUDGET;
     if (err) return err;
-    if (!ny_frame_is_class(&frame->column[tint->column]) && !looks_like_classes(tint)) return NY_OK;
+    if (!ny_data_frame_is_class(&frame->column[tint->column]) && !looks_like_classes(tint))
+        return NY_OK;
     tint->kind = NY_RASTER_CLASSES;
     return name_classes(tint, frame);
 }
 
-int ny_tint_new(struct ny_tint *tint, struct ny_frame *frame, const char *name)
+int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *name)
 {
     const struct ny_result_part *part;
     int err;
 
     *tint = (struct ny_tint){.ctx = frame->ctx, .kind = NY_RASTER_AMOUNT};
-    if (strcmp(name, "auto") == 0) name = ny_frame_has(frame, "label") ? "label" : "density";
+    if (strcmp(name, "auto") == 0) name = ny_data_frame_has(frame, "label") ? "label" : "density";
     if (strcmp(name, "density") == 0) return NY_OK;
-    err = ny_frame_add(frame, name, &tint->column);
+    err = ny_data_frame_add(frame, name, &tint->column);
     if (err) return err;
     tint->name = name;
     tint->kind = NY_RASTER_VALUES;

@@ -64,7 +64,7 @@ double ny_eigenvalue_share(const struct ny_result *result, size_t place)
     return trace > 0 ? ny_eigenvalue(result, place) / trace : NAN;
 }
 
-void ny_describe_column(const struct ny_frame *frame, size_t place, char words[NY_WORDS_BYTES])
+void ny_describe_column(const struct ny_data_frame *frame, size_t place, char words[NY_WORDS_BYTES])
 {
     const struct ny_frame_column *column = &frame->column[place];
     size_t at = eigenvalue_place(&frame->result, column->component);

@@ -14,6 +14,7 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
 double ny_eigenvalue(const struct ny_result *result, size_t place);
 double ny_eigenvalue_share(const struct ny_result *result, size_t place);
 /* "component 1: λ = 2.42×10³, 6.5 % of the trace", "row" */
-void ny_describe_column(const struct ny_frame *frame, size_t column, char words[NY_WORDS_BYTES]);
+void ny_describe_column(const struct ny_data_frame *frame, size_t column,
+                        char words[NY_WORDS_BYTES]);
 
 #endif

@@ -73,11 +73,11 @@ const uint64_t *ny_dictionary_rows(const struct ny_dictionary *dictionary)
 
 size_t ny_dictionary_bytes(const struct ny_columns_spec *spec, size_t m)
 {
-    size_t panels = (m + NY_PANEL - 1) / NY_PANEL;
-    size_t factor = panels * (panels + 1) / 2 * NY_PANEL * NY_PANEL;
+    size_t panels = (m + NY_DICTIONARY_PANEL - 1) / NY_DICTIONARY_PANEL;
+    size_t factor = panels * (panels + 1) / 2 * NY_DICTIONARY_PANEL * NY_DICTIONARY_PANEL;
 
     return factor * (sizeof(double) + sizeof(float)) +
-           panels * (ny_columns_bytes(spec, NY_PANEL) + sizeof(struct ny_panel)) +
+           panels * (ny_columns_bytes(spec, NY_DICTIONARY_PANEL) + sizeof(struct ny_panel)) +
            3 * ny_columns_bytes(spec, 1) + NY_PANELS_MAX * sizeof(struct ny_panel *) +
            2 * m * sizeof(uint64_t);
 }
@@ -87,13 +87,15 @@ size_t ny_dictionary_bytes(const struct ny_columns_spec *spec, size_t m)
 static int open_panel(struct ny_dictionary *dictionary, size_t b)
 {
     struct ny_context *ctx = dictionary->spec.ctx;
-    size_t entries = NY_PANEL * ny_panel_stride(b);
+    size_t entries = NY_DICTIONARY_PANEL * ny_panel_stride(b);
     struct ny_panel *panel;
     int err = NY_EBUDGET;
 
     if (b == NY_PANELS_MAX)
-        return ny_fail(ctx, NY_EBUDGET, "a dictionary holds at most %d landmarks; raise the "
-                       "tolerance", NY_PANELS_MAX * NY_PANEL);
+        return ny_fail(ctx, NY_EBUDGET,
+                       "a dictionary holds at most %d landmarks; raise the "
+                       "tolerance",
+                       NY_PANELS_MAX * NY_DICTIONARY_PANEL);
     panel = ny_calloc(ctx, NY_MEM_DICTIONARY, 1, sizeof(*panel));
     if (!panel) return NY_EBUDGET;
     panel->L = ny_alloc(ctx, NY_MEM_DICTIONARY, entries * sizeof(double));
@@ -110,7 +112,7 @@ done:
 
 static int reserve_rows(struct ny_dictionary *dictionary, size_t count)
 {
-    size_t capacity = dictionary->rows_capacity ? dictionary->rows_capacity : NY_PANEL;
+    size_t capacity = dictionary->rows_capacity ? dictionary->rows_capacity : NY_DICTIONARY_PANEL;
     uint64_t *rows;
 
     if (count <= dictionary->rows_capacity) return NY_OK;
@@ -127,7 +129,7 @@ static int reserve_rows(struct ny_dictionary *dictionary, size_t count)
 int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
                        const struct ny_factor_row *factor, double largest)
 {
-    size_t b = dictionary->rank / NY_PANEL, i = dictionary->rank % NY_PANEL;
+    size_t b = dictionary->rank / NY_DICTIONARY_PANEL, i = dictionary->rank % NY_DICTIONARY_PANEL;
     struct ny_panel *panel;
     double *L;
     float *L32;
@@ -143,7 +145,7 @@ int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
     if (factor->more_count)
         memcpy(L + factor->Z_count, factor->more, factor->more_count * sizeof(*L));
     L[dictionary->rank] = factor->pivot;
-    memset(L + dictionary->rank + 1, 0, (NY_PANEL - 1 - i) * sizeof(*L));
+    memset(L + dictionary->rank + 1, 0, (NY_DICTIONARY_PANEL - 1 - i) * sizeof(*L));
     for (size_t j = 0; j < ny_panel_stride(b); j++)
         L32[j] = (float)L[j];
     dictionary->rows[dictionary->count++] = row;
@@ -159,9 +161,10 @@ int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size
 
     while (done < count) {
         size_t rank = dictionary->rank - (count - done);
-        size_t i = rank % NY_PANEL;
-        size_t part = NY_PANEL - i < count - done ? NY_PANEL - i : count - done;
-        struct ny_panel *panel = dictionary->panels[rank / NY_PANEL];
+        size_t i = rank % NY_DICTIONARY_PANEL;
+        size_t part =
+            NY_DICTIONARY_PANEL - i < count - done ? NY_DICTIONARY_PANEL - i : count - done;
+        struct ny_panel *panel = dictionary->panels[rank / NY_DICTIONARY_PANEL];
         int err;
 
         for (size_t j = 0; origin_k && j < part; j++)
@@ -195,7 +198,8 @@ int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, const vo
 int ny_dictionary_truncate(struct ny_dictionary *dictionary, size_t count, double largest)
 {
     struct ny_context *ctx = dictionary->spec.ctx;
-    size_t rank = dictionary->options.affine && count ? count - 1 : count, b = rank / NY_PANEL;
+    size_t rank = dictionary->options.affine && count ? count - 1 : count,
+           b = rank / NY_DICTIONARY_PANEL;
     struct ny_columns *tail;
     int err = ny_dictionary_tail(&tail, dictionary, rank);
 
@@ -221,19 +225,19 @@ int ny_dictionary_truncate(struct ny_dictionary *dictionary, size_t count, doubl
 
 struct ny_prefix ny_dictionary_now(const struct ny_dictionary *dictionary)
 {
-    size_t b = dictionary->rank / NY_PANEL;
+    size_t b = dictionary->rank / NY_DICTIONARY_PANEL;
 
     return (struct ny_prefix){
         .rank = dictionary->rank,
         .started = dictionary->count > 0,
         .largest = dictionary->largest,
-        .tail = dictionary->rank % NY_PANEL ? dictionary->panels[b]->columns : NULL};
+        .tail = dictionary->rank % NY_DICTIONARY_PANEL ? dictionary->panels[b]->columns : NULL};
 }
 
 int ny_dictionary_tail(struct ny_columns **tail, const struct ny_dictionary *dictionary,
                        size_t rank)
 {
-    size_t b = rank / NY_PANEL, count = rank % NY_PANEL;
+    size_t b = rank / NY_DICTIONARY_PANEL, count = rank % NY_DICTIONARY_PANEL;
     int err;
 
     *tail = NULL;
@@ -260,7 +264,7 @@ struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary)
     err = ny_columns_new(&all, &dictionary->spec);
     if (err) return NULL;
     if (first) err = ny_columns_append(all, ny_columns_raw(dictionary->origin), 1);
-    for (size_t b = 0; !err && b * NY_PANEL < dictionary->rank; b++) {
+    for (size_t b = 0; !err && b * NY_DICTIONARY_PANEL < dictionary->rank; b++) {
         const struct ny_columns *columns = dictionary->panels[b]->columns;
 
         err = ny_columns_append(all, ny_columns_raw(columns), ny_columns_count(columns));
@@ -279,10 +283,10 @@ struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary)
 static struct ny_matrix rows_of_L(const struct ny_dictionary *dictionary, size_t b, size_t first,
                                   size_t count)
 {
-    struct ny_matrix panel = {dictionary->panels[b]->L, NY_PANEL, ny_panel_stride(b),
+    struct ny_matrix panel = {dictionary->panels[b]->L, NY_DICTIONARY_PANEL, ny_panel_stride(b),
                               ny_panel_stride(b), false};
 
-    return ny_rows(panel, first - b * NY_PANEL, count);
+    return ny_rows(panel, first - b * NY_DICTIONARY_PANEL, count);
 }
 
 /* L_Dᵀ B = L_JDᵀ, as w_JD = L_JD L_Dᵀ: from the last panel backwards. */
@@ -290,13 +294,13 @@ void ny_dictionary_coefficients(const struct ny_dictionary *dictionary, size_t f
                                 struct ny_matrix B)
 {
     for (size_t j = first; j < dictionary->rank; j++) {
-        struct ny_matrix row = rows_of_L(dictionary, j / NY_PANEL, j, 1);
+        struct ny_matrix row = rows_of_L(dictionary, j / NY_DICTIONARY_PANEL, j, 1);
 
         for (size_t i = 0; i < first; i++)
             B.at[i * B.stride + j - first] = row.at[i];
     }
     for (size_t end = first; end > 0;) {
-        size_t b = (end - 1) / NY_PANEL, at = b * NY_PANEL, count = end - at;
+        size_t b = (end - 1) / NY_DICTIONARY_PANEL, at = b * NY_DICTIONARY_PANEL, count = end - at;
         struct ny_matrix L = rows_of_L(dictionary, b, at, count), block = ny_rows(B, at, count);
 
         ny_solve_lower_t(ny_cols(L, at, count), block);
@@ -311,13 +315,13 @@ void ny_dictionary_means(const struct ny_dictionary *dictionary, size_t count, d
     for (size_t i = 0; i < count; i++)
         means[i] = 0;
     for (size_t i = 0; i < count; i++) {
-        struct ny_matrix row = rows_of_L(dictionary, i / NY_PANEL, i, 1);
+        struct ny_matrix row = rows_of_L(dictionary, i / NY_DICTIONARY_PANEL, i, 1);
 
         for (size_t j = 0; j <= i; j++)
             means[j] += row.at[j];
     }
     for (size_t i = count; i-- > 0;)
-        means[i] = ny_dot(rows_of_L(dictionary, i / NY_PANEL, i, 1).at, means, i + 1) /
+        means[i] = ny_dot(rows_of_L(dictionary, i / NY_DICTIONARY_PANEL, i, 1).at, means, i + 1) /
                    (double)count;
 }
 
@@ -376,14 +380,16 @@ void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
         memcpy(raw, ny_columns_raw(dictionary->origin), bytes);
         raw += bytes;
     }
-    for (size_t b = 0; b * NY_PANEL < rank; b++) {
+    for (size_t b = 0; b * NY_DICTIONARY_PANEL < rank; b++) {
         const struct ny_panel *panel = dictionary->panels[b];
         size_t count = ny_columns_count(panel->columns);
 
-        memcpy(shift + b * NY_PANEL * sizeof(double), panel->shift, count * sizeof(double));
-        memcpy(raw + b * NY_PANEL * bytes, ny_columns_raw(panel->columns), count * bytes);
+        memcpy(shift + b * NY_DICTIONARY_PANEL * sizeof(double), panel->shift,
+               count * sizeof(double));
+        memcpy(raw + b * NY_DICTIONARY_PANEL * bytes, ny_columns_raw(panel->columns),
+               count * bytes);
         for (size_t i = 0; i < count; i++) {
-            size_t entries = b * NY_PANEL + i + 1;
+            size_t entries = b * NY_DICTIONARY_PANEL + i + 1;
 
             memcpy(at, panel->L + i * ny_panel_stride(b), entries * sizeof(double));
             at += entries * sizeof(double);
@@ -400,7 +406,7 @@ static int check_image(const struct ny_dictionary *dictionary, const struct imag
     if (head->magic == IMAGE_MAGIC && row > 0 &&
         head->affine == (uint64_t)dictionary->options.affine &&
         head->tolerance == dictionary->options.tolerance && head->count == head->rank + origin &&
-        head->count <= (uint64_t)NY_PANELS_MAX * NY_PANEL &&
+        head->count <= (uint64_t)NY_PANELS_MAX * NY_DICTIONARY_PANEL &&
         image_bytes(head->count, head->rank, row) == bytes)
         return NY_OK;
     return ny_fail(dictionary->spec.ctx, NY_ESTORE,
@@ -455,11 +461,11 @@ int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, s
     }
     memcpy(dictionary->rows, rows, head.count * sizeof(uint64_t));
     err = ny_dictionary_extend(dictionary, raw + origin * d_bytes, head.rank, NULL);
-    for (size_t b = 0; b * NY_PANEL < head.rank; b++) {
-        size_t left = head.rank - b * NY_PANEL;
+    for (size_t b = 0; b * NY_DICTIONARY_PANEL < head.rank; b++) {
+        size_t left = head.rank - b * NY_DICTIONARY_PANEL;
 
-        memcpy(dictionary->panels[b]->shift, shift + b * NY_PANEL * sizeof(double),
-               (left < NY_PANEL ? left : NY_PANEL) * sizeof(double));
+        memcpy(dictionary->panels[b]->shift, shift + b * NY_DICTIONARY_PANEL * sizeof(double),
+               (left < NY_DICTIONARY_PANEL ? left : NY_DICTIONARY_PANEL) * sizeof(double));
     }
     dictionary->largest = head.largest;
 done:

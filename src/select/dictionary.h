@@ -2,9 +2,9 @@
  * The dictionary: landmarks in order of selection, and the Cholesky factor L of their kernel matrix
  * W = LLᵀ, grown row by row (Ouimet & Bengio 2005, section 3).
  *
- * L is kept in panels of NY_PANEL rows, panel b dense with (b+1)·NY_PANEL columns, in f64 and, for
- * screening, in f32: growing never moves what is there, and a forward substitution goes panel by
- * panel, so that rows can leave it as soon as their residual is small.
+ * L is kept in panels of NY_DICTIONARY_PANEL rows, panel b dense with (b+1)·NY_DICTIONARY_PANEL
+ * columns, in f64 and, for screening, in f32: growing never moves what is there, and a forward
+ * substitution goes panel by panel, so that rows can leave it as soon as their residual is small.
  *
  * Affine (Σa = 1): everything runs on the kernel translated by the first landmark,
  * k′(x,y) = k(x,y) − k(x,x₁) − k(x₁,y) + k(x₁,x₁), whose factor has m − 1 rows. Its δ is that of
@@ -15,7 +15,7 @@
 
 #include "columns/columns.h"
 
-enum { NY_PANEL = 256 };
+enum { NY_DICTIONARY_PANEL = 256 };
 
 struct ny_dictionary;
 

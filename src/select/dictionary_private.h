@@ -7,13 +7,13 @@
 /* A million landmarks: their factor alone would take 6 TB. */
 enum { NY_PANELS_MAX = 4096 };
 
-/* NY_PANEL columns of the kernel and the rows of L that belong to them. A panel stays where it is,
- * so that workers may read what is in it while the next row is written. */
+/* NY_DICTIONARY_PANEL columns of the kernel and the rows of L that belong to them. A panel stays
+ * where it is, so that workers may read what is in it while the next row is written. */
 struct ny_panel {
     struct ny_columns *columns; /* its landmarks, in order */
-    double *L;                  /* NY_PANEL × (b + 1)·NY_PANEL in panel b */
+    double *L;                  /* NY_DICTIONARY_PANEL × (b + 1)·NY_DICTIONARY_PANEL in panel b */
     float *L32;                 /* the same, rounded */
-    double shift[NY_PANEL];     /* affine: k(x₁,y_j) − k(x₁,x₁) */
+    double shift[NY_DICTIONARY_PANEL]; /* affine: k(x₁,y_j) − k(x₁,x₁) */
 };
 
 /* The first `rank` columns, as they were at some moment: what workers screen against. The tail is
@@ -42,7 +42,7 @@ struct ny_dictionary {
 
 static inline size_t ny_panel_stride(size_t panel)
 {
-    return (panel + 1) * NY_PANEL;
+    return (panel + 1) * NY_DICTIONARY_PANEL;
 }
 
 /* The dictionary as it is now, its own tail in it. */
@@ -55,7 +55,7 @@ int ny_dictionary_tail(struct ny_columns **tail, const struct ny_dictionary *dic
 static inline const struct ny_columns *ny_prefix_columns(const struct ny_dictionary *dictionary,
                                                          const struct ny_prefix *prefix, size_t b)
 {
-    return b < prefix->rank / NY_PANEL ? dictionary->panels[b]->columns : prefix->tail;
+    return b < prefix->rank / NY_DICTIONARY_PANEL ? dictionary->panels[b]->columns : prefix->tail;
 }
 
 /* The first landmark, k(x₁,x₁) = k. Affine: it becomes the origin. */

@@ -9,12 +9,16 @@
  * for the same cache sets. */
 static size_t stride32(size_t columns)
 {
-    return (columns + columns / 8 + NY_PANEL) / NY_PANEL * NY_PANEL + 16;
+    return (columns + columns / 8 + NY_DICTIONARY_PANEL) / NY_DICTIONARY_PANEL *
+               NY_DICTIONARY_PANEL +
+           16;
 }
 
 static size_t stride64(size_t columns)
 {
-    return (columns + columns / 8 + NY_PANEL) / NY_PANEL * NY_PANEL + 8;
+    return (columns + columns / 8 + NY_DICTIONARY_PANEL) / NY_DICTIONARY_PANEL *
+               NY_DICTIONARY_PANEL +
+           8;
 }
 
 int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows)
@@ -252,7 +256,7 @@ static double piece_flops(const struct ny_front *front, size_t from, size_t to)
 
 size_t ny_front_next(size_t done, size_t rank)
 {
-    size_t end = (done / NY_PANEL + 1) * NY_PANEL;
+    size_t end = (done / NY_DICTIONARY_PANEL + 1) * NY_DICTIONARY_PANEL;
 
     return end < rank ? end : rank;
 }
@@ -275,7 +279,8 @@ static double square_norm(const float *z, size_t count)
 static void kernel_piece(struct ny_front *front, const struct ny_dictionary *dictionary,
                          const struct ny_prefix *prefix, size_t to)
 {
-    size_t b = front->done / NY_PANEL, local = front->done % NY_PANEL, width = to - front->done;
+    size_t b = front->done / NY_DICTIONARY_PANEL, local = front->done % NY_DICTIONARY_PANEL,
+           width = to - front->done;
     const struct ny_columns *columns = ny_prefix_columns(dictionary, prefix, b);
     const double *shift = dictionary->panels[b]->shift + local;
 
@@ -304,9 +309,9 @@ static void kernel_piece(struct ny_front *front, const struct ny_dictionary *dic
 void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionary,
                    const struct ny_prefix *prefix, size_t to)
 {
-    size_t from = front->done, b = from / NY_PANEL, width = to - from;
+    size_t from = front->done, b = from / NY_DICTIONARY_PANEL, width = to - from;
     size_t L_stride = ny_panel_stride(b);
-    float *L = dictionary->panels[b]->L32 + (from % NY_PANEL) * L_stride;
+    float *L = dictionary->panels[b]->L32 + (from % NY_DICTIONARY_PANEL) * L_stride;
     struct ny_matrix32 piece = {front->Z + from, front->count, width, front->stride, false};
 
     kernel_piece(front, dictionary, prefix, to);
@@ -369,7 +374,7 @@ int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
                   const struct ny_dictionary *dictionary, const struct ny_prefix *prefix,
                   size_t from)
 {
-    size_t b = from / NY_PANEL, local = from % NY_PANEL;
+    size_t b = from / NY_DICTIONARY_PANEL, local = from % NY_DICTIONARY_PANEL;
     size_t width = ny_front_next(from, prefix->rank) - from;
     size_t L_stride = ny_panel_stride(b), count = front->count;
     double *L = dictionary->panels[b]->L + local * L_stride;

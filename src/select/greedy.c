@@ -27,9 +27,10 @@ size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
 
     /* A pilot is over, but for its few bounds, when those of all rows are made. */
     return ny_dictionary_bytes(spec, m) + (bounds > pilot ? bounds : pilot) +
-           NY_GREEDY_AHEAD * ny_columns_bytes(spec, NY_PANEL) +
-           workers * (ny_front_bytes(spec, NY_UNIT_ROWS, m) + ny_exact_bytes(spec, NY_PANEL, m) +
-                      ny_early_bytes(m) + ny_columns_workspace_bytes(spec, NY_FRONT_STRIP));
+           NY_GREEDY_AHEAD * ny_columns_bytes(spec, NY_DICTIONARY_PANEL) +
+           workers * (ny_front_bytes(spec, NY_UNIT_ROWS, m) +
+                      ny_exact_bytes(spec, NY_DICTIONARY_PANEL, m) + ny_early_bytes(m) +
+                      ny_columns_workspace_bytes(spec, NY_FRONT_STRIP));
 }
 
 size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m)

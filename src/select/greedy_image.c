@@ -20,7 +20,7 @@ static int new_tail(struct ny_tail **out, struct ny_greedy *greedy, size_t rank)
     int err;
 
     *out = NULL;
-    if (rank % NY_PANEL == 0) return NY_OK;
+    if (rank % NY_DICTIONARY_PANEL == 0) return NY_OK;
     tail = ny_calloc(greedy->ctx, NY_MEM_DICTIONARY, 1, sizeof(*tail));
     if (!tail) return NY_EBUDGET;
     err = ny_dictionary_tail(&tail->columns, greedy->dictionary, rank);

@@ -7,7 +7,7 @@ static int open_worker(struct ny_greedy_worker *worker, const struct ny_columns_
 {
     int err = ny_front_new(&worker->front, spec, NY_UNIT_ROWS);
 
-    if (!err) err = ny_exact_new(&worker->exact, spec->ctx, NY_PANEL);
+    if (!err) err = ny_exact_new(&worker->exact, spec->ctx, NY_DICTIONARY_PANEL);
     if (!err) err = ny_columns_workspace_new(&worker->workspace, spec, NY_FRONT_STRIP);
     return err;
 }

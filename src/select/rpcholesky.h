@@ -11,7 +11,7 @@
 enum { NY_PIVOT_WINDOW = NY_UNIT_ROWS, NY_PIVOT_ACCEPTED_LEAST = 41 };
 
 /* f64 takes so many columns in a step: few, so that rows leave soon. */
-enum { NY_PIVOT_STEP = NY_PANEL / 8 };
+enum { NY_PIVOT_STEP = NY_DICTIONARY_PANEL / 8 };
 
 struct ny_pivot_worker {
     struct ny_front front;

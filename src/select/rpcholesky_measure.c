@@ -89,7 +89,7 @@ int ny_pivot_step(const struct ny_rpcholesky *rp, struct ny_exact *exact,
                   const struct ny_front *block, size_t from, size_t *to)
 {
     size_t rank = rp->dictionary->rank;
-    struct ny_prefix prefix = {.tail = rp->dictionary->panels[from / NY_PANEL]->columns};
+    struct ny_prefix prefix = {.tail = rp->dictionary->panels[from / NY_DICTIONARY_PANEL]->columns};
 
     *to = prefix.rank = rank - from < NY_PIVOT_STEP ? rank : from + NY_PIVOT_STEP;
     return ny_exact_step(exact, block, rp->dictionary, &prefix, from);

@@ -4,7 +4,8 @@
 
 enum { HEAD_BYTES = 2 * sizeof(uint32_t), COUNT_BYTES_MAX = 5, COLUMN_BYTES_MAX = 4 };
 
-_Static_assert(NY_COLUMNS_MAX < (uint64_t)1 << 7 * COLUMN_BYTES_MAX, "a column takes four bytes");
+_Static_assert(NY_STORE_COLUMNS_MAX < (uint64_t)1 << 7 * COLUMN_BYTES_MAX,
+               "a column takes four bytes");
 
 static size_t padded(size_t bytes)
 {

@@ -143,7 +143,7 @@ struct ny_sparse_progress {
 #define NY_SPARSE_BLOCK_ROWS_MAX ((uint64_t)1 << 16)
 #define NY_BLOCK_NNZ_MAX ((uint64_t)1 << 27)   /* of sparse rows */
 #define NY_ROW_BYTES_MAX ((uint64_t)1 << 30)
-#define NY_COLUMNS_MAX ((uint64_t)1 << 24)
+#define NY_STORE_COLUMNS_MAX ((uint64_t)1 << 24)
 #define NY_ROWS_MAX ((uint64_t)1 << 44)
 
 #endif

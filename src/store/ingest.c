@@ -19,9 +19,9 @@ static int check_spec(struct ny_store *store, const struct ny_ingest_spec *spec)
     if (element == 0) return ny_fail(ctx, NY_EINTERNAL, "rows of no type cannot be imported");
     if (spec->d == 0)
         return ny_fail(ctx, NY_EDATA, "rows without columns cannot be imported; give d ≥ 1");
-    if (spec->d > NY_COLUMNS_MAX)
+    if (spec->d > NY_STORE_COLUMNS_MAX)
         return ny_fail(ctx, NY_EDATA, "%llu columns are too many: a store takes %llu at most",
-                       (unsigned long long)spec->d, (unsigned long long)NY_COLUMNS_MAX);
+                       (unsigned long long)spec->d, (unsigned long long)NY_STORE_COLUMNS_MAX);
     return NY_OK;
 }
 

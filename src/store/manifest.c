@@ -64,7 +64,7 @@ static bool plausible_sparse(const struct ny_manifest *m)
 /* A checksum shows that the bytes are as written; these bounds, that this program wrote them. */
 static bool plausible(const struct ny_manifest *m)
 {
-    if (m->dtype > NY_F64 || m->layout > NY_CSR || m->d > NY_COLUMNS_MAX) return false;
+    if (m->dtype > NY_F64 || m->layout > NY_CSR || m->d > NY_STORE_COLUMNS_MAX) return false;
     if (m->n == 0) return m->block_rows > 0;
     return m->dtype >= NY_U8 && m->d > 0 && m->n <= NY_ROWS_MAX &&
            (m->layout == NY_CSR

@@ -23,7 +23,7 @@ struct ny_node {
     uint16_t low, high, flags, key_bytes;
 };
 
-struct ny_table {
+struct ny_tree {
     uint32_t page_bytes; /* of the free table: the file's */
     uint16_t flags, depth;
     uint64_t branch_pages, leaf_pages, overflow_pages, entries, root;
@@ -32,7 +32,7 @@ struct ny_table {
 struct ny_meta {
     uint32_t magic, version;
     uint64_t address, map_bytes;
-    struct ny_table free, main;
+    struct ny_tree free, main;
     uint64_t last_page, txn;
 };
 _Static_assert(sizeof(struct ny_meta) == 136, "LMDB's meta page");

@@ -339,7 +339,7 @@ static int walk_page(struct walk *w, uint64_t number, unsigned depth, struct spa
     return err;
 }
 
-static int walk_table(struct walk *w, const struct ny_table *table)
+static int walk_table(struct walk *w, const struct ny_tree *table)
 {
     const struct span none = {NULL, 0};
 
@@ -350,7 +350,7 @@ static int walk_table(struct walk *w, const struct ny_table *table)
 }
 
 /* The pulse is the first entry of the table. */
-static int first_entry(struct walk *w, const struct ny_table *table)
+static int first_entry(struct walk *w, const struct ny_tree *table)
 {
     uint64_t number = table->root;
 

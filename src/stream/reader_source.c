@@ -132,7 +132,7 @@ int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct n
                         enum ny_dtype dtype, size_t slots, unsigned workers)
 {
     static const struct ny_source_ops ops = {take, strip, release};
-    const struct ny_table *table = ny_reader_table(reader);
+    const struct ny_file_table *table = ny_reader_table(reader);
     struct reader_source *source;
     int err;
 

@@ -35,7 +35,7 @@ static double seconds(struct ny_context *ctx, const char *path, uint64_t *rows)
 
     *rows = 0;
     if (status == NY_OK) {
-        const struct ny_table *table = ny_reader_table(reader);
+        const struct ny_file_table *table = ny_reader_table(reader);
 
         batch.values = malloc(BATCH * (size_t)table->d * ny_dtype_size(table->dtype));
         while ((status = ny_reader_next(reader, BATCH, &batch)) == NY_OK)

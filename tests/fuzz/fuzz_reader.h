@@ -35,7 +35,7 @@ static int fuzz_rest(struct ny_reader *reader)
 {
     static double values[FUZZ_VALUES], wide[FUZZ_VALUES], labels[FUZZ_BATCH];
     static uint64_t source[FUZZ_BATCH];
-    const struct ny_table *table = ny_reader_table(reader);
+    const struct ny_file_table *table = ny_reader_table(reader);
     struct ny_row_batch batch = {.values = values, .labels = labels, .source = source};
     uint64_t delivered = 0;
     int status = NY_OK;

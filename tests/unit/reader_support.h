@@ -160,7 +160,7 @@ static inline void support_free(struct support_table *table)
 static inline int support_rest(struct ny_reader *reader, size_t batch_rows,
                                struct support_table *table)
 {
-    const struct ny_table *info = ny_reader_table(reader);
+    const struct ny_file_table *info = ny_reader_table(reader);
     size_t d = (size_t)info->d, room, bytes;
     struct ny_row_batch batch;
     int status = NY_OK;

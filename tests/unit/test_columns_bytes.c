@@ -47,7 +47,7 @@ static void check_integers(size_t rows, size_t d, bool extreme)
     struct ny_columns_spec spec = spec_of("rbf", 0.001, &data, &g);
     struct ny_columns *columns = columns_of(&spec, &data, 75);
 
-    assert_int_equal(columns->frame.way, NY_WAY_BYTES);
+    assert_int_equal(columns->preparation.way, NY_WAY_BYTES);
     for (size_t run = 0; run < 4; run++) {
         size_t first = runs[run][0], cols = runs[run][1];
         float *K = base_of(columns, &data, rows, first, cols);
@@ -99,7 +99,7 @@ static void the_largest_distance_does_not_wrap(void **state)
     g = geometry_of(&data, true, 1);
     spec = spec_of("rbf", 1e-9, &data, &g);
     columns = columns_of(&spec, &data, 2);
-    assert_int_equal(columns->frame.way, NY_WAY_BYTES);
+    assert_int_equal(columns->preparation.way, NY_WAY_BYTES);
     K = base_of(columns, &data, 2, 0, 2);
     assert_true(K[0] == 0 && K[3] == 0);
     assert_true(K[1] == 33000.0f * 65025.0f && K[2] == K[1]);
@@ -124,12 +124,12 @@ static void floats_agree(void **state)
     g = geometry_of(&data, true, 1);
     spec = spec_of("rbf", plain_gamma("rbf", &data, &g), &data, &g);
     columns = columns_of(&spec, &data, 60);
-    assert_int_equal(columns->frame.way, NY_WAY_BYTES);
+    assert_int_equal(columns->preparation.way, NY_WAY_BYTES);
     bytes = tile_of(columns, &data, 0, 300);
     ny_columns_free(columns);
     ny_vector_force(NY_CPU_AVX2);
     columns = columns_of(&spec, &data, 60);
-    assert_int_equal(columns->frame.way, NY_WAY_PRODUCT);
+    assert_int_equal(columns->preparation.way, NY_WAY_PRODUCT);
     floats = tile_of(columns, &data, 0, 300);
     ny_columns_free(columns);
     ny_vector_force(NY_CPU_COUNT);

@@ -120,17 +120,20 @@ static void panels_hold_the_factor_of_W(void **state)
             assert_int_equal(ny_dictionary_rows(dictionary)[i], 1000 + i);
         for (size_t i = 0; i < dictionary->rank; i += 7)
             for (size_t j = 0; j <= i; j++) {
-                size_t bi = i / NY_PANEL, bj = j / NY_PANEL;
-                const double *row = dictionary->panels[bi]->L + i % NY_PANEL * ny_panel_stride(bi);
-                const double *col = dictionary->panels[bj]->L + j % NY_PANEL * ny_panel_stride(bj);
+                size_t bi = i / NY_DICTIONARY_PANEL, bj = j / NY_DICTIONARY_PANEL;
+                const double *row =
+                    dictionary->panels[bi]->L + i % NY_DICTIONARY_PANEL * ny_panel_stride(bi);
+                const double *col =
+                    dictionary->panels[bj]->L + j % NY_DICTIONARY_PANEL * ny_panel_stride(bj);
                 double v = centred_kernel(i + (size_t)affine, j + (size_t)affine, affine);
 
                 for (size_t k = 0; k <= j; k++)
                     v -= row[k] * col[k];
                 worst = fmax(worst, fabs(v));
-                assert_true((double)fabsf((float)row[j] -
-                                          dictionary->panels[bi]
-                                              ->L32[i % NY_PANEL * ny_panel_stride(bi) + j]) == 0);
+                assert_true((double)fabsf(
+                                (float)row[j] -
+                                dictionary->panels[bi]
+                                    ->L32[i % NY_DICTIONARY_PANEL * ny_panel_stride(bi) + j]) == 0);
             }
         assert_true(worst < 1e-12);
         ny_dictionary_free(dictionary);
@@ -207,8 +210,9 @@ static void images_restore_every_bit(void **state)
             ny_dictionary_save(second, again);
             assert_memory_equal(image, again, bytes);
             assert_int_equal(ny_dictionary_count(second), sizes[s]);
-            for (size_t b = 0; b * NY_PANEL < first->rank; b++)
-                for (size_t i = 0; i < NY_PANEL && b * NY_PANEL + i < first->rank; i++)
+            for (size_t b = 0; b * NY_DICTIONARY_PANEL < first->rank; b++)
+                for (size_t i = 0;
+                     i < NY_DICTIONARY_PANEL && b * NY_DICTIONARY_PANEL + i < first->rank; i++)
                     assert_memory_equal(first->panels[b]->L32 + i * ny_panel_stride(b),
                                         second->panels[b]->L32 + i * ny_panel_stride(b),
                                         ny_panel_stride(b) * sizeof(float));

@@ -1,5 +1,5 @@
-/* The frame that raw rows are prepared in, and by which way their base quantity is found: which of
- * products, bytes, direct sums or an index (struct ny_frame, columns_private.h). */
+/* How raw rows are prepared, and by which way their base quantity is found: which of
+ * products, bytes, direct sums or an index (struct ny_preparation, columns_private.h). */
 #include <math.h>
 
 #include "columns/columns_private.h"
@@ -41,51 +41,52 @@ static int unit_exponent(enum ny_base_quantity base, double gamma)
 }
 
 /* Sets the norm of the centre, on which only dot products depend. */
-static void centre_sparse(struct ny_frame *frame, const struct ny_geometry *geometry)
+static void centre_sparse(struct ny_preparation *preparation, const struct ny_geometry *geometry)
 {
     for (size_t k = 0; k < geometry->d; k++) {
-        double centre = geometry->centre[k] * (geometry->factor[k] * frame->unit);
+        double centre = geometry->centre[k] * (geometry->factor[k] * preparation->unit);
 
-        frame->centre_norm += centre * centre;
+        preparation->centre_norm += centre * centre;
     }
-    frame->centred = frame->centre_norm > 0;
+    preparation->centred = preparation->centre_norm > 0;
 }
 
-int ny_frame_init(struct ny_frame *frame, const struct ny_columns_spec *spec, double gamma)
+int ny_preparation_init(struct ny_preparation *preparation, const struct ny_columns_spec *spec,
+                        double gamma)
 {
     enum ny_base_quantity base = spec->kernel->base;
     const struct ny_geometry *geometry = spec->geometry;
     int exponent = unit_exponent(base, gamma);
     bool whole = is_distance(base) && ny_unscaled_integers(spec);
 
-    *frame = (struct ny_frame){
+    *preparation = (struct ny_preparation){
         .way = ny_way_of(spec), .params = spec->params, .unit = ldexp(1, exponent)};
-    frame->params.gamma = ldexp(gamma, base == NY_BASE_SQUARE ? -2 * exponent : -exponent);
-    frame->strip_params = frame->params;
-    if (frame->way == NY_WAY_SPARSE) {
-        centre_sparse(frame, geometry);
+    preparation->params.gamma = ldexp(gamma, base == NY_BASE_SQUARE ? -2 * exponent : -exponent);
+    preparation->strip_params = preparation->params;
+    if (preparation->way == NY_WAY_SPARSE) {
+        centre_sparse(preparation, geometry);
         return NY_OK;
     }
-    frame->centre = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
-    frame->factor = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
-    if (!frame->centre || !frame->factor) return NY_EBUDGET;
+    preparation->centre = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
+    preparation->factor = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));
+    if (!preparation->centre || !preparation->factor) return NY_EBUDGET;
     for (size_t k = 0; k < geometry->d; k++) {
-        frame->centre[k] = whole ? rint(geometry->centre[k]) : geometry->centre[k];
-        frame->factor[k] = ldexp(geometry->factor[k], exponent);
+        preparation->centre[k] = whole ? rint(geometry->centre[k]) : geometry->centre[k];
+        preparation->factor[k] = ldexp(geometry->factor[k], exponent);
     }
     /* distances of bytes are those of raw rows */
-    if (frame->way == NY_WAY_BYTES) frame->strip_params = spec->params;
+    if (preparation->way == NY_WAY_BYTES) preparation->strip_params = spec->params;
     return NY_OK;
 }
 
-void ny_frame_release(struct ny_frame *frame, struct ny_context *ctx)
+void ny_preparation_release(struct ny_preparation *preparation, struct ny_context *ctx)
 {
-    ny_free(ctx, frame->centre);
-    ny_free(ctx, frame->factor);
+    ny_free(ctx, preparation->centre);
+    ny_free(ctx, preparation->factor);
 }
 
-void ny_frame_row(const struct ny_frame *frame, const struct ny_columns_spec *spec,
-                  const void *raw, double *out)
+void ny_preparation_row(const struct ny_preparation *preparation,
+                        const struct ny_columns_spec *spec, const void *raw, double *out)
 {
     const struct ny_geometry *geometry = spec->geometry;
 
@@ -93,24 +94,25 @@ void ny_frame_row(const struct ny_frame *frame, const struct ny_columns_spec *sp
         struct ny_sparse row = ny_sparse_of(raw, spec->slots);
 
         for (size_t k = 0; k < geometry->d; k++)
-            out[k] = -geometry->centre[k] * (geometry->factor[k] * frame->unit);
+            out[k] = -geometry->centre[k] * (geometry->factor[k] * preparation->unit);
         for (size_t k = 0; k < row.count; k++)
             out[row.index[k]] += ny_dtype_at(spec->dtype, row.value, k) *
-                                 (geometry->factor[row.index[k]] * frame->unit);
+                                 (geometry->factor[row.index[k]] * preparation->unit);
         return;
     }
-    ny_vector()->prepare->row[spec->dtype](raw, frame->centre, frame->factor, spec->geometry->d,
-                                           out);
+    ny_vector()->prepare->row[spec->dtype](raw, preparation->centre, preparation->factor,
+                                           spec->geometry->d, out);
 }
 
-float ny_frame_row32(const struct ny_frame *frame, const struct ny_columns_spec *spec,
-                     const void *raw, double *scratch, float *out)
+float ny_preparation_row32(const struct ny_preparation *preparation,
+                           const struct ny_columns_spec *spec, const void *raw, double *scratch,
+                           float *out)
 {
     const struct ny_prepare_ops *ops = ny_vector()->prepare;
     size_t d = spec->geometry->d;
     double scale = 1;
 
-    ny_frame_row(frame, spec, raw, scratch);
+    ny_preparation_row(preparation, spec, raw, scratch);
     if (spec->kernel->unit_rows) {
         double square = ops->dot(scratch, scratch, d);
 
