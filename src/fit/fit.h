@@ -118,6 +118,9 @@ int ny_fit_try_again(struct ny_fit *fit);
 /* Puts eigenvalues and certificate into the report; the second also stores the model. */
 void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution);
 int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution);
+/* Runs stage solve: the small problem, its eigenvectors' signs by `fix_signs` (NULL: the method has
+ * fixed them), the model. */
+int ny_fit_run_solve(struct ny_fit *fit, int (*fix_signs)(struct ny_fit *, struct ny_solution *));
 /* Computes the factors of Û in the map: Λ̂^½ goes into the stored rows themselves, diffusion's λ̂^t
  * into the coordinates. *scale: the factors, which `coordinates` borrows for diffusion; ny_free()
  * it; NULL: 1. */

@@ -9,7 +9,6 @@
 
 #include "fit/gram_noise.h"
 #include "results/model.h"
-#include "fit/signs.h"
 
 static json_t *json_of_values(const double *values, size_t count, double factor)
 {
@@ -260,9 +259,8 @@ int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution)
     return NY_OK;
 }
 
-static int run(struct ny_job *job)
+int ny_fit_run_solve(struct ny_fit *fit, int (*fix_signs)(struct ny_fit *, struct ny_solution *))
 {
-    struct ny_fit *fit = ny_fit_of(job);
     struct ny_solution solution = {0};
     double *diagonal = NULL;
     int err = solve_problem(fit, &solution, &diagonal);
@@ -273,13 +271,18 @@ static int run(struct ny_job *job)
         err = ny_fit_try_again(fit);
         goto done;
     }
-    if (fit->settings->method->coordinates) err = ny_signs_fix(fit, &solution);
+    if (fix_signs) err = fix_signs(fit, &solution);
     if (err == NY_OK) err = ny_fit_conclude(fit, &solution);
-    if (err == NY_OK) err = ny_job_save(job, ny_job_next(job));
+    if (err == NY_OK) err = ny_job_save(&fit->job, ny_job_next(&fit->job));
 done:
-    ny_free(job->ctx, diagonal);
-    ny_solution_release(&solution, job->ctx);
+    ny_free(fit->job.ctx, diagonal);
+    ny_solution_release(&solution, fit->job.ctx);
     return err;
+}
+
+static int run(struct ny_job *job)
+{
+    return ny_fit_run_solve(ny_fit_of(job), NULL);
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
@@ -302,12 +305,6 @@ struct ny_stage_bytes ny_solve_bytes(const struct ny_job_sizes *sizes, unsigned 
         if (solve < image) solve = image;
         image = ny_columns_square_bytes(&f->spec, f->m, workers); /* W made again */
         if (solve < image) solve = image;
-    }
-    if (settings->method->coordinates) {
-        size_t signs = ny_sizes_gather(f, NY_SIGN_ROWS) +
-                       ny_signs_bytes(&f->spec, f->m, ny_settings_pairs(settings));
-
-        if (solve < signs) solve = signs;
     }
     bill.by_purpose[NY_MEM_SOLVE] += solve > model ? solve : model;
     bill.by_purpose[NY_MEM_MODEL] = map + f->m * sizeof(double);

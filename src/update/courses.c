@@ -26,8 +26,16 @@ static const struct ny_stage *const full_stages[] = {&ny_stage_select,
                                                      &ny_stage_project,
                                                      &ny_stage_probe,
                                                      NULL};
+static const struct ny_stage *const full_scatter_stages[] = {&ny_stage_select,
+                                                             &ny_stage_degrees,
+                                                             &ny_stage_add_full,
+                                                             &ny_stage_solve_scatter,
+                                                             &ny_stage_project,
+                                                             &ny_stage_probe,
+                                                             NULL};
 static const struct ny_course frozen = {.stages = frozen_stages, .skips = frozen_skips};
 static const struct ny_course full = {.stages = full_stages, .skips = ny_fit_skips};
+static const struct ny_course full_scatter = {.stages = full_scatter_stages, .skips = ny_fit_skips};
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
@@ -40,6 +48,7 @@ static const struct ny_course *course_of(const struct ny_fit_settings *settings,
     if (method->whole) return &ny_course_whole;
     if (method->krylov) return &ny_course_krylov;
     if (settings->online) return &ny_course_online;
+    if (method->coordinates) return mode == NY_UPDATE_FULL ? &full_scatter : &ny_course_scatter;
     return mode == NY_UPDATE_FULL ? &full : &ny_course_landmarks;
 }
 
