@@ -41,15 +41,8 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage_id nex
         ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
     ny_unreached_save(&run->unreached, checkpoint);
     ny_job_mark_time(&fit->job);
-    err = ny_batch_begin(&batch, fit->job.store);
-    if (err) return err;
-    err = ny_embedding_flush(&run->out, batch);
-    if (err == NY_OK && run->averages.rows) err = ny_embedding_flush(&run->averages, batch);
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
-    return ny_job_commit(&fit->job, batch, next);
+    err = ny_embedding_batch(&run->out, &run->averages, &batch);
+    return err ? err : ny_job_commit(&fit->job, batch, next);
 }
 
 static int unit(void *arg, const struct ny_tile *tile)
@@ -113,8 +106,7 @@ static int load_model(struct ny_fit *fit)
 static int restore_sums(struct project *run, uint64_t *units)
 {
     const json_t *checkpoint = ny_job_checkpoint(&run->fit->job);
-    const char *saved = ny_field_text(checkpoint, "part");
-    bool begun = saved && saved[0] == 'e';
+    bool begun = ny_field_is(checkpoint, "part", "embedding");
 
     run->kept = ny_earlier_kept_rows(run->fit);
     *units = run->kept / NY_UNIT_ROWS;

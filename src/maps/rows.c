@@ -47,19 +47,12 @@ static void close_output(struct ny_context *ctx, struct output *out)
     ny_free(ctx, out);
 }
 
-static int flush(struct ny_graph_fit *fit, struct output *out)
+static int flush(struct output *out)
 {
     struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, fit->base.job.store);
+    int err = ny_embedding_batch(&out->rows, &out->embedding, &batch);
 
-    if (err) return err;
-    err = ny_embedding_flush(&out->rows, batch);
-    if (err == NY_OK) err = ny_embedding_flush(&out->embedding, batch);
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
-    return ny_batch_commit(batch);
+    return err ? err : ny_batch_commit(batch);
 }
 
 static int add_piece(struct ny_graph_fit *fit, struct output *out, struct ny_matrix Y, size_t count)
@@ -77,7 +70,7 @@ static int add_piece(struct ny_graph_fit *fit, struct output *out, struct ny_mat
     ny_embedding_add(&out->rows, out->row, count);
     ny_embedding_add(&out->embedding, out->values, count);
     if (!ny_embedding_full(&out->rows) && !ny_embedding_full(&out->embedding)) return NY_OK;
-    return flush(fit, out);
+    return flush(out);
 }
 
 int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y)
@@ -94,7 +87,7 @@ int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y)
         if (err == NY_OK) err = add_piece(fit, out, Y, count);
         count = 0;
     }
-    if (err == NY_OK) err = flush(fit, out);
+    if (err == NY_OK) err = flush(out);
     if (out) close_output(ctx, out);
     return err;
 }

@@ -14,17 +14,11 @@ static int commit(struct ny_graph_job *g, struct writers *out, uint64_t measured
 {
     struct ny_job *job = &g->job;
     struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, job->store);
+    int err = ny_embedding_batch(&out->rows, &out->distances, &batch);
 
     if (err) return err;
     ny_field_set_count(ny_job_checkpoint(job), "measured", measured);
     ny_job_mark_time(job);
-    err = ny_embedding_flush(&out->rows, batch);
-    if (err == NY_OK) err = ny_embedding_flush(&out->distances, batch);
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
     return ny_job_commit(job, batch, NY_STAGE_NEIGHBORS);
 }
 

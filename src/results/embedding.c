@@ -68,7 +68,7 @@ bool ny_embedding_full(const struct ny_embedding_writer *writer)
     return writer->count + NY_UNIT_ROWS > writer->capacity;
 }
 
-int ny_embedding_flush(struct ny_embedding_writer *writer, struct ny_batch *batch)
+static int flush(struct ny_embedding_writer *writer, struct ny_batch *batch)
 {
     const struct ny_embedding_layout *layout = &writer->layout;
     size_t whole = writer->count / layout->chunk_rows * layout->chunk_rows;
@@ -88,6 +88,18 @@ int ny_embedding_flush(struct ny_embedding_writer *writer, struct ny_batch *batc
     memmove(writer->rows, writer->rows + whole * layout->row_bytes,
             writer->count * layout->row_bytes);
     return NY_OK;
+}
+
+int ny_embedding_batch(struct ny_embedding_writer *writer, struct ny_embedding_writer *beside,
+                       struct ny_batch **batch)
+{
+    int err = ny_batch_begin(batch, writer->store);
+
+    if (err) return err;
+    err = flush(writer, *batch);
+    if (err == NY_OK && beside && beside->rows) err = flush(beside, *batch);
+    if (err) ny_batch_abort(*batch);
+    return err;
 }
 
 int ny_embedding_rows(struct ny_store *store, const char *name,

@@ -38,8 +38,10 @@ size_t ny_embedding_writer_bytes(const struct ny_embedding_layout *layout, size_
 void ny_embedding_add(struct ny_embedding_writer *writer, const void *rows, size_t count);
 /* One more unit might not fit. */
 bool ny_embedding_full(const struct ny_embedding_writer *writer);
-/* All rows so far into the batch; forgets the whole chunks. */
-int ny_embedding_flush(struct ny_embedding_writer *writer, struct ny_batch *batch);
+/* Begins a batch with all rows so far of two writers, and forgets their whole chunks. `beside` may
+ * be NULL, or a writer that has not been opened. */
+int ny_embedding_batch(struct ny_embedding_writer *writer, struct ny_embedding_writer *beside,
+                       struct ny_batch **batch);
 
 /* Rows first … first+count−1 of what is stored so. */
 int ny_embedding_rows(struct ny_store *store, const char *name,

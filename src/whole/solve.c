@@ -349,10 +349,9 @@ static int flush(struct ny_products_state *state, struct output *out, bool last)
 {
     struct ny_fit *fit = state->fit;
     struct ny_batch *batch;
-    int err = ny_batch_begin(&batch, fit->job.store);
+    int err = ny_embedding_batch(&out->writer, NULL, &batch);
 
     if (err) return err;
-    err = ny_embedding_flush(&out->writer, batch);
     for (int slot = 0; slot < 2 && last && err == NY_OK; slot++)
         err = ny_job_delete_part(&fit->job, batch, slot ? "products.1" : "products.0");
     if (err) {
