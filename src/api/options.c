@@ -27,12 +27,12 @@ int ny_options_new(struct ny_options **out, struct ny_context *context)
     if (out) *out = NULL;
     if (err) return err;
     options = ny_calloc(context, NY_MEM_OTHER, 1, sizeof(*options));
-    if (!options) return ny_context_error(context)->status;
+    if (!options) return NY_EBUDGET;
     options->ctx = context;
     options->typed = ny_calloc(context, NY_MEM_OTHER, ny_option_count(), sizeof(char *));
     if (!options->typed) {
         ny_options_free(options);
-        return ny_context_error(context)->status;
+        return NY_EBUDGET;
     }
     *out = options;
     return NY_OK;
@@ -118,7 +118,7 @@ int ny_options_set(struct ny_options *options, const char *name, const char *val
     err = check_width(options, ny_option_at(index)->name);
     if (err) return err;
     copy = ny_strdup(ctx, value);
-    if (!copy) return ny_context_error(ctx)->status;
+    if (!copy) return NY_EBUDGET;
     err = apply_to_context(ctx, ny_option_at(index)->name, value);
     if (err) {
         ny_free(ctx, copy);

@@ -87,7 +87,7 @@ int ny_context_set_command(struct ny_context *ctx, const char *const *words, siz
                            __func__);
     if (count > 0) {
         text = ny_shell_words(ctx, words, count);
-        if (!text) return ny_context_error(ctx)->status;
+        if (!text) return NY_EBUDGET;
     }
     ny_free(ctx, ctx->command);
     ctx->command = text;

@@ -98,13 +98,14 @@ static const char *no_distances(const struct ny_evaluation *evaluation,
 
 static int run_distances(struct ny_evaluation *evaluation)
 {
-    struct ny_sample *sample = ny_evaluate_sample(evaluation);
+    struct ny_sample *sample;
     struct distances run = {0};
     const char *why;
     double *diagonal;
-    int err;
+    int err = ny_evaluate_sample(evaluation);
 
-    if (!sample) return ny_context_error(evaluation->ctx)->status;
+    if (err) return err;
+    sample = evaluation->sample;
     if (!ny_evaluate_inputs(evaluation)) return NY_OK;
     why = no_distances(evaluation, sample);
     run.s = sample->s;

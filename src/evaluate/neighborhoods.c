@@ -72,12 +72,13 @@ static void look(void *arg, const struct ny_pair_rows *rows)
 
 static int run_neighborhoods(struct ny_evaluation *evaluation)
 {
-    struct ny_sample *sample = ny_evaluate_sample(evaluation);
+    struct ny_sample *sample;
     struct neighborhoods run = {.t = evaluation->settings->neighbors};
     double intruders = 0, missed = 0, scale;
-    int err;
+    int err = ny_evaluate_sample(evaluation);
 
-    if (!sample) return ny_context_error(evaluation->ctx)->status;
+    if (err) return err;
+    sample = evaluation->sample;
     if (!ny_evaluate_inputs(evaluation)) return NY_OK;
     run.s = sample->s;
     if (2 * run.t >= run.s) {

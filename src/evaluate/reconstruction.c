@@ -292,11 +292,12 @@ static void release(struct reconstruction *run)
 static int run_reconstruction(struct ny_evaluation *evaluation)
 {
     const struct ny_map *map = evaluation->result.map;
-    struct ny_sample *sample = ny_evaluate_sample(evaluation);
-    struct reconstruction run = {.of = evaluation, .sample = sample};
-    int err;
+    struct reconstruction run = {.of = evaluation};
+    struct ny_sample *sample;
+    int err = ny_evaluate_sample(evaluation);
 
-    if (!sample) return ny_context_error(evaluation->ctx)->status;
+    if (err) return err;
+    run.sample = sample = evaluation->sample;
     run.s = sample->s;
     run.k = evaluation->result.coordinates.pairs;
     run.whole = sample->s == sample->n;

@@ -157,15 +157,15 @@ bool ny_evaluate_inputs(struct ny_evaluation *run)
     return false;
 }
 
-struct ny_sample *ny_evaluate_sample(struct ny_evaluation *run)
+int ny_evaluate_sample(struct ny_evaluation *run)
 {
     struct ny_context *ctx = run->ctx;
-    struct ny_sample *sample = run->sample;
+    struct ny_sample *sample;
     int err;
 
-    if (sample) return sample;
+    if (run->sample) return NY_OK;
     sample = run->sample = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*sample));
-    if (!sample) return NULL;
+    if (!sample) return NY_EBUDGET;
     *sample =
         (struct ny_sample){.ctx = ctx, .n = run->cloud.n, .s = size_of(run), .p = run->cloud.p};
     sample->rows = ny_calloc(ctx, NY_MEM_OTHER, sample->s, sizeof(uint64_t));
@@ -175,9 +175,10 @@ struct ny_sample *ny_evaluate_sample(struct ny_evaluation *run)
         err = ny_cloud_sample(ctx, sample->n, sample->s, run->settings->seed, sample->rows);
     if (err == NY_OK) err = ny_cloud_gather(&run->cloud, sample->rows, sample->s, sample->y);
     if (err == NY_OK) err = prepare(run, sample);
-    if (err == NY_OK) return sample;
+    if (err == NY_OK) return NY_OK;
     ny_sample_free(sample);
-    return run->sample = NULL;
+    run->sample = NULL;
+    return err;
 }
 
 size_t ny_sample_bytes(const struct ny_evaluation *run)

@@ -19,8 +19,8 @@ struct ny_sample {
     struct ny_columns *kernel; /* the points as columns of k(x, x′), or NULL */
 };
 
-/* The sample of an evaluation, taken when it is first asked for; NULL after an error. */
-struct ny_sample *ny_evaluate_sample(struct ny_evaluation *run);
+/* Makes run->sample, where it has not been asked for before. */
+int ny_evaluate_sample(struct ny_evaluation *run);
 /* Tells whether distances of its points are known; if not, the measure under way does not apply. */
 bool ny_evaluate_inputs(struct ny_evaluation *run);
 void ny_sample_free(struct ny_sample *sample);

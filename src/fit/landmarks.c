@@ -42,10 +42,12 @@ struct ny_columns_spec ny_fit_spec(const struct ny_fit *fit)
 
 static int load_landmarks(struct ny_fit *fit, void *raw)
 {
+    int err;
+
     fit->rows = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(uint64_t));
     if (!fit->rows) return NY_EBUDGET;
-    if (ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t)))
-        return ny_context_error(fit->job.ctx)->status;
+    err = ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t));
+    if (err) return err;
     if (fit->settings->columns_file) return ny_given_columns_gather(fit, raw);
     return ny_points_gather(fit->job.store, (size_t)fit->job.points.row_slots, fit->rows, fit->m,
                             raw);

@@ -236,14 +236,15 @@ static int run_batches(struct transform *run, struct ny_source *rows, struct ny_
 static int load_extension(struct transform *run, const json_t *record)
 {
     double *at = ny_alloc(run->ctx, NY_MEM_MODEL, ny_extension_bytes(run->pairs));
+    int err;
 
     run->numbers = at;
     if (!at) return NY_EBUDGET;
     run->extension = (struct ny_extension){.inverse = at + NY_EXTENSION_HEAD,
                                            .offset = at + NY_EXTENSION_HEAD + run->pairs};
-    if (ny_blob_get(run->store, run->name, ny_record_part(record, "extension").name, at,
-                    ny_extension_bytes(run->pairs)))
-        return ny_context_error(run->ctx)->status;
+    err = ny_blob_get(run->store, run->name, ny_record_part(record, "extension").name, at,
+                      ny_extension_bytes(run->pairs));
+    if (err) return err;
     run->extension.gamma = at[0];
     run->extension.coef0 = at[1];
     run->extension.degree = at[2];
