@@ -28,11 +28,6 @@ struct shuffled {
     uint64_t nnz, sparse;
 };
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
 static int record_room(struct ny_import *import, size_t bytes)
 {
     char *larger;
@@ -56,7 +51,7 @@ static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batc
         row = ny_csr_row(batch->sparse, i);
         head.sparse = 1;
         head.nnz = row.count;
-        bytes = sizeof(head) + padded(row.count * sizeof(uint32_t)) + row.count * element;
+        bytes = sizeof(head) + ny_padded(row.count * sizeof(uint32_t)) + row.count * element;
     }
     err = record_room(import, bytes);
     if (err) return err;
@@ -66,7 +61,7 @@ static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batc
                import->row_bytes);
     } else if (row.count) {
         memcpy(import->record + sizeof(head), row.index, row.count * sizeof(uint32_t));
-        memcpy(import->record + sizeof(head) + padded(row.count * sizeof(uint32_t)), row.value,
+        memcpy(import->record + sizeof(head) + ny_padded(row.count * sizeof(uint32_t)), row.value,
                row.count * element);
     }
     return ny_shuffle_add(import->order, head.source, import->record, bytes);
@@ -181,7 +176,7 @@ int ny_import_shuffled(void *arg, const void *record, size_t bytes)
                             .rows = 1,
                             .start = start,
                             .index = (uint32_t *)(void *)at,
-                            .value = at + padded(head->nnz * sizeof(uint32_t))};
+                            .value = at + ny_padded(head->nnz * sizeof(uint32_t))};
     struct ny_rows rows = {.values = at,
                            .sparse = head->sparse ? &sparse : NULL,
                            .labels = import->spec.labels ? &head->label : NULL,

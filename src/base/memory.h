@@ -47,6 +47,12 @@ void ny_free(struct ny_context *ctx, void *ptr);
 /* A copy of a string, charged to NY_MEM_OTHER. */
 char *ny_strdup(struct ny_context *ctx, const char *text);
 
+/* Returns the bytes up to the next multiple of 8, where numbers of any type may follow. */
+static inline size_t ny_padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
 /* Charge, and release, bytes that somebody else allocates. */
 int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
 void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);

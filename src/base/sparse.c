@@ -5,20 +5,16 @@
 /* The count, and four bytes that keep what follows aligned. */
 enum { HEAD_BYTES = 8 };
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
 size_t ny_row_bytes(enum ny_dtype dtype, size_t d, size_t slots)
 {
     if (!slots) return d * ny_dtype_size(dtype);
-    return HEAD_BYTES + padded(slots * sizeof(uint32_t)) + padded(slots * ny_dtype_size(dtype));
+    return HEAD_BYTES + ny_padded(slots * sizeof(uint32_t)) +
+           ny_padded(slots * ny_dtype_size(dtype));
 }
 
 static char *values_of(const void *record, size_t slots)
 {
-    return (char *)(uintptr_t)record + HEAD_BYTES + padded(slots * sizeof(uint32_t));
+    return (char *)(uintptr_t)record + HEAD_BYTES + ny_padded(slots * sizeof(uint32_t));
 }
 
 struct ny_sparse ny_sparse_of(const void *record, size_t slots)

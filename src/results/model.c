@@ -149,18 +149,13 @@ static size_t doubles_of(const struct ny_model *model)
            (model->coordinates.scale ? ny_coordinates_count(&model->coordinates) : 0);
 }
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
 size_t ny_model_image_bytes(const struct ny_model *model)
 {
     struct ny_sparse_image sparse =
         ny_sparse_image_of(&model->spec, model->landmarks, model->spec.slots ? model->m : 0,
                            model->d);
-    size_t landmarks = model->spec.slots ? ny_sparse_image_bytes(&sparse)
-                                         : padded(landmark_bytes(model));
+    size_t landmarks =
+        model->spec.slots ? ny_sparse_image_bytes(&sparse) : ny_padded(landmark_bytes(model));
 
     return head_bytes(IMAGE_VERSION) + doubles_of(model) * sizeof(double) + landmarks +
            CHECKSUM_BYTES;
@@ -277,7 +272,7 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
                                                       image + total - CHECKSUM_BYTES,
                                                       bytes - total);
     }
-    return total + padded(raw * ny_dtype_size((enum ny_dtype)header->dtype)) == bytes;
+    return total + ny_padded(raw * ny_dtype_size((enum ny_dtype)header->dtype)) == bytes;
 }
 
 int ny_model_foreign(struct ny_context *ctx, const char *where)

@@ -4,11 +4,6 @@
 
 enum { SIZES_BYTES = 2 * sizeof(uint64_t) };
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
 /* Landmark i, of records at `landmarks`. */
 static struct ny_sparse landmark(const struct ny_sparse_image *image, const void *landmarks,
                                  size_t i)
@@ -30,16 +25,16 @@ struct ny_sparse_image ny_sparse_image_of(const struct ny_columns_spec *spec, co
 
 size_t ny_sparse_image_bytes(const struct ny_sparse_image *image)
 {
-    return SIZES_BYTES + padded(image->m * sizeof(uint32_t)) +
-           padded(image->nnz * sizeof(uint32_t)) +
-           padded(image->nnz * ny_dtype_size(image->dtype));
+    return SIZES_BYTES + ny_padded(image->m * sizeof(uint32_t)) +
+           ny_padded(image->nnz * sizeof(uint32_t)) +
+           ny_padded(image->nnz * ny_dtype_size(image->dtype));
 }
 
 void ny_sparse_image_save(const struct ny_sparse_image *image, const void *landmarks, char *at)
 {
     const uint64_t sizes[2] = {image->slots, image->nnz};
-    char *counts = at + SIZES_BYTES, *index = counts + padded(image->m * sizeof(uint32_t));
-    char *values = index + padded(image->nnz * sizeof(uint32_t));
+    char *counts = at + SIZES_BYTES, *index = counts + ny_padded(image->m * sizeof(uint32_t));
+    char *values = index + ny_padded(image->nnz * sizeof(uint32_t));
     size_t element = ny_dtype_size(image->dtype), done = 0;
 
     memcpy(at, sizes, sizeof(sizes));
@@ -77,9 +72,9 @@ static bool ascending(const uint32_t *index, size_t count, size_t d)
 bool ny_sparse_image_load(const struct ny_sparse_image *image, const char *at, void *landmarks)
 {
     const uint32_t *counts = (const uint32_t *)(const void *)(at + SIZES_BYTES);
-    const char *numbers = (const char *)counts + padded(image->m * sizeof(uint32_t));
+    const char *numbers = (const char *)counts + ny_padded(image->m * sizeof(uint32_t));
     const uint32_t *index = (const uint32_t *)(const void *)numbers;
-    const char *values = numbers + padded(image->nnz * sizeof(uint32_t));
+    const char *values = numbers + ny_padded(image->nnz * sizeof(uint32_t));
     size_t bytes = ny_row_bytes(image->dtype, image->d, image->slots), done = 0;
 
     for (size_t i = 0; i < image->m; i++) {

@@ -334,15 +334,10 @@ struct image_head {
 
 #define IMAGE_MAGIC UINT64_C(0x31746369446c594e)
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
 static size_t image_bytes(size_t count, size_t rank, size_t bytes)
 {
     return sizeof(struct image_head) + count * sizeof(uint64_t) + rank * sizeof(double) +
-           padded(count * bytes) + rank * (rank + 1) / 2 * sizeof(double);
+           ny_padded(count * bytes) + rank * (rank + 1) / 2 * sizeof(double);
 }
 
 /* Rows that were appended since may have more values than any before: more slots than the image. */

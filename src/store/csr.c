@@ -7,11 +7,6 @@ enum { HEAD_BYTES = 2 * sizeof(uint32_t), COUNT_BYTES_MAX = 5, COLUMN_BYTES_MAX 
 _Static_assert(NY_STORE_COLUMNS_MAX < (uint64_t)1 << 7 * COLUMN_BYTES_MAX,
                "a column takes four bytes");
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
 size_t ny_csr_bound(size_t rows, size_t nnz, enum ny_dtype dtype)
 {
     return HEAD_BYTES + rows * COUNT_BYTES_MAX + nnz * (COLUMN_BYTES_MAX + ny_dtype_size(dtype));
@@ -182,25 +177,25 @@ static char *values_of(const void *room)
 {
     const struct room_head *head = room;
 
-    return (char *)starts_of(room) + padded((head->rows + 1) * sizeof(uint32_t));
+    return (char *)starts_of(room) + ny_padded((head->rows + 1) * sizeof(uint32_t));
 }
 
 static uint32_t *columns_of(const void *room)
 {
     const struct room_head *head = room;
 
-    return (uint32_t *)(void *)(values_of(room) + padded((size_t)head->nnz * head->value_bytes));
+    return (uint32_t *)(void *)(values_of(room) + ny_padded((size_t)head->nnz * head->value_bytes));
 }
 
 static size_t decoded_bytes(size_t rows, size_t nnz, enum ny_dtype dtype)
 {
-    return sizeof(struct room_head) + padded((rows + 1) * sizeof(uint32_t)) +
-           padded(nnz * ny_dtype_size(dtype)) + padded(nnz * sizeof(uint32_t));
+    return sizeof(struct room_head) + ny_padded((rows + 1) * sizeof(uint32_t)) +
+           ny_padded(nnz * ny_dtype_size(dtype)) + ny_padded(nnz * sizeof(uint32_t));
 }
 
 size_t ny_csr_room_bytes(size_t rows, size_t nnz, enum ny_dtype dtype)
 {
-    return decoded_bytes(rows, nnz, dtype) + padded(ny_csr_bound(rows, nnz, dtype));
+    return decoded_bytes(rows, nnz, dtype) + ny_padded(ny_csr_bound(rows, nnz, dtype));
 }
 
 struct ny_sparse ny_sparse_block_row(const void *room, size_t i)

@@ -115,11 +115,6 @@ struct head {
     uint64_t hash, bytes;
 };
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
 /* Appends bytes of a record, which may go on in the next piece. */
 static int put(struct ny_shuffle *shuffle, size_t number, const void *data, size_t bytes)
 {
@@ -147,7 +142,7 @@ int ny_shuffle_add(struct ny_shuffle *shuffle, uint64_t row, const void *record,
     int err = put(shuffle, number, &head, sizeof(head));
 
     if (!err) err = put(shuffle, number, record, bytes);
-    if (!err) err = put(shuffle, number, zeros, padded(bytes) - bytes);
+    if (!err) err = put(shuffle, number, zeros, ny_padded(bytes) - bytes);
     shuffle->bucket[number].records++;
     return err;
 }
@@ -194,7 +189,7 @@ static int drain_bucket(struct ny_shuffle *shuffle, size_t number, ny_record_fn 
 
         memcpy(&head, data + at, sizeof(head));
         entries[i] = (struct entry){head.hash, at + sizeof(head), (size_t)head.bytes};
-        at += sizeof(head) + padded((size_t)head.bytes);
+        at += sizeof(head) + ny_padded((size_t)head.bytes);
     }
     if (err == NY_OK) qsort(entries, count, sizeof(*entries), by_hash);
     for (size_t i = 0; i < count && err == NY_OK; i++) {
