@@ -21,6 +21,7 @@ struct ny_import_files {
     const char *const *names;
     size_t count;
 };
+/* Imports the files as ny_import() does, and tells in *dropped what was left out. */
 int ny_import_all(struct ny_context *context, const char *path, struct ny_import_files files,
                   const struct ny_options *options, struct ny_import_dropped *dropped,
                   struct ny_report **report);
@@ -35,6 +36,7 @@ int ny_import_begin(struct ny_import **out, struct ny_context *context, const ch
 /* Reads on until the store has `rows` rows, and its last block is full, or the file ends. *n: how
  * many it has. Sparse rows come all at once, as the fullest of them decides how long they are. */
 int ny_import_next(struct ny_import *import, uint64_t rows, uint64_t *n);
+/* Frees an import in steps; what it has committed stays. */
 void ny_import_end(struct ny_import *import);
 
 #endif

@@ -49,7 +49,9 @@ int ny_import_open(struct ny_import *import, const char *file, struct ny_reader 
 int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reader);
 /* Buffers for a batch of the file. */
 int ny_import_allocate(struct ny_import *import, const struct ny_file_table *table);
+/* Hands the words of label columns over to the ingest, where there are some. */
 int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader);
+/* Frees what the import holds; without a commit, its rows stay staged for the next run. */
 void ny_import_release(struct ny_import *import);
 
 /* ---- api/import_rows.c --------------------------------------------------------------------- */

@@ -1,3 +1,13 @@
+/*
+ * The table of all options: one line each, with kind, default, help and the groups of calls that
+ * take it (api/option_table.h).
+ *
+ * ny_options_set(), `--help`, the man page, the completions and the identity of a job read the
+ * table, so that an option is declared here and nowhere else; its rules are in
+ * api/options_rules.c. Short help has the first sentence of a summary. The words of kernels,
+ * rules, maps, methods and formats are not repeated here: they are joined from the tables of those
+ * once, when an option is first looked up, and are constant from then on.
+ */
 #include "api/option_table.h"
 
 #include <math.h>

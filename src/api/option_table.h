@@ -43,7 +43,9 @@ struct ny_option_rule {
 
 /* The index for ny_option_at(), and in every array of as many entries; −1: no such name. */
 int ny_option_find(const char *name);
+/* Returns the number of options. */
 size_t ny_option_count(void);
+/* Returns the rule of the option at an index that ny_option_find() gave. */
 const struct ny_option_rule *ny_option_rule(int index);
 
 #endif

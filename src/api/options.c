@@ -1,3 +1,13 @@
+/*
+ * A set of options: what the user has typed, checked one by one as it is set, and typed reading of
+ * the values that are in force.
+ *
+ * The command line, the library's callers and Python set options by ny_options_set(), which knows
+ * "no-" before a switch, refuses unknown names with a suggestion, and keeps a copy of the text; on
+ * an error the set is as it was. Memory and threads are applied to the context at once. The
+ * getters return the value in force (api/options.h), so that the functions of the library never
+ * look at defaults; how options go together is judged later, in ny_options_check().
+ */
 #include "api/options.h"
 
 #include <string.h>
@@ -49,6 +59,7 @@ void ny_options_free(struct ny_options *options)
 
 /* ---- setting ------------------------------------------------------------------------------ */
 
+/* Refuses an option that the table has not, and suggests the nearest one. */
 static int unknown_option(struct ny_context *ctx, const char *name)
 {
     const struct ny_option_info *option;

@@ -35,6 +35,7 @@ const char *ny_options_text(const struct ny_options *options, const char *name);
 bool ny_options_flag(const struct ny_options *options, const char *name);
 /* The number in force; false, and *value untouched, when there is none or it is "auto". */
 bool ny_options_number(const struct ny_options *options, const char *name, double *value);
+/* Reads a whole number, or bytes in units; false, and *value untouched, where there is none. */
 bool ny_options_size(const struct ny_options *options, const char *name, uint64_t *value);
 /* γ in force from gamma, sigma (1/(2σ²)) or epsilon (1/ε); false when it is to be found (auto) or
  * the kernel has none. */

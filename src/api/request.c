@@ -1,3 +1,14 @@
+/*
+ * Runs a request for a result under a NAME (api/request.h): fit, select and graph, and `resume`.
+ *
+ * The NAME is locked first, so that two processes never work on one result. A record that is there
+ * is compared with the options, and with digests of the files that they name: the same job is gone
+ * on with, or is done already; another one is refused, unless --restart replaces it. The plan
+ * comes before anything is removed or created, so that a budget that is too small leaves the old
+ * result. A new record is stored at once: from then on a kill leaves a job that the same command
+ * resumes. What fails for good (wrong data, wrong usage, numerics) is removed again; what more
+ * space, memory or time may cure is kept.
+ */
 #include "api/request.h"
 
 #include <stdio.h>
@@ -80,6 +91,7 @@ static int check_existing(const struct ny_request *request)
     return err ? err : check_inputs(request);
 }
 
+/* Deletes all parts of the NAME and forgets its record. */
 static int remove_existing(struct ny_request *request)
 {
     struct ny_batch *batch;
@@ -97,6 +109,7 @@ static int remove_existing(struct ny_request *request)
     return ny_batch_commit(batch);
 }
 
+/* Keeps the lost rows in the new record, and warns that they are not in the result. */
 static void note_lost(struct ny_request *request, uint64_t rows)
 {
     ny_record_set_lost(request->record, ny_store_skipped(request->store));
@@ -140,6 +153,7 @@ static int forget_hopeless(struct ny_request *request, int err)
     return err;
 }
 
+/* Says that nothing is left to do, and how rows that were appended since come in. */
 static void note_done(const struct ny_request *request)
 {
     uint64_t n = ny_field_count(json_object_get(request->record, "report"), "n", 0);
@@ -165,6 +179,8 @@ static int reserve_process(struct ny_request *request)
     return err;
 }
 
+/* Resumes, replaces or begins the job. Nothing stored is changed before the plan, where the kind
+ * has one, fits. */
 static int run_job(struct ny_request *request)
 {
     bool restart = ny_options_flag(request->options, "restart");
@@ -201,6 +217,7 @@ static int run_job(struct ny_request *request)
     return forget_hopeless(request, err);
 }
 
+/* Locks the NAME around everything that looks at it. */
 static int run(struct ny_request *request)
 {
     struct ny_name_lock *lock = NULL;
@@ -223,6 +240,7 @@ done:
     return err;
 }
 
+/* Frees what the request owns and closes the store. */
 static void release(struct ny_request *request)
 {
     json_decref(request->record);

@@ -1,3 +1,14 @@
+/*
+ * Turns the options in force into the settings of a fit (fit/settings.h), and checks them against
+ * the store: table entries for map, method, rule and kernel, numbers, and the landmarks that a
+ * file or another result gives.
+ *
+ * Fit, select and update call ny_settings_new(). The rules between options alone are checked
+ * before (ny_options_check()); here are those that need n, d or the layout of the points, such as
+ * components that are more than the rows. Messages name the option and what to give instead. Row
+ * numbers in a list of landmarks are those of the store, and become those of the rows that are
+ * left where some were lost.
+ */
 #include "api/settings.h"
 
 #include <math.h>
@@ -85,6 +96,7 @@ static int read_rows(struct ny_context *ctx, struct ny_reader *reader, const cha
     return err == NY_END ? NY_OK : err;
 }
 
+/* Reads the row numbers of --landmarks-file, a table of one column. */
 static int landmarks_of_file(struct ny_context *ctx, const char *path,
                              struct ny_owned_settings *settings)
 {
@@ -123,6 +135,7 @@ static int number_left(struct ny_store *store, struct ny_owned_settings *setting
     return NY_OK;
 }
 
+/* Reads the landmarks of a finished result, whose row numbers must still hold. */
 static int landmarks_of_result(struct ny_store *store, const char *name,
                                struct ny_owned_settings *settings)
 {
@@ -151,6 +164,7 @@ static int landmarks_of_result(struct ny_store *store, const char *name,
     return err;
 }
 
+/* Sets the landmarks that are given, or how many there may be. */
 static int decide_landmarks(struct ny_store *store, const struct ny_options *options, uint64_t n,
                             const char *updated, struct ny_owned_settings *settings)
 {
@@ -184,6 +198,7 @@ static int decide_landmarks(struct ny_store *store, const struct ny_options *opt
 
 /* ---- the rest ----------------------------------------------------------------------------- */
 
+/* Sets the kernel with its parameters; γ is left to stage stats where it is not given. */
 static int decide_kernel(struct ny_context *ctx, const struct ny_options *options,
                          struct ny_fit_settings *fit)
 {
@@ -202,6 +217,7 @@ static int decide_kernel(struct ny_context *ctx, const struct ny_options *option
     return NY_OK;
 }
 
+/* Sets how K is centred or divided, and refuses averages that the method cannot have. */
 static int decide_normalisation(struct ny_context *ctx, const struct ny_options *options,
                                 struct ny_fit_settings *fit)
 {
@@ -330,6 +346,7 @@ static int take_coordinates(struct ny_context *ctx, struct ny_fit_settings *fit,
     return NY_OK;
 }
 
+/* Sets what a map of a kernel needs besides its kernel and landmarks. */
 static int decide_fit(struct ny_context *ctx, const struct ny_options *options,
                       const struct ny_points_info *points, struct ny_fit_settings *fit)
 {

@@ -19,6 +19,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
                     const struct ny_options *options, unsigned groups, const char *updated);
 /* Logs a note, for calls with the options of a fit but no result, if --restart was given. */
 void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx);
+/* Frees the list of landmarks. */
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx);
 
 /* How to read a file; options may be NULL. The texts belong to the options. */

@@ -1,3 +1,14 @@
+/*
+ * Answers the stages of a fit that run in an update: which of the earlier result can be kept
+ * (fit/earlier.h).
+ *
+ * In a fit the mode is NY_UPDATE_NONE: there are no sums to add to, and no rows stay, so that
+ * stages need not ask whether they are in an update. In an update, select asks whether it may
+ * start with the earlier landmarks, accumulate whether there are sums to add to, and project which
+ * rows stay. ny_earlier_match() finds the landmarks of before among those of now by their row
+ * numbers: sums are moved column by column, and only those that joined are computed over the
+ * earlier rows.
+ */
 #include "fit/earlier.h"
 
 #include <stdint.h>
@@ -100,6 +111,7 @@ int ny_earlier_get(const struct ny_fit *fit, const char *part, void *data, size_
                    fit->job.name, ny_store_path(fit->job.store), part);
 }
 
+/* Loads the row numbers of the earlier landmarks; ny_free() them. */
 static int load_before(const struct ny_fit *fit, uint64_t **rows)
 {
     size_t bytes = fit->earlier.landmarks * sizeof(uint64_t);
@@ -116,6 +128,7 @@ static void identity(struct ny_matched *matched, size_t before)
     matched->same = true;
 }
 
+/* Fills `matched`. Both lists are in any order, so that those of now are sorted for the search. */
 static void match(struct ny_matched *matched, const uint64_t *before, size_t count,
                   struct numbered *now, size_t m, const uint64_t *rows)
 {

@@ -21,6 +21,7 @@ struct ny_fit;
 
 /* Reads the update of a record; mode NONE if it has none. */
 struct ny_earlier ny_earlier_of(const json_t *record);
+/* Returns "none", "frozen" or "full". */
 const char *ny_update_mode_name(enum ny_update_mode mode);
 
 /* Tells whether a selection that starts with the earlier landmarks gives those of all rows. */
@@ -46,6 +47,7 @@ struct ny_matched {
 /* rows: m landmarks; NULL: those of before. */
 int ny_earlier_match(struct ny_matched *matched, struct ny_fit *fit, const uint64_t *rows,
                      size_t m);
+/* Frees both arrays. */
 void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx);
 
 /* Bytes of a worker's sums of a unit: over all columns, or in an update over up to half of them,

@@ -87,6 +87,7 @@ int ny_fit_run(struct ny_fit *fit);
 void ny_fit_report_width(struct ny_fit *fit, double gamma);
 /* Loads the geometry and width, which stage stats froze, and makes the kernel with them. */
 int ny_fit_load_frozen(struct ny_fit *fit);
+/* Returns the kernel and the rows that C is made of, as they were frozen by stage stats. */
 struct ny_columns_spec ny_fit_spec(const struct ny_fit *fit);
 /* Reserves what OpenBLAS will keep with m landmarks. */
 int ny_fit_reserve_blas(struct ny_fit *fit, size_t m);
@@ -100,6 +101,7 @@ int ny_fit_prepare(struct ny_fit *fit);
 /* Measures f32 tiles on the landmarks (tile_noise). NY_ENUMERIC where they are not W − 1aᵀ: huge
  * offsets, outliers, underflow. */
 int ny_fit_check_tiles(struct ny_fit *fit);
+/* Returns the bytes that ny_fit_check_tiles() holds besides the landmarks. */
 size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m);
 /* Gives W, a, degrees, columns and rows back; the randomized solver's state; and all that a small
  * problem has used up, whose sums come again from their checkpoint. */
@@ -129,6 +131,7 @@ int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, d
                  struct ny_coordinates *coordinates);
 /* The bytes and the work of a stage that solves the small problem and makes the model. */
 ny_stage_bytes_fn ny_solve_bytes;
+/* Adds what such a stage takes to a plan. */
 void ny_solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 
 #endif

@@ -37,6 +37,7 @@ struct ny_gamma_grid {
  * rows, less where the budget is small; O(m³) a width. */
 int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *settings,
                        const char *widths, struct ny_gamma_grid *grid);
+/* Returns the grid as a new JSON object, for the report. */
 json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid,
                            const struct ny_fit_settings *settings,
                            const struct ny_points_info *points);

@@ -16,6 +16,7 @@ int ny_given_columns_gather(struct ny_fit *fit, void *rows);
 /* The rows that a pass reads, from `first_unit` on. */
 int ny_fit_open_source(struct ny_fit *fit, uint64_t first_unit, uint64_t rows,
                        struct ny_source **source);
+/* Frees the source of a pass and closes the file of given columns that it read. */
 void ny_fit_close_source(struct ny_fit *fit, struct ny_source *source);
 
 #endif

@@ -1,3 +1,15 @@
+/*
+ * The pass that measures what f32 tile Grams would lose (fit/gram_noise.h), called by stage
+ * accumulate before its own pass, and the rules with which it and stage solve use the result.
+ *
+ * Units that are read are min(32, max(2, u/32)) of u, each in the middle of one of as many equal
+ * parts; the others are skipped without reading a row. Each is computed as pass 1 would, weights
+ * 1/d_i of a divided kernel included, and compared in spectral/gram_noise.c. If W has no Cholesky
+ * factor there is nothing to weigh the loss with, and the Gram is f64 at once.
+ *
+ * The pass leaves "gram_noise" in the record, and "gram_f64" where f32 would lose too much. A
+ * record that has "gram_noise" is not measured again: a resumed job decides as it did before.
+ */
 #include "fit/gram_noise.h"
 
 #include <math.h>
@@ -36,6 +48,7 @@ static bool is_skipped(void *arg, uint64_t unit)
     return unit != (2 * k + 1) * all / (2 * run->units);
 }
 
+/* Computes the tile, weighs its rows where K is divided, and takes the sample of its Gram. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct measure *run = arg;
@@ -115,6 +128,7 @@ static void release(struct measure *run)
     ny_tiles_release(&run->tiles);
 }
 
+/* Runs over the units that are not skipped. A kill begins it again, as it is short. */
 static int run_pass(struct measure *run)
 {
     struct ny_fit *fit = run->fit;
@@ -144,11 +158,13 @@ static json_t *json_of(const struct ny_gram_noise *noise)
     return json;
 }
 
+/* Returns the units of the points, with the share of the last one. */
 static double units_of(const struct ny_fit *fit)
 {
     return (double)fit->job.points.n / NY_UNIT_ROWS;
 }
 
+/* Keeps the measure in the record and decides for f64 where it is too large. */
 static void use(struct ny_fit *fit, const struct ny_gram_noise *noise)
 {
     double left = noise->residual * units_of(fit);

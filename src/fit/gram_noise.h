@@ -20,6 +20,7 @@ bool ny_fit_gram_blurs(const struct ny_fit *fit, const struct ny_solution *solut
                        const double *gram);
 /* Bytes beside the landmarks and W; and those of one worker. */
 size_t ny_fit_measure_bytes(size_t m);
+/* Returns the bytes of each worker that measures. */
 size_t ny_fit_measure_worker_bytes(size_t m);
 
 #endif

@@ -16,6 +16,7 @@ struct ny_ideal {
 struct ny_ideal ny_ideal_of(const struct ny_fit *fit);
 /* Return the seconds of so many entries of C or K, and of their product with p columns. */
 double ny_ideal_products(const struct ny_ideal *ideal, double entries);
+/* Returns the seconds of the product of these entries with p columns. */
 double ny_ideal_map(const struct ny_ideal *ideal, double entries, double p);
 
 /* Reports gemm_ratio: the seconds of the stages degrees, accumulate and project over ideal_s; null

@@ -71,7 +71,8 @@ done:
     return err;
 }
 
-/* Sets the shift a = column means of W (trap 1), and chooses the tile Gram's precision by both. */
+/* Sets the shift a = column means of W, and chooses the tile Gram's precision by both
+ * (spectral/gram.c). */
 static int choose_shift(struct ny_fit *fit)
 {
     double mean_diagonal = 0;

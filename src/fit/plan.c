@@ -1,3 +1,16 @@
+/*
+ * The plan of a fit (fit/plan.h), and the workers that a pass has when it begins.
+ *
+ * Fits of maps of kernels, their updates and `plan` call ny_plan_make(): it decides m, which
+ * greedy selection with a tolerance estimates from at most 20,000 rows, then the memory, then the
+ * seconds. An estimate of m may be too low, so memory is planned for a quarter more. Where the
+ * work is more than 2·10¹⁰ flop, a sample of the rows tells whether pass 1 will sum up in f64, and
+ * how residuals fall (fit/plan_sample.c).
+ *
+ * ny_fit_lower_workers() runs before each pass, when W and the precision of the Gram are known: it
+ * takes as many workers as then fit, gives W back where it has no room beside pass 1, and refuses
+ * with the smallest budget that works.
+ */
 #include "fit/plan.h"
 
 #include <math.h>

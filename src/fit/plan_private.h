@@ -11,8 +11,10 @@ struct ny_look {
     struct ny_decay decay;
     double *share;
 };
+/* Looks at a sample of the rows; ny_look_release() it, after a failure, too. */
 int ny_plan_look(struct ny_look *look, struct ny_store *store,
                  const struct ny_fit_settings *settings, const struct ny_sizes *sizes);
+/* Frees what the look holds. */
 void ny_look_release(struct ny_look *look, struct ny_context *ctx);
 
 #endif

@@ -1,25 +1,28 @@
 /*
  * Stage probe: ‖K − K̃‖_F/‖K‖_F from r columns of K, in one more pass.
  *
- * K is the matrix that the map decomposes, with the averages of the fit itself: as it is, or
- * k_ij − ρ_i − ρ_j + ρ̄, or k_ij/√(d_i d_j). K̃ = ÛΛ̂Ûᵀ of the eigenpairs that the result keeps.
- * With e_s = Σ_i (k_is − k̃_is)², f_s = Σ_i k_is² and weights g_s the squared ratio is
- * R = Σ_S e_s/g_s / Σ_S f_s/g_s, and
+ * K is the matrix that the map decomposes, with the averages of the fit itself: as it is, or k_ij
+ * − ρ_i − ρ_j + ρ̄, or k_ij/√(d_i d_j). K̃ = ÛΛ̂Ûᵀ of the eigenpairs that the result keeps. With
+ * e_s = Σ_i (k_is − k̃_is)², f_s = Σ_i k_is² and weights g_s the squared ratio is R = Σ_S e_s/g_s
+ * / Σ_S f_s/g_s, and
  *
- *   Var R ≈ (1 − r/n) · r/(r − 1) · Σ_S ((e_s − R f_s)/g_s)² / (Σ_S f_s/g_s)²,
- *   SE √R = √(Var R)/(2√R)
+ *    Var R ≈ (1 − r/n) · r/(r − 1) · Σ_S ((e_s − R f_s)/g_s)² / (Σ_S f_s/g_s)²,
+ *    SE √R = √(Var R)/(2√R)
  *
  * (ratio estimator; Cochran, Sampling Techniques, 6.4; the delta method for the root). From all
  * columns, r = n, it is exact. The columns S are drawn in one of two ways:
  *
- *   uniformly, by hash, without replacement; g_s = 1
- *   where K is divided by degrees and k(x,x) is the same of all rows, column i with probability
- *   p_i = (1/n + (1/d_i)/Σ(1/d))/2, with replacement; g_s = n p_s, and 1 − r/n is left out: a row
- *   that no other is near holds a large share of the norm in its own diagonal entry, k_ii/d_i, and
- *   few probes would meet it (Hansen & Hurwitz 1943). Half of p_i is uniform, so that no column
- *   weighs more than twice as much as it would there.
+ *    uniformly, by hash, without replacement; g_s = 1
+ *    where K is divided by degrees and k(x,x) is the same of all rows, column i with probability
+ *    p_i = (1/n + (1/d_i)/Σ(1/d))/2, with replacement; g_s = n p_s, and 1 − r/n is left out: a row
+ *    that no other is near holds a large share of the norm in its own diagonal entry, k_ii/d_i, and
+ *    few probes would meet it (Hansen & Hurwitz 1943). Half of p_i is uniform, so that no column
+ *    weighs more than twice as much as it would there.
  *
- * ρ_i and 1/√d_i are those that stage project wrote, or stage solve of a method on all of K.
+ * The probe knows the fit's own averages: beside the embedding, stage project writes ρ_i or 1/√d_i
+ * of each row, 8 bytes, so that this pass meets the r columns alone and not those of the m
+ * landmarks again. Solve finds the vector u of which ρ_i = c_i·u. A method on all of K has them
+ * from its own stage solve.
  */
 #include "fit/courses.h"
 #include "fit/sizes.h"

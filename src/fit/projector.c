@@ -1,3 +1,13 @@
+/*
+ * Pass 2: the rows of a result from the tiles of the model, Y = 𝒟^-½(C′P + 1qᵀ). Stage project of a
+ * fit (fit/project.c) and the transform of new points (place/transform.c) call it, one tile at a
+ * time and from several workers; each worker has its own buffers.
+ *
+ * C′P is a GEMM of a fixed shape, in f32 or in f64 as the model is; with at most 4 columns it is a
+ * dot product for each value, since packing the tile would take longer. q and 1/√d_i are applied in
+ * f64. Sums Σ‖y‖², Σk(x,x) and Σc′ are left for the caller's fold: the certificate of a fit adds
+ * them up, while rows before `kept`, which an earlier result has counted, are left out.
+ */
 #include "fit/projector.h"
 
 /* A GEMM of few columns packs the whole tile for hardly any work: up to here rows are multiplied as

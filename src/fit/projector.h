@@ -26,6 +26,7 @@ enum { NY_SUM_SQUARES, NY_SUM_DIAGONAL, NY_SUM_ENTRIES, NY_SUMS };
 /* Makes a projector for raw rows of `dtype`. `model` must outlive it. */
 int ny_projector_new(struct ny_projector *projector, const struct ny_model *model,
                      enum ny_dtype dtype, size_t slots, unsigned workers);
+/* Frees what ny_projector_new() made; the model stays. */
 void ny_projector_release(struct ny_projector *projector);
 /* Bytes of a projector for p eigenpairs. */
 size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p,
@@ -34,7 +35,9 @@ size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p
 /* Computes the tile's stored rows; NY_ENUMERIC when one is not finite. The result: tile->rows ×
  * width elements, packed, float or double; with its sums, and the rows that no landmark reaches. */
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile);
+/* Returns the stored rows of the worker's last tile, which belong to the projector. */
 void *ny_projector_rows(const struct ny_projector *projector, unsigned worker);
+/* Returns the NY_SUMS sums of the worker's last tile. */
 const double *ny_projector_sums(const struct ny_projector *projector, unsigned worker);
 
 #endif

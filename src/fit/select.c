@@ -1,4 +1,13 @@
-/* Stage select: which rows are landmarks. */
+/*
+ * Stage select: which rows are landmarks.
+ *
+ * The rule of the settings (select/rules.h) does the work; the stage gives it the points, the
+ * frozen kernel, the image of its last checkpoint, and in an update the earlier landmarks.
+ * Afterwards it measures the residuals of all rows where --certify asks for it and the rule does
+ * not have them. It leaves the parts "landmarks" (row numbers, u64) and "residuals" (f32, one a
+ * row, where they are known). With --online the pass of the selection sums up as well, and stage
+ * accumulate is left out.
+ */
 #include "fit/courses.h"
 #include "fit/sizes.h"
 #include "fit/sums.h"

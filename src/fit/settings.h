@@ -87,7 +87,10 @@ bool ny_settings_probe_averages(const struct ny_fit_settings *settings);
 struct ny_columns_spec ny_settings_probe_spec(const struct ny_columns_spec *spec);
 /* Pass 1 there is, whose products have the tile Gram's precision; and it forms G. */
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
+/* Tells whether pass 1 forms G. */
 bool ny_settings_forms_gram(const struct ny_fit_settings *settings);
+/* Returns the kernel and the rows that C is made of, by the points and their geometry, which is
+ * borrowed. */
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                         struct ny_context *ctx,
                                         const struct ny_points_info *points,

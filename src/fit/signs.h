@@ -6,6 +6,7 @@
 #include "fit/fit.h"
 #include "graph/edges.h"
 
+/* Turns the signs of the columns of the solution by this rule. */
 int ny_signs_fix(struct ny_fit *fit, struct ny_solution *solution);
 /* Chooses those rows among all, or among the nodes of a graph; ny_selection_release() them. */
 int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
@@ -14,6 +15,7 @@ int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
 bool ny_signs_negative(struct ny_matrix U, size_t k);
 /* Bytes that ny_signs_fix() takes, besides a gather of so many rows. */
 enum { NY_SIGN_ROWS = 1000 };
+/* Returns those bytes for m landmarks, or the size in their place, and p columns. */
 size_t ny_signs_bytes(const struct ny_columns_spec *spec, size_t m, size_t p);
 
 #endif

@@ -28,10 +28,14 @@ static inline const struct ny_sizes *ny_sizes_of(const struct ny_job_sizes *job)
     return (const struct ny_sizes *)job;
 }
 
+/* Returns the bytes of an entry of a tile: 4, or 8 where the fit is in f64. */
 size_t ny_sizes_element(const struct ny_sizes *f);
+/* Returns the bytes of a row of the points in memory. */
 size_t ny_sizes_row(const struct ny_sizes *f);
 /* One block in memory and one in the map, of a gather. */
 size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows);
+/* Returns the bytes that OpenBLAS keeps of its buffers with so many workers, or of stages
+ * before, where that is more. */
 size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers);
 /* `count` arrays of a number a column. */
 size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count);

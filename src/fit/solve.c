@@ -1,4 +1,14 @@
-/* Stage solve: the small dense problem, W, s, G → P, q; then the model and the certificate. */
+/*
+ * Stage solve: the small dense problem, W, s, G → P, q; then the model and the certificate.
+ *
+ * W and the landmarks are made again, and the sums loaded from their checkpoint, unless they are
+ * still in memory. The method solves (spectral/method.h), with all threads above 2,048 landmarks.
+ * A solution that shows that the sums are too coarse, by a negative eigenvalue or by the measured
+ * loss of f32 Grams, is thrown away, and the record goes back to accumulate with f64 Grams, once;
+ * where f64 is not enough, solve is tried once more with a coarser cut, and then fails with
+ * NY_ENUMERIC. The stage leaves part "model", the eigenvalues and the certificate in the report,
+ * and the sums that stay with the result.
+ */
 #include "fit/courses.h"
 #include "fit/sizes.h"
 #include "fit/timing.h"

@@ -23,6 +23,7 @@ int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage_id next
 int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units);
 /* Loads fit->acc from the last checkpoint, if it has that part. */
 int ny_fit_restore_sums(struct ny_fit *fit, const char *part, uint64_t *units, bool *found);
+/* Runs the pass over the rows that count, from its first unit on, and saves it at checkpoints. */
 int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass);
 /* Runs a stage that sums up: prepares the landmarks, has `choose` decide the precision of the Gram
  * (NULL: it is decided), makes fit->acc with `sum` and saves it. A fit without pass 1 goes on to
@@ -42,6 +43,7 @@ void ny_fit_drop_outdated(struct ny_fit *fit);
 
 /* The bytes and the work of pass 1, in whichever stage it is made. */
 ny_stage_bytes_fn ny_accumulate_bytes;
+/* Adds what pass 1 takes to a plan. */
 void ny_accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 
 #endif

@@ -19,6 +19,7 @@ struct ny_timing ny_timing_of(const struct ny_job_sizes *sizes, struct ny_plan *
 /* The factor by which a pass takes longer where the budget or few rows leave threads out of it; and
  * where few rows alone do. */
 double ny_timing_share(const struct ny_timing *t, enum ny_stage_id stage, ny_stage_bytes_fn *bytes);
+/* Returns the factor of a pass that all threads may work at, which few rows alone raise. */
 double ny_timing_all(const struct ny_timing *t);
 /* Landmarks are read and compared with one another, and W is looked at, by whichever stage begins.
  */

@@ -1,3 +1,13 @@
+/*
+ * Rows of fixed size in a binary file: npy, idx, fvecs and bvecs, after their headers are read.
+ *
+ * Rows are read straight into the caller's buffer where the elements of the file are those of the
+ * table and all columns are kept, in pieces of 512 KiB that the check for NaN still finds in the
+ * cache. Otherwise a row goes through a scratch of 4,096 elements: its columns are selected, its
+ * bytes swapped, its values widened to f64, and narrowed to the table's dtype, where a value that
+ * does not fit is an error with row and column. The size of a regular file is compared with what
+ * the header promises before a row is read, so that a header that lies is found at once.
+ */
 #include "io/binary.h"
 
 #include <string.h>
@@ -19,6 +29,7 @@ struct binary {
 
 #define ULL(x) ((unsigned long long)(x))
 
+/* Fails because the file ends inside row `row`. */
 static int truncated(struct ny_reader *reader, uint64_t row)
 {
     struct binary *binary = reader->state;
@@ -63,6 +74,7 @@ static int check_size(struct ny_reader *reader, struct ny_binary_layout *layout,
     return NY_OK;
 }
 
+/* Refuses what is no table, or claims rows that no machine holds. */
 static int check_shape(struct ny_reader *reader, const struct ny_binary_layout *layout)
 {
     if (layout->rows == 0 || layout->d == 0)
@@ -78,6 +90,7 @@ static int check_shape(struct ny_reader *reader, const struct ny_binary_layout *
     return NY_OK;
 }
 
+/* Marks the columns that --columns keeps; without it, binary->keep stays NULL. */
 static int choose_columns(struct ny_reader *reader, struct binary *binary)
 {
     struct ny_header_names header = {NULL, (size_t)binary->layout.d};
@@ -186,6 +199,7 @@ static int next_direct(struct ny_reader *reader, size_t rows, struct ny_row_batc
     return NY_OK;
 }
 
+/* Fails because a value cannot be kept exactly in the table's dtype. */
 static int unfit(struct ny_reader *reader, uint64_t column, double value)
 {
     struct binary *binary = reader->state;
@@ -268,6 +282,7 @@ static int read_prefix(struct ny_reader *reader)
                       ULL(binary->layout.d));
 }
 
+/* Reads one row, piece by piece where it has to be converted. */
 static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
 {
     struct binary *binary = reader->state;

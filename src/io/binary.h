@@ -19,7 +19,9 @@ int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layo
 
 /* The other functions of such a format. */
 int ny_binary_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch);
+/* Passes over at most `rows` rows, by seeking where the file allows it. */
 int ny_binary_skip(struct ny_reader *reader, uint64_t rows);
+/* Frees the state of the reader, also after ny_binary_open() has failed. */
 void ny_binary_close(struct ny_reader *reader);
 
 #endif

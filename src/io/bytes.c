@@ -1,3 +1,13 @@
+/*
+ * The window over an input (io/bytes.h): files, pipes and standard input, plain or gzip.
+ *
+ * All readers stand on it (io/table.c, io/labels.c). Text parsers look at the window and move
+ * `at`; a line that the window cuts is begun again after ny_bytes_more(), which at least doubles
+ * what there is, so that the work for a long line stays linear. Binary readers call
+ * ny_bytes_read(), which passes by the window for 64 KiB and more. gzip is recognised by its first
+ * three bytes and not by the file name. One read() takes at most 8 MiB, and between two of them an
+ * interrupt is seen.
+ */
 #include "io/bytes.h"
 
 #include <errno.h>
@@ -36,6 +46,7 @@ static int read_raw(void *user, void *to, size_t wanted, size_t *got)
     return NY_OK;
 }
 
+/* Reads plain bytes, from the file or from the unpacker. */
 static int fill(struct ny_bytes *bytes, char *to, size_t wanted, size_t *got)
 {
     if (bytes->unpacker) return ny_unpack(bytes->unpacker, to, wanted, got);
@@ -74,6 +85,7 @@ int ny_bytes_refuse_line(struct ny_bytes *bytes)
                    (used + LINE_SHARE * length) / mib + 1);
 }
 
+/* Doubles the window, up to 64 MiB, and moves its bytes to the front. */
 static int grow(struct ny_bytes *bytes)
 {
     size_t capacity = 2 * bytes->capacity, kept = (size_t)(bytes->end - bytes->at);
@@ -228,6 +240,8 @@ int ny_bytes_rewind(struct ny_bytes *bytes)
     return begin(bytes);
 }
 
+/* Opens the input and finds out whether it can be sought in. A standard input that is a file is
+ * read from where it stands. */
 static int open_file(struct ny_bytes *bytes, const char *path)
 {
     struct stat info;

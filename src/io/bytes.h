@@ -28,6 +28,7 @@ struct ny_bytes {
 
 /* NY_EIO: missing, unreadable, a directory. Some bytes are in the window already, if there are. */
 int ny_bytes_open(struct ny_bytes **out, struct ny_context *ctx, const char *path);
+/* Closes the input and frees its window; standard input stays open. NULL is fine. */
 void ny_bytes_close(struct ny_bytes *bytes);
 
 /* Adds at least one byte to the window (which moves), or sets `ended`. */

@@ -1,3 +1,14 @@
+/*
+ * Labels in text become numbers: either they are numbers, or words that are numbered in the order
+ * of their appearance, from 0.
+ *
+ * The csv and libsvm readers call ny_classes_label() for every label. The first label that is not
+ * missing decides which of the two kinds all of them are, so that "7" among words is a word, and a
+ * word among numbers is NY_EDATA with its line. Names are kept in a hash table with open
+ * addressing that is at most half full. There are at most 65,536 of them, of at most 1,024 bytes:
+ * more look like a column that is not a label. An import passes the names on to the store
+ * (ny_ingest_class_names()).
+ */
 #include "io/classes.h"
 
 #include <math.h>
@@ -59,6 +70,7 @@ static uint32_t *slot_of(const struct ny_classes *classes, const char *text, siz
     }
 }
 
+/* Makes room for twice as many names and enters those that there are again. */
 static int grow(struct ny_classes *classes)
 {
     size_t slots = classes->slot_count ? 2 * classes->slot_count : FIRST_SLOTS;
@@ -117,6 +129,7 @@ static bool known(const struct ny_classes *classes, const char *text, size_t len
     return classes->count > 0 && *slot_of(classes, text, length);
 }
 
+/* Enters a label that is no number, or says why it cannot be one of the words. */
 static int word(struct ny_classes *classes, const char *path, uint64_t line, const char *text,
                 size_t length, double *label)
 {

@@ -6,7 +6,9 @@
 
 struct ny_classes;
 
+/* Makes an empty set of classes, which is not decided between numbers and words. */
 int ny_classes_new(struct ny_classes **out, struct ny_context *ctx);
+/* Frees the set and its names; NULL is fine. */
 void ny_classes_free(struct ny_classes *classes);
 /* The label in a text (blanks trimmed, quotes removed, a NUL after it). Missing (empty, nan, NA):
  * NaN. The first label that is there decides between numbers and words; a word among numbers is

@@ -1,3 +1,12 @@
+/*
+ * Elements of binary files on their way to the dtypes of a store: sizes and names, byte order, and
+ * the two steps of a conversion, from the file's type to f64 and from f64 to the dtype.
+ *
+ * io/binary.c calls these for pieces of rows. A conversion is exact, or it stops: both steps
+ * return the index of the first value that does not survive, such as a uint64 above 2^53 that is
+ * odd, or 300 for u8, and the caller names its row and column. Only a float may be rounded to f32,
+ * if it does not overflow. ny_first_nonfinite() runs at memory speed, because all rows pass it.
+ */
 #include "io/convert.h"
 
 #include <math.h>

@@ -26,13 +26,18 @@ enum ny_element_type {
 #undef NY_ELEMENT_ENUM
 };
 
+/* Returns the bytes of an element in the file. */
 size_t ny_element_size(enum ny_element_type type);
+/* Returns the name of the type in messages, such as "uint8". */
 const char *ny_element_name(enum ny_element_type type);
+/* Returns the dtype to which the type is read unless --dtype asks for another. */
 enum ny_dtype ny_element_natural(enum ny_element_type type);
 /* True when the element's bytes (native order) are the store type's. */
 bool ny_element_is(enum ny_element_type type, enum ny_dtype dtype);
+/* Tells whether the type is float16, float32 or float64. */
 bool ny_element_is_float(enum ny_element_type type);
 
+/* Tells whether this machine is big-endian. */
 bool ny_host_is_big_endian(void);
 /* Reverses the bytes of each element, in place. */
 void ny_swap(void *values, size_t size, size_t count);

@@ -33,6 +33,7 @@ struct ny_csv {
 /* Finds delimiter and header, chooses the columns; the first row of data is at bytes->at then.
  * delimiter NUL: by the first line. */
 int ny_csv_open(struct ny_reader *reader, char delimiter);
+/* Frees the state of the csv reader. */
 void ny_csv_close(struct ny_reader *reader);
 /* ---- csv_words.c ---- */
 

@@ -1,3 +1,13 @@
+/*
+ * A file that nobody sees until it is whole (io/draft.h). io/writer.c calls it for every regular
+ * file that is written.
+ *
+ * A draft is opened in the folder of its path, so that giving it its name never copies bytes. It
+ * has the rights of the file that it replaces, and never more than these, not even for a moment.
+ * The commit syncs the content, links or renames the file, and syncs the folder. After a kill
+ * before the commit the path is as it was; a file without a name is gone, and on file systems
+ * without such files one ".nystream-….tmp" is left.
+ */
 #include "io/draft.h"
 
 #include <errno.h>
@@ -55,6 +65,7 @@ static bool can_be_linked(int fd)
     return lstat(link, &info) == 0;
 }
 
+/* Opens a file without a name, if it can be given one later; else draft->fd stays −1. */
 static void open_unnamed(struct ny_draft *draft, mode_t rights)
 {
     draft->fd = open(folder_of(draft), O_TMPFILE | O_WRONLY | O_CLOEXEC, rights);
@@ -63,6 +74,7 @@ static void open_unnamed(struct ny_draft *draft, mode_t rights)
     draft->fd = -1;
 }
 
+/* Opens a file under a name that nobody has. */
 static void open_named(struct ny_draft *draft, mode_t rights)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -125,6 +137,7 @@ done:
 
 /* ---- ending -------------------------------------------------------------------------------- */
 
+/* Gives the file without a name this path, where no file is yet. */
 static bool link_to(const struct ny_draft *draft, const char *path)
 {
     char link[LINK_BYTES];

@@ -17,6 +17,7 @@ int ny_draft_open(struct ny_draft **out, struct ny_context *ctx, const char *pat
 /* Makes the content survive a power failure, gives it the path, and makes the name survive, too.
  * Frees the draft either way; on failure the path is as it was. */
 int ny_draft_commit(struct ny_draft *draft);
+/* Removes the draft and frees it; the path is as it was. NULL is fine. */
 void ny_draft_abort(struct ny_draft *draft);
 
 #endif

@@ -1,3 +1,13 @@
+/*
+ * Fields of delimited text: quotes, blanks, delimiters and line ends. The csv reader and the
+ * reader of its header (io/csv.c, io/csv_header.c) call these.
+ *
+ * A scan reads one field from a window of bytes and may find that the window ends inside it:
+ * NY_FIELD_CUT tells the caller to get more bytes and to scan again. Quoted fields may hold
+ * delimiters and line ends, and keep their doubled quotes until ny_field_copy(). A field has at
+ * most 64 KiB: a quote that is never closed ends there with a message, and not at the end of a
+ * large file.
+ */
 #include "io/fields.h"
 
 #include <string.h>

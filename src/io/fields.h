@@ -15,6 +15,7 @@ struct ny_dialect {
     bool stop[256]; /* bytes that end an unquoted field: the delimiter, CR, LF */
 };
 
+/* Sets the delimiter and the bytes at which an unquoted field ends. */
 void ny_dialect_set(struct ny_dialect *dialect, char delimiter);
 /* The delimiter that the first line uses outside quotes: tab, semicolon or comma, whichever is most
  * frequent, else blanks where there are any, else comma. Between n fields with semicolons or tabs

@@ -73,6 +73,7 @@ int ny_table_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch
 /* Judges a file that was read to its end: NY_END, or NY_EDATA where it has held no row, or none to
  * be kept. */
 int ny_table_end(struct ny_reader *reader);
+/* Closes the table with its bytes and its state. */
 void ny_table_close(struct ny_reader *reader);
 
 /* ---- dropped.c ---- */

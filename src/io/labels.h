@@ -11,6 +11,7 @@ struct ny_labels;
  * words. */
 int ny_labels_open(struct ny_labels **out, struct ny_context *ctx, const char *path,
                    struct ny_classes *classes, uint64_t *rows);
+/* Closes the file of labels and frees it; NULL is fine. */
 void ny_labels_close(struct ny_labels *labels);
 /* The next `count` labels; *got is less only at the end. `values` NULL: passed over. */
 int ny_labels_next(struct ny_labels *labels, double *values, size_t count, size_t *got);

@@ -1,4 +1,13 @@
-/* NumPy's array files, versions 1.0 to 3.0 (numpy.lib.format). */
+/*
+ * NumPy's array files, versions 1.0 to 3.0 (numpy.lib.format): the header is read here, the rows
+ * by io/binary.c.
+ *
+ * The header is a Python literal of three keys, in any order. It is parsed strictly, each key once
+ * and nothing behind the brace, and an error says what should have been there. Arrays that are no
+ * table of numbers (structured, of complex numbers, in Fortran order) are refused with the line of
+ * NumPy that makes one of them. A header has at most 128 KiB; it may claim any shape, which
+ * io/binary.c compares with the size of the file.
+ */
 #include "io/binary.h"
 
 #include <string.h>
@@ -9,6 +18,7 @@ enum { MAGIC_BYTES = 6, HEADER_MAX = 128 * 1024 };
 
 static const char magic[] = "\x93NUMPY";
 
+/* Recognises the first six bytes. */
 static enum ny_guess probe(const char *head, size_t length)
 {
     return length >= MAGIC_BYTES && memcmp(head, magic, MAGIC_BYTES) == 0 ? NY_GUESS_SURE
@@ -30,6 +40,7 @@ static void skip_blanks(struct header *header)
     header->at += strspn(header->at, " \t\r\n");
 }
 
+/* Passes over the token, and blanks before it, if it comes next. */
 static bool accept(struct header *header, const char *token)
 {
     size_t length = strlen(token);
@@ -40,11 +51,14 @@ static bool accept(struct header *header, const char *token)
     return true;
 }
 
+/* Passes over a token that must come next; else notes what should have been there, unless an
+ * error was noted before. */
 static void expect(struct header *header, const char *token, const char *what)
 {
     if (!header->wrong && !accept(header, token)) header->wrong = what;
 }
 
+/* Reads a text in single or double quotes. A long one is cut, which matches no key. */
 static struct ny_shown quoted(struct header *header, const char *what)
 {
     struct ny_shown text = {""};
@@ -63,6 +77,7 @@ static struct ny_shown quoted(struct header *header, const char *what)
     return text;
 }
 
+/* Reads the shape. The first number is that of the rows, and d is the product of the others. */
 static void shape(struct header *header)
 {
     header->d = 1;
@@ -91,6 +106,7 @@ static void shape(struct header *header)
     }
 }
 
+/* Reads one key and its value. */
 static void entry(struct header *header)
 {
     struct ny_shown key = quoted(header, "a key in quotes");
@@ -113,6 +129,7 @@ static void entry(struct header *header)
     }
 }
 
+/* Reads the whole literal. */
 static void parse(struct header *header)
 {
     expect(header, "{", "'{'");
@@ -129,6 +146,7 @@ static void parse(struct header *header)
         header->wrong = "the keys descr, fortran_order and shape";
 }
 
+/* Finds the type and the byte order of a descr such as "<f4"; false: it is none that is read. */
 static bool element_of(const char *descr, enum ny_element_type *type, bool *big_endian)
 {
     static const struct {
@@ -189,6 +207,7 @@ static int preamble(struct ny_reader *reader, size_t *length)
     return err;
 }
 
+/* Turns the header into the layout of rows, or refuses the array and says how to save it. */
 static int layout_of(struct ny_reader *reader, const struct header *header,
                      struct ny_binary_layout *layout)
 {
@@ -216,6 +235,8 @@ static int layout_of(struct ny_reader *reader, const struct header *header,
     return NY_OK;
 }
 
+/* Reads the header and leaves bytes->at at the data. A header of blanks at the end is usual, as
+ * NumPy pads it to 64 bytes. */
 static int open_npy(struct ny_reader *reader)
 {
     struct ny_binary_layout layout;

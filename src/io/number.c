@@ -1,3 +1,13 @@
+/*
+ * Decimal numbers in text: the csv and libsvm readers call ny_number() for each value, so that it
+ * is the inner loop of an import of text.
+ *
+ * The result is correctly rounded, by the first of three ways that can do it. Up to 19 digits with
+ * a mantissa of at most 2^53 and a power of ten up to 22: one exact operation on doubles. Up to 19
+ * digits with a power up to 27: one operation in 64-bit precision, unless its result is a tie
+ * between two doubles. All else: strtod() in the locale C. The locale of the process never
+ * matters, and a comma is never a decimal point.
+ */
 #include "io/number.h"
 
 #include <float.h>

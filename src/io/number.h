@@ -22,7 +22,9 @@ bool ny_number_whole(const char *text, size_t length, uint64_t *value);
 struct ny_shown {
     char text[48];
 };
+/* Returns the text as a message shows it, cut with "…" where it is longer. */
 struct ny_shown ny_shown(const char *text, size_t length);
+/* Tells whether all of the text is valid UTF-8. */
 bool ny_is_utf8(const char *text, size_t length);
 
 #endif

@@ -24,6 +24,7 @@ int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output wha
 /* Tells whether `path` is the standard output, a pipe, a terminal or another device: these are
  * written to as they are, and not replaced as a whole. */
 bool ny_output_is_stream(const char *path);
+/* Tells whether `path` is the standard output. */
 bool ny_output_is_stdout(const char *path);
 
 /* The form of a text table, which the end of its name decides. */
@@ -31,6 +32,7 @@ struct ny_table_text {
     char delimiter; /* between the numbers of a line; NUL: not text, but npy */
     bool packed;    /* by gzip */
 };
+/* Returns the form of a table that is written to `path`. */
 struct ny_table_text ny_output_text(const char *path);
 
 #endif

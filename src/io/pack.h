@@ -17,6 +17,7 @@ struct ny_packer;
 /* A new gzip member without name and time, so that the same data are the same bytes. Takes about
  * 330 kB of the budget. */
 int ny_pack_begin(struct ny_packer **out, const struct ny_pack_output *output);
+/* Packs `bytes` bytes, and passes on what is ready. */
 int ny_pack(struct ny_packer *packer, const char *data, size_t bytes);
 /* The last of the member. */
 int ny_pack_finish(struct ny_packer *packer);

@@ -1,3 +1,14 @@
+/*
+ * The reader of points: a table in any format (io/table.c), joined with labels from a file of
+ * their own where one is given.
+ *
+ * Imports, transform, precomputed columns and files of landmarks read through it. Labels are
+ * joined by row numbers in the file, since rows with NaN may have been left out in between; one
+ * label too few or too many is NY_EDATA, with both counts. NY_END is the only sign that a file is
+ * sound as a whole. Notes about what was read as what are logged at the end. ny_reader_skip()
+ * passes over the rows that an earlier, killed import has committed: by seeking where the format
+ * can, else by reading them again.
+ */
 #include "io/reader.h"
 
 #include <stdio.h>
@@ -18,6 +29,7 @@ static int wrong_count(struct ny_reader *reader, uint64_t labels, uint64_t rows)
                       reader->options.labels_file, ULL(labels), reader->path, ULL(rows));
 }
 
+/* Opens the file of labels and compares its number of rows with the table's, where both say one. */
 static int open_labels(struct ny_reader *reader)
 {
     const char *path = reader->options.labels_file;

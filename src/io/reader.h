@@ -56,7 +56,9 @@ struct ny_reader;
  * read by seeking. NY_EDATA: file, line or row, column named in the message. */
 int ny_reader_open(struct ny_reader **out, struct ny_context *ctx, const char *path,
                    const struct ny_reader_options *options);
+/* Closes the file and its labels and frees the reader; NULL is fine. */
 void ny_reader_close(struct ny_reader *reader);
+/* Returns what is known of the table; it belongs to the reader. */
 const struct ny_file_table *ny_reader_table(const struct ny_reader *reader);
 
 /* Buffers of the caller, each for max_rows; labels and source may be NULL. */
@@ -77,6 +79,7 @@ int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batc
 int ny_reader_skip(struct ny_reader *reader, uint64_t rows, uint64_t dropped);
 /* The first of the rows left out so far; *count of them, at most NY_DROPPED_TOLD. */
 uint64_t ny_reader_dropped_count(const struct ny_reader *reader);
+/* Returns the first rows that were left out; they belong to the reader. */
 const struct ny_dropped *ny_reader_dropped(const struct ny_reader *reader, size_t *count);
 /* Word labels met so far (csv): label value = index into names; count 0 when labels are numbers. */
 void ny_reader_class_names(const struct ny_reader *reader, const char *const **names,
@@ -86,6 +89,7 @@ void ny_reader_class_names(const struct ny_reader *reader, const char *const **n
 struct ny_format_info {
     const char *name, *summary;
 };
+/* Returns the table of formats, which is constant. */
 const struct ny_format_info *ny_formats(size_t *count);
 
 #endif

@@ -19,6 +19,7 @@ int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *inpu
                     size_t head_bytes);
 /* Unpacks at least one byte; *got = 0 at the end. */
 int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got);
+/* Frees the unpacker; NULL is fine. */
 void ny_unpack_end(struct ny_unpacker *unpacker);
 
 #endif

@@ -1,3 +1,13 @@
+/*
+ * Writes outputs: npy and text tables, and bytes as they come (models, pictures, pages).
+ *
+ * Exports, transform, the report and the cache of measured rates write through it. A regular file
+ * is a draft until the commit (io/draft.h); a pipe or a device is written in place. Rows go
+ * through a buffer of 256 KiB, which larger pieces pass by. An npy has a header of 128 bytes
+ * whatever its number of rows, so that a number that is known only at the end can be put in then;
+ * a pipe cannot go back, and is refused. Numbers in text have a decimal point in every locale, and
+ * as many digits as bring the same value back (%.9g, %.17g).
+ */
 #include "io/writer.h"
 
 #include <errno.h>
@@ -45,6 +55,7 @@ static size_t element_size(enum ny_element element)
     return sizes[element];
 }
 
+/* Writes to the file in as many calls as it takes; an interrupt is seen between two. */
 static int write_all(void *user, const char *data, size_t bytes)
 {
     struct ny_writer *writer = user;
@@ -76,6 +87,7 @@ static int flush(struct ny_writer *writer)
     return write_out(writer, writer->buffer, used);
 }
 
+/* Adds bytes to the buffer, or writes them past it where they are many. */
 static int put(struct ny_writer *writer, const char *data, size_t bytes)
 {
     int err = NY_OK;

@@ -33,6 +33,7 @@ int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count);
 /* NY_EINTERNAL when fewer rows were written than announced. fsync, rename; frees the writer
  * either way. */
 int ny_writer_commit(struct ny_writer *writer);
+/* Drops what was written to a draft and frees the writer; the path is as it was. NULL is fine. */
 void ny_writer_abort(struct ny_writer *writer);
 
 #endif

@@ -1,3 +1,5 @@
+/* Measures the machine (job/calibration.h): products, Grams, exponentials and the disk, in all
+ * threads at once; keeps the rates in the cache folder; looks again before it believes them. */
 #include "job/calibration.h"
 
 #include <errno.h>

@@ -1,6 +1,17 @@
 /*
  * The operations that this machine does in a second, measured once per CPU, threads and BLAS, kept
  * in the user's cache folder, used for the times of plans and for gemm_ratio. Never for results.
+ *
+ * A tile can be computed in several ways (enum ny_way), and their rates differ by far. So the
+ * measurement times, besides general products and Grams in f32 and f64, the products of bytes, the
+ * sums of differences and the exponentials. Plans (job/prices.h) and gemm_ratio then use the rate
+ * of the way and of the precision that the job has. For instance, ny_calibration_tile() returns
+ * the rate `bytes` for rows of bytes in f32 tiles, and `gemm64` for the same rows in f64.
+ *
+ * All kinds are timed in two rounds, since some runs are few and one pause would spoil them.
+ * Before rates that were kept are used, a short look at products and Grams in f32 tells which
+ * share of them a busy machine has to give. Where there is no memory to measure, or the work is
+ * shorter than a measurement, constants for one thread serve as a guess.
  */
 #ifndef NY_JOB_CALIBRATION_H
 #define NY_JOB_CALIBRATION_H
@@ -40,6 +51,7 @@ size_t ny_calibration_bytes(unsigned workers, size_t room);
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
 /* flop/s of what a tile takes before its exponentials, by the way and the precision used. */
 double ny_calibration_tile(const struct ny_calibration *calibration, enum ny_way way, bool f64);
+/* Returns the rates as a new JSON object: for plans, and for the file in the cache folder. */
 json_t *ny_calibration_json(const struct ny_calibration *calibration);
 
 #endif

@@ -1,3 +1,16 @@
+/*
+ * The walk over a course, and the record, parts and checkpoints that a job leaves (job/job.h).
+ *
+ * ny_job_run() reads the stage from the record, runs it, and goes on until the record has the
+ * stage behind the course. A stage ends by a commit of the record with the stage that comes next,
+ * so that the walk needs no state of its own: a job that was killed is gone on with by the same
+ * function. Stages call the rest: ny_job_put_part() for what stays, ny_job_checkpoint_image() for
+ * what is needed only until the stage ends, ny_job_save() at its end, ny_job_mark_time() and
+ * ny_job_count_pass() for the report.
+ *
+ * A stage may load what anybody has written: an image of another size, or of more units than there
+ * are, is NY_ESTORE with the advice to begin anew with --restart.
+ */
 #include "job/job.h"
 
 #include <stdio.h>
@@ -95,6 +108,7 @@ static void add_totals(json_t *report)
                             ny_field_number(report, "seconds", 0));
 }
 
+/* Puts into the report what the whole run took of memory and disk. */
 static void report_resources(const struct ny_job *job)
 {
     json_t *report = ny_job_report(job);
@@ -284,6 +298,7 @@ void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, dou
     ny_job_count_flops(job, flops);
 }
 
+/* Tells whether the course leaves the stage out for this job. */
 static bool is_skipped(const struct ny_job *job, const struct ny_stage *stage)
 {
     return job->course->skips && job->course->skips(job, stage->id);

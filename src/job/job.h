@@ -2,10 +2,14 @@
  * A job: the record of a NAME, its checkpoints and times, and the running of its stages, which it
  * resumes at its last checkpoint.
  *
- * Everything that a later stage needs from an earlier one is stored when the earlier one ends, in
- * the same transaction as the record that says so (results/record.h). A job knows no stage: what
- * the stages of a kind of job hold is in a struct of their own, which begins with the job:
- * fit/fit.h, neighbors/job.h.
+ * A job is a record and parts. What a stage leaves is committed in the same LMDB transaction as
+ * the JSON record that says so (results/record.h): everything that a later stage needs from an
+ * earlier one is stored when the earlier one ends. A resumed job reads the record and goes on. The
+ * images of checkpoints alternate between two slots, "part.0" and "part.1": a kill while one is
+ * being written leaves the other one, which the record still names.
+ *
+ * A job knows no stage: what the stages of a kind of job hold is in a struct of their own, which
+ * begins with the job: fit/fit.h, neighbors/job.h.
  */
 #ifndef NY_JOB_JOB_H
 #define NY_JOB_JOB_H
@@ -39,17 +43,22 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
 /* Puts version, BLAS and CPU of this run into a report. */
 void ny_job_describe_machine(json_t *report);
 
+/* Returns the report of the record, which owns it. */
 json_t *ny_job_report(const struct ny_job *job);
+/* Returns the checkpoint of the record, which owns it. */
 json_t *ny_job_checkpoint(const struct ny_job *job);
 /* Parts of the result, under the name that they have now; one that is put is one of this job. */
 int ny_job_put_part(struct ny_job *job, const char *part, const void *data, size_t bytes);
+/* Reads a part of exactly `bytes` bytes, under the name that it has now. */
 int ny_job_get_part(const struct ny_job *job, const char *part, void *data, size_t bytes);
+/* Deletes a part in the batch; one that is not there is fine. */
 int ny_job_delete_part(const struct ny_job *job, struct ny_batch *batch, const char *part);
 /* Adds the time since the last call to the seconds of the stage under way; notes the most that was
  * charged in it. */
 void ny_job_mark_time(struct ny_job *job);
 /* Puts the record, with the stage that comes next, in a batch, and commits it. */
 int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id stage);
+/* Commits the record, with the stage that comes next, in a batch of its own. */
 int ny_job_save(struct ny_job *job, enum ny_stage_id stage);
 /* Like ny_job_save(), and drops parts that served the stages before; their list ends with NULL. */
 int ny_job_save_without(struct ny_job *job, enum ny_stage_id stage, const char *const *parts);
@@ -64,6 +73,7 @@ enum ny_stage_id ny_job_next(const struct ny_job *job);
  * `stage` after `units` units. */
 int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage_id stage, const char *part,
                             const void *image, size_t bytes, uint64_t units);
+/* Writes such an image piece by piece, so that memory never holds all of it. */
 int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage_id stage, const char *part,
                              const struct ny_pieces *image, uint64_t units);
 /* The size that an image must have, and the most units that it may cover. */
@@ -86,8 +96,11 @@ int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size
                          bool *found);
 /* A second image of the same checkpoint: put before the other one, in its slot. */
 int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_pieces *image);
+/* Reads the second image of the current checkpoint, of exactly `bytes` bytes. */
 int ny_job_get_beside(struct ny_job *job, const char *part, void *image, size_t bytes);
+/* Adds flops to those of the report. */
 void ny_job_count_flops(struct ny_job *job, double flops);
+/* Counts one pass over `rows` rows, their bytes and its flops in the report. */
 void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops);
 /* Counts several passes, in which so many rows were read in all. */
 void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, double flops);

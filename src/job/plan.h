@@ -2,6 +2,13 @@
  * A plan says what a job will take, before anything of it runs: passes, flops, memory by purpose,
  * disk and seconds. Each kind of job makes its own: fit/plan.h, neighbors/job.h, maps/graph_map.h,
  * update/update.h.
+ *
+ * The budget is a promise (base/memory.h), and the plan is where it is given. job/plan.c asks each
+ * stage of a course what it holds. The answers are three things at once: the plan that is shown;
+ * the refusal, NY_EBUDGET (exit 8), which names the smallest budget that works; and the choice of
+ * the number of workers (base/budget.c). tests/property/test_footprint.c compares the answers,
+ * stage by stage, with the most that was charged while the stage ran, field "stage_memory_bytes"
+ * of the report.
  */
 #ifndef NY_JOB_PLAN_H
 #define NY_JOB_PLAN_H
@@ -52,6 +59,7 @@ void ny_plan_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 
 /* plan->seconds from those of the stages, and the range that they are likely to be in. */
 void ny_plan_sum_up(struct ny_plan *plan);
+/* Returns the plan as a new JSON object, which `nystream plan` reports. */
 json_t *ny_plan_json(const struct ny_plan *plan);
 
 #endif

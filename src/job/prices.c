@@ -1,3 +1,15 @@
+/*
+ * Seconds of pieces of the work (job/prices.h), from measured rates and from constants in beats.
+ *
+ * The `work` functions of stages call these while a plan is made; nothing is run or measured here.
+ * The constants in the functions are nanoseconds of one thread, found on one machine, whose
+ * threads did 3.27·10⁹ exponentials of f32 tiles a second each. ny_price_beats() scales them by
+ * the rate of exponentials on this machine. For instance, 30 beats for a row and 0.7 for each of
+ * its bytes are the time to decompress dense rows and to check them.
+ *
+ * Results are seconds with all threads at work; ny_price_share() turns them into those of a pass
+ * whose workers are fewer, or whose rows are few.
+ */
 #include "job/prices.h"
 
 #include <math.h>

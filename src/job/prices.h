@@ -1,7 +1,12 @@
 /*
- * Seconds of pieces of the work, with all threads: products at their measured rates, and what comes
- * beside them. The latter is counted in beats, nanoseconds of a thread of the machine that they
- * were measured on, and as long on another as an exponential says.
+ * Seconds of pieces of the work, with all threads: products at their measured rates, and what
+ * comes beside them. The latter is counted in beats, nanoseconds of a thread of the machine that
+ * they were measured on, and as long on another as an exponential says.
+ *
+ * A tile costs its products, at the rate of the way in which it is computed and of its precision
+ * (job/calibration.h), its exponentials where the kernel has them, and the beats in which its
+ * entries are stored. Stages call these functions from their `work`, to fill in the seconds of a
+ * plan.
  */
 #ifndef NY_JOB_PRICES_H
 #define NY_JOB_PRICES_H
@@ -21,6 +26,7 @@ struct ny_prices {
     double block_rows;
 };
 
+/* Returns the prices of these points and this kernel by `rate`; `rate` and `spec` are borrowed. */
 struct ny_prices ny_prices_of(const struct ny_calibration *rate,
                               const struct ny_points_info *points,
                               const struct ny_columns_spec *spec, bool f64);
@@ -37,12 +43,15 @@ unsigned ny_price_threads(unsigned threads);
 /* Seconds to decode and prepare rows of a pass; and to read rows one by one, each from its block,
  * on one of `threads` threads. */
 double ny_price_rows(const struct ny_prices *prices, double rows);
+/* Returns the seconds to read rows one by one, on one of `threads` threads. */
 double ny_price_gather(const struct ny_prices *prices, double rows, unsigned threads);
 /* Entries of C: their products alone, and with all that follows. */
 double ny_price_products(const struct ny_prices *prices, double entries);
+/* Returns the seconds of entries with products, stores and exponentials. */
 double ny_price_tile(const struct ny_prices *prices, double entries);
 /* Seconds of CᵀC of n rows; and of C times p columns, by entries of C. */
 double ny_price_gram(const struct ny_prices *prices, bool f64, double n, double m);
+/* Returns the seconds of C times p columns. */
 double ny_price_map(const struct ny_prices *prices, double entries, double p);
 /* W: half of it is computed, in f64. */
 double ny_price_square(const struct ny_prices *prices, double m);

@@ -20,6 +20,7 @@ enum ny_stage_id {
     NY_STAGE_DONE
 };
 
+/* Returns the name of a stage in records, reports and plans. */
 const char *ny_stage_name(enum ny_stage_id stage);
 /* Finds a stage by its name; NY_STAGE_DONE for any other word. */
 enum ny_stage_id ny_stage_parse(const char *name);

@@ -43,7 +43,9 @@ int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ct
 
 /* The form that the record keeps; without it, coordinates are plain. release() frees `scale`. */
 json_t *ny_coordinates_json(const struct ny_coordinates *how);
+/* Reads the form from a record. NY_ESTORE where the record contradicts itself. */
 int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, const json_t *record);
+/* Frees `scale`. */
 void ny_coordinates_release(struct ny_coordinates *how, struct ny_context *ctx);
 
 #endif

@@ -2,6 +2,15 @@
  * Degrees of a divided kernel: d_i = c_i·v for any row, of which rows and columns of K are divided
  * by √d_i (laplacian, diffusion; Ouimet & Bengio 2005, eq. 4). Over D v = (n/m)1; implicitly
  * (Proposition 2) v = B s of K̃ = C B Cᵀ.
+ *
+ * Divided kernels need one vector more than others: the m numbers v, from which the degree of any
+ * row follows. For the implicit v = B s the sums s have to be known, and stage degrees finds them
+ * by a pass without a Gram. Pass 1 then weighs rows by 1/d_i (spectral/accumulator.h), and the
+ * basis of the small problem has one more line in its table (spectral/basis.h).
+ *
+ * Such a map stores the rows of Û, the trivial pair included, so that they can be exported.
+ * results/coordinates.h makes coordinates of them wherever they are read: λ^t, the random walk's
+ * 𝒟^-½, or rows of length one.
  */
 #ifndef NY_RESULTS_DEGREES_H
 #define NY_RESULTS_DEGREES_H
@@ -24,6 +33,7 @@ struct ny_unreached {
 /* Sets degrees over D: v = (n/m)1, mean = n·ā of the column means a of W. */
 int ny_degrees_over_landmarks(struct ny_degrees *degrees, struct ny_context *ctx, const double *a,
                               size_t m, uint64_t n);
+/* Frees v. */
 void ny_degrees_release(struct ny_degrees *degrees, struct ny_context *ctx);
 /* Returns a·v, the part of c_i·v that the shift a of a tile leaves out. */
 double ny_degrees_offset(const struct ny_degrees *degrees, const double *a);
@@ -40,7 +50,9 @@ void ny_degrees_roots(const struct ny_degrees *degrees, double offset,
 
 /* Adds in row order; the others write it to a checkpoint and read it. */
 void ny_unreached_add(struct ny_unreached *all, const struct ny_unreached *more);
+/* Writes both numbers to a checkpoint. */
 void ny_unreached_save(const struct ny_unreached *unreached, json_t *checkpoint);
+/* Reads them from a checkpoint; zeros where it has none. */
 struct ny_unreached ny_unreached_load(const json_t *checkpoint);
 /* NY_ENUMERIC when there are some of `rows` rows. */
 int ny_unreached_check(const struct ny_unreached *unreached, struct ny_context *ctx, uint64_t rows);

@@ -33,7 +33,9 @@ struct ny_embedding_writer {
 int ny_embedding_writer_new(struct ny_embedding_writer *writer, struct ny_store *store,
                             const char *name, struct ny_embedding_layout layout,
                             uint64_t first_row);
+/* Frees the buffer, also of a writer that has not been opened. */
 void ny_embedding_writer_release(struct ny_embedding_writer *writer);
+/* Returns the bytes of the buffer where a batch may have `batch_bytes`. */
 size_t ny_embedding_writer_bytes(const struct ny_embedding_layout *layout, size_t batch_bytes);
 void ny_embedding_add(struct ny_embedding_writer *writer, const void *rows, size_t count);
 /* One more unit might not fit. */

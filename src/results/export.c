@@ -1,3 +1,13 @@
+/*
+ * Writes the parts of a finished result to files (results/export.h): any table of results/parts.c,
+ * the model as its image, and the embedding spread over the rows of the file that was imported.
+ *
+ * ny_export() and `embed` call it. A table is copied in pieces of at most 4 MiB, or a sixteenth of
+ * the budget, so that its size does not matter; a regular file is there as a whole or not at all
+ * (io/writer.h). With a salvage, a damaged piece is read again in the smallest units that are
+ * damaged together; those that cannot be read are NaN (2⁶⁴ − 1 in columns of numbers), counted,
+ * and told in a warning. An export of which no row can be read fails.
+ */
 #include "results/export.h"
 
 #include <math.h>
@@ -20,6 +30,7 @@ struct shape {
     struct ny_salvage *salvage; /* NULL: a damaged row ends the export */
 };
 
+/* Fills rows with NaN, or 2⁶⁴ − 1 where elements are whole numbers. */
 static void mark_missing(const struct shape *shape, void *out, size_t rows)
 {
     size_t items = rows * (shape->cols ? shape->cols : 1);
@@ -32,6 +43,7 @@ static void mark_missing(const struct shape *shape, void *out, size_t rows)
         }
 }
 
+/* Adds rows first … end − 1 to what was left out, to the last range where they follow it. */
 static void note_missing(struct ny_salvage *salvage, uint64_t first, uint64_t end)
 {
     struct ny_row_range *last = salvage->count ? &salvage->range[salvage->count - 1] : NULL;
@@ -68,6 +80,8 @@ static int fill_piece(struct ny_result *result, const struct shape *shape, uint6
     return NY_OK;
 }
 
+/* Copies all rows of the part, piece by piece. The room on the disk is asked for once the first
+ * piece was read. */
 static int copy_pieces(struct ny_result *result, const struct shape *shape,
                        struct ny_writer *writer)
 {
@@ -98,6 +112,7 @@ struct spread {
     uint64_t next;    /* the row of the file to write next */
 };
 
+/* Writes rows of NaN up to row `end` of the file. */
 static int write_blanks(struct spread *spread, struct ny_writer *writer, uint64_t end)
 {
     int err = NY_OK;
@@ -107,6 +122,7 @@ static int write_blanks(struct spread *spread, struct ny_writer *writer, uint64_
     return err;
 }
 
+/* Writes each row at its place in the file, and blanks between them. */
 static int write_spread(struct ny_result *result, const struct shape *shape, struct spread *spread,
                         struct ny_writer *writer, char *data)
 {

@@ -21,6 +21,7 @@ struct ny_extension {
     double *inverse; /* 1/λ̂, 0 where λ̂ is */
     double *offset;  /* what centring adds */
 };
+/* Returns the bytes of the part for so many pairs. */
 size_t ny_extension_bytes(size_t pairs);
 
 #endif

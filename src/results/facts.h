@@ -178,6 +178,7 @@ struct ny_fact {
 const struct ny_fact *ny_fact_at(size_t i);
 /* Return the line of a key, and of a place above 0; NULL where there is none. */
 const struct ny_fact *ny_fact_find(const char *key);
+/* Returns the line of a place, which begins with 1; NULL behind the last. */
 const struct ny_fact *ny_fact_placed(unsigned place);
 
 #endif

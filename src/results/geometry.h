@@ -9,6 +9,8 @@
 /* `part`: its name in the store (ny_record_part()). gamma NULL: there is none. */
 int ny_stored_geometry_put(struct ny_store *store, const char *name, const char *part,
                            const struct ny_geometry *geometry, const double *gamma);
+/* Reads the geometry of d columns, which ny_geometry_free() frees, and γ where gamma is not
+ * NULL. NY_ESTORE where a number is not finite. */
 int ny_stored_geometry(struct ny_geometry **out, struct ny_store *store, const char *name,
                        const char *part, size_t d, double *gamma);
 

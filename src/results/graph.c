@@ -1,3 +1,14 @@
+/*
+ * Reads what a graph job has stored: lists of neighbours and distances, components and bridges, in
+ * pieces for exports (results/parts.c), or one component as edges in memory for paths and for maps
+ * of a graph (results/path.c, maps/graph_fit.c).
+ *
+ * Lists have `stored` columns, of which `neighbors` count; a distance above the limit is no edge,
+ * and is told as ∞, its row as 2⁶⁴ − 1. What becomes edges is not believed: the numbers of the
+ * record, every row, every length and every bridge are checked, and edges must stay in their
+ * component, so that a damaged or hostile store ends in NY_ESTORE and never in an index out of
+ * range. ny_stored_edges() frees the lists again once the edges are made.
+ */
 #include "results/graph.h"
 
 #include <math.h>
@@ -53,6 +64,7 @@ int ny_stored_graph_check(const struct ny_stored_graph *graph)
                    graph->name, ny_store_path(graph->store));
 }
 
+/* Reads rows of a part of lists, `stored` columns of 4 bytes each. */
 static int load(const struct ny_stored_graph *graph, const char *part, uint64_t first, size_t count,
                 void *out)
 {

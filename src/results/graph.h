@@ -35,6 +35,7 @@ int ny_stored_graph_check(const struct ny_stored_graph *graph);
  * numbers, 2⁶⁴ − 1 there. room: count × stored × 4 bytes. */
 int ny_stored_distances(const struct ny_stored_graph *graph, uint64_t first, size_t count,
                         void *room, float *out);
+/* Reads the row numbers, in the same form. */
 int ny_stored_neighbors(const struct ny_stored_graph *graph, uint64_t first, size_t count,
                         void *room, uint64_t *out);
 /* Component numbers of rows first … first + count − 1. */
@@ -48,6 +49,7 @@ int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_
  * meanwhile. */
 int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
                     struct ny_edges *edges);
+/* Returns the bytes that ny_stored_edges() holds besides its result. */
 size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph);
 
 #endif

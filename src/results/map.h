@@ -29,6 +29,7 @@ struct ny_map {
 /* The maps of graphs, which maps/graph_map.c has the making of. */
 extern const struct ny_map ny_map_isomap, ny_map_eigenmaps, ny_map_graph_diffusion;
 
+/* Finds a map by its name, the first of two that share it. */
 const struct ny_map *ny_map_find(const char *name); /* NULL: there is none, or no name */
 const struct ny_map *ny_map_at(size_t index);       /* NULL: after the last */
 

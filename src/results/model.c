@@ -1,3 +1,16 @@
+/*
+ * The model of a result in memory, and its image: what part "model" holds, and what `export --part
+ * model` writes.
+ *
+ * Stage solve makes a model and saves it; transform, stage project and updates load it. The image
+ * is a header that says all sizes, the arrays, the landmarks, and an XXH3 checksum of what is
+ * before it. Version 2 is written for dense landmarks, 3 for sparse ones; 1, which has no struct
+ * image_map, can still be read.
+ *
+ * An image may come from anywhere, and its checksum may be right. So the sizes of the header must
+ * add up to the length of the image, without overflow, before anything is allocated for them
+ * (sizes_agree()), and sparse landmarks are checked as they are unpacked.
+ */
 #include "results/model.h"
 
 #include <string.h>
@@ -31,6 +44,7 @@ struct image_parts {
     struct ny_sparse_image sparse; /* slots 0: dense landmarks */
 };
 
+/* Returns the bytes before the arrays of an image of this version. */
 static size_t head_bytes(uint32_t version)
 {
     return sizeof(struct image_header) + (version > 1 ? sizeof(struct image_map) : 0);
@@ -59,6 +73,7 @@ uint64_t ny_model_components(const struct ny_model *model)
     return model ? ny_coordinates_count(&model->coordinates) : 0;
 }
 
+/* Returns the bytes of the landmarks; 0 for the coordinates kernel, whose landmark j is e_j. */
 static size_t landmark_bytes(const struct ny_model *model)
 {
     bool none = model->spec.kernel->base == NY_BASE_COORDINATE;
@@ -142,6 +157,7 @@ done:
     return err;
 }
 
+/* Returns how many f64 the arrays of the image have. */
 static size_t doubles_of(const struct ny_model *model)
 {
     return 2 * model->d + model->m + model->m * model->p + model->p +
@@ -283,6 +299,7 @@ int ny_model_foreign(struct ny_context *ctx, const char *where)
                    where);
 }
 
+/* Checks magic, version, checksum and sizes, in this order, and fills `parts`. */
 static int check_image(struct ny_context *ctx, const void *image, size_t bytes, const char *where,
                        struct image_parts *parts)
 {

@@ -33,13 +33,16 @@ struct ny_model_parts {
     const struct ny_degrees *degrees; /* NULL: not divided */
     const struct ny_coordinates *coordinates;
 };
+/* Makes a model from copies of the parts; ny_model_free() it. */
 int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts);
 
 /* Every image begins with this; what does not is told so: NY_ESTORE. */
 #define NY_MODEL_MAGIC "nystream model\n"
+/* Fails with NY_ESTORE: `where` names what is not a model. */
 int ny_model_foreign(struct ny_context *ctx, const char *where);
 /* Little-endian image: header, arrays, checksum of all before it. */
 size_t ny_model_image_bytes(const struct ny_model *model);
+/* Writes the image into ny_model_image_bytes() of room. */
 void ny_model_save(const struct ny_model *model, void *image);
 /* NY_ESTORE when it is not a model, of another version, cut short or damaged; `where` names it. */
 int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,

@@ -1,3 +1,13 @@
+/*
+ * The table of the parts that a finished result can have, and a result opened for reading.
+ *
+ * Each line of the table says what its elements are, how many rows and columns this result has of
+ * it, how a range of rows is read, and how many rows are damaged together. Exports, pictures,
+ * reports and evaluation read through it, and know no part by itself. ny_result_open() reads the
+ * record and decides, once, how stored rows become coordinates (results/coordinates.h), and
+ * refuses a result of more rows than points/ has: then points/ is from an older copy. A part that
+ * the result does not have has count 0, and is refused with the list of those that it has.
+ */
 #include "results/parts.h"
 
 #include <math.h>

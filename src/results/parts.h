@@ -47,6 +47,7 @@ const struct ny_result_part *ny_part_find(const char *name);
 
 /* The result must be done: else NY_EUSAGE. Close it after a failure, too. */
 int ny_result_open(struct ny_result *result, struct ny_store *store, const char *name);
+/* Frees what the result holds; the store stays open. */
 void ny_result_close(struct ny_result *result);
 /* Makes room for at most `rows` rows at a time, before the first fill of a part. NY_EUSAGE where
  * the result has no such part. */

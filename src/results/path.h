@@ -16,6 +16,7 @@ struct ny_stored_path {
  * after a failure, too. */
 int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_graph *graph,
                         uint64_t from, uint64_t to);
+/* Frees the arrays of the path. */
 void ny_stored_path_release(struct ny_stored_path *path);
 
 #endif

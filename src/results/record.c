@@ -1,3 +1,13 @@
+/*
+ * Loads, checks and stores the record of a result (results/record.h), and names its parts.
+ *
+ * Every verb that reads or makes a result begins with a record. It is one chunk of JSON, so that
+ * it changes in the transaction of the state that it describes; while an update is under way, its
+ * record is stored as part "update", and readers of "job" see the old one. A record of a later
+ * format, or one that lacks what every record has, is NY_ESTORE. Figures that follow from others
+ * are derived when it is loaded. The lists of lost rows say whether the numbers of a result are
+ * still those of the handle.
+ */
 #include "results/record.h"
 
 #include <stdio.h>
@@ -31,6 +41,7 @@ static int check_record(struct ny_store *store, const char *name, const json_t *
                    name, ny_store_path(store));
 }
 
+/* Loads the record that is in `part`, or *out = NULL where there is none. */
 static int load(struct ny_store *store, const char *name, const char *part, json_t **out)
 {
     struct ny_context *ctx = ny_store_context(store);

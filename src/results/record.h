@@ -35,8 +35,11 @@ enum { NY_PART_BYTES = 40 };
 struct ny_part {
     char name[NY_PART_BYTES];
 };
+/* Returns the name of a part of a generation; 0 is the fit itself. */
 struct ny_part ny_part_of(const char *part, uint64_t generation);
+/* Returns the name that a part has now, by field "generations" of the record. */
 struct ny_part ny_record_part(const json_t *record, const char *part);
+/* Returns how many updates the result has had, the one under way included. */
 uint64_t ny_record_generation(const json_t *record);
 /* Makes the part one of the record's generation. */
 void ny_record_renew(json_t *record, const char *part);
@@ -62,6 +65,7 @@ int ny_record_save(struct ny_store *store, const char *name, const json_t *recor
 
 /* Store and read the lost rows of the record; ny_lost_release() them. */
 void ny_record_set_lost(json_t *record, const struct ny_lost *lost);
+/* Reads the list; NY_ESTORE where it cannot be. */
 int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost *lost);
 /* NY_ESTORE when rows that it covers were lost since: its numbers are then not those of a handle
  * that skips them now. */

@@ -18,6 +18,7 @@ int ny_resume_command(struct ny_store *store, const char *name, const json_t *re
 struct ny_resume_words {
     char text[1024];
 };
+/* Returns that end of a sentence for a job under `name`. */
 struct ny_resume_words ny_resume_words(struct ny_store *store, const char *name,
                                        const json_t *record);
 

@@ -1,3 +1,16 @@
+/*
+ * Frames: the 32-byte header around every value of a store (store/format.h), and LZ4 inside it.
+ *
+ * Imports and write transactions seal and pack (store/ingest_pack.c, store/write.c); views check
+ * and decode (store/view.c). Packing keeps the LZ4 frame only where it saves a quarter of the
+ * bytes, and does not even try where three samples of 16 KiB shrink by less than a tenth. Floats
+ * mostly do not shrink, and a block that is not packed is read with one copy.
+ *
+ * Functions that find damage set no error: they return the end of a sentence ("its checksum is
+ * wrong"), which the caller completes with the name of the block or chunk. A decoder is charged
+ * with 576 KiB and takes its buffers when it is made, so that a later refusal of memory is not
+ * taken for damage.
+ */
 #include "store/codec.h"
 
 #include <lz4frame.h>
@@ -57,6 +70,7 @@ const char *ny_frame_check(struct ny_frame *frame, const void *value, size_t byt
     return NULL;
 }
 
+/* Asks for independent blocks of 256 KiB, and for the raw size in the frame. */
 static LZ4F_preferences_t preferences(size_t raw_bytes)
 {
     return (LZ4F_preferences_t){.frameInfo = {.blockSizeID = LZ4F_max256KB,
@@ -168,6 +182,7 @@ void ny_decoder_free(struct ny_decoder *decoder, struct ny_context *ctx)
     ny_free(ctx, decoder);
 }
 
+/* Decompresses one LZ4 frame that must fill `room` exactly and end where the bytes end. */
 static const char *unpack(LZ4F_dctx *lz4, const char *stored, size_t bytes, char *raw, size_t room)
 {
     const LZ4F_decompressOptions_t options = {.stableDst = 1};

@@ -38,7 +38,9 @@ struct ny_packed ny_frame_pack(struct ny_frame *frame, const void *raw, void *ro
 
 /* Reusable state of the decoder, one a thread. */
 struct ny_decoder;
+/* Makes a decoder and reserves its 576 KiB. NY_EBUDGET, and *out = NULL, where they do not fit. */
 int ny_decoder_new(struct ny_decoder **out, struct ny_context *ctx);
+/* Frees the decoder, which may be NULL, and what it has reserved. */
 void ny_decoder_free(struct ny_decoder *decoder, struct ny_context *ctx);
 /* Decodes a value that passed ny_frame_check() into raw_bytes bytes at `raw`; NULL, or what is
  * wrong. */

@@ -1,9 +1,17 @@
 /*
- * Compaction. LMDB keeps the pages of what was removed for what comes, and no file of its ever gets
- * smaller. Here the entries of an environment are copied to a new one beside it, in order, and the
- * two folders exchange their names at once: whoever opens the store sees the old one or the new
- * one, whole. Handles that are open go on reading the old one, and are refused what they would
- * write (ny_store_check_place()). A copy that a kill left is removed by the next.
+ * Compaction. LMDB keeps the pages of what was removed for what comes, and no file of its ever
+ * gets smaller. Here the entries of an environment are copied to a new one beside it, in order,
+ * and the two folders exchange their names at once (renameat2): whoever opens the store sees the
+ * old one or the new one, whole. Handles that are open go on reading the old one, and are refused
+ * what they would write (ny_store_check_place()). A copy that a kill left is removed by the next.
+ *
+ * LMDB's own copy is not used: it begins its transactions anew, which the check at open would take
+ * for an older state of the file. The copy here says where it goes on counting (go_on_counting()).
+ *
+ * Folders are exchanged, and not files, so that the lock file and the data of LMDB stay together:
+ * two processes, one on either side of the exchange, never share one of them without the other.
+ * Whoever takes a lock afterwards looks whether its files are still those in place; whoever opens
+ * an environment, whether what it opened is what it had looked at.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,15 @@
+/*
+ * Blocks of sparse rows: encoding, decoding, and the rows of a decoded block. The format is in
+ * store/csr.h.
+ *
+ * An import encodes each block that is full (store/ingest_sparse.c). Reading takes two steps:
+ * ny_csr_count() adds up the counts of the rows, so that sizes are known and checked, and
+ * ny_csr_decode() writes starts, columns and values. Both look at every byte that they use: a
+ * frame with the right checksum may still hold counts that do not add up, or a column beyond the
+ * last. A reader gives one room for a block, in which starts, values and columns stand one after
+ * another and the encoded image behind them; nothing is allocated for a block, but where an append
+ * has made it larger meanwhile.
+ */
 #include "store/csr.h"
 
 #include <string.h>
@@ -14,6 +26,7 @@ size_t ny_csr_bound(size_t rows, size_t nnz, enum ny_dtype dtype)
 
 /* ---- encoding ------------------------------------------------------------------------------ */
 
+/* Writes a number in groups of seven bits and returns what is behind it. */
 static unsigned char *put(unsigned char *at, uint32_t number)
 {
     for (; number > 127; number >>= 7)
@@ -52,6 +65,7 @@ struct numbers {
     bool bad;
 };
 
+/* Reads a number that put() has written; sets from->bad where it does not end in time. */
 static inline uint32_t get(struct numbers *from)
 {
     uint32_t number = 0;
@@ -222,6 +236,7 @@ static int image_room(struct ny_store *store, const struct ny_points_info *info,
     return *image ? NY_OK : NY_EBUDGET;
 }
 
+/* Decodes the image of a block into the room; NULL, or what is wrong. */
 static const char *decode_block(const struct ny_points_info *info, struct ny_csr_image *image,
                                 size_t wanted, void *room)
 {

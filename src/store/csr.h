@@ -9,6 +9,10 @@
  * Counts and columns are in groups of seven bits, the lowest first, with the high bit on all but
  * the last. Measured, bytes a column number after LZ4, as 32 bits and as gaps: term counts of TDT2
  * 2.42 and 1.14, of 20 newsgroups 1.73 and 1.03, a9a 0.99 and 0.57.
+ *
+ * A column number so takes 0.6 to 1.1 bytes, where 32 bits after LZ4 take 1.0 to 2.4. In memory
+ * rows are records of fixed size or packed arrays of 32-bit numbers (base/sparse.h): blocks are
+ * decoded as they are read.
  */
 #ifndef NY_STORE_CSR_H
 #define NY_STORE_CSR_H
@@ -17,6 +21,8 @@
 
 /* Bytes of an encoded block, at most; of one as it is read, encoded and decoded. */
 size_t ny_csr_bound(size_t rows, size_t nnz, enum ny_dtype dtype);
+/* Returns the bytes of the room in which a block is decoded: the decoded block, and its image
+ * behind. */
 size_t ny_csr_room_bytes(size_t rows, size_t nnz, enum ny_dtype dtype);
 /* Encodes `rows` rows from row `first` on; returns the bytes. */
 size_t ny_csr_encode(const struct ny_csr *csr, size_t first, size_t rows, void *out);

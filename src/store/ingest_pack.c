@@ -1,4 +1,13 @@
-/* Packing blocks in parallel, and counting them. */
+/*
+ * Packing full blocks in parallel, counting them in the statistics, and putting them.
+ *
+ * ny_ingest_flush() is called when the buffer of an import is full, and before a commit. Blocks
+ * are counted by columns, each thread its own, and then packed, each thread the next block, so
+ * that neither sums nor bytes depend on the number of threads. They are put in order by the one
+ * thread that owns the transaction, which commits by itself when much is dirty. The block that
+ * completes the short last block of the store is put as staged, since readers still see the short
+ * one.
+ */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>

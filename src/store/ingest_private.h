@@ -85,11 +85,14 @@ int ny_ingest_flush(struct ny_ingest *ingest);
 int ny_ingest_count_open(struct ny_ingest *ingest);
 /* Puts the packed block under its key, `flag` 0 or NY_STAGED. */
 int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag);
+/* Begins the write transaction of the import, unless one is alive. */
 int ny_ingest_write_begin(struct ny_ingest *ingest);
 
 /* ---- sparse rows (ingest_sparse.c) ---- */
 
+/* Allocates what an import of sparse rows needs besides the buffers of all imports. */
 int ny_ingest_sparse_allocate(struct ny_ingest *ingest);
+/* Frees what ny_ingest_sparse_allocate() and the blocks have taken. */
 void ny_ingest_sparse_free(struct ny_ingest *ingest);
 /* Rows at … at+count−1 of the batch behind those of the block, sparse or dense. */
 int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at,

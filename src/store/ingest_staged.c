@@ -1,4 +1,14 @@
-/* Keeps in the store what an unfinished import has staged, and takes it up in the next run. */
+/*
+ * Keeps in the store what an unfinished import has staged, and takes it up in the next run.
+ *
+ * Staged rows are invisible: blocks lie behind the manifest's n, and unfinished ones under kinds
+ * with NY_STAGED. The progress record says how many rows of the source are decided and how many
+ * are staged, and has the statistics so far. The same import, told by its fingerprint, goes on
+ * there; anything else that is found is deleted, as nobody has seen it. ny_ingest_publish() is the
+ * one transaction in which all of it becomes visible. The progress record then stays, without
+ * statistics, until the caller has heard of the end: a run that was killed in between is thus
+ * known as done, and its rows are not added twice.
+ */
 #include <string.h>
 
 #include "base/memory.h"

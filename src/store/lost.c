@@ -1,7 +1,14 @@
 /*
  * Rows whose values are gone. Repair lists them in a record of their own: their blocks are empty,
- * their numbers stay theirs, and nothing that reads a row takes another one for it.
- * A handle that skips them (what jobs do) numbers the rows that are left: 0 … n − lost − 1.
+ * their numbers stay theirs, and nothing that reads a row takes another one for it (the reasons
+ * are in store/repair.c).
+ *
+ * A handle that skips them, as the handle of every job does (ny_store_skip_lost()), numbers the
+ * rows that are left: 0 … n − lost − 1. So no stage of a job knows of gaps. With rows 100 to 199
+ * lost, its row 100 is row 200 of the store. The job's record keeps the list (results/record.h),
+ * and exports map numbers back (`--part rows`). A result that was begun before rows were lost is
+ * not gone on with: its numbers are not those of a handle that skips the rows now
+ * (ny_record_check_lost()).
  */
 #include <string.h>
 

@@ -1,4 +1,21 @@
-/* The records of points/: manifest, statistics, class names. */
+/*
+ * The records of points/: manifest, statistics, norms, class names. Whoever reads points begins
+ * here, as the manifest says how many rows there are and how they lie in blocks.
+ *
+ * Nothing that others wrote is believed. Files, models and stores may be hostile, and their
+ * checksums can still be right: a checksum shows only that bytes are as somebody wrote them. So
+ * before anything is allocated for a size, the size is checked against the bytes that are there:
+ *
+ *    of a file or model   against the length of the file (io/binary.c, results/model.c)
+ *    of a manifest        against the entries of the table, one for each block (blocks_fit())
+ *    of a record          against the rows of the points (results/parts.c)
+ *
+ * A NAME is a key, and never a path; the one file that is called by it, its lock, is in locks/,
+ * and a NAME has only letters, digits, dots, dashes and underscores. No symbolic link is followed
+ * out of a store (ny_env_entry(), O_NOFOLLOW). Outputs are new files that are renamed into place
+ * (io/draft.h). tests/fuzz/ has a fuzzer for each parser (`make fuzz`), and `make check` replays
+ * their corpora and everything that they have found.
+ */
 #include <math.h>
 #include <string.h>
 

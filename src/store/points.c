@@ -1,4 +1,14 @@
-/* Reading rows, labels and source row numbers. */
+/*
+ * Reading rows, labels and source row numbers: whole blocks, ranges of rows, and rows by their
+ * numbers.
+ *
+ * Passes read blocks (ny_points_read_block()); selection, samples and pictures gather rows.
+ * Whatever is read is a copy of a block that was verified. A range goes block by block, and whole
+ * blocks of dense rows are decoded straight into the caller's rows; a gather sorts its rows first,
+ * so that each block is decoded once, whatever the order of the list. Memory is one block decoded,
+ * and as much reserved for its mapped pages. Hints to the kernel about mapped pages are at the
+ * end; they never fail.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,10 +1,16 @@
 /*
  * Repair: what cannot be read is set aside, so that all else can be used. Damaged blocks of points
- * are emptied, their rows listed as lost (store/lost.c); labels that are lost are missing (NaN),
- * source row numbers 2^64−1; results with a damaged chunk go as a whole; a part from an older copy
- * of the store is taken as it is. First all is read and all
- * locks are taken: what cannot be repaired (trees, manifest, statistics) is refused before anything
- * is changed. Each of the two environments is then changed in one transaction.
+ * are emptied, and their rows listed as lost (store/lost.c); labels that are lost are missing
+ * (NaN), source row numbers 2^64−1; results with a damaged chunk go as a whole; a part from an
+ * older copy of the store is taken as it is.
+ *
+ * First all is read and all locks are taken: what cannot be repaired (trees, manifest, statistics)
+ * is refused before anything is changed. Each of the two environments is then changed in one
+ * transaction, so that a kill leaves it as it was or repaired.
+ *
+ * Rows that are left keep their numbers, and those that are lost keep theirs, too. Two other ways
+ * were considered. Filling the gaps in, by means or zeros, would make rows up. Numbering the rows
+ * of the store anew would tear every earlier result from its rows.
  */
 #include <math.h>
 #include <stdio.h>

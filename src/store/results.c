@@ -1,4 +1,14 @@
-/* Results: parts of NAMEs, in chunks. */
+/*
+ * Results: parts of NAMEs, in chunks, and the locks of NAMEs.
+ *
+ * Jobs write by batches, each one transaction that is short and waits for its turn, so that
+ * several jobs may run on one store. A batch remembers its first failure, so that callers may put
+ * and delete without looking and judge the commit alone. An array that is larger than a batch may
+ * be takes several of them; it becomes current by the record that names it, which the caller puts
+ * last. Readers copy one chunk at a time: its header has a hash of name, part and index, so that a
+ * chunk in another's place is damage, and a chunk on pages of its own is compared with its voucher
+ * (store/format.h).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +44,7 @@ static int check_name(struct ny_context *ctx, const char *name)
                    name, NY_NAME_MAX);
 }
 
+/* Checks the length of a part's name, which comes from the program, and not from users. */
 static int check_part(struct ny_context *ctx, const char *part)
 {
     size_t length = strlen(part);
@@ -134,6 +145,7 @@ size_t ny_batch_put_bytes(size_t limit, size_t bytes)
     return chunks < most ? chunks : most;
 }
 
+/* Aborts what was not committed, and releases the lock and the charge. */
 static void batch_free(struct ny_batch *batch)
 {
     ny_write_abort(&batch->write);
@@ -194,6 +206,7 @@ static int vouch(struct ny_batch *batch, const struct ny_key *chunk, bool apart,
                  : ny_write_delete(&batch->write, &key);
 }
 
+/* Puts a chunk and its voucher. The charge for its dirty pages stays until the batch ends. */
 static int put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,
                const void *data, size_t bytes)
 {

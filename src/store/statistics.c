@@ -1,3 +1,13 @@
+/*
+ * Statistics of columns (mean, M2, minimum, maximum) and norms of rows, added up while rows are
+ * imported (store/ingest_pack.c, store/ingest_sparse.c), so that no pass over the points is needed
+ * for them later.
+ *
+ * A block is summed up in strips of 256 columns, then merged with what came before (Chan, Golub
+ * and LeVeque 1979). Integers are summed exactly, floats in two passes. So what rounding does
+ * depends on how blocks and appends cut the rows, and not on threads. Several threads may take
+ * columns of their own of the same block.
+ */
 #include "store/statistics.h"
 
 #include <math.h>

@@ -38,6 +38,8 @@ struct ny_csr_part {
 };
 /* Like ny_norms_add(), for sparse rows; a value that a row does not keep is 0. */
 void ny_norms_add_sparse(double *sum, const struct ny_csr_part *rows);
+/* Adds columns first … first+count−1 of sparse rows, like ny_moments_add(); `sums` is room that
+ * threads share, each in its own columns. */
 bool ny_moments_add_sparse(struct ny_moments *moments, const struct ny_csr_part *rows, size_t first,
                            size_t count, const struct ny_sparse_sums *sums);
 

@@ -1,3 +1,13 @@
+/*
+ * Opening, creating, withdrawing and closing a store: what concerns both environments at once.
+ *
+ * ny_store_open() opens points/ and results/, compares their ids, and warns where one of them is
+ * from an older copy or cannot be written. ny_store_create() makes points/ first, under a random
+ * id, and results/ with the id of points/; a creation that is killed in between is finished by the
+ * next one, and a folder that holds other files is left alone. ny_store_withdraw() removes a store
+ * that was made for a call and that nothing came into, so that a mistyped import leaves no empty
+ * folder. The writers of this folder ask ny_store_writable() first.
+ */
 #include "store/store.h"
 
 #include <dirent.h>
@@ -31,6 +41,8 @@ static int open_part(struct ny_env **out, struct ny_context *ctx, const char *pa
 static const char what_to_do[] =
     "put the newer one back, or take the store as it is with 'nystream repair'";
 
+/* Opens both environments and says what is unusual about them: a twin, no right to write, an
+ * older part. */
 static int open_parts(struct ny_store *store)
 {
     struct ny_context *ctx = store->ctx;
@@ -157,6 +169,8 @@ static int create_parts(struct ny_context *ctx, const char *path)
     return err ? err : ny_env_create(ctx, results, NY_RESULTS_ENVIRONMENT, pulse.id);
 }
 
+/* Tells whether an entry of a folder is one that a store has, also one whose creation was
+ * killed. */
 static bool is_ours(const char *name)
 {
     static const char *const names[] = {".",       "..",         "locks",  "points",

@@ -1,9 +1,21 @@
 /*
  * The store: a directory with two LMDB environments, points/ (append-only blocks of rows) and
- * results/ (jobs, checkpoints, models, embeddings), so that ingesting and fitting never wait for
- * one another. The format is described in store/format.h.
+ * results/ (jobs, checkpoints, models, embeddings). The format is described in store/format.h.
  *
  * Only this folder names mdb_*, and only its codec names LZ4F_*.
+ *
+ * Readers are never in the way. points/ and results/ are separate environments, so that ingesting
+ * and fitting do not wait for one another. A job fits the n rows that it found at its start; rows
+ * that are appended meanwhile are for an update (update/update.h).
+ *
+ * A failure leaves what was there. Every change is one LMDB transaction, or becomes current in
+ * one. tests/fault/ tests through the public interface what happens after a kill at any moment and
+ * at any write, on a full disk, and when every single allocation, read, write, sync and map fails
+ * in turn. tests/fault/disk_record.h replays what reaches the disk, so that power may fail at
+ * every write. A write that failed closes its environment for writing; where the write was that of
+ * a meta page of LMDB's, what the page held is put back (store/write.c). A job that would fail
+ * again in the same way (wrong data, wrong usage, numerics: ny_is_final()) is forgotten; one that
+ * may go on with more space, memory or time is kept for the same command (api/request.c).
  */
 #ifndef NY_STORE_STORE_H
 #define NY_STORE_STORE_H
@@ -22,13 +34,17 @@ struct ny_store;
 int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *path);
 /* Opens it, or creates the directory and both environments, with the same random id, no points. */
 int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *path);
+/* Closes the handle, which may be NULL; where it wrote results, points/ first remembers them. */
 void ny_store_close(struct ny_store *store);
 /* Removes a store that ny_store_create() made for this handle and that nothing came into since, not
  * even rows on their way; leaves any other, and NULL. Sets no error where there is one. */
 void ny_store_withdraw(struct ny_store *store);
 
+/* Returns the context that the store was opened with. */
 struct ny_context *ny_store_context(const struct ny_store *store);
+/* Returns the path as it was given; it belongs to the store. */
 const char *ny_store_path(const struct ny_store *store);
+/* Tells whether the store was opened for reading alone, without locks. */
 bool ny_store_read_only(const struct ny_store *store);
 /* Bytes the two data files take on disk (allocated blocks, not address space). */
 uint64_t ny_store_bytes(const struct ny_store *store);
@@ -80,15 +96,18 @@ struct ny_lost {
     struct ny_row_range *range; /* in order, none touching another */
     uint64_t rows;
 };
+/* Reads the list of lost rows; ny_lost_release() it. NY_ESTORE where it is damaged. */
 int ny_points_lost(struct ny_store *store, struct ny_lost *lost);
 /* Tells whether the ranges are as above and within n rows. */
 bool ny_lost_plausible(const struct ny_lost *lost, uint64_t n);
+/* Frees the ranges and leaves an empty list. */
 void ny_lost_release(struct ny_lost *lost, struct ny_context *ctx);
 /* The number in the store of row `row` of those that are left; *run of them lie there in a row. */
 uint64_t ny_lost_place(const struct ny_lost *lost, uint64_t row, uint64_t *run);
 /* Makes this handle skip the lost rows known now: from here on ny_points_info() counts only the
  * rows left, and ny_points_gather() and ny_source_of_points() number them 0 … n − lost − 1. */
 int ny_store_skip_lost(struct ny_store *store);
+/* Returns the rows that this handle skips, which belong to it; none before ny_store_skip_lost(). */
 const struct ny_lost *ny_store_skipped(const struct ny_store *store);
 
 /* Column statistics over all rows, gathered during import; arrays of d, owned by the caller's
@@ -99,7 +118,9 @@ struct ny_points_stats {
     double mean_square_norm;                     /* of the rows as they are, not centred */
     double mean_norm; /* of ‖x‖; NaN where rows came in before it was kept (version 1.0) */
 };
+/* Reads the statistics of all columns; ny_points_stats_release() them. */
 int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats);
+/* Frees the arrays of the statistics. */
 void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *ctx);
 
 /* Names of label classes when the labels were words (label value = index); count 0 when numeric.
@@ -121,20 +142,24 @@ int ny_points_read_block(struct ny_store *store, uint64_t block, void *rows, siz
  * room, where ny_sparse_block_row() finds a row. */
 int ny_points_read_sparse(struct ny_store *store, const struct ny_points_info *info, uint64_t block,
                           void *room, size_t *count);
+/* Returns row i of a block that ny_points_read_sparse() has put in `room`, which it points into. */
 struct ny_sparse ny_sparse_block_row(const void *room, size_t i);
 /* Rows first … first+count−1 / the rows listed (any order), in the store's dtype, one after
  * another: of a dense store (slots 0) or as records of so many slots. Gather reads each block once,
  * in block order. */
 int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t count, void *rows);
+/* Reads the rows listed, in the order of the list, into count rows of `out`. */
 int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                      void *out);
 /* Labels (NaN where missing; 0 where the store has none) and source row numbers (the row number
  * itself where none are kept). */
 int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels);
+/* Reads the source row numbers of rows first … first+count−1. */
 int ny_points_source(struct ny_store *store, uint64_t first, size_t count, uint64_t *source);
 /* Hints for the mapped pages of blocks first … first+count−1: start reading them / drop them from
  * the resident set. Never fails; thread-safe. */
 void ny_points_will_need(struct ny_store *store, uint64_t first, uint64_t count);
+/* Drops the mapped pages of these blocks from the resident set. */
 void ny_points_done_with(struct ny_store *store, uint64_t first, uint64_t count);
 
 /* Reads every byte of every block and record. Damaged pieces are reported in order to `damaged`
@@ -157,6 +182,7 @@ struct ny_damage {
     const char *what;
 };
 typedef int ny_damage_fn(void *user, const struct ny_damage *damage);
+/* Reads all of the store and calls `damaged` for each piece that is. */
 int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user);
 
 /* Sets aside what cannot be read: rows of points are lost from then on, labels missing, source row
@@ -169,6 +195,7 @@ struct ny_repaired {
     const char *name; /* of a result */
 };
 typedef int ny_repaired_fn(void *user, const struct ny_repaired *done);
+/* Repairs the store and calls `told` for each thing that was done. */
 int ny_store_repair(struct ny_store *store, ny_repaired_fn *told, void *user);
 
 /* Gives back to the disk what removed results and replaced chunks have held: points/ and results/,
@@ -237,6 +264,7 @@ struct ny_name_lock;
 /* One non-blocking lock per NAME for the whole job: NY_EBUSY names the holder. The names allowed
  * are [A-Za-z0-9._-]{1,64}, not starting with a dot or dash: else NY_EUSAGE. */
 int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *name);
+/* Releases the lock and frees it; NULL is fine. */
 void ny_name_unlock(struct ny_name_lock *lock);
 /* Tells whether a job holds the NAME's lock at this moment. */
 bool ny_name_held(struct ny_store *store, const char *name);
@@ -248,14 +276,20 @@ struct ny_batch;
 size_t ny_batch_bytes_max(size_t limit);
 /* Returns the bytes that are dirty at most while an array of `bytes` is put. */
 size_t ny_batch_put_bytes(size_t limit, size_t bytes);
+/* Begins a batch. Fails where the store cannot be written, and says why: NY_EIO, NY_EBUSY or
+ * NY_ESTORE. */
 int ny_batch_begin(struct ny_batch **out, struct ny_store *store);
+/* Returns the store that the batch writes to. */
 struct ny_store *ny_batch_store(const struct ny_batch *batch);
+/* Puts one chunk, of at most NY_CHUNK_BYTES, in place of what is there. After a failure the
+ * batch takes no more, and its commit fails in the same way. */
 int ny_batch_put(struct ny_batch *batch, const char *name, const char *part, uint64_t index,
                  const void *data, size_t bytes);
 /* All chunks of a part (part NULL: of the whole NAME). Absent is fine. */
 int ny_batch_delete(struct ny_batch *batch, const char *name, const char *part);
 /* Commits the batch; after a failure, nothing of it is there. Frees the batch either way. */
 int ny_batch_commit(struct ny_batch *batch);
+/* Ends the batch without a change and frees it; NULL is fine. */
 void ny_batch_abort(struct ny_batch *batch);
 
 /* Room for a chunk: `capacity` bytes of the caller; `bytes` is set to the chunk's size. */
@@ -279,14 +313,18 @@ struct ny_pieces {
     const void *arg;
     size_t bytes; /* of the whole */
 };
+/* Returns the source of an array that is in memory, which it borrows. */
 struct ny_pieces ny_pieces_of(const void *data, size_t bytes);
+/* Stores an array like ny_blob_put(), from its pieces. */
 int ny_blob_put_pieces(struct ny_store *store, const char *name, const char *part,
                        const struct ny_pieces *pieces);
+/* Reads an array of exactly `bytes` bytes; NY_ESTORE where it is damaged or has another size. */
 int ny_blob_get(struct ny_store *store, const char *name, const char *part, void *data,
                 size_t bytes);
 
 /* Calls `each` for every NAME, sorted. */
 typedef int ny_name_fn(void *user, const char *name);
+/* Calls `each` for every NAME until one call fails, and returns what that returned. */
 int ny_results_list(struct ny_store *store, ny_name_fn *each, void *user);
 /* NY_EUSAGE of a NAME that is not there: which one is meant, or which there are. */
 int ny_result_missing(struct ny_store *store, const char *name);

@@ -62,6 +62,7 @@ struct ny_env {
  * not readable; NY_ESTORE: damaged, or not one of ours. */
 int ny_env_open(struct ny_env **out, struct ny_context *ctx, const char *directory,
                 uint32_t environment);
+/* Gives the slot back; the last user of an environment closes it. NULL is fine. */
 void ny_env_close(struct ny_env *env);
 /* Makes one in a new directory beside and moves it into place. */
 int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t environment,
@@ -80,6 +81,7 @@ int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, in
 
 /* A transaction of this process begins, ends; the map does not move between them. */
 void ny_env_enter(struct ny_env *env);
+/* Ends a transaction of this process, so that the map may move again. */
 void ny_env_leave(struct ny_env *env);
 /* Maps at least `bytes`, with no transaction alive: call it before ny_env_enter(). */
 int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes);
@@ -101,7 +103,9 @@ struct ny_key {
     char data[NY_KEY_MAX];
 };
 
+/* Returns the key of the pulse, one zero byte. */
 struct ny_key ny_pulse_key(void);
+/* Returns the key of the memory, the bytes 0 and 1. */
 struct ny_key ny_memory_key(void);
 /* `kind` may carry NY_STAGED. */
 struct ny_key ny_points_key(unsigned kind, uint64_t number);
@@ -145,16 +149,21 @@ int ny_write_record(struct ny_write *write, const struct ny_key *key, const stru
 int ny_write_delete(struct ny_write *write, const struct ny_key *key);
 /* Bytes of a stored value, the checksum in its header; 0 where there is none. */
 int ny_write_size(struct ny_write *write, const struct ny_key *key, size_t *bytes);
+/* Sets *checksum to that in the header of a stored value; 0 where there is none. */
 int ny_write_checksum(struct ny_write *write, const struct ny_key *key, uint64_t *checksum);
 /* Lets the batch delete chunks that are damaged. */
 void ny_batch_mend(struct ny_batch *batch);
 /* Deletes entries from `first` on as long as `match` says so, at most `most`; *count of them. */
 typedef bool ny_match_fn(const void *arg, const MDB_val *key);
+/* Deletes entries whose keys match, from `first` on, and counts them. */
 int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_match_fn *match,
                          const void *arg, size_t most, size_t *count);
 /* Writes the record of what the table remembers (store/epoch.c). */
 int ny_memory_write(struct ny_write *write, const struct ny_memory *memory);
+/* Writes memory and pulse and commits. After a failure nothing is changed, and the environment
+ * takes no more writes until it was closed. */
 int ny_write_commit(struct ny_write *write);
+/* Ends the transaction without a change; nothing where none is alive. */
 void ny_write_abort(struct ny_write *write);
 
 /* ---- epochs -------------------------------------------------------------------------------- */
@@ -164,6 +173,7 @@ struct ny_epoch {
     struct ny_memory memory;
     uint64_t now;
 };
+/* Reads the memory of an environment and computes its epoch of this moment. */
 int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *epoch);
 /* The frame of a table's record: that of a chunk in both tables, so that a reader which knows only
  * chunks can check it. */
@@ -199,6 +209,7 @@ struct ny_view {
     int twin_lock; /* −1: not needed */
 };
 
+/* Begins a view, one that is not in use where there is one; end it with ny_view_end(). */
 int ny_view_begin(struct ny_view **out, struct ny_store *store, struct ny_env *env);
 /* NY_EBUSY: the store has no locks and was changed meanwhile; what was read may be torn. */
 int ny_view_end(struct ny_view *view);
@@ -242,6 +253,7 @@ struct ny_store {
 int ny_directory_sync(struct ny_context *ctx, const char *path);
 /* Refuses on a read-only store. */
 int ny_store_writable(struct ny_store *store);
+/* Frees the views that are not in use, when the store is closed. */
 void ny_views_free(struct ny_store *store);
 
 /* ---- locks --------------------------------------------------------------------------------- */
@@ -268,6 +280,7 @@ int ny_lock_refuse(struct ny_store *store, const char *file, const char *what);
 int ny_name_refuse(struct ny_store *store, const char *name);
 /* Takes the lock in the directory `path` like ny_lock_try(), but waits for it. */
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file);
+/* Releases the lock and removes its file if removed_after says so; nothing where it is not held. */
 void ny_lock_release(struct ny_lock *lock);
 /* Refuses where the store's files are not those that are open: it was removed, or compacted. */
 int ny_store_check_place(struct ny_store *store);
@@ -278,7 +291,9 @@ int ny_store_check_place(struct ny_store *store);
 int ny_points_info_all(struct ny_store *store, struct ny_points_info *info);
 /* The list that the manifest of this view speaks of. */
 int ny_lost_read(struct ny_view *view, const struct ny_manifest *manifest, struct ny_lost *lost);
+/* Tells whether rows first … end − 1 are all within one lost range. */
 bool ny_lost_covers(const struct ny_lost *lost, uint64_t first, uint64_t end);
+/* Adds rows first … end − 1 and joins ranges that touch. */
 int ny_lost_add(struct ny_lost *lost, struct ny_context *ctx, uint64_t first, uint64_t end);
 
 /* The manifest as this view sees it; NULL, or what is wrong. */
@@ -290,6 +305,8 @@ int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *reco
 /* The sum of the norms of n rows; false: none is kept of them. *wrong: it is damaged; NULL: it is
  * not. */
 bool ny_norms_read(struct ny_view *view, uint64_t n, double *sum, const char **wrong);
+/* Returns the rows of a block of dense rows: a power of two, at most NY_BLOCK_ROWS_MAX rows and
+ * NY_BLOCK_BYTES bytes, but at least 1. */
 uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype);
 /* Rows of a block of sparse rows that have so many values on average. */
 uint64_t ny_sparse_block_rows_for(uint64_t row_nnz, enum ny_dtype dtype);
@@ -297,6 +314,8 @@ uint64_t ny_sparse_block_rows_for(uint64_t row_nnz, enum ny_dtype dtype);
 size_t ny_manifest_bytes(uint32_t layout);
 /* Rows of a block under this manifest. */
 uint64_t ny_rows_in_block(const struct ny_manifest *manifest, uint64_t block);
+/* Returns the bytes of an element in blocks of this kind: of points by dtype, of labels and
+ * source 8. */
 size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype);
 /* Number of elements of a row in blocks of this kind. */
 uint64_t ny_elements(enum ny_kind kind, uint64_t d);

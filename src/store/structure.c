@@ -1,3 +1,17 @@
+/*
+ * The check of a data file before LMDB maps it (store/structure.h), by pread and a walk over the
+ * tree.
+ *
+ * It is called whenever an environment is opened, by verify, and by compaction for the old file
+ * and the copy. The walk reads both meta pages, then every tree page of the newest table and of
+ * the list of free pages. It checks that a page is where its number says, that its entries lie
+ * inside, that keys are in order, and that no page is used twice (one bit a page). At the end the
+ * number and the sum of the entries must be those of the pulse. Of the table of the older meta
+ * page only the pulse is read.
+ *
+ * Another process may write meanwhile: damage counts only if no transaction has ended since, and
+ * the file is looked at again otherwise, up to 50 times.
+ */
 #include "store/structure.h"
 
 #include <errno.h>
@@ -56,6 +70,7 @@ static int damaged(struct walk *w, const char *format, ...)
     return NY_ESTORE;
 }
 
+/* Reads exactly `bytes` bytes of the file; what is not there is damage, a failed read is not. */
 static int read_at(struct walk *w, uint64_t offset, void *out, size_t bytes)
 {
     size_t done = 0;
@@ -76,6 +91,7 @@ static int read_at(struct walk *w, uint64_t offset, void *out, size_t bytes)
 
 /* ---- pages --------------------------------------------------------------------------------- */
 
+/* Notes that pages are in use; one that is out of range or was noted before is damage. */
 static int mark(struct walk *w, uint64_t first, uint64_t count)
 {
     if (first < 2 || first > w->last_page || count > w->last_page - first + 1)
@@ -147,6 +163,7 @@ static int check_nodes(struct walk *w, uint64_t number, const char *page, bool l
     return NY_OK;
 }
 
+/* Reads a tree page and checks all that its walk relies on. */
 static int load_page(struct walk *w, uint64_t number, bool leaf, char *page)
 {
     const struct ny_page *head = (const struct ny_page *)(const void *)page;
@@ -167,6 +184,7 @@ static int load_page(struct walk *w, uint64_t number, bool leaf, char *page)
 
 /* ---- keys ---------------------------------------------------------------------------------- */
 
+/* Compares two keys as LMDB does: those of the table of free pages are numbers. */
 static int compare(const struct walk *w, struct span a, struct span b)
 {
     size_t least = a.size < b.size ? a.size : b.size;
@@ -303,6 +321,7 @@ static int walk_leaf(struct walk *w, uint64_t number, const char *page, struct s
     return err;
 }
 
+/* Checks a page and everything below it, whose keys must lie from `low` to below `high`. */
 static int walk_page(struct walk *w, uint64_t number, unsigned depth, struct span low,
                      struct span high)
 {
@@ -414,6 +433,7 @@ static int read_metas(struct walk *w, struct ny_meta meta[2])
     return NY_OK;
 }
 
+/* Takes the bitmap and a page for each level, after checking how many pages are claimed. */
 static int allocate(struct walk *w, const struct ny_meta *meta)
 {
     uint64_t limit = w->file_bytes / w->page_bytes + UNWRITTEN_PAGES_MAX;
@@ -443,6 +463,7 @@ static int check_older(struct walk *w, const struct ny_meta *meta)
     return err;
 }
 
+/* Walks the newest table and that of free pages, and compares what it found with the pulse. */
 static int check_newest(struct walk *w, const struct ny_meta *meta)
 {
     int err;
@@ -467,6 +488,7 @@ static int check_newest(struct walk *w, const struct ny_meta *meta)
     return NY_OK;
 }
 
+/* Makes the whole check for the transactions that the meta pages have now, told in `txn`. */
 static int check_once(struct walk *w, uint64_t txn[2])
 {
     struct ny_meta meta[2];

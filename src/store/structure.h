@@ -22,6 +22,7 @@ struct ny_entry {
     size_t key_bytes, bytes; /* of the value, header included */
     uint64_t checksum;       /* in the header of a value that lies in the leaf; 0 of others */
 };
+/* Returns what an entry adds to ny_pulse.key_sum, by the version of the pulse. */
 uint64_t ny_entry_hash(const struct ny_pulse *pulse, const struct ny_entry *entry);
 
 #endif

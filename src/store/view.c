@@ -1,4 +1,16 @@
-/* Read transactions: short, one a call. LMDB keeps old pages while one is alive. */
+/*
+ * Read transactions, and the way in which a value leaves this folder: found, checked, decoded,
+ * copied.
+ *
+ * A view lasts for one call, since LMDB keeps old pages while a transaction is alive, and a long
+ * one would let the file grow. A view that ends goes to the store's list, with its transaction and
+ * its decoder, and the next call takes it from there. The pages of a map are read under the guard
+ * (store/guard.h), so that a bad sector is NY_ESTORE, "the disk cannot read it", and not a SIGBUS.
+ *
+ * A store that is read without locks may be changed by another process meanwhile; ny_view_end()
+ * finds that out by the number of the last transaction, and NY_EBUSY says that what was read may
+ * be torn.
+ */
 #include <string.h>
 #include <unistd.h>
 
@@ -6,6 +18,7 @@
 #include "store/guard.h"
 #include "store/store_private.h"
 
+/* Takes a view of this environment from those that are not in use; NULL: there is none. */
 static struct ny_view *take_idle(struct ny_store *store, struct ny_env *env)
 {
     struct ny_view *view = NULL;
@@ -30,6 +43,7 @@ static void view_free(struct ny_view *view)
     ny_free(ctx, view);
 }
 
+/* Gives the lock of a twin back, if the view has one. */
 static void unlock(struct ny_view *view)
 {
     if (view->twin_lock >= 0) close(view->twin_lock);

@@ -1,4 +1,16 @@
-/* Write transactions: every entry is counted in the pulse, which each commit rewrites. */
+/*
+ * Write transactions: every entry is counted in the pulse, which each commit rewrites. Imports,
+ * batches of results, repair and compaction write through these functions, under a lock of this
+ * folder.
+ *
+ * A value that is replaced or deleted is looked up first, under the guard: LMDB frees as many
+ * pages as the value's own head claims, and a damaged head would free pages of others. Such a head
+ * ends in NY_ESTORE, or is written again where repair asks for it (write->mends).
+ *
+ * A commit writes the memory and the pulse, keeps the meta page that LMDB will write, and puts it
+ * back where the commit fails. From then on the environment takes no more writes until it was
+ * closed; what was committed before is there.
+ */
 #include <string.h>
 #include <unistd.h>
 

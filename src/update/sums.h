@@ -7,7 +7,7 @@
 /* Tells whether the earlier sums can be used: they exist, have the precision that is asked for now,
  * and no more than half of the landmarks joined since, which would cost as much as all of them.
  * Columns that join meet f32 tiles that were rounded about another shift. G loses no more by that
- * than by an f32 tile Gram, and it is allowed where that is (trap 1). */
+ * than by an f32 tile Gram, and it is allowed where that is (spectral/gram.c). */
 bool ny_update_keeps_sums(const struct ny_fit *fit, const struct ny_matched *matched);
 /* Loads fit->acc from them: moves columns to their places, and to the present shift. */
 int ny_update_load_sums(struct ny_fit *fit, const struct ny_matched *matched);

@@ -1,3 +1,15 @@
+/*
+ * Begins, ends and forgets updates: the record and the parts of the update of a result
+ * (update/update.h). The stages of an update do its work.
+ *
+ * ny_update_begin() copies the result's record, empties what the update finds anew, notes where
+ * the parts of before are, and commits the copy as part "update" of the next generation.
+ * ny_update_finish() runs in the batch of the last commit: the record becomes that of the result,
+ * parts of before that readers may still read are listed as stale, until the next update begins,
+ * and those that served the job alone are deleted. ny_update_discard() deletes everything of the
+ * generation; the result is as it was. A kill at any moment leaves the old result whole, and the
+ * update to be gone on with.
+ */
 #include "update/update.h"
 
 #include <string.h>
@@ -83,6 +95,7 @@ static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
     return update;
 }
 
+/* Makes the update's record from that of the result. */
 static json_t *new_record(struct ny_context *ctx, const json_t *result, uint64_t n,
                           enum ny_update_mode mode)
 {
