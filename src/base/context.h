@@ -23,11 +23,13 @@ void ny_announce_plan(struct ny_context *ctx, const struct ny_report *plan);
 /* Threads that share work between two passes (ny_parallel_ranges(), teams): as many as the memory
  * budget bears, where a job has decided that; 0 stands for all of the context's. */
 void ny_context_set_crew(struct ny_context *ctx, unsigned threads);
+/* Returns the threads of the crew. */
 unsigned ny_context_crew(const struct ny_context *ctx);
 
 /* Seconds of work that a kill may cost: how often long stages make a checkpoint. 20 by default;
  * tests that kill set less. */
 void ny_context_set_checkpoint(struct ny_context *ctx, double seconds);
+/* Returns the seconds between two checkpoints. */
 double ny_context_checkpoint_s(const struct ny_context *ctx);
 
 /* NY_OK, or NY_EINTERRUPTED / NY_ETERMINATED with the message set. Cheap: call it often. */

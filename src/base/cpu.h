@@ -40,6 +40,7 @@ enum { NY_VECTOR_BYTES = 16, NY_VECTOR_REGISTERS = 16 };
 enum ny_cpu ny_cpu_family(void);
 /* AVX-512 with byte dot products (vpdpbusd). */
 bool ny_cpu_has_vnni(void);
+/* Returns the name of a family, such as "avx512". */
 const char *ny_cpu_name(enum ny_cpu family);
 /* CPUs this process may run on, at least 1. */
 unsigned ny_cpu_count(void);

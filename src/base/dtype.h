@@ -7,13 +7,17 @@
 
 enum ny_dtype { NY_DTYPE_NONE = 0, NY_U8 = 1, NY_I16 = 2, NY_F32 = 3, NY_F64 = 4 };
 
+/* Bytes of one value. */
 size_t ny_dtype_size(enum ny_dtype dtype);
+/* Returns the name of a type, such as "f32". */
 const char *ny_dtype_name(enum ny_dtype dtype);
 /* NY_DTYPE_NONE when the name is not one. */
 enum ny_dtype ny_dtype_parse(const char *name);
 /* The narrowest in which both are exact: of two that differ f64 where one is, else f32. */
 enum ny_dtype ny_dtype_common(enum ny_dtype one, enum ny_dtype other);
+/* Converts `count` values to f32. */
 void ny_dtype_to_f32(enum ny_dtype from, const void *in, float *out, size_t count);
+/* Converts `count` values to f64, which is exact. */
 void ny_dtype_to_f64(enum ny_dtype from, const void *in, double *out, size_t count);
 
 #endif

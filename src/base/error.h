@@ -32,6 +32,7 @@ void ny_error_rename(struct ny_context *ctx, const char *was, const char *is);
  * failures may pass when there is space, memory or time. */
 bool ny_is_final(int status);
 
+/* Forgets the error, so that the next one is kept. */
 void ny_error_clear(struct ny_context *ctx);
 
 #endif

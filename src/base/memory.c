@@ -1,3 +1,16 @@
+/*
+ * The allocator of the library. A block is charged to the context's budget, in total and under its
+ * purpose, before the system is asked for it; if either refuses, nothing stays charged and the
+ * error says which purpose wanted how much and what holds the rest.
+ *
+ * A header of 64 bytes in front of every block keeps its size and its purpose, so that ny_free()
+ * needs the pointer alone and all blocks are aligned to 64 bytes. Example: 100 bytes are charged as
+ * 192, two units for the block and one for the header. Blocks of 256 KiB or more are mapped and go
+ * back to the system when they are freed; smaller ones come from the heap.
+ *
+ * All counters are atomic: workers allocate at the same time without a lock. The peak that tests
+ * compare with the plan of a stage is raised by ny_reserve() alone.
+ */
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -34,6 +47,7 @@ const char *ny_purpose_name(enum ny_purpose purpose)
     return names[purpose];
 }
 
+/* Lists the purposes that hold 1 MiB or more, for the message of a budget that is too small. */
 static void largest_holders(struct ny_context *ctx, char *text, size_t size)
 {
     size_t length = 0;

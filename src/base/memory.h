@@ -4,6 +4,13 @@
  * Memory that others allocate for us (BLAS buffers, dirty pages of LMDB, mapped pages, a library's
  * workspace) is charged with ny_reserve(). A charge above the budget fails with NY_EBUDGET and a
  * message that says what was asked, for what, and what holds the rest.
+ *
+ * The budget is a promise: the resident set of the process stays below it. Plans rely on it before
+ * anything runs (job/plan.h). Two rules make what is charged the same as what is resident. Blocks
+ * of 256 KiB and more are mapped, since a heap would keep their memory after they are freed
+ * (base/memory.c). Mapped pages of the store are given back as soon as a value has been copied out
+ * of them (store/residency.c). tests/cli/memory.bats compares the resident set with the budget, in
+ * a cgroup.
  */
 #ifndef NY_BASE_MEMORY_H
 #define NY_BASE_MEMORY_H
@@ -34,6 +41,7 @@ enum ny_purpose {
         NY_PURPOSES
 };
 
+/* Returns the name of a purpose as plans and messages give it. */
 const char *ny_purpose_name(enum ny_purpose purpose);
 
 /* 64-byte aligned, uninitialised; NULL with the error set when it does not fit the budget or the
@@ -43,6 +51,7 @@ void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
 void *ny_calloc(struct ny_context *ctx, enum ny_purpose purpose, size_t count, size_t size);
 /* Grows or shrinks a block; the old one stays valid on failure. ptr may be NULL. */
 void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size_t bytes);
+/* Gives a block back to the system and to its purpose; NULL is allowed. */
 void ny_free(struct ny_context *ctx, void *ptr);
 /* A copy of a string, charged to NY_MEM_OTHER. */
 char *ny_strdup(struct ny_context *ctx, const char *text);
@@ -53,14 +62,18 @@ static inline size_t ny_padded(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
-/* Charge, and release, bytes that somebody else allocates. */
+/* Charges bytes that somebody else allocates; NY_EBUDGET when they do not fit. */
 int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
+/* Takes a charge of ny_reserve() back. */
 void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
 
+/* Returns the budget in bytes. */
 size_t ny_memory_limit(const struct ny_context *ctx);
+/* Returns the bytes that are charged now. */
 size_t ny_memory_used(const struct ny_context *ctx);
 /* The most that was charged at one time since the context began, or since the last reset. */
 size_t ny_memory_peak(const struct ny_context *ctx);
+/* Begins a new measurement: the peak becomes what is charged now. */
 void ny_memory_peak_reset(struct ny_context *ctx);
 /* Returns limit − used, or 0 when more than the limit is used. */
 size_t ny_memory_left(const struct ny_context *ctx);

@@ -25,13 +25,21 @@ struct ny_once {
 /* Runs `work` at the first call; the others wait until it is done. */
 void ny_once(struct ny_once *once, void (*work)(void));
 
+/* Makes a mutex that nobody holds. */
 void ny_mutex_init(struct ny_mutex *mutex);
+/* Ends the use of a mutex that nobody holds. */
 void ny_mutex_release(struct ny_mutex *mutex);
+/* Waits until nobody holds the mutex, and takes it. */
 void ny_mutex_lock(struct ny_mutex *mutex);
+/* Gives the mutex back. */
 void ny_mutex_unlock(struct ny_mutex *mutex);
+/* Makes a condition that nobody waits for. */
 void ny_cond_init(struct ny_cond *cond);
+/* Ends the use of a condition that nobody waits for. */
 void ny_cond_release(struct ny_cond *cond);
+/* Gives the mutex back, waits for a broadcast, and takes it again; may return without one. */
 void ny_cond_wait(struct ny_cond *cond, struct ny_mutex *mutex);
+/* Wakes all threads that wait. */
 void ny_cond_broadcast(struct ny_cond *cond);
 
 #endif

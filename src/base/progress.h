@@ -32,6 +32,7 @@ void ny_meter_finish(struct ny_meter *meter);
 void ny_progress_begin(struct ny_context *ctx, const double *planned_s, size_t stages);
 /* Stage number `stage` begins; those before it are over. */
 void ny_progress_stage(struct ny_context *ctx, size_t stage);
+/* Ends the job: its share is not known any more. */
 void ny_progress_end(struct ny_context *ctx);
 
 #endif

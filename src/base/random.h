@@ -29,6 +29,7 @@ enum ny_stream {
 
 /* Four independent 32-bit words. */
 void ny_philox(uint64_t seed, uint64_t stream, uint64_t index, uint32_t out[4]);
+/* Returns the first two words as one number. */
 uint64_t ny_hash64(uint64_t seed, uint64_t stream, uint64_t index);
 /* Uniform in the open interval (0,1), 52 bits. */
 double ny_hash01(uint64_t seed, uint64_t stream, uint64_t index);

@@ -5,6 +5,17 @@
  * the number of non-zeros of the fullest row; 0 says that rows are dense.
  *
  * Sparse rows on their way into or out of a store are packed one after another: struct ny_csr.
+ *
+ * Records of fixed size cost room and buy simplicity: whoever cuts, copies or gathers rows needs
+ * only ny_raw_bytes() of them, and what a plan says about memory holds. Landmarks are indexed by
+ * column (columns/sparse_index.h). A block of the store is encoded instead (store/csr.h). What is
+ * appended to a store is converted to its layout. Sparse rows are not centred, as that would fill
+ * them, and `--scale` only divides; pca's centre comes in by corrections of products.
+ *
+ * LIBSVM files are kept sparse where less than an eighth of the values is not 0: above, a GEMM is
+ * faster and dense rows are not larger by much. Measured with 10⁶ rows of 77 values in 47,236
+ * columns (`data-tools/sparse-text -n 1000000`, two busy cores): 431 MB in the store, imported in
+ * 48 s, and fitted with 500 landmarks in 54 s with a resident set of 87 MB.
  */
 #ifndef NY_BASE_SPARSE_H
 #define NY_BASE_SPARSE_H
@@ -26,6 +37,7 @@ struct ny_sparse {
     const uint32_t *index;
     const void *value;
 };
+/* Returns a view of the record, which is valid as long as the record is. */
 struct ny_sparse ny_sparse_of(const void *record, size_t slots);
 /* Writes row.count ≤ slots values into a record. */
 void ny_sparse_pack(void *record, size_t slots, enum ny_dtype dtype, struct ny_sparse row);
@@ -51,9 +63,12 @@ struct ny_csr {
 /* Room for so many rows and values in all; at least doubles what it grows. */
 int ny_csr_reserve(struct ny_csr *csr, struct ny_context *ctx, enum ny_purpose purpose, size_t rows,
                    size_t nnz);
+/* Frees the arrays; the rows are empty afterwards. */
 void ny_csr_release(struct ny_csr *csr, struct ny_context *ctx);
+/* Returns row i as a view into the arrays. */
 struct ny_sparse ny_csr_row(const struct ny_csr *csr, size_t i);
 
+/* Returns the values of all rows. */
 static inline size_t ny_csr_nnz(const struct ny_csr *csr)
 {
     return csr->rows ? csr->start[csr->rows] : 0;

@@ -9,6 +9,7 @@
 struct ny_hint {
     char text[96];
 };
+/* Returns the hint for `word`, or an empty one where no candidate is near. */
 struct ny_hint ny_hint(const char *word, const char *const *candidates, size_t count);
 /* "a|b|c"; what is longer than `bytes` is cut. */
 void ny_join(const char *const *words, size_t count, char *text, size_t bytes);

@@ -1,3 +1,16 @@
+/*
+ * Starts threads for ny_parallel(), ny_parallel_ranges() and teams. The caller's thread is always
+ * worker 0; the others block all signals, so that an interrupt reaches the thread that can act on
+ * it.
+ *
+ * Work does not depend on how many threads the system grants. Jobs whose thread could not be
+ * started are run by the caller after the others, one by one; a team, whose workers wait for each
+ * other, is formed by those that were started and is told their number before its first step.
+ *
+ * Members of a team stay awake between steps, since starting threads takes as long as half of the
+ * products of a multigrid cycle (graph/multigrid.h). A worker that waits spins 4,096 times and then
+ * gives its CPU to other threads.
+ */
 #include "base/thread.h"
 
 #include <pthread.h>
@@ -83,6 +96,7 @@ struct ranges {
     unsigned workers;
 };
 
+/* Runs the contiguous share of one worker; a worker without items does nothing. */
 static int run_share(void *arg, unsigned worker)
 {
     const struct ranges *r = arg;
@@ -117,6 +131,7 @@ static void await(struct ny_team *team, unsigned round)
         if (i >= SPINS) sched_yield();
 }
 
+/* Lets the members go that wait in run_member(), once their number is known. */
 static void begin_team(void *arg, unsigned started)
 {
     struct team_job *job = arg;
@@ -125,6 +140,8 @@ static void begin_team(void *arg, unsigned started)
     atomic_store_explicit(&job->team.round, 1, memory_order_release);
 }
 
+/* Waits for begin_team(), then works: a member must not read the number of workers before it is
+ * set. */
 static int run_member(void *arg, unsigned index)
 {
     struct team_job *job = arg;

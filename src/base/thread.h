@@ -39,6 +39,8 @@ void ny_team_meet(const struct ny_worker *worker);
  * 0. */
 enum { NY_TEAM_ITEMS = 256 };
 typedef void ny_step_fn(void *arg, size_t first, size_t count);
+/* Shares out the items of a step as ny_parallel_ranges() does, then waits for all workers; fewer
+ * than NY_TEAM_ITEMS are done by worker 0. */
 void ny_team_step(const struct ny_worker *worker, size_t items, ny_step_fn *work, void *arg);
 /* ny_check_interrupt(), with one answer for all. A step follows it, or the end. */
 int ny_team_check(const struct ny_worker *worker);

@@ -1,3 +1,18 @@
+/*
+ * The landmarks of a kernel: their raw rows, the forms that tiles multiply with, and the shift a of
+ * the tiles. Fits, selections, projections and neighbour searches each make one from a spec, append
+ * landmarks to it, and compute tiles against it (tile.c), or exact values in f64 (exact.c).
+ *
+ * A landmark is prepared once, when it is appended, by the way that ny_way_of() chose for the spec:
+ * as a lane of a panel of 32 landmarks in f32, as signed bytes y − 128, or as entries of an index
+ * of sparse rows; precomputed kernel values are taken from the rows themselves. Raw rows are kept
+ * as well, since f64 values and models start from them. Arrays at least double when they grow and
+ * may move; so nobody may compute tiles while landmarks are appended.
+ *
+ * The shift is kept in two floats, a rounded to f32 and what that left, as a rounding error that
+ * all rows have in common would add up over them. With a mean of W above ½ and a kernel that can
+ * give k − 1, the shift is a − 1 (columns.h).
+ */
 #include "columns/columns.h"
 
 #include <math.h>
@@ -100,6 +115,8 @@ static int reserve_landmarks(struct ny_columns *columns, size_t count)
     return err;
 }
 
+/* Copies a prepared row into its lane of a panel, times −2 where the product gives −2x·y, so that
+ * the norms are all that has to be added. */
 static void place_floats(struct ny_columns *columns, size_t j, const float *row)
 {
     float *lane = ny_panel_lane(columns, j), factor = ny_panel_factor(columns);
@@ -108,6 +125,7 @@ static void place_floats(struct ny_columns *columns, size_t j, const float *row)
         lane[k * NY_PANEL] = factor * row[k];
 }
 
+/* Puts a row of bytes into its panel as y − 128, in groups of four columns, and notes ‖y‖². */
 static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw)
 {
     size_t d = columns->spec.geometry->d, panel_bytes = 4 * ny_byte_quads(d) * NY_PANEL;
@@ -125,6 +143,8 @@ static void place_bytes(struct ny_columns *columns, size_t j, const uint8_t *raw
     ny_vector()->prepare->byte_sums(raw, d, &sum, &columns->byte_norms[j]);
 }
 
+/* Prepares landmark j in the form that its way multiplies with. Rows that are given or sparse have
+ * no panel: nothing is done for them here. */
 static void place(struct ny_columns *columns, size_t j, double *scratch, float *row)
 {
     const unsigned char *raw = columns->raw ? columns->raw + j * columns->row_bytes : NULL;

@@ -40,14 +40,18 @@ static inline bool ny_chord_is_lost(double value, double x_norm, double y_norm, 
 
 /* Rows are whole numbers as they are. */
 bool ny_unscaled_integers(const struct ny_columns_spec *spec);
+/* Sets the way, the units and the parameters that rows are prepared with, for a kernel of this γ (1
+ * where it has none). Release it also when it fails: NY_EBUDGET. */
 int ny_preparation_init(struct ny_preparation *preparation, const struct ny_columns_spec *spec,
                         double gamma);
+/* Frees what ny_preparation_init() has allocated. */
 void ny_preparation_release(struct ny_preparation *preparation, struct ny_context *ctx);
 
-/* A row in f64; and a row in f32 through `scratch` (d), of unit length where the kernel asks for
- * that, with its squared norm. */
+/* Writes the prepared row, d values, to `out` in f64. */
 void ny_preparation_row(const struct ny_preparation *preparation,
                         const struct ny_columns_spec *spec, const void *raw, double *out);
+/* Writes the prepared row to `out` in f32 through `scratch` (d doubles), of unit length where the
+ * kernel asks for that; returns its squared norm. */
 float ny_preparation_row32(const struct ny_preparation *preparation,
                            const struct ny_columns_spec *spec, const void *raw, double *scratch,
                            float *out);
@@ -77,6 +81,7 @@ struct ny_columns_workspace {
     double *scratch;
 };
 
+/* Returns how many groups of four columns hold d columns; the last group is padded with zeros. */
 static inline size_t ny_byte_quads(size_t d)
 {
     return (d + 3) / 4;

@@ -127,6 +127,7 @@ static size_t blocks_of(size_t count, size_t rows)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+/* Tells whether squares of rows are needed: for distances by a GEMM, and for dot products. */
 static bool needs_norms(const struct job *job)
 {
     return job->base == GEMM || job->columns->spec.kernel->base == NY_BASE_DOT;
@@ -156,6 +157,7 @@ static void load_rows(const struct job *job, const unsigned char *raw, size_t co
     memset(norms + count, 0, (rows - count) * sizeof(double));
 }
 
+/* Prepares rows of Y as panels of NY_PANEL lanes; lanes past the last row are zero. */
 static void load_panels(const struct job *job, const unsigned char *raw, size_t count,
                         struct ny_columns_room *s)
 {
@@ -170,6 +172,7 @@ static void load_panels(const struct job *job, const unsigned char *raw, size_t 
     }
 }
 
+/* Prepares the block of X that begins at row `first`. */
 static void load_x(const struct job *job, size_t first, struct ny_columns_room *s)
 {
     size_t left = job->x_count - first;
@@ -178,6 +181,7 @@ static void load_x(const struct job *job, size_t first, struct ny_columns_room *
               left < job->x_rows ? left : job->x_rows, job->x_rows, s->x, s->x_norms);
 }
 
+/* Prepares the block of Y that begins at row `first`; given rows need nothing. */
 static void load_y(const struct job *job, size_t first, struct ny_columns_room *s)
 {
     const unsigned char *raw = job->y + first * job->columns->row_bytes;
@@ -191,6 +195,7 @@ static void load_y(const struct job *job, size_t first, struct ny_columns_room *
 
 /* ---- base quantities ------------------------------------------------------------------------ */
 
+/* Returns the base quantity of two prepared rows from their differences or products, in one sum. */
 static double pair(const struct ny_columns *columns, const double *x, const double *y)
 {
     const struct ny_prepare_ops *ops = ny_vector()->prepare;
@@ -206,6 +211,7 @@ static double pair(const struct ny_columns *columns, const double *x, const doub
     }
 }
 
+/* Returns the f64 loop of a base quantity. */
 static ny_direct64_fn *direct_of(enum ny_base_quantity base)
 {
     const struct ny_direct_ops *ops = ny_vector()->direct;
@@ -231,6 +237,8 @@ static void base_panels(const struct job *job, const struct ny_columns_room *s, 
         }
 }
 
+/* Computes the base quantities of a block by the source that was chosen; a GEMM leaves dot
+ * products. */
 static void base_block(const struct job *job, const struct ny_columns_room *s, size_t rows,
                        size_t cols)
 {

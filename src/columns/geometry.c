@@ -34,6 +34,8 @@ static double factor_of(const struct ny_points_stats *stats, size_t k, enum ny_s
     return isfinite(factor) ? factor : 0;
 }
 
+/* Sets the factor of each column: 1 where nothing is scaled, else 1/√variance or 1/range, and 0 for
+ * a constant column. NY_EDATA when one cannot be scaled. */
 static int set_factors(struct ny_geometry *geometry, struct ny_store *store,
                        const struct ny_points_stats *stats, enum ny_scale scale)
 {

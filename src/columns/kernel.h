@@ -27,7 +27,7 @@ struct ny_kernel_params {
 /* Input of a pointwise step besides the values of one row; arrays run over the same landmarks. */
 struct ny_pointwise {
     const struct ny_kernel_params *params;
-    bool minus_one;      /* give k − 1 − shift (trap 2); only asked when can_minus_one */
+    bool minus_one;      /* give k − 1 − shift (columns.h); only asked when can_minus_one */
     const float *y_norm; /* ‖y_j‖² */
     /* The shift, in two parts: rounded to f32, and what that left. If the second were left out, all
      * rows would have the same rounding error, which adds up over rows instead of averaging out. */

@@ -20,11 +20,13 @@ struct ny_pairs {
 /* Takes panels first_panel … first_panel + panels − 1. `points` must outlive it. */
 void ny_pairs_init(struct ny_pairs *pairs, struct ny_source *points, uint64_t first_panel,
                    uint64_t panels);
-/* Tiles of all panels of n points; of the panels of `pairs`. */
+/* Returns the tiles of all panels of n points. */
 uint64_t ny_pairs_all_tiles(uint64_t n);
+/* Returns the tiles of the panels of `pairs`: the units of the pass. */
 uint64_t ny_pairs_tiles(const struct ny_pairs *pairs);
-/* u, and p, of tile t. */
+/* Returns the unit u of tile t, and its panel p in *panel. */
 uint64_t ny_pairs_unit(const struct ny_pairs *pairs, uint64_t t, uint64_t *panel);
+/* Returns how many rows the unit has: NY_UNIT_ROWS but in the last one. */
 size_t ny_pairs_rows(const struct ny_pairs *pairs, uint64_t unit);
 /* Rows of the widest panel of n points. */
 size_t ny_panel_rows(uint64_t n);

@@ -197,6 +197,7 @@ static void power64(const struct ny_kernel_params *params, double *restrict valu
     }
 }
 
+/* Subtracts the shift, in both parts. */
 static void identity(const struct ny_pointwise *how, float *restrict values, size_t count)
 {
     const float *restrict shift = how->shift, *restrict shift_low = how->shift_low;

@@ -1,3 +1,17 @@
+/*
+ * An index of sparse rows by column, and base quantities from it. columns.c indexes the landmarks;
+ * columns/sparse.c asks for a row's products with them, strip by strip for tiles and in f64 for
+ * exact values.
+ *
+ * Rows are cut in panels of 2,048. A panel is a matrix by columns: start[j] … start[j+1]−1 are the
+ * entries of column j, each with its row in the panel and its prepared value. A row x of 77 values
+ * then runs through 77 short lists and adds x_j·y_j to the sum of each y it meets; rows without a
+ * common column are never touched, and the 2,048 sums stay in cache.
+ *
+ * Each sum runs over the columns in ascending order in f64, so it depends on the two rows alone,
+ * and neither on the panel nor on the rows around. A row that is appended rebuilds the last panel
+ * only.
+ */
 #include "columns/sparse_index.h"
 
 #include <math.h>
@@ -11,6 +25,7 @@ static inline double factor_of(const struct ny_sparse_preparation *in, size_t j)
     return in->spec->geometry->factor[j] * in->preparation->unit;
 }
 
+/* Returns the prepared value k of a row, x·factor, in f64; a centre is left to corrections. */
 static inline double value_of(const struct ny_sparse_preparation *in, const struct ny_sparse *row,
                               size_t k)
 {
@@ -41,6 +56,7 @@ struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_preparation *in
 
 /* ---- the index ----------------------------------------------------------------------------- */
 
+/* Grows *array to `count` items of `size` bytes; the array is left as it was on failure. */
 static int resize(struct ny_context *ctx, void *array, size_t count, size_t size)
 {
     void *before, *grown;
@@ -54,6 +70,7 @@ static int resize(struct ny_context *ctx, void *array, size_t count, size_t size
     return NY_OK;
 }
 
+/* Makes room for so many panels; new ones have no arrays yet. */
 static int reserve_panels(struct ny_sparse_index *index, struct ny_context *ctx, size_t panels)
 {
     int err;
@@ -67,6 +84,7 @@ static int reserve_panels(struct ny_sparse_index *index, struct ny_context *ctx,
     return NY_OK;
 }
 
+/* Makes room for the entries of one panel and for the d + 1 starts of its columns. */
 static int reserve_entries(struct ny_sparse_panel *panel, struct ny_context *ctx, size_t d,
                            size_t entries)
 {
@@ -175,6 +193,8 @@ struct entries {
     size_t count;
 };
 
+/* Finds the part of a column that belongs to some rows of the panel. Rows ascend in a column, so it
+ * is what is left when both ends are trimmed. */
 static struct entries entries_of(const struct ny_sparse_panel *panel, size_t j, size_t first,
                                  size_t count)
 {
@@ -259,6 +279,8 @@ static struct walk walk_of(const struct ny_sparse_preparation *in, const void *x
     return (struct walk){in, ny_sparse_of(x, slots), ny_sparse_of(y, slots), 0, 0};
 }
 
+/* Gives the next column that one of the rows has, as a value for each, 0 where it has none; false
+ * at the end of both. */
 static bool next_column(struct walk *walk, double *p, double *q)
 {
     const struct ny_sparse *x = &walk->x, *y = &walk->y;

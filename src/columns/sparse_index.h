@@ -4,6 +4,11 @@
  *
  * Values are prepared, (x − centre)·factor with a centre of 0. A centre c ≠ 0 (pca) comes in by
  * (x − c)·(y − c) = x·y − x·c − y·c + c·c, all in f64.
+ *
+ * A row adds up x_j·y_j in f64 over the columns that it has in common with a landmark. Distances
+ * follow by corrections: ‖x − y‖² = ‖x‖² + ‖y‖² − 2x·y, and ‖x − y‖₁ = ‖x‖₁ + ‖y‖₁ plus |x_j − y_j|
+ * − |x_j| − |y_j| of each common column. Near-equal rows, whose difference has cancelled, are
+ * compared directly where f64 decides (ny_sparse_pair()).
  */
 #ifndef NY_COLUMNS_SPARSE_INDEX_H
 #define NY_COLUMNS_SPARSE_INDEX_H
@@ -42,6 +47,7 @@ struct ny_sparse_preparation {
 /* Indexes `count` raw rows in all, of which the first index->count were there already. */
 int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse_preparation *in,
                            const void *rows, size_t count);
+/* Frees the panels and the norms; the index is empty afterwards. */
 void ny_sparse_index_release(struct ny_sparse_index *index, struct ny_context *ctx);
 /* Bytes for so many rows, indexed at once. */
 size_t ny_sparse_index_bytes(const struct ny_columns_spec *spec, size_t count);
@@ -51,6 +57,7 @@ struct ny_sparse_point {
     const void *raw;
     struct ny_sparse_norms norms;
 };
+/* Computes the norms of a raw row, in f64 and in column order. */
 struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_preparation *in, const void *raw);
 /* out[j] = base quantity of x and indexed row first + j, for count ≤ NY_INDEX_ROWS of them which
  * are in one panel. Sums run over the columns in order: they depend on the two rows alone. */
@@ -67,15 +74,21 @@ double ny_sparse_chord(const struct ny_sparse_preparation *in, const struct ny_s
 double ny_sparse_diagonal(const struct ny_sparse_preparation *in,
                           const struct ny_sparse_norms *norms);
 
-/* A strip, and f64 values: as ny_strip_base(), ny_columns_exact() and ny_columns_exact_square(). */
 struct ny_columns;
 struct ny_strip;
+/* Computes the base quantities of a strip, in f64, and stores them in f32 as ny_strip_base() does.
+ * */
 void ny_sparse_strip_base(const struct ny_columns *columns, const struct ny_strip *strip,
                           size_t first, struct ny_matrix32 K);
+/* Computes kernel values of raw rows against landmarks `first` … as ny_columns_exact() does, for
+ * sparse rows. */
 int ny_sparse_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
                     struct ny_matrix K);
+/* Computes the kernel values of raw rows among themselves as ny_columns_exact_square() does, for
+ * sparse rows. */
 int ny_sparse_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
                            struct ny_matrix K);
+/* Computes k(x,x) of raw rows as ny_columns_diagonal() does, for sparse rows. */
 int ny_sparse_diagonals(const struct ny_columns *columns, const void *rows, size_t count,
                         double *diagonal);
 

@@ -156,6 +156,8 @@ struct lanes {
     size_t lane, column, length;
 };
 
+/* Finds which lanes of a panel belong to landmarks first … first+cols−1: blocks may begin and end
+ * inside a panel. */
 static struct lanes lanes_of(size_t panel, size_t first, size_t cols)
 {
     size_t begin = panel * NY_PANEL, end = begin + NY_PANEL;
@@ -165,6 +167,8 @@ static struct lanes lanes_of(size_t panel, size_t first, size_t cols)
     return (struct lanes){begin % NY_PANEL, begin - first, end - begin};
 }
 
+/* Returns the loop of the base quantity. Rows of the product way use dot for distances too: their
+ * panels hold −2y. */
 static ny_direct_fn *direct_of(const struct ny_columns *columns)
 {
     const struct ny_direct_ops *ops = ny_vector()->direct;

@@ -1,9 +1,19 @@
-/* Tiles of C: strip by strip, each finished while it is still in cache. */
+/*
+ * Tiles of C: strip by strip, each finished while it is still in cache. Passes call
+ * ny_columns_tile() through columns/tiles.c, one unit at a time.
+ *
+ * The exponential follows the product and is not fused into it. As many rows as take 128 KiB are
+ * multiplied, then finished while they are in the cache. A tile then costs its products and its
+ * exponentials in cache, added up, to 4 % (measured with d = 10, 16 and 64, and m = 500 and 1,000),
+ * so that fusing them could save no more than the load and the store between. In 3 columns this
+ * order was worth a seventh of the time.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "columns/columns_private.h"
 
+/* Turns base quantities into kernel values less the shift, row by row in place. */
 static void finish_rows(const struct ny_columns *columns, const struct ny_strip *strip,
                         const struct ny_pointwise *how, struct ny_matrix32 K)
 {
@@ -67,6 +77,7 @@ static size_t rows_at_a_time(const struct ny_columns *columns)
     return rows < group ? group : rows;
 }
 
+/* Cuts `count` rows from `first` on out of a prepared strip: a view, nothing is copied. */
 static struct ny_strip rows_of(const struct ny_columns *columns, const struct ny_strip *strip,
                                size_t first, size_t count)
 {

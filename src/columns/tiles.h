@@ -22,17 +22,26 @@ struct ny_tiles {
     double *diagonal; /* workers × NY_UNIT_ROWS: k(x,x) */
 };
 
+/* Makes one tile for each of `workers` against `columns`, whose landmarks stay and must outlive it,
+ * with the shift a (borrowed; used in f64). Sets BLAS to one thread for the pass. Release it also
+ * when it fails: NY_EBUDGET. */
 int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const double *a,
                  enum ny_precision precision, unsigned workers);
 /* The tiles that follow are against other columns, no more than the first ones. */
 void ny_tiles_use(struct ny_tiles *tiles, const struct ny_columns *columns);
+/* Frees the tiles; the columns stay. */
 void ny_tiles_release(struct ny_tiles *tiles);
+/* Bytes of one worker's tile and workspace, for m landmarks. */
 size_t ny_tiles_bytes(const struct ny_columns_spec *spec, size_t m, enum ny_precision precision);
 
 /* Computes the worker's tile; rows beyond tile->rows are zero. */
 int ny_tiles_compute(struct ny_tiles *tiles, const struct ny_tile *tile);
+/* Returns the worker's tile, NY_UNIT_ROWS × m, of f32 tiles; the view is valid until the tile is
+ * computed again. */
 struct ny_matrix32 ny_tiles_c32(const struct ny_tiles *tiles, unsigned worker);
+/* Returns the worker's tile of f64 tiles. */
 struct ny_matrix ny_tiles_c64(const struct ny_tiles *tiles, unsigned worker);
+/* Returns k(x,x) of the rows of the worker's tile, NY_UNIT_ROWS numbers. */
 const double *ny_tiles_diagonal(const struct ny_tiles *tiles, unsigned worker);
 
 #endif

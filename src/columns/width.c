@@ -10,6 +10,7 @@
 
 enum { PAIRS = 20000, BUDGET_SHARE = 8 };
 
+/* Returns the median; sorts the values. */
 static double median_of(double *values, size_t count)
 {
     qsort(values, count, sizeof(double), ny_compare_doubles);
@@ -59,6 +60,8 @@ size_t ny_columns_auto_gamma_bytes(size_t d, size_t row_bytes, size_t limit)
            piece_of(row_bytes, limit / BUDGET_SHARE) * pair_bytes(row_bytes);
 }
 
+/* Makes the buffers. A piece takes an eighth of the budget, and at most half of what is left of it.
+ * */
 static int pairs_init(struct pairs *pairs, struct ny_context *ctx, size_t d, size_t row_bytes)
 {
     size_t share = ny_memory_limit(ctx) / BUDGET_SHARE, left;
@@ -74,6 +77,7 @@ static int pairs_init(struct pairs *pairs, struct ny_context *ctx, size_t d, siz
     return pairs->numbers && pairs->raw ? NY_OK : NY_EBUDGET;
 }
 
+/* Returns row number `index` of the hashed pairs: pair i consists of numbers 2i and 2i + 1. */
 static uint64_t hashed_row(uint64_t seed, uint64_t index, uint64_t n)
 {
     uint64_t row = (uint64_t)(ny_hash01(seed, NY_STREAM_PAIRS, index) * (double)n);
@@ -111,6 +115,7 @@ static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
     }
 }
 
+/* Measures all pairs, piece by piece; which rows are drawn does not depend on the pieces. */
 static int measure_all(struct pairs *pairs, const struct ny_columns_spec *spec,
                        const struct ny_preparation *preparation, struct ny_store *store, uint64_t n,
                        uint64_t seed)
@@ -131,6 +136,7 @@ static int measure_all(struct pairs *pairs, const struct ny_columns_spec *spec,
     return NY_OK;
 }
 
+/* Explains why there is no median: all pairs have equal rows, or distances that underflow. */
 static int no_distance(const struct pairs *pairs, struct ny_context *ctx)
 {
     if (!pairs->underflow)

@@ -17,6 +17,7 @@ int ny_eigenvalues(struct ny_context *ctx, struct ny_matrix A, double *values);
 /* Counts the eigenvalues below `bound` by Sylvester's law of inertia. This is a quarter of the work
  * of finding any, at the rate of products. A (lower triangle) destroyed. */
 int ny_eigen_count_below(struct ny_context *ctx, struct ny_matrix A, double bound, size_t *count);
+/* Bytes of its workspace for an m × m matrix. */
 size_t ny_eigen_count_bytes(size_t m);
 /* Bytes of workspace of ny_eigen_top() for an m × m matrix. */
 size_t ny_eigen_top_bytes(size_t m, size_t count);
@@ -32,6 +33,7 @@ struct ny_randomized {
  * B = QᵀAQ. Signs of B's small or negative eigenvalues are kept as they are. */
 int ny_eigen_randomized(struct ny_context *ctx, struct ny_matrix A, size_t count,
                         const struct ny_randomized *how, double *values, struct ny_matrix V);
+/* Bytes of its workspace. */
 size_t ny_eigen_randomized_bytes(size_t m, size_t count, const struct ny_randomized *how);
 
 /* Orthonormalises the columns of Y (m × r, r ≤ m) in place by Cholesky-QR twice, falling back to

@@ -33,6 +33,8 @@ static int workspace_new(struct workspace *space, struct ny_context *ctx, size_t
     return NY_OK;
 }
 
+/* Turns the outcome of dsyevr into an error: it failed, or found fewer eigenvalues than were asked
+ * for. */
 static int check_solver(struct ny_context *ctx, lapack_int info, lapack_int found, size_t count)
 {
     assert(info >= 0);

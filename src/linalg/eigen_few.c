@@ -35,6 +35,7 @@ struct krylov {
     struct ny_matrix Y;    /* count × most: vectors of H */
 };
 
+/* Returns the most columns of Q for `count` pairs: some four a pair, in whole blocks. */
 static size_t most_of(size_t count)
 {
     return (4 * count + 512) / BLOCK * BLOCK;
@@ -45,6 +46,7 @@ bool ny_eigen_is_few(size_t m, size_t count)
     return m >= ORDER && 3 * most_of(count) <= m;
 }
 
+/* Returns the doubles of all arrays of lay_out(). */
 static size_t doubles(size_t m, size_t count)
 {
     size_t most = most_of(count);
@@ -60,6 +62,7 @@ size_t ny_eigen_few_bytes(size_t m, size_t count)
     return doubles(m, count) * sizeof(double) + (block > small ? block : small);
 }
 
+/* Cuts the arrays of the iteration out of one block. */
 static struct krylov lay_out(struct ny_context *ctx, struct ny_matrix A, size_t count, double *at)
 {
     size_t n = A.rows, most = most_of(count);

@@ -10,6 +10,7 @@ bool ny_eigen_is_few(size_t m, size_t count);
  * settle, or where some may be missing. */
 int ny_eigen_few(struct ny_context *ctx, struct ny_matrix A, double *values, struct ny_matrix V,
                  bool *found);
+/* Bytes of its workspace. */
 size_t ny_eigen_few_bytes(size_t m, size_t count);
 
 #endif

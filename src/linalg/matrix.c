@@ -1,3 +1,17 @@
+/*
+ * Products, factorisations and triangular solves of dense matrices: thin wrappers around BLAS and
+ * LAPACK that small problems, tile Grams and projections go through.
+ *
+ * Views are row-major and LAPACK is column-major. No matrix is copied for that: the lower triangle
+ * of a view is the upper triangle of its transpose, so ny_lapack_lower() tells LAPACK the other
+ * letter, and L of A = LLᵀ is found as its U of A = UᵀU. A routine that works on one triangle
+ * leaves the other one as it was, which is why W can be kept in the upper triangle while the lower
+ * one becomes L.
+ *
+ * Empty matrices are allowed everywhere; BLAS is not called for them. Failures are numbers in the
+ * matrix (a pivot that is not positive, a NaN) and sizes beyond LAPACK's 32-bit integers; a wrong
+ * shape is a mistake of the caller and asserted.
+ */
 #include "linalg/matrix.h"
 
 #include <float.h>
@@ -42,6 +56,8 @@ static CBLAS_TRANSPOSE transpose_of(bool transposed)
     return transposed ? CblasTrans : CblasNoTrans;
 }
 
+/* Names the triangle of a view for BLAS: the lower one of a transposed view is the upper one in
+ * memory. */
 static CBLAS_UPLO lower_of(bool transposed)
 {
     return transposed ? CblasUpper : CblasLower;

@@ -24,42 +24,49 @@ struct ny_matrix32 {
     bool transposed;
 };
 
+/* Returns a view of rows × cols packed doubles; it owns nothing. */
 static inline struct ny_matrix ny_matrix(double *at, size_t rows, size_t cols)
 {
     return (struct ny_matrix){at, rows, cols, cols, false};
 }
 
+/* Returns a view of rows × cols packed floats. */
 static inline struct ny_matrix32 ny_matrix32(float *at, size_t rows, size_t cols)
 {
     return (struct ny_matrix32){at, rows, cols, cols, false};
 }
 
+/* Returns the transposed view of the same memory. */
 static inline struct ny_matrix ny_t(struct ny_matrix a)
 {
     return (struct ny_matrix){a.at, a.cols, a.rows, a.stride, !a.transposed};
 }
 
+/* Returns the transposed view of the same memory, in f32. */
 static inline struct ny_matrix32 ny_t32(struct ny_matrix32 a)
 {
     return (struct ny_matrix32){a.at, a.cols, a.rows, a.stride, !a.transposed};
 }
 
-/* Rows first … first+count−1 / columns …, of an untransposed view. */
+/* Returns rows first … first+count−1 of an untransposed view. */
 static inline struct ny_matrix ny_rows(struct ny_matrix a, size_t first, size_t count)
 {
     return (struct ny_matrix){a.at + first * a.stride, count, a.cols, a.stride, false};
 }
 
+/* Returns columns first … first+count−1 of an untransposed view. */
 static inline struct ny_matrix ny_cols(struct ny_matrix a, size_t first, size_t count)
 {
     return (struct ny_matrix){a.at + first, a.rows, count, a.stride, false};
 }
 
+/* Like ny_rows(), in f32. */
 static inline struct ny_matrix32 ny_rows32(struct ny_matrix32 a, size_t first, size_t count)
 {
     return (struct ny_matrix32){a.at + first * a.stride, count, a.cols, a.stride, false};
 }
 
+/* Like ny_cols(), in f32. */
 static inline struct ny_matrix32 ny_cols32(struct ny_matrix32 a, size_t first, size_t count)
 {
     return (struct ny_matrix32){a.at + first, a.rows, count, a.stride, false};
@@ -69,12 +76,14 @@ static inline struct ny_matrix32 ny_cols32(struct ny_matrix32 a, size_t first, s
  * _parallel and _serial, around a small problem of order m, all of the context's — but 1 up to this
  * order, where more gain a second at most: other threads give other bits. Process-wide state. */
 enum { NY_BLAS_SERIAL_ORDER = 2048 };
+/* Gives OpenBLAS the threads of the context for a small problem of order m. */
 void ny_blas_parallel(const struct ny_context *ctx, size_t m);
 /* Bytes that OpenBLAS keeps resident in its buffers once `workers` threads multiplied matrices of m
  * columns, and a small problem of order m was solved, above NY_BLAS_SERIAL_ORDER in all `threads`:
  * for each caller what does not depend on m, its stack, and a packed panel of 512 × m doubles.
  * Measured up to m = 4,000, rounded up. */
 size_t ny_blas_bytes(unsigned threads, unsigned workers, size_t m);
+/* Gives OpenBLAS one thread again. */
 void ny_blas_serial(void);
 /* "OpenBLAS 0.3.21 … Cooperlake" — recorded with jobs: other kernels give other bits. */
 const char *ny_blas_name(void);
@@ -84,12 +93,14 @@ const char *ny_blas_better_core(const char *name, enum ny_cpu family);
 
 /* C = alpha·A·B + beta·C. C untransposed. */
 void ny_gemm(double alpha, struct ny_matrix A, struct ny_matrix B, double beta, struct ny_matrix C);
+/* Like ny_gemm(), in f32. */
 void ny_gemm32(float alpha, struct ny_matrix32 A, struct ny_matrix32 B, float beta,
                struct ny_matrix32 C);
 /* C = AB of a symmetric A, whose lower triangle alone is read. B and C untransposed. */
 void ny_symm(struct ny_matrix A, struct ny_matrix B, struct ny_matrix C);
 /* Lower triangle of C = AᵀA (beta 0) or C + AᵀA (beta 1). The upper triangle is not touched. */
 void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C);
+/* Like ny_gram(), in f32. */
 void ny_gram32(struct ny_matrix32 A, float beta, struct ny_matrix32 C);
 /* y = alpha·A·x + beta·y */
 void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, double *y);
@@ -104,11 +115,13 @@ size_t ny_cholesky(struct ny_matrix A);
  * order: A.rows. */
 int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double tolerance,
                         size_t *order, size_t *rank);
-/* B ← L⁻¹B, B ← L⁻ᵀB; L lower triangular, B untransposed, L.rows × B.cols. */
+/* B ← L⁻¹B; L lower triangular, B untransposed, L.rows × B.cols. */
 void ny_solve_lower(struct ny_matrix L, struct ny_matrix B);
+/* B ← L⁻ᵀB, in the shapes of ny_solve_lower(). */
 void ny_solve_lower_t(struct ny_matrix L, struct ny_matrix B);
 /* X ← X·L⁻ᵀ (each row x becomes L⁻¹x), L lower triangular, X rows × L.rows. */
 void ny_solve_rows(struct ny_matrix L, struct ny_matrix X);
+/* Like ny_solve_rows(), in f32. */
 void ny_solve_rows32(struct ny_matrix32 L, struct ny_matrix32 X);
 /* G ← L⁻¹ G L⁻ᵀ in place, G symmetric, lower triangle in and out (dsygst). */
 int ny_reduce_generalised(struct ny_context *ctx, struct ny_matrix L, struct ny_matrix G);
@@ -117,8 +130,10 @@ int ny_cholesky_inverse(struct ny_context *ctx, struct ny_matrix L);
 
 /* 0 when all are finite, else 1 + the row-major index of the first NaN or Inf. */
 size_t ny_first_not_finite(const double *x, size_t count);
+/* Like ny_first_not_finite(), in f32. */
 size_t ny_first_not_finite32(const float *x, size_t count);
 
+/* Returns Σ x_i y_i. */
 double ny_dot(const double *x, const double *y, size_t count);
 
 #endif

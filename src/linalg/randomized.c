@@ -6,6 +6,7 @@
 #include "linalg/blas.h"
 #include "linalg/eigen.h"
 
+/* Returns the columns of the range: count + oversample, at most m. */
 static size_t range_columns(size_t m, size_t count, const struct ny_randomized *how)
 {
     return how->oversample < m - count ? count + how->oversample : m;
@@ -30,6 +31,7 @@ struct gaussian {
     uint64_t seed;
 };
 
+/* Fills a share of Ω; a number depends on its place alone. */
 static int gaussian_share(void *arg, size_t first, size_t count)
 {
     const struct gaussian *g = arg;

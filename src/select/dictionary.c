@@ -1,3 +1,15 @@
+/*
+ * Grows, shrinks, saves and restores the dictionary: landmarks and L of W = LLᵀ (dictionary.h). The
+ * greedy rules and rpcholesky push a row at a time; front.c reads L for its forward substitutions.
+ *
+ * L is cut in panels of 256 rows. Panel b has 256·(b + 1) columns and is allocated once, in f64 and
+ * rounded to f32: it never moves while workers read it, and the f32 copy is what screening
+ * multiplies with. A row is pushed in two steps, first its row of L (ny_dictionary_push()), then,
+ * for all that joined in a block, the landmarks themselves (ny_dictionary_extend()).
+ *
+ * An image holds row numbers, raw landmarks and the packed triangle of L exactly as it is: L is not
+ * computed again from W, so a resumed selection goes on with the same bits.
+ */
 #include "select/dictionary.h"
 
 #include <math.h>
@@ -36,6 +48,7 @@ done:
     return NY_OK;
 }
 
+/* Frees a panel with its landmarks and its rows of L; NULL is allowed. */
 static void free_panel(struct ny_context *ctx, struct ny_panel *panel)
 {
     if (!panel) return;
@@ -84,6 +97,7 @@ size_t ny_dictionary_bytes(const struct ny_columns_spec *spec, size_t m)
 
 /* ---- growth --------------------------------------------------------------------------------- */
 
+/* Allocates panel b, all of its rows at once. A failure leaves the dictionary as it was. */
 static int open_panel(struct ny_dictionary *dictionary, size_t b)
 {
     struct ny_context *ctx = dictionary->spec.ctx;
@@ -110,6 +124,7 @@ done:
     return err;
 }
 
+/* Makes room for `count` row numbers, by doubling. */
 static int reserve_rows(struct ny_dictionary *dictionary, size_t count)
 {
     size_t capacity = dictionary->rows_capacity ? dictionary->rows_capacity : NY_DICTIONARY_PANEL;

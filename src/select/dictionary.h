@@ -28,22 +28,32 @@ struct ny_dictionary_options {
 /* Owns its columns. Memory under NY_MEM_DICTIONARY: m²·(8 + 4)/2 plus the columns. */
 int ny_dictionary_new(struct ny_dictionary **out, const struct ny_columns_spec *spec,
                       const struct ny_dictionary_options *options);
+/* Frees the dictionary with its columns; NULL is allowed. */
 void ny_dictionary_free(struct ny_dictionary *dictionary);
 size_t ny_dictionary_count(const struct ny_dictionary *dictionary); /* m */
+/* Returns the row numbers of the landmarks, in order of selection, which move when one joins. */
 const uint64_t *ny_dictionary_rows(const struct ny_dictionary *dictionary);
+/* Returns all landmarks as one set of columns, made when the number has changed and owned by the
+ * dictionary; NULL with the error set when it does not fit. */
 struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary);
 /* Computes from L, for the span (not affine), B (first × (m − first)) = W⁻¹w_j of the landmarks
- * from `first` on over those before; the second, the column means of W of the first `count`. */
+ * from `first` on over those before. */
 void ny_dictionary_coefficients(const struct ny_dictionary *dictionary, size_t first,
                                 struct ny_matrix B);
+/* Computes the column means of W of the first `count` landmarks from L, for the span (not affine).
+ * */
 void ny_dictionary_means(const struct ny_dictionary *dictionary, size_t count, double *means);
+/* Bytes of a dictionary of m landmarks, its columns included. */
 size_t ny_dictionary_bytes(const struct ny_columns_spec *spec, size_t m);
 
 /* State for a checkpoint and back: rows, raw landmarks and L exactly, so that a resumed selection
  * has the same bytes. `bytes` of the image for the present m; the spec and options must be those
  * of the run that saved it. */
 size_t ny_dictionary_image_bytes(const struct ny_dictionary *dictionary);
+/* Writes the image; there has to be room for ny_dictionary_image_bytes(). */
 void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image);
+/* Takes up the image in an empty dictionary; NY_ESTORE where it is none of this spec and these
+ * options. */
 int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, size_t bytes);
 
 #endif

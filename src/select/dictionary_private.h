@@ -40,6 +40,7 @@ struct ny_dictionary {
     struct ny_columns *all;   /* made by ny_dictionary_columns() */
 };
 
+/* Returns the columns of panel number `panel`: all of L that its rows have. */
 static inline size_t ny_panel_stride(size_t panel)
 {
     return (panel + 1) * NY_DICTIONARY_PANEL;
@@ -73,6 +74,7 @@ struct ny_factor_row {
  * k(x₁,y) (affine, else NULL). `largest` of the dictionary is raised to `largest`. */
 int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
                        const struct ny_factor_row *factor, double largest);
+/* Appends the raw rows of all that were pushed since, as columns of the panels they belong to. */
 int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size_t count,
                          const double *origin_k);
 

@@ -1,10 +1,12 @@
 #include "select/draws.h"
 
+/* Orders draws by key, then by row, so that equal keys leave no choice. */
 static bool before(struct ny_draw a, struct ny_draw b)
 {
     return a.key < b.key || (a.key == b.key && a.row < b.row);
 }
 
+/* Moves the draw at i down until no child is larger: the largest one is on top. */
 static void sift_down(struct ny_draws *draws, size_t i)
 {
     struct ny_draw *heap = draws->heap, moving = heap[i];
@@ -17,6 +19,7 @@ static void sift_down(struct ny_draws *draws, size_t i)
     heap[i] = moving;
 }
 
+/* Moves the draw at i up until its parent is not smaller. */
 static void sift_up(struct ny_draws *draws, size_t i)
 {
     struct ny_draw *heap = draws->heap, moving = heap[i];

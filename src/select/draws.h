@@ -14,6 +14,7 @@ struct ny_draws {
     struct ny_draw *heap; /* room for m; the largest of those kept on top */
 };
 
+/* Keeps the draw if it is among the m smallest so far. Once m are kept, the largest leaves. */
 void ny_draws_offer(struct ny_draws *draws, struct ny_draw draw);
 /* The rows of those kept, ascending by key; none are kept afterwards. */
 void ny_draws_take(struct ny_draws *draws, uint64_t *rows);

@@ -1,3 +1,16 @@
+/*
+ * The forward substitution of front.h in f32 and in f64. Greedy rules (greedy_unit.c,
+ * greedy_fold.c) and rpcholesky (rpcholesky_measure.c) load the rows of a unit, step through the
+ * panels of L, and drop rows whose residual δ = k(x,x) − ‖Z‖² is small enough after each step.
+ *
+ * A step computes the kernel values of one piece of columns, takes off the products of the columns
+ * before (a GEMM), and solves with the triangle of the piece: Z_new = (K − Z·Lᵀ)·L_piece⁻ᵀ. In f64
+ * the same is done for blocks of at most 128 rows, whose Schur complement S = K_BB − ZZᵀ then says,
+ * row by row, what is left after those that joined before in the same block.
+ *
+ * Rows that leave are overwritten by moving the later ones forward, in all arrays: so the order of
+ * rows, on which the dictionary depends, never changes.
+ */
 #include "select/front.h"
 
 #include <math.h>
@@ -14,6 +27,7 @@ static size_t stride32(size_t columns)
            16;
 }
 
+/* Like stride32(), in f64. */
 static size_t stride64(size_t columns)
 {
     return (columns + columns / 8 + NY_DICTIONARY_PANEL) / NY_DICTIONARY_PANEL *

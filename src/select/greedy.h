@@ -70,10 +70,12 @@ static inline bool ny_greedy_searches(const struct ny_selection_request *request
 /* Makes the state for n rows, none of them seen; to be closed also where it fails. */
 int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *request,
                    uint64_t n);
+/* Frees the state, which may be half open. */
 void ny_greedy_close(struct ny_greedy *greedy);
-/* Runs Algorithm 1 over the source from unit `first_unit` on, with the dictionary and the bounds
- * that there are; a run from its begin on is given its prefixes by ny_greedy_begin(). */
+/* Sets the prefixes of the first units to the dictionary as it is, before a run from its begin. */
 int ny_greedy_begin(struct ny_greedy *greedy);
+/* Runs Algorithm 1 over the source from unit `first_unit` on, with the dictionary and the bounds
+ * that there are. */
 int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit,
                   bool checkpoints);
 
@@ -98,16 +100,23 @@ size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint
  * the m that is asked for; NaN where there are too few rows. */
 int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon_low,
                     double *epsilon_high);
+/* Bytes that the pilot charges while it runs. */
 size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t m);
 
+/* Tells whether the dictionary has as many landmarks as are allowed. */
 static inline bool ny_greedy_full(const struct ny_greedy *greedy)
 {
     return ny_dictionary_count(greedy->dictionary) >= greedy->landmarks_max;
 }
 
 /* ---- deciding (greedy_unit.c, greedy_fold.c) ---- */
+/* Tells whether no row of the unit has to be read, as the bound of each is ε or less or it was
+ * decided before: the pass's `skip`. */
 bool ny_greedy_skip(void *arg, uint64_t unit);
+/* Screens the unit of a tile against the prefix of that unit: the pass's `unit`, in parallel. */
 int ny_greedy_unit(void *arg, const struct ny_tile *tile);
+/* Decides the rows that the screening left, in row order, and sets the prefix of a later unit: the
+ * pass's `fold`. */
 int ny_greedy_fold(void *arg, const struct ny_tile *tile);
 /* One step of the screening of a front, in f32: rows that are decided leave it. `prefix` says which
  * columns there are; `full`: nothing joins any more. */
@@ -116,18 +125,23 @@ void ny_greedy_screen(struct ny_greedy *greedy, struct ny_front *front, uint64_t
 /* Tells whether the rows of this front cannot be screened in f32 at this tolerance. */
 bool ny_greedy_needs_f64(const struct ny_greedy *greedy, const struct ny_front *front,
                          double largest);
+/* Tells whether this f64 δ of row i of the front is too small to join: at most ε, or what rounding
+ * explains. */
 bool ny_greedy_rejects(const struct ny_greedy *greedy, const struct ny_front *front, size_t i,
                        const struct ny_prefix *prefix, double delta);
 /* Upper bound of a residual as a float: rounded up, never negative. */
 float ny_greedy_bound(double delta);
+/* Returns the most by which rounding may have moved an f64 δ of a row after `rank` columns. */
 double ny_greedy_slack(const struct ny_front *front, size_t i, size_t rank);
 
 /* ---- prefixes (greedy_image.c) ---- */
 /* The present dictionary becomes the prefix of unit `unit`. */
 int ny_greedy_set_prefix(struct ny_greedy *greedy, uint64_t unit);
+/* Frees the tails of all prefixes. */
 void ny_greedy_drop_prefixes(struct ny_greedy *greedy);
 /* The pass's checkpoint; and back: *first_unit is where it goes on. */
 int ny_greedy_checkpoint(void *arg, uint64_t units_done);
+/* Reads the state of a checkpoint; *first_unit is where the pass goes on. */
 int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit);
 /* NY_ESTORE: the stored state is none of this selection. */
 int ny_greedy_not_ours(const struct ny_greedy *greedy);

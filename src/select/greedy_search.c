@@ -6,6 +6,14 @@
  *
  * Numbers in brackets are the paper's lines. Bounds against D make later runs cheap: rows, and
  * whole units unread, whose residual was ε or less before cannot join (greedy_unit.c).
+ *
+ * The search gives exactly m. The paper's line 25 may leave fewer, because the dictionary has grown
+ * since ε⁺ was found too small: the search then goes on below it.
+ *
+ * The first bracket comes from a pilot on hashed rows (greedy_estimate.c), of many points one in
+ * 256; `--no-pilot` starts at ε⁻ = 1 instead. A pilot has to be that large: of 31 million windows
+ * of an ECG one of 2,000 rows foretold ε too small, and the search took 15 readings of the points,
+ * not 9.
  */
 #include "select/greedy.h"
 

@@ -1,11 +1,25 @@
 /*
  * rpcholesky: randomly pivoted Cholesky (Chen, Epperly, Tropp & Webber 2023). Each next landmark is
- * drawn with probability ∝ its residual δ(x) = k(x,x) − ‖L⁻¹k_D(x)‖² against those before.
+ * drawn with probability ∝ its residual δ(x) = k(x,x) − ‖L⁻¹k_D(x)‖² against those before, so that
+ * the plain algorithm needs the residuals of all rows after every landmark.
  *
  * Accelerated by rejection (Epperly, Tropp & Webber, "Embrace rejection", 2024): candidates are
  * drawn ∝ stored upper bounds u of δ, k(x,x) at first, and accepted with probability δ/u; whatever
  * the bounds are, those accepted have the distribution above. So only candidates are looked at, in
- * blocks, until few of them are accepted; then one pass renews all bounds.
+ * blocks, each until its δ is too small. Bounds are renewed by a pass over the rows when less than
+ * 2 % of the candidates are accepted and those still to come would cost more than the pass: a row
+ * of a pass costs about m², which grows, so that early passes are cheap, and every landmark that a
+ * pass can wait makes a later pass unnecessary (rpcholesky_pace.c).
+ *
+ * All of this is f64 where residuals are below 1e-4 of k(x,x), which is why f64 has an exponential
+ * of its own (columns/pointwise_variant.c), two ulps of error and 1 ns a value with AVX-512, 2 ns
+ * with AVX2.
+ *
+ * It is the default with `projected` and `ensemble`. On 60,000 MNIST digits its trace error is that
+ * of uniform landmarks to 0.1 % (m = 1,000, mean of 10 seeds); on skin colours it is 3,900 times
+ * lower (m = 300), on KDD 99, standardised, 50 times lower (m = 1,000; 10 times with 300).
+ * k-means++ (D² sampling of the points) is left out: on 8,000 rows and m = 300 its trace error is
+ * 1,500 times (skin) and 4 times (KDD 99) that of rpcholesky, and no better on MNIST.
  */
 #include "select/rpcholesky.h"
 
@@ -26,6 +40,7 @@ static size_t front_rows(const struct ny_columns_spec *spec)
     return ny_raw_bytes(spec) > wide ? NY_STRIP_ROWS : NY_UNIT_ROWS;
 }
 
+/* Makes the buffers of one worker; the caller closes them also where this fails. */
 static int open_worker(struct ny_pivot_worker *worker, const struct ny_columns_spec *spec)
 {
     int err = ny_front_new(&worker->front, spec, front_rows(spec));
@@ -115,6 +130,8 @@ static double unit_sum(const struct ny_rpcholesky *rp, uint64_t unit)
     return sum;
 }
 
+/* Adds up the bounds of all units; a draw then finds its unit by bisection. Returns the sum of all
+ * bounds. */
 static double add_up(struct ny_rpcholesky *rp)
 {
     uint64_t units = ny_units_of(rp->n);
@@ -241,6 +258,8 @@ static int decide(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_fr
     return ny_dictionary_extend(dictionary, block->raw, taken, NULL);
 }
 
+/* Decides one block of candidates: most leave during the substitution, and the rest meet each other
+ * in the Schur complement. */
 static int decide_block(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_front *block)
 {
     size_t rank = rp->dictionary->rank;
@@ -309,6 +328,7 @@ static void lower_bounds(struct ny_rpcholesky *rp)
             rp->bounds[rp->window_row[i]] = rp->window_bound[i];
 }
 
+/* Asks ny_pivot_pass_due() about the selection as it is. */
 static bool is_pass_due(const struct ny_rpcholesky *rp)
 {
     const struct ny_pivot_pace pace = {.n = (double)rp->n,
@@ -339,6 +359,8 @@ static void end_window(struct ny_rpcholesky *rp)
     rp->now.judged = rp->now.accepted = rp->now.fresh = 0;
 }
 
+/* Looks at candidates until the window is judged or the landmarks are complete. Nothing is left to
+ * draw from when all bounds are 0. */
 static int draw_window(struct ny_rpcholesky *rp)
 {
     double sum = add_up(rp);
@@ -361,6 +383,8 @@ static int draw_window(struct ny_rpcholesky *rp)
 
 /* ---- the rule ------------------------------------------------------------------------------- */
 
+/* Alternates passes and windows until m landmarks are found or the rank of K is exhausted; then,
+ * where a certificate is asked for, one more pass measures all residuals in f64. */
 static int select_from(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)
 {
     int err = NY_OK;
@@ -382,6 +406,8 @@ static int select_from(struct ny_rpcholesky *rp, struct ny_source *source, uint6
     return err;
 }
 
+/* Hands over the row numbers, and the bounds as residuals where they were measured at least twice:
+ * after the first time they are k(x,x) but for a few rows. */
 static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
 {
     size_t m = ny_dictionary_count(rp->dictionary);

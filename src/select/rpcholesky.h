@@ -74,6 +74,7 @@ struct ny_rpcholesky {
 
 /* An empty dictionary, bounds and workers; to be closed also where it fails. */
 int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *request);
+/* Frees what ny_pivot_open() has made, even in part. */
 void ny_pivot_close(struct ny_rpcholesky *rp);
 /* Returns those bytes of a selection that ny_pivot_open() leaves to the first pass. */
 size_t ny_pivot_later_bytes(const struct ny_selection_request *request, size_t m);
@@ -89,9 +90,10 @@ static inline double ny_pivot_zero(const struct ny_rpcholesky *rp)
     return (double)rp->m * 0x1p-52 * rp->now.largest;
 }
 
-/* The pass's checkpoint; and back: *first_unit is where a pass under way goes on
- * (rpcholesky_image.c). */
+/* Saves the state as the pass's checkpoint (rpcholesky_image.c). */
 int ny_pivot_checkpoint(void *arg, uint64_t units_done);
+/* Takes up the selection from a checkpoint; *first_unit is where a pass under way goes on
+ * (rpcholesky_image.c). */
 int ny_pivot_restore(struct ny_rpcholesky *rp, uint64_t *first_unit);
 
 #endif

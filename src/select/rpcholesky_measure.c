@@ -8,6 +8,8 @@
 #include "select/greedy.h"
 #include "select/rules_private.h"
 
+/* Keeps the lowest row of the unit whose δ no positive semi-definite kernel has; the fold then
+ * reports it, in row order. */
 static void note_bad(struct ny_pivot_worker *worker, uint64_t row, double delta, double k)
 {
     if (worker->bad && worker->bad_row < row) return;
@@ -49,6 +51,8 @@ static void leave32(const struct ny_rpcholesky *rp, struct ny_pivot_worker *work
     front->count = kept;
 }
 
+/* Measures the rows of the front in f32. What stays to the end gets δ plus the band as its bound.
+ * */
 static int measure32(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
                      const struct ny_prefix *prefix)
 {
@@ -65,6 +69,7 @@ static int measure32(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
     return err;
 }
 
+/* Sets the bounds of a block in f64 after each step; rows leave once their bound is low enough. */
 static void leave64(const struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
                     struct ny_front *block, uint64_t first_row, size_t done)
 {
@@ -95,6 +100,7 @@ int ny_pivot_step(const struct ny_rpcholesky *rp, struct ny_exact *exact,
     return ny_exact_step(exact, block, rp->dictionary, &prefix, from);
 }
 
+/* Measures one block in f64, in short steps, so that rows leave soon. */
 static int measure_block(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
                          struct ny_front *block, uint64_t first_row)
 {
@@ -108,6 +114,7 @@ static int measure_block(struct ny_rpcholesky *rp, struct ny_pivot_worker *worke
     return err;
 }
 
+/* Measures the rows of the front in f64, block by block. */
 static int measure64(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker, uint64_t first_row)
 {
     struct ny_front *front = &worker->front;
@@ -160,6 +167,7 @@ static int measure_part(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker
     return err ? err : measure64(rp, worker, tile->first_row);
 }
 
+/* Measures the rows of a unit whose bounds are not low enough yet: the pass's `unit`. */
 static int measure_unit(void *arg, const struct ny_tile *tile)
 {
     struct ny_rpcholesky *rp = arg;
@@ -188,6 +196,7 @@ static bool skip_unit(void *arg, uint64_t unit)
     return true;
 }
 
+/* Takes the bounds of a unit over, in unit order: the pass's `fold`. */
 static int take_over(void *arg, const struct ny_tile *tile)
 {
     struct ny_rpcholesky *rp = arg;

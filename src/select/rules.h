@@ -140,14 +140,17 @@ struct ny_rule {
                                      const struct ny_decay *decay);
 };
 
+/* Returns the rule of that name; NULL where there is none. */
 const struct ny_rule *ny_rule_find(const char *name);
+/* Returns rule number `index` in the order of the help; NULL past the end. */
 const struct ny_rule *ny_rule_at(size_t index);
+/* Frees the arrays of a selection. */
 void ny_selection_release(struct ny_selection *selection, struct ny_context *ctx);
 /* Measures the residuals of all rows on the landmarks of a rule that does not measure any. This
- * takes one more pass, which is in the selection's cost. The second: its memory, for m
- * landmarks. */
+ * takes one more pass, which is in the selection's cost. */
 int ny_selection_certify(const struct ny_selection_request *request,
                          struct ny_selection *selection);
+/* Bytes that ny_selection_certify() charges while it runs, for m landmarks. */
 size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m);
 
 /* δ of the n rows of a source, in f64, from what m landmarks (raw rows of the request's spec) span;
@@ -159,6 +162,7 @@ int ny_greedy_measure(const struct ny_selection_request *request, const void *la
 /* Greedy, for plans: m expected at this tolerance, from Algorithm 1 on `sample` hashed rows and the
  * growth seen on them; and the memory of a selection that ends with m landmarks. */
 int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample, size_t *m);
+/* Bytes that a greedy selection of m landmarks charges. */
 size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m);
 /* Bytes of the checkpoints of greedy. */
 size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m);

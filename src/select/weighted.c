@@ -35,6 +35,7 @@ struct weighted {
     struct worker *worker;
 };
 
+/* Returns m: what is asked for, or all rows where there are fewer. */
 static size_t landmarks_of(const struct ny_selection_request *request)
 {
     return request->landmarks < request->n ? request->landmarks : (size_t)request->n;
@@ -68,6 +69,7 @@ static int set_means(struct weighted *w)
     return err;
 }
 
+/* Makes the pilot of m uniform landmarks with its shift; weights k(x,x) need none. */
 static int open_pilot(struct weighted *w)
 {
     const struct ny_columns_spec *spec = w->request->spec;
@@ -185,6 +187,7 @@ static double weight(const struct weighted *w, double k, double row_mean)
     return k / (degree > least ? degree : least);
 }
 
+/* Computes the weights of a unit's rows in place of k(x,x): the pass's `unit`, in parallel. */
 static int weigh_unit(void *arg, const struct ny_tile *tile)
 {
     struct weighted *w = arg;
@@ -205,6 +208,8 @@ static int weigh_unit(void *arg, const struct ny_tile *tile)
     return err;
 }
 
+/* Offers the keys −ln h/w of a unit in row order: the pass's `fold`. Rows of weight 0 are never
+ * taken. */
 static int offer_unit(void *arg, const struct ny_tile *tile)
 {
     struct weighted *w = arg;

@@ -1,3 +1,17 @@
+/*
+ * The sums of pass 1: s = Σ w²c, the lower triangle of G = Σ w²ccᵀ, t = Σ w²k(x,x), ω = Σ w² and
+ * the number of rows. fit/sums.c makes one ny_partial a worker, fills it from each tile and folds
+ * it into the accumulator in unit order; an update and stage solve load the image that this leaves.
+ *
+ * A partial holds one unit. Its Gram is one BLAS call of a fixed shape, in f32 for all 2,048 rows;
+ * or, in f64, one call for an f64 tile, and four strips of 512 rows that are widened from an f32
+ * tile. The fold adds in f64 in all cases, so f32 loses within a unit only, never over units
+ * (spectral/gram.c says when that is enough). s is always summed in f64, before weights round the
+ * rows.
+ *
+ * The image is a sequence of parts (rows, t, s, the packed triangle, ω) that is saved piece by
+ * piece: a checkpoint of 10,000 landmarks, 400 MB, needs no second copy in memory.
+ */
 #include "spectral/accumulator.h"
 
 #include <assert.h>
@@ -125,6 +139,7 @@ static void sum_columns(struct ny_matrix32 C, size_t rows, double *restrict s)
             s[j] += (double)C.at[i * C.stride + j];
 }
 
+/* Like sum_columns(), for a tile in f64. */
 static void sum_columns64(struct ny_matrix C, size_t rows, double *restrict s)
 {
     size_t i = 0;
@@ -156,6 +171,7 @@ static void weigh_rows(struct ny_matrix32 C, const struct ny_tile_rows *rows, do
     }
 }
 
+/* Like weigh_rows(), for a tile in f64. */
 static void weigh_rows64(struct ny_matrix C, const struct ny_tile_rows *rows, double *restrict s)
 {
     memset(s, 0, C.cols * sizeof(*s));
@@ -169,6 +185,8 @@ static void weigh_rows64(struct ny_matrix C, const struct ny_tile_rows *rows, do
     }
 }
 
+/* Sums the Gram of an f32 tile in f64, strip by strip: a widened tile would take twice the tile's
+ * memory. */
 static void gram_in_f64(struct ny_partial *part, struct ny_matrix32 C, size_t rows)
 {
     struct ny_matrix G = ny_matrix(part->G64, part->m, part->m);
@@ -185,6 +203,7 @@ static void gram_in_f64(struct ny_partial *part, struct ny_matrix32 C, size_t ro
     }
 }
 
+/* Sets t, ω and the number of rows. Rows without a diagonal leave t at 0. */
 static void set_trace(struct ny_partial *part, const struct ny_tile_rows *rows)
 {
     part->rows = rows->count;

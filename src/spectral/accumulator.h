@@ -1,6 +1,6 @@
 /*
  * Pass 1: what the points say together — s = Cᵀ1, G = CᵀC, t = Σ k(x_i,x_i) — of shifted tiles
- * C′ = C − 1aᵀ, from which the unshifted follow in f64 (src/README.md, trap 1). With row weights
+ * C′ = C − 1aᵀ, from which the unshifted follow in f64 (spectral/gram.c). With row weights
  * w_i² = 1/d_i (divisive normalisation) s = Σ w_i² c_i, G = Σ w_i² c_i c_iᵀ, t = Σ w_i² k(x_i,x_i),
  * ω = Σ w_i²; without, w = 1 and ω = n.
  */
@@ -35,14 +35,20 @@ struct ny_partial {
     size_t rows;
 };
 
+/* Makes an accumulator of m columns, all sums zero; it takes 8·m·(m + 1) bytes. NY_EBUDGET. */
 int ny_accumulator_new(struct ny_accumulator **out, struct ny_context *ctx, size_t m);
 /* Makes an accumulator of s, t and ω alone. */
 int ny_accumulator_new_sums(struct ny_accumulator **out, struct ny_context *ctx, size_t m);
+/* Frees an accumulator; NULL is allowed. */
 void ny_accumulator_free(struct ny_accumulator *acc);
+/* Makes a partial for one worker. Its buffers follow from the precision: NONE has no Gram. */
 int ny_partial_new(struct ny_partial **out, struct ny_context *ctx, size_t m,
                    enum ny_gram_precision precision);
+/* Frees a partial; NULL is allowed. */
 void ny_partial_free(struct ny_partial *partial);
+/* Bytes of an accumulator with G. */
 size_t ny_accumulator_bytes(size_t m);
+/* Bytes of one partial. */
 size_t ny_partial_bytes(size_t m, enum ny_gram_precision precision);
 
 /* The rows of a tile besides C: `count` of them, with k(x,x) and w of each (NULL: 0, and 1). */
@@ -74,12 +80,20 @@ struct ny_late_partial {
     double *strip;
 };
 
+/* Makes a partial for the columns numbered columns[0] < … < columns[late−1]; the array is borrowed.
+ * */
 int ny_late_partial_new(struct ny_late_partial **out, struct ny_context *ctx, size_t m,
                         const size_t *columns, size_t late, enum ny_gram_precision precision);
+/* Frees a late partial; NULL is allowed. */
 void ny_late_partial_free(struct ny_late_partial *partial);
+/* Bytes of a late partial. */
 size_t ny_late_partial_bytes(size_t m, size_t late, enum ny_gram_precision precision);
+/* Computes partial = s of the late columns and CᵀC_late of a tile whose first `rows` rows hold
+ * points. */
 void ny_late_partial_set(struct ny_late_partial *partial, struct ny_matrix32 C, size_t rows);
+/* Like ny_late_partial_set(), for a tile in f64. */
 void ny_late_partial_set64(struct ny_late_partial *partial, struct ny_matrix C, size_t rows);
+/* Adds the partial to s and to the rows and columns of G that belong to late columns. */
 void ny_accumulator_fold_late(struct ny_accumulator *acc, const struct ny_late_partial *partial);
 
 /* Columns that join when the rows so far are gone: c_j becomes its projection on those that are
@@ -90,8 +104,11 @@ int ny_accumulator_join(struct ny_accumulator **acc, struct ny_context *ctx, str
 /* Image for a checkpoint: rows, t, s, the packed lower triangle of G where there is one, ω; saved
  * piece by piece, bytes at … at + count − 1. */
 size_t ny_accumulator_image_bytes(const struct ny_accumulator *acc);
+/* Bytes of the image of an accumulator of m columns that has G. */
 size_t ny_accumulator_gram_image_bytes(size_t m);
+/* Writes bytes at … at+count−1 of the image to `piece`, so that no copy of all of it is needed. */
 void ny_accumulator_save(const struct ny_accumulator *acc, size_t at, size_t count, void *piece);
+/* Reads all of the image of an accumulator of the same m, with or without G as it was saved. */
 void ny_accumulator_restore(struct ny_accumulator *acc, const void *image);
 /* Restores the image of an accumulator of m columns: its column j becomes column place[j] here, or
  * none if that is SIZE_MAX. Other columns of this one stay as they are, zero. */

@@ -1,3 +1,17 @@
+/*
+ * Turns W and the sums of pass 1 into the basis that a method solves in (the table in basis.h), and
+ * its solution back into the map (P, q) of the tiles. All methods with landmarks call
+ * ny_basis_solve() or ny_basis_new() first and ny_basis_finish() last.
+ *
+ * On the way in: b and c of the table, tr K, the rank cut, then RᵀWR and RᵀG′R in place of W and G;
+ * R is a centring, a translation by the first landmark or a scaling, and never a matrix in memory.
+ * ny_basis_move_gram() adds the terms in b, which leaves ΦᵀΦ. On the way out: the signs of the
+ * columns of Û are fixed, so that a result does not depend on LAPACK's, then P = R·P_R and q =
+ * −Pᵀb.
+ *
+ * W_R survives: its strict upper triangle and a copy of its diagonal are enough to put it back
+ * after a Cholesky or eigenvalue routine has used the lower one.
+ */
 #include "spectral/basis.h"
 
 #include <math.h>

@@ -18,6 +18,9 @@
  *
  * b may be much larger than C′ is: then what rounding makes of the last three terms is as large as
  * the small eigenvalues of the first. So `projected` takes RᵀG′R, Rᵀs′ and Rᵀb to its basis apart.
+ *
+ * One basis serves all maps: raw, centred over landmarks, implicitly centred, divided and affine
+ * problems differ by R and b, not by code. A method only sees W_R and ΦᵀΦ, or RᵀG′R and its parts.
  */
 #ifndef NY_SPECTRAL_BASIS_H
 #define NY_SPECTRAL_BASIS_H
@@ -50,17 +53,20 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem);
 /* Computes b, c and tr K again from the sums that problem->acc has now: ΦᵀΦ moves with them. */
 void ny_basis_use_sums(struct ny_basis *basis, const struct ny_problem *problem);
 /* A ← A − sbᵀ − bsᵀ + ωbbᵀ in the lower triangle: from RᵀG′R to ΦᵀΦ, both in the basis that `s` and
- * `b` were taken to. The second does so to G, both triangles. */
+ * `b` were taken to. */
 void ny_basis_move(const struct ny_basis *basis, struct ny_matrix A, const double *s,
                    const double *b);
+/* Moves basis->G by s_R and b_R, in both triangles; does nothing where there is no G. */
 void ny_basis_move_gram(struct ny_basis *basis);
+/* Frees the vectors of the basis; W and G belong to the problem and stay. */
 void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx);
 /* Puts W_R back, both triangles, from what was kept. */
 void ny_basis_restore(struct ny_basis *basis);
 
-/* X (m rows) ← R·X_R of its first r rows; and its first r rows ← RᵀX. */
+/* X (m rows) ← R·X_R, X_R being its first r rows. */
 void ny_basis_expand(const struct ny_basis *basis, const struct ny_problem *problem,
                      struct ny_matrix X);
+/* X (m rows), first r rows ← RᵀX. */
 void ny_basis_contract(const struct ny_basis *basis, const struct ny_problem *problem,
                        struct ny_matrix X);
 
@@ -85,6 +91,8 @@ int ny_basis_empty(struct ny_context *ctx);
 /* A new solution and a basis for it, G moved, which `solve` fills. */
 typedef int ny_basis_solve_fn(struct ny_problem *problem, struct ny_basis *basis,
                               struct ny_solution *solution);
+/* Makes the solution (the caller owns it, also after an error) and the basis, moves G, calls
+ * `solve`, and releases the basis. */
 int ny_basis_solve(struct ny_problem *problem, struct ny_solution *solution,
                    ny_basis_solve_fn *solve);
 

@@ -8,8 +8,12 @@
  * the matrix in the middle, and Û = Q times its vectors. If no weight is negative, J = I, and the
  * middle is Λ_s itself.
  *
- * One pass serves all experts: their columns lie side by side in C, and G holds C_rᵀC_q of each
- * pair.
+ * One pass serves all experts. Their columns lie side by side in one C, and one G = CᵀC holds
+ * C_rᵀC_q of each pair: the exact eigenpairs of Σ μ_r C_r W_r⁺ C_rᵀ need all of them, and a pass
+ * for each expert would read the points as many times for the diagonal blocks alone. The columns
+ * that weights are fitted on are the last ones of the same C, so that their errors are exact over
+ * all rows without a further pass. In the passes an ensemble costs what `projected` does; in W only
+ * the experts' blocks, of order m/experts, are decomposed.
  */
 #include "spectral/ensemble.h"
 

@@ -19,8 +19,9 @@ struct ny_ensemble {
 
 /* The sizes, from m, rank, experts and weights of the problem. */
 struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem);
-/* The first landmark of the expert, and how many it has. */
+/* Returns the first landmark of the expert. */
 size_t ny_ensemble_first(const struct ny_ensemble *ensemble, size_t expert);
+/* Returns how many landmarks the expert has. */
 size_t ny_ensemble_width(const struct ny_ensemble *ensemble, size_t expert);
 /* Rows of `root` that belong to the expert, over its own landmarks. */
 struct ny_matrix ny_ensemble_root(const struct ny_ensemble *ensemble, size_t expert);
@@ -28,6 +29,7 @@ struct ny_matrix ny_ensemble_root(const struct ny_ensemble *ensemble, size_t exp
 /* μ, from ΦᵀΦ and the strict upper triangle of W_R. */
 int ny_ensemble_weigh(const struct ny_problem *problem, const struct ny_basis *basis,
                       struct ny_ensemble *ensemble);
+/* Bytes that ny_ensemble_weigh() charges while it runs. */
 size_t ny_ensemble_weigh_bytes(const struct ny_ensemble *ensemble);
 
 #endif

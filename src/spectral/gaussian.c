@@ -13,12 +13,14 @@
 /* Rows of Ω that are made again at a time. */
 enum { CHUNK_ROWS = 256 };
 
+/* Returns the products with K that the method makes: one, Y = KΩ. */
 static unsigned products(const struct ny_randomized *how)
 {
     (void)how;
     return 1;
 }
 
+/* Makes Q = orth(Y) in V; Y is kept, as the least squares need it. */
 static int next(struct ny_sketch *sketch, unsigned step)
 {
     (void)step;
@@ -80,6 +82,7 @@ static double inverse_norm(struct ny_matrix L, struct ny_matrix X)
     return sqrt(sum);
 }
 
+/* Makes B from Q, Ω and Y, and the factor by which rounding of Y is larger in B. */
 static int reduce(struct ny_sketch *sketch, struct ny_matrix B)
 {
     size_t r = B.rows;

@@ -1,3 +1,17 @@
+/*
+ * The measure of f32 tile Grams (gram_noise.h): which rows of the Gram are compared, the comparison
+ * of one unit, and the rules that judge the sum of all of them. fit/gram_noise.c runs the pass.
+ *
+ * Rows of the Gram that are looked at are m/8 of m, at least 64 and at most 128 (all of them below
+ * 64). One half are the rows j with the largest ‖W⁺e_j‖²·(mean square of column j), estimated from
+ * 16 vectors of random signs; the other half lie at equal distances among the rest and count for
+ * all of it. A unit then takes a 2,048 × count × m product in f32 and the same in f64, instead of
+ * two whole Grams.
+ *
+ * ny_gram_loss() and the two _blurs() rules take four standard deviations: 4σ√(u + ρu²) for u units
+ * of deviation σ, of whose variance the share ρ is common to all units. The rules answer true where
+ * nothing was measured and all numbers are NaN.
+ */
 #include "spectral/gram_noise.h"
 
 #include <assert.h>
@@ -29,6 +43,7 @@ struct ranked {
     size_t row;
 };
 
+/* Orders rows by weight, descending; the lower row first where weights are equal. */
 static int heavier(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
@@ -37,6 +52,7 @@ static int heavier(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
+/* Orders rows by number, so that rows at equal distances can be taken from them. */
 static int by_row(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
@@ -300,6 +316,7 @@ struct ny_gram_noise ny_gram_meter_read(const struct ny_gram_meter *meter)
     return noise;
 }
 
+/* Returns 4√(u + ρu²), by which the deviation of one unit is multiplied for u units. */
 static double deviations(const struct ny_gram_noise *noise, double units)
 {
     const double safe = 4;

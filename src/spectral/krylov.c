@@ -1,3 +1,16 @@
+/*
+ * The block Krylov iteration of krylov.h: the first block, the product with A that a pass leaves in
+ * H, Rayleigh–Ritz, and the next block. fit/krylov.c drives it, one pass a step; krylov_partial.c
+ * makes a unit's share of H, krylov_solve.c the map.
+ *
+ * All that a resumed fit needs is one array, `state`: t, ω, the residual and the rank, then s′, H,
+ * Q and T. sums, H, Q and T are views into it, so that a checkpoint writes the array as it is. The
+ * factor B and the directions U are computed again from W and Q.
+ *
+ * H, m × l, is what a step gathers over all points; its small problem T has the columns of all
+ * blocks so far. Q is kept orthonormal to all blocks before by three rounds, as columns that are
+ * made up for a block that lost rank may lie in Q.
+ */
 #include "spectral/krylov_private.h"
 
 #include <math.h>
@@ -87,6 +100,7 @@ static void view_product(struct ny_krylov *krylov)
     krylov->H = ny_matrix(krylov->state + NUMBERS + m, m, columns_of(krylov, krylov->step));
 }
 
+/* Makes sums, H, Q and T views into the state, in the order that the head of this file names. */
 static void view_state(struct ny_krylov *krylov)
 {
     size_t m = krylov->problem.m;

@@ -1,12 +1,19 @@
 /*
  * The projected problem without its Gram: the leading eigenpairs of A = BᵀΦᵀΦB, B whitening W_R
  * (spectral/projected.c), by randomized block Krylov iteration (Musco & Musco 2015, Algorithm 2, as
- * block Lanczos that keeps all of its basis). A step is one pass over the points: it multiplies
- * their ΦᵀΦ with U = R·B·V, m × l, of which Y = AV follows; Rayleigh–Ritz over all blocks so far,
- * T = QᵀAQ, gives pairs and their residuals, and what Y has outside of Q is the next block.
+ * block Lanczos that keeps all of its basis). `projected --inner randomized` uses it, for few
+ * components of many landmarks; fit/krylov.c makes the passes.
  *
- * The first block comes from the landmarks taken as a sample of the points: there ΦᵀΦ is
- * (n/m) W_R S W_R, whose leading eigenvectors cost no pass.
+ * A step is one pass over the points: it multiplies their ΦᵀΦ with U = R·B·V, m × l, instead of
+ * summing ΦᵀΦ up. Its l = p + oversample columns, rounded up to a multiple of 16, take 4nml flop
+ * instead of the Gram's nm², and there is no m × m eigenproblem. Y = AV follows from the product;
+ * Rayleigh–Ritz over all blocks so far, T = QᵀAQ, gives pairs whose residuals ‖Av − λv‖ are known,
+ * and that say when to stop. What Y has outside of Q is the next block.
+ *
+ * The first block costs no pass: it comes from W, the landmarks taken as a sample of the points.
+ * There ΦᵀΦ is (n/m) W_R S W_R, whose leading eigenvectors are found at once. W is whitened by
+ * Cholesky, and by its eigenvectors only where it is rank deficient. A checkpoint keeps Q, QᵀAQ and
+ * the product under way.
  */
 #ifndef NY_SPECTRAL_KRYLOV_H
 #define NY_SPECTRAL_KRYLOV_H
@@ -34,13 +41,16 @@ struct ny_krylov {
  * error. */
 int ny_krylov_new(struct ny_krylov *krylov, const struct ny_problem *problem, double *image,
                   unsigned step);
+/* Frees all that ny_krylov_new() has made, the image that it took over included. */
 void ny_krylov_release(struct ny_krylov *krylov);
 /* Brings `state` up to date with what is not kept in it. */
 const double *ny_krylov_save(struct ny_krylov *krylov);
 
-/* l, the most passes there may be, and bytes of a state, with m landmarks. */
+/* Returns l, the columns of a block, with m landmarks. */
 size_t ny_krylov_width(const struct ny_problem *problem, size_t m);
+/* Returns the most passes there may be, with m landmarks. */
 unsigned ny_krylov_steps(const struct ny_problem *problem, size_t m);
+/* Bytes of a state, with m landmarks. */
 size_t ny_krylov_state_bytes(const struct ny_problem *problem, size_t m);
 
 /* The pass of this step has ended, H and in the first one the sums are complete: the next block, or
@@ -62,9 +72,12 @@ struct ny_krylov_partial {
     double *strip; /* a strip of the tile, widened */
 };
 
+/* Makes the buffers of one worker, for blocks of `width` columns. */
 int ny_krylov_partial_new(struct ny_krylov_partial **out, struct ny_context *ctx, size_t m,
                           size_t width);
+/* Frees the buffers; NULL is allowed. */
 void ny_krylov_partial_free(struct ny_krylov_partial *partial);
+/* Bytes of the buffers of one worker. */
 size_t ny_krylov_partial_bytes(size_t m, size_t width);
 /* partial = C′ᵀ(C′U) of the tile C (NY_UNIT_ROWS × m). */
 void ny_krylov_partial_set(struct ny_krylov_partial *partial, struct ny_matrix32 C,

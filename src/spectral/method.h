@@ -20,11 +20,13 @@ enum ny_normalisation {
     NY_DIVIDED_IMPLICIT   /* degrees of all rows of K̃: 𝒟^-½ C B Cᵀ 𝒟^-½, v = B s */
 };
 
+/* Tells whether the map takes averages off K. */
 static inline bool ny_centred(enum ny_normalisation normalisation)
 {
     return normalisation == NY_CENTRED_LANDMARKS || normalisation == NY_CENTRED_IMPLICIT;
 }
 
+/* Tells whether the map divides K by degrees. */
 static inline bool ny_divided(enum ny_normalisation normalisation)
 {
     return normalisation == NY_DIVIDED_LANDMARKS || normalisation == NY_DIVIDED_IMPLICIT;
@@ -106,17 +108,20 @@ struct ny_method {
     size_t (*bytes)(size_t m, size_t p, size_t k, const struct ny_problem *problem);
 };
 
+/* Returns the method of that name; NULL where there is none. */
 const struct ny_method *ny_method_find(const char *name);
+/* Returns method number `index` in the order of the help; NULL past the end. */
 const struct ny_method *ny_method_at(size_t index);
 /* Allocates the arrays of a solution: P (zero), q, values and averages. */
 int ny_solution_new(struct ny_solution *solution, struct ny_problem *problem);
+/* Frees the arrays of a solution. */
 void ny_solution_release(struct ny_solution *solution, struct ny_context *ctx);
 /* Notes how many of these eigenvalues are negative beyond the cut, and their share of Σ|λ|; returns
  * how many are above it. */
 size_t ny_solution_count(struct ny_solution *solution, const double *values, size_t count,
                          double cut);
 
-/* The choice that W allows before the pass (src/README.md, trap 1): η = 2⁻²⁴ max_j mean_i (w_ij −
+/* The choice that W allows before the pass (spectral/gram.c): η = 2⁻²⁴ max_j mean_i (w_ij −
  * a_j)² ‖W_r⁺‖_F / mean k(x,x), and the rank cut of f32 tiles. */
 struct ny_gram_choice {
     enum ny_gram_precision precision; /* of the tile Gram */
@@ -129,6 +134,7 @@ struct ny_gram_choice {
 /* W with both triangles, kept; the workspace holds one more m × m. */
 int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
                    double mean_diagonal, struct ny_gram_choice *choice);
+/* Bytes that ny_gram_choose() charges while it runs. */
 size_t ny_gram_choose_bytes(size_t m);
 /* The precision that η alone decides. */
 enum ny_gram_precision ny_gram_precision_of(double eta);

@@ -12,8 +12,9 @@ int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
                       struct ny_solution *solution, double *sigma, struct ny_matrix U);
 /* Tells whether k pairs of m landmarks come from the randomized solver. */
 bool ny_nystrom_randomized(const struct ny_problem *problem, size_t m, size_t k);
-/* The flops and bytes of struct ny_method. */
+/* Returns the flops of the small problem, for struct ny_method. */
 double ny_nystrom_flops(size_t m, size_t p, size_t k, const struct ny_problem *problem);
+/* Returns its bytes beyond W and the accumulator, for struct ny_method. */
 size_t ny_nystrom_bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem);
 
 #endif

@@ -9,6 +9,7 @@
  * 0 if W_R is small or indefinite, or they are many, and then all but that triangle is as it
  * was. */
 int ny_deflate(struct ny_problem *problem, struct ny_basis *basis, size_t *count);
+/* Bytes that ny_deflate() charges at most. */
 size_t ny_deflate_bytes(size_t m);
 
 /* Puts L of W_R in place of its lower triangle, if W_R is safely of full rank. */

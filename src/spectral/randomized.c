@@ -10,6 +10,8 @@
 #include "spectral/methods.h"
 #include "spectral/whole.h"
 
+/* Fills rows of Ω. A number depends on its place alone, so that it can be made again by any thread.
+ * */
 static int gaussian_rows(void *arg, size_t first, size_t count)
 {
     const struct ny_sketch *sketch = arg;
@@ -36,6 +38,7 @@ void ny_symmetrise(struct ny_matrix B)
         }
 }
 
+/* Returns the products with K that the method makes: `power` of them for the range, one for B. */
 static unsigned products(const struct ny_randomized *how)
 {
     return how->power + 1;
@@ -48,6 +51,7 @@ static int start(struct ny_sketch *sketch)
     return err || sketch->randomized.power ? err : ny_orthonormalise(sketch->ctx, sketch->V);
 }
 
+/* Makes V = orth(Y) after every product but the last, whose Y = KQ is what B is made of. */
 static int next(struct ny_sketch *sketch, unsigned step)
 {
     if (step == sketch->randomized.power) return NY_OK; /* Y = KQ: what B is made of */

@@ -1,3 +1,17 @@
+/*
+ * The engine of ny_pass_run(). Stages that read the points as a stream call it, from the sums of a
+ * fit to the neighbours of a graph.
+ *
+ * One lock guards the counters next and folded. A worker takes unit `next` from the source under
+ * the lock, computes it without, waits until folded == its unit, folds it outside of the lock
+ * (nobody else may fold then) and passes the turn on. `ahead_max` bounds next − folded, where folds
+ * need what earlier units left. Units that need no reading are taken together with the next one
+ * that does: if other workers took them, they would only wait for their turn.
+ *
+ * An error, an interrupt or NY_END of a fold sets `stop`; workers then take no further unit and
+ * fold nothing more. What is folded stays folded, and a checkpoint is made before an interrupt is
+ * obeyed.
+ */
 #include "stream/pass.h"
 
 #include "base/clock.h"
@@ -19,6 +33,7 @@ struct run {
     struct ny_meter meter;
 };
 
+/* Ends the pass for all workers, those included that wait for their turn. */
 static void stop(struct run *run)
 {
     ny_mutex_lock(&run->lock);
@@ -27,6 +42,8 @@ static void stop(struct run *run)
     ny_mutex_unlock(&run->lock);
 }
 
+/* Keeps `ahead_max` units at most between the last one folded and the next one taken: so the budget
+ * decides what is in flight, not what is computed. */
 static bool may_start(const struct run *run)
 {
     const struct ny_pass *pass = run->pass;
@@ -100,6 +117,8 @@ static int checkpoint(struct run *run, uint64_t units_done)
     return err ? err : interrupted;
 }
 
+/* Folds one tile in its turn, tells the progress, and makes a checkpoint before the turn is passed
+ * on: nobody folds while the state is saved. */
 static int fold(struct run *run, const struct ny_tile *tile)
 {
     const struct ny_pass *pass = run->pass;
@@ -138,6 +157,7 @@ static int fold_all(struct run *run, uint64_t first, const struct ny_tile *tile)
     return err ? err : fold(run, tile);
 }
 
+/* Runs one worker until the source ends or the pass stops; NY_END is no error. */
 static int work(void *arg, unsigned worker)
 {
     struct run *run = arg;

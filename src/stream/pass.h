@@ -6,6 +6,13 @@
  * rows of one unit say (in the worker's own buffers), `fold` adds that to the whole, strictly in
  * unit order and never two at a time. So a sum is a left fold over units, whatever the budget and
  * the threads are, and wherever an earlier run was interrupted.
+ *
+ * Results do not depend on threads, budget or kills. A worker computes its unit (2,048 rows) with
+ * one-threaded BLAS calls of one fixed shape, padded with zero rows; the budget decides only how
+ * many units are in flight; random numbers are a function of (seed, stream, index). The small
+ * problem of up to 2,048 landmarks (NY_BLAS_SERIAL_ORDER) is solved with one BLAS thread as well.
+ * Above, OpenBLAS uses all threads, so there the last bits may depend on their number. Another CPU
+ * family or BLAS gives other bits too; a resumed job warns of it.
  */
 #ifndef NY_STREAM_PASS_H
 #define NY_STREAM_PASS_H

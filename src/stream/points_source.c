@@ -48,6 +48,8 @@ size_t ny_source_of_points_bytes(const struct ny_points_info *points, unsigned w
     return (workers + 1) * (block + sizeof(struct slot)) + workers * block;
 }
 
+/* Sets the rows of a unit and asks the store to read its blocks, and some beyond, from disk. Rows
+ * that were lost are no part of the numbering (ny_lost_place()). */
 static int take(struct ny_source *base, struct ny_tile *tile)
 {
     struct points_source *source = (struct points_source *)base;
@@ -125,6 +127,7 @@ static int pin(struct points_source *source, uint64_t block, struct slot **out)
     }
 }
 
+/* Gives a slot back; workers that wait for a slot look again. */
 static void unpin(struct points_source *source, struct slot *slot)
 {
     slot->users--;
@@ -153,6 +156,8 @@ static int copy_rows(const struct points_source *source, const struct slot *slot
     return NY_OK;
 }
 
+/* Copies rows of one or several blocks, each pinned while it is copied from, outside of the lock.
+ * */
 static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
                  void *rows)
 {
@@ -196,6 +201,8 @@ static void release(struct ny_source *base)
     ny_free(base->ctx, source);
 }
 
+/* Allocates one slot a worker and one more, and reserves the mapped pages of the blocks that are
+ * decoded. */
 static int allocate_slots(struct points_source *source, size_t block_bytes)
 {
     struct ny_context *ctx = source->base.ctx;

@@ -24,6 +24,7 @@ struct reader_source {
     struct unit *unit;
 };
 
+/* Reads the next unit into the buffer of the worker, from as many batches as that takes. */
 static int take(struct ny_source *base, struct ny_tile *tile)
 {
     struct reader_source *source = (struct reader_source *)base;
@@ -43,6 +44,7 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     return err;
 }
 
+/* Converts values as read to the type that is handed out. */
 static void convert(enum ny_dtype from, const void *in, enum ny_dtype to, void *out, size_t count)
 {
     if (from == to)
@@ -73,6 +75,7 @@ static int record(const struct reader_source *source, const struct unit *unit, s
     return ny_fail(base->ctx, NY_EINTERNAL, "a row has more than %zu values", base->slots);
 }
 
+/* Hands out rows of the worker's own unit, converted. */
 static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
                  void *rows)
 {

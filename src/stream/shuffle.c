@@ -1,3 +1,15 @@
+/*
+ * The bucket sort of shuffle.h, used by `import --shuffle`: rows of any number in bounded memory
+ * and one temporary file that has no name, and so never outlives the process.
+ *
+ * A record goes to bucket hash >> 56, one of 256. Each bucket fills a piece of memory / 256 bytes
+ * (at least 4,096); a full piece is written wherever the file ends, and the bucket remembers its
+ * number. Draining reads one bucket at a time and sorts it by hash: 10 GB of records need about 40
+ * MB at a time.
+ *
+ * The order follows from (seed, row) alone: neither the memory nor the sizes of records change it.
+ * Two rows with equal hashes stay in the order in which they came.
+ */
 #include "stream/shuffle.h"
 
 #include <errno.h>
@@ -69,6 +81,7 @@ done:
     return err;
 }
 
+/* Writes or reads one whole piece at its place in the file, with as many calls as that takes. */
 static int move_piece(struct ny_shuffle *shuffle, bool writing, char *data, uint64_t number)
 {
     size_t done = 0;
@@ -90,6 +103,8 @@ static int move_piece(struct ny_shuffle *shuffle, bool writing, char *data, uint
     return NY_OK;
 }
 
+/* Appends a full piece to the file and its number to the bucket, whose piece in memory is empty
+ * again. */
 static int spill(struct ny_shuffle *shuffle, struct bucket *bucket, char *piece)
 {
     int err;
@@ -153,6 +168,8 @@ struct entry {
     size_t at, bytes;
 };
 
+/* Orders entries by hash; equal hashes keep the order in which they came, as qsort() alone would
+ * not. */
 static int by_hash(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
@@ -174,6 +191,8 @@ static int load_bucket(struct ny_shuffle *shuffle, size_t number, char *data)
     return err;
 }
 
+/* Hands the records of one bucket on in order. Nothing else is needed for a global order, since
+ * buckets are cut by the highest bits of the hash. */
 static int drain_bucket(struct ny_shuffle *shuffle, size_t number, ny_record_fn *each, void *arg)
 {
     struct bucket *bucket = &shuffle->bucket[number];

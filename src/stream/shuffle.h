@@ -14,6 +14,7 @@ struct ny_shuffle;
  * `memory` bytes. */
 int ny_shuffle_new(struct ny_shuffle **out, struct ny_context *ctx, const char *folder,
                    uint64_t seed, size_t memory);
+/* Frees the buffers and the file; NULL is allowed. */
 void ny_shuffle_free(struct ny_shuffle *shuffle);
 /* `row`: what is hashed. A record is one row with all that goes along. */
 int ny_shuffle_add(struct ny_shuffle *shuffle, uint64_t row, const void *record, size_t bytes);

@@ -11,6 +11,7 @@
  */
 enum { NY_UNIT_ROWS = 2048, NY_STRIP_ROWS = 512 };
 
+/* Returns how many units hold so many rows. */
 static inline uint64_t ny_units_of(uint64_t rows)
 {
     return (rows + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS;
@@ -50,11 +51,14 @@ struct ny_source {
     double stored_bytes_per_row; /* read from disk, for the progress */
 };
 
+/* Reads rows first … first+count−1 of the tile (0-based in it) to `rows`; errors are those of the
+ * source. */
 static inline int ny_tile_strip(const struct ny_tile *tile, size_t first, size_t count, void *rows)
 {
     return tile->source->ops->strip(tile->source, tile, first, count, rows);
 }
 
+/* Frees a source; NULL is allowed. */
 static inline void ny_source_free(struct ny_source *source)
 {
     if (source) source->ops->free(source);

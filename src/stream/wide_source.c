@@ -16,6 +16,7 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     return points->ops->take(points, tile);
 }
 
+/* Reads rows as stored into the worker's strip, then widens them. */
 static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
                  void *rows)
 {

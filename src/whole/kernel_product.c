@@ -1,3 +1,15 @@
+/*
+ * One product with all of K as a pass over its tiles (kernel_product.h). whole/products.c calls it
+ * for each product of `randomized` and `gaussian`.
+ *
+ * Each worker holds one panel of at most 2,048 points as columns, and takes the units against it
+ * one after another: a tile C′ = K_up − 1aᵀ, then C′V_p for the rows of the unit and C′ᵀV_u for the
+ * rows of the panel. On the diagonal (u = p) the second would be the first again and is left out.
+ * The fold adds both to Y in f64, with the terms of the shift: 1(aᵀV_p) and a(1ᵀV_u).
+ *
+ * Y is complete after the last tile; finish() refuses values that are not finite, and multiplies by
+ * N from the left.
+ */
 #include "whole/kernel_product.h"
 
 #include <string.h>
@@ -108,6 +120,7 @@ static void multiply32(const struct run *run, struct side *side, bool diagonal)
                   ny_matrix32(side->Y_panel, C.cols, w));
 }
 
+/* Like multiply32(), in f64. */
 static void multiply64(const struct run *run, struct side *side, bool diagonal)
 {
     struct ny_matrix C = ny_tiles_c64(&side->tiles, 0);
@@ -120,6 +133,8 @@ static void multiply64(const struct run *run, struct side *side, bool diagonal)
                 ny_matrix(side->Y_panel, C.cols, w));
 }
 
+/* Computes a tile and what it adds to Y, in the worker's own buffers. A worker stays with a panel
+ * as long as the tiles it is given are of that panel. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
@@ -165,6 +180,8 @@ static void add_rows(const struct run *run, uint64_t at, const void *part, const
     }
 }
 
+/* Adds what the tile gave to Y, in tile order, so that the sum is the same for any number of
+ * workers. */
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
@@ -205,6 +222,7 @@ size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, s
            (precision == NY_PRECISION_F32 ? ny_shift_sample_bytes(spec, workers) : 0);
 }
 
+/* Makes the buffers of one worker and loads the panel that the product begins or goes on with. */
 static int allocate_side(struct run *run, unsigned worker)
 {
     const struct ny_kernel_product *product = run->product;

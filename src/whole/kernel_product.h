@@ -5,6 +5,12 @@
  * Kernel values of a panel p and a unit u (columns/pairs.h) serve both Y_u += K_up V_p and, K being
  * symmetric, Y_p += K_upᵀ V_u. Y is a left fold over these tiles: neither threads nor the budget
  * change a bit of it. As in columns.h, an f32 tile is K_up − 1aᵀ; the part of a is added in f64.
+ *
+ * `randomized` and `gaussian` multiply all of K with a few columns in this way. A tile of 2,048 ×
+ * 2,048 kernel values serves both products, so half of the kernel values are computed. Tiles are
+ * the units of the ordinary pass (stream/pass.h): a product resumes at any tile and has the same
+ * bytes for any number of threads. f32 tiles are shifted by means over 64 hashed points
+ * (ny_shift_sample).
  */
 #ifndef NY_WHOLE_KERNEL_PRODUCT_H
 #define NY_WHOLE_KERNEL_PRODUCT_H
@@ -43,9 +49,12 @@ size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, s
 /* Columns that give f32 tiles their shift: `a` of some rows is the mean of their kernel values with
  * a few hashed ones. */
 struct ny_shift_sample;
+/* Draws 64 hashed rows of `points` and makes the buffers of all workers. */
 int ny_shift_sample_new(struct ny_shift_sample **out, const struct ny_columns_spec *spec,
                         struct ny_source *points, uint64_t seed, unsigned workers);
+/* Frees the sample; NULL is allowed. */
 void ny_shift_sample_free(struct ny_shift_sample *sample);
+/* Bytes that a sample charges for so many workers. */
 size_t ny_shift_sample_bytes(const struct ny_columns_spec *spec, unsigned workers);
 /* a[i] of the tile's rows, on the tile's worker. */
 int ny_shift_sample_means(struct ny_shift_sample *sample, const struct ny_tile *tile, double *a);

@@ -43,6 +43,8 @@ static uint64_t place_of(const struct ny_products_state *state, uint64_t tiles_d
     return state->step * (state->shape.tiles + 1) + tiles_done;
 }
 
+/* Saves V and Y, as they are after so many tiles of this product, as the checkpoint of the stage.
+ * */
 static int save(struct ny_products_state *state, enum ny_stage_id stage, uint64_t tiles_done)
 {
     int err = ny_job_checkpoint_image(&state->fit->job, stage, "products", state->fit->state,
@@ -86,6 +88,7 @@ static int normalise(const struct ny_products_state *state, struct ny_matrix X)
     return NY_OK;
 }
 
+/* Makes the first V. Centred maps get a further column of ones, whose product is K1. */
 static int start(struct ny_products_state *state)
 {
     const struct ny_whole *whole = state->fit->settings->method->whole;
@@ -192,6 +195,8 @@ static int run_step(struct ny_products_state *state, uint64_t first_tile)
     return err ? err : run_product(state, first_tile);
 }
 
+/* Runs the products from where the checkpoint left them; a stage that ends saves its last product
+ * as well, for stage solve. */
 static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);

@@ -36,6 +36,7 @@ static double cut_of(const struct ny_products_state *state, double largest)
     return noise * (f64 > f32_tiles ? f64 : f32_tiles) * largest;
 }
 
+/* Reduces the products to B, r × r, and finds its largest eigenpairs. */
 static int solve_small(struct ny_products_state *state, struct pairs *pairs)
 {
     struct ny_context *ctx = state->fit->job.ctx;
@@ -148,6 +149,8 @@ static int count_values(const struct ny_products_state *state, struct pairs *pai
                    "width");
 }
 
+/* Saves P, the degrees' roots where there are some, and what places new points by Nyström's
+ * formula. */
 static int save_map(struct ny_products_state *state, const struct pairs *pairs)
 {
     struct ny_fit *fit = state->fit;
@@ -223,6 +226,7 @@ static int make_map(struct ny_products_state *state, struct pairs *pairs,
     return err ? err : save_averages(state);
 }
 
+/* Runs stage solve: B, its eigenpairs, the map, and the next stage in one record. */
 static int run_solve(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
@@ -306,6 +310,7 @@ struct output {
     float *narrow;
 };
 
+/* Makes the buffers of one unit and the writer, and loads P. */
 static int allocate_output(struct ny_products_state *state, struct output *out)
 {
     struct ny_fit *fit = state->fit;
@@ -329,6 +334,8 @@ static int allocate_output(struct ny_products_state *state, struct output *out)
     return ny_embedding_writer_new(&out->writer, fit->job.store, fit->job.name, layout, 0);
 }
 
+/* Computes Q P of one unit's rows, adds the roots where they are stored, and gives the rows to the
+ * writer. */
 static void add_unit(struct ny_products_state *state, struct output *out, size_t first,
                      size_t rows)
 {
@@ -387,6 +394,7 @@ static void report_ratio(struct ny_fit *fit)
                         ny_ideal_map(&ideal, n * n, ny_products_columns(&products)));
 }
 
+/* Runs stage project: the rows of Q P, unit by unit, in the thread of the job. */
 static int run_project(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
