@@ -72,6 +72,7 @@ static size_t rows_from(const struct against *run, uint64_t first)
     return left < NY_VECTOR_ROWS ? (size_t)left : NY_VECTOR_ROWS;
 }
 
+/* Sums M = ZᵀZ over all rows in one pass. */
 static int sum_up(struct against *run)
 {
     int err = NY_OK;
@@ -131,6 +132,7 @@ done:
     return err;
 }
 
+/* Returns the mean of 1 − |λ̃ − λ|/λ over w pairs. */
 static double mean_accuracy(const struct against *run, size_t first, size_t w)
 {
     double mean = 0;
@@ -233,6 +235,7 @@ static double residual(const struct against *run, const double *z)
     return squares;
 }
 
+/* Finds the regression, and in a second pass the mean of its squared residuals and their spread. */
 static int align(struct against *run)
 {
     json_t *report = run->of->report, *interval;

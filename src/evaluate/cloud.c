@@ -1,3 +1,13 @@
+/*
+ * Hands out the rows of an embedding to the measures (evaluate/cloud.h). ny_evaluate_run() opens
+ * one cloud for all measures, and decides by the budget whether its rows are held in memory.
+ *
+ * Opening takes two sweeps in the order of rows: one for the mean of each column and the largest
+ * entry, one for the sum of squares. Rows are then (y − mean)·2⁻ᵉ, where 2ᵉ exceeds twice the
+ * largest entry, so that squares neither overflow nor vanish. Held rows are shifted once; others
+ * are read in pieces of about 4 MiB and shifted by the worker that asks for them. Both ways give
+ * the same bits.
+ */
 #include "evaluate/cloud.h"
 
 #include <math.h>
@@ -20,6 +30,7 @@ size_t ny_cloud_piece(size_t p)
     return (units ? units : 1) * NY_UNIT_ROWS;
 }
 
+/* Reads the piece that begins at a row, as it is stored. */
 static int load_piece(struct ny_cloud *cloud, uint64_t first)
 {
     uint64_t left = cloud->n - first;
@@ -44,6 +55,7 @@ static float *unit_of(const struct ny_cloud *cloud, unsigned worker)
     return cloud->units + (size_t)worker * NY_UNIT_ROWS * cloud->p;
 }
 
+/* Hands out the next unit. Reading is done here, in order; shifting is left to ny_cloud_unit(). */
 static int take(struct ny_source *source, struct ny_tile *tile)
 {
     struct ny_cloud *cloud = (struct ny_cloud *)source;
@@ -61,6 +73,7 @@ static int take(struct ny_source *source, struct ny_tile *tile)
     return err;
 }
 
+/* Subtracts the mean and divides by the power of two. */
 static void shift(const struct ny_cloud *cloud, float *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -134,6 +147,7 @@ static int sweep(struct ny_cloud *cloud, bool raw, double *largest)
     return err;
 }
 
+/* Finds mean and scale, then the sum of squares, which also shifts rows that are held. */
 static int measure(struct ny_cloud *cloud)
 {
     double largest = 0;

@@ -34,7 +34,9 @@ struct ny_cloud {
 /* NY_ENUMERIC where a value is not finite. */
 int ny_cloud_open(struct ny_cloud *cloud, struct ny_context *ctx,
                   const struct ny_cloud_reader *reader, unsigned workers, bool hold);
+/* Frees the rows; right also after a failure, and of a zeroed cloud. */
 void ny_cloud_close(struct ny_cloud *cloud);
+/* Returns the bytes that ny_cloud_open() charges for n rows of p values, held or not. */
 size_t ny_cloud_bytes(uint64_t n, size_t p, unsigned workers, bool hold);
 
 /* Rows that are asked of the reader at a time, at most. */

@@ -1,3 +1,14 @@
+/*
+ * Runs the verb evaluate (evaluate/evaluate.h): it reads the words of --measures, plans the memory,
+ * opens the rows, runs the measures in the order of the table, and assembles the report. The front
+ * end is api/evaluate.c.
+ *
+ * A word names a measure, one of its keys, "all" or "labels". A measure that does not apply records
+ * a reason instead of a figure; the run fails only where the user named the measure or the figure.
+ * The number of workers is the largest with which rows that are read again would fit; rows are held
+ * in memory only where there is room left for them. Clusters are stored with the result once every
+ * measure has succeeded.
+ */
 #include "evaluate/evaluate.h"
 
 #include <stdio.h>
@@ -155,6 +166,7 @@ static int run_measure(struct ny_evaluation *run, const struct ny_measure *measu
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
+/* Returns the most that any measure which was asked for needs; measures run one after another. */
 static size_t most(const struct ny_evaluation *run,
                    size_t (*of)(const struct ny_measure *, const struct ny_evaluation *))
 {
@@ -218,6 +230,7 @@ static int fit_in(struct ny_evaluation *run, bool *hold)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* Reads rows of the embedding as f32, whatever its precision. */
 static int read_rows(void *arg, uint64_t first, size_t count, float *out)
 {
     struct ny_result *result = arg;
@@ -281,6 +294,8 @@ static int open_result(struct ny_evaluation *run, struct ny_store *store, const 
                    name, run->result.bare ? "graph" : "dictionary");
 }
 
+/* Fills the report with the facts known before measuring, and null for every key of every measure.
+ */
 static void describe(struct ny_evaluation *run)
 {
     ny_field_set_text(run->report, "name", run->result.name);

@@ -1,3 +1,14 @@
+/*
+ * Runs Lloyd's iterations of several initialisations side by side (evaluate/kmeans.h);
+ * evaluate/clusters.c calls it. The initial centres are in evaluate/kmeans_seed.c, the inner loops
+ * in evaluate/nearest.h.
+ *
+ * An iteration is one pass. A worker multiplies a unit by the centres of as many initialisations as
+ * fit into 256 centres (by those of one at least), finds the nearest centre of each row, and adds
+ * the row to that cluster's sum; folds add the sums of units in order. The inertia needs no
+ * distances: it is Σ‖y‖² − Σ_c ‖s_c‖²/n_c with the sums s_c. An initialisation that has converged
+ * is taken out and the others close ranks, so that later passes get cheaper.
+ */
 #include "evaluate/kmeans.h"
 
 #include <math.h>
@@ -30,6 +41,8 @@ struct run {
 
 /* ---- one pass ------------------------------------------------------------------------------ */
 
+/* Returns how many initialisations share a product: the most whose centres are at most 256, or one.
+ */
 static size_t inits_of_product(size_t k, size_t inits)
 {
     size_t fit = PRODUCT_CENTRES / k;
@@ -90,6 +103,7 @@ static void set_norms(struct run *run)
     }
 }
 
+/* Assigns all rows to the nearest of the present centres, and sums them up by cluster. */
 static int pass(struct run *run)
 {
     static const struct ny_pass_work work = {unit, fold, NULL};

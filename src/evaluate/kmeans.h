@@ -1,11 +1,17 @@
 /*
- * k-means: Lloyd's iterations from several k-means++ initialisations, all of them in the same
- * passes over the rows.
+ * Runs k-means: Lloyd's iterations from several k-means++ initialisations, all of them in the same
+ * passes over the rows. The measure clusters calls it (evaluate/clusters.c).
  *
- * For a unit Y, the distances to the centres of an initialisation are a product, ‖c‖² − 2CYᵀ in
- * f32. The nearest is found by a comparison along rows. Sums are f64, a left fold over units:
- * threads and budget do not change a bit. The initial centres are drawn from a hashed sample of the
- * rows.
+ * For a unit Y, the distances to the centres are a product, ‖c‖² − 2CYᵀ in f32, in which the
+ * centres of several initialisations lie side by side. The nearest centre is found by a comparison
+ * along rows. An iteration of ten initialisations is therefore one pass over the rows, and not ten.
+ * Sums are f64, a left fold over units: threads and budget do not change a bit. The initial centres
+ * are drawn from a hashed sample of the rows.
+ *
+ * The mean is subtracted from the rows. They are held in memory if they fit the budget; if they do
+ * not, each pass reads them again, in the same units (evaluate/cloud.h). Mini-batches were left
+ * out: they would make results depend on the budget, and a pass over an embedding costs less than
+ * one over its points.
  */
 #ifndef NY_EVALUATE_KMEANS_H
 #define NY_EVALUATE_KMEANS_H
@@ -35,6 +41,7 @@ struct ny_centres {
 
 /* centres: zeros before; released also after a failure. */
 int ny_kmeans_run(const struct ny_kmeans *how, struct ny_centres *centres);
+/* Frees the centres; zeros are allowed. */
 void ny_centres_release(struct ny_centres *centres, struct ny_context *ctx);
 /* The initial centres alone: inits × k × p. If there are fewer than k different rows, the first
  * centre is repeated, and no row is nearest to the copies. */

@@ -106,6 +106,8 @@ static int find_candidates(struct knn *run)
 
 /* ---- votes --------------------------------------------------------------------------------- */
 
+/* Tells whether a row is one to learn from in a split. It is a hash of the row number, so that
+ * results do not depend on which rows were sampled. */
 static bool learns(const struct knn *run, size_t i, unsigned split)
 {
     uint64_t seed = run->of->settings->seed;
@@ -162,6 +164,8 @@ static size_t learnt(const struct knn *run, const struct near *candidates, size_
     return count;
 }
 
+/* Returns the most frequent class; a class of a nearer row wins ties, since only more votes replace
+ * it. */
 static uint32_t vote(const struct knn *run, const struct near *chosen, size_t count)
 {
     uint32_t best = NY_NO_CLASS;

@@ -17,6 +17,7 @@ struct ny_nearest_ops {
     void (*closer)(const float *y, size_t rows, size_t p, const float *centre, float *least);
 };
 
+/* Returns the loops that were compiled for this CPU. */
 const struct ny_nearest_ops *ny_nearest_loops(void);
 
 #endif

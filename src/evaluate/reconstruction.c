@@ -55,6 +55,7 @@ static void add_rows(struct ny_matrix K, double *sums)
     }
 }
 
+/* K ← HKH, with the averages of the sample. */
 static void centre(struct ny_matrix K, double *sums)
 {
     double s = (double)K.rows, mean = 0;
@@ -67,6 +68,7 @@ static void centre(struct ny_matrix K, double *sums)
             K.at[i * K.stride + j] += mean - (sums[i] + sums[j]) / s;
 }
 
+/* K ← 𝒟^-½K𝒟^-½, with the degrees in the sample. */
 static void divide(struct ny_matrix K, double *sums)
 {
     add_rows(K, sums);

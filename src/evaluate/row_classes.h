@@ -4,7 +4,7 @@
 
 #include "results/parts.h"
 
-/* With more distinct labels than this, labels are taken as values, not as classes. */
+/* Labels are taken as values, and not as classes, if more than this many differ. */
 enum { NY_ROW_CLASSES_MAX = 4096 };
 #define NY_NO_CLASS UINT32_MAX
 
@@ -17,6 +17,7 @@ struct ny_row_classes {
 
 /* Released also after a failure. */
 int ny_row_classes_load(struct ny_row_classes *classes, struct ny_result *result);
+/* Frees the classes. */
 void ny_row_classes_release(struct ny_row_classes *classes, struct ny_context *ctx);
 
 #endif

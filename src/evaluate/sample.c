@@ -1,3 +1,14 @@
+/*
+ * Takes the sample of rows whose pairs are looked at (evaluate/sample.h), for the measures
+ * neighborhoods, distances and reconstruction. The first measure that asks for it makes it, and the
+ * evaluation frees it.
+ *
+ * The rows with the smallest hashes are drawn, so that a seed always names the same rows. Their
+ * points are gathered from the store and become columns twice: of squared distances, if the scale
+ * of the points is known, and of the fit's kernel, if it has one. ny_sample_pairs() then measures
+ * 64 rows at a time against the whole sample, in f64, on all threads: memory is three blocks of 64
+ * × s doubles a thread, never s × s.
+ */
 #include "evaluate/sample.h"
 
 #include <math.h>
@@ -107,6 +118,7 @@ static int make_columns(struct ny_sample *sample, const struct ny_kernel *kernel
     return err ? err : ny_columns_append(*out, sample->points, sample->s);
 }
 
+/* Loads the points and makes columns of them, as far as their scale and kernel are known. */
 static int prepare(struct ny_evaluation *run, struct ny_sample *sample)
 {
     struct ny_points_info info;
@@ -212,6 +224,7 @@ struct pairs {
     void *arg;
 };
 
+/* Fills in the squared distances of the embedding, in its own units. */
 static void measure_outputs(const struct pairs *pairs, const struct ny_pair_rows *rows)
 {
     const struct ny_sample *sample = pairs->sample;
@@ -229,6 +242,7 @@ static void measure_outputs(const struct pairs *pairs, const struct ny_pair_rows
         }
 }
 
+/* Measures the pairs of some rows of the sample with all of it and hands them to `each`. */
 static int measure_block(const struct pairs *pairs, struct ny_pair_rows *rows)
 {
     const struct ny_sample *sample = pairs->sample;

@@ -23,6 +23,7 @@ struct ny_sample {
 int ny_evaluate_sample(struct ny_evaluation *run);
 /* Tells whether distances of its points are known; if not, the measure under way does not apply. */
 bool ny_evaluate_inputs(struct ny_evaluation *run);
+/* Frees a sample; NULL is allowed. */
 void ny_sample_free(struct ny_sample *sample);
 /* Bytes of the sample, with a block of rows under way on each of the threads. */
 size_t ny_sample_bytes(const struct ny_evaluation *run);
@@ -34,6 +35,9 @@ struct ny_pair_rows {
     struct ny_matrix inputs, kernel, outputs; /* kernel: of zero rows where there is none */
 };
 typedef void ny_pair_fn(void *arg, const struct ny_pair_rows *rows);
+/* Measures all pairs of the sample, 64 rows at a time against all s, and calls `each` for them.
+ * Distances of outputs are divided by scale², the scale of the cloud. NY_EBUDGET, or an interrupt.
+ */
 int ny_sample_pairs(const struct ny_sample *sample, double scale, ny_pair_fn *each, void *arg);
 
 /* √(Σ e/Σ f) of a symmetric matrix of pairs from the sums of its rows, and its standard error by
@@ -41,6 +45,7 @@ int ny_sample_pairs(const struct ny_sample *sample, double scale, ny_pair_fn *ea
 struct ny_ratio {
     double value, standard_error;
 };
+/* Computes the ratio from e and f, which hold a sum for each row of the sample. */
 struct ny_ratio ny_sample_ratio(const struct ny_sample *sample, const double *e, const double *f);
 
 #endif

@@ -1,3 +1,9 @@
+/*
+ * Weighs the edges of a graph and multiplies by its Laplacian (graph/affinity.h), for eigenmaps
+ * (maps/eigenmaps.c), for lobpcg and for multigrid. Each edge has a weight in both directions,
+ * computed on its own, so that the result does not depend on threads. The loop of the product is
+ * compiled once for each CPU family (graph/affinity_variant.c).
+ */
 #include "graph/affinity.h"
 
 #include <math.h>

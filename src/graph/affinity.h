@@ -28,7 +28,11 @@ int ny_affinity_gamma(const struct ny_edges *graph, double *gamma);
  * are counted: their rows of D^½ are 0 to any digit, whatever their weights are among each other.
  * NY_ENUMERIC where they are more than a tenth. */
 #define NY_WEIGHT_LEAST 0x1p-960
+/* Weighs the edges of a graph, which must outlive the affinity. NY_ENUMERIC as above, NY_EBUDGET;
+ * releases what it made after an error. */
 int ny_affinity_new(struct ny_affinity *affinity, const struct ny_edges *graph, double gamma);
+/* Frees the weights and degrees of an affinity that ny_affinity_new() made; a zeroed one is left
+ * alone. */
 void ny_affinity_release(struct ny_affinity *affinity);
 /* Bytes for so many nodes and undirected edges; ny_affinity_gamma() takes less. */
 size_t ny_affinity_bytes(uint64_t nodes, uint64_t edges);
@@ -49,6 +53,8 @@ struct ny_laplacian {
     const double *base; /* of y_stride */
     double own, factor;
 };
+/* Computes the product for all rows, with the threads of the context's crew where there are at
+ * least 4,096 of them. Returns the status of ny_parallel_ranges(). */
 int ny_laplacian(const struct ny_laplacian *product);
 /* Runs the product as a step of a team; called by all of its workers. */
 void ny_laplacian_step(const struct ny_worker *worker, struct ny_laplacian *product);

@@ -1,3 +1,9 @@
+/*
+ * Runs a round of Borůvka's algorithm in passes over the points (graph/bridges.h);
+ * neighbors/connect.c calls its functions in turn and saves `found` and `best` between them. Only
+ * rows outside the largest component are compared, since the closest pairs of all other components
+ * are enough: at most half of these are left after a round, beside the largest.
+ */
 #include "graph/bridges.h"
 
 #include <math.h>
@@ -40,6 +46,7 @@ static bool closer(const struct ny_bridge *a, const struct ny_bridge *b)
     return a->from < b->from || (a->from == b->from && a->to < b->to);
 }
 
+/* Lowers the closest pair of each component by the pairs that a batch has found. */
 static void offer(struct ny_bridging *bridging, const struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {

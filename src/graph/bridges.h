@@ -1,8 +1,17 @@
 /*
- * Bridges: the shortest edges that join the components of a graph, a minimum spanning tree among
- * them (Borůvka 1926). In a round each component but the largest finds its closest pair, a row of
- * it and one of another component: its rows are compared with all points, NY_COMPARE_ROWS of them a
- * pass, in f64. Joined components are one in the next round, which has at most half as many.
+ * Finds bridges: the shortest edges that join the components of a graph, a minimum spanning tree
+ * among them (Borůvka 1926). Option --connect of the verb graph asks for them; neighbors/connect.c
+ * runs the rounds and saves their state.
+ *
+ * In a round each component but the largest finds its closest pair, a row of it and one of another
+ * component: the rows outside the largest component are compared with all points in f64,
+ * NY_COMPARE_ROWS (256) of them in a pass. Joined components are one in the next round, in which at
+ * most half of the others are left beside the largest. Pairs have one order (length, then row
+ * numbers), so that two components which are closest to each other choose the same pair; a pair
+ * that would close a ring is left out.
+ *
+ * Bridges are kept beside the lists of neighbours, in a part of their own, so that the neighbours
+ * of a row stay what they are.
  */
 #ifndef NY_GRAPH_BRIDGES_H
 #define NY_GRAPH_BRIDGES_H
@@ -20,9 +29,11 @@ struct ny_bridging {
 
 /* Begins a round: no pair is known yet for its components. */
 void ny_bridges_begin(struct ny_bridging *bridging);
-/* Compares the next rows outside the largest component, from *row on, which moves on; to n where
- * there are no more. */
+/* Compares the next NY_COMPARE_ROWS rows outside the largest component, from *row on, in one pass
+ * over all points. *row moves behind them, and to n when there are no more. */
 int ny_bridges_compare(struct ny_bridging *bridging, uint64_t *row);
+/* Returns the bytes that ny_bridges_compare() charges while it runs, beside the source of the
+ * points. */
 size_t ny_bridges_compare_bytes(const struct ny_knn *knn);
 /* The pairs of a round become bridges, but for those that close a ring with others. */
 int ny_bridges_take(struct ny_bridging *bridging);

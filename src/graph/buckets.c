@@ -1,3 +1,14 @@
+/*
+ * Finds the distances of all nodes from one source by buckets of rising distance (graph/buckets.h).
+ * Batches of paths (graph/paths.c), the forming of batches (graph/batches.c), the path between two
+ * rows (results/path.c) and the selection maxmin (maps/isomap.c) call it.
+ *
+ * A bucket is a doubly linked list through `link`, so that a node whose distance falls leaves its
+ * bucket and enters another in constant time. 16,384 buckets form a ring. A bucket is a quarter of
+ * the mean edge wide, and wider where the longest edge would otherwise reach around the ring: so no
+ * bucket ever holds nodes of two laps. A search that ends leaves every bucket empty, and the next
+ * one may begin as soon as its caller has set the distances.
+ */
 #include "graph/buckets.h"
 
 #include <assert.h>
@@ -21,16 +32,19 @@ struct ny_buckets {
     uint32_t waiting; /* nodes in buckets */
 };
 
+/* Tells whether a node is in a bucket. */
 static bool waits(const struct ny_buckets *buckets, uint32_t node)
 {
     return buckets->link[node].before != node;
 }
 
+/* Returns the bucket of a distance; distances may go around the ring more than once. */
 static uint32_t bucket_of(const struct ny_buckets *buckets, float distance)
 {
     return (uint32_t)((uint64_t)((double)distance / buckets->step) % BUCKETS);
 }
 
+/* Takes a node out of the list of its bucket. */
 static void leave(struct ny_buckets *buckets, uint32_t node, uint32_t bucket)
 {
     struct link *link = &buckets->link[node];
@@ -44,6 +58,7 @@ static void leave(struct ny_buckets *buckets, uint32_t node, uint32_t bucket)
     buckets->waiting--;
 }
 
+/* Puts a node in front of the list of a bucket. */
 static void enter(struct ny_buckets *buckets, uint32_t node, uint32_t bucket)
 {
     struct link *link = &buckets->link[node];

@@ -17,12 +17,19 @@ struct ny_reach {
 };
 
 struct ny_buckets;
+/* Makes the buckets of one thread for a graph, which must outlive them. NY_EBUDGET: *out is NULL.
+ */
 int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph);
+/* Frees the buckets; NULL is allowed. */
 void ny_buckets_free(struct ny_buckets *buckets);
+/* Returns the bytes that ny_buckets_new() charges for a graph of so many nodes. */
 size_t ny_buckets_bytes(uint64_t nodes);
-/* Lends NY_LENT_BYTES for each node between searches, until they are taken back. */
+/* Bytes for each node that ny_buckets_lend() lends. */
 enum { NY_LENT_BYTES = 8 };
+/* Lends the memory of the buckets' links, NY_LENT_BYTES a node, until ny_buckets_take_back(). No
+ * search may run meanwhile: graph/patches.c keeps the order of nodes in it. */
 void *ny_buckets_lend(struct ny_buckets *buckets);
+/* Takes the lent memory back and marks every node as waiting in no bucket. */
 void ny_buckets_take_back(struct ny_buckets *buckets);
 
 /* The distances from `source`, where they are less than what is there: nodes that it comes no

@@ -1,3 +1,14 @@
+/*
+ * Makes the next coarser graph of multigrid (graph/coarse.h); ny_multigrid_new() calls it until a
+ * coarser graph no longer pays.
+ *
+ * Nodes are visited in their order. A free node takes up to seven free neighbours to which it is
+ * strongly tied; one that finds none free joins the aggregate of its strongest neighbour, so that
+ * no node that has an edge stays alone. A_c = RᵀAR is then formed one aggregate at a time, with
+ * `at` remembering where the row under way has its entry of each column. Ties are entries of
+ * D_out^-½AD_out^-½, since that is the matrix whose rough errors relaxation takes away. Memory is
+ * taken for the entries of the finer graph and given back once the true number is known.
+ */
 #include "graph/coarse.h"
 
 #include <math.h>
@@ -20,6 +31,7 @@ static double tie(const struct ny_affinity *fine, uint64_t edge)
     return fine->weight[edge] / sqrt(fine->outward[fine->graph->target[edge]]);
 }
 
+/* Returns the strongest tie of a node, by which the others are judged. */
 static double strongest_tie(const struct ny_affinity *fine, uint32_t node)
 {
     double most = 0;
@@ -91,6 +103,7 @@ static uint32_t aggregate(const struct ny_affinity *fine, uint32_t *of)
     return aggregates;
 }
 
+/* Lists the nodes of each aggregate, ascending, by counting. */
 static void sort_members(struct ny_coarse *coarse, uint32_t n)
 {
     uint32_t *first = coarse->first, *member = coarse->member;

@@ -19,6 +19,7 @@ struct ny_coarse {
 
 /* Release it also after an error. */
 int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine);
+/* Frees a coarser graph, of any state that ny_coarse_new() leaves; a zeroed one is left alone. */
 void ny_coarse_release(struct ny_coarse *coarse);
 /* The most bytes for so many nodes and entries (two an edge) of the finer graph. */
 size_t ny_coarse_bytes(uint64_t nodes, uint64_t entries);

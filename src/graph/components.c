@@ -1,3 +1,13 @@
+/*
+ * Answers questions about the undirected graph of neighbour lists without building it: degrees and
+ * number of edges, the components, and quantiles of distances. The stages graph and connect of the
+ * verb graph call it (neighbors/components.c, neighbors/connect.c), and graph/affinity.c for the
+ * median length; graph/bridges.c joins components by the same trees of parents.
+ *
+ * Components come from a forest of parents with path halving; the root of a tree is its smallest
+ * row, so that the numbering depends on the lists alone, and not on the order in which edges are
+ * met. The quantile is Hoare's selection, in place: it leaves the values reordered.
+ */
 #include "graph/components.h"
 
 #include <math.h>

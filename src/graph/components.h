@@ -64,9 +64,14 @@ struct ny_components {
     uint64_t n, count, largest;
     uint32_t *of; /* n: the component of each row */
 };
+/* Finds the components of the graph of these lists, bridges included. NY_EBUDGET releases what it
+ * made. */
 int ny_components_find(struct ny_components *components, struct ny_context *ctx,
                        const struct ny_lists *lists);
+/* Frees the component numbers. */
 void ny_components_release(struct ny_components *components);
+/* Returns the most bytes that ny_components_find() charges for n rows: there may be n components.
+ */
 size_t ny_components_bytes(uint64_t n);
 /* Trees of parents, each of whose roots is its own: a and b come into one. False: they were. */
 bool ny_components_join(uint32_t *parent, uint32_t a, uint32_t b);

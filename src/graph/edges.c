@@ -1,3 +1,13 @@
+/*
+ * Builds the graph of one component in compressed rows (graph/edges.h) from the lists of neighbours
+ * and the bridges; results/graph.c calls it wherever a stored graph is opened.
+ *
+ * Edges are filled twice. The first time nodes have the order of their rows; from these edges
+ * graph/order.c finds a numbering in which neighbours are near in memory, and the second fill
+ * writes the edges of the renumbered nodes into the same arrays. Each fill walks the lists twice,
+ * to count and to put. Every edge is met in the list of one end and entered in both directions,
+ * whichever of the lists has it. The result does not depend on the number of threads.
+ */
 #include "graph/edges.h"
 
 #include <math.h>
@@ -123,6 +133,7 @@ static void place_edges(struct walk *walk)
     }
 }
 
+/* Takes room for the edges once they are counted. The second fill has as many and uses it again. */
 static int allocate_edges(struct ny_edges *graph)
 {
     size_t directed = (size_t)graph->head[graph->n];
@@ -169,6 +180,7 @@ static int renumber(struct ny_edges *graph, const uint32_t *place)
     return NY_OK;
 }
 
+/* Finds the numbering and gives rows and nodes their new numbers; edges are then filled again. */
 static int order(struct ny_edges *graph)
 {
     uint32_t *place = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));

@@ -29,6 +29,8 @@ struct ny_edges {
     struct ny_patches patches;
 };
 
+/* Returns the patch of a node: the entry of its stretch of NY_PATCH_STEP nodes, and from there on a
+ * short search. */
 static inline uint32_t ny_patch_of(const struct ny_patches *patches, uint32_t node)
 {
     uint32_t patch = patches->of[node / NY_PATCH_STEP];
@@ -42,11 +44,13 @@ static inline uint32_t ny_patch_of(const struct ny_patches *patches, uint32_t no
  * `lists` is needed, whether there is a limit or not. */
 int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny_lists *lists,
                const struct ny_components *components, uint32_t component);
+/* Frees a graph; a zeroed one is left alone. */
 void ny_edges_release(struct ny_edges *graph);
 /* Tells whether the point is a node of the graph, for selections among nodes. */
 bool ny_edges_has(const void *graph, uint64_t row);
-/* Bytes of a graph among n points with at most so many nodes and edges; and more, to make it. */
+/* Returns the bytes of a graph among n points with at most so many nodes and edges. */
 size_t ny_edges_bytes(uint64_t n, uint64_t nodes, uint64_t edges);
+/* Returns the bytes that ny_edges_new() charges beside the graph while it makes it. */
 size_t ny_edges_building_bytes(uint64_t nodes);
 /* The most patches that so many nodes can have. */
 uint64_t ny_patches_most(uint64_t nodes);

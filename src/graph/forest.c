@@ -1,4 +1,9 @@
-/* The forest's state, and a tree: groups of buckets, whose leaves all threads share. */
+/*
+ * Makes the state of a forest, in the one block that a checkpoint saves, and grows a tree
+ * (graph/forest.h). After the points were routed to buckets, as many buckets as fit, and at most
+ * 64, are read together; the threads take them from a queue, each with its own workspace for the
+ * nodes below.
+ */
 #include "graph/forest.h"
 
 #include <string.h>

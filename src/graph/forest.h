@@ -1,23 +1,37 @@
 /*
- * Nearest neighbours of every point, nearly all of them, from far fewer than all pairs: hybrid
- * spill trees (Liu, Moore, Gray & Yang 2004) of random projections, and neighbours of neighbours.
+ * Finds the nearest neighbours of every point, nearly all of them, from far fewer than all pairs:
+ * hybrid spill trees (Liu, Moore, Gray & Yang 2004) of random projections, and neighbours of
+ * neighbours. neighbors/forest.c grows one in stage neighbors, and says how many it found.
  *
  * A tree cuts the points by hyperplanes into leaves, in which all pairs are compared. A hyperplane
  * stands between two pivots, points drawn at random: its projection is ‖x−a‖² − ‖x−b‖², so that it
- * takes nothing but distances (columns/columns.h), which exist for all dtypes and layouts. Among a
- * few of them, the one is taken along which the points of the node spread most. Two kinds of nodes:
+ * needs nothing but distances (columns/columns.h), which exist for all dtypes, layouts and metrics.
+ * Among a few hyperplanes, the one is taken along which the points of the node spread most. There
+ * are two kinds of nodes:
  *
- *   upper   at quantiles of a sample, without overlap, down to buckets of some leaves: points are
- *           routed in one pass over the store.
+ *   upper   at quantiles of a sample, without overlap, down to buckets of some 16 leaves: points
+ *           are routed in one pass over the store.
  *   lower   within a bucket, whose points are in memory: at the median of its points, those on
  *           both sides of it that are near to it going both ways (overlap τ, in ranks).
  *
  * A round of refinement compares each point with the neighbours of its neighbours, if one of the
- * two links is new since the last round.
+ * two links is new since the last round. It goes row by row in the order of a tree, in which two
+ * steps rarely lead out of the rows that are held.
  *
- * The list at the end of a tree or a round depends on neither threads, nor their order, nor on
- * whether some of it was done twice (graph/neighbors.h): so any state may be saved and continued,
- * and as many rows are held in memory at a time as there is room for (graph/held.h).
+ * A list keeps the least value of a row that comes more than once (graph/neighbors.h), so that it
+ * depends on no order: threads, walks that were killed and are done again, and groups of rows of
+ * any size give the same bytes. Any state may therefore be saved and continued.
+ *
+ * Lists and links are always in memory, since a pair may be of any two rows: they take some 100
+ * bytes for each row, and 10 more for each of its neighbours. If the points do not fit in memory,
+ * as many buckets at a time as fit are gathered in the order of the store's blocks (graph/held.h).
+ * A tree then reads the store about as often as the store is larger than the budget. A copy of the
+ * points in the order of leaves would have to be written and read for every tree, on a disk that is
+ * slower than the page cache.
+ *
+ * Recall is measured after each tree and each round, on 512 rows whose neighbours are known
+ * exactly. The forest grows until the lower end of the 95 % interval of the recall is what was
+ * asked for.
  */
 #ifndef NY_GRAPH_FOREST_H
 #define NY_GRAPH_FOREST_H
@@ -52,14 +66,19 @@ struct ny_forest {
 /* Room for at most `held` rows; at least ny_forest_held_least(). */
 int ny_forest_new(struct ny_forest *forest, const struct ny_knn *knn, size_t leaf, uint64_t seed,
                   size_t held);
+/* Frees all that ny_forest_new() took; right also after a failure, and of a zeroed forest. */
 void ny_forest_release(struct ny_forest *forest);
+/* Returns the fewest rows that have to be held: those of the largest bucket, or of a row with all
+ * the others that it is compared with. */
 size_t ny_forest_held_least(const struct ny_knn *knn, size_t leaf);
 /* All that is charged, the lists and held rows included. */
 size_t ny_forest_bytes(const struct ny_knn *knn, size_t leaf, size_t held);
 
 /* The image that a checkpoint saves: lists, links and which of them are new, in one piece. */
 size_t ny_forest_image_bytes(const struct ny_forest *forest);
+/* Returns the image from byte `at` on, for writers that take it in pieces of `count` bytes. */
 const void *ny_forest_piece(const void *forest, size_t at, size_t count);
+/* Returns the image itself, so that a saved one can be read in place. */
 void *ny_forest_image(struct ny_forest *forest);
 /* Tells whether the row numbers of an image that was read in place are possible. */
 bool ny_forest_plausible(const struct ny_forest *forest);
@@ -80,8 +99,12 @@ int ny_forest_pace(struct ny_forest *forest, const struct ny_forest_progress *pr
 
 /* Leaves of tree `tree`, 0 …, by buckets. */
 int ny_forest_tree(struct ny_forest *forest, uint64_t tree, struct ny_forest_progress progress);
-/* Takes the lists as links; then a round from them, by rows in the order of tree 0. */
+/* Begins a round of refinement: makes the lists as they are the links that ny_forest_round()
+ * follows, and marks those that are new. */
 void ny_forest_link(struct ny_forest *forest);
+/* Runs a round of refinement over the links, row by row in the order of tree 0. NY_EBUDGET, errors
+ * of the store, or an interrupt after a checkpoint; done again from progress.first, it leaves the
+ * same lists. */
 int ny_forest_round(struct ny_forest *forest, struct ny_forest_progress progress);
 /* Runs the last walk, which orders lists by exact distance and makes that their values; rows with
  * fewer than t candidates are compared with all points. Running it twice changes nothing. */
@@ -100,7 +123,10 @@ struct ny_recall_sample {
 };
 /* One pass over all points for each NY_COMPARE_ROWS of them. */
 int ny_recall_sample_new(struct ny_recall_sample *sample, const struct ny_knn *knn, uint64_t seed);
+/* Frees the rows of a sample. */
 void ny_recall_sample_release(struct ny_recall_sample *sample);
+/* Returns the bytes that ny_recall_sample_new() charges, the comparison with all points included.
+ */
 size_t ny_recall_sample_bytes(const struct ny_knn *knn);
 
 /* The recall of the lists as they are, with its 95 % interval. It is Wilson's, with as many trials
@@ -108,6 +134,8 @@ size_t ny_recall_sample_bytes(const struct ny_knn *knn);
 struct ny_recall {
     double share, low, high;
 };
+/* Measures the exact distances of the listed neighbours of the sample's rows, and counts those that
+ * are no farther than the true t-th. It changes which rows are held. */
 int ny_forest_recall(struct ny_forest *forest, const struct ny_recall_sample *sample,
                      struct ny_recall *recall);
 

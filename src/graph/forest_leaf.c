@@ -1,4 +1,8 @@
-/* The lower nodes of a tree, in the memory of one thread, and the pairs of rows of their leaves. */
+/*
+ * Cuts a bucket into leaves and compares all pairs of each leaf, in the memory of one thread
+ * (graph/forest_private.h). A node is cut at its median along the plane on which its rows spread
+ * most, and the 5 % of rows on either side of the median go both ways.
+ */
 #include <math.h>
 #include <string.h>
 

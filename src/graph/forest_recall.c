@@ -32,6 +32,7 @@ static int read_rows(struct ny_recall_sample *sample, const struct ny_knn *knn)
     return err;
 }
 
+/* Finds how far the true t-th neighbour of each row of the sample is, in passes over all points. */
 static int find_last(struct ny_recall_sample *sample, const struct ny_knn *knn)
 {
     size_t t = knn->neighbors;
@@ -112,6 +113,7 @@ static void finder_release(struct finder *finder, struct ny_context *ctx)
     ny_free(ctx, finder->raw);
 }
 
+/* Counts the listed neighbours of a row that are as near as its true ones, at most t. */
 static int found_of(const struct finder *finder, const struct ny_forest *forest,
                     const struct ny_recall_sample *sample, size_t i, size_t *found)
 {
@@ -132,6 +134,7 @@ static int found_of(const struct finder *finder, const struct ny_forest *forest,
     return err;
 }
 
+/* Wants all rows of a list; false if there is no room for them beside those wanted before. */
 static bool want_list(struct ny_forest *forest, uint32_t row)
 {
     size_t width = forest->lists.width;

@@ -27,6 +27,7 @@ struct route {
     uint32_t *bucket; /* n */
 };
 
+/* Returns the levels of upper nodes with which buckets have at most 16 leaves on average. */
 static unsigned levels_of(uint64_t n, size_t leaf)
 {
     unsigned levels = 0;
@@ -36,6 +37,7 @@ static unsigned levels_of(uint64_t n, size_t leaf)
     return levels;
 }
 
+/* Returns the points of the sample by whose medians the upper nodes cut. */
 static size_t sample_of(unsigned levels)
 {
     return (size_t)SAMPLE_POINTS << levels;
@@ -73,6 +75,8 @@ struct sample {
     struct ny_item *items;
 };
 
+/* Cuts a node at the median of its part of the sample, and then both of its halves. The point at
+ * the median is kept, so that routing orders equal points in the same way. */
 static void plant(struct route *route, const struct sample *sample, uint64_t node, uint32_t *at,
                   size_t count)
 {
@@ -118,6 +122,7 @@ static int measure_sample(struct route *route, struct sample *sample)
     return err;
 }
 
+/* Draws the sample by hash, measures it against the pivots, and plants all upper nodes. */
 static int plant_all(struct route *route)
 {
     struct ny_forest *forest = route->forest;

@@ -1,3 +1,9 @@
+/*
+ * Holds rows of the points in memory for the forest and for the pass over all pairs (graph/held.h).
+ * Wanted rows are a bit each, and lie in memory in ascending order: the place of a row is the
+ * number of wanted rows before it, of which every 64th is kept and the rest are counted in a word.
+ * Pieces of 16,384 rows are read by the workers in turn.
+ */
 #include "graph/held.h"
 
 #include <string.h>
@@ -20,6 +26,7 @@ static int read_piece(struct ny_held *held, uint64_t first, size_t count)
                           held->rows + first * held->row_bytes);
 }
 
+/* Reads the wanted rows of a piece to their places, which follow one another. */
 static int gather_piece(struct ny_held *held, uint64_t first, size_t count, uint64_t *list)
 {
     size_t found = 0;

@@ -28,18 +28,25 @@ struct ny_held {
  * fit. */
 int ny_held_new(struct ny_held *held, struct ny_store *store, const struct ny_columns_spec *spec,
                 uint64_t n, size_t room, unsigned workers);
+/* Frees the rows; right also after a failure of ny_held_new(). */
 void ny_held_release(struct ny_held *held);
+/* Returns the bytes that ny_held_new() and reading with so many workers charge for room of `room`
+ * rows of n. */
 size_t ny_held_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t room,
                      unsigned workers);
 
+/* Tells whether all rows are in memory, so that nothing need be wanted. */
 static inline bool ny_held_all(const struct ny_held *held)
 {
     return held->room == held->n;
 }
 
-/* Forgets what was wanted; wants one row more (false: there is no room); reads what is wanted. */
+/* Forgets which rows were wanted. Does nothing if all rows are held. */
 void ny_held_clear(struct ny_held *held);
+/* Wants one row more, for ny_held_load() to read; false if there is no room for it. */
 bool ny_held_want(struct ny_held *held, uint64_t row);
+/* Reads all rows that are wanted, in the order of their blocks. Does nothing if all rows are held.
+ */
 int ny_held_load(struct ny_held *held);
 
 /* A raw row that was wanted and read. */

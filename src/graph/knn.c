@@ -1,3 +1,14 @@
+/*
+ * Makes the pass over all pairs that fills the lists of candidates (graph/knn.h). Stage neighbors
+ * calls ny_knn_pass() (neighbors/lists.c), once for each range of rows whose lists fit the budget.
+ *
+ * A unit of the pass is a tile of columns/pairs.h: the rows of one unit against those of a panel.
+ * Each worker keeps the columns of the panel that it met last, and makes new ones only when the
+ * panel changes. A tile serves both of its sides: the panel's rows meet the unit's, and the unit's
+ * rows meet the panel's where they are in the range. The lists change in the folds alone, which
+ * come in the order of tiles, so that a checkpoint between two folds needs only the lists and the
+ * number of tiles done.
+ */
 #include "columns/pairs.h"
 #include "columns/tiles.h"
 #include "graph/knn_private.h"
@@ -34,6 +45,7 @@ double ny_knn_pass_pairs(const struct ny_knn *knn, uint64_t panels)
     return rows * (2 * n - rows + NY_UNIT_ROWS) / 2;
 }
 
+/* Computes the values of a tile, with new columns if the worker comes to another panel. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;

@@ -1,9 +1,23 @@
 /*
- * The nearest neighbours of every point, exactly: all pairs by tiles of products (columns/pairs.h),
- * in f32 or exact integers, with a list a row that keeps a few more than are wanted. The candidates
- * are measured again in f64, without cancellation, and ordered by (distance, row number). The
- * rounding of f32 is bounded: a row whose list could have missed a neighbour is compared with all
- * points once more, in f64. So the result is that of exact arithmetic, and unique.
+ * Finds the nearest neighbours of every point, exactly. Stage neighbors of the verb graph
+ * (neighbors/lists.c), the bridges, the recall of a forest and new points beside a graph use it.
+ *
+ * All pairs go through the tiles of columns/pairs.h, in f32 or as exact integers, and each row
+ * keeps a list of a few more candidates than are wanted: t + t/4 + 4 of them, for example 10 for t
+ * = 5. The candidates are then measured again in f64, without cancellation, and ordered by
+ * (distance, row number).
+ *
+ * Neighbours prove themselves. The rounding of f32 is bounded (columns/rounding.c): a row whose
+ * last candidate is not farther than its last neighbour by more than f32 may have rounded away
+ * could have missed a neighbour, and is compared with all points once more, in f64. So the result
+ * is that of exact arithmetic, and unique.
+ *
+ * The rows of a tile come in ascending order of their numbers, so that a list needs no tie-break
+ * other than inserting behind entries that are as near. The lists are the whole state of the pass.
+ * If the budget does not hold the lists of all rows, ranges of rows follow one another; two ranges
+ * take half as much work again as one, since a pair within a range serves both of its rows and a
+ * pair across two ranges is computed twice. If the budget holds the points as well (graph/held.h),
+ * they are decoded once and not for every panel, which took a sixth of the time.
  */
 #ifndef NY_GRAPH_KNN_H
 #define NY_GRAPH_KNN_H
@@ -37,6 +51,8 @@ int ny_knn_pass(const struct ny_knn *knn, struct ny_neighbors *lists, uint64_t f
                 int (*checkpoint)(void *arg, uint64_t tiles_done), void *arg);
 /* Distances of a pass over so many panels. */
 double ny_knn_pass_pairs(const struct ny_knn *knn, uint64_t panels);
+/* Returns the bytes that ny_knn_pass() charges for n points, beside the lists and the source of the
+ * points. */
 size_t ny_knn_pass_bytes(const struct ny_columns_spec *spec, uint64_t n, unsigned workers);
 
 /* The final lists of rows first … first + count − 1, at most NY_MEASURE_ROWS: t row numbers and
@@ -47,6 +63,8 @@ struct ny_measured {
     double *distance; /* count × t */
     uint64_t again;
 };
+/* Measures the candidates of these rows in f64 and writes their final lists to out->row and
+ * out->distance, which the caller owns. NY_EBUDGET, errors of the store, or an interrupt. */
 int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, uint64_t first,
                    size_t count, struct ny_measured *out);
 /* Rows that are compared with all points at a time. */
@@ -63,7 +81,10 @@ struct ny_knn_query {
  * as many as wanted. */
 int ny_knn_nearest(const struct ny_knn *knn, const struct ny_knn_query *query,
                    struct ny_source *points, struct ny_measured *out);
+/* Returns the bytes that a comparison of NY_COMPARE_ROWS rows with all points charges, beside these
+ * rows and the source of the points. */
 size_t ny_knn_compare_bytes(const struct ny_knn *knn);
+/* Returns the most bytes that ny_knn_measure() charges for `count` rows. */
 size_t ny_knn_measure_bytes(const struct ny_knn *knn, size_t count);
 
 #endif

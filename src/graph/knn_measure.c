@@ -1,4 +1,9 @@
-/* The candidates of some rows, measured in f64, and rows that need more than their candidates. */
+/*
+ * Makes final lists of candidates (graph/knn.h): measures the candidates of some rows in f64, keeps
+ * the nearest t, and decides which rows are proved. A row is proved if even its last candidate,
+ * less what f32 may have rounded away, is farther than its t-th neighbour, or if f32 was exact. The
+ * others are compared with all points, 256 in a pass.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -19,6 +24,7 @@ struct measure {
     bool *unproved; /* count */
 };
 
+/* Writes the t nearest of a row into the result. */
 static void put(const struct measure *measure, size_t i, const struct ny_near *list)
 {
     size_t t = measure->knn->neighbors;

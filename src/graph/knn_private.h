@@ -9,8 +9,9 @@ struct ny_near {
     uint32_t row;
 };
 
-/* A list of nothing; and the `size` nearest, kept in order of (value, row number). */
+/* Empties a list of `size` entries. */
 void ny_near_clear(struct ny_near *list, size_t size);
+/* Keeps an item among the `size` nearest, in order of (value, row number). */
 void ny_near_keep(struct ny_near *list, size_t size, struct ny_near item);
 /* The distance that a value stands for. */
 double ny_near_distance(const struct ny_columns_spec *spec, double value);

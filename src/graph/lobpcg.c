@@ -1,3 +1,15 @@
+/*
+ * Takes the steps of the eigensolver of eigenmaps (graph/lobpcg.h): the start on coarser graphs,
+ * the new directions W, Rayleigh–Ritz over [X P W], and the test of convergence. maps/eigenmaps.c
+ * runs it; work on tall blocks is in graph/lobpcg_rows.c, the preconditioner in graph/multigrid.c.
+ *
+ * X and P are orthonormal in the scalar product of D at every step, and XᵀLP = 0. W is therefore
+ * made orthonormal to both in up to four rounds, so that Rayleigh–Ritz is an ordinary dense
+ * eigenproblem of at most three times the block's columns. It uses what is known already: Θ = XᵀLX
+ * is diagonal and PᵀLP is kept in `bend`, so that it multiplies only W by the graph. A graph with
+ * at most 512 nodes, or three times the block's columns, is a dense problem and takes no steps at
+ * all.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -25,16 +37,20 @@ static size_t block_columns(size_t wanted)
     return ny_stride_of(wanted + (wanted / 2 > 5 ? wanted / 2 : 5));
 }
 
+/* Tells whether the graph is solved as a dense problem: it has few nodes, or [X P W] would have a
+ * column for each of them. */
 static bool is_small(uint64_t n, size_t wanted)
 {
     return n <= SMALL_GRAPH || n <= 3 * block_columns(wanted);
 }
 
+/* Returns the columns of the block: those wanted, and of graphs that take steps some more. */
 static size_t columns_of(uint64_t n, size_t wanted)
 {
     return is_small(n, wanted) ? wanted : block_columns(wanted);
 }
 
+/* Returns the doubles of a state before X, filled up to whole strips. */
 static size_t head_doubles(size_t columns)
 {
     size_t doubles = sizeof(struct ny_lobpcg_place) / sizeof(double) + (2 + columns) * columns;
@@ -59,6 +75,7 @@ static size_t sums_doubles(uint64_t n, size_t wanted, size_t columns)
     return NY_LOBPCG_GROUPS * (is_small(n, wanted) ? 1 : 3 * columns) * ny_stride_of(columns);
 }
 
+/* Returns the largest residual that a wanted pair may have. */
 static double allowed(const struct ny_lobpcg *solver)
 {
     return fmax(NY_LOBPCG_RESIDUAL * solver->value[solver->wanted - 1], NY_LOBPCG_ROUNDING);
@@ -301,6 +318,7 @@ int ny_lobpcg_step(struct ny_lobpcg *solver)
 
 /* ---- the start ------------------------------------------------------------------------------ */
 
+/* Points the members of the solver into its state. */
 static void lay_out(struct ny_lobpcg *solver)
 {
     size_t columns = solver->columns;

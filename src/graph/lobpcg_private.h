@@ -13,6 +13,7 @@ struct ny_span {
     size_t x, p, w;
 };
 
+/* Returns the columns of [X P W] that take part in all. */
 static inline size_t ny_span_columns(struct ny_span span)
 {
     return span.x + span.p + span.w;

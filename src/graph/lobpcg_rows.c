@@ -291,6 +291,7 @@ static void store_rows(void *arg, size_t first, size_t count)
                NY_STRIP_COLUMNS * sizeof(double));
 }
 
+/* Takes eight columns at a time through a cycle, as a worker of the team. */
 static int precondition(void *arg, const struct ny_worker *worker)
 {
     const struct ny_lobpcg *solver = arg;

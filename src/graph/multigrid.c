@@ -1,3 +1,14 @@
+/*
+ * Applies the preconditioner of lobpcg (graph/multigrid.h): builds the grids, sets their shift, and
+ * runs a W cycle on eight vectors at a time. graph/lobpcg_rows.c calls ny_multigrid_solve() in a
+ * team of workers, all of which go through the same steps.
+ *
+ * A cycle relaxes, restricts the residual to the next grid, solves there from 0 by two cycles (by
+ * one on the coarsest), adds the correction and relaxes again. Both relaxations are one polynomial
+ * of N = Δ⁻¹(D − A + σD), so that the cycle is symmetric in the scalar product of Δ. The coarsest
+ * grid is relaxed twice and not solved. Grids of fewer than 256 nodes are left to worker 0, while
+ * the others wait for it.
+ */
 #include "graph/multigrid.h"
 
 #include "base/memory.h"

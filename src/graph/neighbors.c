@@ -1,3 +1,13 @@
+/*
+ * Keeps lists of the nearest rows found so far (graph/neighbors.h). There are two ways in. Passes
+ * over all pairs offer tiles of values, in which a row meets others in ascending order of their
+ * numbers (graph/knn.c, evaluate/knn.c). The forest adds newcomers in any order and more than once,
+ * so that each has to be looked for in the list (graph/forest_leaf.c, graph/forest_walk.c).
+ *
+ * Nearly all values are too far to enter a list. A vector loop over the tile's row therefore
+ * reports the few that are below a bound, and only these are inserted one by one. Bounds, values
+ * and row numbers lie in one block, which is the image of a checkpoint as it stands.
+ */
 #include "graph/neighbors.h"
 
 #include <math.h>

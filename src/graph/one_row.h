@@ -12,6 +12,7 @@ struct ny_one_row {
 
 /* Returns NY_OK, or NY_EBUDGET; ny_one_row_release() is right after both, and of a zeroed one. */
 int ny_one_row_init(struct ny_one_row *one, const struct ny_columns_spec *spec);
+/* Frees the row and its workspace. */
 void ny_one_row_release(struct ny_one_row *one, struct ny_context *ctx);
 
 /* The bytes that ny_one_row_init() takes from the budget. */

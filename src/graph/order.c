@@ -1,3 +1,14 @@
+/*
+ * Numbers the nodes of a graph so that neighbours are near in memory, and cuts the numbering into
+ * patches (graph/order.h). ny_edges_new() calls it between its two fills.
+ *
+ * Cells of up to 64 nodes are grown breadth first; a cell of fewer than 16 nodes is a gap that its
+ * neighbours left, and joins one of them. The graph of cells is then halved until each half has at
+ * most 1,024 nodes: a breadth-first search from an entry orders the cells of a set, the nearer half
+ * of the nodes stays with that entry, and the first cell of the farther half becomes its entry. The
+ * recursion starts at an end of the graph: the cell farthest from the one farthest from cell 0.
+ * Unfinished jobs hold arrays by node: a change of the order has to raise NY_NODE_ORDER.
+ */
 #include "graph/order.h"
 
 #include <string.h>
@@ -61,6 +72,8 @@ static uint64_t cells_most(uint64_t nodes)
     return nodes / NY_CELL_LEAST + 1;
 }
 
+/* Grows cells until every node is in one. NY_ESTORE if there are more than the nodes of one
+ * component can make: then the stored edges do not join it. */
 static int grow_cells(struct order *order)
 {
     struct ny_context *ctx = order->graph->ctx;
@@ -170,6 +183,8 @@ static void place_patch(struct order *order, const uint32_t *set, uint32_t count
         }
 }
 
+/* Halves a set of cells by nodes, not by cells, until a part is a patch. The order of the search in
+ * each half becomes the order of the nodes. */
 static void cut(struct order *order, uint32_t *set, uint32_t count, uint32_t entry)
 {
     uint32_t nodes = 0, before = 0, left = 0;

@@ -17,6 +17,7 @@ enum { NY_NODE_ORDER = 1 };
 
 /* place[v] (graph->n) of each node; and graph->patches, of places. */
 int ny_order_nodes(struct ny_edges *graph, uint32_t *place);
+/* Returns the bytes that ny_order_nodes() charges while it runs. */
 size_t ny_order_bytes(uint64_t nodes);
 
 #endif

@@ -1,3 +1,10 @@
+/*
+ * Chooses for each batch of sources between one shared search and a search for each source
+ * (graph/paths.h). The shared search runs in three steps: from the centre to all nodes, from each
+ * other source within the ball around the centre, and outwards from the edge of the ball
+ * (graph/patches.c). If the last step gives up, all lanes but the centre's are forgotten and
+ * searched one by one.
+ */
 #include "graph/paths.h"
 
 #include <math.h>
@@ -16,6 +23,7 @@ static void forget(struct ny_paths *paths, size_t but)
             if (l != but) paths->distance[(size_t)v * NY_LANES + l] = INFINITY;
 }
 
+/* Lowers the distances of one lane from a source; within: only to such nodes. */
 static int search(struct ny_paths *paths, size_t lane, uint32_t source, const uint8_t *within)
 {
     const struct ny_reach reach = {paths->distance + lane, NY_LANES, within};

@@ -1,16 +1,29 @@
 /*
- * Shortest paths over a graph in memory, from batches of NY_LANES sources at a time, all of whose
- * distances to a node are one vector.
+ * Finds shortest paths over a graph in memory, from batches of NY_LANES (16) sources at a time. A
+ * node's distances from all sources of a batch are one vector of 16 floats. Sweeps (graph/sweep.h)
+ * call it for the landmarks of isomap.
  *
- * From one source in the midst of a batch, its centre, all distances are found first; they say
- * which way is outwards. The ball around the centre that holds the sources is searched from one
- * after the other, by buckets. Beyond it all paths lead outwards, or nearly: nodes go in the order
- * of their distances from the centre, each for all sources at once, most of them once
- * (graph/patches.c). Where a graph has no such directions, as any node is a few edges from any
- * other, the ball is all of it.
+ * Distances have the same bits whichever way they are found, since each is the least of f32 sums
+ * along paths, and each sum runs from its source outwards. The order in which paths are tried, the
+ * threads and the ways below change only the time.
  *
- * Whatever the order in which paths are tried, distances have the same bits: they are minima of
- * sums of f32 along paths, each sum from its source outwards.
+ * Sources of a batch that have a common direction share the work. One search, from the source in
+ * their midst (the centre), says which way is outwards. Beyond the ball around the centre that
+ * holds all sources, paths lead outwards, or nearly: nodes are relaxed in the order of their
+ * distances from the centre, each for all sources at once and 1.1 times on average
+ * (graph/patches.c). Within the ball each source has a search of its own, by buckets
+ * (graph/buckets.h). The ball therefore has to be small: batches are formed by halving the sources
+ * along their longest extent (graph/batches.c).
+ *
+ * Two limits were measured. The order of the search outwards has to be kept to a dozen edges. The
+ * ball may not be made smaller: with four fifths of its radius, nodes are relaxed 4 to 500 times.
+ *
+ * Small worlds, in which any node is a few edges from any other, have no common direction. There
+ * the ball is nearly the whole graph, or the search outwards gives up once nodes were relaxed eight
+ * times on average; the batch then goes source by source.
+ *
+ * Nodes are numbered by halving the graph again and again (graph/order.h), so that a patch of at
+ * most 1,024 nodes is in cache while it is worked on.
  */
 #ifndef NY_GRAPH_PATHS_H
 #define NY_GRAPH_PATHS_H
@@ -21,8 +34,12 @@ enum { NY_LANES = 16 };
 
 /* One thread's: room for the distances of a batch, and what is pending. */
 struct ny_paths;
+/* Makes the workspace of one thread for a graph, which must outlive it. NY_EBUDGET: *out is NULL.
+ */
 int ny_paths_new(struct ny_paths **out, const struct ny_edges *graph);
+/* Frees the workspace; NULL is allowed. */
 void ny_paths_free(struct ny_paths *paths);
+/* Returns the bytes that ny_paths_new() charges for a graph of so many nodes. */
 size_t ny_paths_bytes(uint64_t nodes);
 
 /* Distances from `count` ≤ NY_LANES source nodes, the nearer to one another the faster: n ×

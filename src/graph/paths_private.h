@@ -25,8 +25,12 @@ struct ny_paths {
     struct ny_patch_heap heap;
 };
 
+/* Makes the heap of patches, empty; false if the budget has no room. ny_patches_release() it in
+ * both cases. */
 bool ny_patches_allocate(struct ny_paths *paths);
+/* Frees the heap of patches. */
 void ny_patches_release(struct ny_paths *paths);
+/* Returns the most bytes that ny_patches_allocate() charges for so many nodes. */
 size_t ny_patches_bytes(uint64_t nodes);
 /* Searches outwards from the nodes that wait, in the order of lane `centre`, until none waits.
  * *done false: it gave up as that took too long. */

@@ -24,6 +24,7 @@ struct ny_patch {
 /* Tries the edges of the patch's nodes in the stretch that wait, and of those that come nearer by
  * that, until none waits. */
 typedef void ny_relax_fn(struct ny_patch *patch);
+/* Returns the loop that was compiled for this CPU. */
 ny_relax_fn *ny_relax(void);
 
 #endif

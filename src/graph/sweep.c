@@ -1,3 +1,9 @@
+/*
+ * Runs paths from many sources as a pass (graph/sweep.h). The source of the pass has no rows: each
+ * of its units stands for a batch of sources, so that resuming, progress and interrupts are those
+ * of any pass. Each worker has a workspace of its own, whose distances the fold reads before the
+ * worker takes another batch.
+ */
 #include "graph/sweep.h"
 
 #include "base/memory.h"

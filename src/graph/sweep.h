@@ -22,7 +22,10 @@ struct ny_sweep {
     void *arg;
 };
 
+/* Runs the sweep from first_batch on; sweep->workers falls to the number of batches if there are
+ * fewer. NY_EBUDGET, or the errors of a pass. */
 int ny_sweep_run(struct ny_sweep *sweep);
+/* Returns the number of batches of so many sources. */
 uint64_t ny_sweep_batches(size_t sources);
 /* Bytes for so many workers over a graph of so many nodes. */
 size_t ny_sweep_bytes(uint64_t nodes, unsigned workers);

@@ -87,6 +87,7 @@ static void warn_of_far_rows(const struct eigenmaps *map)
                affinity->gamma);
 }
 
+/* Decides γ and weighs the edges, which both stages need. */
 static int open_map(struct eigenmaps *map, struct ny_graph_fit *fit)
 {
     double gamma;
@@ -121,6 +122,7 @@ static void close_map(struct eigenmaps *map)
 
 /* ---- solve ---------------------------------------------------------------------------------- */
 
+/* Saves the state of the solver. Units done are counted in products with the graph. */
 static int save(struct eigenmaps *map)
 {
     return ny_job_checkpoint_image(
@@ -142,6 +144,7 @@ static void report_progress(const struct eigenmaps *map, struct ny_meter *meter)
     ny_meter_add(meter, rows, 0, 3 * NY_LOBPCG_STEP_PRODUCTS * edges * columns);
 }
 
+/* Fails after PATIENCE steps, since more would hardly help. */
 static int give_up(const struct eigenmaps *map)
 {
     return ny_fail(map->fit->base.job.ctx, NY_ENUMERIC,
@@ -284,6 +287,8 @@ static int check_time(const struct eigenmaps *map)
                    last, map->fit->base.settings->time);
 }
 
+/* Runs stage solve: finds the pairs and leaves U = D^½z, with its signs fixed, as the image that
+ * stage project begins with. */
 static int solve(struct ny_job *job)
 {
     struct ny_graph_fit *fit = ny_graph_fit_of(job);
@@ -311,6 +316,7 @@ done:
 
 /* ---- project -------------------------------------------------------------------------------- */
 
+/* Ends stage project: its commit deletes the images of the solver. */
 static int finish(struct ny_job *job)
 {
     static const char *const parts[] = {"eigenpairs.0", "eigenpairs.1", NULL};

@@ -1,10 +1,26 @@
 /*
- * Maps of a graph of neighbours: the fit first has its graph (that of --graph, or stages stats,
- * neighbors and graph of its own NAME: neighbors/job.h), opens the largest component of it in
- * memory, and then runs the map's own stages. Only the nodes of that component are embedded.
+ * Declares maps of a graph of neighbours, isomap and eigenmaps. A fit of such a map first has its
+ * graph: that of --graph, or the one that it makes by running the stages of the verb graph (stats,
+ * neighbors, graph: neighbors/job.h) in its own NAME. It then opens the largest component of the
+ * graph in memory, and runs the map's own stages on it. Only the nodes of that component are
+ * embedded: the rows of the embedding are those of the component (results/covered.h).
  *
- * One file a map with a struct ny_graph_map, one line in maps/graph_map.c, and the struct ny_map
- * that it makes in results/map.c. Parts of the NAME beside those of the graph and the map's own:
+ * Isomap (maps/isomap.c) sweeps over the landmarks twice, once for W and once for Y = C′P, so that
+ * C is never there as a whole. A sweep is a pass whose units are batches of 16 sources that are
+ * near one another (graph/sweep.h). Landmarks of --select maxmin come from a search that looks only
+ * at the nodes that are nearer to the new landmark than to all earlier ones. The negative
+ * eigenvalues are counted by the signs of LDLᵀ if only a few pairs of many landmarks were found,
+ * since the whole spectrum would take several times as long; their share of all eigenvalues is then
+ * not known, and is null in the report.
+ *
+ * New points come into a map by their nearest nodes (maps/graph_place.h), for which all points of
+ * the store are read: into isomap by paths through these nodes, into eigenmaps by Nyström's
+ * formula. A point at distance 0 from a row gets what that row has. It is not taken as a neighbour
+ * of itself, since the graph of eigenmaps has no loops.
+ *
+ * Each map is one file with a struct ny_graph_map, one line in maps/graph_map.c, and the struct
+ * ny_map that it makes in results/map.c. Its NAME has two parts besides those of the graph and the
+ * map's own:
  *
  *   rows         the row numbers of the component, ascending (u32)
  *   embedding    their coordinates, in that order
@@ -93,6 +109,7 @@ int ny_graph_fit_workers(struct ny_graph_fit *fit);
 /* The embedding: Y (nodes × p, in the order of the nodes), as parts rows and embedding. Begun anew
  * where it is interrupted. Takes NY_MEM_STORE: ny_graph_embed_bytes(). */
 int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y);
+/* Returns the bytes of NY_MEM_STORE that ny_graph_embed() charges under a budget of `limit`. */
 size_t ny_graph_embed_bytes(const struct ny_map_sizes *sizes, size_t limit);
 
 /* The graph under NAME, and its record: json_decref() it. */

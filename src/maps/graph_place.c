@@ -1,3 +1,9 @@
+/*
+ * Places the rows of a file by a map of a graph (maps/graph_place.h), for isomap
+ * (maps/isomap_transform.c) and eigenmaps (maps/eigenmaps_transform.c). For each batch of new
+ * points the map computes what would be stored of them; points at distance 0 from a node then get
+ * that node's stored row instead, and coordinates are made and checked as for any result.
+ */
 #include "maps/graph_place.h"
 
 #include <stdlib.h>
@@ -84,6 +90,7 @@ static int copy_node(const struct placing *placing, uint32_t node, double *y)
     return err;
 }
 
+/* Replaces points that are nodes by what is stored of these, makes coordinates, and writes them. */
 static int write_batch(const struct placing *placing, uint64_t first, struct ny_writer *writer)
 {
     const struct ny_coordinates *how = &placing->coordinates;

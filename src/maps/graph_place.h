@@ -12,6 +12,8 @@
  * (results/coordinates.h). */
 typedef int ny_place_fn(void *arg, const struct ny_newcomers *new, double *Y);
 
+/* Places the rows of a file, batch by batch, with `place`, and writes the output file. An error
+ * leaves no file. */
 int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, size_t width,
                    ny_place_fn *place, void *arg);
 

@@ -14,6 +14,7 @@
 
 enum { NODE_BYTES = NY_LANES * sizeof(float), UNIT_BYTES = NY_UNIT_ROWS * NODE_BYTES };
 
+/* Returns the nodes of a unit; the last one may have fewer. */
 static size_t nodes_of(const struct ny_isomap *map, uint64_t unit)
 {
     uint64_t left = map->fit->edges.n - unit * NY_UNIT_ROWS;
@@ -71,6 +72,8 @@ int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *dis
     return err;
 }
 
+/* Loads the distances of a batch to the nodes of a unit. NY_ESTORE if the chunk is missing or
+ * short. */
 static int load_unit(const struct ny_isomap *map, uint64_t batch, uint64_t unit, float *out)
 {
     const struct ny_job *job = &map->fit->base.job;
@@ -124,6 +127,7 @@ size_t ny_isomap_gram_bytes(size_t m, unsigned workers)
            ny_accumulator_bytes(m);
 }
 
+/* Hands out units of nodes, of which nothing has to be read here. */
 static int take(struct ny_source *source, struct ny_tile *tile)
 {
     tile->rows = NY_UNIT_ROWS;

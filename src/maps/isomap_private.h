@@ -23,33 +23,44 @@ int ny_isomap_order(struct ny_graph_fit *fit, const uint64_t *rows, size_t m, ui
 /* Opens the state that stages after select begin with. For a finished result, of whose sweeps
  * nothing is kept, their order is found again. ny_isomap_close() it after a failure, too. */
 int ny_isomap_open(struct ny_isomap *map, struct ny_graph_fit *fit, bool finished);
+/* Frees what ny_isomap_open() and the stages after it have taken. */
 void ny_isomap_close(struct ny_isomap *map);
 
 /* Loads the part "map". */
 int ny_isomap_load_map(struct ny_isomap *map);
 
+/* Returns how many hashed nodes each of m landmarks is paired with. */
 size_t ny_isomap_samples(size_t m);
 /* The s-th node that is paired with source i. */
 uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s);
+/* Returns the bytes of the state of sweep 1. */
 size_t ny_isomap_state_bytes(size_t m);
 /* The paths from all landmarks, from a batch on. */
 int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
                     int (*fold)(void *map, size_t first, size_t count, const float *distances),
                     int (*checkpoint)(void *map, uint64_t batches));
 
-/* Column sampling keeps Δ (maps/isomap_columns.c). In order: whether it does; its bytes on disk;
- * NY_EBUDGET where those do not fit; keeps a batch; replays all of it as a sweep would; adds up G′
- * into the job, begun or resumed. */
+/* Tells whether the method keeps Δ, all path lengths from the landmarks, on disk: column sampling
+ * does (maps/isomap_columns.c). */
 bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings);
+/* Returns the bytes of Δ on disk: whole batches of 16 sources, f32. */
 uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m);
+/* Fails with NY_EBUDGET if the disk has no room for Δ. */
 int ny_isomap_check_room(const struct ny_isomap *map);
+/* Puts the distances of a batch into part "paths", in as many commits as the budget makes of it. */
 int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances);
+/* Calls `fold` with the kept distances of all batches in order, as a sweep would. NY_ESTORE if a
+ * chunk is missing or short. */
 int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, const float *));
+/* Sums G′ = C′ᵀC′ of the kept columns into the accumulator of the fit, in a pass with checkpoints;
+ * a resumed job goes on where its last one was. */
 int ny_isomap_gram(struct ny_isomap *map);
+/* Returns the bytes that ny_isomap_gram() charges, the accumulator included. */
 size_t ny_isomap_gram_bytes(size_t m, unsigned workers);
 
-/* Sources of the pairs that distances are compared over, at most, and how many they are. */
+/* Sources of the pairs that distances are compared over, at most. */
 enum { NY_ISOMAP_SOURCES = 16 * NY_LANES };
+/* Returns how many sources there are for so many nodes. */
 size_t ny_isomap_sources(uint64_t nodes);
 /* Reports how well Y, which is whole, keeps the paths (maps/isomap_measure.c). */
 int ny_isomap_measure(const struct ny_isomap *map);
@@ -60,6 +71,8 @@ struct ny_stage_bytes ny_isomap_common(const struct ny_map_sizes *sizes);
 double ny_isomap_sweep_s(const struct ny_map_sizes *sizes, size_t sources);
 
 extern const struct ny_stage ny_stage_isomap_solve, ny_stage_isomap_unfold;
+/* Places new rows by the paths through their nearest nodes (maps/isomap_transform.c); `transform`
+ * of ny_graph_map_isomap. */
 int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
 
 #endif

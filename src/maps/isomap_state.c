@@ -1,4 +1,8 @@
-/* The order of the sources, the sampled pairs and the sweep, which all stages of isomap share. */
+/*
+ * Holds what all stages of isomap share (maps/isomap_private.h): the landmarks in the order in
+ * which paths are found from them, the hashed nodes that each is paired with, at least 20,000 pairs
+ * in all, and the sweep. All that is loaded from the store is checked: it may not be ours.
+ */
 #include "base/random.h"
 #include "graph/batches.h"
 #include "maps/isomap_private.h"
@@ -20,6 +24,7 @@ int ny_isomap_order(struct ny_graph_fit *fit, const uint64_t *rows, size_t m, ui
     return err;
 }
 
+/* Loads the rows of the landmarks, all of which have to be nodes. */
 static int load_landmarks(const struct ny_isomap *map, uint64_t *rows)
 {
     const struct ny_job *job = &map->fit->base.job;
@@ -33,6 +38,7 @@ static int load_landmarks(const struct ny_isomap *map, uint64_t *rows)
     return err;
 }
 
+/* Loads part sources, the order in which paths are found; each has to be one of the landmarks. */
 static int load_order(struct ny_isomap *map)
 {
     const struct ny_job *job = &map->fit->base.job;

@@ -1,3 +1,13 @@
+/*
+ * Finds the nearest nodes of new points (maps/newcomers.h). maps/graph_place.c opens it for a file
+ * and asks for batches, whose nodes it hands to the map's own formula.
+ *
+ * Rows are compared in f64 with all points of the store, 256 rows in a pass; points outside the
+ * embedded component do not count. A batch gathers up to 32 units of rows before the map sees them,
+ * so that isomap, which sweeps over all landmarks for each batch, seldom has to. New rows are
+ * scaled and compared by the geometry frozen with the graph, which may belong to another NAME than
+ * the map.
+ */
 #include "maps/newcomers.h"
 
 #include <string.h>

@@ -30,6 +30,7 @@ struct ny_newcomers {
 /* ny_newcomers_close() it after a failure, too. */
 int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const char *input,
                       const struct ny_reader_options *options);
+/* Closes the reader and frees all that was taken. */
 void ny_newcomers_close(struct ny_newcomers *new);
 /* The next batch of rows; NY_END after the last. */
 int ny_newcomers_next(struct ny_newcomers *new);

@@ -1,5 +1,9 @@
-/* The embedding of a graph's map: the coordinates of its nodes, in the order of their rows, and the
- * numbers of these rows. */
+/*
+ * Writes the embedding of a graph's map (maps/graph_map.h): the coordinates of its nodes, in the
+ * order of their rows in the store, and the numbers of these rows. Nodes are numbered otherwise in
+ * memory (graph/order.h), so that rows are looked up one by one. Isomap and eigenmaps call it at
+ * the end of stage project.
+ */
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
 #include "results/embedding.h"
@@ -47,6 +51,7 @@ static void close_output(struct ny_context *ctx, struct output *out)
     ny_free(ctx, out);
 }
 
+/* Commits the rows and coordinates that are waiting. */
 static int flush(struct output *out)
 {
     struct ny_batch *batch;
@@ -55,6 +60,7 @@ static int flush(struct output *out)
     return err ? err : ny_batch_commit(batch);
 }
 
+/* Adds the coordinates of some nodes, in the precision of the fit. */
 static int add_piece(struct ny_graph_fit *fit, struct output *out, struct ny_matrix Y, size_t count)
 {
     bool f64 = fit->base.settings->precision == NY_PRECISION_F64;

@@ -1,5 +1,9 @@
-/* Stage graph: the components of the graph that the lists make, its figures, and the bridges that
- * join components where that is asked for (neighbors/connect.c). */
+/*
+ * Runs stage graph of the verb graph: decides the limit of distances, finds the components of the
+ * graph that the lists make, joins them if that is asked for (neighbors/connect.c), and reports its
+ * figures. It leaves part components, and the record's facts: edges, degrees, components and, with
+ * --sweep, the table of components by number of neighbours. All lists are in memory while it runs.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -78,6 +82,7 @@ static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, b
     return NY_OK;
 }
 
+/* Fills the table of components for other numbers of neighbours, from the same lists. */
 static int sweep(struct ny_graph_job *g, const struct ny_lists *lists)
 {
     bool limited = ny_graph_limited(g->settings);
@@ -92,6 +97,7 @@ static int sweep(struct ny_graph_job *g, const struct ny_lists *lists)
     return err;
 }
 
+/* Reports the figures of the graph. NY_EDATA if it has no edges at all. */
 static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
                     const struct ny_components *components)
 {
@@ -132,6 +138,7 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
     return NY_OK;
 }
 
+/* Runs the stage; its last commit deletes the images of lists and of bridges. */
 static int stage_graph(struct ny_job *job)
 {
     struct ny_graph_job *g = (struct ny_graph_job *)job;

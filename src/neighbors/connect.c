@@ -72,6 +72,7 @@ static bool are_rows(const struct connect *connect)
     return true;
 }
 
+/* Begins, or goes on where the checkpoint is: `found` and `best` are one image. */
 static int open(struct connect *connect, const struct ny_components *components)
 {
     struct ny_graph_job *g = connect->g;
@@ -97,6 +98,7 @@ static int open(struct connect *connect, const struct ny_components *components)
     return err || are_rows(connect) ? err : ny_job_not_its_checkpoint(job);
 }
 
+/* Reports how many bridges there are and how long they are. */
 static void describe(const struct connect *connect)
 {
     json_t *facts = ny_graph_facts(connect->g->job.record);

@@ -35,6 +35,8 @@ struct ny_graph_plan {
     double measured;     /* products of candidates that are measured in f64 */
     enum ny_way way;
 };
+/* Plans a graph of the store's points under the memory limit of the context. A plan that does not
+ * fit is no error: plan->fits is false. */
 int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,
                        struct ny_graph_plan *plan);
 /* Adds it to the plan of the fit that makes the graph, with the rates of that; `seconds` apart. */

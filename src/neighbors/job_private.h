@@ -30,8 +30,9 @@ struct ny_stage_bytes ny_graph_stage_bytes(const struct ny_graph_sizes *sizes, u
 size_t ny_graph_lists_batch(const struct ny_graph_sizes *sizes, size_t limit);
 /* Returns the bytes of writing neighbors and distances. */
 size_t ny_graph_writing_bytes(const struct ny_graph_sizes *sizes, size_t limit);
-/* Returns the bytes of growing a forest; of bridges, 0 without --connect. */
+/* Returns the bytes of growing a forest. */
 size_t ny_graph_forest_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
+/* Returns the bytes of finding bridges; 0 if --connect was not given. */
 size_t ny_graph_bridges_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
 
 extern const struct ny_stage ny_stage_graph_stats, ny_stage_graph_neighbors,
@@ -58,6 +59,8 @@ int ny_graph_load_spec(struct ny_graph_job *g);
  * gives those of NY_MEASURE_ROWS at a time. */
 typedef int ny_graph_measure_fn(struct ny_graph_job *g, uint64_t first, size_t count,
                                 struct ny_measured *out);
+/* Writes the neighbours and distances of these rows in commits that also move the checkpoint, and
+ * adds the rows that were compared once more to g->again. */
 int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_t first,
                    uint64_t end);
 

@@ -1,9 +1,14 @@
-/* Stage neighbors of a graph: the lists of the nearest rows of each row, exact ones a range of rows
- * at a time, or those of a forest (neighbors/forest.c). */
+/*
+ * Runs stage neighbors of the verb graph: finds the lists of the nearest rows of each row, exact
+ * ones a range of rows at a time, or those of a forest (neighbors/forest.c). An exact range has two
+ * steps, the pass over pairs and the measuring of candidates, and the checkpoint says which of them
+ * is under way. The stage is run again for each range until the last is done.
+ */
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
 #include "results/embedding.h"
 
+/* Saves the lists in pieces, so that no image of them is in memory. */
 static int checkpoint(void *arg, uint64_t tiles_done)
 {
     struct ny_graph_job *g = arg;
@@ -54,6 +59,7 @@ static int hold(struct ny_graph_job *g, struct ny_held *held)
     return ny_held_new(held, g->job.store, &g->spec, g->knn.n, (size_t)g->knn.n, g->knn.workers);
 }
 
+/* Finds and writes the lists of one range, then moves the checkpoint to the next. */
 static int run_range(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;

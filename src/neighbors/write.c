@@ -1,4 +1,9 @@
-/* Neighbours and distances, as they are measured, into the store. */
+/*
+ * Writes neighbours and distances into the store as they are measured, 512 rows at a time, for
+ * stage neighbors (neighbors/lists.c, neighbors/forest.c). Each commit holds the rows together with
+ * the record that says how far they go, so that a killed job goes on behind them. Distances are
+ * measured in f64 and stored in f32.
+ */
 #include "base/clock.h"
 #include "results/embedding.h"
 #include "neighbors/job_private.h"
@@ -22,6 +27,7 @@ static int commit(struct ny_graph_job *g, struct writers *out, uint64_t measured
     return ny_job_commit(job, batch, NY_STAGE_NEIGHBORS);
 }
 
+/* Opens both parts behind the rows that are written already. */
 static int open_writers(struct ny_graph_job *g, struct writers *out, uint64_t row)
 {
     struct ny_job *job = &g->job;

@@ -1,3 +1,9 @@
+/*
+ * Measures drift (place/drift.h) for ny_transform_file() and, on the fitted rows, for the warning
+ * that compares the two (api/transform.c). At most 512 rows and 8 MiB are sampled, and at most the
+ * first 1,024 landmarks used. A drift that cannot be measured, for numerical reasons or lack of
+ * memory, is NaN and no error, since the rows have been placed.
+ */
 #include "place/drift.h"
 
 #include <math.h>
@@ -50,6 +56,7 @@ int ny_drift_sample_take(struct ny_drift_sample *sample, const struct ny_tile *t
     return err;
 }
 
+/* Computes the residuals of the sample by the landmarks, as greedy selection would. */
 static int residuals_of(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
                         const struct ny_drift_sample *sample, float *residuals)
 {

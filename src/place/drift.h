@@ -20,7 +20,9 @@ struct ny_drift_sample {
 /* Begins a sample of rows of `row_bytes`. A budget that has no room for it leaves it empty. */
 void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx,
                            size_t row_bytes);
+/* Takes the rows of a tile that are next in the sample. Tiles come in ascending order. */
 int ny_drift_sample_take(struct ny_drift_sample *sample, const struct ny_tile *tile);
+/* Frees the rows of a sample. */
 void ny_drift_sample_release(struct ny_drift_sample *sample);
 
 /* *error of the rows of a sample, which are of the type and slots of `spec`, as the landmarks are:
@@ -31,6 +33,8 @@ int ny_drift_measure(const struct ny_columns_spec *spec, const void *landmarks, 
 /* *error: the share of the trace of the fitted rows that the landmarks leave out, measured on a
  * sample of them from the store. */
 struct ny_store;
+/* Measures up to 512 rows, evenly spread over the points of the store; NaN if points and landmarks
+ * differ in type or slots. */
 int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, double *error);
 
 #endif

@@ -1,3 +1,14 @@
+/*
+ * Places new rows with a result that has no landmarks (place/points.h): y = Σ_j k̃(x, x_j)·y_j/λ
+ * over all stored points x_j. api/transform.c calls ny_transform_points().
+ *
+ * New rows are taken in batches of one unit. A batch becomes the columns of a pass over the points:
+ * each worker computes the tile C′ = k(points, batch) − 1aᵀ, multiplies it by the stored rows of
+ * the embedding, and the folds add up in order. The shift a is estimated from a sample of points
+ * where products are f32; its part is added again at the end, unless K is centred, when it
+ * vanishes. A divided kernel carries a column of ones along, whose sum is the degree of the new
+ * row. A run that fails leaves no output file.
+ */
 #include "place/points.h"
 
 #include <math.h>
@@ -265,6 +276,8 @@ static int check_result(const struct transform *run, const json_t *report)
                    run->name, ny_store_path(run->store));
 }
 
+/* Reads from the record what the map is and how it was scaled; a record may be hostile and is
+ * checked against the points. */
 static int load_result(struct transform *run, const json_t *record)
 {
     const json_t *report = json_object_get(record, "report");
@@ -302,6 +315,7 @@ static int load_result(struct transform *run, const json_t *record)
 
 /* ---- buffers ------------------------------------------------------------------------------- */
 
+/* Returns the bytes that one worker more takes. */
 static size_t worker_bytes(const struct transform *run)
 {
     size_t exact = run->precision == NY_PRECISION_F64

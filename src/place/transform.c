@@ -1,3 +1,13 @@
+/*
+ * Places new rows with a model of landmarks (place/transform.h), from a file to a file or from
+ * memory to memory, and loads models from a result or a file of its own. api/transform.c calls it.
+ *
+ * One pass reads the rows, and the projector of a fit (fit/projector.h) makes coordinates of each
+ * tile; folds check them and write them in order. The rows of a file also give a sample on which
+ * the drift is measured: the share of their trace that the landmarks leave out. A text file whose
+ * number of rows the output format needs in advance is read once more to count them. A file that
+ * fails leaves no output. The file of a model is read into memory only after its magic was found.
+ */
 #include "place/transform.h"
 
 #include <fcntl.h>
@@ -31,6 +41,7 @@ static int unit(void *arg, const struct ny_tile *tile)
     return ny_projector_tile(&run->projector, tile);
 }
 
+/* Makes coordinates of the rows of a tile, checks them, and writes or stores them in order. */
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct transform *run = arg;
@@ -88,6 +99,7 @@ static unsigned decide_workers(const struct ny_model *model, enum ny_dtype dtype
     return ny_budget_workers_left(model->ctx, pass_bytes, &sizes, ny_context_threads(model->ctx));
 }
 
+/* Places all rows of a source, with what BLAS keeps reserved meanwhile. */
 static int run_pass(struct transform *run, struct ny_source *source, unsigned workers)
 {
     static const struct ny_pass_work work = {unit, fold, NULL};

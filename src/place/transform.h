@@ -23,9 +23,11 @@ int ny_transform_file(const struct ny_model *model, const char *input,
 int ny_transform_memory(const struct ny_model *model, const float *values, uint64_t rows,
                         float *embedding);
 
-/* The model of a finished result; of a file. ny_model_free() it. */
+/* Models are loaded into *out, which is NULL after an error; ny_model_free() them. */
 struct ny_store;
+/* Loads the model of a finished result, or fails with NY_EUSAGE if it has none. */
 int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char *name);
+/* Loads the model in a file, which is read into memory only after its magic was found. */
 int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *path);
 
 #endif

@@ -1,3 +1,10 @@
+/*
+ * Chooses the range of an axis and the round numbers along it, and writes numbers for people
+ * (report/axis.h). Pictures, reports and terminals call it. A thousandth of the values at each end
+ * may be left out, but the range then grows by a quarter on each side, as far as the outermost
+ * value, to take in outliers that are not far off; an axis whose values are all equal has them in
+ * its middle. Minus signs are as wide as plus signs.
+ */
 #include "report/axis.h"
 
 #include <math.h>

@@ -1,3 +1,13 @@
+/*
+ * Draws on paper with cairo (report/canvas.h): lines, letters, marks, images, axes and titles, as a
+ * png, svg or pdf. Pictures, legends, marks and scree plots are drawn through it.
+ *
+ * All lengths are in pixels of the picture; sizes of letters and lines grow with canvas->scale,
+ * which is 1 at 1600 × 1200. The pixels of a png are charged to the budget, and what cairo keeps of
+ * a svg or pdf is reserved, before anything is drawn. Errors of cairo and of the writer become one
+ * status at the commit. A svg or pdf stays small, since marks are thick strokes rather than filled
+ * outlines, and their places are whole numbers. The same picture is the same bytes.
+ */
 #include "report/canvas.h"
 
 #include <cairo-pdf.h>
@@ -15,6 +25,7 @@ enum { PAGE_BYTES_A_PIXEL = 12 };
 
 static const double points_a_pixel = 0.5, full_turn = 6.283185307179586477;
 
+/* Hands bytes of cairo to the writer and remembers its first error, which cairo cannot pass on. */
 static cairo_status_t write_bytes(void *user, const unsigned char *data, unsigned bytes)
 {
     struct ny_canvas *canvas = user;
@@ -46,6 +57,7 @@ static enum ny_canvas_kind kind_of(const char *output)
                                           : NY_CANVAS_PNG;
 }
 
+/* Makes the image in memory or the page that writes to the file as it is drawn. */
 static int make_surface(struct ny_canvas *canvas)
 {
     double width = points_a_pixel * (double)canvas->width;

@@ -39,25 +39,31 @@ int ny_canvas_commit(struct ny_canvas *canvas);
 /* Frees it; without a commit there is no file. */
 void ny_canvas_close(struct ny_canvas *canvas);
 
+/* Sets the colour, 0xrrggbb, and the opacity, 0 … 1, of what is drawn next. */
 void ny_ink(struct ny_canvas *canvas, uint32_t color, double alpha);
+/* Draws a line in the ink and the line width of now. */
 void ny_line(struct ny_canvas *canvas, double x, double y, double to_x, double to_y);
 /* anchor: 0 the text begins at x, 0.5 is centred there, 1 ends there; y is the middle of digits. */
 struct ny_lettering {
     double size, anchor;
     bool bold, upwards, halo;
 };
+/* Draws text in the ink of now; with a halo the letters are near black. */
 void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
                 const char *text);
+/* Returns the pixels that the text takes along its line. */
 double ny_letters_width(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text);
 /* Adds a mark to those that ny_marks_draw() draws at once, in the ink of then; all of one radius
  * and shape. `edges`: they have a thin white edge. */
 void ny_mark_add(struct ny_canvas *canvas, double x, double y, double radius, enum ny_shape shape);
+/* Draws the marks that were added, all at once, and forgets them. */
 void ny_marks_draw(struct ny_canvas *canvas, double radius, enum ny_shape shape, bool edges);
 /* Draws one mark, with a thin white edge. */
 void ny_mark(struct ny_canvas *canvas, double x, double y, double radius, enum ny_shape shape);
-/* A raster of `cells` (width, height) of premultiplied `argb`, lines ny_image_stride() apart, in
- * the rectangle `at` (x, y, width, height). */
+/* Returns the pixels from one line of a raster of this width to the next. */
 size_t ny_image_stride(size_t width);
+/* Draws a raster of `cells` (width, height) of premultiplied `argb`, lines ny_image_stride() apart,
+ * into the rectangle `at` (x, y, width, height). Cells stay sharp; `argb` remains the caller's. */
 int ny_image(struct ny_canvas *canvas, uint32_t *argb, const size_t cells[2], const double at[4]);
 
 /* The rectangle that axes enclose, and the numbers along them. */
@@ -66,11 +72,15 @@ struct ny_plot_frame {
     struct ny_axis x, y;
     struct ny_ticks x_ticks, y_ticks;
 };
+/* Draws the ticks, their numbers and lines, the titles of both axes and the frame. */
 void ny_draw_axes(struct ny_canvas *canvas, const struct ny_plot_frame *frame, const char *x_title,
                   const char *y_title);
+/* Draws the title and the smaller subtitle above the frame. */
 void ny_draw_title(struct ny_canvas *canvas, const struct ny_plot_frame *frame, const char *title,
                    const char *subtitle);
+/* Returns the pixel column of a value on the x axis, which may be outside the frame. */
 double ny_data_frame_x(const struct ny_plot_frame *frame, double value);
+/* Returns the pixel row of a value on the y axis, which may be outside the frame. */
 double ny_data_frame_y(const struct ny_plot_frame *frame, double value);
 
 #endif

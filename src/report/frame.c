@@ -1,3 +1,12 @@
+/*
+ * Reads the columns of a result for pictures (report/frame.h). Scenes (report/scene.c) and the
+ * points of a report (report/page_points.c) open one; tints add the column of their colours.
+ *
+ * A piece is as many rows as take 4 MiB in f64, and at most 65,536. All values become f64, whatever
+ * their part stores. Columns of another result are looked up by the row numbers of the piece, run
+ * by run, since that result covers all rows of the store and this one perhaps only a component of a
+ * graph.
+ */
 #include "report/frame.h"
 
 #include <math.h>
@@ -94,6 +103,7 @@ static int unknown_column(const struct ny_data_frame *frame, const char *name)
                    ny_hint(name, names, WORDS + 1).text);
 }
 
+/* Finds the part that a word names, in this result or, after a colon, in another. */
 static int add_part(struct ny_data_frame *frame, const char *name, struct ny_frame_column *column)
 {
     size_t length = strcspn(name, ":");

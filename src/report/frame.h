@@ -38,6 +38,7 @@ struct ny_data_frame {
 
 /* NY_EUSAGE where NAME is not done or has no embedding. Close it after a failure, too. */
 int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, const char *name);
+/* Closes all results of the frame and frees its columns. */
 void ny_data_frame_close(struct ny_data_frame *frame);
 /* *column: its place. NY_EUSAGE where there is no such column. */
 int ny_data_frame_add(struct ny_data_frame *frame, const char *name, size_t *column);
@@ -53,6 +54,7 @@ bool ny_data_frame_is_class(const struct ny_frame_column *column);
 
 /* Calls `each` for pieces of all rows, in order: one pass. */
 typedef int ny_data_frame_fn(void *user, const struct ny_data_frame *frame, size_t count);
+/* Walks over all rows, with progress under the name `stage`; an error of `each` ends it. */
 int ny_data_frame_walk(struct ny_data_frame *frame, const char *stage, ny_data_frame_fn *each,
                        void *user);
 

@@ -1,3 +1,13 @@
+/*
+ * Draws the legend of a picture at the right of its axes, and the names of classes among its points
+ * (report/legend.h); report/picture.c calls both.
+ *
+ * The legend is a list of classes, or a ramp with numbers beside it, and below it the counts:
+ * points, those outside the axes, those without a value, landmarks. At most 20 lines list classes,
+ * and one more the rows of none. A class's name stands at the point of the sample that is nearest
+ * to the medians of the class, because the middle of a ring is in its hole; names that would cover
+ * each other move down. They are left out of a single class, and above 40 classes.
+ */
 #include "report/legend.h"
 
 #include <math.h>
@@ -78,6 +88,7 @@ static void amount_ticks(struct bar_ticks *ticks, uint64_t most)
     ny_grouped(most, ticks->text[ticks->count++]);
 }
 
+/* Sets round numbers within the range, less the power of ten that they have in common. */
 static void value_ticks(struct bar_ticks *ticks, const struct ny_axis *range, int *exponent)
 {
     struct ny_ticks at;

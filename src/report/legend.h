@@ -13,6 +13,7 @@ struct ny_legend {
     uint64_t points, landmarks, outside, missing;
 };
 
+/* Draws the legend at the right of the frame. */
 void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
                     const struct ny_legend *legend);
 /* Each name near the medians of its class in the sample, whose columns are x, y and the class. */

@@ -1,3 +1,7 @@
+/*
+ * Writes text into HTML and JSON so that it stays text (report/markup.h), and templates with holes.
+ * Every name and label in a report passes through here.
+ */
 #include "report/markup.h"
 
 #include <math.h>

@@ -17,6 +17,8 @@ void ny_put_base64(struct ny_sink *sink, const void *data, size_t bytes);
 
 /* A page of fixed text with holes: `{{name}}` calls fill with that name. */
 typedef int ny_hole_fn(void *user, const char *name, struct ny_sink *sink);
+/* Writes a template, of which `fill` writes the holes. Returns the first error of `fill` or of the
+ * sink. */
 int ny_put_template(struct ny_sink *sink, const unsigned char *text, ny_hole_fn *fill, void *user);
 
 #endif

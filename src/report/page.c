@@ -1,3 +1,19 @@
+/*
+ * Writes a report: one file of HTML that needs no network (report/page.h). api/page.c calls
+ * ny_page_write(); a run that fails leaves no file.
+ *
+ * The page's html, css and script are files of their own beside this one, which the build turns
+ * into bytes (report/assets.h). Templates have holes, `{{name}}`; the functions fill_… here fill
+ * them, in the order of the page, and results are read one after another while their part is
+ * written.
+ *
+ * For each result the page holds rasters of all points as grey images, which the script colours for
+ * light and dark, and rows that can be pointed at: at most 6,000, as numbers of 16 bits. Points,
+ * landmarks, raster cells and bytes of images have limits for all results together, so that the
+ * page stays below 5 MB, whatever the number of rows. A shortest path (report/page_path.c) is found
+ * as the verb path finds it. All text goes through report/markup.h: neither in the HTML nor in the
+ * data does a label or a name end the element or string that it is in.
+ */
 #include "report/page.h"
 
 #include <math.h>
@@ -37,6 +53,7 @@ struct page {
 
 /* ---- a result ----------------------------------------------------------------------------- */
 
+/* Fills the holes of plot.html, the data of the script among them. */
 static int fill_plot(void *user, const char *hole, struct ny_sink *sink)
 {
     struct page *page = user;
@@ -62,6 +79,7 @@ static int fill_plot(void *user, const char *hole, struct ny_sink *sink)
     return sink->err;
 }
 
+/* Fills the holes of result.html, once for each result. */
 static int fill_result(void *user, const char *hole, struct ny_sink *sink)
 {
     struct page *page = user;
@@ -189,6 +207,7 @@ static void put_links(const struct page *page, struct ny_sink *sink)
     ny_put(sink, "</nav>");
 }
 
+/* Fills the holes of page.html. */
 static int fill_page(void *user, const char *hole, struct ny_sink *sink)
 {
     struct page *page = user;
@@ -217,6 +236,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Divides the limits of a page among its results, and decides the shape of images. */
 static int set_limits(struct page *page)
 {
     const struct ny_page_spec *spec = page->spec;
@@ -261,6 +281,7 @@ static int open_results(struct page *page)
     return err;
 }
 
+/* Returns the first result that is a graph alone, whose components may colour the others. */
 static const struct ny_result *find_graph(const struct page *page)
 {
     for (size_t k = 0; k < page->opened; k++)

@@ -1,3 +1,13 @@
+/*
+ * Writes the tables, charts and sentences of a report's page (report/page_facts.h) as HTML; the
+ * holes of the page's template are filled by report/page.c with calls to it.
+ *
+ * Everything comes from the record of a result and its eigenvalues, but for the histogram of
+ * residuals, which report/page_points.c has counted. The unit of a number follows from the name of
+ * its key. The certificate says what is known of the error, in sentences, and says so where nothing
+ * is known. Charts are SVG within the page, 640 × 270 units large, without a script: they can be
+ * read where scripts are not run.
+ */
 #include "report/page_facts.h"
 
 #include <math.h>
@@ -141,6 +151,7 @@ void ny_put_graph(struct ny_sink *sink, const json_t *report)
     ny_put(sink, "</tbody></table></div>");
 }
 
+/* Writes the share of the variance or trace that the components hold, if it is known. */
 static void put_kept(struct ny_sink *sink, const json_t *report)
 {
     double kept = ny_field_number(report, "variance_kept", NAN);
@@ -291,11 +302,13 @@ void ny_put_cost(struct ny_sink *sink, const json_t *report)
 
 enum { WIDE = 640, HIGH = 270, LEFT = 86, TOP = 12, RIGHT = 628, BOTTOM = 220 };
 
+/* Returns the height of a value in a chart, in its own units. */
 static double chart_y(const struct ny_axis *axis, double value)
 {
     return BOTTOM - ny_axis_place(axis, value) * (BOTTOM - TOP);
 }
 
+/* Begins an SVG with its lines and numbers; `alt` describes it to readers that do not see it. */
 static void begin_chart(struct ny_sink *sink, const struct ny_axis *y, const char *alt)
 {
     struct ny_ticks ticks;

@@ -12,6 +12,7 @@ void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const
 void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result);
 /* Time and memory of each stage, against the budget. */
 void ny_put_cost(struct ny_sink *sink, const json_t *report);
+/* Writes the figures of a graph as a table; nothing if the record has none. */
 void ny_put_graph(struct ny_sink *sink, const json_t *report);
 /* Every field. */
 void ny_put_facts(struct ny_sink *sink, const json_t *report);

@@ -15,6 +15,7 @@ struct ny_page_images {
  * after a failure, too. */
 int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, const size_t size[2],
                        const uint64_t *rows, size_t count);
+/* Frees the images. */
 void ny_page_images_release(struct ny_page_images *images);
 /* One JSON object, or null. */
 void ny_put_images(struct ny_sink *sink, const struct ny_page_images *images);

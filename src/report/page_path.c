@@ -1,3 +1,8 @@
+/*
+ * Finds the shortest path that a report shows, and writes it (report/page_path.h); report/page.c
+ * calls it for each result. The graph is the one that the result was made of, or the first result
+ * of the report that is a graph alone. A long path is shown by rows that are spread evenly over it.
+ */
 #include "report/page_path.h"
 
 #include <stdio.h>

@@ -19,7 +19,10 @@ struct ny_page_path {
  * height, width, and bytes of all. Release it after a failure, too. */
 int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
                      const struct ny_result *graph, const uint64_t ends[2], const size_t images[3]);
+/* Frees the rows and images of a path; none at all is allowed. */
 void ny_page_path_release(struct ny_page_path *path);
+/* Writes the path as HTML: its length, its rows as images where they are images, and as a table.
+ * Nothing if there is none. */
 void ny_put_path(struct ny_sink *sink, const struct ny_page_path *path);
 
 #endif

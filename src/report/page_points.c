@@ -1,3 +1,13 @@
+/*
+ * Gathers what a report shows of the points of a result (report/page_points.h): rasters of all rows
+ * over up to six pairs of components, a sample of rows that can be pointed at, landmarks, the rows
+ * of a path, the histogram of residuals, and the table of clusters against classes. report/page.c
+ * makes one for each result in turn, and report/page_json.c writes it out.
+ *
+ * The ranges of axes come from a sample, colours from one look at each column that may be classes;
+ * then a single pass over all rows fills everything at once. The memory of that pass is demanded
+ * from the budget before it begins, and does not grow with n. Images of rows are read afterwards.
+ */
 #include "report/page_points.h"
 
 #include <math.h>
@@ -39,6 +49,7 @@ static bool knows_all_rows(const struct ny_result *graph, const struct ny_result
            ny_covered_place(&result->covered, result->n - 1) < graph->n;
 }
 
+/* Adds the colours that the result has: labels, clusters, components of a graph, residuals. */
 static int add_tints(struct ny_page_points *p)
 {
     const struct ny_result *graph = p->limits->graph;
@@ -70,6 +81,8 @@ static int compare_tints(struct ny_page_points *p)
     return p->agreement ? NY_OK : NY_EBUDGET;
 }
 
+/* Sets the ranges of axes and of quantities from a sample, so that they are known before the pass.
+ */
 static int set_ranges(struct ny_page_points *p)
 {
     struct ny_plot_sample sample;
@@ -150,6 +163,7 @@ static uint64_t sampled(const struct ny_page_points *p, size_t k)
     return first + ny_hash64(0, NY_STREAM_SAMPLE, k) % (end - first);
 }
 
+/* Keeps the rows of a piece that are in the sample. Both come in ascending order. */
 static void keep_sample(struct ny_page_points *p, uint64_t first, size_t count)
 {
     uint64_t row;
@@ -228,6 +242,7 @@ static void count_residuals(struct ny_page_points *p, size_t count)
     }
 }
 
+/* Counts the rows that have both a cluster and a class. */
 static void count_agreement(struct ny_page_points *p, size_t count)
 {
     const struct ny_tint *label = &p->tints[0], *cluster = &p->tints[1];

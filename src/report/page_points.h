@@ -55,6 +55,7 @@ struct ny_page_points {
 /* Release it after a failure, too. */
 int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, const char *name,
                        const struct ny_page_limits *limits, const struct ny_page_path *path);
+/* Frees all that was gathered and closes the result; a zeroed struct is left alone. */
 void ny_page_points_release(struct ny_page_points *points);
 /* The data of the page's script: one JSON object. */
 int ny_page_points_json(const struct ny_page_points *points, struct ny_sink *sink);

@@ -1,3 +1,12 @@
+/*
+ * Draws a picture of an embedding to a file (report/picture.h); api/plot.c calls it.
+ *
+ * Up to 2,000 points have a mark each; more are counted in a raster with a cell a pixel, which is
+ * drawn as an image. The walk over all rows fills the raster in both cases: with few points it
+ * counts how crowded each place is. An image in a svg or pdf has at most 85,000 cells and 16 shades
+ * of each colour, so that the file stays small. Axes, title, legend and names of classes follow. A
+ * scree plot is drawn by report/scree.c instead. A picture that fails leaves no file.
+ */
 #include "report/picture.h"
 
 #include <math.h>
@@ -109,6 +118,7 @@ static int draw_raster(struct picture *p)
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
+/* Places the axes and leaves room for the legend, titles and numbers around them. */
 static void lay_out(struct picture *p)
 {
     struct ny_plot_frame *f = &p->axes;

@@ -1,3 +1,14 @@
+/*
+ * Counts points in the cells of an image and paints it (report/raster.h), for pictures
+ * (report/picture.c), reports (report/page_points.c) and terminals (report/terminal.c).
+ *
+ * A raster of amounts has one count a cell; one of classes has a count for each colour and one for
+ * points of no class; one of values has a count and a sum. A point counts in all cells within a
+ * radius of at most five, chosen so that the discs of all points, spread evenly, would cover three
+ * fifths of the picture; reports and terminals ask for 2⁶⁴ − 1 points, and so get a radius of 0.
+ * Cells where classes have equal counts take one that depends on the cell's number, so that no
+ * class wins all ties. Counts stop at 2³² − 1 instead of starting over.
+ */
 #include "report/raster.h"
 
 #include <math.h>
@@ -51,6 +62,7 @@ void ny_raster_release(struct ny_raster *raster)
     raster->ctx = NULL;
 }
 
+/* Returns the count of a cell that a point adds to: that of its colour, or of no class. */
 static size_t slot_of(const struct ny_raster *raster, double tint)
 {
     if (raster->kind != NY_RASTER_CLASSES) return 0;
@@ -157,6 +169,7 @@ static uint32_t color_of(const struct ny_raster *raster, size_t cell, uint64_t h
     return slot < NY_CLASS_COLORS ? ny_class_color[slot] : NY_NO_CLASS_COLOR;
 }
 
+/* Returns the colour as ARGB, with its parts multiplied by the opacity as cairo wants them. */
 static uint32_t premultiplied(uint32_t color, double alpha)
 {
     uint32_t argb = (uint32_t)lround(255 * alpha) << 24;

@@ -1,6 +1,12 @@
 /*
- * Points by the million as an image: each cell counts the points in it, by class where they have
- * one, or sums up their values. Memory does not depend on their number.
+ * Draws points by the million as an image: each cell counts the points in it, by colour of their
+ * class if they have one, or sums up their values. Memory depends on the number of cells and not on
+ * the number of points, so that 18 million points take the memory of a few.
+ *
+ * A plot reads the embedding once to fill its raster: the axes come from a sample of rows
+ * (report/sample.h), and cells have the size of a pixel. Few points have a mark each, with a shape
+ * for each class, instead of a raster (report/marks.h). An svg or pdf holds the raster as an image.
+ * Every picture says how many points lie outside its axes; `outside` counts them.
  */
 #ifndef NY_REPORT_RASTER_H
 #define NY_REPORT_RASTER_H
@@ -24,7 +30,9 @@ struct ny_raster {
 /* `points`: how many there will be, for the radius. */
 int ny_raster_new(struct ny_raster *raster, struct ny_context *ctx, enum ny_raster_kind kind,
                   size_t width, size_t height, uint64_t points);
+/* Returns the bytes that ny_raster_new() charges. */
 size_t ny_raster_bytes(enum ny_raster_kind kind, size_t width, size_t height);
+/* Frees the counts; a zeroed raster is left alone. */
 void ny_raster_release(struct ny_raster *raster);
 
 /* A point at x, y in 0 … 1, y upwards. tint: the number of its class, negative for none; or its

@@ -1,3 +1,8 @@
+/*
+ * Opens what a picture shows (report/scene.h), for files (report/picture.c) and terminals
+ * (report/terminal.c): two columns as axes, the colours, and a sample from which the ranges of the
+ * axes come. Only axes that have to show every point take a further pass over the rows.
+ */
 #include "report/scene.h"
 
 #include <math.h>

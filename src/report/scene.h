@@ -24,6 +24,7 @@ struct ny_scene {
 /* Close it after a failure, too. */
 int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *name,
                   const struct ny_scene_spec *spec);
+/* Closes the frame and frees the sample and the tint; a zeroed scene is left alone. */
 void ny_scene_close(struct ny_scene *scene);
 /* Widens the shorter of the axes so that, where the scene is `equal`, a step along x and the same
  * step along y are equally long on a rectangle of this width and height (in one unit of length). */

@@ -1,3 +1,14 @@
+/*
+ * Draws a picture in letters for a terminal (report/terminal.h); ny_plot_text() in api/plot.c calls
+ * it.
+ *
+ * The points are counted in a raster of 2 × 4 dots a letter, for braille, or of one cell a letter.
+ * Braille sets more dots where more points lie, by a threshold that differs from dot to dot, and at
+ * least one where there is any; where no dot has more than eight points, each that has one is set.
+ * Colours are those of the 6 × 6 × 6 cube that terminals share. A screen without UTF-8 gets signs
+ * from . to @ and words in ASCII, such as 10^-7; a screen without colours gets a letter for each
+ * class.
+ */
 #include "report/terminal.h"
 
 #include <ctype.h>
@@ -99,6 +110,7 @@ static int color_number(uint32_t rgb)
     return number == 16 ? NO_COLOR : number;
 }
 
+/* Changes the colour by an escape sequence, and only if it is another one. */
 static void set_color(struct page *page, int color)
 {
     if (!page->screen.colors || color == page->color) return;
@@ -141,6 +153,7 @@ struct cell {
     double sum;
 };
 
+/* Adds up the cells of the raster that lie under one letter. */
 static void sum_cell(const struct page *page, size_t column, size_t line, struct cell *cell)
 {
     const struct ny_raster *r = &page->raster;
@@ -159,6 +172,7 @@ static void sum_cell(const struct page *page, size_t column, size_t line, struct
     }
 }
 
+/* Finds the most points in a dot and in a letter, by which levels are judged. */
 static void find_most(struct page *page)
 {
     struct cell cell;
@@ -218,6 +232,7 @@ static void put_braille(struct page *page, const struct cell *cell)
     ny_put(page->out, letter);
 }
 
+/* Writes a cell as one of nine signs that grow darker with the logarithm of its points. */
 static void put_sign(struct page *page, const struct cell *cell)
 {
     static const char signs[] = ".:-=+*#%@";
@@ -282,6 +297,8 @@ static void put_left(struct page *page, const struct ny_ticks *ticks, size_t lin
     ny_put(page->out, !page->screen.utf8 ? *text ? " +" : " |" : *text ? " ┤" : " │");
 }
 
+/* Writes the line below the picture and the numbers of its ticks, leaving out those that would
+ * touch. */
 static void put_below(struct page *page, const struct ny_ticks *ticks)
 {
     size_t at = 0;

@@ -1,3 +1,12 @@
+/*
+ * Finds the colours of a column before points are drawn (report/tint.h): which classes there are,
+ * in the order of their values, with their names and numbers of rows, or that it is a quantity.
+ * Scenes and reports call it.
+ *
+ * A column that may be classes is read once, and at most 256 different values are kept, sorted.
+ * Clusters and components of a graph are always classes. Labels are, unless more than 256 differ or
+ * one is a fraction. Rows beyond the classes that are kept are counted as nameless.
+ */
 #include "report/tint.h"
 
 #include <math.h>
@@ -29,6 +38,8 @@ static bool is_at(const struct ny_tint *tint, size_t place, double value)
     return place < tint->count && tint->classes[place].value == value;
 }
 
+/* Counts a row to the class of its value. *last is the class of the row before, which is tried
+ * before the others are searched. */
 static void count_value(struct ny_tint *tint, double value, size_t *last)
 {
     if (is_at(tint, *last, value)) {
@@ -105,6 +116,7 @@ static bool looks_like_classes(const struct ny_tint *tint)
     return true;
 }
 
+/* Makes the column one of classes if its values are such; else it stays a quantity. */
 static int take_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 {
     int err;

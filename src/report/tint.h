@@ -32,6 +32,7 @@ struct ny_tint {
 /* `name`: of a column, "density", or "auto": labels, else density. Reads that
  * column of all rows, where it may be classes. */
 int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *name);
+/* Frees the classes; a zeroed tint is left alone. */
 void ny_tint_release(struct ny_tint *tint);
 /* The tint for ny_raster_add(): the class of a value, −1 for none, or its place in the range. */
 double ny_tint_of(const struct ny_tint *tint, double value);

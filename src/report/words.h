@@ -10,8 +10,9 @@ enum { NY_WORDS_BYTES = 320 };
 
 /* "kpca, projected, 500 landmarks (rpcholesky), rbf kernel, γ = 1.47×10⁻⁷, 60,000 points" */
 void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTES]);
-/* An eigenvalue, or NaN; and what share of the trace it is, NaN where that is not known. */
+/* Returns eigenvalue `place`, counted from 0, of the record; NaN if there is none. */
 double ny_eigenvalue(const struct ny_result *result, size_t place);
+/* Returns the share of the trace that the eigenvalue is; NaN if that is not known. */
 double ny_eigenvalue_share(const struct ny_result *result, size_t place);
 /* "component 1: λ = 2.42×10³, 6.5 % of the trace", "row" */
 void ny_describe_column(const struct ny_data_frame *frame, size_t column,
